@@ -1,0 +1,95 @@
+// Error and Result: how every fallible function of rondo answers.
+//
+// No function of the library throws across a folder, prints, or exits: it returns a Result<T>, which holds either the
+// value or an Error.
+//
+//   rondo::Result<Tokenizer> tokenizer = Tokenizer::load(path);
+//   if (!tokenizer.ok()) return tokenizer.error();
+//   tokenizer.value().encode(...);
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rondo {
+
+// What went wrong, as a caller may want to branch on it.
+enum class ErrorCode : std::uint8_t {
+  kInvalidArgument,  // the request itself does not fit: wrong type, missing field, impossible option
+  kNotFound,         // a named file or entry does not exist or cannot be opened
+  kIo,               // reading or writing failed midway
+  kJson,             // a JSON text does not parse
+  kTemplateSyntax,   // a template does not parse
+  kTemplateRaised,   // the template called raise_exception; the message is exactly its argument
+  kTemplateError,    // any other failure while a template ran
+  kTokenizer,        // a tokenizer file is damaged or of an unsupported kind, or an id is out of range
+  kParse,            // strict parsing met text that does not fit the format
+  kCannotBridge,     // the next turn cannot be appended without changing earlier tokens
+  kEngine,           // the inference engine refused or failed
+  kLimit,            // a limit on time, depth, iterations or size was reached
+  kUnsupported,      // well-formed, but this build cannot serve it
+  kInternal,         // a fault in rondo itself
+};
+
+// The code's name in the machine interface ("template_syntax"); see docs/batch.md.
+[[nodiscard]] const char* to_string(ErrorCode code);
+
+// A failure: a code to branch on, a sentence for people, and the place in the input it is about.
+//
+// `line` and `column` count from 1; 0 means that no place is known.  `column` counts bytes; faces convert to code
+// points with `line_text`.  `offset` is a byte offset for inputs that are not read by lines (sampled text, GGUF).
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;              // lower case, no full stop
+  std::string source;               // file name or input name, "" if unknown
+  int line = 0;
+  int column = 0;
+  std::string line_text;            // the text of line `line`, for the code frame; "" if unknown
+  std::optional<std::uint64_t> offset;
+  std::vector<std::string> trail;   // callers, innermost first ("in macro `render_tool` called at line 12")
+
+  // "source:line:column: message", then the line with a caret below its column and the trail, where known.
+  [[nodiscard]] std::string to_string() const;
+};
+
+// Either a T or an Error.  Never empty.  Thread-compatible.
+// REQUIRES for value(): ok().  REQUIRES for error(): !ok().
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool ok() const { return state_.index() == 0; }
+
+  [[nodiscard]] const T& value() const& {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  [[nodiscard]] T& value() & {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  [[nodiscard]] T&& value() && {
+    assert(ok());
+    return std::move(*std::get_if<0>(&state_));
+  }
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return *std::get_if<1>(&state_);
+  }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+// Success without a value.
+struct Done {};
+using Status = Result<Done>;
+
+}  // namespace rondo

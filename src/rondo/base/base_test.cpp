@@ -1,0 +1,64 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/utf8.h"
+#include "rondo/result.h"
+
+namespace rondo {
+namespace {
+
+TEST_CASE("an error prints its place, a code frame and a caret") {
+  Error error;
+  error.message = "expected `%}`";
+  error.source = "chat.jinja";
+  error.line = 3;
+  error.column = 5;
+  error.line_text = "{%- \xC3\xA9 if";
+  error.trail = {"in macro `m`, called at line 9"};
+  CHECK(error.to_string() ==
+        "chat.jinja:3:5: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |     ^\n  in macro `m`, called at line 9");
+  error.column = 7;  // behind the two-byte character: the caret counts characters
+  error.trail.clear();
+  CHECK(error.to_string() == "chat.jinja:3:7: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |      ^");
+}
+
+TEST_CASE("an error with a byte offset names it") {
+  Error error;
+  error.message = "cut off";
+  error.source = "m.gguf";
+  error.offset = 12;
+  CHECK(error.to_string() == "m.gguf: byte 12: cut off");
+}
+
+TEST_CASE("utf8 decodes well-formed text and marks maximal ill-formed parts") {
+  CHECK(utf8::length("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x99\x82") == 4);
+  CHECK(utf8::is_valid("\xED\x9F\xBF"));
+  CHECK_FALSE(utf8::is_valid("\xED\xA0\x80"));  // a surrogate
+  CHECK(utf8::to_valid("a\xE2\x82z\xFFq\xF0\x9F\x99") == "a\xEF\xBF\xBDz\xEF\xBF\xBDq\xEF\xBF\xBD");
+  CHECK(utf8::first_invalid("ab\x80") == 2);
+  CHECK(utf8::offset_of("\xC3\xA9x", 1) == 2);
+  CHECK(utf8::offset_of("x", 5) == 1);
+}
+
+TEST_CASE("utf8 complete_prefix holds back only what more bytes could complete") {
+  CHECK(utf8::complete_prefix("ab\xF0\x9F\x99") == 2);
+  CHECK(utf8::complete_prefix("ab\xE2\x82") == 2);
+  CHECK(utf8::complete_prefix("ab\xE2\x82\xAC") == 5);
+  CHECK(utf8::complete_prefix("ab\x80") == 3);  // can never become valid
+  CHECK(utf8::complete_prefix("") == 0);
+}
+
+TEST_CASE("files are written whole and read back; failures name the path") {
+  const std::string path = files::join(std::filesystem::temp_directory_path().string(), "rondo_base_test.txt");
+  REQUIRE(files::write(path, std::string("a\0b", 3)).ok());
+  CHECK(files::read(path).value() == std::string("a\0b", 3));
+  CHECK(files::read(path, 2).error().code == ErrorCode::kLimit);
+  std::filesystem::remove(path);
+  CHECK(files::read(path).error().to_string() == path + ": no such file");
+  CHECK(files::read(std::filesystem::temp_directory_path().string()).error().code == ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace rondo

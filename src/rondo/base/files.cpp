@@ -1,0 +1,76 @@
+#include "base/files.h"
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace rondo::files {
+namespace fs = std::filesystem;
+namespace {
+
+Error failure(ErrorCode code, std::string message, const std::string& path) {
+  Error error;
+  error.code = code;
+  error.message = std::move(message);
+  error.source = path;
+  return error;
+}
+
+}  // namespace
+
+Result<std::string> read(const std::string& path, std::size_t max_bytes) {
+  std::error_code ec;
+  const fs::file_status status = fs::status(path, ec);
+  if (!fs::exists(status)) return failure(ErrorCode::kNotFound, "no such file", path);
+  if (fs::is_directory(status)) return failure(ErrorCode::kNotFound, "is a folder, expected a file", path);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return failure(ErrorCode::kNotFound, "cannot be opened for reading", path);
+  // Sizes of pipes and special files are not known in advance, so the limit is enforced while reading.
+  std::string content;
+  const std::uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, ec) : 0;
+  if (!ec && size > max_bytes) return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
+  if (!ec) content.reserve(static_cast<std::size_t>(size));
+  char buffer[1 << 16];
+  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
+    content.append(buffer, static_cast<std::size_t>(in.gcount()));
+    if (content.size() > max_bytes) return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
+  }
+  if (in.bad()) return failure(ErrorCode::kIo, "reading failed", path);
+  return content;
+}
+
+Status write(const std::string& path, std::string_view content) {
+  static std::atomic<std::uint64_t> counter{0};  // makes names of concurrent writers in one process differ
+  const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" +
+                                std::to_string(reinterpret_cast<std::uintptr_t>(&path) >> 4U);
+  {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    if (!out) return failure(ErrorCode::kIo, "cannot be opened for writing", path);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    out.flush();
+    if (!out) return failure(ErrorCode::kIo, "writing failed", path);
+  }
+  std::error_code ec;
+  fs::rename(temporary, path, ec);
+  if (ec) {
+    fs::remove(temporary, ec);
+    return failure(ErrorCode::kIo, "cannot be replaced", path);
+  }
+  return Done{};
+}
+
+bool exists(const std::string& path) {
+  std::error_code ec;
+  return fs::exists(path, ec);
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code ec;
+  return fs::is_directory(path, ec);
+}
+
+std::string join(std::string_view folder, std::string_view name) { return (fs::path(folder) / fs::path(name)).string(); }
+
+}  // namespace rondo::files

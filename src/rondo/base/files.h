@@ -1,0 +1,25 @@
+// Reading and writing whole files.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/limits.h"
+#include "rondo/result.h"
+
+namespace rondo::files {
+
+// The bytes of a regular file.  Fails with kNotFound (missing, unreadable, a folder) or kLimit (over `max_bytes`).
+[[nodiscard]] Result<std::string> read(const std::string& path, std::size_t max_bytes = limits::kTextFileBytes);
+
+// Writes through a temporary file beside `path` and renames it, so that readers see the old or the new content.
+[[nodiscard]] Status write(const std::string& path, std::string_view content);
+
+[[nodiscard]] bool exists(const std::string& path);
+[[nodiscard]] bool is_folder(const std::string& path);
+
+// "folder/name", without a doubled slash.
+[[nodiscard]] std::string join(std::string_view folder, std::string_view name);
+
+}  // namespace rondo::files

@@ -1,0 +1,47 @@
+// UTF-8: decoding, encoding, validation and counting.  Not here: character classes and case (unicode/).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rondo::utf8 {
+
+inline constexpr char32_t kReplacement = U'\uFFFD';
+
+// One decoded unit: a code point and its length in bytes.  For a byte that starts no well-formed sequence `valid` is
+// false, `code_point` is U+FFFD and `size` is the length of the maximal ill-formed part (as the WHATWG decoder).
+struct Decoded {
+  char32_t code_point = 0;
+  std::uint8_t size = 0;
+  bool valid = true;
+};
+
+// REQUIRES: at < text.size().
+[[nodiscard]] Decoded decode(std::string_view text, std::size_t at);
+
+// Appends the UTF-8 form.  Surrogates (U+D800..DFFF) are written as three bytes, as Python's "surrogatepass" does.
+void append(std::string& out, char32_t code_point);
+
+// True for a byte 10xxxxxx.
+[[nodiscard]] constexpr bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+[[nodiscard]] bool is_valid(std::string_view text);
+
+// Offset of the first ill-formed byte, or text.size() if there is none.
+[[nodiscard]] std::size_t first_invalid(std::string_view text);
+
+// Number of code points (each ill-formed part counts as one).
+[[nodiscard]] std::size_t length(std::string_view text);
+
+// Byte offset of code point `index`; text.size() when there are fewer.
+[[nodiscard]] std::size_t offset_of(std::string_view text, std::size_t index);
+
+// Each ill-formed part replaced by U+FFFD.
+[[nodiscard]] std::string to_valid(std::string_view text);
+
+// Length of the longest prefix that does not end inside a sequence that more bytes could complete.
+[[nodiscard]] std::size_t complete_prefix(std::string_view text);
+
+}  // namespace rondo::utf8

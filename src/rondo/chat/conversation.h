@@ -1,0 +1,65 @@
+// Conversations in the message JSON of the public chat APIs, and the message that a parser makes.
+//
+// Messages are passed to templates as they were sent, so they stay JSON; this folder checks their shape and knows the
+// field names (role, content, reasoning_content, tool_calls, ...).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::chat {
+
+// The input of one render.
+struct Conversation {
+  json::Array messages;                // objects
+  std::optional<json::Value> tools;    // an array, when given
+  std::optional<json::Value> documents;
+  bool add_generation_prompt = false;
+  // Name of the field of the last message that the model continues ("content", ...).
+  std::optional<std::string> continue_final_message;
+  json::Object kwargs;                 // further template variables; they win over all others
+  std::optional<std::string> bos_token;
+  std::optional<std::string> eos_token;
+};
+
+// `messages` must be an array of objects, each with a string `role`.  `what` names the field in messages.
+[[nodiscard]] Status check_messages(const json::Value& messages, const std::string& what);
+
+// Why a tool call is not fine.
+enum class CallStatus { kOk, kInvalidJson, kUnclosed, kMalformed, kUnknownTool };
+[[nodiscard]] std::string_view to_string(CallStatus status);
+
+struct ToolCall {
+  std::optional<std::string> id;  // only if the model wrote one
+  std::string name;
+  std::string arguments;  // JSON text: the model's own characters where the format carries JSON
+  CallStatus status = CallStatus::kOk;
+  std::size_t raw_begin = 0;  // bytes of the parsed text
+  std::size_t raw_end = 0;
+};
+
+// What a completion says.
+struct AssistantMessage {
+  std::string content;
+  std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
+  std::vector<ToolCall> tool_calls;
+  bool complete = false;  // false if something that was opened is still open
+};
+
+// The message in OpenAI's shape, for use as history: role, content, reasoning_content, tool_calls with ids made up
+// as "call_<index>" (from `first_call_index` on) where the model wrote none.
+[[nodiscard]] json::Value to_history(const AssistantMessage& message, std::size_t first_call_index);
+
+// A tool definition's function name and JSON schema of its parameters; accepts {"type":"function","function":{...}}
+// and the bare function object.
+struct ToolDefinition {
+  std::string name;
+  json::Value parameters;  // null when absent
+};
+[[nodiscard]] std::vector<ToolDefinition> tool_definitions(const json::Value& tools);
+
+}  // namespace rondo::chat

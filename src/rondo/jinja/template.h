@@ -1,0 +1,124 @@
+// Jinja templates: compile once, render many times, with the origin of every byte.
+//
+//   auto compiled = jinja::Template::compile(source, {}, "chat_template.jinja");
+//   auto rendered = compiled.value()->render(variables, {});   // variables: a json::Object
+//   rendered.value().text                                       // text::Text: bytes and runs
+//
+// A Template is immutable and may be rendered from many threads at once.  Nothing here knows of chat messages, except
+// that the paths of text::PathTable give the elements of the variable `messages` an index.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "json/value.h"
+#include "rondo/result.h"
+#include "text/text.h"
+
+namespace rondo::jinja {
+
+struct CompileOptions {
+  bool trim_blocks = true;             // the first newline behind a block tag is dropped
+  bool lstrip_blocks = true;           // white space before a block tag on its line is dropped
+  bool keep_trailing_newline = false;  // else one newline at the end of the source is dropped
+};
+
+// A local date and time, as the caller's clock shows it; the library reads no clock.
+struct LocalTime {
+  int year = 1970;
+  int month = 1;
+  int day = 1;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+};
+
+struct RenderOptions {
+  // Strict refuses what transformers' ImmutableSandboxedEnvironment refuses; lenient also allows in-place list and dict
+  // methods and the filters from_json / fromjson.
+  bool strict = false;
+  // Whether globals of transformers' chat templates (raise_exception, strftime_now) exist.
+  bool chat_globals = true;
+  std::optional<LocalTime> now;  // for strftime_now; calling it without one is an error
+  limits::Render limits;
+};
+
+// A condition that was evaluated (if, elif, inline if, loop filter, and / or are part of their condition).
+struct Decision {
+  std::int32_t line = 0;
+  std::int32_t column = 0;
+  std::uint32_t node = 0;         // the same condition of the template has the same number
+  std::uint32_t occurrence = 0;   // how often this node was evaluated under this context before
+  text::ContextId context = text::ContextId::kNone;  // of the place where it was evaluated
+  bool outcome = false;
+  std::vector<text::PathId> reads;  // input values the condition looked at
+};
+
+// Characters that the template cut off input text (strip, trim, ...).
+struct Strip {
+  std::int32_t line = 0;
+  text::PathId path = text::PathId::kNone;
+  std::uint32_t begin = 0;  // bytes of the input string at `path`
+  std::uint32_t end = 0;
+};
+
+// A constant that the template compared with, searched in or split input text by.
+struct Probe {
+  std::int32_t line = 0;
+  std::string operation;  // "in", "split", "startswith", "replace", "==" ...
+  std::string constant;
+  text::PathId path = text::PathId::kNone;
+};
+
+// What one render produced.  Self-contained: outlives the template.
+struct Rendered {
+  text::Text text;
+  text::Origins origins;
+  std::vector<Decision> decisions;
+  std::vector<Strip> strips;
+  std::vector<Probe> probes;
+  // {% generation %} blocks, as byte ranges of the text.
+  std::vector<std::pair<std::size_t, std::size_t>> generation_blocks;
+};
+
+class Template {
+ public:
+  // Fails with kTemplateSyntax and its place.  `name` is used in messages only.
+  [[nodiscard]] static Result<std::shared_ptr<const Template>> compile(std::string source, const CompileOptions& options,
+                                                                       std::string name);
+  ~Template();
+  Template(const Template&) = delete;
+  Template& operator=(const Template&) = delete;
+
+  // Renders with the given variables (members of `variables` are the variables; nothing else is defined but the globals).
+  // `variables` must stay alive and unchanged during the call.  Fails with kTemplateRaised, kTemplateError or kLimit.
+  [[nodiscard]] Result<Rendered> render(const json::Object& variables, const RenderOptions& options) const;
+
+  [[nodiscard]] const std::string& source() const;
+  [[nodiscard]] const std::string& name() const;
+  // Variables that the template reads and nobody sets (as jinja2.meta.find_undeclared_variables), sorted.
+  [[nodiscard]] const std::vector<std::string>& undeclared_variables() const;
+  // Every string constant and text piece of the template, by LiteralId.
+  [[nodiscard]] const std::vector<std::string>& literal_texts() const;
+  [[nodiscard]] const std::vector<text::Literal>& literals() const;
+  // String constants that stand in a comparison with, or a test of, a name or attribute `role` or with `.role` / ['role'].
+  [[nodiscard]] const std::vector<std::string>& compared_roles() const;
+  // True if there is a {% generation %} block.
+  [[nodiscard]] bool has_generation_block() const;
+  // The instruction listing, for goldens and debugging.
+  [[nodiscard]] std::string disassemble() const;
+
+ private:
+  struct State;
+  explicit Template(std::unique_ptr<const State> state);
+  std::unique_ptr<const State> state_;
+};
+
+}  // namespace rondo::jinja

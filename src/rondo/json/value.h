@@ -1,0 +1,132 @@
+// JSON as sent: ordered objects, numbers by their spelling, and where in the source each value stood.
+//
+//   Result<json::Value> parsed = json::parse(R"({"a": 1.0, "b": [1e5]})");
+//   parsed.value().find("a")->number()      // "1.0", not 1
+//   json::to_compact(parsed.value())        // {"a":1.0,"b":[1e5]}
+//   json::to_python(parsed.value(), {})     // {"a": 1.0, "b": [100000.0]}, as json.dumps
+//
+// A Value owns everything below it; copying copies the tree.  Thread-compatible; a const Value may be shared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rondo::json {
+
+class Value;
+struct Member;
+
+enum class Kind : std::uint8_t { kNull, kBool, kInteger, kFloat, kString, kArray, kObject };
+
+// Bytes [begin, end) of the text that a value was parsed from; both 0 for values that were made.
+struct SourceRange {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  bool operator==(const SourceRange&) const = default;
+};
+
+using Array = std::vector<Value>;
+
+// Members in the order of the source.  Keys are unique: of duplicates the first position and the last value remain,
+// as in Python.
+class Object {
+ public:
+  Object() = default;
+
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] bool empty() const { return members_.empty(); }
+  [[nodiscard]] const Member* begin() const;
+  [[nodiscard]] const Member* end() const;
+  [[nodiscard]] const Value* find(std::string_view key) const;
+  [[nodiscard]] Value* find(std::string_view key);
+  // Replaces the value of an existing key in place, else appends.  Returns the stored value.
+  Value& set(std::string_view key, Value value);
+  // True if there was such a key.
+  bool erase(std::string_view key);
+
+  bool operator==(const Object& other) const;
+
+ private:
+  std::vector<Member> members_;
+};
+
+// A number keeps its spelling; Python's printing normalises it (1e5 -> 100000.0) only on output.
+struct Number {
+  std::string text;
+  bool is_float = false;  // has a fraction or an exponent, or is NaN or an infinity
+  bool operator==(const Number&) const = default;
+};
+
+class Value {
+ public:
+  Value() = default;  // null
+  Value(std::nullptr_t) {}                                     // NOLINT(google-explicit-constructor)
+  Value(bool value) : data_(value) {}                          // NOLINT(google-explicit-constructor)
+  Value(std::string value) : data_(std::move(value)) {}        // NOLINT(google-explicit-constructor)
+  Value(std::string_view value) : data_(std::string(value)) {} // NOLINT(google-explicit-constructor)
+  Value(const char* value) : data_(std::string(value)) {}      // NOLINT(google-explicit-constructor)
+  Value(std::int64_t value);                                   // NOLINT(google-explicit-constructor)
+  Value(int value) : Value(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
+  Value(std::size_t value);                                    // NOLINT(google-explicit-constructor)
+  Value(double value);                                         // NOLINT(google-explicit-constructor)
+  Value(Array value) : data_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
+  Value(Object value) : data_(std::move(value)) {}             // NOLINT(google-explicit-constructor)
+  Value(Number value) : data_(std::move(value)) {}             // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] Kind kind() const;
+  [[nodiscard]] bool is_null() const { return kind() == Kind::kNull; }
+  [[nodiscard]] bool is_bool() const { return kind() == Kind::kBool; }
+  [[nodiscard]] bool is_number() const { return kind() == Kind::kInteger || kind() == Kind::kFloat; }
+  [[nodiscard]] bool is_string() const { return kind() == Kind::kString; }
+  [[nodiscard]] bool is_array() const { return kind() == Kind::kArray; }
+  [[nodiscard]] bool is_object() const { return kind() == Kind::kObject; }
+
+  // REQUIRES of each: the value is of that kind.
+  [[nodiscard]] bool as_bool() const { return std::get<bool>(data_); }
+  [[nodiscard]] const std::string& number() const { return std::get<Number>(data_).text; }
+  [[nodiscard]] const std::string& as_string() const { return std::get<std::string>(data_); }
+  [[nodiscard]] const Array& as_array() const { return std::get<Array>(data_); }
+  [[nodiscard]] Array& as_array() { return std::get<Array>(data_); }
+  [[nodiscard]] const Object& as_object() const { return std::get<Object>(data_); }
+  [[nodiscard]] Object& as_object() { return std::get<Object>(data_); }
+
+  // The integer, if this is one that fits 64 bits.
+  [[nodiscard]] std::optional<std::int64_t> to_int64() const;
+  // The nearest double of any number ("1e400" is infinity).
+  [[nodiscard]] std::optional<double> to_double() const;
+
+  // Member of an object; nullptr if this is no object or has no such key.
+  [[nodiscard]] const Value* find(std::string_view key) const;
+  // The string member `key`, if there is one.
+  [[nodiscard]] std::optional<std::string_view> find_string(std::string_view key) const;
+
+  [[nodiscard]] SourceRange source() const { return source_; }
+  void set_source(SourceRange source) { source_ = source; }
+
+  // Structural equality; source ranges do not count, spellings of numbers do.
+  bool operator==(const Value& other) const { return data_ == other.data_; }
+
+ private:
+  std::variant<std::nullptr_t, bool, Number, std::string, Array, Object> data_;
+  SourceRange source_;
+};
+
+struct Member {
+  std::string key;
+  Value value;
+  bool operator==(const Member&) const = default;
+};
+
+inline const Member* Object::begin() const { return members_.data(); }
+inline const Member* Object::end() const { return members_.data() + members_.size(); }
+
+// "null", "a boolean", "an integer", ...: for messages such as "expected an array, found a string".
+[[nodiscard]] std::string_view describe(Kind kind);
+
+}  // namespace rondo::json

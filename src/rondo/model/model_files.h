@@ -1,0 +1,51 @@
+// Reads what a model brings: its tokenizer description, its chat template and a few facts.  No behaviour.
+//
+// Accepted: a folder in Hugging Face style (tokenizer.json, tokenizer_config.json, chat_template.jinja or .json,
+// generation_config.json), a .gguf file, a tokenizer.json, a .jinja or .txt template, a tokenizer_config.json.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json/value.h"
+#include "model/gguf.h"
+#include "rondo/result.h"
+
+namespace rondo::model {
+
+// Where a tokenizer comes from; exactly one of `tokenizer_json` and `gguf` is set.
+struct TokenizerSource {
+  std::string path;                                      // for messages
+  std::shared_ptr<const json::Value> tokenizer_json;     // the parsed tokenizer.json
+  std::shared_ptr<const Gguf> gguf;                      // metadata of a GGUF file
+  std::shared_ptr<const json::Value> tokenizer_config;   // tokenizer_config.json, if there is one
+  std::shared_ptr<const json::Value> generation_config;  // generation_config.json, if there is one
+};
+
+struct TemplateSource {
+  std::string path;  // of the file it was found in
+  std::string name;  // "default", "tool_use", ... for files with several templates
+  std::string text;
+};
+
+struct ModelFiles {
+  std::string path;
+  std::optional<TokenizerSource> tokenizer;
+  std::vector<TemplateSource> templates;  // the default one first; empty if the model brings none
+  std::optional<std::string> bos_token;   // template variables of these names
+  std::optional<std::string> eos_token;
+};
+
+// Everything found at `path`.  Fails with kNotFound (nothing there, or a folder with neither tokenizer nor template),
+// kJson (a JSON file is damaged) or kTokenizer (a GGUF file is damaged).
+[[nodiscard]] Result<ModelFiles> load(const std::string& path);
+
+// Only what a tokenizer needs / only the chat template.  Fail with kNotFound when `path` has none.
+[[nodiscard]] Result<TokenizerSource> load_tokenizer_source(const std::string& path);
+[[nodiscard]] Result<ModelFiles> load_template_source(const std::string& path);
+
+}  // namespace rondo::model

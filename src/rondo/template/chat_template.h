@@ -1,0 +1,28 @@
+// Applies a chat template to a conversation, as transformers' apply_chat_template does, with origins.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "chat/conversation.h"
+#include "jinja/template.h"
+#include "rondo/result.h"
+
+namespace rondo::tmpl {
+
+struct ApplyOptions {
+  bool strict = false;
+  std::optional<jinja::LocalTime> now;
+  limits::Render limits;
+};
+
+// The variables that a template sees for `conversation`: messages with their reasoning aliases, tools, documents (none
+// if absent), add_generation_prompt, bos_token, eos_token, and the kwargs, which win.
+[[nodiscard]] json::Object template_variables(const chat::Conversation& conversation);
+
+// The prompt.  With continue_final_message the text ends right behind that field's text; kTemplateError if the template
+// does not write it.  Origins' paths refer to the variables of template_variables().
+[[nodiscard]] Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::Conversation& conversation,
+                                            const ApplyOptions& options);
+
+}  // namespace rondo::tmpl

@@ -1,0 +1,146 @@
+// The dictionaries behind a traced text: paths, transformation chains, control contexts and template literals.
+//
+// A run of a traced text (text.h) is small because it names its origin by interned ids.  One `Origins` belongs to one
+// render; it is filled by that render and immutable afterwards.  Not thread-safe while it is being filled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rondo::text {
+
+enum class PathId : std::uint32_t { kNone = 0 };     // a place in the input: messages[3].content
+enum class ChainId : std::uint32_t { kNone = 0 };    // a list of transformations: strip, json
+enum class ContextId : std::uint32_t { kNone = 0 };  // under whose control the template was when it wrote a run
+enum class LiteralId : std::uint32_t {};             // a piece of template text or a string constant of the template
+
+inline constexpr std::int32_t kNoMessage = -1;
+
+// Interned paths, as a tree.  A path starts with a variable name ("messages") and goes on with keys and indices.
+// `key_of` makes the path of a dict key itself ("arguments.#city"), so that key slots differ from value slots.
+class PathTable {
+ public:
+  PathTable();
+
+  enum class StepKind : std::uint8_t { kVariable, kMember, kIndex, kKey };
+
+  [[nodiscard]] PathId variable(std::string_view name);
+  [[nodiscard]] PathId member(PathId parent, std::string_view key);
+  [[nodiscard]] PathId index(PathId parent, std::size_t index);
+  [[nodiscard]] PathId key_of(PathId dict, std::string_view key);
+
+  [[nodiscard]] PathId parent(PathId path) const { return node(path).parent; }
+  [[nodiscard]] StepKind step_kind(PathId path) const { return node(path).kind; }
+  // The key or variable name of the last step ("" for an index step).
+  [[nodiscard]] std::string_view step_name(PathId path) const { return node(path).name; }
+  // The index of the last step.  REQUIRES: step_kind(path) == kIndex.
+  [[nodiscard]] std::size_t step_index(PathId path) const { return node(path).index; }
+  // The number of steps; 0 for kNone.
+  [[nodiscard]] std::size_t depth(PathId path) const { return node(path).depth; }
+  // The prefix of `path` with `depth` steps, or `path` itself when it is shorter.
+  [[nodiscard]] PathId prefix(PathId path, std::size_t depth) const;
+
+  // i for every path that starts with messages[i], else kNoMessage.
+  [[nodiscard]] std::int32_t message(PathId path) const { return node(path).message; }
+  // The variable that the path starts with; "" for kNone.
+  [[nodiscard]] std::string_view root(PathId path) const;
+
+  // "messages[3].tool_calls[0].function.arguments.city"; a key itself prints as ".#city"; "" for kNone.
+  [[nodiscard]] std::string to_string(PathId path) const;
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+
+ private:
+  struct Node {
+    PathId parent = PathId::kNone;
+    StepKind kind = StepKind::kVariable;
+    std::uint32_t depth = 0;
+    std::int32_t message = kNoMessage;
+    std::size_t index = 0;
+    std::string name;
+  };
+  struct Key {
+    PathId parent;
+    StepKind kind;
+    std::size_t index;
+    std::string name;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  [[nodiscard]] const Node& node(PathId path) const { return nodes_[static_cast<std::size_t>(path)]; }
+  [[nodiscard]] PathId intern(Key key);
+
+  std::vector<Node> nodes_;
+  std::unordered_map<Key, PathId, KeyHash> ids_;
+};
+
+// Interned chains of transformations, oldest first: "strip", "json", "split(\"</think>\")", "pystr", ...
+class ChainTable {
+ public:
+  ChainTable();
+  // `chain` with `step` behind it.  A step equal to the last one is not added twice.
+  [[nodiscard]] ChainId extend(ChainId chain, std::string_view step);
+  [[nodiscard]] std::vector<std::string> steps(ChainId chain) const;
+  [[nodiscard]] bool contains(ChainId chain, std::string_view step) const;
+  // "strip, json"; "" for kNone.
+  [[nodiscard]] std::string to_string(ChainId chain) const;
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+
+ private:
+  struct Node {
+    ChainId parent = ChainId::kNone;
+    std::string step;
+  };
+  std::vector<Node> nodes_;
+  std::unordered_map<std::string, ChainId> ids_;  // key: parent id, ':', step
+};
+
+// Under whose control the template wrote something.
+struct Context {
+  PathId element = PathId::kNone;     // element of the innermost loop over input: messages[2].tool_calls[0]
+  std::int32_t message = kNoMessage;  // the message that the surrounding loop or macro call is bound to
+  std::int32_t guard = kNoMessage;    // weak binding: the one message that a surrounding condition read
+  bool generation_prompt = false;     // inside a branch taken because add_generation_prompt was true
+  bool generation_block = false;      // inside {% generation %}
+
+  // The message that owns output written in this context: the bound one, else the guard.
+  [[nodiscard]] std::int32_t owner() const { return message != kNoMessage ? message : guard; }
+  bool operator==(const Context&) const = default;
+};
+
+class ContextTable {
+ public:
+  ContextTable();
+  [[nodiscard]] ContextId intern(const Context& context);
+  [[nodiscard]] const Context& at(ContextId id) const { return contexts_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] std::size_t size() const { return contexts_.size(); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Context& context) const;
+  };
+  std::vector<Context> contexts_;
+  std::unordered_map<Context, ContextId, Hash> ids_;
+};
+
+// A piece of template text, or a string constant inside an expression, and where it stands (1-based, byte columns).
+struct Literal {
+  std::int32_t line = 0;
+  std::int32_t column = 0;
+};
+
+// Everything that the ids in a text's runs refer to.
+struct Origins {
+  PathTable paths;
+  ChainTable chains;
+  ContextTable contexts;
+  std::vector<Literal> literals;  // by LiteralId; copied from the template
+};
+
+}  // namespace rondo::text

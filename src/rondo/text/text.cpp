@@ -1,0 +1,214 @@
+#include "text/text.h"
+
+#include <cassert>
+
+namespace rondo::text {
+namespace {
+
+bool has_source(RunKind kind) { return kind == RunKind::kLiteral || kind == RunKind::kData; }
+
+// True when `next` goes on exactly where `last` ended, so that one run can stand for both.
+bool continues(const Run& last, const Run& next) {
+  if (last.kind != next.kind || last.origin != next.origin || last.context != next.context || last.chain != next.chain) return false;
+  if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
+  return last.kind == RunKind::kSerialiser;
+}
+
+std::string describe_context(const Context& context, const Origins& origins) {
+  std::string out;
+  if (context.message != kNoMessage) out += " message " + std::to_string(context.message);
+  if (context.guard != kNoMessage) out += " guard " + std::to_string(context.guard);
+  if (context.element != PathId::kNone) out += " in " + origins.paths.to_string(context.element);
+  if (context.generation_prompt) out += " generation-prompt";
+  if (context.generation_block) out += " generation-block";
+  return out;
+}
+
+}  // namespace
+
+Text Text::literal(std::string_view bytes, LiteralId id, std::uint32_t offset, ContextId context) {
+  Text out;
+  Run run;
+  run.kind = RunKind::kLiteral;
+  run.origin = static_cast<std::uint32_t>(id);
+  run.source_offset = offset;
+  run.context = context;
+  out.append(bytes, run);
+  return out;
+}
+
+Text Text::data(std::string_view bytes, PathId path, ContextId context) {
+  Text out;
+  Run run;
+  run.kind = RunKind::kData;
+  run.origin = static_cast<std::uint32_t>(path);
+  run.context = context;
+  out.append(bytes, run);
+  return out;
+}
+
+Text Text::made(RunKind kind, std::string_view bytes, PathId path, ContextId context, ChainId chain) {
+  assert(!has_source(kind));
+  Text out;
+  Run run;
+  run.kind = kind;
+  run.origin = static_cast<std::uint32_t>(path);
+  run.context = context;
+  run.chain = chain;
+  out.append(bytes, run);
+  return out;
+}
+
+void Text::append_run(const Run& run) {
+  if (run.size == 0) return;
+  if (!runs_.empty() && continues(runs_.back(), run)) {
+    runs_.back().size += run.size;
+    runs_.back().source_size += run.source_size;
+    return;
+  }
+  runs_.push_back(run);
+}
+
+void Text::append(std::string_view bytes, Run run) {
+  run.size = static_cast<std::uint32_t>(bytes.size());
+  if (has_source(run.kind)) run.source_size = run.size;
+  bytes_.append(bytes);
+  append_run(run);
+}
+
+void Text::append(const Text& other) {
+  if (&other == this) {
+    const Text copy = other;
+    append(copy);
+    return;
+  }
+  bytes_.append(other.bytes_);
+  if (runs_.empty()) {
+    runs_ = other.runs_;
+    return;
+  }
+  for (const Run& run : other.runs_) append_run(run);
+}
+
+void Text::append(const Text& other, std::size_t begin, std::size_t end) {
+  assert(begin <= end && end <= other.size() && &other != this);
+  bytes_.append(other.bytes_, begin, end - begin);
+  std::size_t at = 0;
+  for (const Run& run : other.runs_) {
+    if (at >= end) break;
+    const std::size_t first = at < begin ? begin - at : 0;
+    const std::size_t last = at + run.size > end ? end - at : run.size;
+    at += run.size;
+    if (first >= last) continue;
+    Run part = run;
+    part.size = static_cast<std::uint32_t>(last - first);
+    if (has_source(run.kind)) {
+      part.source_offset += static_cast<std::uint32_t>(first);
+      part.source_size = part.size;
+    }
+    append_run(part);
+  }
+}
+
+void Text::reserve(std::size_t bytes, std::size_t runs) {
+  bytes_.reserve(bytes);
+  runs_.reserve(runs);
+}
+
+Text Text::slice(std::size_t begin, std::size_t end) const {
+  Text out;
+  out.append(*this, begin, end);
+  return out;
+}
+
+Text Text::with_bytes(std::string bytes) const {
+  assert(bytes.size() == bytes_.size());
+  Text out;
+  out.bytes_ = std::move(bytes);
+  out.runs_ = runs_;
+  return out;
+}
+
+void Text::map_runs(const std::function<void(Run&)>& change) {
+  for (Run& run : runs_) {
+    [[maybe_unused]] const std::uint32_t size = run.size;
+    change(run);
+    assert(run.size == size);
+  }
+}
+
+std::string_view to_string(RunKind kind) {
+  switch (kind) {
+    case RunKind::kLiteral: return "literal";
+    case RunKind::kData: return "data";
+    case RunKind::kEscaped: return "escaped";
+    case RunKind::kScalar: return "scalar";
+    case RunKind::kSerialiser: return "serialiser";
+    case RunKind::kComputed: return "computed";
+  }
+  return "unknown";
+}
+
+std::string quoted(std::string_view bytes) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += {'\\', 'x', kHex[byte >> 4U], kHex[byte & 15U]};
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string Text::to_string(const Origins& origins) const {
+  std::string out;
+  std::size_t at = 0;
+  for (const Run& run : runs_) {
+    out += "[" + std::to_string(at) + "," + std::to_string(at + run.size) + ") ";
+    out += text::to_string(run.kind);
+    if (run.kind == RunKind::kLiteral) {
+      const Literal& literal = origins.literals[run.origin];
+      out += " " + std::to_string(literal.line) + ":" + std::to_string(literal.column);
+    } else if (run.path() != PathId::kNone) {
+      out += " " + origins.paths.to_string(run.path());
+    }
+    if (run.kind == RunKind::kData || run.kind == RunKind::kEscaped) {
+      out += "[" + std::to_string(run.source_offset) + "," + std::to_string(run.source_offset + run.source_size) + ")";
+    }
+    out += " " + quoted(std::string_view(bytes_).substr(at, run.size));
+    out += describe_context(origins.contexts.at(run.context), origins);
+    if (run.chain != ChainId::kNone) out += " via " + origins.chains.to_string(run.chain);
+    out += "\n";
+    at += run.size;
+  }
+  return out;
+}
+
+std::optional<std::string> Text::verify(const Origins& origins) const {
+  std::size_t at = 0;
+  for (const Run& run : runs_) {
+    const std::string where = "run at byte " + std::to_string(at) + ": ";
+    if (run.size == 0) return where + "is empty";
+    const std::size_t limit = run.kind == RunKind::kLiteral ? origins.literals.size() : origins.paths.size();
+    if (run.origin >= limit) return where + "origin id " + std::to_string(run.origin) + " does not exist";
+    if (static_cast<std::size_t>(run.context) >= origins.contexts.size()) return where + "context id does not exist";
+    if (static_cast<std::size_t>(run.chain) >= origins.chains.size()) return where + "chain id does not exist";
+    if (has_source(run.kind) && run.source_size != run.size) return where + "copied bytes differ in number from their source";
+    at += run.size;
+  }
+  if (at != bytes_.size()) return "runs cover " + std::to_string(at) + " of " + std::to_string(bytes_.size()) + " bytes";
+  return std::nullopt;
+}
+
+}  // namespace rondo::text

@@ -1,0 +1,89 @@
+#include <doctest/doctest.h>
+
+#include "text/text.h"
+
+namespace rondo::text {
+namespace {
+
+struct Fixture {
+  Origins origins;
+  PathId content;
+  ContextId context;
+
+  Fixture() {
+    origins.literals = {{1, 1}, {2, 4}};
+    content = origins.paths.member(origins.paths.index(origins.paths.variable("messages"), 3), "content");
+    Context in_message;
+    in_message.message = 3;
+    context = origins.contexts.intern(in_message);
+  }
+};
+
+TEST_CASE("paths are interned, print and know their message") {
+  PathTable paths;
+  const PathId messages = paths.variable("messages");
+  const PathId third = paths.index(messages, 3);
+  const PathId content = paths.member(third, "content");
+  CHECK(paths.member(paths.index(paths.variable("messages"), 3), "content") == content);
+  CHECK(paths.to_string(content) == "messages[3].content");
+  CHECK(paths.to_string(paths.key_of(content, "city")) == "messages[3].content.#city");
+  CHECK(paths.message(content) == 3);
+  CHECK(paths.message(messages) == kNoMessage);
+  CHECK(paths.message(paths.index(paths.variable("tools"), 3)) == kNoMessage);
+  CHECK(paths.root(content) == "messages");
+  CHECK(paths.depth(content) == 3);
+  CHECK(paths.prefix(content, 2) == third);
+}
+
+TEST_CASE("chains are interned; a repeated step counts once") {
+  ChainTable chains;
+  const ChainId strip = chains.extend(ChainId::kNone, "strip");
+  CHECK(chains.extend(strip, "strip") == strip);
+  const ChainId both = chains.extend(strip, "json");
+  CHECK(chains.to_string(both) == "strip, json");
+  CHECK(chains.contains(both, "strip"));
+  CHECK_FALSE(chains.contains(strip, "json"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "slices keep source offsets and appends merge what continues") {
+  Text text = Text::literal("Hello ", LiteralId{1}, 0, ContextId::kNone);
+  text.append(Text::data("Annabel", content, context));
+  CHECK(text.to_string(origins) ==
+        "[0,6) literal 2:4 \"Hello \"\n"
+        "[6,13) data messages[3].content[0,7) \"Annabel\" message 3\n");
+  const Text part = text.slice(8, 11);
+  CHECK(part.bytes() == "nab");
+  CHECK(part.runs()[0].source_offset == 2);
+  Text joined = text.slice(0, 9);
+  joined.append(text, 9, 13);
+  CHECK(joined == text);
+  CHECK_FALSE(joined.verify(origins));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a cut escape keeps the whole source it stands for") {
+  Text text;
+  Run run;
+  run.kind = RunKind::kEscaped;
+  run.origin = static_cast<std::uint32_t>(content);
+  run.source_offset = 5;
+  run.source_size = 1;
+  text.append("\\n", run);
+  const Text half = text.slice(1, 2);
+  CHECK(half.runs()[0].source_offset == 5);
+  CHECK(half.runs()[0].source_size == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "verify names what is wrong") {
+  Text text = Text::literal("x", LiteralId{7}, 0, ContextId::kNone);
+  CHECK(text.verify(origins) == "run at byte 0: origin id 7 does not exist");
+}
+
+TEST_CASE("appending a text to itself doubles it") {
+  Text text = Text::literal("ab", LiteralId{0}, 0, ContextId::kNone);
+  text.append(text);
+  CHECK(text.bytes() == "abab");
+  CHECK(text.runs().size() == 2);
+}
+
+}  // namespace
+}  // namespace rondo::text
