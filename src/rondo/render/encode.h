@@ -1,0 +1,55 @@
+// Conversation to token ids, with the owner of every id and the masks that training needs.
+//
+// Text that came from messages, tools or documents never becomes a control token: added tokens are recognised only in
+// bytes that the template itself (or bos_token / eos_token) wrote.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "render/turn.h"
+#include "rondo/result.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::render {
+
+enum class ContentSpecials : std::uint8_t {
+  kText,   // input text is ordinary text, whatever it reads like
+  kParse,  // the rendered text is tokenized as a whole, as apply_chat_template(tokenize=True) does
+};
+
+// Where added tokens may be recognised in `rendered`: bytes that no message, tool or document wrote.  One exception: a
+// role name glued between literals, when it is a role that the template itself compares against.
+[[nodiscard]] std::vector<tokenizer::ByteRange> trusted_ranges(const jinja::Template& chat_template, const jinja::Rendered& rendered);
+
+// The tokens of bytes [begin, end) of a rendered prompt, offsets relative to `begin`.
+// REQUIRES: begin <= end <= size of the text.
+[[nodiscard]] std::vector<tokenizer::Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered,
+                                                         std::size_t begin, std::size_t end, ContentSpecials specials);
+
+// A prompt in token ids.  All vectors have one entry per id.
+struct Encoded {
+  std::string text;
+  std::vector<tokenizer::TokenId> ids;
+  std::vector<std::uint32_t> begins;           // first byte of each id in `text`
+  std::vector<std::int32_t> message_indices;   // the message an id belongs to, by its first byte; -1: nobody
+  std::vector<std::uint8_t> content_mask;      // 1: the first byte is a message's own data
+  std::vector<std::uint8_t> sampled_mask;      // 1: the model would have written it as part of an assistant turn
+};
+
+// Fails as tmpl::apply does.
+[[nodiscard]] Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::Tokenizer& tokenizer,
+                                     const chat::Conversation& conversation, const tmpl::ApplyOptions& options,
+                                     ContentSpecials specials);
+
+// The owner of each piece, by its first byte; pieces' offsets are relative to byte `begin` of the text.
+[[nodiscard]] std::vector<std::int32_t> piece_owners(const jinja::Rendered& rendered, std::size_t begin,
+                                                     const std::vector<tokenizer::Piece>& pieces);
+
+// For each assistant message, the bytes that the model would have written: from the end of the generation prompt inside
+// the turn to the end of the stop token.
+[[nodiscard]] std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
+                                                  const json::Array& messages);
+
+}  // namespace rondo::render

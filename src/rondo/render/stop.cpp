@@ -1,0 +1,90 @@
+#include "render/stop.h"
+
+#include <algorithm>
+
+namespace rondo::render {
+namespace {
+
+json::Value object(std::initializer_list<std::pair<std::string_view, json::Value>> members) {
+  json::Object out;
+  for (const auto& [key, value] : members) out.set(key, value);
+  return out;
+}
+
+json::Value probe_tool() {
+  const json::Value string_type = object({{"type", "string"}, {"description", "d"}});
+  const json::Value parameters = object({{"type", "object"}, {"properties", object({{"z", string_type}})}, {"required", json::Array{"z"}}});
+  return object({{"type", "function"}, {"function", object({{"name", "probe"}, {"description", "d"}, {"parameters", parameters}})}});
+}
+
+// Templates differ in what they accept of a call: arguments as an object or as JSON text, content null or "".
+std::vector<json::Array> tool_turn_variants() {
+  std::vector<json::Array> variants;
+  const json::Value user = object({{"role", "user"}, {"content", "Hq"}});
+  const json::Value result = object({{"role", "tool"}, {"content", "Rr"}, {"tool_call_id", "abcdef000"}, {"name", "probe"}});
+  for (const json::Value& arguments : {object({{"z", "Z"}}), json::Value(R"({"z": "Z"})")}) {
+    for (const json::Value& content : {json::Value(""), json::Value()}) {
+      const json::Value function = object({{"name", "probe"}, {"arguments", arguments}});
+      const json::Value call = object({{"id", "abcdef000"}, {"type", "function"}, {"function", function}});
+      const json::Value assistant = object({{"role", "assistant"}, {"content", content}, {"tool_calls", json::Array{call}}});
+      variants.push_back({user, assistant, result});
+    }
+  }
+  return variants;
+}
+
+void add_close(const std::optional<TurnClose>& close, TurnProfile& profile) {
+  if (!close) return;
+  if (close->stop_id) {
+    profile.stop_ids.push_back(*close->stop_id);
+  } else if (!close->stop.empty()) {
+    profile.stop_strings.push_back(close->stop);
+  }
+}
+
+// The close of the plain turn between two user messages.
+std::optional<TurnClose> plain_turn_close(const TurnContext& context, const PlainClose& plain) {
+  const json::Array messages = {object({{"role", "user"}, {"content", "Hq"}}), object({{"role", "assistant"}, {"content", "ZZ"}}),
+                                object({{"role", "user"}, {"content", "Nq"}})};
+  const Result<jinja::Rendered> full = render_messages(context, messages, true);
+  return full.ok() ? find_turn_close(context, plain, messages, full.value(), 1) : std::nullopt;
+}
+
+// The close of a tool turn, if the template writes calls at all.
+std::optional<TurnClose> tool_turn_close(const TurnContext& context, const PlainClose& plain) {
+  chat::Conversation base = context.base;
+  if (!base.tools) base.tools = json::Value(json::Array{probe_tool()});
+  const TurnContext with_tools{context.chat_template, context.tokenizer, base, context.options};
+  for (const json::Array& messages : tool_turn_variants()) {
+    const Result<jinja::Rendered> full = render_messages(with_tools, messages, true);
+    if (!full.ok()) continue;
+    const auto close = find_turn_close(with_tools, plain, messages, full.value(), 1);
+    if (close) return close;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+void sort_unique(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+}  // namespace
+
+bool TurnProfile::is_stop(tokenizer::TokenId id) const { return std::binary_search(stop_ids.begin(), stop_ids.end(), id); }
+
+TurnProfile probe_turns(const TurnContext& context) {
+  TurnProfile profile;
+  profile.plain = probe_plain_close(context);
+  const auto ends = context.tokenizer.end_ids();
+  profile.stop_ids.assign(ends.begin(), ends.end());
+  if (profile.plain.marker) profile.stop_ids.push_back(profile.plain.marker->id);
+  add_close(plain_turn_close(context, profile.plain), profile);
+  add_close(tool_turn_close(context, profile.plain), profile);
+  sort_unique(profile.stop_ids);
+  sort_unique(profile.stop_strings);
+  return profile;
+}
+
+}  // namespace rondo::render

@@ -1,0 +1,225 @@
+#include "render/turn.h"
+
+#include <algorithm>
+
+namespace rondo::render {
+namespace {
+
+constexpr std::string_view kToolsVariable = "tools";
+constexpr std::string_view kDocumentsVariable = "documents";
+constexpr std::string_view kRoleKey = "role";
+
+bool is_list_variable(std::string_view root) { return root == kToolsVariable || root == kDocumentsVariable; }
+
+// messages[i].role itself.
+bool is_role(text::PathId path, const text::Origins& origins) {
+  return origins.paths.depth(path) == 3 && origins.paths.message(path) != text::kNoMessage &&
+         origins.paths.step_name(path) == kRoleKey;
+}
+
+std::string_view slice(const jinja::Rendered& rendered, std::size_t begin, std::size_t end) {
+  return std::string_view(rendered.text.bytes()).substr(begin, end - begin);
+}
+
+json::Value plain_message(std::string_view role, std::string_view content) {
+  json::Object message;
+  message.set("role", role);
+  message.set("content", content);
+  return message;
+}
+
+// What the template writes behind message `index`'s data; "" if it wrote no data.
+std::string own_tail(const Result<jinja::Rendered>& rendered, std::int32_t index) {
+  if (!rendered.ok()) return "";
+  const std::optional<Extent> data = data_extent(rendered.value(), index);
+  if (!data) return "";
+  return std::string(slice(rendered.value(), data->end, tail_end(rendered.value(), index, data->end)));
+}
+
+bool has_calls(const json::Value& message) {
+  const json::Value* calls = message.find("tool_calls");
+  return calls != nullptr && calls->is_array() && !calls->as_array().empty();
+}
+
+}  // namespace
+
+std::int32_t owner(const text::Run& run, const text::Origins& origins) {
+  const text::Context& context = origins.contexts.at(run.context);
+  if (context.generation_prompt) return text::kNoMessage;
+  if (context.element != text::PathId::kNone && is_list_variable(origins.paths.root(context.element))) return text::kNoMessage;
+  if (is_list_variable(origins.paths.root(run.path()))) return text::kNoMessage;
+  const std::int32_t bound = context.owner();
+  return bound != text::kNoMessage ? bound : origins.paths.message(run.path());
+}
+
+bool is_message_data(const text::Run& run, const text::Origins& origins) {
+  if (run.kind == text::RunKind::kLiteral || run.kind == text::RunKind::kComputed) return false;
+  return origins.paths.message(run.path()) != text::kNoMessage && !is_role(run.path(), origins);
+}
+
+std::optional<Extent> data_extent(const jinja::Rendered& rendered, std::int32_t index) {
+  std::optional<Extent> extent;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    const std::size_t begin = at;
+    at += run.size;
+    if (!is_message_data(run, rendered.origins) || rendered.origins.paths.message(run.path()) != index) continue;
+    // A later turn may repeat this message's data (a tool result names the call it answers); that is not its own turn.
+    const text::Context& context = rendered.origins.contexts.at(run.context);
+    if (context.message != index && context.message != text::kNoMessage) continue;
+    if (!extent) extent = Extent{begin, at};
+    extent->end = at;
+  }
+  return extent;
+}
+
+std::size_t tail_end(const jinja::Rendered& rendered, std::int32_t index, std::size_t from) {
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    const std::size_t begin = at;
+    at += run.size;
+    if (at <= from) continue;
+    const text::Context& context = rendered.origins.contexts.at(run.context);
+    if (context.generation_prompt || context.owner() != index) return std::max(begin, from);
+  }
+  return at;
+}
+
+std::optional<std::size_t> turn_begin(const jinja::Rendered& rendered, std::int32_t index) {
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (owner(run, rendered.origins) == index) return at;
+    at += run.size;
+  }
+  return std::nullopt;
+}
+
+std::vector<Marker> markers(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
+  std::vector<Marker> out;
+  for (const tokenizer::Piece& piece : tokenizer.encode(text, {})) {
+    if (tokenizer.is_added(piece.id)) out.push_back({piece.begin, piece.end, piece.id});
+  }
+  return out;
+}
+
+std::optional<Marker> closing_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
+  const auto ends = tokenizer.end_ids();
+  std::optional<Marker> best;
+  int best_rank = 0;
+  for (const Marker& marker : markers(tokenizer, text)) {
+    const bool is_end = std::find(ends.begin(), ends.end(), marker.id) != ends.end();
+    const int rank = is_end ? 3 : tokenizer.is_special(marker.id) ? 2 : 1;
+    if (rank < best_rank) continue;
+    best = marker;
+    best_rank = rank;
+  }
+  return best;
+}
+
+Result<jinja::Rendered> render_messages(const TurnContext& context, const json::Array& messages, bool add_generation_prompt) {
+  chat::Conversation conversation = context.base;
+  conversation.messages = messages;
+  conversation.add_generation_prompt = add_generation_prompt;
+  conversation.continue_final_message.reset();
+  return tmpl::apply(context.chat_template, conversation, context.options);
+}
+
+PlainClose probe_plain_close(const TurnContext& context) {
+  PlainClose close;
+  json::Array messages = {plain_message("user", "Hq"), plain_message("assistant", "ZZ")};
+  close.text = own_tail(render_messages(context, messages, false), 1);
+  messages.push_back(plain_message("user", "Nq"));
+  close.followed = own_tail(render_messages(context, messages, true), 1);
+  close.marker = closing_marker(context.tokenizer, close.text);
+  if (!close.marker) {
+    close.marker = closing_marker(context.tokenizer, close.followed);
+    if (close.marker) close.text = close.followed;
+  }
+  return close;
+}
+
+namespace {
+
+// The marker at the very start of `text`, white space aside.
+std::optional<Marker> leading_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
+  // One marker and the white space before it fit into this window; the rest of a long prompt need not be tokenized.
+  constexpr std::size_t kWindow = 256;
+  const std::vector<Marker> found = markers(tokenizer, text.substr(0, kWindow));
+  if (found.empty()) return std::nullopt;
+  const std::string_view before = text.substr(0, found.front().begin);
+  if (before.find_first_not_of(" \t\r\n") != std::string_view::npos) return std::nullopt;
+  return found.front();
+}
+
+std::string marker_text(const tokenizer::Tokenizer& tokenizer, const Marker& marker) {
+  return std::string(tokenizer.token_bytes(marker.id));
+}
+
+// The stop is written inside the turn's own tail (or, if `history` differs, in its place).
+TurnClose close_in_tail(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end, const Marker& stop,
+                        const std::optional<Marker>& history) {
+  TurnClose close;
+  close.stop = marker_text(tokenizer, stop);
+  close.stop_id = stop.id;
+  close.closers = std::string(history ? tail.substr(0, history->begin) : tail);
+  close.history_close = history ? std::string(tail.substr(history->begin, history->end - history->begin)) : "";
+  close.suffix_begin = data_end + close.closers.size() + close.history_close.size();
+  return close;
+}
+
+// The stop is the first token of the next turn (its role marker, or the opener of a tool result).
+TurnClose close_by_next(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end, const Marker& stop) {
+  TurnClose close;
+  close.stop = marker_text(tokenizer, stop);
+  close.stop_id = stop.id;
+  close.closers = std::string(tail);
+  close.history_close = close.stop;
+  close.suffix_begin = data_end + tail.size() + stop.end;
+  close.stop_opens_next = true;
+  return close;
+}
+
+}  // namespace
+
+std::optional<TurnClose> find_turn_close(const TurnContext& context, const PlainClose& plain, const json::Array& messages,
+                                         const jinja::Rendered& full, std::int32_t index) {
+  const tokenizer::Tokenizer& tokenizer = context.tokenizer;
+  const std::optional<Extent> data = data_extent(full, index);
+  if (!data) return std::nullopt;
+  const std::size_t end = tail_end(full, index, data->end);
+  const std::string_view tail = slice(full, data->end, end);
+  const std::string_view next = slice(full, end, full.text.size());
+  const auto count = static_cast<std::ptrdiff_t>(index) + 1;
+  const json::Array until(messages.begin(), messages.begin() + count);
+  const std::string alone = own_tail(render_messages(context, until, false), index);
+
+  const std::optional<Marker> in_tail = closing_marker(tokenizer, tail);
+  std::optional<Marker> stop = closing_marker(tokenizer, alone);
+  if (!stop) stop = in_tail;
+  const std::optional<Marker> opener = leading_marker(tokenizer, next);
+  if (stop && opener && opener->id == stop->id && (!in_tail || in_tail->id != stop->id)) return close_by_next(tokenizer, tail, data->end, *opener);
+
+  if (plain.marker) {
+    // A tool turn whose last token is an inner closer was never closed by the template; the model still ends it as it
+    // ends every turn.
+    const bool is_tool_turn = has_calls(messages[static_cast<std::size_t>(index)]);
+    const bool is_inner = stop && stop->id != plain.marker->id && !tokenizer.is_special(stop->id);
+    if (is_tool_turn && (!stop || is_inner)) {
+      const bool followed_closes = in_tail && in_tail->id == plain.marker->id;
+      return close_in_tail(tokenizer, tail, data->end, *plain.marker, followed_closes ? in_tail : std::nullopt);
+    }
+    if (!stop) stop = plain.marker;
+    return close_in_tail(tokenizer, tail, data->end, *stop, in_tail);
+  }
+  if (opener) return close_by_next(tokenizer, tail, data->end, *opener);
+  if (stop) return close_in_tail(tokenizer, tail, data->end, *stop, in_tail);
+
+  TurnClose literal;
+  literal.stop = plain.followed.empty() ? plain.text : plain.followed;
+  if (literal.stop.empty()) return std::nullopt;
+  literal.history_close = std::string(tail);
+  literal.suffix_begin = end;
+  return literal;
+}
+
+}  // namespace rondo::render

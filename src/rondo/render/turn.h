@@ -1,0 +1,96 @@
+// The geometry of turns in a traced render: where a message's data ends, what closes its turn, which token stops it.
+//
+// Everything here is read off the origins of one render (text/text.h) and the tokenizer's added tokens; no marker is
+// known in advance.
+//
+//   <header> data of message a <own tail: closers, stop token, white space> next message's text
+//                             ^ data_end                                    ^ tail_end
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/conversation.h"
+#include "jinja/template.h"
+#include "rondo/result.h"
+#include "template/chat_template.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::render {
+
+// The message that a run belongs to: its context's message, else the guard, else the message its data came from.
+// Tool and document lists and the generation prompt belong to nobody (kNoMessage).
+[[nodiscard]] std::int32_t owner(const text::Run& run, const text::Origins& origins);
+
+// True for bytes that came from a message, other than its role: copied, escaped, serialised or printed.
+[[nodiscard]] bool is_message_data(const text::Run& run, const text::Origins& origins);
+
+// Bytes [begin, end) of a rendered text.
+struct Extent {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// From the first to the last byte of message `index`'s own data (its role aside) that was written in its own turn;
+// nullopt if the template wrote none.
+[[nodiscard]] std::optional<Extent> data_extent(const jinja::Rendered& rendered, std::int32_t index);
+
+// Offset behind the template's text that follows `from` and still belongs to message `index`'s turn.
+[[nodiscard]] std::size_t tail_end(const jinja::Rendered& rendered, std::int32_t index, std::size_t from);
+
+// Offset of the first byte that belongs to message `index`, or nullopt.
+[[nodiscard]] std::optional<std::size_t> turn_begin(const jinja::Rendered& rendered, std::int32_t index);
+
+// An added token inside a text.
+struct Marker {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  tokenizer::TokenId id = 0;
+};
+
+// The added tokens of `text` in order.
+[[nodiscard]] std::vector<Marker> markers(const tokenizer::Tokenizer& tokenizer, std::string_view text);
+
+// The marker that most likely closes a turn: the last one that ends generation by the tokenizer's files, else the last
+// special one, else the last one.
+[[nodiscard]] std::optional<Marker> closing_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text);
+
+// What all questions about the turns of one conversation have in common.  The references must outlive it.
+struct TurnContext {
+  const jinja::Template& chat_template;
+  const tokenizer::Tokenizer& tokenizer;
+  const chat::Conversation& base;  // tools, documents, kwargs, bos and eos; its messages are not used
+  const tmpl::ApplyOptions& options;
+};
+
+// The render of `messages` with the tools, documents and kwargs of the context.
+[[nodiscard]] Result<jinja::Rendered> render_messages(const TurnContext& context, const json::Array& messages,
+                                                      bool add_generation_prompt);
+
+// How plain assistant turns end, read off two small probe renders.
+struct PlainClose {
+  std::optional<Marker> marker;  // the token that closes a plain turn in its own text (offsets are those of `text`)
+  std::string text;              // what the template writes behind the content of a plain turn that is last
+  std::string followed;          // the same when a user message follows
+};
+[[nodiscard]] PlainClose probe_plain_close(const TurnContext& context);
+
+// How an assistant turn ends, in a render where messages follow it.
+struct TurnClose {
+  std::string closers;                        // what the template writes between the data and the stop
+  std::string stop;                           // text of the stop token, or a literal ending where no token marks it
+  std::optional<tokenizer::TokenId> stop_id;  // its id, if it is a token
+  std::string history_close;                  // what stands in the stop's place once other messages follow
+  std::size_t suffix_begin = 0;               // offset in the render of what follows the history close
+  bool stop_opens_next = false;               // the stop token is the first token of the next turn
+};
+
+// How the turn of the assistant message `messages[index]` ends in `full`, the render of all `messages` with generation
+// prompt.  nullopt if the template writes nothing of that message, or nothing that ends its turn.
+[[nodiscard]] std::optional<TurnClose> find_turn_close(const TurnContext& context, const PlainClose& plain,
+                                                       const json::Array& messages, const jinja::Rendered& full,
+                                                       std::int32_t index);
+
+}  // namespace rondo::render
