@@ -1,7 +1,4 @@
-# Build helpers: warnings for our own code, and one static library per folder of src/rondo.
-
-add_library(rondo_warnings INTERFACE)
-target_compile_options(rondo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+# Build helpers: one static library per folder of src/rondo, test programs, fuzz targets.
 
 add_library(rondo_public INTERFACE)
 target_include_directories(rondo_public INTERFACE ${CMAKE_SOURCE_DIR}/include)
@@ -10,12 +7,12 @@ target_include_directories(rondo_public INTERFACE ${CMAKE_SOURCE_DIR}/include)
 #
 # Called from src/rondo/NAME/CMakeLists.txt.  Makes the library rondo_NAME and, when there are TESTS, the program
 # rondo_NAME_test, registered with CTest.  Third-party libraries are linked privately: their headers stay in this folder.
+# With CMAKE_VERIFY_INTERFACE_HEADER_SETS the target rondo_NAME_verify_interface_header_sets compiles each header alone.
 function(rondo_part name)
   cmake_parse_arguments(PART "" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM PART_DEPENDS PREPEND rondo_)
   add_library(rondo_${name} STATIC ${PART_SOURCES})
   target_sources(rondo_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src/rondo FILES ${PART_HEADERS})
-  set_target_properties(rondo_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   target_link_libraries(rondo_${name} PUBLIC rondo_public ${PART_DEPENDS} PRIVATE rondo_warnings ${PART_LIBRARIES})
   if(RONDO_TESTS AND PART_TESTS)
     rondo_test(rondo_${name}_test SOURCES ${PART_TESTS} LIBRARIES rondo_${name})
@@ -29,8 +26,19 @@ function(rondo_test name)
     add_library(rondo_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/test_main.cpp)
     target_compile_definitions(rondo_test_main PUBLIC RONDO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_include_directories(rondo_test_main PUBLIC ${CMAKE_SOURCE_DIR})
+    target_link_libraries(rondo_test_main PUBLIC rondo::doctest)
   endif()
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} rondo_test_main rondo_warnings)
   add_test(NAME ${name} COMMAND ${name})
+  # tools/run_tests.py counts the cases of doctest programs and takes every other test as one case.
+  set_tests_properties(${name} PROPERTIES LABELS doctest)
+endfunction()
+
+# rondo_fuzz(NAME SOURCES x.cpp LIBRARIES rondo_x ...): one libFuzzer target; seeds in fuzz/seeds/NAME if that exists.
+function(rondo_fuzz name)
+  cmake_parse_arguments(FUZZ "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(fuzz_${name} ${FUZZ_SOURCES})
+  target_link_libraries(fuzz_${name} PRIVATE ${FUZZ_LIBRARIES} rondo_warnings)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()

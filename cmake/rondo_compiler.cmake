@@ -1,0 +1,21 @@
+# The language, the warnings and the sanitizers, for all targets.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+
+# The warnings go to our own code only: every part and test links this target privately.
+add_library(rondo_warnings INTERFACE)
+target_compile_options(rondo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+
+if(RONDO_SANITIZE)
+  # Any finding ends the program: a test that only prints one would pass.
+  add_compile_options(-fsanitize=${RONDO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${RONDO_SANITIZE})
+endif()

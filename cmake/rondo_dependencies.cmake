@@ -1,0 +1,30 @@
+# Third-party libraries of the parts, all from the system (./dev setup installs them on Debian):
+#   rondo::pcre2   regular expressions (tokenizer)     rondo::cli11   command lines (cli)     rondo::doctest   tests
+# Each is an imported target that a part names under LIBRARIES.
+
+find_path(RONDO_PCRE2_INCLUDE pcre2.h)
+find_library(RONDO_PCRE2_LIBRARY pcre2-8)
+if(NOT RONDO_PCRE2_INCLUDE OR NOT RONDO_PCRE2_LIBRARY)
+  message(FATAL_ERROR "PCRE2 (8 bit) is missing: run ./dev setup, or install libpcre2-dev")
+endif()
+add_library(rondo::pcre2 UNKNOWN IMPORTED)
+set_target_properties(rondo::pcre2 PROPERTIES
+  IMPORTED_LOCATION ${RONDO_PCRE2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RONDO_PCRE2_INCLUDE})
+
+find_path(RONDO_CLI11_INCLUDE CLI/CLI.hpp)
+if(NOT RONDO_CLI11_INCLUDE)
+  message(FATAL_ERROR "CLI11 is missing: run ./dev setup, or install libcli11-dev")
+endif()
+add_library(rondo::cli11 INTERFACE IMPORTED)
+set_target_properties(rondo::cli11 PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${RONDO_CLI11_INCLUDE})
+
+if(RONDO_TESTS)
+  find_path(RONDO_DOCTEST_INCLUDE doctest/doctest.h)
+  if(NOT RONDO_DOCTEST_INCLUDE)
+    message(FATAL_ERROR "doctest is missing: run ./dev setup, install doctest-dev, or configure with RONDO_TESTS=OFF")
+  endif()
+  add_library(rondo::doctest INTERFACE IMPORTED)
+  set_target_properties(rondo::doctest PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${RONDO_DOCTEST_INCLUDE})
+endif()
+
+find_package(Threads REQUIRED)
