@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,9 +36,13 @@ using Array = std::vector<Value>;
 
 // Members in the order of the source.  Keys are unique: of duplicates the first position and the last value remain,
 // as in Python.
+//
+// Looking up is linear in small objects and hashed in large ones.  Equality looks at the order of members too.
 class Object {
  public:
   Object() = default;
+  // Members in this order, duplicates as above: Object{{"role", "user"}, {"content", text}}.
+  Object(std::initializer_list<Member> members);
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] bool empty() const { return members_.empty(); }
@@ -53,7 +58,12 @@ class Object {
   bool operator==(const Object& other) const;
 
  private:
+  [[nodiscard]] std::size_t position(std::string_view key) const;  // size() if there is none
+  void index_from(std::size_t first);
+
   std::vector<Member> members_;
+  // Open addressing over positions + 1, a power of two in size; empty while a linear search is faster.
+  std::vector<std::uint32_t> slots_;
 };
 
 // A number keeps its spelling; Python's printing normalises it (1e5 -> 100000.0) only on output.
