@@ -4,8 +4,10 @@
 // field names (role, content, reasoning_content, tool_calls, ...).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json/value.h"
@@ -26,8 +28,22 @@ struct Conversation {
   std::optional<std::string> eos_token;
 };
 
-// `messages` must be an array of objects, each with a string `role`.  `what` names the field in messages.
-[[nodiscard]] Status check_messages(const json::Value& messages, const std::string& what);
+// Whether a message without a `role`, or with one that is no string, is refused or left to the template.
+enum class RoleCheck : std::uint8_t { kRequired, kAsGiven };
+
+// `messages` must be an array of objects, each with a string `role` (unless kAsGiven).  `what` names the array in the
+// error: "messages[2].role must be a string, found an integer".  Fails with kInvalidArgument.
+[[nodiscard]] Status check_messages(const json::Value& messages, const std::string& what,
+                                    RoleCheck roles = RoleCheck::kRequired);
+
+// `value` must be an array of objects.  Fails with kInvalidArgument, as above.
+[[nodiscard]] Status check_objects(const json::Value& value, const std::string& what);
+
+// True for the roles of the public chat APIs: system, developer, user, assistant, tool, function.
+[[nodiscard]] bool is_api_role(std::string_view role);
+
+// True if a message carries something that a prompt should show: text, content parts, reasoning or tool calls.
+[[nodiscard]] bool has_content(const json::Value& message);
 
 // Why a tool call is not fine.
 enum class CallStatus { kOk, kInvalidJson, kUnclosed, kMalformed, kUnknownTool };

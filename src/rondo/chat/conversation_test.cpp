@@ -1,0 +1,72 @@
+#include "chat/conversation.h"
+
+#include <doctest/doctest.h>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::chat {
+namespace {
+
+json::Value parsed(std::string_view text) {
+  auto result = json::parse(text);
+  REQUIRE(result.ok());
+  return std::move(result).value();
+}
+
+std::string complaint(std::string_view messages, RoleCheck roles = RoleCheck::kRequired) {
+  const Status status = check_messages(parsed(messages), "messages", roles);
+  return status.ok() ? "fine" : status.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("the shape of messages") {
+  CHECK(complaint(R"([])") == "fine");
+  CHECK(complaint(R"([{"role": "user", "content": 7}])") == "fine");
+  CHECK(complaint(R"({"role": "user"})") == "messages must be an array of objects, found an object");
+  CHECK(complaint(R"([{"role": "user"}, "hi"])") == "messages[1] must be an object, found a string");
+  CHECK(complaint(R"([{"content": "hi"}])") == "messages[0] has no `role`");
+  CHECK(complaint(R"([{"role": 3}])") == "messages[0].role must be a string, found an integer");
+  CHECK(complaint(R"([{"role": 3}, {}])", RoleCheck::kAsGiven) == "fine");
+  CHECK(complaint(R"([null])", RoleCheck::kAsGiven) == "messages[0] must be an object, found null");
+}
+
+TEST_CASE("a parsed message becomes history") {
+  AssistantMessage message;
+  message.content = "Let me look.";
+  message.reasoning = "hm";
+  ToolCall look;
+  look.name = "look";
+  look.arguments = R"({"at": 1.0})";
+  ToolCall go;
+  go.id = "x9";
+  go.name = "go";
+  go.arguments = "{}";
+  message.tool_calls = {look, go};
+  CHECK(json::to_compact(to_history(message, 4)) ==
+        R"({"role":"assistant","content":"Let me look.","reasoning_content":"hm","tool_calls":[)"
+        R"({"id":"call_4","type":"function","function":{"name":"look","arguments":"{\"at\": 1.0}"}},)"
+        R"({"id":"x9","type":"function","function":{"name":"go","arguments":"{}"}}]})");
+  CHECK(json::to_compact(to_history({}, 0)) == R"({"role":"assistant","content":""})");
+}
+
+TEST_CASE("tool definitions, wrapped and bare") {
+  const auto tools = tool_definitions(parsed(
+      R"([{"type":"function","function":{"name":"a","parameters":{"type":"object"}}},{"name":"b"},{"x":1},3])"));
+  REQUIRE(tools.size() == 2);
+  CHECK(tools[0].name == "a");
+  CHECK(tools[0].parameters.find_string("type") == "object");
+  CHECK(tools[1].name == "b");
+  CHECK(tools[1].parameters.is_null());
+  CHECK(tool_definitions(parsed("null")).empty());
+}
+
+TEST_CASE("which messages a prompt should show") {
+  CHECK(has_content(parsed(R"({"content": "x"})")));
+  CHECK(has_content(parsed(R"({"content": null, "tool_calls": [{}]})")));
+  CHECK_FALSE(has_content(parsed(R"({"content": "", "tool_calls": []})")));
+  CHECK_FALSE(has_content(parsed(R"({"role": "user"})")));
+}
+
+}  // namespace rondo::chat

@@ -1,0 +1,82 @@
+#include "template/chat_template.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "template/continuation.h"
+
+namespace rondo::tmpl {
+namespace {
+
+// In the order in which they are looked for.
+constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
+
+const json::Value* reasoning_of(const json::Value& message) {
+  for (const std::string_view field : kReasoningFields) {
+    const json::Value* value = message.find(field);
+    if (value != nullptr && !value->is_null()) return value;
+  }
+  return nullptr;
+}
+
+// As the reference: {"thinking": reasoning, **message, "reasoning_content": reasoning}.  The order of keys is seen by
+// templates that print a message as a whole.
+json::Value with_reasoning_aliases(const json::Value& message) {
+  const json::Value* reasoning = reasoning_of(message);
+  if (reasoning == nullptr) return message;
+  json::Object out;
+  out.set("thinking", *reasoning);
+  for (const json::Member& member : message.as_object()) out.set(member.key, member.value);
+  out.set("reasoning_content", *reasoning);
+  return out;
+}
+
+json::Array aliased(const json::Array& messages) {
+  json::Array out;
+  out.reserve(messages.size());
+  for (const json::Value& message : messages) out.push_back(with_reasoning_aliases(message));
+  return out;
+}
+
+}  // namespace
+
+json::Object template_variables(const chat::Conversation& conversation) {
+  json::Object variables;
+  variables.set("messages", aliased(conversation.messages));
+  variables.set("tools", conversation.tools ? *conversation.tools : json::Value());
+  variables.set("documents", conversation.documents ? *conversation.documents : json::Value());
+  variables.set("add_generation_prompt", conversation.add_generation_prompt);
+  if (conversation.bos_token) variables.set("bos_token", *conversation.bos_token);
+  if (conversation.eos_token) variables.set("eos_token", *conversation.eos_token);
+  for (const json::Member& member : conversation.kwargs) variables.set(member.key, member.value);
+  return variables;
+}
+
+Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::Conversation& conversation,
+                              const ApplyOptions& options) {
+  jinja::RenderOptions render;
+  render.strict = options.strict;
+  render.now = options.now;
+  render.limits = options.limits;
+  json::Object variables = template_variables(conversation);
+  if (!conversation.continue_final_message) return chat_template.render(variables, render);
+
+  if (conversation.add_generation_prompt) {
+    Error error;
+    error.code = ErrorCode::kInvalidArgument;
+    error.message = "continue_final_message and add_generation_prompt exclude each other";
+    return error;
+  }
+  json::Value* messages = variables.find("messages");
+  if (!messages->is_array()) return chat_template.render(variables, render);  // kwargs replaced the messages
+  auto continuation =
+      Continuation::mark(messages->as_array(), *conversation.continue_final_message, chat_template.source());
+  if (!continuation.ok()) return continuation.error();
+  auto rendered = chat_template.render(variables, render);
+  if (!rendered.ok()) return rendered;
+  if (Status cut = continuation.value().cut(rendered.value()); !cut.ok()) return cut.error();
+  return rendered;
+}
+
+}  // namespace rondo::tmpl
