@@ -1,0 +1,366 @@
+// Values of a running template, as Python has them, each with the place of the input it came from.
+//
+// A Value is 16 bytes and trivially copyable.  What it points to (strings, lists, dicts, objects) lives in the Heap of
+// the render and dies with it, all at once: there are no reference counts, no cycles to collect, and slices of strings
+// share bytes with what they were cut from.  A value must not outlive its Runtime.
+//
+//   Value content = get_attr(runtime, message, "content");   // path messages[3].content
+//   Value text = call_method(runtime, content, "strip", {});  // same path; runs name the bytes kept
+//
+// Every value keeps its path, numbers and None too; values that the template computed have none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "jinja/bigint.h"
+#include "json/value.h"
+#include "text/text.h"
+
+namespace rondo::jinja {
+
+class Runtime;
+class Object;
+struct Dict;
+struct List;
+struct String;
+
+enum class Kind : std::uint8_t {
+  kUndefined,
+  kNone,
+  kBool,
+  kInt,
+  kBigInt,  // an int beyond 64 bits; never one that fits
+  kFloat,
+  kString,
+  kList,
+  kTuple,
+  kDict,
+  kNamespace,
+  kObject,  // everything else: functions, bound methods, macros, loops, generators, ranges, dict views, cyclers
+};
+
+// Why a value is undefined, for the message when it is used: a variable (`object_type` empty), an attribute or element
+// of an object ("dict object"), or a ready-made hint.
+struct UndefinedInfo {
+  std::string_view name;         // or its repr, when `element` is set
+  std::string_view object_type;  // "dict object"
+  std::string_view hint;         // the whole message, if not empty
+  bool element = false;          // `name` is the repr of a subscript that is no string
+  bool unsafe = false;           // any use is a security error
+};
+
+class Value {
+ public:
+  Value() = default;  // undefined without a name
+
+  [[nodiscard]] static Value undefined(const UndefinedInfo* info);
+  [[nodiscard]] static Value none() { return Value(Kind::kNone); }
+  [[nodiscard]] static Value boolean(bool value);
+  [[nodiscard]] static Value integer(std::int64_t value);
+  [[nodiscard]] static Value floating(double value);
+  [[nodiscard]] static Value big(const BigInt* value);
+  [[nodiscard]] static Value string(String* value);
+  [[nodiscard]] static Value list(List* value);
+  [[nodiscard]] static Value tuple(List* value);
+  [[nodiscard]] static Value dict(Dict* value);
+  [[nodiscard]] static Value name_space(Dict* value);
+  [[nodiscard]] static Value object(Object* value);
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] bool is_undefined() const { return kind_ == Kind::kUndefined; }
+  [[nodiscard]] bool is_none() const { return kind_ == Kind::kNone; }
+  [[nodiscard]] bool is_bool() const { return kind_ == Kind::kBool; }
+  [[nodiscard]] bool is_string() const { return kind_ == Kind::kString; }
+  [[nodiscard]] bool is_list() const { return kind_ == Kind::kList; }
+  [[nodiscard]] bool is_tuple() const { return kind_ == Kind::kTuple; }
+  [[nodiscard]] bool is_sequence() const { return is_list() || is_tuple(); }
+  [[nodiscard]] bool is_dict() const { return kind_ == Kind::kDict; }
+  [[nodiscard]] bool is_object() const { return kind_ == Kind::kObject; }
+  [[nodiscard]] bool is_float() const { return kind_ == Kind::kFloat; }
+  // Python's isinstance(x, int): true for bools.
+  [[nodiscard]] bool is_integral() const { return kind_ == Kind::kInt || kind_ == Kind::kBigInt || kind_ == Kind::kBool; }
+  [[nodiscard]] bool is_number() const { return is_integral() || kind_ == Kind::kFloat; }
+  // An int or bool that fits 64 bits.
+  [[nodiscard]] bool is_small_int() const { return kind_ == Kind::kInt || kind_ == Kind::kBool; }
+
+  // REQUIRES of each: the value is of that kind.
+  [[nodiscard]] bool as_bool() const { return payload_.integer != 0; }
+  [[nodiscard]] std::int64_t as_int() const { return payload_.integer; }  // bools as 0 and 1
+  [[nodiscard]] double as_float() const { return payload_.floating; }
+  [[nodiscard]] const BigInt& as_big() const { return *payload_.big; }
+  [[nodiscard]] String& as_string() const { return *payload_.string; }
+  [[nodiscard]] List& as_list() const { return *payload_.list; }  // lists and tuples
+  [[nodiscard]] Dict& as_dict() const { return *payload_.dict; }  // dicts and namespaces
+  [[nodiscard]] Object& as_object() const { return *payload_.object; }
+  [[nodiscard]] const UndefinedInfo* undefined_info() const { return payload_.undefined; }
+
+  [[nodiscard]] text::PathId path() const { return path_; }
+  [[nodiscard]] bool has_path() const { return path_ != text::PathId::kNone; }
+  [[nodiscard]] Value with_path(text::PathId path) const;
+
+  // A string that is markup already (`safe`, escaped text): adding to it escapes the other side.
+  [[nodiscard]] bool is_markup() const { return markup_; }
+  [[nodiscard]] Value with_markup(bool markup) const;
+
+  // The same heap object, or the same scalar of the same kind (Python's `is`).
+  [[nodiscard]] bool is_same(const Value& other) const {
+    return kind_ == other.kind_ && payload_.integer == other.payload_.integer;
+  }
+
+ private:
+  explicit Value(Kind kind) : kind_(kind) {}
+
+  Kind kind_ = Kind::kUndefined;
+  bool markup_ = false;
+  text::PathId path_ = text::PathId::kNone;
+  union Payload {
+    std::int64_t integer = 0;
+    double floating;
+    const BigInt* big;
+    String* string;
+    List* list;
+    Dict* dict;
+    Object* object;
+    const UndefinedInfo* undefined;
+  } payload_;
+};
+static_assert(sizeof(Value) == 16 && std::is_trivially_copyable_v<Value>);
+
+// Immutable text with its runs.  A concatenation stays a pair until somebody asks for the bytes, so that building a
+// long string piece by piece is linear.
+struct String {
+  // What a concatenation was made of; runs of input that nobody owns yet get `stamp` when it is joined.
+  struct Pair {
+    String* left;
+    String* right;
+    text::ContextId stamp;
+  };
+
+  const char* data = nullptr;  // nullptr while this is an unjoined pair
+  std::uint32_t size = 0;      // bytes
+  std::uint32_t run_count = 0;
+  const text::Run* runs = nullptr;  // &single for one run
+  union {
+    text::Run single;
+    Pair pair;
+  };
+  std::int32_t code_points = -1;  // -1: not counted yet; equal to `size` for ASCII
+
+  String() : single() {}
+};
+
+// Elements of a list or tuple.  Input lists are wrapped when first looked at: use items() of runtime.h.
+struct List {
+  std::vector<Value> items;
+  const json::Array* source = nullptr;  // not wrapped yet
+  text::PathId source_path = text::PathId::kNone;
+  bool is_group = false;  // a tuple made by groupby: has .grouper and .list
+};
+
+// A dict in insertion order.  Keys are equal as in Python: 1, 1.0 and True are one key.
+struct Dict {
+  struct Entry {
+    Value key;
+    Value value;
+    std::size_t hash = 0;
+  };
+  std::vector<Entry> entries;
+  std::vector<std::uint32_t> slots;      // open addressing, entry number + 1; empty while small
+  const json::Object* source = nullptr;  // not wrapped yet
+  text::PathId path = text::PathId::kNone;  // of an input dict: its keys have the paths key_of(path, key)
+};
+
+// One pass over something.
+class Iterator {
+ public:
+  virtual ~Iterator() = default;
+  // The next element in `out`, or false at the end.
+  virtual bool next(Runtime& runtime, Value& out) = 0;
+};
+
+struct NamedValue {
+  std::string_view name;
+  Value value;
+};
+
+// Arguments of a call.  Names are unique.
+struct Args {
+  std::span<const Value> positional;
+  std::span<const NamedValue> named;
+
+  [[nodiscard]] std::size_t size() const { return positional.size() + named.size(); }
+  [[nodiscard]] const Value* find(std::string_view name) const;
+};
+
+// A value with behaviour.  The VM derives macros, loops and callers from it; the runtime functions, generators, ...
+class Object {
+ public:
+  virtual ~Object() = default;
+  // Python's class name: "Macro", "generator", "range".
+  [[nodiscard]] virtual std::string_view type_name() const = 0;
+  // As Undefined messages name it: "jinja2.runtime.Macro object".
+  [[nodiscard]] virtual std::string object_type() const { return std::string(type_name()) + " object"; }
+  // str() and repr(): "<Macro 'greet'>".
+  [[nodiscard]] virtual std::string repr(Runtime& runtime);
+
+  // Nothing if there is no such attribute, element.
+  [[nodiscard]] virtual std::optional<Value> attribute(Runtime& runtime, std::string_view name);
+  [[nodiscard]] virtual std::optional<Value> element(Runtime& runtime, const Value& key);
+
+  [[nodiscard]] virtual bool callable() const { return false; }
+  // REQUIRES: callable().
+  virtual Value call(Runtime& runtime, const Args& args);
+
+  // nullptr if it cannot be iterated.  The heap owns the iterator.
+  [[nodiscard]] virtual Iterator* iterate(Runtime& runtime);
+  [[nodiscard]] virtual std::optional<std::size_t> length(Runtime& runtime);
+  [[nodiscard]] virtual bool is_sequence() const { return false; }  // has __len__ and __getitem__
+  [[nodiscard]] virtual bool truthy(Runtime& runtime);
+  // Nothing: compared by identity.
+  [[nodiscard]] virtual std::optional<bool> equals(Runtime& runtime, const Value& other);
+};
+
+// Owns everything that values point to; all of it goes when the heap goes.  Counts bytes against a limit.
+class Heap {
+ public:
+  explicit Heap(std::size_t limit_bytes) : limit_(limit_bytes) {}
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+  ~Heap();
+
+  // Uninitialised memory that lives as long as the heap.
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t align);
+  template <typename T>
+  [[nodiscard]] T* allocate_array(std::size_t count) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    return static_cast<T*>(allocate(count * sizeof(T), alignof(T)));
+  }
+  // A copy that lives as long as the heap.
+  [[nodiscard]] std::string_view copy(std::string_view bytes);
+
+  [[nodiscard]] String* make_string();
+  [[nodiscard]] List* make_list();
+  [[nodiscard]] Dict* make_dict();
+  [[nodiscard]] const BigInt* keep(BigInt value);
+  [[nodiscard]] const text::Text* keep(text::Text text);
+  [[nodiscard]] const json::Value* keep(json::Value value);
+  template <typename T, typename... Rest>
+  T* make_object(Rest&&... rest) {
+    static_assert(std::is_base_of_v<Object, T>);
+    charge(sizeof(T) + sizeof(void*));
+    auto owned = std::make_unique<T>(std::forward<Rest>(rest)...);
+    T* object = owned.get();
+    objects_.push_back(std::move(owned));
+    return object;
+  }
+  template <typename T, typename... Rest>
+  T* make_iterator(Rest&&... rest) {
+    static_assert(std::is_base_of_v<Iterator, T>);
+    charge(sizeof(T) + sizeof(void*));
+    auto owned = std::make_unique<T>(std::forward<Rest>(rest)...);
+    T* iterator = owned.get();
+    iterators_.push_back(std::move(owned));
+    return iterator;
+  }
+
+  // Counts bytes that were allocated elsewhere on behalf of values.  Throws Failure (runtime.h) beyond the limit.
+  void charge(std::size_t bytes);
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+  std::size_t used_ = 0;
+  std::size_t limit_;
+  std::deque<List> lists_;
+  std::deque<Dict> dicts_;
+  std::deque<BigInt> bigs_;
+  std::deque<text::Text> texts_;
+  std::deque<json::Value> documents_;
+  std::vector<std::unique_ptr<Object>> objects_;
+  std::vector<std::unique_ptr<Iterator>> iterators_;
+};
+
+inline Value Value::undefined(const UndefinedInfo* info) {
+  Value out(Kind::kUndefined);
+  out.payload_.undefined = info;
+  return out;
+}
+inline Value Value::boolean(bool value) {
+  Value out(Kind::kBool);
+  out.payload_.integer = value ? 1 : 0;
+  return out;
+}
+inline Value Value::integer(std::int64_t value) {
+  Value out(Kind::kInt);
+  out.payload_.integer = value;
+  return out;
+}
+inline Value Value::floating(double value) {
+  Value out(Kind::kFloat);
+  out.payload_.floating = value;
+  return out;
+}
+inline Value Value::big(const BigInt* value) {
+  Value out(Kind::kBigInt);
+  out.payload_.big = value;
+  return out;
+}
+inline Value Value::string(String* value) {
+  Value out(Kind::kString);
+  out.payload_.string = value;
+  return out;
+}
+inline Value Value::list(List* value) {
+  Value out(Kind::kList);
+  out.payload_.list = value;
+  return out;
+}
+inline Value Value::tuple(List* value) {
+  Value out(Kind::kTuple);
+  out.payload_.list = value;
+  return out;
+}
+inline Value Value::dict(Dict* value) {
+  Value out(Kind::kDict);
+  out.payload_.dict = value;
+  return out;
+}
+inline Value Value::name_space(Dict* value) {
+  Value out(Kind::kNamespace);
+  out.payload_.dict = value;
+  return out;
+}
+inline Value Value::object(Object* value) {
+  Value out(Kind::kObject);
+  out.payload_.object = value;
+  return out;
+}
+inline Value Value::with_path(text::PathId path) const {
+  Value out = *this;
+  out.path_ = path;
+  return out;
+}
+inline Value Value::with_markup(bool markup) const {
+  Value out = *this;
+  out.markup_ = markup;
+  return out;
+}
+inline const Value* Args::find(std::string_view name) const {
+  for (const NamedValue& argument : named) {
+    if (argument.name == name) return &argument.value;
+  }
+  return nullptr;
+}
+
+}  // namespace rondo::jinja
