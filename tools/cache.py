@@ -84,3 +84,7 @@ def new_folder(final):
     yield staged
     shutil.rmtree(final, ignore_errors=True)
     staged.rename(final)
+
+
+if __name__ == "__main__":
+    print(root())

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""The lint: formatting, layers, sizes, words and clang-tidy.
+
+Usage: lint.py [--build TREE] [--fix] [--full] [--only CHECK]...
+
+Needs a configured build tree (compile_commands.json) for clang-tidy.  A file that clang-tidy has passed is remembered in the
+cache by its preprocessed text, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
+--fix formats the sources and does nothing else.  Exceptions with their reasons: tools/lint_allow.txt.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+import cache
+
+REPO = cache.REPO
+FILE_LINES, FUNCTION_LINES = 800, 70
+CHECKS = ("format", "layers", "size", "words", "tidy")
+
+# Model families, markers of chat formats, and addresses: none of them belongs into the code that users run.
+FAMILIES = ("qwen", "gemma", "mistral", "mixtral", "deepseek", "hermes", "granite", "phi-?[34]", "glm-?4", "kimi", "minimax",
+            "gpt-?oss", "harmony", "nemotron", "cohere", "command-r", "falcon", "smollm", "devstral", "magistral",
+            "llama-?[234]", "functionary", "internlm", "olmo", "chatml")
+MARKERS = (r"<\|", r"\|>", r"</?think>", r"</?tool_calls?>", r"</?tool_response>", r"\[/?INST\]", r"\[TOOL_CALLS\]",
+           r"<(?:start|end)_of_turn>", r"</?function", r"<｜")
+ADDRESSES = (r"https?://", r"/(?:home|root|work|tmp)/")
+WORDS = re.compile("|".join(f"(?:{word})" for word in (*FAMILIES, *MARKERS, *ADDRESSES)), re.IGNORECASE)
+COMMENT = re.compile(r"//.*$")
+
+
+def sources(*folders):
+    """The C++ files that git knows or could know in these folders."""
+    shown = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders], cwd=REPO,
+                           capture_output=True, text=True, check=True).stdout.split("\n")
+    return sorted(path for path in set(shown) if path.endswith((".h", ".cpp")) and (REPO / path).is_file())
+
+
+def read(path):
+    return (REPO / path).read_text(encoding="utf-8")
+
+
+def allowances():
+    """{(check, place): reason}"""
+    found = {}
+    for line in (REPO / "tools" / "lint_allow.txt").read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            head, _, reason = line.partition(": ")
+            check, _, place = head.partition(" ")
+            if not reason.strip():
+                cache.fail(f"tools/lint_allow.txt: `{line}` gives no reason")
+            found[check, place] = reason
+    return found
+
+
+def check_format(options):
+    """clang-format agrees with every file."""
+    allowed = allowances()
+    files = [path for path in sources("src", "include", "tests", "fuzz", "bench") if ("format", path) not in allowed]
+    command = ["clang-format-19", *(["-i"] if options.fix else ["--dry-run", "--Werror"]), *files]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stderr.splitlines() if "error:" in line]
+    by_file = {}
+    for line in lines:
+        by_file.setdefault(line.split(":")[0], []).append(line.split(":")[1])
+    found = [f"{name}: not formatted at line {', '.join(at[:5])}{' ...' if len(at) > 5 else ''}"
+             for name, at in by_file.items()]
+    if found:
+        found.append("./dev lint --fix formats them")
+    return found if done.returncode else []
+
+
+def check_layers(_):
+    """A folder includes only folders that layers.txt lists for it."""
+    done = subprocess.run([sys.executable, "tools/check_layers.py", "src/rondo/layers.txt", "src/rondo", "--partial"],
+                          cwd=REPO, capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).splitlines() if done.returncode else []
+
+
+def functions(lines):
+    """(name, first line, number of lines) of the functions at namespace level of a formatted file."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            opens = re.match(r"(?!namespace|struct|class|enum|union|extern|using|typedef|#|//|constexpr|inline constexpr)\S", line)
+            if opens and not line.rstrip().endswith((";", "}")):
+                start = number
+        elif line.startswith("}"):
+            head = " ".join(lines[start - 1:min(start + 6, number)])
+            name = re.search(r"([\w:~]+)\s*\(", head)
+            if name and not line.startswith("};"):
+                yield name[1], start, number - start + 1
+            start = None
+        elif line.rstrip().endswith(";") and not line.startswith((" ", "\t")):
+            start = None
+
+
+def check_size(_):
+    """Files and functions fit their limits."""
+    allowed, found = allowances(), []
+    for path in sources("src", "include", "tests", "fuzz", "bench"):
+        lines = read(path).splitlines()
+        if len(lines) > FILE_LINES and ("file", path) not in allowed:
+            found.append(f"{path}: {len(lines)} lines, the limit is {FILE_LINES}")
+        if ("file", path) in allowed or path.endswith("_test.cpp"):
+            continue
+        for name, first, count in functions(lines):
+            if count > FUNCTION_LINES and ("function", f"{path}:{name}") not in allowed:
+                found.append(f"{path}:{first}: `{name}` has {count} lines, the limit is {FUNCTION_LINES}")
+    return found
+
+
+def check_words(_):
+    """No model family, no marker and no address in the code that users run; comments may give examples of markers."""
+    allowed, found = allowances(), []
+    for path in sources("src", "include"):
+        if path.endswith("_test.cpp"):
+            continue
+        for number, line in enumerate(read(path).splitlines(), 1):
+            for match in WORDS.finditer(COMMENT.sub("", line)):
+                if ("word", f"{path}:{match[0].lower()}") not in allowed:
+                    found.append(f"{path}:{number}: `{match[0]}` does not belong here: the template and the tokenizer say it")
+    return found
+
+
+def tidy_key(entry, checks):
+    """What decides clang-tidy's answer for a file: tool, configuration, command, preprocessed text with comments."""
+    words = shlex.split(entry["command"])
+    words = [word for word in words if word != "ccache" and not word.endswith("/ccache")]
+    if "-o" in words:
+        del words[words.index("-o"):words.index("-o") + 2]
+    words = [word for word in words if word != "-c"]
+    text = subprocess.run([*words, "-E", "-P", "-C", "-w"], cwd=entry["directory"], capture_output=True, check=False)
+    digest = hashlib.sha256(text.stdout)
+    for part in (checks, read(".clang-tidy"), tidy_version(), " ".join(words[1:])):
+        digest.update(b"\0" + part.replace(str(REPO), "").encode())
+    return digest.hexdigest() if text.returncode == 0 else None
+
+
+def tidy_version():
+    return subprocess.run(["clang-tidy-19", "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def tidy_one(entry, options, memory):
+    checks = "clang-analyzer-*" if options.full else ""
+    key = tidy_key(entry, checks)
+    if key and (memory / key).exists():
+        return []
+    command = ["clang-tidy-19", "--quiet", "-p", str(options.build), entry["file"]]
+    command += [f"--checks={checks}"] if checks else []
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        if key:
+            (memory / key).touch()
+        return []
+    return [line.replace(f"{REPO}/", "") for line in done.stdout.splitlines() if line.strip()] or done.stderr.splitlines()
+
+
+def check_tidy(options):
+    """clang-tidy, with the checks of .clang-tidy."""
+    database = options.build / "compile_commands.json"
+    if not database.is_file():
+        return [f"{database} is missing: configure the preset `tidy` first"]
+    wanted = {str(REPO / path) for path in sources("src") if options.full or not path.endswith("_test.cpp")}
+    entries = [entry for entry in json.loads(database.read_text(encoding="utf-8")) if entry["file"] in wanted]
+    memory = cache.root() / "tidy"
+    memory.mkdir(exist_ok=True)
+    workers = int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1)
+    found, done = [], 0
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for lines in pool.map(lambda entry: tidy_one(entry, options, memory), entries):
+            found += [line for line in lines if line not in found]
+            done += 1
+            if done % 20 == 0:
+                cache.say(f"clang-tidy: {done} of {len(entries)} files")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=REPO / "build" / "tidy")
+    parser.add_argument("--fix", action="store_true")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only", action="append", choices=CHECKS)
+    options = parser.parse_args()
+    failed = 0
+    for name in ("format",) if options.fix else options.only or CHECKS:
+        started = time.monotonic()
+        found = globals()[f"check_{name}"](options)
+        for line in found:
+            print(line)
+        failed += bool(found)
+        print(f"lint {name}: {'FAILED' if found else 'ok'} ({time.monotonic() - started:.1f} s)", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
