@@ -1,0 +1,52 @@
+// The reference corpus beside the checkout (../shared/corpus): manifest rows and conversations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chat/conversation.h"
+#include "jinja/template.h"
+#include "json/value.h"
+
+namespace rondo::test {
+
+struct CorpusRow {
+  std::string id;
+  std::string template_path;   // absolute
+  std::string model_folder;    // with tokenizer.json, tokenizer_config.json and chat_template.jinja; "" if none
+  std::optional<std::string> bos_token;
+  std::optional<std::string> eos_token;
+  std::vector<std::string> stop_tokens;
+  json::Array kwargs_sets;     // {"name", "kwargs"}
+};
+
+struct CorpusConversation {
+  std::string id;
+  std::vector<std::string> tags;
+  json::Array messages;
+  json::Value tools;
+  json::Value documents;
+  json::Object kwargs;
+  [[nodiscard]] bool has_tag(const std::string& tag) const;
+};
+
+class Corpus {
+ public:
+  // nullopt when there is no corpus.  Fails the test when it is there and cannot be read.
+  static std::optional<Corpus> open();
+
+  [[nodiscard]] const std::vector<CorpusRow>& rows() const { return rows_; }
+  // Rows whose model folder has been unpacked; without RONDO_FULL only a sample of them.
+  [[nodiscard]] std::vector<CorpusRow> rows_with_tokenizer() const;
+  [[nodiscard]] const std::vector<CorpusConversation>& conversations() const { return conversations_; }
+  // Everything but the messages: tools, documents, kwargs, bos and eos.
+  [[nodiscard]] chat::Conversation conversation(const CorpusRow& row, const CorpusConversation& item) const;
+  [[nodiscard]] jinja::LocalTime clock() const { return {2026, 3, 14, 15, 9, 26}; }
+
+ private:
+  std::vector<CorpusRow> rows_;
+  std::vector<CorpusConversation> conversations_;
+};
+
+}  // namespace rondo::test
