@@ -1,0 +1,63 @@
+#include <doctest/doctest.h>
+
+#include "unicode/classes.h"
+#include "unicode/normalise.h"
+
+namespace rondo::unicode {
+
+TEST_CASE("categories are those of Unicode 16") {
+  CHECK(category(U'a') == Category::kLl);
+  CHECK(category(U'A') == Category::kLu);
+  CHECK(category(U'5') == Category::kNd);
+  CHECK(category(U'_') == Category::kPc);
+  CHECK(category(U'\u4e2d') == Category::kLo);
+  CHECK(category(0x10FFFF) == Category::kCn);
+  CHECK(category(0x110000) == Category::kCn);
+  CHECK(category(0xD800) == Category::kCs);
+  CHECK(category(0x1C89) == Category::kLu);   // new in 16
+  CHECK(category(0x2EBF0) == Category::kLo);  // new in 15.1
+  CHECK(is_number(U'\u00bd'));
+  CHECK(is_mark(0x301));
+  CHECK(is_symbol(U'+'));
+  CHECK_FALSE(is_punctuation(U'+'));
+}
+
+TEST_CASE("white space is the property, not Perl's") {
+  CHECK(is_white_space(U'\u3000'));
+  CHECK(is_white_space(0x85));
+  CHECK_FALSE(is_white_space(0x180E));
+  CHECK_FALSE(is_white_space(0x200B));
+  CHECK_FALSE(is_white_space(0x1C));
+}
+
+TEST_CASE("newer characters are replaced by ones of the same size") {
+  std::string out = "untouched";
+  CHECK_FALSE(substitute_newer("abc \u4e2d\u6587", out));
+  CHECK(out == "untouched");
+  REQUIRE(substitute_newer("x\U0002EBF0y\u180Ez", out));
+  CHECK(out.size() == 10);
+  CHECK(out.substr(5) == "y\u200Bz");
+}
+
+TEST_CASE("normalisation forms") {
+  CHECK(normalise("e\u0301", Form::kNfc) == "\u00e9");
+  CHECK(normalise("\u00e9", Form::kNfd) == "e\u0301");
+  CHECK(normalise("\u212b\ufb01", Form::kNfc) == "\u00c5\ufb01");
+  CHECK(normalise("\u212b\ufb01", Form::kNfkc) == "\u00c5" "fi");
+  CHECK(normalise("\u1100\u1161\u11a8", Form::kNfc) == "\uac01");
+  CHECK(normalise("\uac01", Form::kNfd) == "\u1100\u1161\u11a8");
+  CHECK(normalise("a\u0323\u0307", Form::kNfc) == "\u1ea1\u0307");
+  CHECK(normalise("a\u0307\u0323", Form::kNfc) == "\u1ea1\u0307");
+  CHECK(normalise("\u0344", Form::kNfc) == "\u0308\u0301");  // excluded from composition
+  CHECK(normalise("plain", Form::kNfkd) == "plain");
+}
+
+TEST_CASE("alignment names the source bytes") {
+  const auto units = normalise_aligned("xe\u0301y", Form::kNfc);
+  REQUIRE(units.size() == 3);
+  CHECK(units[1].begin == 1);
+  CHECK(units[1].end == 4);
+  CHECK(units[2].begin == 4);
+}
+
+}  // namespace rondo::unicode
