@@ -1,0 +1,287 @@
+#include "model/model_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/files.h"
+#include "json/parse.h"
+
+namespace rondo::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kDefaultName = "default";
+
+struct Wanted {
+  bool tokenizer = true;
+  bool templates = true;
+};
+
+using SharedJson = std::shared_ptr<const json::Value>;
+
+Error failure(ErrorCode code, std::string message, const std::string& path) {
+  Error error;
+  error.code = code;
+  error.message = std::move(message);
+  error.source = path;
+  return error;
+}
+
+Result<SharedJson> read_json(const std::string& path) {
+  Result<std::string> text = files::read(path);
+  if (!text.ok()) return text.error();
+  Result<json::Value> value = json::parse(text.value());
+  if (!value.ok()) {
+    Error error = value.error();
+    error.source = path;
+    return error;
+  }
+  return SharedJson(std::make_shared<const json::Value>(std::move(value).value()));
+}
+
+// A null pointer if there is no such file.
+Result<SharedJson> read_optional_json(const std::string& path) {
+  if (!files::exists(path)) return SharedJson();
+  return read_json(path);
+}
+
+// A token is given as a string or as {"content": ...}.
+std::optional<std::string> token_text(const json::Value* value) {
+  if (value == nullptr) return std::nullopt;
+  if (value->is_string()) return value->as_string();
+  if (const auto content = value->find_string("content")) return std::string(*content);
+  return std::nullopt;
+}
+
+void take_special_tokens(const json::Value& config, ModelFiles& found) {
+  if (!found.bos_token) found.bos_token = token_text(config.find("bos_token"));
+  if (!found.eos_token) found.eos_token = token_text(config.find("eos_token"));
+}
+
+void put_default_first(std::vector<TemplateSource>& templates) {
+  std::stable_partition(templates.begin(), templates.end(),
+                        [](const TemplateSource& source) { return source.name == kDefaultName; });
+}
+
+// The member "chat_template": one text, or a list of {"name", "template"}.
+Status take_config_templates(const json::Value& config, const std::string& path, ModelFiles& found) {
+  const json::Value* member = config.find("chat_template");
+  if (member == nullptr || member->is_null()) return Done{};
+  if (member->is_string()) {
+    found.templates.push_back({path, std::string(kDefaultName), member->as_string()});
+    return Done{};
+  }
+  if (!member->is_array()) {
+    return failure(ErrorCode::kJson, "`chat_template` is " + std::string(json::describe(member->kind())) +
+                                         ", expected a string or an array", path);
+  }
+  for (const json::Value& entry : member->as_array()) {
+    const auto name = entry.find_string("name");
+    const auto text = entry.find_string("template");
+    if (!name || !text) {
+      return failure(ErrorCode::kJson, "an entry of `chat_template` lacks the string `name` or `template`", path);
+    }
+    found.templates.push_back({path, std::string(*name), std::string(*text)});
+  }
+  put_default_first(found.templates);
+  return Done{};
+}
+
+Status take_template_file(const std::string& path, std::string name, ModelFiles& found) {
+  Result<std::string> text = files::read(path);
+  if (!text.ok()) return text.error();
+  found.templates.push_back({path, std::move(name), std::move(text).value()});
+  return Done{};
+}
+
+// chat_template.jinja and additional_chat_templates/NAME.jinja; together they replace what the JSON files say.
+Status take_template_files(const std::string& folder, ModelFiles& found) {
+  const std::string main = files::join(folder, "chat_template.jinja");
+  if (files::exists(main)) {
+    if (Status status = take_template_file(main, std::string(kDefaultName), found); !status.ok()) return status;
+  }
+  const std::string more = files::join(folder, "additional_chat_templates");
+  if (!files::is_folder(more)) return Done{};
+  std::vector<fs::path> paths;
+  std::error_code ec;
+  for (fs::directory_iterator it(more, ec), end; !ec && it != end; it.increment(ec)) {
+    if (it->path().extension() == ".jinja") paths.push_back(it->path());
+  }
+  if (ec) return failure(ErrorCode::kIo, "cannot be listed", more);
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path& path : paths) {
+    if (Status status = take_template_file(path.string(), path.stem().string(), found); !status.ok()) return status;
+  }
+  return Done{};
+}
+
+Status take_templates(const std::string& folder, const SharedJson& config, ModelFiles& found) {
+  if (Status status = take_template_files(folder, found); !status.ok()) return status;
+  if (found.templates.empty() && config != nullptr) {
+    const std::string path = files::join(folder, "tokenizer_config.json");
+    if (Status status = take_config_templates(*config, path, found); !status.ok()) return status;
+  }
+  if (!found.templates.empty()) return Done{};
+  const std::string path = files::join(folder, "chat_template.json");
+  Result<SharedJson> legacy = read_optional_json(path);
+  if (!legacy.ok()) return legacy.error();
+  if (legacy.value() == nullptr) return Done{};
+  return take_config_templates(*legacy.value(), path, found);
+}
+
+Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFiles& found) {
+  Result<SharedJson> tokenizer = read_json(path);
+  if (!tokenizer.ok()) return tokenizer.error();
+  const std::string folder = fs::path(path).parent_path().string();
+  Result<SharedJson> generation = read_optional_json(files::join(folder, "generation_config.json"));
+  if (!generation.ok()) return generation.error();
+  TokenizerSource source;
+  source.path = path;
+  source.tokenizer_json = tokenizer.value();
+  source.tokenizer_config = config;
+  source.generation_config = generation.value();
+  found.tokenizer = std::move(source);
+  return Done{};
+}
+
+Result<ModelFiles> load_gguf(const std::string& path) {
+  Result<Gguf> read = read_gguf(path);
+  if (!read.ok()) return read.error();
+  const auto gguf = std::make_shared<const Gguf>(std::move(read).value());
+  ModelFiles found;
+  found.path = path;
+  if (gguf->metadata.contains("tokenizer.ggml.model")) {
+    TokenizerSource source;
+    source.path = path;
+    source.gguf = gguf;
+    found.tokenizer = std::move(source);
+  }
+  constexpr std::string_view kKey = "tokenizer.chat_template";
+  for (const auto& [key, value] : gguf->metadata) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr || !std::string_view(key).starts_with(kKey)) continue;
+    if (key.size() == kKey.size()) found.templates.push_back({path, std::string(kDefaultName), *text});
+    if (key.size() > kKey.size() + 1 && key[kKey.size()] == '.') {
+      found.templates.push_back({path, key.substr(kKey.size() + 1), *text});
+    }
+  }
+  put_default_first(found.templates);
+  const auto token = [&gguf](std::string_view key) -> std::optional<std::string> {
+    const auto id = gguf->find_int(key);
+    const auto* tokens = gguf->find_strings("tokenizer.ggml.tokens");
+    if (!id || tokens == nullptr || *id < 0 || static_cast<std::uint64_t>(*id) >= tokens->size()) return std::nullopt;
+    return (*tokens)[static_cast<std::size_t>(*id)];
+  };
+  found.bos_token = token("tokenizer.ggml.bos_token_id");
+  found.eos_token = token("tokenizer.ggml.eos_token_id");
+  return found;
+}
+
+// The one .gguf file of a folder, or "" if there is none or more than one.
+std::string only_gguf(const std::string& folder) {
+  std::string found;
+  std::error_code ec;
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    if (it->path().extension() != ".gguf") continue;
+    if (!found.empty()) return "";
+    found = it->path().string();
+  }
+  return found;
+}
+
+Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
+  ModelFiles found;
+  found.path = folder;
+  const std::string config_path = files::join(folder, "tokenizer_config.json");
+  Result<SharedJson> config = read_optional_json(config_path);
+  if (!config.ok()) return config.error();
+  if (config.value() != nullptr) take_special_tokens(*config.value(), found);
+  Result<SharedJson> special = read_optional_json(files::join(folder, "special_tokens_map.json"));
+  if (!special.ok()) return special.error();
+  if (special.value() != nullptr) take_special_tokens(*special.value(), found);
+  const std::string tokenizer_path = files::join(folder, "tokenizer.json");
+  const bool has_tokenizer = files::exists(tokenizer_path);
+  if (has_tokenizer && wanted.tokenizer) {
+    if (Status status = take_tokenizer(tokenizer_path, config.value(), found); !status.ok()) return status.error();
+  }
+  if (wanted.templates) {
+    if (Status status = take_templates(folder, config.value(), found); !status.ok()) return status.error();
+  }
+  if (!has_tokenizer && found.templates.empty()) {
+    if (const std::string gguf = only_gguf(folder); !gguf.empty()) return load_gguf(gguf);
+    if (wanted.templates) {
+      return failure(ErrorCode::kNotFound, "the folder has neither a tokenizer.json nor a chat template", folder);
+    }
+  }
+  return found;
+}
+
+// A JSON file may be a tokenizer.json or a configuration with a chat template.
+Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
+  Result<SharedJson> value = read_json(path);
+  if (!value.ok()) return value.error();
+  ModelFiles found;
+  found.path = path;
+  if (const json::Value* model = value.value()->find("model"); model != nullptr && model->is_object()) {
+    const std::string folder = fs::path(path).parent_path().string();
+    Result<SharedJson> config = read_optional_json(files::join(folder, "tokenizer_config.json"));
+    if (!config.ok()) return config.error();
+    if (config.value() != nullptr) take_special_tokens(*config.value(), found);
+    if (!wanted.tokenizer) return found;
+    if (Status status = take_tokenizer(path, config.value(), found); !status.ok()) return status.error();
+    return found;
+  }
+  take_special_tokens(*value.value(), found);
+  if (Status status = take_config_templates(*value.value(), path, found); !status.ok()) return status.error();
+  if (found.templates.empty()) {
+    return failure(ErrorCode::kNotFound, "is neither a tokenizer.json nor a file with a `chat_template`", path);
+  }
+  return found;
+}
+
+Result<ModelFiles> load_wanted(const std::string& path, Wanted wanted) {
+  if (!files::exists(path)) return failure(ErrorCode::kNotFound, "no such file or folder", path);
+  if (files::is_folder(path)) return load_folder(path, wanted);
+  const std::string extension = fs::path(path).extension().string();
+  if (extension == ".gguf") return load_gguf(path);
+  if (extension == ".json") return load_json_file(path, wanted);
+  ModelFiles found;
+  found.path = path;
+  if (Status status = take_template_file(path, std::string(kDefaultName), found); !status.ok()) return status.error();
+  // A GGUF file by another name; as a template it would be nonsense.
+  if (std::string_view(found.templates[0].text).starts_with("GGUF")) return load_gguf(path);
+  return found;
+}
+
+}  // namespace
+
+Result<ModelFiles> load(const std::string& path) { return load_wanted(path, {}); }
+
+Result<TokenizerSource> load_tokenizer_source(const std::string& path) {
+  Result<ModelFiles> found = load_wanted(path, {.tokenizer = true, .templates = false});
+  if (!found.ok()) return found.error();
+  if (!found.value().tokenizer) {
+    const bool folder = files::is_folder(path);
+    return failure(ErrorCode::kNotFound, folder ? "the folder has no tokenizer.json" : "holds no tokenizer", path);
+  }
+  return std::move(*std::move(found).value().tokenizer);
+}
+
+Result<ModelFiles> load_template_source(const std::string& path) {
+  Result<ModelFiles> found = load_wanted(path, {.tokenizer = false, .templates = true});
+  if (!found.ok()) return found.error();
+  if (found.value().templates.empty()) {
+    const bool folder = files::is_folder(path);
+    return failure(ErrorCode::kNotFound,
+                   folder ? "the folder has no chat template (chat_template.jinja, or `chat_template` in "
+                            "tokenizer_config.json)"
+                          : "holds no chat template",
+                   path);
+  }
+  return found;
+}
+
+}  // namespace rondo::model
