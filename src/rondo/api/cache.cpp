@@ -1,0 +1,116 @@
+#include "api/cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace rondo::api {
+namespace {
+
+using LoadedTemplateResult = Result<std::shared_ptr<const LoadedTemplate>>;
+
+std::string options_key(const jinja::CompileOptions& options) {
+  std::string key;
+  key += options.trim_blocks ? 't' : '-';
+  key += options.lstrip_blocks ? 'l' : '-';
+  key += options.keep_trailing_newline ? 'k' : '-';
+  return key;
+}
+
+std::optional<Error> invalid_utf8(std::string_view source, const std::string& name) {
+  const std::size_t at = utf8::first_invalid(source);
+  if (at == source.size()) return std::nullopt;
+  const std::string_view before = source.substr(0, at);
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
+  Error error;
+  error.code = ErrorCode::kTemplateSyntax;
+  error.message = "the template is not valid UTF-8";
+  error.source = name;
+  error.line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  error.column = static_cast<int>(at - line_begin) + 1;
+  error.line_text = utf8::to_valid(source.substr(line_begin, source.find('\n', line_begin) - line_begin));
+  return error;
+}
+
+Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source, const std::string& name,
+                                                       const jinja::CompileOptions& options) {
+  if (std::optional<Error> error = invalid_utf8(source, name)) return *error;
+  return jinja::Template::compile(source, options, name);
+}
+
+LoadedTemplateResult compile_files(const model::ModelFiles& files, const jinja::CompileOptions& options) {
+  auto loaded = std::make_shared<LoadedTemplate>();
+  loaded->bos_token = files.bos_token;
+  loaded->eos_token = files.eos_token;
+  for (const model::TemplateSource& source : files.templates) {
+    const bool is_first = &source == &files.templates.front();
+    if (!is_first && source.name != "tool_use") continue;
+    auto compiled = compile(source.text, source.path, options);
+    if (!compiled.ok()) return compiled.error();
+    (is_first ? loaded->plain : loaded->tool_use) = compiled.value();
+  }
+  if (loaded->plain == nullptr) {
+    Error error;
+    error.code = ErrorCode::kNotFound;
+    error.message = "there is no chat template";
+    error.source = files.path;
+    return error;
+  }
+  return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
+}
+
+// A damaged JSON file is the file's fault, not the request's.
+Error as(ErrorCode code, Error error) {
+  if (error.code == ErrorCode::kJson) {
+    error.code = code;
+    if (error.line > 0) {
+      error.message = "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": " + error.message;
+    }
+  }
+  return error;
+}
+
+}  // namespace
+
+LoadedTemplateResult Cache::template_from_text(const std::string& source, const jinja::CompileOptions& options) {
+  return templates_.get("text " + options_key(options) + source, [&]() -> LoadedTemplateResult {
+    auto compiled = compile(source, "template", options);
+    if (!compiled.ok()) return compiled.error();
+    auto loaded = std::make_shared<LoadedTemplate>();
+    loaded->plain = compiled.value();
+    return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
+  });
+}
+
+LoadedTemplateResult Cache::template_from_file(const std::string& path, const jinja::CompileOptions& options) {
+  return templates_.get("file " + options_key(options) + path, [&]() -> LoadedTemplateResult {
+    auto files = model::load_template_source(path);
+    if (!files.ok()) return as(ErrorCode::kNotFound, files.error());
+    return compile_files(files.value(), options);
+  });
+}
+
+Result<std::shared_ptr<const LoadedTokenizer>> Cache::tokenizer(const std::string& path) {
+  return tokenizers_.get(path, [&]() -> Result<std::shared_ptr<const LoadedTokenizer>> {
+    auto files = model::load(path);
+    if (!files.ok()) return as(ErrorCode::kTokenizer, files.error());
+    if (!files.value().tokenizer) {
+      Error error;
+      error.code = ErrorCode::kNotFound;
+      error.message = "there is no tokenizer";
+      error.source = path;
+      return error;
+    }
+    auto made = tokenizer::Tokenizer::load(*files.value().tokenizer);
+    if (!made.ok()) return as(ErrorCode::kTokenizer, made.error());
+    auto loaded = std::make_shared<LoadedTokenizer>();
+    loaded->tokenizer = made.value();
+    loaded->bos_token = files.value().bos_token;
+    loaded->eos_token = files.value().eos_token;
+    return std::shared_ptr<const LoadedTokenizer>(std::move(loaded));
+  });
+}
+
+}  // namespace rondo::api

@@ -1,0 +1,40 @@
+// The ops of the line protocol, one function each.  Internal to api/.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/cache.h"
+#include "api/fields.h"
+#include "api/requests.h"
+#include "api/service.h"
+#include "json/value.h"
+#include "render/stop.h"
+#include "rondo/result.h"
+
+namespace rondo::api {
+
+// What the ops share.
+struct OpContext {
+  Cache& cache;
+  Memo<render::TurnProfile>& profiles;
+  std::function<jinja::LocalTime()> clock;
+  RunOptions options;
+};
+
+using Reply = Result<json::Value>;
+
+[[nodiscard]] Reply op_render(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_jinja(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_tokenize(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_detokenize(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_encode(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_stop(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_bridge(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_parse(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_parse_stream(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_grammar(const OpContext& context, Fields& fields);
+
+}  // namespace rondo::api

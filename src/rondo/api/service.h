@@ -1,0 +1,52 @@
+// The whole library behind one door: requests and replies of the line protocol (docs/batch.md) as JSON values.
+//
+//   api::Service service({.clock = local_time});
+//   service.handle_line(R"({"op": "tokenize", "tokenizer": "model/", "text": "Hello"})");  // {"ids":[9707]}
+//
+// Templates, tokenizers and what is derived from them are loaded once and kept.  Thread-safe: any number of threads may
+// call any member at once.  Prints nothing and reads no clock; the one it is given is called from the calling thread.
+#pragma once
+
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::api {
+
+struct ServiceOptions {
+  std::function<std::tm()> clock;  // the local time, for requests without `now`; without one such requests have no time
+};
+
+struct RunOptions {
+  // Refuse messages whose role neither the template nor the public chat APIs know, and those that the template drops
+  // because it does not know their role.  For people; the line protocol leaves roles to the template.
+  bool refuse_unknown_roles = false;
+};
+
+class Service {
+ public:
+  explicit Service(ServiceOptions options);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // The reply without `id`, or what went wrong, with its place.
+  [[nodiscard]] Result<json::Value> run(const json::Value& request, const RunOptions& options = {}) const;
+
+  // The reply, `id` and errors included.
+  [[nodiscard]] json::Value handle(const json::Value& request) const;
+
+  // One line of the protocol without its newline, and the reply's line without its newline.
+  [[nodiscard]] std::string handle_line(std::string_view line) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rondo::api

@@ -1,0 +1,110 @@
+// The subcommands: what the command line can say (one struct each), and one function each that does it.
+//
+// main.cpp fills the structs; the functions turn them into requests to the facade (api/service.h) and print what
+// comes back.  Each returns the exit status.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rondo::cli {
+
+// Where the template and the tokenizer come from.
+struct ModelArguments {
+  std::string model;      // folder or .gguf: both template and tokenizer
+  std::string chat_template;
+  std::string tokenizer;
+  std::string mode = "lenient";
+  std::string now;
+};
+
+// The conversation that a prompt is made of.  Files may be "-" for standard input.
+struct ConversationArguments {
+  std::string messages;  // file: an array, or an object with `messages` and perhaps `tools`
+  std::vector<std::string> texts;  // user messages given on the command line
+  std::string tools;
+  std::string documents;
+  std::string kwargs;
+  bool no_generation_prompt = false;
+  bool continue_final = false;
+};
+
+struct RenderArguments {
+  ModelArguments model;
+  ConversationArguments conversation;
+  bool spans = false;
+  bool json = false;
+};
+
+struct ParseArguments {
+  ModelArguments model;
+  ConversationArguments conversation;
+  std::string file;  // what the model wrote; "-" for standard input
+  std::string text;  // the same, given on the command line
+  bool partial = false;
+  bool strict = false;
+  bool json = false;
+};
+
+struct BridgeArguments {
+  ModelArguments model;
+  ConversationArguments conversation;
+  std::string prompt_ids;
+  std::string completion_ids;
+  std::string new_messages;
+  bool refuse_lossy = false;
+  bool json = false;
+};
+
+struct TokenizeArguments {
+  std::string tokenizer;
+  std::string file;
+  std::string text;
+  bool has_text = false;
+  bool no_special = false;
+  bool add_special = false;
+  bool ids = false;
+  bool json = false;
+};
+
+struct DetokenizeArguments {
+  std::string tokenizer;
+  std::string ids;
+  bool skip_special = false;
+  bool json = false;
+};
+
+struct BatchArguments {
+  int threads = 1;
+};
+
+struct ChatArguments {
+  std::string model;
+  std::string chat_template;
+  std::string system;
+  int max_tokens = 512;
+  double temperature = 0.0;
+  std::uint64_t seed = 0;
+  bool json = false;
+};
+
+struct DemoArguments {
+  std::string model;
+  std::string corpus;
+  bool gemma = false;
+  bool accept_gemma_terms = false;
+  std::uint64_t seed = 0;
+  bool json = false;
+};
+
+[[nodiscard]] int run_render(const RenderArguments& arguments);
+[[nodiscard]] int run_parse(const ParseArguments& arguments);
+[[nodiscard]] int run_bridge(const BridgeArguments& arguments);
+[[nodiscard]] int run_tokenize(const TokenizeArguments& arguments);
+[[nodiscard]] int run_detokenize(const DetokenizeArguments& arguments);
+[[nodiscard]] int run_batch(const BatchArguments& arguments);
+[[nodiscard]] int run_chat(const ChatArguments& arguments);
+[[nodiscard]] int run_demo(const DemoArguments& arguments);
+
+}  // namespace rondo::cli

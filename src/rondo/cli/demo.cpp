@@ -1,0 +1,32 @@
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "api/demo.h"
+#include "cli/commands.h"
+#include "cli/io.h"
+
+namespace rondo::cli {
+namespace {
+
+void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+}  // namespace
+
+int run_demo(const DemoArguments& arguments) {
+  api::DemoOptions options;
+  options.model = arguments.model;
+  options.cache_folder = cache_folder();
+  options.corpus = arguments.corpus;
+  options.gemma = arguments.gemma;
+  options.accept_gemma_terms = arguments.accept_gemma_terms || std::getenv("RONDO_ACCEPT_GEMMA_TERMS") != nullptr;
+  options.seed = arguments.seed;
+  options.json = arguments.json;
+  bool printed = true;
+  const Status status =
+      api::run_demo(options, [&printed](std::string_view text) { printed = print(text) && printed; }, note);
+  if (!status.ok()) return report(status.error());
+  return printed ? kSuccess : kFailure;
+}
+
+}  // namespace rondo::cli

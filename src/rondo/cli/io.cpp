@@ -1,0 +1,110 @@
+#include "cli/io.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/files.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::cli {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+Error io_error(ErrorCode code, std::string source, std::string message) {
+  Error error;
+  error.code = code;
+  error.source = std::move(source);
+  error.message = std::move(message);
+  return error;
+}
+
+Result<std::string> read_standard_input() {
+  if (isatty(STDIN_FILENO) != 0) std::fputs("rondo: reading from standard input (end with Ctrl-D)\n", stderr);
+  std::string content;
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (size == 0) return content;
+    if (size > 0) {
+      content.append(buffer.data(), static_cast<std::size_t>(size));
+    } else if (errno != EINTR) {
+      return io_error(ErrorCode::kIo, "standard input", std::strerror(errno));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::string> read_input(const std::string& path) {
+  return path == "-" ? read_standard_input() : files::read(path);
+}
+
+Result<json::Value> read_json(const std::string& path) {
+  auto content = read_input(path);
+  if (!content.ok()) return content.error();
+  std::string_view text = content.value();
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());  // some editors write one
+  auto value = json::parse(text);
+  if (value.ok()) return value;
+  Error error = value.error();
+  error.source = path == "-" ? "standard input" : path;
+  return error;
+}
+
+Result<json::Value> json_argument(const std::string& argument, const std::string& option) {
+  const std::size_t first = argument.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string::npos && (argument[first] == '[' || argument[first] == '{');
+  if (!is_json) return read_json(argument);
+  auto value = json::parse(argument);
+  if (value.ok()) return value;
+  Error error = value.error();
+  error.source = option;
+  return error;
+}
+
+api::ServiceOptions service_options() {
+  api::ServiceOptions options;
+  options.clock = [] {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    return local;
+  };
+  return options;
+}
+
+std::string cache_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (const std::string folder = variable("RONDO_CACHE"); !folder.empty()) return folder;
+  if (const std::string folder = variable("XDG_CACHE_HOME"); !folder.empty()) return files::join(folder, "rondo");
+  return files::join(variable("HOME"), ".cache/rondo");
+}
+
+int report(const Error& error) {
+  Error shown = error;
+  if (shown.code == ErrorCode::kTemplateRaised) shown.message = "the template refused the conversation: " + shown.message;
+  const std::string text = "rondo: " + shown.to_string() + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return kFailure;
+}
+
+bool print(std::string_view text) {
+  const bool ok = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!ok) (void)report(io_error(ErrorCode::kIo, "standard output", std::strerror(errno)));
+  return ok;
+}
+
+int print_json(const json::Value& value) { return print(json::to_compact(value) + "\n") ? kSuccess : kFailure; }
+
+}  // namespace rondo::cli

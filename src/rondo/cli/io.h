@@ -1,0 +1,44 @@
+// Files, standard streams and messages of the command line.
+#pragma once
+
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include "api/service.h"
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::cli {
+
+// Exit statuses: 0 success, 1 a failure that was reported, 2 wrong usage.
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;
+inline constexpr int kUsage = 2;
+
+// The bytes of a file, or of standard input for "-".
+[[nodiscard]] Result<std::string> read_input(const std::string& path);
+
+// The JSON value in a file or on standard input.  The error's source is the path.
+[[nodiscard]] Result<json::Value> read_json(const std::string& path);
+
+// `argument` itself if it looks like JSON (starts with a bracket or brace), else the JSON value in the file of that name.
+// `option` is how the argument is called in messages.
+[[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
+
+// A fresh facade that knows the local time.
+[[nodiscard]] api::ServiceOptions service_options();
+
+// Where rondo keeps what it downloads or makes: $RONDO_CACHE, else rondo/ in the XDG cache folder.
+[[nodiscard]] std::string cache_folder();
+
+// "rondo: ..." on standard error; returns kFailure.
+int report(const Error& error);
+
+// Writes to standard output; false after a failed write, which is reported.
+[[nodiscard]] bool print(std::string_view text);
+
+// One JSON value on a line, or on several for people.  Returns the exit status.
+[[nodiscard]] int print_json(const json::Value& value);
+
+}  // namespace rondo::cli

@@ -1,0 +1,243 @@
+// The command line: what can be said, and what each word means.  Does nothing itself.
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/io.h"
+
+namespace {
+
+using namespace rondo::cli;
+
+constexpr const char* kAbout =
+    "rondo closes the ring between chat messages, token ids and sampled text: it renders a conversation with the\n"
+    "model's own chat template, knows where every byte came from, parses what the model wrote back into a message,\n"
+    "and appends the next turn without touching the tokens that the model has already seen.";
+
+constexpr const char* kExamples =
+    "A first walk (MODEL is a Hugging Face style folder or a .gguf file):\n"
+    "  rondo render --model MODEL -m \"What is the capital of France?\"\n"
+    "  rondo render --model MODEL -m \"Hello\" --spans        where each part of the prompt came from\n"
+    "  rondo tokenize --model MODEL \"Hello world\"\n"
+    "  echo 'Paris.' | rondo parse --model MODEL\n"
+    "  rondo demo                                           a conversation on a real engine, with what it saves\n"
+    "\n"
+    "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
+    "2 wrong usage.";
+
+void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
+  command.add_option("--model", model.model, "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file")
+      ->type_name("PATH");
+  command.add_option("--template", model.chat_template, "chat template: a .jinja file, or a folder or .gguf with one")
+      ->type_name("PATH");
+  command
+      .add_option("--tokenizer", model.tokenizer,
+                  needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
+                                  : "tokenizer: a file or folder whose special tokens the template may use")
+      ->type_name("PATH");
+  command
+      .add_option("--mode", model.mode,
+                  "template language: `strict` as transformers runs it, `lenient` also allows what some vendors' templates need")
+      ->check(CLI::IsMember({"strict", "lenient"}))
+      ->capture_default_str();
+  command.add_option("--now", model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)")
+      ->type_name("TIME");
+}
+
+void add_conversation(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
+  command.add_option("--messages", conversation.messages, messages_help)->type_name("FILE");
+  command.add_option("-m,--message", conversation.texts, "a user message, added to the end; may be repeated")
+      ->type_name("TEXT");
+  command.add_option("--tools", conversation.tools, "tool definitions: a JSON array or a file with one")->type_name("JSON|FILE");
+  command.add_option("--documents", conversation.documents, "documents: a JSON array or a file with one")->type_name("JSON|FILE");
+  command
+      .add_option("--kwargs", conversation.kwargs,
+                  "further template variables: a JSON object, such as '{\"enable_thinking\": false}', or a file with one")
+      ->type_name("JSON|FILE");
+  command.add_flag("--no-generation-prompt", conversation.no_generation_prompt,
+                   "do not open the turn that the model is to write");
+  command.add_flag("--continue", conversation.continue_final, "the last message is the beginning of what the model writes");
+}
+
+constexpr const char* kMessagesHelp =
+    "conversation: a JSON array of messages, or a chat request with `messages` and `tools`; - for standard input";
+
+void define_render(CLI::App& app, RenderArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("render", "conversation to prompt text");
+  add_model(command, arguments.model, false);
+  add_conversation(command, arguments.conversation, std::string(kMessagesHelp) + " (the default)");
+  command.add_flag("--spans", arguments.spans, "show where each part of the prompt came from");
+  command.add_flag("--json", arguments.json, "print {\"text\", \"spans\"} as JSON");
+  command.footer(
+      "Examples:\n"
+      "  rondo render --model MODEL --messages chat.json --tools tools.json\n"
+      "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs '{\"bos_token\": \"<s>\"}' --spans");
+  command.callback([&] { chosen = [&] { return run_render(arguments); }; });
+}
+
+void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("parse", "what a model wrote to a message: reasoning, content, tool calls");
+  add_model(command, arguments.model, false);
+  add_conversation(command, arguments.conversation, "the conversation that the model answered");
+  CLI::Option* text = command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
+  CLI::Option* file = command.add_option("FILE", arguments.file, "a file with it; - for standard input (the default)");
+  text->excludes(file);
+  command.add_flag("--partial", arguments.partial, "the text is cut off, more may follow");
+  command.add_flag("--strict", arguments.strict, "fail on malformed text instead of keeping it as content");
+  command.add_flag("--json", arguments.json, "print the message as JSON");
+  command.footer(
+      "Examples:\n"
+      "  rondo parse --model MODEL completion.txt --json\n"
+      "  rondo parse --model MODEL --tools tools.json --text 'Paris.'");
+  command.callback([&, text] {
+    if (text->count() == 0 && arguments.file.empty()) arguments.file = "-";
+    chosen = [&] { return run_parse(arguments); };
+  });
+}
+
+void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("bridge", "the next prompt: the old token ids unchanged, plus only the new turn");
+  add_model(command, arguments.model, true);
+  add_conversation(command, arguments.conversation, "the messages behind the prompt ids");
+  command.add_option("--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")->type_name("JSON|FILE")->required();
+  command.add_option("--completion-ids", arguments.completion_ids, "ids that the model sampled after it")
+      ->type_name("JSON|FILE")
+      ->required();
+  command.add_option("--new-messages", arguments.new_messages, "the messages after that completion; - for standard input")
+      ->type_name("FILE")
+      ->required();
+  command.add_flag("--refuse-lossy", arguments.refuse_lossy,
+                   "fail if the template would write earlier turns differently once the new messages follow");
+  command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");
+  command.footer(
+      "Example:\n"
+      "  rondo bridge --model MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages next.json");
+  command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
+}
+
+void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("tokenize", "text to token ids");
+  command.add_option("--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
+      ->type_name("PATH")
+      ->required();
+  CLI::Option* text = command.add_option("TEXT", arguments.text, "the text (default: standard input)");
+  command.add_option("--file", arguments.file, "a file with the text; - for standard input")->excludes(text);
+  command.add_flag("--no-special", arguments.no_special, "the text of special tokens is ordinary text");
+  command.add_flag("--add-special", arguments.add_special, "add what the tokenizer itself adds (BOS, EOS)");
+  command.add_flag("--ids", arguments.ids, "print the ids alone, on one line");
+  command.add_flag("--json", arguments.json, "print {\"ids\", \"offsets\"} as JSON");
+  command.footer("Example:\n  rondo tokenize --model MODEL \"Hello world\" --ids");
+  command.callback([&, text] {
+    arguments.has_text = text->count() > 0;
+    chosen = [&] { return run_tokenize(arguments); };
+  });
+}
+
+void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("detokenize", "token ids to text");
+  command.add_option("--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
+      ->type_name("PATH")
+      ->required();
+  command.add_option("--ids,IDS", arguments.ids, "a JSON array of ids, or a file with one")->type_name("JSON|FILE")->required();
+  command.add_flag("--skip-special", arguments.skip_special, "leave special tokens out");
+  command.add_flag("--json", arguments.json, "print {\"text\"} as JSON");
+  command.footer("Example:\n  rondo detokenize --model MODEL '[9707, 1879]'");
+  command.callback([&] { chosen = [&] { return run_detokenize(arguments); }; });
+}
+
+void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
+  command.add_option("--threads", arguments.threads, "answer this many requests at once; replies stay in order")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.footer(
+      "Example:\n"
+      "  echo '{\"op\": \"tokenize\", \"tokenizer\": \"MODEL\", \"text\": \"Hi\"}' | rondo batch\n"
+      "The requests are described in docs/batch.md.");
+  command.callback([&] { chosen = [&] { return run_batch(arguments); }; });
+}
+
+void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("chat", "talk to a model on the embedded engine");
+  command.add_option("--model", arguments.model, "a .gguf file (default: a small random model that talks nonsense)")
+      ->type_name("PATH");
+  command.add_option("--template", arguments.chat_template, "a chat template that replaces the model's own")->type_name("PATH");
+  command.add_option("--system", arguments.system, "a system message")->type_name("TEXT");
+  command.add_option("--max-tokens", arguments.max_tokens, "at most this many per turn")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command.add_option("--temperature", arguments.temperature, "0 takes the likeliest token")
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
+  command.add_option("--seed", arguments.seed, "of the sampler")->capture_default_str();
+  command.add_flag("--json", arguments.json, "print one JSON object per turn");
+  command.footer("Example:\n  rondo chat --model model.gguf --system \"Be brief.\"");
+  command.callback([&] { chosen = [&] { return run_chat(arguments); }; });
+}
+
+void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("demo", "an agent holds a conversation on the embedded engine; a table shows what bridging saves");
+  command.add_option("--model", arguments.model, "a .gguf file (default: a small random model, made on the spot)")->type_name("PATH");
+  command.add_option("--corpus", arguments.corpus, "folder with templates and tokenizers for the table of families")
+      ->type_name("PATH");
+  command.add_flag("--gemma", arguments.gemma, "timing and reuse on the real Gemma 3 270M base weights");
+  command.add_flag("--accept-gemma-terms", arguments.accept_gemma_terms,
+                   "you have read and accept https://ai.google.dev/gemma/terms (or set RONDO_ACCEPT_GEMMA_TERMS)");
+  command.add_option("--seed", arguments.seed, "of the sampler")->capture_default_str();
+  command.add_flag("--json", arguments.json, "print the tables as one JSON object");
+  command.callback([&] { chosen = [&] { return run_demo(arguments); }; });
+}
+
+struct AllArguments {
+  RenderArguments render;
+  ParseArguments parse;
+  BridgeArguments bridge;
+  TokenizeArguments tokenize;
+  DetokenizeArguments detokenize;
+  ChatArguments chat;
+  BatchArguments batch;
+  DemoArguments demo;
+};
+
+int run(int argc, char** argv) {
+  CLI::App app(kAbout, "rondo");
+  app.footer(kExamples);
+  app.set_version_flag("--version", RONDO_VERSION);
+  app.require_subcommand(0, 1);
+  AllArguments arguments;
+  std::function<int()> chosen;
+  define_render(app, arguments.render, chosen);
+  define_parse(app, arguments.parse, chosen);
+  define_bridge(app, arguments.bridge, chosen);
+  define_tokenize(app, arguments.tokenize, chosen);
+  define_detokenize(app, arguments.detokenize, chosen);
+  define_chat(app, arguments.chat, chosen);
+  define_batch(app, arguments.batch, chosen);
+  define_demo(app, arguments.demo, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kUsage;
+  }
+  if (!chosen) {
+    std::cerr << app.help();
+    return kUsage;
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& exception) {
+    std::cerr << "rondo: a fault in rondo: " << exception.what() << "\n";
+    return kFailure;
+  }
+}

@@ -1,0 +1,79 @@
+#include "cli/request.h"
+
+#include <string>
+#include <utility>
+
+#include "cli/io.h"
+
+namespace rondo::cli {
+namespace {
+
+Error usage(std::string message) {
+  Error error;
+  error.code = ErrorCode::kInvalidArgument;
+  error.message = std::move(message);
+  return error;
+}
+
+Status add_json(json::Object& request, std::string_view field, const std::string& argument) {
+  if (argument.empty()) return Done{};
+  auto value = json_argument(argument, "--" + std::string(field));
+  if (!value.ok()) return value.error();
+  request.set(field, std::move(value).value());
+  return Done{};
+}
+
+// A file with `messages`: the body of a chat request, or the array itself.
+Status add_messages_file(json::Object& request, const std::string& path) {
+  auto content = read_json(path);
+  if (!content.ok()) return content.error();
+  const json::Value* messages = content.value().find("messages");
+  if (messages == nullptr) {
+    request.set("messages", std::move(content).value());
+    return Done{};
+  }
+  request.set("messages", *messages);
+  const json::Value* tools = content.value().find("tools");
+  if (tools != nullptr) request.set("tools", *tools);
+  return Done{};
+}
+
+}  // namespace
+
+Status add_model(json::Object& request, const ModelArguments& arguments) {
+  const std::string& chat_template = arguments.chat_template.empty() ? arguments.model : arguments.chat_template;
+  if (chat_template.empty()) return usage("name a model with --model, or a template with --template");
+  request.set("template_file", chat_template);
+  const std::string& tokenizer = arguments.tokenizer;
+  if (!tokenizer.empty()) request.set("tokenizer", tokenizer);
+  request.set("mode", arguments.mode);
+  if (!arguments.now.empty()) request.set("now", arguments.now);
+  return Done{};
+}
+
+Status add_conversation(json::Object& request, const ConversationArguments& arguments) {
+  if (!arguments.messages.empty()) {
+    if (Status status = add_messages_file(request, arguments.messages); !status.ok()) return status;
+  }
+  if (!arguments.texts.empty()) {
+    json::Value* messages = request.find("messages");
+    if (messages == nullptr) messages = &request.set("messages", json::Array{});
+    for (const std::string& text : arguments.texts) {
+      if (messages->is_array()) messages->as_array().emplace_back(json::Object{{"role", "user"}, {"content", text}});
+    }
+  }
+  if (Status status = add_json(request, "tools", arguments.tools); !status.ok()) return status;
+  if (Status status = add_json(request, "documents", arguments.documents); !status.ok()) return status;
+  if (Status status = add_json(request, "kwargs", arguments.kwargs); !status.ok()) return status;
+  if (arguments.continue_final) request.set("continue_final_message", true);
+  request.set("add_generation_prompt", !arguments.no_generation_prompt && !arguments.continue_final);
+  return Done{};
+}
+
+Result<json::Value> read_messages(const std::string& path) {
+  json::Object request;
+  if (Status status = add_messages_file(request, path); !status.ok()) return status.error();
+  return *request.find("messages");
+}
+
+}  // namespace rondo::cli
