@@ -1,0 +1,869 @@
+#include "jinja/compiler.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "jinja/parser.h"
+#include "jinja/runtime.h"
+#include "jinja/symbols.h"
+
+namespace rondo::jinja {
+namespace {
+
+class Compiler {
+ public:
+  Compiler(Tree tree, std::string source, const std::string& name) : tree_(std::move(tree)), name_(name) {
+    program_.source = std::move(source);
+  }
+
+  Result<Program> run() {
+    const std::uint32_t root = add_function("");
+    enter_function(root);
+    Symbols symbols(nullptr, root);
+    ScopeScanner(symbols, names_).body(tree_.body);
+    const Scope scope(*this, symbols, false);
+    program_.functions[root].entry = here();
+    open_scope({1, 1});
+    body(tree_.body);
+    emit(Op::kReturn, {1, 1});
+    leave_function();
+    if (error_) return *std::move(error_);
+    program_.compared_roles = compared_roles(tree_);
+    program_.names = names_.all();
+    program_.literal_texts = std::move(tree_.literal_texts);
+    program_.literals = std::move(tree_.literals);
+    program_.undeclared.assign(undeclared_.begin(), undeclared_.end());
+    return std::move(program_);
+  }
+
+ private:
+  // ---- emitting
+
+  std::uint32_t here() const { return static_cast<std::uint32_t>(program_.code.size()); }
+
+  std::uint32_t emit(Op op, Place place, std::uint32_t a = 0, std::uint32_t b = 0, std::uint8_t flag = 0,
+                     std::uint16_t small = 0) {
+    program_.code.push_back({op, flag, small, a, b});
+    program_.places.push_back(place);
+    return here() - 1;
+  }
+  // Makes the jump at `instruction` go here.
+  void land(std::uint32_t instruction) { program_.code[instruction].a = here(); }
+
+  void fail(Place place, std::string message) {
+    if (error_) return;
+    Error error;
+    error.code = ErrorCode::kTemplateSyntax;
+    error.message = std::move(message);
+    error.source = name_;
+    error.line = place.line;
+    error.column = place.column;
+    error.line_text = line_text(program_.source, place.line);
+    error_ = std::move(error);
+  }
+
+  NameId name(std::string_view text) { return names_.intern(text); }
+
+  // ---- functions and scopes
+
+  // A function that is being compiled.
+  struct OpenFunction {
+    std::uint32_t id = 0;
+    std::map<std::pair<std::uint32_t, NameId>, std::uint32_t> slots;  // by level and name
+    // The loops that are open, innermost last: the scope that declares `loop`, if the loop has that variable, and how
+    // many blocks that break and continue cannot leave stand inside it.
+    struct Loop {
+      const Symbols* scope = nullptr;
+      bool closed = false;
+      std::uint32_t next = 0;
+      std::vector<std::uint32_t> breaks;
+    };
+    std::vector<Loop> loops;
+  };
+
+  std::uint32_t add_function(std::string function_name) {
+    program_.functions.emplace_back();
+    program_.functions.back().name = std::move(function_name);
+    return static_cast<std::uint32_t>(program_.functions.size() - 1);
+  }
+  void enter_function(std::uint32_t id) {
+    if (!functions_.empty()) program_.functions[functions_.back().id].encloses = true;
+    functions_.push_back({id, {}, {}});
+  }
+  void leave_function() {
+    program_.functions[functions_.back().id].slots = static_cast<std::uint32_t>(functions_.back().slots.size());
+    functions_.pop_back();
+  }
+  OpenFunction& function() { return functions_.back(); }
+
+  // Makes `symbols` the current scope while it lives.
+  class Scope {
+   public:
+    Scope(Compiler& compiler, const Symbols& symbols, bool soft)
+        : compiler_(compiler), symbols_(compiler.symbols_), soft_(compiler.soft_) {
+      compiler_.symbols_ = &symbols;
+      compiler_.soft_ = soft;
+    }
+    ~Scope() {
+      compiler_.symbols_ = symbols_;
+      compiler_.soft_ = soft_;
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Compiler& compiler_;
+    const Symbols* symbols_;
+    bool soft_;
+  };
+
+  // What an entry of a scope compiles to.
+  std::uint32_t slot(const Symbols& owner, NameId id) {
+    for (OpenFunction& open : functions_) {
+      if (open.id != owner.function()) continue;
+      const auto key = std::make_pair(owner.level(), id);
+      return open.slots.try_emplace(key, static_cast<std::uint32_t>(open.slots.size())).first->second;
+    }
+    return kNoSlot;
+  }
+  std::uint16_t functions_out(const Symbols& owner) const {
+    std::uint16_t out = 0;
+    while (functions_[functions_.size() - 1 - out].id != owner.function()) ++out;
+    return out;
+  }
+  // A name that its scope only reads needs no slot: the variables of a render do not change.
+  static bool is_by_name(const Symbols::Entry& entry) { return entry.load == Load::kResolve && !entry.stored; }
+
+  // The instructions with which a scope begins: copies, variables and cleared slots for the names it sets.
+  void open_scope(Place place) {
+    for (const Symbols::Entry& entry : symbols_->entries()) {
+      if (entry.load == Load::kResolve && !is_global(names_.at(entry.name))) undeclared_.insert(names_.at(entry.name));
+      if (entry.load == Load::kParameter || is_by_name(entry)) continue;
+      const std::uint32_t target = slot(*symbols_, entry.name);
+      if (entry.load == Load::kUndefined) {
+        emit(Op::kClearSlot, place, target);
+      } else if (entry.load == Load::kResolve) {
+        emit(Op::kResolveSlot, place, target, entry.name);
+      } else {
+        const Symbols* owner = symbols_->parent()->owner(entry.name);
+        if (is_by_name(*owner->find(entry.name))) {
+          emit(Op::kResolveSlot, place, target, entry.name);
+        } else {
+          emit(Op::kCopySlot, place, target, slot(*owner, entry.name), 0, functions_out(*owner));
+        }
+      }
+    }
+  }
+
+  static bool is_global(std::string_view text) {
+    static constexpr std::string_view kGlobals[] = {"range",  "dict",      "lipsum",          "cycler",
+                                                    "joiner", "namespace", "raise_exception", "strftime_now"};
+    return std::find(std::begin(kGlobals), std::end(kGlobals), text) != std::end(kGlobals);
+  }
+
+  static BinaryOp binary_op(TokenKind token) {
+    switch (token) {
+      case TokenKind::kSub: return BinaryOp::kSub;
+      case TokenKind::kMul: return BinaryOp::kMul;
+      case TokenKind::kDiv: return BinaryOp::kDiv;
+      case TokenKind::kFloorDiv: return BinaryOp::kFloorDiv;
+      case TokenKind::kMod: return BinaryOp::kMod;
+      case TokenKind::kPow: return BinaryOp::kPow;
+      default: return BinaryOp::kAdd;
+    }
+  }
+
+  void load_name(std::string_view text, Place place) {
+    const NameId id = name(text);
+    const Symbols* owner = symbols_->owner(id);
+    if (owner == nullptr || is_by_name(*owner->find(id))) {
+      emit(Op::kLoadName, place, id);
+    } else if (owner->function() == function().id) {
+      emit(Op::kLoadSlot, place, slot(*owner, id), id);
+    } else {
+      emit(Op::kLoadOuter, place, slot(*owner, id), id, 0, functions_out(*owner));
+    }
+  }
+
+  // Stores the value on top.
+  void store(const Expr& target, bool binds) {
+    switch (target.kind) {
+      case ExprKind::kName: {
+        const NameId id = name(target.text);
+        emit(Op::kStoreSlot, target.place, slot(*symbols_->owner(id), id), 0, binds ? 1 : 0);
+        break;
+      }
+      case ExprKind::kNsRef:
+        load_name(target.text, target.place);
+        emit(Op::kSetMember, target.place, name(target.attribute));
+        break;
+      default:
+        emit(Op::kUnpack, target.place, static_cast<std::uint32_t>(target.items.size()));
+        for (const ExprPtr& item : target.items) store(*item, binds);
+        break;
+    }
+  }
+
+  // ---- statements
+
+  void body(const Body& statements) {
+    for (const StmtPtr& node : statements) {
+      if (error_) return;
+      statement(*node);
+    }
+  }
+
+  void statement(const Stmt& node) {
+    switch (node.kind) {
+      case StmtKind::kOutput: output(node); break;
+      case StmtKind::kIf: if_statement(node); break;
+      case StmtKind::kFor: for_statement(node); break;
+      case StmtKind::kSet:
+        check_namespaces(*node.target);
+        expression(*node.value);
+        store(*node.target, true);
+        break;
+      case StmtKind::kSetBlock: set_block(node); break;
+      case StmtKind::kMacro:
+        emit(Op::kMacro, node.place, macro(node));
+        emit(Op::kStoreSlot, node.place, slot(*symbols_->owner(name(node.name)), name(node.name)));
+        break;
+      case StmtKind::kCallBlock: call_block(node); break;
+      case StmtKind::kFilterBlock: filter_block(node); break;
+      case StmtKind::kWith: with_block(node); break;
+      case StmtKind::kAutoescape: autoescape(node); break;
+      case StmtKind::kGeneration: generation(node); break;
+      case StmtKind::kBreak:
+      case StmtKind::kContinue: loop_control(node); break;
+    }
+  }
+
+  void output(const Stmt& node) {
+    for (const ExprPtr& item : node.items) {
+      if (item->kind == ExprKind::kText) {
+        emit(Op::kText, item->place, item->literal);
+      } else {
+        expression(*item);
+        emit(Op::kEmit, item->start);
+      }
+    }
+  }
+
+  // A test: leaves for the returned jump if it is false.
+  std::uint32_t condition(const Expr& node, std::uint8_t flag) {
+    emit(Op::kBeginTest, node.start);
+    expression(node);
+    const auto id = static_cast<std::uint32_t>(program_.conditions.size());
+    program_.conditions.push_back(node.start);
+    return emit(Op::kEndTest, node.start, 0, id, flag);
+  }
+  static std::uint8_t negated(const Expr& node) {
+    const Expr* inner = &node;
+    bool flag = false;
+    for (; inner->kind == ExprKind::kNot; inner = inner->items[0].get()) flag = !flag;
+    return flag ? kTestNegated : 0;
+  }
+
+  void if_statement(const Stmt& node) {
+    const bool soft = std::exchange(soft_, true);
+    emit(Op::kEnterIf, node.place);
+    std::vector<std::uint32_t> exits;
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      const Expr& test = *node.items[i];
+      const std::uint32_t jump = condition(test, kTestOfIf);
+      emit(Op::kGuard, test.start, 0, 0, negated(test));
+      body(node.branches[i]);
+      exits.push_back(emit(Op::kJump, test.start));
+      land(jump);
+    }
+    if (!node.else_body.empty()) {
+      const std::uint8_t flag = negated(*node.items.back());
+      emit(Op::kGuard, node.place, 0, 0, static_cast<std::uint8_t>(flag | kTestElse));
+      body(node.else_body);
+    }
+    for (const std::uint32_t exit : exits) land(exit);
+    emit(Op::kLeaveIf, node.place);
+    soft_ = soft;
+  }
+
+  // for: the body's scope begins anew in each iteration.
+  void for_statement(const Stmt& node) {
+    check_loop_target(node);
+    if (node.recursive) {
+      const std::uint32_t id = add_function("loop");
+      expression(*node.value);
+      emit(Op::kCallLoop, node.place, id);
+      emit(Op::kEmit, node.place, 0, 0, 1);
+      const std::uint32_t jump = emit(Op::kJump, node.place);
+      enter_function(id);
+      program_.functions[id].entry = here();
+      loop(node, id);
+      emit(Op::kReturn, node.place);
+      leave_function();
+      land(jump);
+    } else {
+      expression(*node.value);
+      loop(node, function().id);
+    }
+  }
+
+  void loop(const Stmt& node, std::uint32_t id) {
+    const bool extended = node.recursive || mentions(node.body, "loop");
+    const NameId loop_name = name("loop");
+    Symbols inner(symbols_, id);
+    if (extended) inner.declare_parameter(loop_name);
+    ScopeScanner scanner(inner, names_);
+    scanner.parameter_target(*node.target);
+    scanner.body(node.body);
+    const std::uint32_t filter = node.test ? loop_filter(node) : kNoFunction;
+    const std::uint32_t loop_slot = extended ? slot(inner, loop_name) : kNoSlot;
+    emit(Op::kForBegin, node.place, filter, loop_slot, 0, node.recursive ? 1 : 0);
+    function().loops.push_back({extended ? &inner : nullptr, false, here(), {}});
+    const std::uint32_t next = emit(Op::kForNext, node.target->place);
+    {
+      const Scope scope(*this, inner, false);
+      store(*node.target, false);
+      open_scope(node.place);
+      body(node.body);
+    }
+    if (!node.else_body.empty()) emit(Op::kForCompleted, node.place);
+    emit(Op::kJump, node.place, next);
+    land(next);
+    for (const std::uint32_t jump : function().loops.back().breaks) land(jump);
+    function().loops.pop_back();
+    const std::uint32_t end = emit(Op::kForEnd, node.place);
+    if (!node.else_body.empty()) {
+      Symbols otherwise(symbols_, id);
+      ScopeScanner(otherwise, names_).body(node.else_body);
+      const Scope scope(*this, otherwise, false);
+      open_scope(node.place);
+      body(node.else_body);
+    }
+    land(end);
+  }
+
+  // A function of one argument, the item, that says whether the loop takes it.
+  std::uint32_t loop_filter(const Stmt& node) {
+    const std::uint32_t id = add_function("loop filter");
+    const std::uint32_t jump = emit(Op::kJump, node.test->place);
+    enter_function(id);
+    Symbols inner(symbols_, id);
+    ScopeScanner scanner(inner, names_);
+    scanner.parameter_target(*node.target);
+    scanner.expression(node.test.get());
+    const Scope scope(*this, inner, false);
+    program_.functions[id].entry = here();
+    store(*node.target, false);
+    open_scope(node.test->place);
+    const std::uint32_t no = condition(*node.test, 0);
+    emit(Op::kPushBool, node.test->place, 0, 0, 1);
+    emit(Op::kReturnTop, node.test->place);
+    land(no);
+    emit(Op::kPushBool, node.test->place, 0, 0, 0);
+    emit(Op::kReturnTop, node.test->place);
+    leave_function();
+    land(jump);
+    return id;
+  }
+
+  void check_loop_target(const Stmt& node) {
+    const auto stores_loop = [&](const auto& self, const Expr& target) -> bool {
+      if (target.kind == ExprKind::kName && target.text == "loop") return true;
+      return std::any_of(target.items.begin(), target.items.end(),
+                         [&](const ExprPtr& item) { return self(self, *item); });
+    };
+    const auto check = [&](const auto& self, const Stmt& inner) -> void {
+      if (inner.target && stores_loop(stores_loop, *inner.target)) {
+        fail(inner.target->place, "Can't assign to special loop variable in for-loop target");
+      }
+      for (const StmtPtr& child : inner.body) self(self, *child);
+      for (const StmtPtr& child : inner.else_body) self(self, *child);
+      for (const Body& branch : inner.branches) {
+        for (const StmtPtr& child : branch) self(self, *child);
+      }
+    };
+    // The outermost loop has looked at all inside it.
+    if (function().loops.empty()) check(check, node);
+  }
+
+  void loop_control(const Stmt& node) {
+    const bool is_break = node.kind == StmtKind::kBreak;
+    if (function().loops.empty() || function().loops.back().closed) {
+      fail(node.place, is_break ? "'break' outside loop" : "'continue' not properly in loop");
+      return;
+    }
+    if (is_break) {
+      function().loops.back().breaks.push_back(emit(Op::kBreak, node.place));
+    } else {
+      emit(Op::kContinue, node.place, function().loops.back().next);
+    }
+  }
+
+  void set_block(const Stmt& node) {
+    check_namespaces(*node.target);
+    {
+      Symbols inner(symbols_, function().id);
+      ScopeScanner(inner, names_).body(node.body);
+      const Scope scope(*this, inner, false);
+      open_scope(node.place);
+      emit(Op::kBeginCapture, node.place);
+      body(node.body);
+      emit(Op::kEndCapture, node.place, 0, 0, 1);
+      if (node.value) filter(*node.value);
+    }
+    store(*node.target, true);
+  }
+
+  void filter_block(const Stmt& node) {
+    Symbols inner(symbols_, function().id);
+    ScopeScanner scanner(inner, names_);
+    scanner.body(node.body);
+    scanner.expression(node.value.get());
+    const Scope scope(*this, inner, false);
+    open_scope(node.place);
+    emit(Op::kBeginCapture, node.place);
+    body(node.body);
+    emit(Op::kEndCapture, node.place, 0, 0, 1);
+    filter(*node.value);
+    emit(Op::kEmit, node.place, 0, 0, 1);
+  }
+
+  void with_block(const Stmt& node) {
+    Symbols inner(symbols_, function().id);
+    ScopeScanner scanner(inner, names_);
+    for (const ExprPtr& target : node.targets) scanner.parameter_target(*target);
+    scanner.body(node.body);
+    {
+      const Scope scope(*this, inner, false);
+      open_scope(node.place);
+    }
+    for (std::size_t i = 0; i < node.targets.size(); ++i) {
+      expression(*node.items[i]);
+      const Scope scope(*this, inner, false);
+      store(*node.targets[i], true);
+    }
+    const Scope scope(*this, inner, false);
+    body(node.body);
+  }
+
+  void autoescape(const Stmt& node) {
+    Symbols inner(symbols_, function().id);
+    ScopeScanner scanner(inner, names_);
+    scanner.expression(node.value.get());
+    scanner.body(node.body);
+    const Scope scope(*this, inner, false);
+    open_scope(node.place);
+    expression(*node.value);
+    emit(Op::kAutoescape, node.place);
+    body(node.body);
+    emit(Op::kEndAutoescape, node.place);
+  }
+
+  // In the reference the block's body is a function of its own: break cannot leave it.
+  void generation(const Stmt& node) {
+    program_.has_generation = true;
+    Symbols inner(symbols_, function().id);
+    ScopeScanner(inner, names_).body(node.body);
+    const Scope scope(*this, inner, false);
+    const bool in_loop = !function().loops.empty();
+    const bool closed = in_loop && std::exchange(function().loops.back().closed, true);
+    emit(Op::kBeginGeneration, node.place);
+    open_scope(node.place);
+    body(node.body);
+    emit(Op::kEndGeneration, node.place);
+    if (in_loop) function().loops.back().closed = closed;
+  }
+
+  void call_block(const Stmt& node) {
+    const std::uint32_t caller = macro(node);
+    call(*node.value, caller);
+    emit(Op::kEmit, node.place, 0, 0, 1);
+  }
+
+  // Compiles a macro's or call block's function and jumps over it.
+  std::uint32_t macro(const Stmt& node) {
+    const std::uint32_t jump = emit(Op::kJump, node.place);
+    const std::uint32_t id = add_function(node.name);
+    enter_function(id);
+    Symbols inner(symbols_, id);
+    ScopeScanner scanner(inner, names_);
+    for (const std::string& parameter : node.parameters) inner.declare_parameter(name(parameter));
+    for (const ExprPtr& value : node.defaults) scanner.expression(value.get());
+    scanner.body(node.body);
+    const Scope scope(*this, inner, false);
+    declare_special_parameters(node, id, inner);
+    for (const std::string& parameter : node.parameters) {
+      program_.functions[id].parameters.push_back(name(parameter));
+      program_.functions[id].parameter_slots.push_back(slot(inner, name(parameter)));
+    }
+    program_.functions[id].entry = here();
+    open_scope(node.place);
+    bind_parameters(node, inner);
+    body(node.body);
+    emit(Op::kReturn, node.place);
+    leave_function();
+    land(jump);
+    return id;
+  }
+
+  // caller, kwargs and varargs exist in a macro whose body mentions them.
+  void declare_special_parameters(const Stmt& node, std::uint32_t id, Symbols& inner) {
+    const auto parameter = [&](std::string_view special) {
+      return std::find(node.parameters.begin(), node.parameters.end(), special);
+    };
+    const auto declare = [&](std::string_view special) {
+      inner.declare_parameter(name(special));
+      return slot(inner, name(special));
+    };
+    if (mentions(node.body, "caller")) {
+      program_.functions[id].uses_caller = true;
+      const auto found = parameter("caller");
+      if (found == node.parameters.end()) {
+        program_.functions[id].caller_slot = declare("caller");
+      } else if (node.parameters.end() - found > static_cast<std::ptrdiff_t>(node.defaults.size())) {
+        fail(node.place, "When defining macros or call blocks the special \"caller\" argument must be omitted or be "
+                         "given a default.");
+      }
+    }
+    if (parameter("kwargs") == node.parameters.end() && mentions(node.body, "kwargs")) {
+      program_.functions[id].kwargs_slot = declare("kwargs");
+    }
+    if (parameter("varargs") == node.parameters.end() && mentions(node.body, "varargs")) {
+      program_.functions[id].varargs_slot = declare("varargs");
+    }
+  }
+
+  void bind_parameters(const Stmt& node, const Symbols& inner) {
+    const std::size_t without = node.parameters.size() - node.defaults.size();
+    for (std::size_t i = 0; i < node.parameters.size(); ++i) {
+      const NameId id = name(node.parameters[i]);
+      const std::uint32_t target = slot(inner, id);
+      const std::uint32_t bound = emit(Op::kJumpIfBound, node.place, 0, target);
+      if (i < without) {
+        emit(Op::kBindMissing, node.place, target, id);
+      } else {
+        expression(*node.defaults[i - without]);
+        emit(Op::kStoreSlot, node.place, target);
+      }
+      land(bound);
+    }
+  }
+
+  void check_namespaces(const Expr& target) {
+    if (target.kind == ExprKind::kNsRef) {
+      load_name(target.text, target.place);
+      emit(Op::kCheckNamespace, target.place);
+    }
+    for (const ExprPtr& item : target.items) check_namespaces(*item);
+  }
+
+  // ---- expressions: each pushes one value
+
+  void items(const std::vector<ExprPtr>& nodes) {
+    for (const ExprPtr& node : nodes) expression(*node);
+  }
+
+  void expression(const Expr& node) {
+    if (error_) return;
+    const auto count = static_cast<std::uint32_t>(node.items.size());
+    switch (node.kind) {
+      case ExprKind::kText:
+      case ExprKind::kString: emit(Op::kPushString, node.place, node.literal); break;
+      case ExprKind::kInteger:
+      case ExprKind::kFloat: number(node); break;
+      case ExprKind::kBool: emit(Op::kPushBool, node.place, 0, 0, node.flag ? 1 : 0); break;
+      case ExprKind::kNone: emit(Op::kPushNone, node.place); break;
+      case ExprKind::kNsRef:
+      case ExprKind::kName: load_name(node.text, node.place); break;
+      case ExprKind::kTuple: items(node.items); emit(Op::kTuple, node.place, count); break;
+      case ExprKind::kList: items(node.items); emit(Op::kList, node.place, count); break;
+      case ExprKind::kDict: items(node.items); emit(Op::kDict, node.place, count / 2); break;
+      case ExprKind::kConcat: items(node.items); emit(Op::kConcat, node.place, count); break;
+      case ExprKind::kGetAttr: attribute(node); break;
+      case ExprKind::kGetItem: subscript(node); break;
+      case ExprKind::kSlice: fail(node.place, "a slice stands for nothing by itself"); break;
+      case ExprKind::kCall: call(node, kNoFunction); break;
+      case ExprKind::kFilter: filter_of_value(node); break;
+      case ExprKind::kTest: test(node); break;
+      case ExprKind::kNot: items(node.items); emit(Op::kNot, node.place); break;
+      case ExprKind::kNegative: items(node.items); emit(Op::kNegative, node.place); break;
+      case ExprKind::kPositive: items(node.items); emit(Op::kPositive, node.place); break;
+      case ExprKind::kBinary:
+        items(node.items);
+        emit(Op::kBinary, node.place, 0, 0, static_cast<std::uint8_t>(binary_op(node.token)));
+        break;
+      case ExprKind::kAnd: short_cut(node, Op::kJumpIfFalse); break;
+      case ExprKind::kOr: short_cut(node, Op::kJumpIfTrue); break;
+      case ExprKind::kCompare: comparison(node); break;
+      case ExprKind::kInlineIf: inline_if(node); break;
+    }
+  }
+
+  void number(const Expr& node) {
+    const bool is_float = node.kind == ExprKind::kFloat;
+    const auto found = std::find_if(program_.numbers.begin(), program_.numbers.end(), [&](const NumberConstant& n) {
+      return n.is_float == is_float && n.text == node.text;
+    });
+    const auto id = static_cast<std::uint32_t>(found - program_.numbers.begin());
+    if (found == program_.numbers.end()) program_.numbers.push_back({is_float, node.text});
+    emit(Op::kPushNumber, node.place, id);
+  }
+
+  // The loop, counted outwards in this function, whose `loop` variable `node` names.
+  std::optional<std::uint16_t> named_loop(const Expr& node) {
+    if (node.kind != ExprKind::kName || node.text != "loop") return std::nullopt;
+    const Symbols* owner = symbols_->owner(name("loop"));
+    const auto& loops = function().loops;
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      if (owner != nullptr && loops[loops.size() - 1 - i].scope == owner) return static_cast<std::uint16_t>(i);
+    }
+    return std::nullopt;
+  }
+
+  void attribute(const Expr& node) {
+    static constexpr std::pair<std::string_view, LoopAttr> kAttributes[] = {
+        {"index", LoopAttr::kIndex},       {"index0", LoopAttr::kIndex0},     {"revindex", LoopAttr::kRevIndex},
+        {"revindex0", LoopAttr::kRevIndex0}, {"first", LoopAttr::kFirst},     {"last", LoopAttr::kLast},
+        {"length", LoopAttr::kLength},     {"depth", LoopAttr::kDepth},       {"depth0", LoopAttr::kDepth0},
+        {"previtem", LoopAttr::kPrevItem}, {"nextitem", LoopAttr::kNextItem},
+    };
+    if (const std::optional<std::uint16_t> out = named_loop(*node.items[0])) {
+      for (const auto& [text, id] : kAttributes) {
+        if (node.text != text) continue;
+        emit(Op::kLoopAttr, node.place, static_cast<std::uint32_t>(id), 0, 0, *out);
+        return;
+      }
+    }
+    expression(*node.items[0]);
+    emit(Op::kGetAttr, node.place, name(node.text));
+  }
+
+  void subscript(const Expr& node) {
+    expression(*node.items[0]);
+    const Expr& key = *node.items[1];
+    if (key.kind != ExprKind::kSlice) {
+      expression(key);
+      emit(Op::kGetItem, node.place);
+      return;
+    }
+    for (const ExprPtr& part : key.items) {
+      if (part) {
+        expression(*part);
+      } else {
+        emit(Op::kPushNone, key.place);
+      }
+    }
+    emit(Op::kSlice, node.place);
+  }
+
+  // Pushes the arguments; `caller`, if any, as the last keyword.
+  std::uint32_t arguments(const Arguments& call, std::uint32_t caller, Place place) {
+    CallShape shape;
+    shape.positional = static_cast<std::uint32_t>(call.positional.size());
+    items(call.positional);
+    for (const auto& [key, value] : call.keyword) {
+      const NameId id = name(key);
+      if (std::find(shape.keywords.begin(), shape.keywords.end(), id) != shape.keywords.end()) {
+        fail(place, "keyword argument repeated: " + key);
+      }
+      shape.keywords.push_back(id);
+      expression(*value);
+    }
+    if (caller != kNoFunction) {
+      shape.keywords.push_back(name("caller"));
+      emit(Op::kMacro, place, caller);
+    }
+    shape.star = call.star != nullptr;
+    if (shape.star) expression(*call.star);
+    shape.double_star = call.double_star != nullptr;
+    if (shape.double_star) expression(*call.double_star);
+    const auto found = std::find_if(program_.calls.begin(), program_.calls.end(), [&](const CallShape& other) {
+      return other.positional == shape.positional && other.keywords == shape.keywords && other.star == shape.star &&
+             other.double_star == shape.double_star;
+    });
+    const auto id = static_cast<std::uint32_t>(found - program_.calls.begin());
+    if (found == program_.calls.end()) program_.calls.push_back(std::move(shape));
+    return id;
+  }
+
+  void call(const Expr& node, std::uint32_t caller) {
+    const Expr& callee = *node.items[0];
+    if (callee.kind == ExprKind::kGetAttr) {
+      expression(*callee.items[0]);
+      const std::uint32_t shape = arguments(node.call, caller, node.place);
+      emit(Op::kCallMethod, node.place, shape, name(callee.text));
+    } else {
+      expression(callee);
+      const std::uint32_t shape = arguments(node.call, caller, node.place);
+      emit(Op::kCall, node.place, shape);
+    }
+  }
+
+  void filter_of_value(const Expr& node) {
+    expression(*node.items[0]);
+    apply_filter(node);
+  }
+  // The filters of a filter or set block, innermost first; the text is on top.
+  void filter(const Expr& node) {
+    if (!node.items.empty() && node.items[0]) filter(*node.items[0]);
+    apply_filter(node);
+  }
+  void apply_filter(const Expr& node) {
+    if (find_filter(node.text) == nullptr && !soft_) fail(node.place, "No filter named '" + node.text + "'.");
+    if (!soft_) program_.needed_filters.push_back(name(node.text));
+    const std::uint32_t shape = arguments(node.call, kNoFunction, node.place);
+    emit(Op::kFilter, node.place, shape, name(node.text));
+  }
+
+  void test(const Expr& node) {
+    if (find_test(node.text) == nullptr && !soft_) fail(node.place, "No test named '" + node.text + "'.");
+    if (!soft_) program_.needed_tests.push_back(name(node.text));
+    expression(*node.items[0]);
+    const std::uint32_t shape = arguments(node.call, kNoFunction, node.place);
+    emit(Op::kTest, node.place, shape, name(node.text));
+  }
+
+  void short_cut(const Expr& node, Op jump) {
+    expression(*node.items[0]);
+    const std::uint32_t done = emit(jump, node.place);
+    expression(*node.items[1]);
+    land(done);
+  }
+
+  void comparison(const Expr& node) {
+    expression(*node.items[0]);
+    std::vector<std::uint32_t> failures;
+    for (std::size_t i = 0; i < node.comparisons.size(); ++i) {
+      expression(*node.items[i + 1]);
+      const bool last = i + 1 == node.comparisons.size();
+      const auto flag = static_cast<std::uint8_t>(node.comparisons[i]);
+      const std::uint32_t at = emit(last ? Op::kCompare : Op::kCompareChain, node.place, 0, 0, flag);
+      if (!last) failures.push_back(at);
+    }
+    for (const std::uint32_t failure : failures) land(failure);
+  }
+
+  void inline_if(const Expr& node) {
+    const bool soft = std::exchange(soft_, true);
+    const std::uint32_t otherwise = condition(*node.items[0], 0);
+    emit(Op::kEnterChoice, node.place, 0, 0, negated(*node.items[0]));
+    expression(*node.items[1]);
+    emit(Op::kLeaveChoice, node.place);
+    const std::uint32_t end = emit(Op::kJump, node.place);
+    land(otherwise);
+    if (node.items[2]) {
+      expression(*node.items[2]);
+    } else {
+      emit(Op::kPushUndefinedChoice, node.place);
+    }
+    land(end);
+    soft_ = soft;
+  }
+
+  Tree tree_;
+  std::string name_;
+  Program program_;
+  Names names_;
+  std::vector<OpenFunction> functions_;
+  const Symbols* symbols_ = nullptr;
+  bool soft_ = false;  // inside a condition's branch, where unknown filters are looked up only when they run
+  std::set<std::string> undeclared_;
+  std::optional<Error> error_;
+};
+
+// ---- roles
+
+class RoleFinder {
+ public:
+  std::set<std::string> run(const Tree& tree) {
+    tree_ = &tree;
+    body(tree.body);
+    return std::move(roles_);
+  }
+
+ private:
+  bool is_role_text(const Expr& node) const {
+    return node.kind == ExprKind::kString && tree_->literal_texts[node.literal] == "role";
+  }
+  // role, x.role, x['role'], x.get('role'), and any of these through filters.
+  bool is_role(const Expr& node) const {
+    switch (node.kind) {
+      case ExprKind::kName: return node.text == "role";
+      case ExprKind::kGetAttr: return node.text == "role";
+      case ExprKind::kGetItem: return is_role_text(*node.items[1]);
+      case ExprKind::kFilter: return node.items[0] && is_role(*node.items[0]);
+      case ExprKind::kCall: {
+        const Expr& callee = *node.items[0];
+        if (callee.kind != ExprKind::kGetAttr) return false;
+        if (callee.text == "get") return !node.call.positional.empty() && is_role_text(*node.call.positional[0]);
+        return is_role(*callee.items[0]);
+      }
+      default: return false;
+    }
+  }
+
+  void take(const Expr& node) {
+    if (node.kind == ExprKind::kString) roles_.insert(tree_->literal_texts[node.literal]);
+    if (node.kind == ExprKind::kList || node.kind == ExprKind::kTuple) {
+      for (const ExprPtr& item : node.items) take(*item);
+    }
+    if (node.kind == ExprKind::kDict) {
+      for (std::size_t i = 0; i < node.items.size(); i += 2) take(*node.items[i]);
+    }
+  }
+
+  void expression(const Expr* node) {
+    if (node == nullptr) return;
+    if (node->kind == ExprKind::kCompare) {
+      for (std::size_t i = 0; i + 1 < node->items.size(); ++i) {
+        if (is_role(*node->items[i])) take(*node->items[i + 1]);
+        if (is_role(*node->items[i + 1])) take(*node->items[i]);
+      }
+    }
+    if (node->kind == ExprKind::kGetItem && is_role(*node->items[1])) take(*node->items[0]);
+    if (node->kind == ExprKind::kTest && is_role(*node->items[0])) {
+      for (const ExprPtr& item : node->call.positional) take(*item);
+    }
+    // messages | selectattr("role", "equalto", "user")
+    if (node->kind == ExprKind::kFilter && (node->text == "selectattr" || node->text == "rejectattr") &&
+        node->call.positional.size() > 2 && is_role_text(*node->call.positional[0])) {
+      for (std::size_t i = 2; i < node->call.positional.size(); ++i) take(*node->call.positional[i]);
+    }
+    for (const ExprPtr& item : node->items) expression(item.get());
+    for (const ExprPtr& item : node->call.positional) expression(item.get());
+    for (const auto& [name, value] : node->call.keyword) expression(value.get());
+    expression(node->call.star.get());
+    expression(node->call.double_star.get());
+  }
+
+  void body(const Body& statements) {
+    for (const StmtPtr& node : statements) {
+      expression(node->value.get());
+      expression(node->test.get());
+      for (const ExprPtr& item : node->items) expression(item.get());
+      for (const ExprPtr& item : node->defaults) expression(item.get());
+      body(node->body);
+      body(node->else_body);
+      for (const Body& branch : node->branches) body(branch);
+    }
+  }
+
+  const Tree* tree_ = nullptr;
+  std::set<std::string> roles_;
+};
+
+}  // namespace
+
+std::vector<std::string> compared_roles(const Tree& tree) {
+  const std::set<std::string> roles = RoleFinder().run(tree);
+  return {roles.begin(), roles.end()};
+}
+
+Result<Program> compile(Tree tree, std::string source, const std::string& name) {
+  return Compiler(std::move(tree), std::move(source), name).run();
+}
+
+}  // namespace rondo::jinja

@@ -1,0 +1,19 @@
+// Compiles a template's tree to instructions.
+#pragma once
+
+#include <string>
+
+#include "jinja/ast.h"
+#include "jinja/instructions.h"
+#include "rondo/result.h"
+
+namespace rondo::jinja {
+
+// `source` (normalised) is kept in the program.  Fails with kTemplateSyntax for what only shows behind the grammar: a
+// break outside a loop, an unknown filter, an assignment to `loop`.
+[[nodiscard]] Result<Program> compile(Tree tree, std::string source, const std::string& name);
+
+// String constants that the template compares with a `role` (Template::compared_roles), sorted.
+[[nodiscard]] std::vector<std::string> compared_roles(const Tree& tree);
+
+}  // namespace rondo::jinja

@@ -1,0 +1,100 @@
+// The control context of a render: on behalf of which message the template is running, and which conditions decided.
+//
+// The rules are those of the provenance design: a loop over messages binds its body to the element; a loop over numbers
+// is bound by the first `set m = messages[i]`; a macro called outside any binding takes the message of its first such
+// argument; a condition that read exactly one message binds its branches weakly (guard); a branch taken because
+// add_generation_prompt is true writes the generation prompt.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "jinja/instructions.h"
+#include "jinja/runtime.h"
+#include "jinja/template.h"
+
+namespace rondo::jinja {
+
+class Control {
+ public:
+  // `generation_prompt`: the path of a true add_generation_prompt, else kNone.
+  Control(Runtime& runtime, text::PathId generation_prompt)
+      : runtime_(runtime), generation_prompt_(generation_prompt) {}
+
+  // Conditions.  What is read between begin_test and end_test belongs to the decision (and to those around it).
+  void begin_test();
+  void end_test(bool outcome, std::uint32_t node, std::uint8_t flag);
+
+  // If statements: around the statement, and on entry to the branch that is taken.
+  void enter_if() { ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false}); }
+  void guard(std::uint8_t flag);
+  void leave_if();
+
+  // Inline ifs and generation blocks: the context to return to is remembered.
+  void enter_choice(std::uint8_t flag);
+  void enter_generation();
+  void leave_saved();
+
+  // What binds the code that runs now.
+  enum class Binding : std::uint8_t { kNone, kItem, kOpen, kBound };  // kOpen: a loop whose items say nothing
+
+  // The context of a loop's iteration over `item`, where the loop stands under `outer`; kNone if the item says nothing.
+  [[nodiscard]] text::ContextId item_context(const Value& item, text::ContextId outer);
+  // Starts an iteration.
+  void enter_item(const Value& item, text::ContextId outer);
+  // `set x = value`: binds the rest of an open loop's iteration if value is a message.
+  void bind(const Value& value) {
+    if (binding_ == Binding::kOpen && value.is_dict() && value.has_path()) bind_slowly(value);
+  }
+  // A macro call; leave with `restore`.
+  struct State {
+    text::ContextId context;
+    Binding binding;
+  };
+  [[nodiscard]] State state() const { return {runtime_.context, binding_}; }
+  void restore(const State& state) {
+    runtime_.context = state.context;
+    binding_ = state.binding;
+  }
+  void enter_macro(const Args& args);
+
+  // The nesting that a break or continue leaves.
+  struct Marks {
+    std::size_t ifs;
+    std::size_t saved;
+  };
+  [[nodiscard]] Marks marks() const { return {ifs_.size(), saved_.size()}; }
+  void unwind(const Marks& marks) {
+    ifs_.resize(marks.ifs);
+    saved_.resize(marks.saved);
+  }
+
+  [[nodiscard]] std::vector<Decision>& decisions() { return decisions_; }
+
+ private:
+  struct If {
+    text::ContextId outside;  // context of the statement
+    text::ContextId branch;   // context the branch began with
+    std::int32_t message;     // read by the conditions so far
+    bool several;             // they read more than one
+  };
+
+  void bind_slowly(const Value& value);
+  [[nodiscard]] text::Context now() const { return runtime_.origins.contexts.at(runtime_.context); }
+  void set(const text::Context& context) { runtime_.context = runtime_.origins.contexts.intern(context); }
+
+  Runtime& runtime_;
+  text::PathId generation_prompt_;
+  Binding binding_ = Binding::kNone;
+  bool read_generation_prompt_ = false;  // by the last condition
+  std::vector<If> ifs_;
+  std::vector<text::ContextId> saved_;
+  std::vector<std::unique_ptr<ReadSet>> reads_;  // of the conditions under evaluation; those behind tests_ are spare
+  std::size_t tests_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> occurrences_;  // by node and context
+  std::vector<Decision> decisions_;
+};
+
+}  // namespace rondo::jinja

@@ -1,0 +1,534 @@
+#include "jinja/lexer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "base/utf8.h"
+
+namespace rondo::jinja {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_space(char32_t c) {
+  if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x1F);
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+// Bytes of the white-space character at `at`, 0 if there is none.
+std::size_t space_size(std::string_view source, std::size_t at) {
+  if (at >= source.size()) return 0;
+  const utf8::Decoded decoded = utf8::decode(source, at);
+  return decoded.valid && is_space(decoded.code_point) ? decoded.size : 0;
+}
+
+std::size_t skip_space(std::string_view source, std::size_t at) {
+  for (std::size_t size = space_size(source, at); size != 0; size = space_size(source, at)) at += size;
+  return at;
+}
+
+// The end of `text` without trailing white space.
+std::size_t trimmed_end(std::string_view text) {
+  std::size_t end = text.size();
+  while (end > 0) {
+    std::size_t start = end - 1;
+    while (start > 0 && utf8::is_continuation(text[start])) --start;
+    if (space_size(text, start) != end - start) break;
+    end = start;
+  }
+  return end;
+}
+
+bool is_name_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+// Bytes of the name character at `at`.  Beyond ASCII everything but white space and punctuation blocks counts; the
+// reference asks Python's \w, and templates do not go there.
+std::size_t name_size(std::string_view source, std::size_t at) {
+  if (at >= source.size()) return 0;
+  if (static_cast<unsigned char>(source[at]) < 0x80) return is_name_byte(source[at]) ? 1 : 0;
+  const utf8::Decoded decoded = utf8::decode(source, at);
+  const char32_t c = decoded.code_point;
+  if (!decoded.valid || is_space(c) || c < 0xAA || (c >= 0x2000 && c <= 0x206F)) return 0;
+  return decoded.size;
+}
+
+// (\d+_)*\d+ : digits with single underscores between them.  The end, or `at` if there are none.
+std::size_t skip_digits(std::string_view source, std::size_t at) {
+  std::size_t end = at;
+  while (end < source.size() && is_digit(source[end])) {
+    while (end < source.size() && is_digit(source[end])) ++end;
+    if (end + 1 < source.size() && source[end] == '_' && is_digit(source[end + 1])) ++end;
+  }
+  return end;
+}
+
+std::size_t float_end(std::string_view source, std::size_t at) {
+  if (at > 0 && source[at - 1] == '.') return at;
+  const std::size_t whole = skip_digits(source, at);
+  if (whole == at) return at;
+  std::size_t end = whole;
+  if (end < source.size() && source[end] == '.') {
+    const std::size_t fraction = skip_digits(source, end + 1);
+    if (fraction > end + 1) end = fraction;
+  }
+  if (end < source.size() && lower(source[end]) == 'e') {
+    std::size_t digits = end + 1;
+    if (digits < source.size() && (source[digits] == '+' || source[digits] == '-')) ++digits;
+    const std::size_t exponent = skip_digits(source, digits);
+    if (exponent > digits) return exponent;
+  }
+  return end > whole ? end : at;
+}
+
+bool is_digit_of(char c, int base) {
+  const char l = lower(c);
+  if (base == 16) return is_digit(c) || (l >= 'a' && l <= 'f');
+  return c >= '0' && c < '0' + base;
+}
+
+std::size_t integer_end(std::string_view source, std::size_t at) {
+  if (at >= source.size() || !is_digit(source[at])) return at;
+  const auto run = [&](std::size_t from, int base, auto accept) {
+    std::size_t end = from;
+    while (end < source.size()) {
+      const std::size_t digit = source[end] == '_' ? end + 1 : end;
+      if (digit >= source.size() || !is_digit_of(source[digit], base) || !accept(source[digit])) break;
+      end = digit + 1;
+    }
+    return end;
+  };
+  const auto any = [](char) { return true; };
+  if (source[at] != '0') return run(at + 1, 10, any);
+  const char mark = at + 1 < source.size() ? lower(source[at + 1]) : '\0';
+  const int base = mark == 'b' ? 2 : mark == 'o' ? 8 : mark == 'x' ? 16 : 0;
+  if (base != 0) {
+    const std::size_t end = run(at + 2, base, any);
+    if (end > at + 2) return end;
+  }
+  return run(at + 1, 10, [](char c) { return c == '0'; });
+}
+
+struct Operator {
+  std::string_view text;
+  TokenKind kind;
+};
+
+// Longest first.
+constexpr std::array<Operator, 26> kOperators = {{
+    {"//", TokenKind::kFloorDiv}, {"**", TokenKind::kPow},     {"==", TokenKind::kEq},        {"!=", TokenKind::kNe},
+    {">=", TokenKind::kGtEq},     {"<=", TokenKind::kLtEq},    {"+", TokenKind::kAdd},        {"-", TokenKind::kSub},
+    {"/", TokenKind::kDiv},       {"*", TokenKind::kMul},      {"%", TokenKind::kMod},        {"~", TokenKind::kTilde},
+    {"[", TokenKind::kLBracket},  {"]", TokenKind::kRBracket}, {"(", TokenKind::kLParen},     {")", TokenKind::kRParen},
+    {"{", TokenKind::kLBrace},    {"}", TokenKind::kRBrace},   {">", TokenKind::kGt},         {"<", TokenKind::kLt},
+    {"=", TokenKind::kAssign},    {".", TokenKind::kDot},      {":", TokenKind::kColon},      {"|", TokenKind::kPipe},
+    {",", TokenKind::kComma},     {";", TokenKind::kSemicolon},
+}};
+
+std::optional<char32_t> hex(std::string_view text, std::size_t at, std::size_t digits) {
+  char32_t value = 0;
+  if (at + digits > text.size()) return std::nullopt;
+  for (std::size_t i = at; i < at + digits; ++i) {
+    const char c = lower(text[i]);
+    if (!is_digit_of(c, 16)) return std::nullopt;
+    value = value * 16 + static_cast<char32_t>(is_digit(c) ? c - '0' : c - 'a' + 10);
+  }
+  return value;
+}
+
+// Decodes Python's backslash escapes as str.encode("ascii", "backslashreplace").decode("unicode-escape") does.
+class Unescaper {
+ public:
+  explicit Unescaper(std::string_view text) : text_(text) {}
+
+  // The text, or nothing after error() was set.
+  std::optional<std::string> run() {
+    while (at_ < text_.size()) {
+      if (text_[at_] != '\\') {
+        out_ += text_[at_++];
+        continue;
+      }
+      ++at_;
+      if (at_ >= text_.size()) {
+        error_ = "\\ at end of string";
+        return std::nullopt;
+      }
+      if (!escape()) return std::nullopt;
+    }
+    return std::move(out_);
+  }
+  const std::string& error() const { return error_; }
+
+ private:
+  bool escape() {
+    const char c = text_[at_];
+    if (static_cast<unsigned char>(c) >= 0x80) return escaped_non_ascii();
+    if (c >= '0' && c <= '7') return octal();
+    ++at_;
+    switch (c) {
+      case '\n': return true;
+      case '\\': out_ += '\\'; return true;
+      case '\'': out_ += '\''; return true;
+      case '"': out_ += '"'; return true;
+      case 'a': out_ += '\a'; return true;
+      case 'b': out_ += '\b'; return true;
+      case 'f': out_ += '\f'; return true;
+      case 'n': out_ += '\n'; return true;
+      case 'r': out_ += '\r'; return true;
+      case 't': out_ += '\t'; return true;
+      case 'v': out_ += '\v'; return true;
+      case 'x': return code_point(2, "truncated \\xXX escape");
+      case 'u': return code_point(4, "truncated \\uXXXX escape");
+      case 'U': return code_point(8, "truncated \\UXXXXXXXX escape");
+      case 'N': error_ = "unknown Unicode character name"; return false;
+      default: out_ += '\\'; out_ += c; return true;
+    }
+  }
+
+  bool octal() {
+    char32_t value = 0;
+    for (int i = 0; i < 3 && at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '7'; ++i) {
+      value = value * 8 + static_cast<char32_t>(text_[at_++] - '0');
+    }
+    utf8::append(out_, value);
+    return true;
+  }
+
+  bool code_point(std::size_t digits, const char* truncated) {
+    const std::optional<char32_t> value = hex(text_, at_, digits);
+    if (!value) {
+      error_ = truncated;
+      return false;
+    }
+    if (*value > 0x10FFFF) {
+      error_ = "illegal Unicode character";
+      return false;
+    }
+    utf8::append(out_, *value);
+    at_ += digits;
+    return true;
+  }
+
+  // The reference has replaced the character by its own escape before: `\é` is `\\xe9`, which means `\xe9` literally.
+  bool escaped_non_ascii() {
+    const utf8::Decoded decoded = utf8::decode(text_, at_);
+    at_ += decoded.size;
+    const std::size_t digits = decoded.code_point < 0x100 ? 2 : decoded.code_point < 0x10000 ? 4 : 8;
+    out_ += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+    for (std::size_t i = digits; i-- > 0;) out_ += "0123456789abcdef"[(decoded.code_point >> (4 * i)) & 0xFU];
+    return true;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_;
+  std::string error_;
+};
+
+class Lexer {
+ public:
+  Lexer(std::string_view source, const CompileOptions& options) : source_(source), options_(options) {}
+
+  std::vector<Token> run() {
+    while (!failed_ && pos_ < source_.size()) root();
+    if (!failed_) add(TokenKind::kEnd, pos_, {});
+    return std::move(tokens_);
+  }
+
+ private:
+  static constexpr std::size_t kNone = std::string_view::npos;
+
+  bool starts(std::size_t at, std::string_view text) const { return source_.substr(at, text.size()) == text; }
+
+  // The place of byte `at`.  Tokens come in order, so counting goes on from the last place.
+  Place place(std::size_t at) {
+    for (; counted_ < at; ++counted_) {
+      if (source_[counted_] == '\n') {
+        ++line_;
+        line_start_ = counted_ + 1;
+      }
+    }
+    return {line_, static_cast<std::int32_t>(at - line_start_ + 1)};
+  }
+
+  void add(TokenKind kind, std::size_t at, std::string text) {
+    tokens_.push_back({kind, place(at), std::move(text)});
+  }
+  void fail(std::size_t at, std::string message) {
+    add(TokenKind::kError, at, std::move(message));
+    failed_ = true;
+  }
+
+  // The end of {% raw %}'s opening tag if one starts at `at`, else kNone.
+  std::size_t raw_begin_end(std::size_t at) const {
+    std::size_t p = at + 2;
+    if (p < source_.size() && (source_[p] == '-' || source_[p] == '+')) ++p;
+    p = skip_space(source_, p);
+    if (!starts(p, "raw")) return kNone;
+    p = skip_space(source_, p + 3);
+    if (starts(p, "-%}")) return skip_space(source_, p + 3);
+    return starts(p, "%}") ? p + 2 : kNone;
+  }
+
+  // Adds the text [begin, end) before a tag, trimmed as the tag's sign asks.
+  void add_data(std::size_t begin, std::size_t end, char sign, bool is_variable) {
+    std::string_view text = source_.substr(begin, end - begin);
+    if (sign == '-') {
+      text = text.substr(0, trimmed_end(text));
+    } else if (sign != '+' && options_.lstrip_blocks && !is_variable) {
+      const std::size_t newline = text.rfind('\n');
+      const std::size_t line = newline == std::string_view::npos ? 0 : newline + 1;
+      if ((line > 0 || line_starting_) && line < text.size() && skip_space(text, line) == text.size()) {
+        text = text.substr(0, line);
+      }
+    }
+    if (!text.empty()) add(TokenKind::kData, begin, std::string(text));
+  }
+
+  static char sign_at(std::string_view source, std::size_t at) {
+    return at < source.size() && (source[at] == '-' || source[at] == '+') ? source[at] : '\0';
+  }
+
+  // Where a tag that ends at `end` leaves the position; notes whether that is the start of a line.
+  void move_to(std::size_t end) {
+    line_starting_ = end > 0 && source_[end - 1] == '\n';
+    pos_ = end;
+  }
+
+  // Text up to the next tag, and that tag.
+  void root() {
+    std::size_t open = pos_;
+    for (;; ++open) {
+      open = source_.find('{', open);
+      if (open == kNone || open + 1 >= source_.size()) {
+        add_rest();
+        return;
+      }
+      const char second = source_[open + 1];
+      if (second == '%' || second == '{' || second == '#') break;
+    }
+    const char second = source_[open + 1];
+    const char sign = sign_at(source_, open + 2);
+    add_data(pos_, open, sign, second == '{');
+    if (second == '%') {
+      const std::size_t raw = raw_begin_end(open);
+      if (raw != kNone) {
+        move_to(raw);
+        raw_block(open);
+        return;
+      }
+    }
+    move_to(open + 2 + (sign == '\0' ? 0 : 1));
+    if (second == '#') {
+      comment(open);
+    } else {
+      add(second == '{' ? TokenKind::kVariableBegin : TokenKind::kBlockBegin, open, {});
+      tag(second == '{');
+    }
+  }
+
+  void add_rest() {
+    add(TokenKind::kData, pos_, std::string(source_.substr(pos_)));
+    pos_ = source_.size();
+  }
+
+  void comment(std::size_t open) {
+    std::size_t close = source_.find("#}", pos_);
+    if (close == kNone) {
+      fail(open, "Missing end of comment tag");
+      return;
+    }
+    const char sign = close > pos_ ? source_[close - 1] : '\0';
+    close += 2;
+    if (sign == '-') {
+      close = skip_space(source_, close);
+    } else if (sign != '+' && options_.trim_blocks && starts(close, "\n")) {
+      ++close;
+    }
+    move_to(close);
+  }
+
+  // The end of a block tag whose `%}` (with sign) starts at `at`, or kNone.
+  std::size_t block_end(std::size_t at) const {
+    if (starts(at, "+%}")) return at + 3;
+    if (starts(at, "-%}")) return skip_space(source_, at + 3);
+    if (!starts(at, "%}")) return kNone;
+    return options_.trim_blocks && starts(at + 2, "\n") ? at + 3 : at + 2;
+  }
+
+  void raw_block(std::size_t open) {
+    for (std::size_t at = source_.find("{%", pos_); at != kNone; at = source_.find("{%", at + 1)) {
+      const char sign = sign_at(source_, at + 2);
+      std::size_t p = skip_space(source_, at + 2 + (sign == '\0' ? 0 : 1));
+      if (!starts(p, "endraw")) continue;
+      p = block_end(skip_space(source_, p + 6));
+      if (p == kNone) continue;
+      add_data(pos_, at, sign, false);
+      move_to(p);
+      return;
+    }
+    fail(open, "Missing end of raw directive");
+  }
+
+  // The tokens of one tag, up to and with its end.
+  void tag(bool is_variable) {
+    std::string brackets;  // the closing brackets that are due
+    while (!failed_) {
+      if (brackets.empty()) {
+        const std::size_t end = is_variable ? variable_end(pos_) : block_end(pos_);
+        if (end != kNone) {
+          add(is_variable ? TokenKind::kVariableEnd : TokenKind::kBlockEnd, pos_, {});
+          move_to(end);
+          return;
+        }
+      }
+      if (pos_ >= source_.size()) return;
+      const std::size_t space = skip_space(source_, pos_);
+      if (space > pos_) {
+        pos_ = space;
+      } else if (!number() && !name() && !string()) {
+        operator_token(brackets);
+      }
+    }
+  }
+
+  std::size_t variable_end(std::size_t at) const {
+    if (starts(at, "-}}")) return skip_space(source_, at + 3);
+    return starts(at, "}}") ? at + 2 : kNone;
+  }
+
+  bool number() {
+    if (!is_digit(source_[pos_])) return false;
+    TokenKind kind = TokenKind::kFloat;
+    std::size_t end = float_end(source_, pos_);
+    if (end == pos_) {
+      kind = TokenKind::kInteger;
+      end = integer_end(source_, pos_);
+    }
+    std::string text(source_.substr(pos_, end - pos_));
+    std::erase(text, '_');
+    add(kind, pos_, std::move(text));
+    pos_ = end;
+    return true;
+  }
+
+  bool name() {
+    std::size_t end = pos_;
+    for (std::size_t size = name_size(source_, end); size != 0; size = name_size(source_, end)) end += size;
+    if (end == pos_) return false;
+    add(TokenKind::kName, pos_, std::string(source_.substr(pos_, end - pos_)));
+    pos_ = end;
+    return true;
+  }
+
+  bool string() {
+    const char quote = source_[pos_];
+    if (quote != '\'' && quote != '"') return false;
+    std::size_t end = pos_ + 1;
+    while (end < source_.size() && source_[end] != quote) end += source_[end] == '\\' ? 2 : 1;
+    if (end >= source_.size()) return false;
+    Unescaper unescaper(source_.substr(pos_ + 1, end - pos_ - 1));
+    std::optional<std::string> text = unescaper.run();
+    if (!text) {
+      fail(pos_, unescaper.error());
+      return true;
+    }
+    add(TokenKind::kString, pos_, *std::move(text));
+    pos_ = end + 1;
+    return true;
+  }
+
+  void operator_token(std::string& brackets) {
+    const auto* found = std::find_if(kOperators.begin(), kOperators.end(),
+                                     [&](const Operator& candidate) { return starts(pos_, candidate.text); });
+    if (found == kOperators.end()) {
+      const utf8::Decoded bad = utf8::decode(source_, pos_);
+      const std::string shown(source_.substr(pos_, bad.size));
+      const std::string quote = shown == "'" ? "\"" : "'";
+      fail(pos_, "unexpected char " + quote + shown + quote + " at " +
+                     std::to_string(utf8::length(source_.substr(0, pos_))));
+      return;
+    }
+    switch (found->kind) {
+      case TokenKind::kLBrace: brackets += '}'; break;
+      case TokenKind::kLParen: brackets += ')'; break;
+      case TokenKind::kLBracket: brackets += ']'; break;
+      case TokenKind::kRBrace:
+      case TokenKind::kRParen:
+      case TokenKind::kRBracket: {
+        if (brackets.empty()) {
+          fail(pos_, "unexpected '" + std::string(found->text) + "'");
+          return;
+        }
+        if (brackets.back() != found->text[0]) {
+          fail(pos_, "unexpected '" + std::string(found->text) + "', expected '" + brackets.back() + "'");
+          return;
+        }
+        brackets.pop_back();
+        break;
+      }
+      default: break;
+    }
+    add(found->kind, pos_, std::string(found->text));
+    pos_ += found->text.size();
+  }
+
+  std::string_view source_;
+  CompileOptions options_;
+  std::vector<Token> tokens_;
+  std::size_t pos_ = 0;
+  bool line_starting_ = true;
+  bool failed_ = false;
+  std::size_t counted_ = 0;  // place() has counted up to here
+  std::int32_t line_ = 1;
+  std::size_t line_start_ = 0;
+};
+
+}  // namespace
+
+std::string normalize_source(std::string_view source, bool keep_trailing_newline) {
+  std::string out;
+  out.reserve(source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i] != '\r') {
+      out += source[i];
+      continue;
+    }
+    out += '\n';
+    if (i + 1 < source.size() && source[i + 1] == '\n') ++i;
+  }
+  if (!keep_trailing_newline && !out.empty() && out.back() == '\n') out.pop_back();
+  return out;
+}
+
+std::vector<Token> tokenize(std::string_view source, const CompileOptions& options) {
+  return Lexer(source, options).run();
+}
+
+std::string_view describe(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::kData: return "template data / text";
+    case TokenKind::kBlockBegin: return "begin of statement block";
+    case TokenKind::kBlockEnd: return "end of statement block";
+    case TokenKind::kVariableBegin: return "begin of print statement";
+    case TokenKind::kVariableEnd: return "end of print statement";
+    case TokenKind::kName: return "name";
+    case TokenKind::kString: return "string";
+    case TokenKind::kInteger: return "integer";
+    case TokenKind::kFloat: return "float";
+    case TokenKind::kError:
+    case TokenKind::kEnd: return "end of template";
+    default: break;
+  }
+  for (const Operator& candidate : kOperators) {
+    if (candidate.kind == kind) return candidate.text;
+  }
+  return "token";
+}
+
+}  // namespace rondo::jinja

@@ -1,0 +1,89 @@
+#include "jinja/template.h"
+
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "base/utf8.h"
+#include "jinja/compiler.h"
+#include "jinja/instructions.h"
+#include "jinja/lexer.h"
+#include "jinja/parser.h"
+#include "jinja/runtime.h"
+#include "jinja/vm.h"
+
+namespace rondo::jinja {
+
+struct Template::State {
+  std::string name;
+  Program program;
+};
+
+Template::Template(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+Template::~Template() = default;
+
+Result<std::shared_ptr<const Template>> Template::compile(std::string source, const CompileOptions& options,
+                                                          std::string name) {
+  if (!utf8::is_valid(source)) {
+    Error error;
+    error.code = ErrorCode::kTemplateSyntax;
+    error.message = "the template is not valid UTF-8";
+    error.source = std::move(name);
+    error.offset = utf8::first_invalid(source);
+    return error;
+  }
+  std::string normalized = normalize_source(source, options.keep_trailing_newline);
+  Result<Tree> tree = parse(normalized, options, name);
+  if (!tree.ok()) return tree.error();
+  Result<Program> program = jinja::compile(std::move(tree.value()), std::move(normalized), name);
+  if (!program.ok()) return program.error();
+  auto state = std::make_unique<State>();
+  state->name = std::move(name);
+  state->program = std::move(program.value());
+  return std::shared_ptr<const Template>(new Template(std::move(state)));
+}
+
+Result<Rendered> Template::render(const json::Object& variables, const RenderOptions& options) const {
+  const Program& program = state_->program;
+  Rendered rendered;
+  rendered.origins.literals = program.literals;
+  const auto complete = [&](Error error) {
+    error.source = state_->name;
+    if (error.line > 0) error.line_text = line_text(program.source, error.line);
+    return error;
+  };
+  try {
+    Runtime runtime(rendered.origins, options);
+    Vm vm(program, variables, runtime);
+    vm.render();
+    rendered.text = vm.take_output();
+    rendered.decisions = std::move(vm.decisions());
+    rendered.generation_blocks = std::move(vm.generation_blocks());
+    rendered.strips = std::move(runtime.strips);
+    rendered.probes = std::move(runtime.probes);
+  } catch (const Failure& failure) {
+    return complete(failure.error());
+  } catch (const std::bad_alloc&) {
+    Error error;
+    error.code = ErrorCode::kLimit;
+    error.message = "out of memory";
+    return complete(std::move(error));
+  } catch (const std::length_error&) {
+    Error error;
+    error.code = ErrorCode::kLimit;
+    error.message = "a string or list is too long";
+    return complete(std::move(error));
+  }
+  return rendered;
+}
+
+const std::string& Template::source() const { return state_->program.source; }
+const std::string& Template::name() const { return state_->name; }
+const std::vector<std::string>& Template::undeclared_variables() const { return state_->program.undeclared; }
+const std::vector<std::string>& Template::literal_texts() const { return state_->program.literal_texts; }
+const std::vector<text::Literal>& Template::literals() const { return state_->program.literals; }
+const std::vector<std::string>& Template::compared_roles() const { return state_->program.compared_roles; }
+bool Template::has_generation_block() const { return state_->program.has_generation; }
+std::string Template::disassemble() const { return jinja::disassemble(state_->program); }
+
+}  // namespace rondo::jinja

@@ -1,0 +1,673 @@
+#include "jinja/vm.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "jinja/loop.h"
+
+namespace rondo::jinja {
+namespace {
+
+// A macro or call block: a function and the variables around its definition.
+class Macro final : public Object {
+ public:
+  Macro(Vm& vm, std::uint32_t function, Activation* parent) : vm_(vm), function_(function), parent_(parent) {}
+
+  [[nodiscard]] std::string_view type_name() const override { return "Macro"; }
+  [[nodiscard]] std::string object_type() const override { return "jinja2.runtime.Macro object"; }
+  [[nodiscard]] bool callable() const override { return true; }
+  Value call(Runtime& /*runtime*/, const Args& args) override { return vm_.call_macro(function_, parent_, args); }
+
+  [[nodiscard]] std::string repr(Runtime& /*runtime*/) override {
+    const std::string& name = function().name;
+    return name.empty() ? "<Macro anonymous>" : "<Macro '" + name + "'>";
+  }
+
+  [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
+    if (name == "name") {
+      return function().name.empty() ? Value::none() : make_computed(runtime, function().name);
+    }
+    if (name == "arguments") {
+      std::vector<Value> names;
+      for (const std::uint32_t id : function().parameters) {
+        names.push_back(make_computed(runtime, vm_.program().names[id]));
+      }
+      return make_list(runtime, std::move(names));
+    }
+    if (name == "catch_kwargs") return Value::boolean(function().kwargs_slot != kNoSlot);
+    if (name == "catch_varargs") return Value::boolean(function().varargs_slot != kNoSlot);
+    if (name == "caller") return Value::boolean(function().uses_caller);
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] const Function& function() const { return vm_.program().functions[function_]; }
+
+  Vm& vm_;
+  std::uint32_t function_;
+  Activation* parent_;
+};
+
+// A parameter that was not given, or a variable that was not set yet.
+bool is_missing(const Value& value) { return value.is_undefined() && value.undefined_info() == nullptr; }
+
+// Where `messages`-style control flags come from: the path of add_generation_prompt if it is true.
+text::PathId true_generation_prompt(Runtime& runtime, const json::Object& variables) {
+  static constexpr std::string_view kName = "add_generation_prompt";
+  const json::Value* value = variables.find(kName);
+  if (value == nullptr || !truthy(runtime, wrap_variable(runtime, kName, *value))) return text::PathId::kNone;
+  return runtime.origins.paths.variable(kName);
+}
+
+}  // namespace
+
+Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
+    : program_(program),
+      variables_(variables),
+      runtime_(runtime),
+      control_(runtime, true_generation_prompt(runtime, variables)),
+      spare_activations_(program.functions.size()),
+      variable_cache_(program.names.size()),
+      variable_known_(program.names.size(), false),
+      filters_(program.names.size(), nullptr),
+      tests_(program.names.size(), nullptr) {
+  outputs_.push_back(std::make_unique<text::Text>());
+}
+
+void Vm::render() {
+  Activation* root = enter(0, nullptr);
+  run(*root);
+}
+
+// ---- activations
+
+Activation* Vm::enter(std::uint32_t function, Activation* parent) {
+  std::vector<Activation*>& spare = spare_activations_[function];
+  const std::uint32_t slots = program_.functions[function].slots;
+  Activation* activation = nullptr;
+  if (spare.empty()) {
+    activation = static_cast<Activation*>(runtime_.heap.allocate(sizeof(Activation), alignof(Activation)));
+    activation->slots = runtime_.heap.allocate_array<Value>(slots);
+  } else {
+    activation = spare.back();
+    spare.pop_back();
+  }
+  std::uninitialized_fill_n(activation->slots, slots, Value());
+  activation->parent = parent;
+  activation->function = function;
+  return activation;
+}
+
+void Vm::leave(Activation* activation) {
+  // Inner functions may still look into the variables of one that encloses some.
+  if (!program_.functions[activation->function].encloses) {
+    spare_activations_[activation->function].push_back(activation);
+  }
+}
+
+// ---- variables
+
+Value Vm::variable(std::uint32_t name) {
+  if (variable_known_[name]) return variable_cache_[name];
+  const std::string& text = program_.names[name];
+  Value value;
+  if (const json::Value* given = variables_.find(text)) {
+    value = wrap_variable(runtime_, text, *given);
+  } else if (const std::optional<Value> global = find_global(runtime_, text)) {
+    value = *global;
+  } else {
+    value = make_undefined(runtime_, text);
+  }
+  variable_cache_[name] = value;
+  variable_known_[name] = true;
+  return value;
+}
+
+Value Vm::load(const Value& slot, std::uint32_t name) {
+  return is_missing(slot) ? make_undefined(runtime_, program_.names[name]) : slot;
+}
+
+void Vm::push_number(const NumberConstant& number) {
+  const std::string& text = number.text;
+  if (number.is_float) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    // Beyond the range Python reads infinity or zero.
+    if (error == std::errc::result_out_of_range) {
+      value = text.find("e-") == std::string::npos && text.find("E-") == std::string::npos ? HUGE_VAL : 0.0;
+    }
+    push(Value::floating(value));
+    return;
+  }
+  unsigned base = 10;
+  std::string_view digits = text;
+  if (digits.size() > 2 && digits[0] == '0') {
+    const char mark = static_cast<char>(digits[1] | 0x20);
+    base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+    if (base != 10) digits.remove_prefix(2);
+  }
+  std::int64_t small = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), small, static_cast<int>(base));
+  if (error == std::errc() && end == digits.data() + digits.size()) {
+    push(Value::integer(small));
+    return;
+  }
+  // The time to read digits grows with their square; Python has the same limit.
+  if (digits.size() > 4300) runtime_.fail("Exceeds the limit (4300 digits) for integer string conversion");
+  std::optional<BigInt> big = BigInt::parse(digits, base);
+  if (!big) runtime_.fail("invalid integer");
+  push(Value::big(runtime_.heap.keep(*std::move(big))));
+}
+
+// ---- building values
+
+void Vm::unpack(std::uint32_t count) {
+  const Value value = pop();
+  std::vector<Value> items;
+  if (value.is_sequence()) {
+    items = items_of(runtime_, value);
+  } else {
+    items = collect(runtime_, value);
+  }
+  const std::string expected = "(expected " + std::to_string(count);
+  if (items.size() < count) {
+    runtime_.fail("not enough values to unpack " + expected + ", got " + std::to_string(items.size()) + ")");
+  }
+  if (items.size() > count) runtime_.fail("too many values to unpack " + expected + ")");
+  for (std::size_t i = items.size(); i-- > 0;) push(items[i]);
+}
+
+void Vm::make_dict_of(std::uint32_t pairs) {
+  const Value dict = make_dict(runtime_);
+  const std::size_t base = stack_.size() - 2 * std::size_t{pairs};
+  for (std::size_t i = base; i < stack_.size(); i += 2) {
+    set_item(runtime_, dict.as_dict(), stack_[i], stack_[i + 1]);
+  }
+  stack_.resize(base);
+  push(dict);
+}
+
+// ---- calls
+
+std::unique_ptr<Vm::Taken> Vm::borrow() {
+  if (spare_arguments_.empty()) return std::make_unique<Taken>();
+  std::unique_ptr<Taken> taken = std::move(spare_arguments_.back());
+  spare_arguments_.pop_back();
+  taken->positional.clear();
+  taken->named.clear();
+  return taken;
+}
+
+void Vm::give_back(std::unique_ptr<Taken> taken) { spare_arguments_.push_back(std::move(taken)); }
+
+void Vm::take_arguments(const CallShape& shape, Taken& taken) {
+  const std::size_t base = stack_.size() - shape.size();
+  std::size_t at = base;
+  for (std::uint32_t i = 0; i < shape.positional; ++i) taken.positional.push_back(stack_[at++]);
+  for (const std::uint32_t keyword : shape.keywords) taken.named.push_back({program_.names[keyword], stack_[at++]});
+  if (shape.star) {
+    const std::vector<Value> more = collect(runtime_, stack_[at++]);
+    taken.positional.insert(taken.positional.end(), more.begin(), more.end());
+  }
+  if (shape.double_star) take_double_star(stack_[at++], taken);
+  stack_.resize(base);
+}
+
+void Vm::take_double_star(const Value& value, Taken& taken) {
+  if (!value.is_dict()) runtime_.fail("argument after ** must be a mapping, not " + type_name(value));
+  for (const Dict::Entry& entry : entries_of(runtime_, value)) {
+    if (!entry.key.is_string()) runtime_.fail("keywords must be strings");
+    const std::string_view key = bytes_of(runtime_, entry.key);
+    if (taken.args().find(key) != nullptr) {
+      runtime_.fail("got multiple values for keyword argument '" + std::string(key) + "'");
+    }
+    taken.named.push_back({key, entry.value});
+  }
+}
+
+void Vm::call_top(const Instruction& instruction) {
+  std::unique_ptr<Taken> taken = borrow();
+  take_arguments(program_.calls[instruction.a], *taken);
+  const Value callee = pop();
+  push(call(runtime_, callee, taken->args()));
+  give_back(std::move(taken));
+}
+
+void Vm::call_method_of_top(const Instruction& instruction) {
+  std::unique_ptr<Taken> taken = borrow();
+  take_arguments(program_.calls[instruction.a], *taken);
+  const Value object = pop();
+  push(call_method(runtime_, object, program_.names[instruction.b], taken->args()));
+  give_back(std::move(taken));
+}
+
+void Vm::filter_top(const Instruction& instruction) {
+  const Filter*& filter = filters_[instruction.b];
+  if (filter == nullptr) filter = find_filter(program_.names[instruction.b]);
+  if (filter == nullptr) runtime_.fail("No filter named '" + program_.names[instruction.b] + "'.");
+  std::unique_ptr<Taken> taken = borrow();
+  take_arguments(program_.calls[instruction.a], *taken);
+  const Value subject = pop();
+  push(call_filter(runtime_, *filter, subject, taken->args()));
+  give_back(std::move(taken));
+}
+
+void Vm::test_top(const Instruction& instruction) {
+  const Test*& test = tests_[instruction.b];
+  if (test == nullptr) test = find_test(program_.names[instruction.b]);
+  if (test == nullptr) runtime_.fail("No test named '" + program_.names[instruction.b] + "'.");
+  std::unique_ptr<Taken> taken = borrow();
+  take_arguments(program_.calls[instruction.a], *taken);
+  const Value subject = pop();
+  push(Value::boolean(call_test(runtime_, *test, subject, taken->args())));
+  give_back(std::move(taken));
+}
+
+// jinja2.runtime.Macro.__call__: positional arguments first, then keywords, then caller, kwargs and varargs.
+void Vm::bind_arguments(const Function& function, Activation& activation, const Args& args) {
+  const std::size_t count = function.parameters.size();
+  const std::size_t given = std::min(count, args.positional.size());
+  for (std::size_t i = 0; i < given; ++i) activation.slots[function.parameter_slots[i]] = args.positional[i];
+  std::vector<bool> used(args.named.size(), false);
+  const auto take = [&](std::string_view name) -> const Value* {
+    for (std::size_t i = 0; i < args.named.size(); ++i) {
+      if (used[i] || args.named[i].name != name) continue;
+      used[i] = true;
+      return &args.named[i].value;
+    }
+    return nullptr;
+  };
+  for (std::size_t i = given; i < count; ++i) {
+    if (const Value* value = take(program_.names[function.parameters[i]])) {
+      activation.slots[function.parameter_slots[i]] = *value;
+    }
+  }
+  if (function.caller_slot != kNoSlot) {
+    const Value* caller = take("caller");
+    activation.slots[function.caller_slot] =
+        caller != nullptr && !caller->is_none() ? *caller : make_undefined_hint(runtime_, "No caller defined");
+  }
+  if (function.kwargs_slot != kNoSlot) {
+    const Value rest = make_dict(runtime_);
+    for (std::size_t i = 0; i < args.named.size(); ++i) {
+      if (!used[i]) set_item(runtime_, rest.as_dict(), make_computed(runtime_, args.named[i].name), args.named[i].value);
+    }
+    activation.slots[function.kwargs_slot] = rest;
+  } else if (const auto unused = std::find(used.begin(), used.end(), false); unused != used.end()) {
+    const std::string macro = "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
+    const auto second_caller = [&] {
+      for (std::size_t i = 0; i < used.size(); ++i) {
+        if (!used[i] && args.named[i].name == "caller") return true;
+      }
+      return false;
+    };
+    if (second_caller()) {
+      runtime_.fail(macro + " was invoked with two values for the special caller argument. This is most likely a bug.");
+    }
+    runtime_.fail(macro + " takes no keyword argument '" +
+                  std::string(args.named[static_cast<std::size_t>(unused - used.begin())].name) + "'");
+  }
+  if (function.varargs_slot != kNoSlot) {
+    activation.slots[function.varargs_slot] =
+        make_tuple(runtime_, {args.positional.begin() + static_cast<std::ptrdiff_t>(given), args.positional.end()});
+  } else if (args.positional.size() > count) {
+    const std::string macro = "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
+    runtime_.fail(macro + " takes not more than " + std::to_string(count) + " argument(s)");
+  }
+}
+
+Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& args) {
+  const DepthGuard depth(runtime_);
+  const Control::State state = control_.state();
+  const Place caller = {runtime_.line, runtime_.column};
+  Activation* activation = enter(function, parent);
+  bind_arguments(program_.functions[function], *activation, args);
+  control_.enter_macro(args);
+  begin_capture();
+  try {
+    run(*activation);
+  } catch (Failure& failure) {
+    const std::string& name = program_.functions[function].name;
+    failure.error().trail.push_back((name.empty() ? std::string("in a call block") : "in macro `" + name + "`") +
+                                    " called at line " + std::to_string(caller.line));
+    throw;
+  }
+  const Value result = make_string(runtime_, end_capture());
+  leave(activation);
+  control_.restore(state);
+  runtime_.line = caller.line;
+  runtime_.column = caller.column;
+  return runtime_.autoescape ? result.with_markup(true) : result;
+}
+
+Value Vm::call_loop(std::uint32_t function, Activation* parent, const Value& iterable, std::int64_t depth) {
+  const DepthGuard guard(runtime_);
+  const Control::State state = control_.state();
+  Activation* activation = enter(function, parent);
+  begin_capture();
+  push(iterable);
+  loop_depth_ = depth;
+  run(*activation);
+  const Value result = make_string(runtime_, end_capture());
+  leave(activation);
+  control_.restore(state);
+  return runtime_.autoescape ? result.with_markup(true) : result;
+}
+
+bool Vm::passes_filter(std::uint32_t function, Activation* parent, const Value& item, text::ContextId outer) {
+  const DepthGuard guard(runtime_);
+  const Control::State state = control_.state();
+  const text::ContextId context = control_.item_context(item, outer);
+  control_.restore({context == text::ContextId::kNone ? outer : context, Control::Binding::kNone});
+  Activation* activation = enter(function, parent);
+  push(item);
+  const bool passes = truthy(runtime_, run(*activation));
+  leave(activation);
+  control_.restore(state);
+  return passes;
+}
+
+// ---- loops
+
+void Vm::begin_loop(const Instruction& instruction, Activation& activation) {
+  const Value iterable = pop();
+  const bool is_value = instruction.b != kNoSlot;
+  LoopState* loop = nullptr;
+  if (is_value || spare_loops_.empty()) {
+    loop = runtime_.heap.make_object<LoopState>(*this);
+  } else {
+    loop = spare_loops_.back();
+    spare_loops_.pop_back();
+  }
+  loop->begin(iterable, instruction.a, &activation);
+  loop->is_value = is_value;
+  loop->outside = control_.state();
+  loop->marks = control_.marks();
+  loop->output = output_;
+  loop->autoescapes = autoescapes_.size();
+  if (instruction.small != 0) {
+    loop->recursive = activation.function;
+    loop->recursive_parent = activation.parent;
+    loop->depth0 = loop_depth_;
+    loop_depth_ = 0;
+  }
+  if (is_value) activation.slots[instruction.b] = Value::object(loop);
+  loops_.push_back(loop);
+}
+
+// Leaves what a break or continue jumps out of.
+void Vm::leave_iteration(const LoopState& loop) {
+  control_.unwind(loop.marks);
+  while (output_ > loop.output) static_cast<void>(end_capture());
+  while (autoescapes_.size() > loop.autoescapes) {
+    runtime_.autoescape = autoescapes_.back();
+    autoescapes_.pop_back();
+  }
+}
+
+bool Vm::next_item(LoopState& loop) {
+  if (!loop.advance()) return false;
+  control_.enter_item(loop.current(), loop.outside.context);
+  push(loop.current());
+  return true;
+}
+
+void Vm::end_loop() {
+  LoopState* loop = loops_.back();
+  loops_.pop_back();
+  control_.restore(loop->outside);
+  if (!loop->is_value) spare_loops_.push_back(loop);
+}
+
+Value Vm::loop_attribute(const Instruction& instruction) {
+  LoopState& loop = *loops_[loops_.size() - 1 - instruction.small];
+  return loop.attribute_of(static_cast<LoopAttr>(instruction.a));
+}
+
+// ---- output
+
+void Vm::begin_capture() {
+  ++output_;
+  if (output_ == outputs_.size()) outputs_.push_back(std::make_unique<text::Text>());
+}
+
+text::Text Vm::end_capture() {
+  text::Text text = std::move(*outputs_[output_]);
+  *outputs_[output_] = text::Text();
+  --output_;
+  return text;
+}
+
+void Vm::end_generation() {
+  const Value text = make_string(runtime_, end_capture());
+  control_.leave_saved();
+  const std::size_t begin = outputs_.front()->size();
+  generation_blocks_.emplace_back(begin, begin + text.as_string().size);
+  emit(runtime_, text.with_markup(true), *outputs_[output_]);
+}
+
+void Vm::check_output() {
+  if (outputs_[output_]->size() > runtime_.options.limits.output_bytes) {
+    runtime_.fail(ErrorCode::kLimit, "the output is larger than " +
+                                         std::to_string(runtime_.options.limits.output_bytes) + " bytes");
+  }
+}
+
+// ---- the machine
+
+// Longer than a function should be: it is the table of instructions, and each is a few lines.
+Value Vm::run(Activation& activation) {
+  Value* const slots = activation.slots;
+  std::uint32_t at = program_.functions[activation.function].entry;
+  for (;;) {
+    const Instruction& instruction = program_.code[at];
+    const Place place = program_.places[at];
+    runtime_.line = place.line;
+    runtime_.column = place.column;
+    runtime_.spend();
+    ++at;
+    switch (instruction.op) {
+      case Op::kPushNone: push(Value::none()); break;
+      case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); break;
+      case Op::kPushNumber: push_number(program_.numbers[instruction.a]); break;
+      case Op::kPushString:
+        push(make_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a)));
+        break;
+      case Op::kPushUndefinedChoice:
+        push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(place.line) +
+                                               " evaluated to false and no else section was defined."));
+        break;
+      case Op::kPop: stack_.pop_back(); break;
+      case Op::kLoadSlot:
+        push(load(slots[instruction.a], instruction.b));
+        runtime_.note(stack_.back());
+        break;
+      case Op::kLoadOuter: {
+        const Activation* outer = &activation;
+        for (std::uint16_t i = 0; i < instruction.small; ++i) outer = outer->parent;
+        push(load(outer->slots[instruction.a], instruction.b));
+        runtime_.note(stack_.back());
+        break;
+      }
+      case Op::kLoadName:
+        push(variable(instruction.a));
+        runtime_.note(stack_.back());
+        break;
+      case Op::kStoreSlot:
+        slots[instruction.a] = pop();
+        if (instruction.flag != 0) control_.bind(slots[instruction.a]);
+        break;
+      case Op::kClearSlot: slots[instruction.a] = Value(); break;
+      case Op::kCopySlot: {
+        const Activation* outer = &activation;
+        for (std::uint16_t i = 0; i < instruction.small; ++i) outer = outer->parent;
+        slots[instruction.a] = outer->slots[instruction.b];
+        break;
+      }
+      case Op::kResolveSlot: {
+        const Value value = variable(instruction.b);
+        slots[instruction.a] = value;
+        break;
+      }
+      case Op::kUnpack: unpack(instruction.a); break;
+      case Op::kCheckNamespace:
+        if (pop().kind() != Kind::kNamespace) runtime_.fail("cannot assign attribute on non-namespace object");
+        break;
+      case Op::kSetMember: {
+        const Value target = pop();
+        const Value value = pop();
+        set_attr(runtime_, target, program_.names[instruction.a], value);
+        break;
+      }
+      case Op::kGetAttr: {
+        const Value object = pop();
+        push(get_attr(runtime_, object, program_.names[instruction.a]));
+        break;
+      }
+      case Op::kGetItem: {
+        const Value key = pop();
+        const Value object = pop();
+        push(get_item(runtime_, object, key));
+        break;
+      }
+      case Op::kSlice: {
+        const Value step = pop();
+        const Value stop = pop();
+        const Value start = pop();
+        const Value object = pop();
+        push(get_slice(runtime_, object, start, stop, step));
+        break;
+      }
+      case Op::kLoopAttr: push(loop_attribute(instruction)); break;
+      case Op::kList:
+      case Op::kTuple: {
+        const std::size_t base = stack_.size() - instruction.a;
+        std::vector<Value> items(stack_.begin() + static_cast<std::ptrdiff_t>(base), stack_.end());
+        stack_.resize(base);
+        push(instruction.op == Op::kList ? make_list(runtime_, std::move(items)) : make_tuple(runtime_, std::move(items)));
+        break;
+      }
+      case Op::kDict: make_dict_of(instruction.a); break;
+      case Op::kConcat: {
+        const std::size_t base = stack_.size() - instruction.a;
+        const Value text = concat(runtime_, std::span<const Value>(stack_).subspan(base));
+        stack_.resize(base);
+        push(text);
+        break;
+      }
+      case Op::kBinary: {
+        const Value right = pop();
+        const Value left = pop();
+        push(binary(runtime_, static_cast<BinaryOp>(instruction.flag), left, right));
+        break;
+      }
+      case Op::kNegative: push(negate(runtime_, pop())); break;
+      case Op::kPositive: push(positive(runtime_, pop())); break;
+      case Op::kNot: push(Value::boolean(!truthy(runtime_, pop()))); break;
+      case Op::kCompare:
+      case Op::kCompareChain: {
+        const Value right = pop();
+        const Value left = pop();
+        const bool holds = compare(runtime_, static_cast<CompareOp>(instruction.flag), left, right);
+        if (instruction.op == Op::kCompare) {
+          push(Value::boolean(holds));
+        } else if (holds) {
+          push(right);
+        } else {
+          push(Value::boolean(false));
+          at = instruction.a;
+        }
+        break;
+      }
+      case Op::kCall: call_top(instruction); break;
+      case Op::kCallMethod: call_method_of_top(instruction); break;
+      case Op::kFilter: filter_top(instruction); break;
+      case Op::kTest: test_top(instruction); break;
+      case Op::kMacro:
+        push(Value::object(runtime_.heap.make_object<Macro>(*this, instruction.a, &activation)));
+        break;
+      case Op::kCallLoop: push(call_loop(instruction.a, &activation, pop(), 0)); break;
+      case Op::kReturn: return Value();
+      case Op::kReturnTop: return pop();
+      case Op::kJump: at = instruction.a; break;
+      case Op::kJumpIfFalse:
+      case Op::kJumpIfTrue:
+        if (truthy(runtime_, stack_.back()) == (instruction.op == Op::kJumpIfTrue)) {
+          at = instruction.a;
+        } else {
+          stack_.pop_back();
+        }
+        break;
+      case Op::kJumpIfBound:
+        if (!is_missing(slots[instruction.b])) at = instruction.a;
+        break;
+      case Op::kBindMissing:
+        slots[instruction.a] =
+            make_undefined_hint(runtime_, "parameter '" + program_.names[instruction.b] + "' was not provided");
+        break;
+      case Op::kBeginTest: control_.begin_test(); break;
+      case Op::kEndTest: {
+        const bool outcome = truthy(runtime_, pop());
+        control_.end_test(outcome, instruction.b, instruction.flag);
+        if (!outcome) at = instruction.a;
+        break;
+      }
+      case Op::kEnterIf: control_.enter_if(); break;
+      case Op::kGuard: control_.guard(instruction.flag); break;
+      case Op::kLeaveIf: control_.leave_if(); break;
+      case Op::kEnterChoice: control_.enter_choice(instruction.flag); break;
+      case Op::kLeaveChoice: control_.leave_saved(); break;
+      case Op::kForBegin: begin_loop(instruction, activation); break;
+      case Op::kForNext:
+        if (!next_item(*loops_.back())) at = instruction.a;
+        break;
+      case Op::kForCompleted: loops_.back()->completed = true; break;
+      case Op::kForEnd: {
+        const bool completed = loops_.back()->completed;
+        end_loop();
+        if (completed) at = instruction.a;
+        break;
+      }
+      case Op::kBreak:
+      case Op::kContinue:
+        leave_iteration(*loops_.back());
+        at = instruction.a;
+        break;
+      case Op::kText:
+        emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
+                     *outputs_[output_]);
+        check_output();
+        break;
+      case Op::kEmit: {
+        Value value = pop();
+        if (instruction.flag != 0) value = to_text(runtime_, value).with_markup(true);
+        emit(runtime_, value, *outputs_[output_]);
+        check_output();
+        break;
+      }
+      case Op::kBeginCapture: begin_capture(); break;
+      case Op::kEndCapture:
+        push(make_string(runtime_, end_capture()).with_markup(instruction.flag != 0 && runtime_.autoescape));
+        break;
+      case Op::kAutoescape:
+        autoescapes_.push_back(runtime_.autoescape);
+        runtime_.autoescape = truthy(runtime_, pop());
+        break;
+      case Op::kEndAutoescape:
+        runtime_.autoescape = autoescapes_.back();
+        autoescapes_.pop_back();
+        break;
+      case Op::kBeginGeneration:
+        control_.enter_generation();
+        begin_capture();
+        break;
+      case Op::kEndGeneration: end_generation(); break;
+    }
+  }
+}
+
+}  // namespace rondo::jinja
