@@ -30,7 +30,7 @@ FAMILIES = ("qwen", "gemma", "mistral", "mixtral", "deepseek", "hermes", "granit
             "gpt-?oss", "harmony", "nemotron", "cohere", "command-r", "falcon", "smollm", "devstral", "magistral",
             "llama-?[234]", "functionary", "internlm", "olmo", "chatml")
 MARKERS = (r"<\|", r"\|>", r"</?think>", r"</?tool_calls?>", r"</?tool_response>", r"\[/?INST\]", r"\[TOOL_CALLS\]",
-           r"<(?:start|end)_of_turn>", r"</?function", r"<｜")
+           r"<(?:start|end)_of_turn>", r"</?function=", r"<｜")
 ADDRESSES = (r"https?://", r"/(?:home|root|work|tmp)/")
 WORDS = re.compile("|".join(f"(?:{word})" for word in (*FAMILIES, *MARKERS, *ADDRESSES)), re.IGNORECASE)
 COMMENT = re.compile(r"//.*$")

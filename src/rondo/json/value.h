@@ -44,8 +44,8 @@ class Object {
   // Members in this order, duplicates as above: Object{{"role", "user"}, {"content", text}}.
   Object(std::initializer_list<Member> members);
 
-  [[nodiscard]] std::size_t size() const { return members_.size(); }
-  [[nodiscard]] bool empty() const { return members_.empty(); }
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool empty() const;
   [[nodiscard]] const Member* begin() const;
   [[nodiscard]] const Member* end() const;
   [[nodiscard]] const Value* find(std::string_view key) const;
@@ -75,19 +75,20 @@ struct Number {
 
 class Value {
  public:
-  Value() = default;  // null
-  Value(std::nullptr_t) {}                                     // NOLINT(google-explicit-constructor)
-  Value(bool value) : data_(value) {}                          // NOLINT(google-explicit-constructor)
-  Value(std::string value) : data_(std::move(value)) {}        // NOLINT(google-explicit-constructor)
-  Value(std::string_view value) : data_(std::string(value)) {} // NOLINT(google-explicit-constructor)
-  Value(const char* value) : data_(std::string(value)) {}      // NOLINT(google-explicit-constructor)
-  Value(std::int64_t value);                                   // NOLINT(google-explicit-constructor)
-  Value(int value) : Value(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
-  Value(std::size_t value);                                    // NOLINT(google-explicit-constructor)
-  Value(double value);                                         // NOLINT(google-explicit-constructor)
-  Value(Array value) : data_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
-  Value(Object value) : data_(std::move(value)) {}             // NOLINT(google-explicit-constructor)
-  Value(Number value) : data_(std::move(value)) {}             // NOLINT(google-explicit-constructor)
+  // Defined below, behind Member: clang needs the complete type as soon as a constructor could destroy an Object.
+  Value();                        // null
+  Value(std::nullptr_t);          // NOLINT(google-explicit-constructor)
+  Value(bool value);              // NOLINT(google-explicit-constructor)
+  Value(std::string value);       // NOLINT(google-explicit-constructor)
+  Value(std::string_view value);  // NOLINT(google-explicit-constructor)
+  Value(const char* value);       // NOLINT(google-explicit-constructor)
+  Value(std::int64_t value);      // NOLINT(google-explicit-constructor)
+  Value(int value);               // NOLINT(google-explicit-constructor)
+  Value(std::size_t value);       // NOLINT(google-explicit-constructor)
+  Value(double value);            // NOLINT(google-explicit-constructor)
+  Value(Array value);             // NOLINT(google-explicit-constructor)
+  Value(Object value);            // NOLINT(google-explicit-constructor)
+  Value(Number value);            // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] Kind kind() const;
   [[nodiscard]] bool is_null() const { return kind() == Kind::kNull; }
@@ -133,6 +134,19 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
+inline Value::Value() = default;
+inline Value::Value(std::nullptr_t) {}
+inline Value::Value(bool value) : data_(value) {}
+inline Value::Value(std::string value) : data_(std::move(value)) {}
+inline Value::Value(std::string_view value) : data_(std::string(value)) {}
+inline Value::Value(const char* value) : data_(std::string(value)) {}
+inline Value::Value(int value) : Value(static_cast<std::int64_t>(value)) {}
+inline Value::Value(Array value) : data_(std::move(value)) {}
+inline Value::Value(Object value) : data_(std::move(value)) {}
+inline Value::Value(Number value) : data_(std::move(value)) {}
+
+inline std::size_t Object::size() const { return members_.size(); }
+inline bool Object::empty() const { return members_.empty(); }
 inline const Member* Object::begin() const { return members_.data(); }
 inline const Member* Object::end() const { return members_.data() + members_.size(); }
 
