@@ -1,0 +1,159 @@
+#include "format/format.h"
+
+#include <algorithm>
+
+#include "format/units.h"
+#include "json/print.h"
+
+namespace rondo::format {
+namespace {
+
+std::string quoted(const std::string& text) { return json::to_compact(json::Value(text)); }
+
+std::string quoted(const std::vector<std::string>& texts) {
+  json::Array array;
+  for (const std::string& text : texts) array.emplace_back(text);
+  return json::to_compact(json::Value(std::move(array)));
+}
+
+void line(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\n");
+}
+
+void print_marker(std::string& out, std::string_view name, const std::string& text) {
+  if (!text.empty()) line(out, name, quoted(text));
+}
+
+void print_parameters(std::string& out, const Parameters& parameters) {
+  print_marker(out, "  parameter open", parameters.open);
+  print_marker(out, "  parameter key_close", parameters.key_close);
+  print_marker(out, "  parameter key_in_close", parameters.key_in_close);
+  print_marker(out, "  parameter close", parameters.close);
+  print_marker(out, "  parameter separator", parameters.separator);
+  print_marker(out, "  item open", parameters.item_open);
+  print_marker(out, "  item close", parameters.item_close);
+  for (const ValueForm& form : parameters.forms) {
+    std::string text(to_string(form.style));
+    if (!form.constant.empty()) text += " " + quoted(form.constant);
+    if (!form.open.empty() || !form.close.empty()) text += " in " + quoted(form.open) + " " + quoted(form.close);
+    line(out, "  " + std::string(to_string(form.type)), text);
+  }
+}
+
+std::string pieces_text(const std::vector<CallPiece>& pieces) {
+  std::string out;
+  for (const CallPiece& piece : pieces) {
+    if (!out.empty()) out += " ";
+    switch (piece.kind) {
+      case CallPiece::Kind::kLiteral: out += quoted(piece.text); break;
+      case CallPiece::Kind::kName: out += "NAME"; break;
+      case CallPiece::Kind::kId: out += "ID"; break;
+      case CallPiece::Kind::kIndex: out += "INDEX"; break;
+      case CallPiece::Kind::kArguments: out += "ARGUMENTS"; break;
+    }
+  }
+  return out;
+}
+
+std::string dotted(const std::vector<std::string>& path) {
+  std::string out;
+  for (const std::string& step : path) out += (out.empty() ? "" : ".") + step;
+  return out;
+}
+
+void print_calls(std::string& out, const Calls& calls) {
+  line(out, "calls", std::string(to_string(calls.envelope)) + ", arguments " + std::string(to_string(calls.arguments)));
+  print_marker(out, "  section open", calls.section_open);
+  print_marker(out, "  call open", calls.call_open);
+  if (calls.envelope == Envelope::kTags) line(out, "  pieces", pieces_text(calls.pieces));
+  if (calls.roles.name_is_key) line(out, "  name", "is the key");
+  if (!calls.roles.name.empty()) line(out, "  name", dotted(calls.roles.name));
+  if (!calls.roles.arguments.empty()) line(out, "  arguments", dotted(calls.roles.arguments));
+  if (!calls.roles.id.empty()) line(out, "  id", dotted(calls.roles.id));
+  print_marker(out, "  call close", calls.call_close);
+  print_marker(out, "  separator", calls.separator);
+  print_marker(out, "  section close", calls.section_close);
+  if (calls.arguments == ArgumentStyle::kParameters) print_parameters(out, calls.parameters);
+}
+
+std::string trims_text(const Trims& trims) {
+  std::string out;
+  const auto add = [&out](bool is_set, std::string_view what) {
+    if (is_set) out.append(out.empty() ? "" : ", ").append(what);
+  };
+  add(trims.content_begin, "content begin");
+  add(trims.content_end, "content end");
+  add(trims.reasoning_begin, "reasoning begin");
+  add(trims.reasoning_end, "reasoning end");
+  return out;
+}
+
+std::optional<std::string> verify_pieces(const std::vector<CallPiece>& pieces) {
+  int names = 0;
+  int arguments = 0;
+  bool slot_before = false;
+  for (const CallPiece& piece : pieces) {
+    names += piece.kind == CallPiece::Kind::kName ? 1 : 0;
+    arguments += piece.kind == CallPiece::Kind::kArguments ? 1 : 0;
+    const bool is_slot = piece.kind != CallPiece::Kind::kLiteral;
+    if (is_slot && slot_before && piece.kind != CallPiece::Kind::kArguments) return "calls.pieces: two slots touch each other";
+    slot_before = is_slot;
+  }
+  if (names == 0) return "calls.pieces: there is no name";
+  if (arguments != 1) return "calls.pieces: there must be exactly one place for the arguments";
+  return std::nullopt;
+}
+
+std::optional<std::string> verify_calls(const Calls& calls) {
+  if (calls.envelope == Envelope::kTags) {
+    if (auto wrong = verify_pieces(calls.pieces)) return wrong;
+    const bool marked = !is_blank(calls.section_open) || !is_blank(calls.call_open);
+    if (!marked && calls.pieces.front().kind != CallPiece::Kind::kLiteral) return "calls: nothing marks where a call begins";
+  } else {
+    if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
+    if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
+  }
+  if (calls.arguments != ArgumentStyle::kParameters) return std::nullopt;
+  const Parameters& parameters = calls.parameters;
+  if (is_blank(parameters.key_close)) return "calls.parameters.key_close: nothing separates keys from values";
+  if (parameters.forms.empty()) return "calls.parameters.forms: there is no form for any value";
+  return std::nullopt;
+}
+
+}  // namespace
+
+const GenerationPrompt* Format::generation_prompt(std::string_view name) const {
+  const auto found = std::find_if(generation_prompts.begin(), generation_prompts.end(),
+                                  [name](const GenerationPrompt& prompt) { return prompt.name == name; });
+  return found == generation_prompts.end() ? nullptr : &*found;
+}
+
+std::string Format::to_string() const {
+  std::string out;
+  std::string shape = input.arguments_as_text ? "arguments as text" : "arguments as object";
+  if (!input.reasoning_field.empty()) shape += ", reasoning in " + input.reasoning_field;
+  if (!input.reasoning_part.empty()) shape += ", reasoning in content parts of type " + input.reasoning_part;
+  if (input.single_call) shape += ", one call";
+  line(out, "input", shape);
+  for (const GenerationPrompt& prompt : generation_prompts) line(out, "generation prompt " + prompt.name, quoted(prompt.text));
+  print_marker(out, "header", header);
+  if (reasoning.present) {
+    line(out, "reasoning", quoted(reasoning.open) + " .. " + quoted(reasoning.close) + (reasoning.in_content ? " in content" : ""));
+  }
+  if (!content.open.empty() || !content.close.empty()) line(out, "content", quoted(content.open) + " .. " + quoted(content.close));
+  if (calls.present) print_calls(out, calls);
+  if (!stops.content.empty()) line(out, "stop", quoted(stops.content));
+  if (!stops.tool.empty()) line(out, "stop after calls", quoted(stops.tool));
+  if (!stops.history_close.empty()) line(out, "history close", quoted(stops.history_close));
+  if (const std::string text = trims_text(trims); !text.empty()) line(out, "trims", text);
+  for (const std::string& note : notes) line(out, "note", note);
+  return out;
+}
+
+std::optional<std::string> Format::verify() const {
+  if (reasoning.present && is_blank(reasoning.close)) return "reasoning.close: nothing ends the reasoning";
+  if (calls.present) return verify_calls(calls);
+  return std::nullopt;
+}
+
+}  // namespace rondo::format

@@ -1,0 +1,70 @@
+#include "format/format.h"
+
+#include <doctest/doctest.h>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::format {
+namespace {
+
+Format tagged() {
+  Format format;
+  format.header = "[[assistant>>";
+  format.generation_prompts = {{"default", "[[assistant>>"}};
+  format.reasoning = {true, "(* ", " *)", false};
+  format.calls.present = true;
+  format.calls.call_open = "{!do ";
+  format.calls.call_close = "!}";
+  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, " with "}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = ArgumentStyle::kParameters;
+  format.calls.parameters.open = "@";
+  format.calls.parameters.key_close = "=";
+  format.calls.parameters.close = ";";
+  format.calls.parameters.forms = {{ValueType::kTrue, ValueStyle::kConstant, "", "", "yes"}};
+  format.stops.content = {"~fin~"};
+  return format;
+}
+
+TEST_CASE("a format survives JSON") {
+  const std::string written = json::to_compact(to_json(tagged()));
+  const auto read = from_json(json::parse(written).value());
+  REQUIRE_MESSAGE(read.ok(), read.error().to_string());
+  CHECK(json::to_compact(to_json(read.value())) == written);
+  CHECK(read.value().to_string() == tagged().to_string());
+}
+
+TEST_CASE("mistakes in a format file are named") {
+  const auto message = [](const char* text) {
+    const auto read = from_json(json::parse(text).value());
+    return read.ok() ? std::string("fine") : read.error().message;
+  };
+  CHECK(message("{}") == "fine");
+  CHECK(message("[]") == "format must be an object, found an array");
+  CHECK(message(R"({"header": 1})") == "format.header must be a string, found an integer");
+  CHECK(message(R"({"calls": {"envelope": "x"}})") == "format.calls.envelope: unknown value `x`");
+  CHECK(message(R"({"stops": {"contents": []}})") == "format.stops: unknown member `contents`");
+  CHECK(message(R"({"reasoning": {"present": true}})") == "format: reasoning.close: nothing ends the reasoning");
+  CHECK(message(R"({"calls": {"present": true, "call_open": "<", "pieces": [{"kind": "name"}]}})") ==
+        "format: calls.pieces: there must be exactly one place for the arguments");
+}
+
+TEST_CASE("a format prints one fact per line") {
+  CHECK(tagged().to_string() ==
+        "input: arguments as object\n"
+        "generation prompt default: \"[[assistant>>\"\n"
+        "header: \"[[assistant>>\"\n"
+        "reasoning: \"(* \" .. \" *)\"\n"
+        "calls: tags, arguments parameters\n"
+        "  call open: \"{!do \"\n"
+        "  pieces: NAME \" with \" ARGUMENTS\n"
+        "  call close: \"!}\"\n"
+        "  parameter open: \"@\"\n"
+        "  parameter key_close: \"=\"\n"
+        "  parameter close: \";\"\n"
+        "  true: constant \"yes\"\n"
+        "stop: [\"~fin~\"]\n");
+}
+
+}  // namespace
+}  // namespace rondo::format

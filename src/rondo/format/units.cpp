@@ -1,0 +1,68 @@
+#include "format/units.h"
+
+#include <algorithm>
+
+namespace rondo::format {
+namespace {
+
+bool is_opening(char byte) { return byte == '<' || byte == '[' || byte == '{' || byte == '('; }
+bool is_closing(char byte) { return byte == '>' || byte == ']' || byte == '}' || byte == ')'; }
+
+bool contains(const std::vector<std::size_t>& sorted, std::size_t value) {
+  return std::binary_search(sorted.begin(), sorted.end(), value);
+}
+
+}  // namespace
+
+bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; }
+
+bool is_blank(std::string_view text) { return std::all_of(text.begin(), text.end(), is_space); }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::size_t> unit_boundaries(std::string_view text) {
+  std::vector<std::size_t> out{0};
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char byte = text[i];
+    if (is_opening(byte)) {
+      if (depth == 0 && i > 0 && is_closing(text[i - 1])) out.push_back(i);
+      ++depth;
+    } else if (is_closing(byte)) {
+      depth = std::max(0, depth - 1);
+      const bool run_goes_on = i + 1 < text.size() && is_closing(text[i + 1]);
+      if (depth == 0 && !run_goes_on) out.push_back(i + 1);
+    } else if (depth == 0 && is_space(byte)) {
+      out.push_back(i);
+      out.push_back(i + 1);
+    }
+  }
+  out.push_back(text.size());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  std::size_t same = 0;
+  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+  const auto in_a = unit_boundaries(a);
+  const auto in_b = unit_boundaries(b);
+  while (same > 0 && !(contains(in_a, same) && contains(in_b, same))) --same;
+  return same;
+}
+
+std::size_t common_suffix(std::string_view a, std::string_view b) {
+  std::size_t same = 0;
+  while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same]) ++same;
+  const auto in_a = unit_boundaries(a);
+  const auto in_b = unit_boundaries(b);
+  while (same > 0 && !(contains(in_a, a.size() - same) && contains(in_b, b.size() - same))) --same;
+  return same;
+}
+
+}  // namespace rondo::format

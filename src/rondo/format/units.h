@@ -1,0 +1,23 @@
+// Where a marker text may be cut in two: markers are made of units such as `<tool>` or `[/x]` that nobody splits.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo::format {
+
+[[nodiscard]] bool is_space(char byte);
+[[nodiscard]] bool is_blank(std::string_view text);
+// Without white space at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+// Offsets at which `text` may be cut: 0, its end, around white space and behind closing brackets, as long as no bracket
+// is open.  `<a>\n<b` gives 0, 3, 4, 6: what an unfinished unit starts is one piece.
+[[nodiscard]] std::vector<std::size_t> unit_boundaries(std::string_view text);
+
+// Length of the longest common prefix (suffix) of both texts that ends (begins) at a unit boundary of each.
+[[nodiscard]] std::size_t common_prefix(std::string_view a, std::string_view b);
+[[nodiscard]] std::size_t common_suffix(std::string_view a, std::string_view b);
+
+}  // namespace rondo::format
