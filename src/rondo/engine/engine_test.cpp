@@ -1,0 +1,127 @@
+#include "engine/engine.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "engine/fake.h"
+
+using namespace rondo;
+using namespace rondo::engine;
+
+namespace {
+
+Description small() {
+  Description description;
+  description.name = "fake";
+  description.context_tokens = 16;
+  description.vocab_size = 10;
+  return description;
+}
+
+// Allows exactly one script of ids, then ends.
+class Script : public TokenConstraint {
+ public:
+  explicit Script(std::vector<TokenId> ids) : ids_(std::move(ids)) {}
+  Allowed next(std::span<const TokenId> sampled) override {
+    if (sampled.size() == ids_.size()) return {.kind = Allowed::Kind::kDone};
+    return {.kind = Allowed::Kind::kOnly, .ids = std::span(ids_).subspan(sampled.size(), 1)};
+  }
+
+ private:
+  std::vector<TokenId> ids_;
+};
+
+}  // namespace
+
+TEST_CASE("greedy picks the best, the lowest id among equals, and never a NaN if there is a number") {
+  Sampler sampler(Sampling{});
+  const std::vector<float> logits = {std::nanf(""), 2.0F, 3.0F, 3.0F, -1.0F};
+  CHECK(sampler.pick(logits, {}) == 2);
+  const std::vector<TokenId> only = {4, 1};
+  CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = only}) == 1);
+  const std::vector<std::uint64_t> mask = {0b10001};
+  CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kMask, .mask = mask}) == 4);
+  const std::vector<TokenId> outside = {-1, 99};
+  CHECK_FALSE(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = outside}).has_value());
+  const std::vector<TokenId> nan = {0};
+  CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = nan}) == 0);
+}
+
+TEST_CASE("sampling follows the probabilities and repeats with its seed") {
+  const std::vector<float> logits = {std::log(0.5F), std::log(0.3F), std::log(0.2F)};
+  std::array<int, 3> counts{};
+  Sampler sampler({.temperature = 1.0F, .top_k = 0, .top_p = 1.0F, .seed = 7});
+  Sampler again({.temperature = 1.0F, .top_k = 0, .top_p = 1.0F, .seed = 7});
+  for (int i = 0; i < 20000; ++i) {
+    const auto id = sampler.pick(logits, {});
+    CHECK(id == again.pick(logits, {}));
+    ++counts[static_cast<std::size_t>(*id)];
+  }
+  CHECK(std::abs(counts[0] - 10000) < 400);
+  CHECK(std::abs(counts[2] - 4000) < 400);
+}
+
+TEST_CASE("top_k and top_p cut the tail") {
+  const std::vector<float> logits = {std::log(0.2F), std::log(0.5F), std::log(0.3F)};
+  Sampler best_two({.temperature = 1.0F, .top_k = 2, .top_p = 1.0F, .seed = 1});
+  Sampler best_half({.temperature = 1.0F, .top_k = 0, .top_p = 0.5F, .seed = 1});
+  for (int i = 0; i < 500; ++i) {
+    CHECK(best_two.pick(logits, {}) != 0);
+    CHECK(best_half.pick(logits, {}) == 1);
+  }
+}
+
+TEST_CASE("the generator is the same everywhere") {
+  Random random(1);
+  CHECK(random.next() == 0x910A2DEC89025CC1U);
+  double sum = 0;
+  double squares = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double value = random.normal();
+    sum += value;
+    squares += value * value;
+  }
+  CHECK(std::abs(sum / 20000) < 0.03);
+  CHECK(std::abs(squares / 20000 - 1.0) < 0.05);
+}
+
+TEST_CASE("a prompt is checked") {
+  Fake engine(small(), {});
+  CHECK(engine.prompt({}).error().message == "the prompt has no tokens");
+  CHECK(engine.prompt(std::vector<TokenId>{1, 10}).error().message ==
+        "token 1 of the prompt is 10, the model's ids are below 10");
+  CHECK(engine.prompt(std::vector<TokenId>(17, 1)).error().code == ErrorCode::kLimit);
+  CHECK(engine.generate({}).error().code == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("the fake engine reuses prefixes and plays its script") {
+  Fake engine(small(), {{3, 4, 9, 5}, {6, 6}, {1, 2, 3, 4}});
+  auto first = engine.prompt(std::vector<TokenId>{1, 2});
+  REQUIRE(first.ok());
+  CHECK(first.value().how == Reuse::kFull);
+  CHECK(first.value().reason == "the memory was empty");
+  const std::vector<TokenId> stops = {9};
+  auto turn = engine.generate({.stop_ids = stops});
+  REQUIRE(turn.ok());
+  CHECK(turn.value().ids == std::vector<TokenId>{3, 4, 9});
+  CHECK(turn.value().stop == StopReason::kStopToken);
+  CHECK(engine.tokens().size() == 4);  // the stop token is not decoded
+
+  auto second = engine.prompt(std::vector<TokenId>{1, 2, 3, 4, 9, 7});
+  CHECK(second.value().how == Reuse::kAppend);
+  CHECK(second.value().reused == 4);
+  CHECK(second.value().prefilled == 2);
+  CHECK(engine.generate({}).value().stop == StopReason::kLength);
+
+  auto branch = engine.prompt(std::vector<TokenId>{1, 2, 5});
+  CHECK(branch.value().how == Reuse::kRollback);
+  CHECK(branch.value().reused == 2);
+  Script script({1, 8});
+  auto forced = engine.generate({.constraint = &script});
+  CHECK(forced.value().ids == std::vector<TokenId>{1, 8});
+  CHECK(forced.value().stop == StopReason::kConstraint);
+}

@@ -1,0 +1,78 @@
+#include "engine/fake.h"
+
+#include <algorithm>
+
+#include "engine/error.h"
+
+namespace rondo::engine {
+namespace {
+
+bool allows(const Allowed& allowed, TokenId id) {
+  switch (allowed.kind) {
+    case Allowed::Kind::kAny: return true;
+    case Allowed::Kind::kOnly: return std::find(allowed.ids.begin(), allowed.ids.end(), id) != allowed.ids.end();
+    case Allowed::Kind::kMask: {
+      const auto bit = static_cast<std::size_t>(id);
+      return bit / 64 < allowed.mask.size() && ((allowed.mask[bit / 64] >> (bit % 64)) & 1U) != 0;
+    }
+    case Allowed::Kind::kDone: return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Fake::Fake(Description description, std::vector<std::vector<TokenId>> completions)
+    : description_(std::move(description)), completions_(completions.begin(), completions.end()) {}
+
+Result<PromptReport> Fake::prompt(std::span<const TokenId> ids, const CancelFlag* cancel) {
+  if (auto checked = check_prompt(description_, ids); !checked.ok()) return checked.error();
+  if (cancel != nullptr && cancel->load()) return make_error(ErrorCode::kEngine, "cancelled");
+  const std::size_t common = common_prefix(tokens_, ids);
+  PromptReport report;
+  report.reused = std::min(common, common == tokens_.size() ? common : ids.size() - 1);
+  report.prefilled = ids.size() - report.reused;
+  report.how = common == tokens_.size() ? Reuse::kAppend : Reuse::kRollback;
+  if (report.reused == 0) {
+    report.how = Reuse::kFull;
+    report.reason = tokens_.empty() ? "the memory was empty" : "the prompt begins with another token";
+  }
+  tokens_.assign(ids.begin(), ids.end());
+  logits_.assign(static_cast<std::size_t>(description_.vocab_size), 0.0F);
+  return report;
+}
+
+Result<Generation> Fake::generate(const GenerateOptions& options) {
+  if (tokens_.empty()) return make_error(ErrorCode::kInvalidArgument, "nothing to continue: give a prompt first");
+  if (completions_.empty()) return make_error(ErrorCode::kEngine, "the script has no further completion");
+  const std::vector<TokenId> script = std::move(completions_.front());
+  completions_.pop_front();
+  Sampler sampler(options.sampling);
+  Generation result;
+  for (std::size_t i = 0;; ++i) {
+    if (result.ids.size() == options.max_tokens) return result;
+    const Allowed allowed = options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{};
+    result.stop = StopReason::kConstraint;
+    if (allowed.kind == Allowed::Kind::kDone) return result;
+    result.stop = StopReason::kLength;  // a script that ends without a stop token was cut off
+    if (i >= script.size() && options.constraint == nullptr) return result;
+    TokenId id = i < script.size() ? script[i] : 0;
+    if (!allows(allowed, id)) {
+      const auto other = sampler.pick(logits_, allowed);
+      if (!other) return make_error(ErrorCode::kInvalidArgument, "the constraint allows no token");
+      id = *other;
+    }
+    if (!result.ids.empty()) tokens_.push_back(result.ids.back());
+    result.ids.push_back(id);
+    if (options.on_token) options.on_token(id);
+    result.stop = StopReason::kStopToken;
+    if (std::find(options.stop_ids.begin(), options.stop_ids.end(), id) != options.stop_ids.end()) return result;
+    result.stop = StopReason::kContextFull;
+    if (tokens_.size() == description_.context_tokens) return result;
+    result.stop = StopReason::kCancelled;
+    if (options.cancel != nullptr && options.cancel->load()) return result;
+    result.stop = StopReason::kLength;
+  }
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,30 @@
+// An engine that answers from a script: for tests of everything above the engine, without a model.
+#pragma once
+
+#include <deque>
+
+#include "engine/engine.h"
+
+namespace rondo::engine {
+
+// Each generate() writes the next completion of the script, cut by stop ids, max_tokens and the context.  A constraint
+// is asked, and the scripted id is replaced by the first allowed one where it is not allowed.  Remembers like plain
+// attention: every common prefix is reused.
+class Fake final : public Engine {
+ public:
+  Fake(Description description, std::vector<std::vector<TokenId>> completions);
+
+  [[nodiscard]] const Description& describe() const override { return description_; }
+  [[nodiscard]] Result<PromptReport> prompt(std::span<const TokenId> ids, const CancelFlag* cancel = nullptr) override;
+  [[nodiscard]] Result<Generation> generate(const GenerateOptions& options) override;
+  [[nodiscard]] std::span<const float> logits() const override { return logits_; }
+  [[nodiscard]] std::span<const TokenId> tokens() const override { return tokens_; }
+
+ private:
+  Description description_;
+  std::deque<std::vector<TokenId>> completions_;
+  std::vector<TokenId> tokens_;
+  std::vector<float> logits_;
+};
+
+}  // namespace rondo::engine

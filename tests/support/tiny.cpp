@@ -1,0 +1,51 @@
+#include "tests/support/tiny.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace rondo::testing {
+namespace {
+
+// Removed when the program ends.
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("rondo-tiny-" + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+};
+
+}  // namespace
+
+std::string tiny_model_path(const engine::TinyArchitecture& architecture) {
+  static const Folder folder;
+  std::string path = (folder.path / (std::string(architecture.name) + ".gguf")).string();
+  if (!std::filesystem::exists(path)) {
+    engine::TinyModel model;
+    model.architecture = architecture.name;
+    model.memory = architecture.memory;
+    model.half = false;
+    const Status written = engine::write_tiny_model(model, path);
+    REQUIRE_MESSAGE(written.ok(), (written.ok() ? "" : written.error().to_string()));
+  }
+  return path;
+}
+
+std::unique_ptr<engine::LlamaCpp> tiny_engine(const engine::TinyArchitecture& architecture, engine::LlamaCppOptions options) {
+  if (options.context_tokens == 0) options.context_tokens = 2048;
+  auto loaded = engine::LlamaCpp::load(tiny_model_path(architecture), options);
+  REQUIRE_MESSAGE(loaded.ok(), (loaded.ok() ? "" : loaded.error().to_string()));
+  return std::move(loaded).value();
+}
+
+std::vector<engine::TokenId> random_ids(std::size_t size, engine::TokenId vocab_size, std::uint64_t seed) {
+  engine::Random random(seed);
+  std::vector<engine::TokenId> ids(size);
+  for (engine::TokenId& id : ids) id = static_cast<engine::TokenId>(random.next() % static_cast<std::uint64_t>(vocab_size));
+  return ids;
+}
+
+}  // namespace rondo::testing
