@@ -109,8 +109,9 @@ class Tokenizer {
   // One line: kind, vocabulary size, added tokens, pre-tokenizer.
   [[nodiscard]] std::string to_string() const;
 
+  struct State;  // of this folder
+
  private:
-  struct State;
   explicit Tokenizer(std::unique_ptr<const State> state);
   std::unique_ptr<const State> state_;
 };

@@ -1,0 +1,56 @@
+// Text on its way through normalisers: its bytes now, and for each of them the bytes of the input it stands for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo::tokenizer {
+
+// A range of bytes [begin, end).
+struct Range {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  bool operator==(const Range&) const = default;
+};
+
+// Starts as a view of the input, unchanged and without any alignment stored; owns its text once something changed it.
+class Aligned {
+ public:
+  // `source` must outlive this; it stands at byte `base` of the input.
+  Aligned(std::string_view source, std::uint32_t base) : source_(source), base_(base) {}
+
+  [[nodiscard]] std::string_view text() const { return changed_ ? std::string_view(owned_) : source_; }
+  // The input bytes that text()[range] stands for; an empty range maps to an empty one.
+  [[nodiscard]] Range origin(Range range) const;
+  // A part of this one, which must outlive it.
+  [[nodiscard]] Aligned part(Range range) const;
+
+ private:
+  friend class AlignedBuilder;
+  std::string_view source_;
+  std::uint32_t base_ = 0;
+  bool changed_ = false;
+  std::string owned_;
+  std::vector<Range> origins_;  // per byte, if changed
+};
+
+// Writes the successor of an aligned text.
+class AlignedBuilder {
+ public:
+  explicit AlignedBuilder(const Aligned& from);
+  // Bytes [range) of the old text, unchanged.
+  void copy(Range range);
+  // New bytes that stand for bytes [range) of the old text.
+  void put(std::string_view bytes, Range range);
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(to_.owned_.size()); }
+  [[nodiscard]] Aligned finish();
+
+ private:
+  const Aligned& from_;
+  Aligned to_;
+};
+
+}  // namespace rondo::tokenizer

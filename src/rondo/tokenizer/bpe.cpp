@@ -1,0 +1,334 @@
+#include "tokenizer/bpe.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "base/utf8.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+constexpr TokenId kNone = -1;
+constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
+// Up to this many symbols, looking at all pairs beats a heap.
+constexpr std::size_t kShort = 40;
+
+constexpr std::uint64_t pair_key(TokenId left, TokenId right) {
+  return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32U) | static_cast<std::uint32_t>(right);
+}
+
+constexpr std::uint64_t mix(std::uint64_t key) { return (key ^ (key >> 29U)) * 0x9E3779B97F4A7C15U; }
+
+std::size_t char_size(std::string_view text, std::size_t at) { return utf8::decode(text, at).size; }
+
+}  // namespace
+
+Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabulary), options_(options) {
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const char raw = static_cast<char>(byte);
+    byte_ids_[byte] = vocabulary.find({&raw, 1}).value_or(kNone);
+    char spelled[8];
+    std::snprintf(spelled, sizeof spelled, "<0x%02X>", byte);
+    fallback_ids_[byte] = vocabulary.find_text(spelled).value_or(kNone);
+  }
+  grow();
+}
+
+void Bpe::reserve(std::size_t merges) {
+  while (merges_.size() < merges * 2) grow();
+}
+
+void Bpe::grow() {
+  const std::size_t size = merges_.empty() ? 1024 : merges_.size() * 2;
+  std::vector<Merge> old(size, Merge{0, 0, kNone});
+  old.swap(merges_);
+  shift_ = 64;
+  for (std::size_t n = size; n > 1; n /= 2) --shift_;
+  for (const Merge& merge : old) {
+    if (merge.result == kNone) continue;
+    std::size_t to = mix(merge.pair) >> shift_;
+    while (merges_[to].result != kNone) to = (to + 1) & (size - 1);
+    merges_[to] = merge;
+  }
+}
+
+const Bpe::Merge* Bpe::find(TokenId left, TokenId right) const {
+  const std::uint64_t key = pair_key(left, right);
+  for (std::size_t to = mix(key) >> shift_;; to = (to + 1) & (merges_.size() - 1)) {
+    const Merge& merge = merges_[to];
+    if (merge.result == kNone) return nullptr;
+    if (merge.pair == key) return &merge;
+  }
+}
+
+void Bpe::add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace) {
+  if (const Merge* found = find(left, right); found != nullptr) {
+    if (!replace) return;
+    merges_[static_cast<std::size_t>(found - merges_.data())] = {pair_key(left, right), rank, result};
+    return;
+  }
+  if ((merge_count_ + 1) * 2 > merges_.size()) grow();
+  ++merge_count_;
+  const std::uint64_t key = pair_key(left, right);
+  std::size_t to = mix(key) >> shift_;
+  while (merges_[to].result != kNone) to = (to + 1) & (merges_.size() - 1);
+  merges_[to] = {key, rank, result};
+}
+
+// The id of a piece that may be no token.
+TokenId Bpe::intern(std::string_view bytes) {
+  if (const auto id = vocabulary_.find(bytes)) return *id;
+  const auto next = static_cast<TokenId>(vocabulary_.size() + static_cast<TokenId>(parts_.size()));
+  return parts_.emplace(std::string(bytes), next).first->second;
+}
+
+bool Bpe::add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank, bool allow_unknown_parts) {
+  const std::string whole = std::string(left) + std::string(right);
+  const auto left_id = vocabulary_.find(left);
+  const auto right_id = vocabulary_.find(right);
+  const auto result = vocabulary_.find(whole);
+  if (left_id && right_id && result) {
+    add_merge(*left_id, *right_id, rank, *result, !allow_unknown_parts);
+    return true;
+  }
+  if (!allow_unknown_parts) return false;
+  add_merge(intern(left), intern(right), rank, intern(whole), false);
+  return true;
+}
+
+void Bpe::add_merges_by_score(const std::vector<double>& scores) {
+  // Equal scores share a rank, so that the leftmost of them merges first.
+  std::vector<double> order(scores);
+  std::sort(order.begin(), order.end(), std::greater<>());
+  order.erase(std::unique(order.begin(), order.end()), order.end());
+  for (TokenId id = 0; id < vocabulary_.size(); ++id) {
+    if (!vocabulary_.contains(id)) continue;
+    const std::string_view token = vocabulary_.bytes(id);
+    if (vocabulary_.find(token) != id || static_cast<std::size_t>(id) >= scores.size()) continue;
+    const auto place = std::lower_bound(order.begin(), order.end(), scores[static_cast<std::size_t>(id)], std::greater<>());
+    const auto rank = static_cast<std::uint32_t>(place - order.begin());
+    for (std::size_t cut = char_size(token, 0); cut < token.size(); cut += char_size(token, cut)) {
+      const std::string_view parts[2] = {token.substr(0, cut), token.substr(cut)};
+      // A part is a token or a single character, else nothing can have built it.
+      const auto is_possible = [this](std::string_view part) {
+        return vocabulary_.find(part).has_value() || char_size(part, 0) == part.size();
+      };
+      if (is_possible(parts[0]) && is_possible(parts[1])) add_merge(intern(parts[0]), intern(parts[1]), rank, id, false);
+    }
+  }
+}
+
+TokenId Bpe::char_symbol(std::string_view character) const {
+  if (character.size() == 1) {
+    const TokenId id = byte_ids_[static_cast<unsigned char>(character[0])];
+    if (id != kNone) return id;
+  } else if (const auto id = vocabulary_.find(character)) {
+    return *id;
+  }
+  if (parts_.empty()) return kNone;
+  const auto part = parts_.find(std::string(character));
+  return part == parts_.end() ? kNone : part->second;
+}
+
+void Bpe::start_bytes(std::string_view piece, Scratch& scratch) const {
+  std::uint32_t size = 0;  // bytes without a token vanish; the next one takes over their place
+  for (const char byte : piece) {
+    ++size;
+    TokenId id = byte_ids_[static_cast<unsigned char>(byte)];
+    if (id == kNone) id = char_symbol({&byte, 1});
+    if (id == kNone && options_.unknown) id = *options_.unknown;
+    if (id == kNone) continue;
+    scratch.symbols.push_back({id, size, -1, -1});
+    size = 0;
+  }
+}
+
+void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
+  std::uint32_t unknown = 0;  // bytes of the unknown token that is being gathered
+  std::uint32_t lost = 0;     // bytes of characters that vanish; the next symbol takes over their place
+  const auto put = [&](TokenId id, std::size_t bytes) {
+    scratch.symbols.push_back({id, static_cast<std::uint32_t>(bytes) + lost, -1, -1});
+    lost = 0;
+  };
+  const auto flush = [&] {
+    if (unknown != 0) put(*options_.unknown, unknown);
+    unknown = 0;
+  };
+  for (std::size_t at = 0; at < piece.size();) {
+    const std::size_t size = char_size(piece, at);
+    const std::string_view character = piece.substr(at, size);
+    at += size;
+    if (const TokenId id = char_symbol(character); id != kNone) {
+      flush();
+      put(id, size);
+      continue;
+    }
+    const bool in_bytes = options_.byte_fallback && std::all_of(character.begin(), character.end(), [this](char byte) {
+      return fallback_ids_[static_cast<unsigned char>(byte)] != kNone;
+    });
+    if (in_bytes) {
+      flush();
+      for (const char byte : character) put(fallback_ids_[static_cast<unsigned char>(byte)], 1);
+    } else if (options_.unknown) {
+      if (!options_.fuse_unknown) flush();
+      unknown += static_cast<std::uint32_t>(size);
+    } else {
+      lost += static_cast<std::uint32_t>(size);
+    }
+  }
+  flush();
+}
+
+// Few symbols: keeps the rank of every neighbouring pair and searches the lowest each time.
+void Bpe::merge_short(Scratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  auto& ranks = scratch.ranks;
+  auto& results = scratch.results;
+  std::size_t count = symbols.size();
+  ranks.assign(count, kNoRank);
+  results.assign(count, kNone);
+  const auto rate = [&](std::size_t left) {
+    const Merge* merge = left + 1 < count ? find(symbols[left].id, symbols[left + 1].id) : nullptr;
+    ranks[left] = merge == nullptr ? kNoRank : merge->rank;
+    results[left] = merge == nullptr ? kNone : merge->result;
+  };
+  for (std::size_t i = 0; i + 1 < count; ++i) rate(i);
+  while (count > 1) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i + 1 < count; ++i) {
+      if (ranks[i] < ranks[best]) best = i;
+    }
+    if (results[best] == kNone) break;
+    symbols[best].id = results[best];
+    symbols[best].size += symbols[best + 1].size;
+    for (std::size_t i = best + 1; i + 1 < count; ++i) {
+      symbols[i] = symbols[i + 1];
+      ranks[i] = ranks[i + 1];
+      results[i] = results[i + 1];
+    }
+    --count;
+    rate(best);
+    if (best > 0) rate(best - 1);
+  }
+  symbols.resize(count);
+}
+
+// Many symbols: a heap of candidates; outdated ones are recognised by the sizes of their symbols and dropped.
+void Bpe::merge_long(Scratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  auto& heap = scratch.heap;
+  heap.clear();
+  const auto after = [](const Scratch::Candidate& a, const Scratch::Candidate& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
+  };
+  const auto candidate = [&](std::int32_t left, bool sift) {
+    if (left < 0) return;
+    const Scratch::Symbol& first = symbols[static_cast<std::size_t>(left)];
+    if (first.next < 0) return;
+    const Scratch::Symbol& second = symbols[static_cast<std::size_t>(first.next)];
+    const Merge* merge = find(first.id, second.id);
+    if (merge == nullptr) return;
+    heap.push_back({merge->rank, left, merge->result, first.size + second.size});
+    if (sift) std::push_heap(heap.begin(), heap.end(), after);
+  };
+  const auto count = static_cast<std::int32_t>(symbols.size());
+  for (std::int32_t i = 0; i < count; ++i) {
+    symbols[static_cast<std::size_t>(i)].previous = i - 1;
+    symbols[static_cast<std::size_t>(i)].next = i + 1 < count ? i + 1 : -1;
+  }
+  for (std::int32_t i = 0; i + 1 < count; ++i) candidate(i, false);
+  std::make_heap(heap.begin(), heap.end(), after);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), after);
+    const Scratch::Candidate top = heap.back();
+    heap.pop_back();
+    Scratch::Symbol& left = symbols[static_cast<std::size_t>(top.left)];
+    if (left.size == 0 || left.next < 0) continue;
+    Scratch::Symbol& right = symbols[static_cast<std::size_t>(left.next)];
+    if (left.size + right.size != top.size) continue;
+    const Merge* merge = find(left.id, right.id);
+    if (merge == nullptr || merge->result != top.result) continue;
+    left.id = top.result;
+    left.size = top.size;
+    right.size = 0;
+    left.next = right.next;
+    if (right.next >= 0) symbols[static_cast<std::size_t>(right.next)].previous = top.left;
+    candidate(left.previous, true);
+    candidate(top.left, true);
+  }
+  std::erase_if(symbols, [](const Scratch::Symbol& symbol) { return symbol.size == 0; });
+}
+
+// Symbols that are no tokens fall apart into bytes.
+void Bpe::emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>& out) const {
+  std::size_t at = 0;
+  for (const Scratch::Symbol& symbol : scratch.symbols) {
+    const std::string_view bytes = piece.substr(at, symbol.size);
+    at += symbol.size;
+    if (symbol.id < vocabulary_.size()) {
+      out.push_back({symbol.id, symbol.size});
+      continue;
+    }
+    std::uint32_t lost = 0;
+    for (const char byte : bytes) {
+      const auto index = static_cast<unsigned char>(byte);
+      const TokenId id = vocabulary_.is_byte_level() || fallback_ids_[index] == kNone ? byte_ids_[index] : fallback_ids_[index];
+      ++lost;
+      if (id == kNone) continue;
+      out.push_back({id, lost});
+      lost = 0;
+    }
+    if (lost == 0) continue;
+    if (options_.unknown) {
+      out.push_back({*options_.unknown, lost});
+    } else if (!out.empty()) {
+      out.back().size += lost;
+    }
+  }
+}
+
+void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const {
+  if (piece.empty()) return;
+  const auto whole = [&]() -> std::optional<TokenId> {
+    if (options_.ignore_merges || (options_.whole_newlines && piece.find_first_not_of('\n') == std::string_view::npos)) {
+      return vocabulary_.find(piece);
+    }
+    return std::nullopt;
+  }();
+  if (whole) {
+    out.push_back({*whole, static_cast<std::uint32_t>(piece.size())});
+    return;
+  }
+  scratch.symbols.clear();
+  if (vocabulary_.is_byte_level()) {
+    start_bytes(piece, scratch);
+  } else {
+    start_characters(piece, scratch);
+  }
+  if (scratch.symbols.size() > kShort) {
+    merge_long(scratch);
+  } else if (scratch.symbols.size() > 1) {
+    merge_short(scratch);
+  }
+  emit(piece, scratch, out);
+}
+
+bool Bpe::never_merges_before(std::string_view mark) const {
+  // It is enough to look at tokens and parts: the result of a merge across the place contains something + mark.
+  const auto crosses = [mark](std::string_view token) {
+    for (std::size_t at = token.find(mark); at != std::string_view::npos; at = token.find(mark, at + 1)) {
+      if (at != 0 && !token.substr(0, at).ends_with(mark)) return true;
+    }
+    return false;
+  };
+  for (TokenId id = 0; id < vocabulary_.size(); ++id) {
+    if (vocabulary_.contains(id) && crosses(vocabulary_.bytes(id)) && vocabulary_.find(vocabulary_.bytes(id)) == id) {
+      return false;
+    }
+  }
+  return std::none_of(parts_.begin(), parts_.end(), [&](const auto& part) { return crosses(part.first); });
+}
+
+}  // namespace rondo::tokenizer

@@ -1,0 +1,101 @@
+// Byte-pair encoding: the merges of a vocabulary, applied to one piece of text.
+//
+// Serves byte-level vocabularies (the first symbols are bytes), character vocabularies with byte fallback, and
+// SentencePiece vocabularies whose merges follow from scores.  Always merges the pair of the lowest rank, the leftmost
+// among equals.  Thread-safe after filling; callers bring the scratch memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tokenizer/vocabulary.h"
+
+namespace rondo::tokenizer {
+
+// A token of a piece and how many bytes of the piece it covers.
+struct Unit {
+  TokenId id = 0;
+  std::uint32_t size = 0;
+};
+
+struct BpeOptions {
+  bool ignore_merges = false;       // a piece that is a token becomes that token, whatever the merges say
+  bool whole_newlines = false;      // the same, for pieces of line feeds only
+  bool byte_fallback = false;       // unknown characters become the tokens <0xXX> of their bytes
+  bool fuse_unknown = false;        // neighbouring unknown characters become one unknown token
+  std::optional<TokenId> unknown;   // without one, unknown characters vanish
+};
+
+class Bpe {
+ public:
+  // Memory that encode() reuses; one per thread.
+  struct Scratch;
+
+  // `vocabulary` must outlive this.
+  Bpe(const Vocabulary& vocabulary, BpeOptions options);
+
+  void reserve(std::size_t merges);
+  // Merging `left` and `right` yields `result`.  Ids at or above vocabulary.size() name pieces that are no tokens.
+  void add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace);
+  // Of SentencePiece: every way to build a token of two others merges, tokens of higher score first.
+  void add_merges_by_score(const std::vector<double>& scores);
+  // Merges as text.  Parts that are no tokens get ids of their own.  Returns false if that is not allowed and needed.
+  bool add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank, bool allow_unknown_parts);
+
+  // Appends the tokens of `piece`.  REQUIRES: valid UTF-8 unless the vocabulary is byte-level.
+  void encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const;
+
+  // True if no merge crosses a place before `mark`: then text may be cut before every `mark` that follows something
+  // else without changing its tokens.
+  [[nodiscard]] bool never_merges_before(std::string_view mark) const;
+
+ private:
+  struct Merge {
+    std::uint64_t pair = 0;
+    std::uint32_t rank = 0;
+    TokenId result = 0;
+  };
+  [[nodiscard]] const Merge* find(TokenId left, TokenId right) const;
+  [[nodiscard]] TokenId intern(std::string_view bytes);
+  [[nodiscard]] TokenId char_symbol(std::string_view character) const;
+  void grow();
+  void start_bytes(std::string_view piece, Scratch& scratch) const;
+  void start_characters(std::string_view piece, Scratch& scratch) const;
+  void merge_short(Scratch& scratch) const;
+  void merge_long(Scratch& scratch) const;
+  void emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>& out) const;
+
+  const Vocabulary& vocabulary_;
+  BpeOptions options_;
+  std::vector<Merge> merges_;  // open addressing; result -1 is free
+  std::size_t merge_count_ = 0;
+  unsigned shift_ = 64;
+  std::array<TokenId, 256> byte_ids_{};     // of single bytes; -1: none
+  std::array<TokenId, 256> fallback_ids_{};  // of <0xXX>; -1: none
+  std::unordered_map<std::string, TokenId> parts_;  // pieces that are no tokens
+};
+
+struct Bpe::Scratch {
+  struct Symbol {
+    TokenId id = 0;
+    std::uint32_t size = 0;  // 0: merged away
+    std::int32_t previous = -1;
+    std::int32_t next = -1;
+  };
+  struct Candidate {
+    std::uint32_t rank = 0;
+    std::int32_t left = 0;
+    TokenId result = 0;
+    std::uint32_t size = 0;  // of both; tells whether the pair is still the same
+  };
+  std::vector<Symbol> symbols;
+  std::vector<std::uint32_t> ranks;
+  std::vector<TokenId> results;
+  std::vector<Candidate> heap;
+};
+
+}  // namespace rondo::tokenizer

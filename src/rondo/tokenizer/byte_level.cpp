@@ -1,0 +1,62 @@
+#include "tokenizer/byte_level.h"
+
+#include <array>
+#include <cstdint>
+
+#include "base/utf8.h"
+
+namespace rondo::tokenizer::byte_level {
+namespace {
+
+constexpr bool is_printable(unsigned byte) {
+  return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+}
+
+struct Tables {
+  std::array<char16_t, 256> chars{};
+  std::array<std::int16_t, 512> bytes{};
+};
+
+// Printable Latin-1 characters stand for themselves; the other bytes get U+0100, U+0101, ... in order.
+constexpr Tables make_tables() {
+  Tables tables;
+  for (auto& entry : tables.bytes) entry = -1;
+  char16_t next = 0x100;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    tables.chars[byte] = is_printable(byte) ? static_cast<char16_t>(byte) : next++;
+    tables.bytes[tables.chars[byte]] = static_cast<std::int16_t>(byte);
+  }
+  return tables;
+}
+
+constexpr Tables kTables = make_tables();
+
+}  // namespace
+
+char32_t to_char(unsigned char byte) { return kTables.chars[byte]; }
+
+std::optional<unsigned char> to_byte(char32_t code_point) {
+  if (code_point >= kTables.bytes.size() || kTables.bytes[code_point] < 0) return std::nullopt;
+  return static_cast<unsigned char>(kTables.bytes[code_point]);
+}
+
+std::optional<std::string> to_bytes(std::string_view text) {
+  std::string bytes;
+  bytes.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded decoded = utf8::decode(text, at);
+    const auto byte = decoded.valid ? to_byte(decoded.code_point) : std::nullopt;
+    if (!byte) return std::nullopt;
+    bytes.push_back(static_cast<char>(*byte));
+    at += decoded.size;
+  }
+  return bytes;
+}
+
+std::string to_text(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) utf8::append(text, to_char(static_cast<unsigned char>(byte)));
+  return text;
+}
+
+}  // namespace rondo::tokenizer::byte_level

@@ -1,0 +1,83 @@
+// Tokens back to text, as the member "decoder" of a tokenizer.json says.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+#include "tokenizer/regex.h"
+
+namespace rondo::tokenizer {
+
+// A list of steps, each from a stream of token texts to a stream of texts.  Immutable.
+class Decoder {
+ public:
+  Decoder() = default;  // joins tokens with spaces, as the reference does without a decoder
+
+  // Fails with kTokenizer on unknown kinds.
+  [[nodiscard]] static Result<Decoder> from_json(const json::Value* description);
+
+  struct Bytes {};         // the byte-level alphabet
+  struct ByteFallback {};  // runs of <0xXX>
+  struct Fuse {};          // what follows works on the whole text
+  struct Join {};          // a space before every token but the first
+  struct Replace {
+    std::string from;
+    std::string to;
+  };
+  struct ReplaceRegex {
+    std::shared_ptr<const Regex> from;
+    std::string to;
+  };
+  struct Metaspace {
+    std::string replacement;
+    bool drop_first = true;  // the first token's replacements vanish
+  };
+  struct Strip {
+    std::string content;
+    std::size_t start = 0;
+    std::size_t stop = 0;
+  };
+  using Step = std::variant<Bytes, ByteFallback, Fuse, Join, Replace, ReplaceRegex, Metaspace, Strip>;
+
+  template <typename T>
+  void add(T step) {
+    steps_.emplace_back(std::move(step));
+  }
+  [[nodiscard]] bool is_bytes_only() const { return steps_.size() == 1 && std::holds_alternative<Bytes>(steps_[0]); }
+
+  // What the token spelled `text` stands for inside a text, its neighbours unknown.
+  [[nodiscard]] std::string inner_bytes(std::string_view text) const;
+
+  // Decodes token by token.  What finish() and all push() return, joined, is the decoded text.
+  class Run {
+   public:
+    explicit Run(const Decoder& decoder);
+    [[nodiscard]] std::string push(std::string_view token);
+    [[nodiscard]] std::string finish();
+
+   private:
+    struct StepState {
+      std::string held;
+      std::vector<std::string> tokens;
+      std::size_t count = 0;  // of tokens seen, or of characters already stripped
+      bool fused = false;     // earlier steps joined all tokens to one text
+    };
+    void feed(std::size_t step, std::string text, std::string& out);
+    void flush(std::size_t step, std::string& out);
+    void flush_bytes(std::size_t step, std::string& out);
+    void strip(std::size_t step, const Strip& options, std::string text, std::string& out);
+
+    const Decoder& decoder_;
+    std::vector<StepState> states_;
+  };
+
+ private:
+  std::vector<Step> steps_;
+};
+
+}  // namespace rondo::tokenizer

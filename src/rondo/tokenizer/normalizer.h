@@ -1,0 +1,59 @@
+// What a tokenizer does to text before anything else.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+#include "tokenizer/aligned.h"
+#include "tokenizer/regex.h"
+#include "unicode/normalise.h"
+
+namespace rondo::tokenizer {
+
+// A list of steps, applied in order.  Immutable.
+class Normalizer {
+ public:
+  Normalizer() = default;  // changes nothing
+
+  // The member "normalizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on an unknown kind.
+  [[nodiscard]] static Result<Normalizer> from_json(const json::Value* description);
+
+  struct Unicode {
+    unicode::Form form = unicode::Form::kNfc;
+  };
+  struct ReplaceText {
+    std::string from;
+    std::string to;
+  };
+  struct ReplaceRegex {
+    Regex from;
+    std::string to;
+  };
+  struct Prepend {
+    std::string text;
+  };
+  struct Strip {
+    bool left = true;
+    bool right = true;
+  };
+  struct Lowercase {};
+  struct StripAccents {};
+  using Step = std::variant<Unicode, ReplaceText, ReplaceRegex, Prepend, Strip, Lowercase, StripAccents>;
+
+  template <typename T>
+  void add(T step) {
+    steps_.emplace_back(std::move(step));
+  }
+  [[nodiscard]] bool empty() const { return steps_.empty(); }
+  // REQUIRES: valid UTF-8.
+  [[nodiscard]] Aligned apply(Aligned text) const;
+  [[nodiscard]] std::string apply(std::string_view text) const;
+
+ private:
+  std::vector<Step> steps_;
+};
+
+}  // namespace rondo::tokenizer

@@ -1,0 +1,387 @@
+#include "tokenizer/pre_tokenizer.h"
+
+#include <optional>
+
+#include "base/utf8.h"
+#include "tokenizer/byte_level.h"
+#include "unicode/classes.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+using Category = unicode::Category;
+
+// What the step ByteLevel splits by.
+constexpr std::string_view kByteLevelPattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+std::uint32_t end_of(const Pieces& pieces) { return static_cast<std::uint32_t>(pieces.text.text().size()); }
+
+void push(std::vector<Range>& out, Range range) {
+  if (range.begin < range.end) out.push_back(range);
+}
+
+// Appends the parts of `piece` that `matches` (ordered, disjoint) cut it into.
+void cut_isolated(Range piece, const std::vector<Range>& matches, std::vector<Range>& out) {
+  std::uint32_t at = piece.begin;
+  for (const Range match : matches) {
+    push(out, {at, match.begin});
+    push(out, match);
+    at = match.end;
+  }
+  push(out, {at, piece.end});
+}
+
+struct Part {
+  Range range;
+  bool is_match = false;
+};
+
+void cut(Range piece, const std::vector<Range>& matches, Behavior behavior, bool invert, std::vector<Range>& out) {
+  if (behavior == Behavior::kIsolated) return cut_isolated(piece, matches, out);
+  std::vector<Part> parts;
+  std::uint32_t at = piece.begin;
+  for (const Range match : matches) {
+    if (at < match.begin) parts.push_back({{at, match.begin}, invert});
+    parts.push_back({match, !invert});
+    at = match.end;
+  }
+  if (at < piece.end) parts.push_back({{at, piece.end}, invert});
+  const std::size_t first = out.size();
+  bool after_match = false;
+  if (behavior == Behavior::kMergedWithNext) {
+    // From the back: a match joins what follows it, unless that is a match, too.
+    for (std::size_t i = 0; i + 1 < parts.size();) {
+      if (parts[i].is_match && !parts[i + 1].is_match) {
+        push(out, {parts[i].range.begin, parts[i + 1].range.end});
+        i += 2;
+      } else {
+        push(out, parts[i].range);
+        ++i;
+      }
+      if (i + 1 == parts.size()) break;
+    }
+    if (!parts.empty() && (out.size() == first || out.back().end < parts.back().range.end)) push(out, parts.back().range);
+    return;
+  }
+  for (const Part& part : parts) {
+    const bool joins = behavior == Behavior::kContiguous ? part.is_match == after_match
+                                                         : part.is_match && !after_match;
+    if (behavior == Behavior::kRemoved) {
+      if (!part.is_match) push(out, part.range);
+    } else if (joins && out.size() > first) {
+      out.back().end = part.range.end;
+    } else {
+      push(out, part.range);
+    }
+    after_match = part.is_match;
+  }
+}
+
+bool is_ascii_punctuation(char32_t c) {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+bool is_word(char32_t c) {
+  if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  const Category found = unicode::category(c);
+  return unicode::is_letter(c) || unicode::is_mark(c) || found == Category::kNd || found == Category::kNl ||
+         found == Category::kPc || c == 0x200C || c == 0x200D || (c >= 0x24B6 && c <= 0x24E9);
+}
+
+bool belongs(PreTokenizer::Class members, char32_t c) {
+  switch (members) {
+    case PreTokenizer::Class::kDigit: return unicode::is_number(c);
+    case PreTokenizer::Class::kPunctuation: return is_ascii_punctuation(c) || unicode::is_punctuation(c);
+    case PreTokenizer::Class::kWhiteSpace: return unicode::is_white_space(c);
+    case PreTokenizer::Class::kWord: return is_word(c);
+  }
+  return false;
+}
+
+// Replaces the ranges of `pieces` by what `split(range, out)` makes of each.
+template <typename Split>
+void split_all(Pieces& pieces, Split split) {
+  std::vector<Range> out;
+  out.reserve(pieces.ranges.size() + end_of(pieces) / 4);
+  for (const Range range : pieces.ranges) split(range, out);
+  pieces.ranges = std::move(out);
+}
+
+// Rewrites every piece by `write(range, builder)`.
+template <typename Write>
+void rewrite_all(Pieces& pieces, Write write) {
+  AlignedBuilder builder(pieces.text);
+  std::vector<Range> out;
+  out.reserve(pieces.ranges.size());
+  for (const Range range : pieces.ranges) {
+    const std::uint32_t begin = builder.size();
+    write(range, builder);
+    push(out, {begin, builder.size()});
+  }
+  pieces.text = builder.finish();
+  pieces.ranges = std::move(out);
+}
+
+void run(const PreTokenizer::SplitRegex& step, Pieces& pieces) {
+  std::string shadow;
+  const bool substituted = unicode::substitute_newer(pieces.text.text(), shadow);
+  const std::string_view subject = substituted ? std::string_view(shadow) : pieces.text.text();
+  std::vector<Range> matches;
+  split_all(pieces, [&](Range range, std::vector<Range>& out) {
+    matches.clear();
+    step.regex.find_all(subject, range, matches);
+    cut(range, matches, step.behavior, step.invert, out);
+  });
+}
+
+void run(const PreTokenizer::SplitText& step, Pieces& pieces) {
+  const std::string_view text = pieces.text.text();
+  std::vector<Range> matches;
+  split_all(pieces, [&](Range range, std::vector<Range>& out) {
+    matches.clear();
+    const std::string_view view = text.substr(0, range.end);
+    for (std::size_t at = range.begin; !step.text.empty();) {
+      at = view.find(step.text, at);
+      if (at == std::string_view::npos) break;
+      matches.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + step.text.size())});
+      at += step.text.size();
+    }
+    cut(range, matches, step.behavior, step.invert, out);
+  });
+}
+
+void run(const PreTokenizer::SplitClass& step, Pieces& pieces) {
+  const std::string_view text = pieces.text.text();
+  std::vector<Range> matches;
+  split_all(pieces, [&](Range range, std::vector<Range>& out) {
+    matches.clear();
+    for (std::uint32_t at = range.begin; at < range.end;) {
+      const utf8::Decoded decoded = utf8::decode(text, at);
+      const std::uint32_t end = at + decoded.size;
+      if (belongs(step.members, decoded.code_point)) matches.push_back({at, end});
+      at = end;
+    }
+    cut(range, matches, step.behavior, false, out);
+  });
+}
+
+void run(const PreTokenizer::Words&, Pieces& pieces) {
+  const std::string_view text = pieces.text.text();
+  split_all(pieces, [&](Range range, std::vector<Range>& out) {
+    int kind = 0;  // of the current run: 0 white space, 1 word, 2 other
+    std::uint32_t begin = range.begin;
+    for (std::uint32_t at = range.begin; at < range.end;) {
+      const utf8::Decoded decoded = utf8::decode(text, at);
+      const int next = is_word(decoded.code_point) ? 1 : unicode::is_white_space(decoded.code_point) ? 0 : 2;
+      if (next != kind) {
+        if (kind != 0) push(out, {begin, at});
+        begin = at;
+        kind = next;
+      }
+      at += decoded.size;
+    }
+    if (kind != 0) push(out, {begin, range.end});
+  });
+}
+
+void run(const PreTokenizer::PrependSpace&, Pieces& pieces) {
+  const std::string_view text = pieces.text.text();
+  bool needed = false;
+  for (const Range range : pieces.ranges) needed = needed || text[range.begin] != ' ';
+  if (!needed) return;
+  rewrite_all(pieces, [&](Range range, AlignedBuilder& out) {
+    if (text[range.begin] != ' ') out.put(" ", {range.begin, range.begin});
+    out.copy(range);
+  });
+}
+
+void run(const PreTokenizer::SpellBytes&, Pieces& pieces) {
+  if (pieces.byte_spelled) return;
+  const std::string_view text = pieces.text.text();
+  rewrite_all(pieces, [&](Range range, AlignedBuilder& out) {
+    for (std::uint32_t at = range.begin; at < range.end; ++at) {
+      std::string spelled;
+      utf8::append(spelled, byte_level::to_char(static_cast<unsigned char>(text[at])));
+      out.put(spelled, {at, at + 1});
+    }
+  });
+  pieces.byte_spelled = true;
+}
+
+void run(const PreTokenizer::Metaspace& step, Pieces& pieces) {
+  using Prepend = PreTokenizer::Metaspace::Prepend;
+  const std::string_view text = pieces.text.text();
+  rewrite_all(pieces, [&](Range range, AlignedBuilder& out) {
+    const std::string_view view = text.substr(range.begin, range.end - range.begin);
+    const bool marked = view.starts_with(' ') || view.starts_with(step.replacement);
+    const bool wanted = step.prepend == Prepend::kAlways ||
+                        (step.prepend == Prepend::kFirst && pieces.text.origin(range).begin == 0);
+    if (wanted && !marked) out.put(step.replacement, {range.begin, range.begin});
+    std::uint32_t from = range.begin;
+    for (std::uint32_t at = range.begin; at < range.end; ++at) {
+      if (text[at] != ' ') continue;
+      out.copy({from, at});
+      out.put(step.replacement, {at, at + 1});
+      from = at + 1;
+    }
+    out.copy({from, range.end});
+  });
+  if (step.split) run(PreTokenizer::SplitText{step.replacement, Behavior::kMergedWithNext, false}, pieces);
+}
+
+void run(const PreTokenizer::FixedLength& step, Pieces& pieces) {
+  const std::string_view text = pieces.text.text();
+  split_all(pieces, [&](Range range, std::vector<Range>& out) {
+    std::uint32_t begin = range.begin;
+    std::size_t count = 0;
+    for (std::uint32_t at = range.begin; at < range.end;) {
+      at += utf8::decode(text, at).size;
+      if (++count % step.length != 0) continue;
+      push(out, {begin, at});
+      begin = at;
+    }
+    push(out, {begin, range.end});
+  });
+}
+
+Error unsupported(const std::string& message) {
+  Error error;
+  error.code = ErrorCode::kTokenizer;
+  error.message = message;
+  return error;
+}
+
+bool flag(const json::Value& description, std::string_view key, bool otherwise) {
+  const json::Value* value = description.find(key);
+  return value != nullptr && value->is_bool() ? value->as_bool() : otherwise;
+}
+
+Result<Behavior> behavior_of(const json::Value& description, Behavior otherwise) {
+  const auto name = description.find_string("behavior");
+  if (!name) return otherwise;
+  if (*name == "Isolated") return Behavior::kIsolated;
+  if (*name == "Removed") return Behavior::kRemoved;
+  if (*name == "Contiguous") return Behavior::kContiguous;
+  if (*name == "MergedWithPrevious") return Behavior::kMergedWithPrevious;
+  if (*name == "MergedWithNext") return Behavior::kMergedWithNext;
+  return unsupported("the split behavior `" + std::string(*name) + "` is not supported");
+}
+
+Status add_regex(std::string_view pattern, Behavior behavior, bool invert, PreTokenizer& to) {
+  Result<Regex> regex = Regex::compile(pattern);
+  if (!regex.ok()) return regex.error();
+  to.add(PreTokenizer::SplitRegex{std::move(regex).value(), behavior, invert});
+  return Done{};
+}
+
+Status add_split(const json::Value& description, PreTokenizer& to) {
+  const json::Value* pattern = description.find("pattern");
+  if (pattern == nullptr) return unsupported("the pre-tokenizer `Split` has no pattern");
+  Result<Behavior> behavior = behavior_of(description, Behavior::kIsolated);
+  if (!behavior.ok()) return behavior.error();
+  const bool invert = flag(description, "invert", false);
+  if (const auto text = pattern->find_string("String")) {
+    to.add(PreTokenizer::SplitText{std::string(*text), behavior.value(), invert});
+    return Done{};
+  }
+  const auto regex = pattern->find_string("Regex");
+  if (!regex) return unsupported("the pattern of the pre-tokenizer `Split` is of an unknown kind");
+  return add_regex(*regex, behavior.value(), invert, to);
+}
+
+Status add_byte_level(const json::Value& description, PreTokenizer& to) {
+  to.set_byte_level(true);
+  if (flag(description, "add_prefix_space", true)) to.add(PreTokenizer::PrependSpace{});
+  if (flag(description, "use_regex", true)) {
+    if (Status status = add_regex(kByteLevelPattern, Behavior::kIsolated, false, to); !status.ok()) return status;
+  }
+  to.add(PreTokenizer::SpellBytes{});
+  return Done{};
+}
+
+Status add_metaspace(const json::Value& description, PreTokenizer& to) {
+  using Prepend = PreTokenizer::Metaspace::Prepend;
+  PreTokenizer::Metaspace step;
+  step.replacement = std::string(description.find_string("replacement").value_or("\u2581"));
+  step.split = flag(description, "split", true);
+  if (const auto scheme = description.find_string("prepend_scheme")) {
+    step.prepend = *scheme == "never" ? Prepend::kNever : *scheme == "first" ? Prepend::kFirst : Prepend::kAlways;
+  } else if (!flag(description, "add_prefix_space", true)) {
+    step.prepend = Prepend::kNever;
+  }
+  to.add(std::move(step));
+  return Done{};
+}
+
+Status add_steps(const json::Value& description, int depth, PreTokenizer& to) {
+  using Class = PreTokenizer::Class;
+  const auto type = description.find_string("type");
+  if (!type || depth > 32) return unsupported("a pre-tokenizer has no type");
+  if (*type == "Sequence") {
+    const json::Value* members = description.find("pretokenizers");
+    if (members == nullptr || !members->is_array()) return unsupported("the pre-tokenizer `Sequence` has no list");
+    for (const json::Value& member : members->as_array()) {
+      if (Status status = add_steps(member, depth + 1, to); !status.ok()) return status;
+    }
+    return Done{};
+  }
+  if (*type == "Split") return add_split(description, to);
+  if (*type == "ByteLevel") return add_byte_level(description, to);
+  if (*type == "Metaspace") return add_metaspace(description, to);
+  if (*type == "Digits") {
+    const bool single = flag(description, "individual_digits", false);
+    to.add(PreTokenizer::SplitClass{Class::kDigit, single ? Behavior::kIsolated : Behavior::kContiguous});
+  } else if (*type == "Punctuation") {
+    Result<Behavior> behavior = behavior_of(description, Behavior::kIsolated);
+    if (!behavior.ok()) return behavior.error();
+    to.add(PreTokenizer::SplitClass{Class::kPunctuation, behavior.value()});
+  } else if (*type == "WhitespaceSplit") {
+    to.add(PreTokenizer::SplitClass{Class::kWhiteSpace, Behavior::kRemoved});
+  } else if (*type == "BertPreTokenizer") {
+    to.add(PreTokenizer::SplitClass{Class::kWhiteSpace, Behavior::kRemoved});
+    to.add(PreTokenizer::SplitClass{Class::kPunctuation, Behavior::kIsolated});
+  } else if (*type == "Whitespace") {
+    to.add(PreTokenizer::Words{});
+  } else if (*type == "CharDelimiterSplit") {
+    to.add(PreTokenizer::SplitText{std::string(description.find_string("delimiter").value_or(" ")), Behavior::kRemoved, false});
+  } else if (*type == "FixedLength") {
+    const json::Value* length = description.find("length");
+    const auto value = length == nullptr ? std::nullopt : length->to_int64();
+    if (!value || *value < 1) return unsupported("the pre-tokenizer `FixedLength` has no length");
+    to.add(PreTokenizer::FixedLength{static_cast<std::size_t>(*value)});
+  } else {
+    return unsupported("the pre-tokenizer `" + std::string(*type) + "` is not supported");
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<PreTokenizer> PreTokenizer::from_json(const json::Value* description) {
+  PreTokenizer made;
+  if (description == nullptr || description->is_null()) return made;
+  if (Status status = add_steps(*description, 0, made); !status.ok()) return status.error();
+  // Spelling the bytes matters only to steps behind it; the model works on bytes anyway.
+  while (!made.steps_.empty() && std::holds_alternative<SpellBytes>(made.steps_.back())) made.steps_.pop_back();
+  return made;
+}
+
+Pieces PreTokenizer::apply(Aligned text) const {
+  Pieces pieces{std::move(text), {}, false};
+  push(pieces.ranges, {0, end_of(pieces)});
+  for (const Step& step : steps_) {
+    std::visit([&pieces](const auto& kind) { run(kind, pieces); }, step);
+  }
+  return pieces;
+}
+
+std::string PreTokenizer::to_string() const {
+  static constexpr const char* kNames[] = {"split by regex", "split at text", "split by class", "words",
+                                           "prepend space",  "spell bytes",   "metaspace",      "fixed length"};
+  std::string out;
+  for (const Step& step : steps_) out += (out.empty() ? "" : ", ") + std::string(kNames[step.index()]);
+  return out.empty() ? "none" : out;
+}
+
+}  // namespace rondo::tokenizer

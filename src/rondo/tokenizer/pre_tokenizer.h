@@ -1,0 +1,85 @@
+// Cuts normalised text into the pieces that the model merges on their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+#include "tokenizer/aligned.h"
+#include "tokenizer/regex.h"
+
+namespace rondo::tokenizer {
+
+// What becomes of the matches of a pattern; `Invert` makes the gaps the matches.
+enum class Behavior : std::uint8_t { kIsolated, kRemoved, kContiguous, kMergedWithPrevious, kMergedWithNext };
+
+// Text cut into pieces: ranges of text.text(), in order, none empty.
+struct Pieces {
+  Aligned text;
+  std::vector<Range> ranges;
+  bool byte_spelled = false;  // text is written in the byte-level alphabet (byte_level.h)
+};
+
+// A list of steps, applied in order to all pieces.  Immutable.
+class PreTokenizer {
+ public:
+  PreTokenizer() = default;  // one piece
+
+  // The member "pre_tokenizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on unknown kinds.
+  [[nodiscard]] static Result<PreTokenizer> from_json(const json::Value* description);
+
+  enum class Class : std::uint8_t { kDigit, kPunctuation, kWhiteSpace, kWord };
+  struct SplitRegex {
+    Regex regex;
+    Behavior behavior = Behavior::kIsolated;
+    bool invert = false;
+  };
+  struct SplitText {
+    std::string text;
+    Behavior behavior = Behavior::kIsolated;
+    bool invert = false;
+  };
+  // Splits at characters of a class.
+  struct SplitClass {
+    Class members = Class::kDigit;
+    Behavior behavior = Behavior::kIsolated;
+  };
+  // Words, and runs of neither words nor white space; white space is dropped.
+  struct Words {};
+  struct PrependSpace {};
+  // Spells the text in the byte-level alphabet.
+  struct SpellBytes {};
+  struct Metaspace {
+    enum class Prepend : std::uint8_t { kNever, kFirst, kAlways };
+    std::string replacement;
+    Prepend prepend = Prepend::kAlways;
+    bool split = true;
+  };
+  struct FixedLength {
+    std::size_t length = 1;
+  };
+  using Step = std::variant<SplitRegex, SplitText, SplitClass, Words, PrependSpace, SpellBytes, Metaspace, FixedLength>;
+
+  template <typename T>
+  void add(T step) {
+    steps_.emplace_back(std::move(step));
+  }
+  // A ByteLevel step is among them: the model works on bytes.
+  [[nodiscard]] bool is_byte_level() const { return byte_level_; }
+  void set_byte_level(bool byte_level) { byte_level_ = byte_level; }
+  [[nodiscard]] bool empty() const { return steps_.empty(); }
+  [[nodiscard]] std::string to_string() const;
+
+  // REQUIRES: valid UTF-8.
+  [[nodiscard]] Pieces apply(Aligned text) const;
+
+ private:
+  std::vector<Step> steps_;
+  bool byte_level_ = false;
+};
+
+}  // namespace rondo::tokenizer

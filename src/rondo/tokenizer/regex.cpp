@@ -1,0 +1,154 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "tokenizer/regex.h"
+
+#include <pcre2.h>
+
+#include <array>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+// A match that needs more than this is given up; the text it was looked for in is then one piece.
+constexpr std::size_t kJitStackBytes = std::size_t{8} << 20U;
+constexpr std::uint32_t kHeapKilobytes = 256 * 1024;
+
+struct FreeCode {
+  void operator()(pcre2_code* code) const { pcre2_code_free(code); }
+};
+struct FreeMatchData {
+  void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
+};
+struct FreeMatchContext {
+  void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+};
+struct FreeCompileContext {
+  void operator()(pcre2_compile_context* context) const { pcre2_compile_context_free(context); }
+};
+struct FreeJitStack {
+  void operator()(pcre2_jit_stack* stack) const { pcre2_jit_stack_free(stack); }
+};
+
+// What a thread needs to match; kept between calls because making it costs more than most matches.
+struct Workspace {
+  std::unique_ptr<pcre2_match_data, FreeMatchData> data{pcre2_match_data_create(1, nullptr)};
+  std::unique_ptr<pcre2_match_context, FreeMatchContext> context{pcre2_match_context_create(nullptr)};
+  std::unique_ptr<pcre2_jit_stack, FreeJitStack> stack{pcre2_jit_stack_create(32 * 1024, kJitStackBytes, nullptr)};
+  Workspace() {
+    pcre2_set_heap_limit(context.get(), kHeapKilobytes);
+    if (stack != nullptr) pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
+  }
+};
+
+Workspace& workspace() {
+  thread_local Workspace own;
+  return own;
+}
+
+// Where Oniguruma and PCRE2 read the same spelling differently.
+std::string translate(std::string_view pattern) {
+  std::string out;
+  bool in_class = false;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const char c = pattern[at];
+    if (c != '\\' || at + 1 == pattern.size()) {
+      if (c == '[' && !in_class) {
+        in_class = true;
+      } else if (c == ']' && in_class && pattern[at - 1] != '[') {
+        in_class = false;
+      }
+      out.push_back(c);
+      continue;
+    }
+    const char kind = pattern[++at];
+    // Word characters include marks and connectors; \h is a hexadecimal digit; \uHHHH is a code point.
+    if (kind == 'w') {
+      out += in_class ? "\\p{L}\\p{M}\\p{N}\\p{Pc}" : "[\\p{L}\\p{M}\\p{N}\\p{Pc}]";
+    } else if (kind == 'W' && !in_class) {
+      out += "[^\\p{L}\\p{M}\\p{N}\\p{Pc}]";
+    } else if (kind == 'h') {
+      out += in_class ? "0-9a-fA-F" : "[0-9a-fA-F]";
+    } else if (kind == 'u' && at + 4 < pattern.size()) {
+      out += "\\x{" + std::string(pattern.substr(at + 1, 4)) + "}";
+      at += 4;
+    } else {
+      out.push_back('\\');
+      out.push_back(kind);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+struct Regex::State {
+  std::unique_ptr<pcre2_code, FreeCode> code;
+  bool jit = false;
+};
+
+Regex::Regex(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Regex::Regex(Regex&&) noexcept = default;
+Regex& Regex::operator=(Regex&&) noexcept = default;
+Regex::~Regex() = default;
+
+Result<Regex> Regex::compile(std::string_view pattern) {
+  const std::string translated = translate(pattern);
+  const std::unique_ptr<pcre2_compile_context, FreeCompileContext> context(pcre2_compile_context_create(nullptr));
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  int code = 0;
+  PCRE2_SIZE offset = 0;
+  // In Oniguruma's default dialect ^ and $ also match at lines.
+  constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
+  auto state = std::make_unique<State>();
+  state->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(), kOptions, &code,
+                                  &offset, context.get()));
+  if (state->code == nullptr) {
+    std::array<PCRE2_UCHAR, 256> text{};
+    pcre2_get_error_message(code, text.data(), text.size());
+    Error error;
+    error.code = ErrorCode::kTokenizer;
+    error.message = "the regular expression `" + std::string(pattern) + "` does not compile: " +
+                    reinterpret_cast<const char*>(text.data());
+    return error;
+  }
+  state->jit = pcre2_jit_compile(state->code.get(), PCRE2_JIT_COMPLETE) == 0;
+  return Regex(std::move(state));
+}
+
+void Regex::find_all(std::string_view text, Range piece, std::vector<Range>& matches) const {
+  Workspace& work = workspace();
+  const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data()) + piece.begin;
+  const PCRE2_SIZE size = piece.end - piece.begin;
+  const PCRE2_SIZE* found = pcre2_get_ovector_pointer(work.data.get());
+  PCRE2_SIZE at = 0;
+  PCRE2_SIZE last_end = PCRE2_UNSET;
+  while (at <= size) {
+    int rc = state_->jit ? pcre2_jit_match(state_->code.get(), subject, size, at, 0, work.data.get(), work.context.get())
+                         : PCRE2_ERROR_JIT_STACKLIMIT;
+    if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
+      rc = pcre2_match(state_->code.get(), subject, size, at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, work.data.get(),
+                       work.context.get());
+    }
+    if (rc == PCRE2_ERROR_NOMATCH) return;
+    if (rc < 0) {
+      // A limit was met: the rest is one piece, so that nothing is lost.
+      if (at < size) matches.push_back({piece.begin + static_cast<std::uint32_t>(at), piece.end});
+      return;
+    }
+    const PCRE2_SIZE begin = found[0];
+    const PCRE2_SIZE end = found[1];
+    if (begin >= end && last_end == end) {
+      if (at >= size) return;
+      at += utf8::decode(text, piece.begin + at).size;
+      continue;
+    }
+    if (end < at || end < begin) return;  // \K in a look-around; nothing sensible follows
+    matches.push_back({piece.begin + static_cast<std::uint32_t>(begin), piece.begin + static_cast<std::uint32_t>(end)});
+    at = end;
+    last_end = end;
+  }
+}
+
+}  // namespace rondo::tokenizer

@@ -1,0 +1,62 @@
+// The parts of a loaded tokenizer, and the two ways to load one.  Only for the files of this folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tokenizer/added_tokens.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/piece_cache.h"
+#include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
+
+namespace rondo::tokenizer {
+
+struct Tokenizer::State {
+  explicit State(bool byte_level) : vocabulary(byte_level) {}
+
+  std::string path;
+  Vocabulary vocabulary;
+  std::optional<Bpe> model;  // refers to `vocabulary`
+  Normalizer normalizer;
+  PreTokenizer pre_tokenizer;
+  Decoder decoder;
+
+  std::vector<AddedToken> added;               // sorted by content
+  std::vector<std::int32_t> added_index;       // by id: place in `added` or -1
+  std::vector<std::string> added_spelling;     // what the decoder makes of each of `added`
+  AddedMatcher raw_matcher;                    // tokens searched for in the text as it came
+  AddedMatcher normalized_matcher;             // tokens searched for in normalised text
+
+  std::vector<std::string> inner;  // by id: bytes inside a text, unless the vocabulary has them
+  TokenId vocab_size = 0;
+  std::vector<TokenId> prefix;     // what add_special puts before the text
+  std::vector<TokenId> suffix;
+  std::optional<TokenId> bos;
+  std::optional<TokenId> eos;
+  std::vector<TokenId> end_ids;    // sorted
+
+  // Cutting before every U+2581 that follows something else changes nothing, so words can be cached.
+  bool cut_at_marks = false;
+
+  mutable Workbenches benches;
+
+  // Fills what follows from `vocabulary`, `added` and `decoder`.
+  void finish();
+  [[nodiscard]] const AddedToken* find_added(TokenId id) const;
+  [[nodiscard]] std::optional<TokenId> find(std::string_view content) const;
+};
+
+// Both fail with kTokenizer.
+[[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source);
+[[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource& source);
+
+// Ids named by "eos_token_id" of a generation_config.json, which is an integer or a list.
+[[nodiscard]] std::vector<TokenId> generation_ends(const json::Value* generation_config);
+
+}  // namespace rondo::tokenizer

@@ -1,0 +1,117 @@
+#include <doctest/doctest.h>
+
+#include "json/parse.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+std::shared_ptr<const Tokenizer> make(const std::string& text) {
+  Result<json::Value> value = json::parse(text);
+  REQUIRE(value.ok());
+  model::TokenizerSource source;
+  source.path = "tokenizer.json";
+  source.tokenizer_json = std::make_shared<const json::Value>(std::move(value).value());
+  Result<std::shared_ptr<const Tokenizer>> tokenizer = Tokenizer::load(source);
+  if (!tokenizer.ok()) FAIL(tokenizer.error().to_string());
+  return tokenizer.value();
+}
+
+constexpr const char* kSmall = R"({
+  "added_tokens": [
+    {"id": 9, "content": "<s>", "special": true, "normalized": false},
+    {"id": 10, "content": "<s><s>", "special": false, "normalized": false},
+    {"id": 11, "content": "[x]", "special": false, "normalized": false, "lstrip": true, "rstrip": true}],
+  "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true},
+  "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+    {"Sequence": {"id": "A", "type_id": 0}}], "special_tokens": {"<s>": {"id": "<s>", "ids": [9], "tokens": ["<s>"]}}},
+  "decoder": {"type": "ByteLevel"},
+  "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "Ġ": 3, "Ġab": 4, "Ã": 5, "©": 6, "Ã©": 7, "c": 8},
+            "merges": ["a b", ["Ġ", "ab"]]}})";
+
+std::string show(const std::vector<Piece>& pieces) {
+  std::string out;
+  for (const Piece& piece : pieces) {
+    out += std::to_string(piece.id) + "[" + std::to_string(piece.begin) + "," + std::to_string(piece.end) + ")";
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("byte-level: merges, offsets, added tokens") {
+  const auto tokenizer = make(kSmall);
+  CHECK(show(tokenizer->encode("ab ab\u00e9", {})) == "2[0,2)4[2,5)5[5,6)6[6,7)");
+  CHECK(show(tokenizer->encode("<s><s><s>a", {})) == "10[0,6)9[6,9)0[9,10)");
+  CHECK(show(tokenizer->encode("a  [x]\n b", {})) == "0[0,1)11[1,8)1[8,9)");
+  CHECK(show(tokenizer->encode("a", {.add_special = true})) == "9[0,0)0[0,1)");
+  // No token covers the bracket bytes, so they vanish, as in the reference.
+  CHECK(show(tokenizer->encode("a<s>", {.parse_special = false})) == "0[0,1)");
+  CHECK(tokenizer->encode_ids("<s><s>", {.parse_added = false}).empty());
+  const std::vector<ByteRange> allowed = {{0, 2}, {2, 4}};
+  CHECK(show(tokenizer->encode("a<s><s>", {.allowed = &allowed})) == "0[0,1)9[1,4)");
+}
+
+TEST_CASE("decoding, whole and streamed") {
+  const auto tokenizer = make(kSmall);
+  const std::vector<TokenId> ids = {9, 2, 4, 5, 6, 11, 5};
+  CHECK(tokenizer->decode(ids, {}).value() == "<s>ab ab\u00e9[x]\ufffd");
+  CHECK(tokenizer->decode(ids, {.skip_special = true}).value() == "ab ab\u00e9[x]\ufffd");
+  CHECK_FALSE(tokenizer->decode(std::vector<TokenId>{12}, {}).ok());
+  CHECK_FALSE(tokenizer->decode(std::vector<TokenId>{-1}, {}).ok());
+  Tokenizer::Stream stream(*tokenizer);
+  CHECK(stream.next(5).value().empty());
+  CHECK(stream.next(6).value() == "\u00e9");
+  CHECK(stream.next(5).value().empty());
+  CHECK(stream.finish() == "\ufffd");
+  CHECK(tokenizer->token_bytes(5) == "\xC3");
+  CHECK(tokenizer->token_bytes(4) == " ab");
+  CHECK(tokenizer->find("<s>") == 9);
+  CHECK(tokenizer->find("\u0120ab") == 4);
+  CHECK_FALSE(tokenizer->find("zz").has_value());
+  CHECK(tokenizer->is_special(9));
+  CHECK_FALSE(tokenizer->is_special(11));
+}
+
+TEST_CASE("invalid UTF-8 is taken as U+FFFD") {
+  const auto tokenizer = make(kSmall);
+  CHECK(show(tokenizer->encode("a\xFF" "b", {})) == "0[0,1)1[2,3)");
+}
+
+TEST_CASE("characters with byte fallback") {
+  const auto tokenizer = make(R"({
+    "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
+      {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+    "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+      {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+    "model": {"type": "BPE", "byte_fallback": true, "fuse_unk": true, "unk_token": "<unk>",
+      "vocab": {"<unk>": 0, "<0xC3>": 1, "<0xA9>": 2, "▁": 3, "a": 4, "▁a": 5, "aa": 6}, "merges": ["a a", "▁ a"]}})");
+  CHECK(show(tokenizer->encode("a aa", {})) == "5[0,1)3[1,2)6[2,4)");
+  CHECK(show(tokenizer->encode("\u00e9xy", {})) == "3[0,0)1[0,1)2[1,2)0[2,4)");
+  CHECK(tokenizer->decode(std::vector<TokenId>{5, 1, 2, 5}, {}).value() == "a\u00e9 a");
+  CHECK(tokenizer->decode(std::vector<TokenId>{5, 1, 5}, {}).value() == "a\ufffd a");
+  CHECK(tokenizer->token_bytes(5) == " a");
+  CHECK(tokenizer->token_bytes(1) == "\xC3");
+}
+
+TEST_CASE("what is not supported says so") {
+  const auto error = [](const std::string& text) {
+    model::TokenizerSource source;
+    source.path = "t.json";
+    source.tokenizer_json = std::make_shared<const json::Value>(json::parse(text).value());
+    const auto tokenizer = Tokenizer::load(source);
+    REQUIRE_FALSE(tokenizer.ok());
+    CHECK(tokenizer.error().code == ErrorCode::kTokenizer);
+    CHECK(tokenizer.error().source == "t.json");
+    return tokenizer.error().message;
+  };
+  CHECK(error(R"({"model": {"type": "Unigram"}})").find("`Unigram` is not supported") != std::string::npos);
+  CHECK(error(R"({})").find("no object `model`") != std::string::npos);
+  CHECK(error(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}})").find("not in the vocabulary") !=
+        std::string::npos);
+  CHECK(error(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []}})").find("twice") != std::string::npos);
+  CHECK(error(R"({"model": {"type": "BPE", "vocab": {}, "merges": []}, "pre_tokenizer": {"type": "Split",
+      "pattern": {"Regex": "("}, "behavior": "Isolated"}})").find("does not compile") != std::string::npos);
+}
+
+}  // namespace rondo::tokenizer

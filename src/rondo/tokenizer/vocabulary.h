@@ -1,0 +1,59 @@
+// The tokens of a model: bytes to id and id to bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rondo::tokenizer {
+
+using TokenId = std::int32_t;
+
+// Filled by add(), then const.  Tokens are kept as the bytes that the model merges: for byte-level vocabularies the bytes
+// themselves, not their spelling.
+class Vocabulary {
+ public:
+  explicit Vocabulary(bool byte_level) : byte_level_(byte_level) {}
+
+  void reserve(std::size_t count, std::size_t bytes);
+  // Adds the token that the file spells `text`.  `searchable`: text can become this token by merging.
+  // REQUIRES: 0 <= id, id is new.  Of two tokens with the same text the first is found.
+  void add(std::string_view text, TokenId id, bool searchable = true);
+
+  // The token that text with these bytes can become.
+  [[nodiscard]] std::optional<TokenId> find(std::string_view bytes) const;
+  // The token that the file spells `text`.
+  [[nodiscard]] std::optional<TokenId> find_text(std::string_view text) const;
+
+  [[nodiscard]] bool is_byte_level() const { return byte_level_; }
+  [[nodiscard]] TokenId size() const { return static_cast<TokenId>(entries_.size()); }
+  [[nodiscard]] std::size_t count() const { return count_; }  // without holes
+  [[nodiscard]] bool contains(TokenId id) const { return id >= 0 && id < size() && entries_[at(id)].used; }
+  [[nodiscard]] std::string_view bytes(TokenId id) const;
+  // As the file spells it.
+  [[nodiscard]] std::string text(TokenId id) const;
+
+ private:
+  struct Entry {
+    std::uint32_t offset = 0;
+    std::uint32_t size : 30 = 0;
+    std::uint32_t used : 1 = 0;
+    std::uint32_t odd : 1 = 0;  // byte-level vocabulary, but not spelled in its alphabet: kept as spelled
+  };
+  static std::size_t at(TokenId id) { return static_cast<std::size_t>(id); }
+  void index(TokenId id);
+  void grow();
+
+  bool byte_level_;
+  std::size_t count_ = 0;
+  std::string pool_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint64_t> slots_;  // open addressing: high half of the hash, then id + 1; 0 is free
+  std::size_t indexed_ = 0;
+  std::unordered_map<std::string, TokenId> hidden_;  // tokens that find() must not see, by their text
+};
+
+}  // namespace rondo::tokenizer
