@@ -28,7 +28,8 @@ int main() {
   if (!parsed.ok()) return 1;
   std::printf("%zu bytes\n", text.size());
   rondo::bench::measure("json parse", text.size(), [&] { (void)rondo::json::parse(text).ok(); });
-  rondo::bench::measure("json print compact", text.size(), [&] { (void)rondo::json::to_compact(parsed.value()).size(); });
+  rondo::bench::measure("json print compact", text.size(),
+                        [&] { (void)rondo::json::to_compact(parsed.value()).size(); });
   rondo::bench::measure("json print as Python", text.size(),
                         [&] { (void)rondo::json::to_python(parsed.value(), {}).size(); });
   return 0;

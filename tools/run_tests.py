@@ -87,7 +87,7 @@ def run_fuzz(target, seconds, environment):
     seeds = REPO / "fuzz" / "seeds" / name
     dictionary = REPO / "fuzz" / f"{name}.dict"
     with tempfile.TemporaryDirectory() as artifacts:
-        command = [str(target), f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=4096",
+        command = [str(target), f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=16384",
                    "-print_final_stats=1", f"-artifact_prefix={artifacts}/", str(found)]
         command += [str(seeds)] if seeds.is_dir() else []
         command += [f"-dict={dictionary}"] if dictionary.is_file() else []
