@@ -185,7 +185,12 @@ class Unescaper {
       case 'x': return code_point(2, "truncated \\xXX escape");
       case 'u': return code_point(4, "truncated \\uXXXX escape");
       case 'U': return code_point(8, "truncated \\UXXXXXXXX escape");
-      case 'N': error_ = "unknown Unicode character name"; return false;
+      // Character names would need a table that no template needs.
+      case 'N':
+        error_ = text_.substr(at_, 1) == "{" && text_.find('}', at_) != std::string_view::npos
+                     ? "unknown Unicode character name"
+                     : "malformed \\N character escape";
+        return false;
       default: out_ += '\\'; out_ += c; return true;
     }
   }
@@ -340,7 +345,8 @@ class Lexer {
   void comment(std::size_t open) {
     std::size_t close = source_.find("#}", pos_);
     if (close == kNone) {
-      fail(open, "Missing end of comment tag");
+      // One that ends with the source is no error, in the reference either.
+      if (pos_ < source_.size()) fail(open, "Missing end of comment tag");
       return;
     }
     const char sign = close > pos_ ? source_[close - 1] : '\0';
@@ -372,7 +378,7 @@ class Lexer {
       move_to(p);
       return;
     }
-    fail(open, "Missing end of raw directive");
+    if (pos_ < source_.size()) fail(open, "Missing end of raw directive");
   }
 
   // The tokens of one tag, up to and with its end.

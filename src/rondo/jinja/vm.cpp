@@ -36,7 +36,7 @@ class Macro final : public Object {
       for (const std::uint32_t id : function().parameters) {
         names.push_back(make_computed(runtime, vm_.program().names[id]));
       }
-      return make_list(runtime, std::move(names));
+      return make_tuple(runtime, std::move(names));
     }
     if (name == "catch_kwargs") return Value::boolean(function().kwargs_slot != kNoSlot);
     if (name == "catch_varargs") return Value::boolean(function().varargs_slot != kNoSlot);
