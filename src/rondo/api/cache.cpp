@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/files.h"
 #include "base/utf8.h"
 
 namespace rondo::api {
@@ -72,6 +73,16 @@ Error as(ErrorCode code, Error error) {
   return error;
 }
 
+// A folder may simply lack one; a file that was named as a tokenizer is of a kind that nobody here reads.
+Error no_tokenizer(const std::string& path) {
+  const bool is_folder = files::is_folder(path);
+  Error error;
+  error.code = is_folder ? ErrorCode::kNotFound : ErrorCode::kTokenizer;
+  error.message = is_folder ? "the folder has no tokenizer" : "not a tokenizer of a supported kind";
+  error.source = path;
+  return error;
+}
+
 }  // namespace
 
 LoadedTemplateResult Cache::template_from_text(const std::string& source, const jinja::CompileOptions& options) {
@@ -96,13 +107,7 @@ Result<std::shared_ptr<const LoadedTokenizer>> Cache::tokenizer(const std::strin
   return tokenizers_.get(path, [&]() -> Result<std::shared_ptr<const LoadedTokenizer>> {
     auto files = model::load(path);
     if (!files.ok()) return as(ErrorCode::kTokenizer, files.error());
-    if (!files.value().tokenizer) {
-      Error error;
-      error.code = ErrorCode::kNotFound;
-      error.message = "there is no tokenizer";
-      error.source = path;
-      return error;
-    }
+    if (!files.value().tokenizer) return no_tokenizer(path);
     auto made = tokenizer::Tokenizer::load(*files.value().tokenizer);
     if (!made.ok()) return as(ErrorCode::kTokenizer, made.error());
     auto loaded = std::make_shared<LoadedTokenizer>();

@@ -1,0 +1,103 @@
+// A model as rondo sees it: its chat template and its tokenizer, and what follows from them.
+//
+//   rondo::Result<rondo::Model> model = rondo::Model::load("path/to/model");   // folder or .gguf
+//   rondo::Chat chat;
+//   chat.messages = R"([{"role": "user", "content": "Hello"}])";
+//   std::string prompt = model.value().render(chat).value();
+//   rondo::Encoded ids = model.value().encode(chat).value();
+//
+// Conversations are JSON text in the shape of the public chat APIs: what was sent is what the template sees, key order and
+// spelling of numbers included.  The library reads no clock: templates that print the date need `now`.  A Model is cheap to copy; all its members may be called from many threads at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rondo/result.h"
+
+namespace rondo {
+
+// The input of one prompt.  Texts are JSON; "" stands for absent.
+struct Chat {
+  std::string messages = "[]";         // an array of messages
+  std::string tools;                   // an array of tool definitions
+  std::string documents;               // an array of objects
+  std::string kwargs;                  // an object: further template variables
+  bool add_generation_prompt = true;   // open the turn that the model is to write
+  std::string now;                     // local time for templates that print it, as "2026-03-14T15:09:26"
+  std::string continue_field;          // field of the last message that the model continues ("content"); excludes the above
+};
+
+// A prompt in token ids; all vectors have one entry per id.
+struct Encoded {
+  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> message_indices;  // the message an id belongs to; -1: none
+  std::vector<std::uint8_t> content_mask;     // 1: a message's own data
+  std::vector<std::uint8_t> sampled_mask;     // 1: the model itself would have written it
+};
+
+// The next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.
+struct Bridge {
+  std::vector<std::int32_t> prompt_ids;
+  std::vector<std::int32_t> completion_ids;  // with or without its stop token, possibly cut off
+  std::string new_messages;                  // a JSON array; none of role `assistant`
+  bool allow_lossy = true;                   // go on even if the template would write earlier turns differently
+};
+struct Bridged {
+  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> message_indices;  // per id: index in the new messages; -1: none
+  std::size_t appended = 0;                   // number of ids behind prompt and completion
+  std::vector<std::string> lossy;             // what the template would have changed, as sentences
+};
+
+struct ParsedCall {
+  std::optional<std::string> id;  // only if the model wrote one
+  std::string name;
+  std::string arguments;          // JSON, in the model's own characters where the format carries JSON
+  std::string status;             // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
+};
+
+// What a model wrote.
+struct Parsed {
+  std::string content;
+  std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
+  std::vector<ParsedCall> tool_calls;
+  bool complete = false;                 // false if something that was opened is still open
+};
+
+class Model {
+ public:
+  // Fails with kNotFound, kTemplateSyntax or kTokenizer.
+  [[nodiscard]] static Result<Model> load(const std::string& path);
+  // The same from two places: a template (file or folder) and a tokenizer (file or folder).
+  [[nodiscard]] static Result<Model> load(const std::string& template_path, const std::string& tokenizer_path);
+
+  // The prompt as text.  Fails with kInvalidArgument or kJson (`chat` does not fit), or as the template does.
+  [[nodiscard]] Result<std::string> render(const Chat& chat) const;
+
+  // The prompt as ids.  Text from messages, tools and documents never becomes a control token.
+  [[nodiscard]] Result<Encoded> encode(const Chat& chat) const;
+
+  // `chat` describes the messages behind `bridge.prompt_ids`.  Also fails with kCannotBridge.
+  [[nodiscard]] Result<Bridged> bridge(const Chat& chat, const Bridge& bridge) const;
+
+  // What the model wrote after the prompt of `chat`, special tokens as text.
+  [[nodiscard]] Result<Parsed> parse(const Chat& chat, const std::string& text) const;
+
+  // The ids that end generation, sorted.
+  [[nodiscard]] Result<std::vector<std::int32_t>> stop_ids() const;
+
+  [[nodiscard]] Result<std::vector<std::int32_t>> tokenize(const std::string& text) const;
+  [[nodiscard]] Result<std::string> detokenize(const std::vector<std::int32_t>& ids) const;
+
+ private:
+  struct State;
+  explicit Model(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,176 @@
+// The program itself: what it prints, what it complains about, and its exit status.
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/files.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Runs `rondo ARGUMENTS` in the folder of the batch goldens.
+struct Run {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class Shell {
+ public:
+  Shell() {
+    folder_ = fs::temp_directory_path() / ("rondo_cli_test_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  ~Shell() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+
+  // A file with this content; its path.
+  std::string file(const std::string& name, const std::string& content) const {
+    const std::string path = (folder_ / name).string();
+    REQUIRE(files::write(path, content).ok());
+    return path;
+  }
+
+  Run run(const std::string& arguments, const std::string& input = "") const {
+    const std::string in = file("in", input);
+    const std::string out = (folder_ / "out").string();
+    const std::string err = (folder_ / "err").string();
+    const std::string command = "cd '" RONDO_SOURCE_DIR "/tests/golden/batch' && '" RONDO_PROGRAM "' <'" + in + "' >'" +
+                                out + "' 2>'" + err + "' " + arguments;  // whose own redirections win
+    const int status = std::system(command.c_str());
+    return {WEXITSTATUS(status), files::read(out).value(), files::read(err).value()};
+  }
+
+ private:
+  fs::path folder_;
+};
+
+const char* const kHello = R"([{"role": "user", "content": "hello"}])";
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Shell, "render prints the prompt") {
+  const Run plain = run("render --model model --messages -", kHello);
+  CHECK(plain.err == "");
+  CHECK(plain.out == "<bos>[[user: hello~fin~[[assistant: ");
+  CHECK(plain.status == 0);
+  CHECK(run("render --model model -m hello --no-generation-prompt").out == "<bos>[[user: hello~fin~");
+  CHECK(run("render --template model/chat_template.jinja -m hello --kwargs '{\"bos_token\": \"B\"}' --json").out ==
+        "{\"text\":\"B[[user: hello~fin~[[assistant: \"}\n");
+  CHECK(run("render --model model", R"({"messages": [], "tools": [{"name": "f"}]})").out ==
+        "<bos>[[tool {\"name\": \"f\"}~fin~[[assistant: ");
+  const Run spans = run("render --model model -m hello --spans");
+  CHECK(spans.out.find("messages[0].content") != std::string::npos);
+  CHECK(run("render --model model --messages '" + file("bom.json", "\xEF\xBB\xBF[]") + "'").status == 0);
+}
+
+TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and status 1") {
+  struct Row {
+    std::string arguments;
+    std::string input;
+    std::string complaint;  // the first line of standard error begins with this
+  };
+  const std::string broken = file("broken.jinja", "{% for m in messages %}\n  {{ m.content }\n{% endfor %}");
+  const std::string latin = file("latin.jinja", "one\nd\xE9j\xE0 vu");
+  const std::string invalid = file("invalid.json", "[{\"role\": \"user\",\n  \"content\": \"d\xE9j\xE0\"}]");
+  const std::string cut = file("cut.gguf", std::string("GGUF\x03\0\0\0\x05\0\0\0", 12));
+  const Row rows[] = {
+      {"render --model nowhere", kHello, "rondo: nowhere: no such file or folder"},
+      {"render --model .. ", kHello, "rondo: ..: the folder has no chat template"},
+      {"render --model model --messages nowhere.json", "", "rondo: nowhere.json: "},
+      {"render --model model", "{\"role\": 1}", "rondo: messages must be an array of objects, found an object"},
+      {"render --model model", "\"hi\"", "rondo: messages must be an array of objects, found a string"},
+      {"render --model model", "[{\"role\": \"user\"}, 3]", "rondo: messages[1] must be an object, found an integer"},
+      {"render --model model", "[{\"content\": \"x\"}]", "rondo: messages[0] has no `role`"},
+      {"render --model model", "[{\"role\": \"wizard\"}]", "rondo: messages[0].role: unknown role `wizard`"},
+      {"render --model model", "[{\"role\": \"function\"}]", "rondo: model/chat_template.jinja:"},
+      {"render --model model", "[1,\n2", "rondo: standard input:2:2: expected `,` or `]` behind the element"},
+      {"render --model model", "", "rondo: standard input:1:1: expected a value, found the end of the text"},
+      {"render --model model --messages " + invalid, "", "rondo: " + invalid + ":2:16: invalid UTF-8 in a string"},
+      {"render --template " + broken, kHello, "rondo: " + broken + ":2:"},
+      {"render --template " + latin, kHello, "rondo: " + latin + ":2:2: the template is not valid UTF-8"},
+      {"render --model " + cut, kHello, "rondo: " + cut + ": byte "},
+      {"render --model model --kwargs '{bad}'", kHello, "rondo: --kwargs:1:2: expected a key in double quotes"},
+      {"render --model model --now noon", kHello, "rondo: `now` must be a time"},
+      {"render", kHello, "rondo: name a model with --model"},
+      {"tokenize --model nowhere x", "", "rondo: nowhere: no such file or folder"},
+      {"tokenize --model model/chat_template.jinja x", "", "rondo: model/chat_template.jinja: not a tokenizer"},
+      {"detokenize --model model '[999999]'", "", "rondo: "},
+      {"detokenize --model model '[\"a\"]'", "", "rondo: `ids[0]` must be an integer, found a string"},
+  };
+  for (const Row& row : rows) {
+    const Run result = run(row.arguments, row.input);
+    CAPTURE(row.arguments);
+    CAPTURE(row.input);
+    CHECK(result.status == 1);
+    CHECK(result.out == "");
+    CHECK_MESSAGE(result.err.starts_with(row.complaint), result.err, " should begin with ", row.complaint);
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
+  CHECK(run("").status == 2);
+  CHECK(run("juggle").status == 2);
+  CHECK(run("render --frobnicate").status == 2);
+  CHECK(run("bridge --model model").status == 2);
+  for (const char* command : {"", "render", "parse", "bridge", "tokenize", "detokenize", "chat", "batch", "demo"}) {
+    const Run help = run(std::string(command) + " --help");
+    CHECK(help.status == 0);
+    CHECK(help.out.find("Usage") != std::string::npos);
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "tokenize and detokenize") {
+  CHECK(run("tokenize --model model 'hello world' --ids").out == "259 264\n");
+  CHECK(run("tokenize --model model --ids", "hello world").out == "259 264\n");
+  CHECK(run("tokenize --model model 'hello~fin~'").out == "259      \"hello\"\n283      \"~fin~\"\n");
+  CHECK(run("tokenize --model model hello --json").out == "{\"ids\":[259],\"offsets\":[[0,5]]}\n");
+  CHECK(run("detokenize --model model '[259, 264]'").out == "hello world");
+}
+
+TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {
+  const std::string request = R"({"op": "jinja", "template": "{{ x }}", "context": {"x": )";
+  std::string input = "\n" + request + "1}, \"id\": 1}\r\n\r\nnonsense\n" + request + "2}, \"id\": 2}";
+  const std::string replies =
+      "{\"id\":1,\"text\":\"1\"}\n"
+      "{\"error\":{\"code\":\"bad_request\",\"message\":\"the line is not JSON: column 1: expected a value, found `n`\"}}\n"
+      "{\"id\":2,\"text\":\"2\"}\n";
+  CHECK(run("batch", input).out == replies);
+  CHECK(run("batch --threads 3", input).out == replies);
+  CHECK(run("batch", "").out == "");
+  CHECK(run("batch", "").status == 0);
+  CHECK(run("batch --threads 0", "").status == 2);
+
+  std::string many;
+  std::string expected;
+  for (int i = 0; i < 3000; ++i) {
+    many += request + std::to_string(i) + "}}\n";
+    expected += "{\"text\":\"" + std::to_string(i) + "\"}\n";
+  }
+  CHECK(run("batch", many).out == expected);
+  CHECK(run("batch --threads 4", many).out == expected);
+
+  const std::string text(5'000'000, 'a');
+  const Run large = run("batch", request + "\"" + text + "\"}}\n");
+  CHECK(large.out.size() == text.size() + 12);
+}
+
+TEST_CASE_FIXTURE(Shell, "batch fails only when a stream does") {
+  CHECK(run("batch < /").status == 1);
+  const Run full = run("batch > /dev/full", R"({"op": "jinja", "template": "x"})");
+  CHECK(full.status == 1);
+  CHECK(full.err.starts_with("rondo: standard output: "));
+}
+
+}  // namespace rondo
