@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/utf8.h"
+#include "tokenizer/byte_level.h"
 
 namespace rondo::tokenizer {
 namespace {
@@ -84,18 +85,13 @@ TokenId Bpe::intern(std::string_view bytes) {
   return parts_.emplace(std::string(bytes), next).first->second;
 }
 
-bool Bpe::add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank, bool allow_unknown_parts) {
-  const std::string whole = std::string(left) + std::string(right);
-  const auto left_id = vocabulary_.find(left);
-  const auto right_id = vocabulary_.find(right);
-  const auto result = vocabulary_.find(whole);
-  if (left_id && right_id && result) {
-    add_merge(*left_id, *right_id, rank, *result, !allow_unknown_parts);
-    return true;
+void Bpe::add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank) {
+  std::string parts[2] = {std::string(left), std::string(right)};
+  for (std::string& part : parts) {
+    if (!vocabulary_.is_byte_level()) continue;
+    if (auto bytes = byte_level::to_bytes(part)) part = std::move(*bytes);
   }
-  if (!allow_unknown_parts) return false;
-  add_merge(intern(left), intern(right), rank, intern(whole), false);
-  return true;
+  add_merge(intern(parts[0]), intern(parts[1]), rank, intern(parts[0] + parts[1]), false);
 }
 
 void Bpe::add_merges_by_score(const std::vector<double>& scores) {

@@ -43,8 +43,8 @@ class Bpe {
   void add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace);
   // Of SentencePiece: every way to build a token of two others merges, tokens of higher score first.
   void add_merges_by_score(const std::vector<double>& scores);
-  // Merges as text.  Parts that are no tokens get ids of their own.  Returns false if that is not allowed and needed.
-  bool add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank, bool allow_unknown_parts);
+  // A merge as GGUF files spell it.  Parts that are no tokens get ids of their own.  The first of equal merges counts.
+  void add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank);
 
   // Appends the tokens of `piece`.  REQUIRES: valid UTF-8 unless the vocabulary is byte-level.
   void encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const;

@@ -82,7 +82,7 @@ void load_bpe_merges(const std::vector<std::string>& merges, Bpe& bpe) {
   for (const std::string& merge : merges) {
     const std::size_t space = merge.find(' ', 1);
     if (space != std::string::npos) {
-      bpe.add_merge_texts(std::string_view(merge).substr(0, space), std::string_view(merge).substr(space + 1), rank, true);
+      bpe.add_merge_texts(std::string_view(merge).substr(0, space), std::string_view(merge).substr(space + 1), rank);
     }
     ++rank;
   }

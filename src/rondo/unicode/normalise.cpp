@@ -77,8 +77,17 @@ void reorder(std::vector<Normalised>& text) {
     }
     std::size_t end = at + 1;
     while (end < text.size() && combining_class(text[end].code_point) != 0) ++end;
-    std::stable_sort(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end),
-                     by_class);
+    const auto first = text.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto last = text.begin() + static_cast<std::ptrdiff_t>(end);
+    if (!std::is_sorted(first, last, by_class)) {
+      // What changed its order is made from all of the run, so that sources never go backwards.
+      const std::uint32_t begin = first->begin;
+      const std::uint32_t stop = std::max_element(first, last, [](const Normalised& a, const Normalised& b) {
+                                   return a.end < b.end;
+                                 })->end;
+      std::stable_sort(first, last, by_class);
+      std::for_each(first, last, [begin, stop](Normalised& unit) { unit.begin = begin, unit.end = stop; });
+    }
     at = end;
   }
 }
@@ -149,6 +158,8 @@ std::vector<Normalised> normalise_aligned(std::string_view text, Form form) {
   }
   reorder(out);
   if (composes(form)) compose(out);
+  std::uint32_t end = 0;
+  for (Normalised& unit : out) unit.end = end = std::max(end, unit.end);
   return out;
 }
 

@@ -22,7 +22,7 @@ struct Normalised {
 // True if normalising surely changes nothing (false does not mean that it would).
 [[nodiscard]] bool is_normalised(std::string_view text, Form form);
 
-// Ill-formed parts of `text` become U+FFFD.
+// Ill-formed parts of `text` become U+FFFD.  Neither `begin` nor `end` ever decreases along the result.
 [[nodiscard]] std::vector<Normalised> normalise_aligned(std::string_view text, Form form);
 [[nodiscard]] std::string normalise(std::string_view text, Form form);
 

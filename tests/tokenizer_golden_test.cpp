@@ -1,0 +1,211 @@
+// Tokenizers against what their references make of the same texts.
+//
+// The vocabularies with .inp and .out files come from the engine's package; tokenizer.json files, texts and ids from the
+// corpus beside the checkout.  Without RONDO_TEST_FULL only some of the corpus is taken.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "json/parse.h"
+#include "model/model_files.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kShared = RONDO_SOURCE_DIR "/../shared";
+const std::string kCorpus = kShared + "/corpus";
+
+bool full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
+
+// A folder that is removed at the end.
+struct Scratch {
+  fs::path path = fs::temp_directory_path() / "rondo_tokenizer_golden";
+  Scratch() { fs::create_directories(path); }
+  ~Scratch() { fs::remove_all(path); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+};
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
+  if (!pipe) return text;
+  std::array<char, 1 << 16> buffer;
+  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) {
+    text.append(buffer.data(), got);
+  }
+  return text;
+}
+
+std::vector<json::Value> read_xz_lines(const std::string& path) {
+  std::vector<json::Value> values;
+  std::istringstream lines(output_of("xz -dc '" + path + "'"));
+  for (std::string line; std::getline(lines, line);) {
+    Result<json::Value> value = json::parse(line);
+    REQUIRE_MESSAGE(value.ok(), path);
+    values.push_back(std::move(value).value());
+  }
+  return values;
+}
+
+std::shared_ptr<const Tokenizer> load(const std::string& path) {
+  Result<model::TokenizerSource> source = model::load_tokenizer_source(path);
+  if (!source.ok()) FAIL(source.error().to_string());
+  Result<std::shared_ptr<const Tokenizer>> tokenizer = Tokenizer::load(source.value());
+  if (!tokenizer.ok()) FAIL(tokenizer.error().to_string());
+  return tokenizer.value();
+}
+
+std::vector<TokenId> to_ids(const json::Value& list) {
+  std::vector<TokenId> ids;
+  for (const json::Value& id : list.as_array()) ids.push_back(static_cast<TokenId>(*id.to_int64()));
+  return ids;
+}
+
+std::string show(const std::vector<TokenId>& ids) {
+  std::string out;
+  for (const TokenId id : ids) out += " " + std::to_string(id);
+  return out;
+}
+
+// Pieces follow each other in the text and stay inside it.  Several may stand for one character.
+bool in_order(const std::vector<Piece>& pieces, std::size_t size) {
+  Piece last;
+  for (const Piece& piece : pieces) {
+    if (piece.begin > piece.end || piece.end > size || piece.begin < last.begin || piece.end < last.end) return false;
+    last = piece;
+  }
+  return true;
+}
+
+// The folder of a tokenizer.json of the corpus, overlays applied; "" if that can't be had here.
+std::string corpus_tokenizer(const json::Value& row, const fs::path& scratch) {
+  const std::string id(*row.find_string("id"));
+  const std::string file(*row.find_string("file"));
+  const std::string path = (scratch / (id + ".json")).string();
+  if (file.ends_with(".json.xz")) {
+    output_of("xz -dc '" + kCorpus + "/" + file + "' > '" + path + "'");
+  } else {
+    const std::string script = "import sys, json; sys.path.insert(0, sys.argv[1]); import apply_overlay; "
+                               "json.dump(apply_overlay.load(sys.argv[2], sys.argv[3]), sys.stdout)";
+    output_of("python3 -B -c '" + script + "' '" + kShared + "/oracle' '" + kCorpus + "' '" + file + "' > '" + path + "'");
+  }
+  return path;
+}
+
+struct Tally {
+  int cases = 0;
+  int wrong = 0;
+  std::string first;  // what went wrong first
+
+  void count(bool right, const std::string& what) {
+    ++cases;
+    if (right) return;
+    if (wrong++ == 0) first = what;
+  }
+};
+
+void compare(const Tokenizer& tokenizer, const json::Value& line, const std::string& text, Tally& tally) {
+  const json::Value& all = *line.find("p");
+  const json::Value* found = line.find("n");
+  const json::Value& no_special = found != nullptr ? *found : all;
+  found = line.find("x");
+  const json::Value& plain = found != nullptr ? *found : no_special;
+  const auto check = [&](const json::Value& expected, const EncodeOptions& options, const char* mode) {
+    const std::vector<Piece> pieces = tokenizer.encode(text, options);
+    std::vector<TokenId> ids;
+    for (const Piece& piece : pieces) ids.push_back(piece.id);
+    tally.count(ids == to_ids(expected) && in_order(pieces, text.size()),
+                std::string(mode) + " `" + text + "`:" + show(ids) + ", expected" + show(to_ids(expected)));
+  };
+  check(all, {}, "all");
+  check(no_special, {.parse_special = false}, "no special");
+  check(plain, {.parse_special = false, .parse_added = false}, "plain");
+  const std::vector<TokenId> ids = to_ids(all);
+  const std::string expected(line.find_string("d").value_or(text));
+  const Result<std::string> decoded = tokenizer.decode(ids, {});
+  tally.count(decoded.ok() && decoded.value() == expected,
+              "decode `" + text + "`: `" + (decoded.ok() ? decoded.value() : decoded.error().message) + "`");
+}
+
+}  // namespace
+
+TEST_CASE("vocabularies of the engine's package") {
+  const char* fixtures = std::getenv("RONDO_FIXTURES");
+  if (fixtures == nullptr) {
+    MESSAGE("RONDO_FIXTURES is not set, nothing to test");
+    return;
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(fixtures) / "vocab")) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(".gguf") || !files::exists(path + ".inp")) continue;
+    CAPTURE(path);
+    Result<model::TokenizerSource> source = model::load_tokenizer_source(path);
+    REQUIRE(source.ok());
+    Result<std::shared_ptr<const Tokenizer>> tokenizer = Tokenizer::load(source.value());
+    if (!tokenizer.ok()) {
+      CHECK(tokenizer.error().message.find("not supported yet") != std::string::npos);
+      continue;
+    }
+    const std::string inputs = files::read(path + ".inp").value();
+    std::istringstream outputs(files::read(path + ".out").value());
+    const std::string separator = "\n__ggml_vocab_test__\n";
+    std::size_t at = 0;
+    for (std::string line; std::getline(outputs, line);) {
+      const std::size_t end = std::min(inputs.find(separator, at), inputs.size());
+      const std::string text = inputs.substr(at, end - at);
+      at = end + separator.size();
+      std::vector<TokenId> expected;
+      std::istringstream numbers(line);
+      for (TokenId id = 0; numbers >> id;) expected.push_back(id);
+      CAPTURE(text);
+      CHECK(show(tokenizer.value()->encode_ids(text, {.parse_special = false})) == show(expected));
+    }
+  }
+}
+
+TEST_CASE("corpus: texts") {
+  if (!files::is_folder(kCorpus)) {
+    MESSAGE("no corpus beside the checkout, nothing to test");
+    return;
+  }
+  const Scratch scratch;
+  std::map<std::int64_t, std::string> texts;
+  for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/strings.jsonl.xz")) {
+    texts[*line.find("i")->to_int64()] = std::string(*line.find_string("s"));
+  }
+  const json::Value index = json::parse(files::read(kCorpus + "/tokenizers/index.json").value()).value();
+  const std::vector<std::string> sample = {"qwen3", "gemma3", "llama2", "deepseek_v3", "falcon3", "phi3"};
+  const char* only = std::getenv("RONDO_TEST_TOKENIZER");
+  for (const json::Value& row : index.as_array()) {
+    const std::string id(*row.find_string("id"));
+    if (row.find_string("format") == "gguf" || row.find_string("model") == "Unigram") continue;
+    if (only != nullptr ? id != only : !full() && std::find(sample.begin(), sample.end(), id) == sample.end()) continue;
+    const std::string path = corpus_tokenizer(row, scratch.path);
+    CAPTURE(id);
+    const auto tokenizer = load(path);
+    fs::remove(path);
+    Tally tally;
+    for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/" + id + ".jsonl.xz")) {
+      const json::Value* number = line.find("i");
+      compare(*tokenizer, line, number != nullptr ? texts.at(*number->to_int64()) : std::string(*line.find_string("s")), tally);
+    }
+    std::printf("%-20s %6d of %6d\n", id.c_str(), tally.cases - tally.wrong, tally.cases);
+    CHECK_MESSAGE(tally.wrong == 0, tally.first);
+  }
+}
+
+}  // namespace rondo::tokenizer
