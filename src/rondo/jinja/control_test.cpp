@@ -64,17 +64,17 @@ TEST_CASE("control: loops inside a message keep the message and name the element
       "{% for m in messages %}{% for c in m.calls or [] %}({{ c.name }}{% for k, v in c.args.items() %}{{ k }}{{ v }}"
       "{% endfor %}){% endfor %}{% endfor %}{% for t in tools %}[{{ t.name }}]{% endfor %}");
   CHECK(rendered.text.to_string(rendered.origins) ==
-        R"([0,1) literal 1:50 "(" message 2 in messages[2].calls[0]
+        R"dump([0,1) literal 1:52 "(" message 2 in messages[2].calls[0]
 [1,2) data messages[2].calls[0].name[0,1) "f" message 2 in messages[2].calls[0]
 [2,3) data messages[2].calls[0].args.#x[0,1) "x" message 2 in messages[2].calls[0].args.x
 [3,4) scalar messages[2].calls[0].args.x "1" message 2 in messages[2].calls[0].args.x via pystr
 [4,5) data messages[2].calls[0].args.#y[0,1) "y" message 2 in messages[2].calls[0].args.y
 [5,6) data messages[2].calls[0].args.y[0,1) "v" message 2 in messages[2].calls[0].args.y
-[6,7) literal 1:129 ")" message 2 in messages[2].calls[0]
-[7,8) literal 1:181 "[" in tools[0]
+[6,7) literal 1:123 ")" message 2 in messages[2].calls[0]
+[7,8) literal 1:168 "[" in tools[0]
 [8,9) data tools[0].name[0,1) "f" in tools[0]
-[9,10) literal 1:194 "]" in tools[0]
-)");
+[9,10) literal 1:181 "]" in tools[0]
+)dump");
 }
 
 TEST_CASE("control: a loop over numbers is bound by the first message that is set") {

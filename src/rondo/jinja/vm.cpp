@@ -450,13 +450,6 @@ void Vm::end_generation() {
   emit(runtime_, text.with_markup(true), *outputs_[output_]);
 }
 
-void Vm::check_output() {
-  if (outputs_[output_]->size() > runtime_.options.limits.output_bytes) {
-    runtime_.fail(ErrorCode::kLimit, "the output is larger than " +
-                                         std::to_string(runtime_.options.limits.output_bytes) + " bytes");
-  }
-}
-
 // ---- the machine
 
 // Longer than a function should be: it is the table of instructions, and each is a few lines.
@@ -640,13 +633,11 @@ Value Vm::run(Activation& activation) {
       case Op::kText:
         emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
                      *outputs_[output_]);
-        check_output();
         break;
       case Op::kEmit: {
         Value value = pop();
         if (instruction.flag != 0) value = to_text(runtime_, value).with_markup(true);
         emit(runtime_, value, *outputs_[output_]);
-        check_output();
         break;
       }
       case Op::kBeginCapture: begin_capture(); break;

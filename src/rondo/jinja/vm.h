@@ -80,7 +80,6 @@ class Vm {
   void begin_capture();
   [[nodiscard]] text::Text end_capture();
   void end_generation();
-  void check_output();
 
   [[nodiscard]] Activation* enter(std::uint32_t function, Activation* parent);
   void leave(Activation* activation);
