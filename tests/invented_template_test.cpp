@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(Fixture, "the bridge of an invented template equals the re-ren
   CHECK(bridged.value().appended_text == "[[answer>>2 ~fin~<<answer]]~fin~[[user>>Thanks~fin~[[assistant>>");
 
   json::Array all = history;
-  all.push_back(render::history_message(parsed.message, request.new_messages));
+  all.push_back(render::history_message(parsed, request.new_messages));
   all.insert(all.end(), request.new_messages.begin(), request.new_messages.end());
   CHECK(bridged.value().ids == ids(all, true));
   CHECK(bridged.value().message_indices.back() == -1);

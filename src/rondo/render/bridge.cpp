@@ -59,15 +59,20 @@ json::Value call_message(std::string_view id, std::string_view name, json::Value
   return call;
 }
 
-json::Value arguments_value(const std::string& arguments) {
+std::string_view reasoning_field(const ParsedCompletion& completion) {
+  return completion.input.reasoning_field.empty() ? std::string_view("reasoning_content") : completion.input.reasoning_field;
+}
+
+json::Value arguments_value(const std::string& arguments, bool as_text) {
+  if (as_text) return arguments;
   const Result<json::Value> parsed = json::parse(arguments);
   return parsed.ok() && parsed.value().is_object() ? parsed.value() : json::Value(arguments);
 }
 
-json::Array history_calls(const chat::AssistantMessage& message, const json::Array& new_messages) {
+json::Array history_calls(const ParsedCompletion& completion, const json::Array& new_messages) {
   ToolResults results(new_messages);
   json::Array calls;
-  for (const chat::ToolCall& call : message.tool_calls) {
+  for (const chat::ToolCall& call : completion.message.tool_calls) {
     const json::Value* result = results.take(call.name);
     std::string id = made_up_id(calls.size());
     if (call.id) {
@@ -75,18 +80,19 @@ json::Array history_calls(const chat::AssistantMessage& message, const json::Arr
     } else if (result != nullptr) {
       id = result->find_string("tool_call_id").value_or(id);
     }
-    calls.push_back(call_message(id, call.name, arguments_value(call.arguments)));
+    calls.push_back(call_message(id, call.name, arguments_value(call.arguments, completion.input.arguments_as_text)));
   }
   return calls;
 }
 
 // A message of the completion's kind without its text: same calls (names and ids), placeholder arguments, content and
 // reasoning where the completion has some.
-json::Value placeholder(const chat::AssistantMessage& parsed, const json::Array& new_messages, const json::Value& arguments,
+json::Value placeholder(const ParsedCompletion& completion, const json::Array& new_messages, const json::Value& arguments,
                         const json::Value& no_content) {
+  const chat::AssistantMessage& parsed = completion.message;
   json::Object message;
   message.set("role", "assistant");
-  json::Array calls = history_calls(parsed, new_messages);
+  json::Array calls = history_calls(completion, new_messages);
   if (calls.empty()) {
     // Results without a call that could be read: the template still needs one to answer.
     ToolResults results(new_messages);
@@ -99,7 +105,7 @@ json::Value placeholder(const chat::AssistantMessage& parsed, const json::Array&
   }
   const bool has_content = parsed.content.find_first_not_of(" \t\r\n") != std::string::npos;
   message.set("content", has_content || calls.empty() ? json::Value("ZZ") : no_content);
-  if (parsed.reasoning && !parsed.reasoning->empty()) message.set("reasoning_content", "YY");
+  if (parsed.reasoning && !parsed.reasoning->empty()) message.set(reasoning_field(completion), "YY");
   if (!calls.empty()) message.set("tool_calls", std::move(calls));
   return message;
 }
@@ -122,7 +128,7 @@ Result<SuffixRender> render_suffix(const TurnContext& context, const PlainClose&
   for (const json::Value& argument : arguments) {
     for (const json::Value& empty : no_content) {
       json::Array messages = history;
-      messages.push_back(placeholder(request.completion->message, request.new_messages, argument, empty));
+      messages.push_back(placeholder(*request.completion, request.new_messages, argument, empty));
       messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
       Result<jinja::Rendered> full = render_messages(context, messages, true);
       if (!full.ok()) {
@@ -238,12 +244,17 @@ json::Array stand_in_history() {
 
 }  // namespace
 
-json::Value history_message(const chat::AssistantMessage& message, const json::Array& new_messages) {
+json::Value history_message(const ParsedCompletion& completion, const json::Array& new_messages) {
+  const chat::AssistantMessage& message = completion.message;
   json::Object out;
   out.set("role", "assistant");
-  out.set("content", message.content);
-  if (message.reasoning) out.set("reasoning_content", *message.reasoning);
-  json::Array calls = history_calls(message, new_messages);
+  json::Array calls = history_calls(completion, new_messages);
+  if (!message.content.empty() || calls.empty() || completion.input.no_content == format::NoContent::kEmpty) {
+    out.set("content", message.content);
+  } else if (completion.input.no_content == format::NoContent::kNull) {
+    out.set("content", nullptr);
+  }
+  if (message.reasoning) out.set(reasoning_field(completion), *message.reasoning);
   if (!calls.empty()) out.set("tool_calls", std::move(calls));
   return out;
 }
@@ -265,7 +276,7 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
   out.message_indices.assign(old_size, text::kNoMessage);
   append_suffix(context, profile, request, suffix.value(), out);
   out.appended = out.ids.size() - old_size;
-  out.lossy = find_lossy(context, history, history_message(request.completion->message, request.new_messages), request.new_messages);
+  out.lossy = find_lossy(context, history, history_message(*request.completion, request.new_messages), request.new_messages);
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "chat/conversation.h"
+#include "format/format.h"
 #include "render/encode.h"
 #include "render/stop.h"
 #include "rondo/result.h"
@@ -26,6 +27,7 @@ namespace rondo::render {
 struct ParsedCompletion {
   chat::AssistantMessage message;
   std::string closing_text;
+  format::InputShape input;  // how the template wants the message to look in history
 };
 
 struct BridgeRequest {
@@ -61,8 +63,8 @@ struct Bridged {
 // that ends an assistant turn, or raises with the new messages) or as the template does.
 [[nodiscard]] Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request);
 
-// The completion as a history message: the field names and shapes of the public chat APIs.  Arguments that are a JSON
-// object are given as an object.  Calls without an id get the ids of the tool results that answer them.
-[[nodiscard]] json::Value history_message(const chat::AssistantMessage& message, const json::Array& new_messages);
+// The completion as a history message in the field names of the public chat APIs and the shape that the template wants.
+// Calls without an id get the ids of the tool results that answer them.
+[[nodiscard]] json::Value history_message(const ParsedCompletion& completion, const json::Array& new_messages);
 
 }  // namespace rondo::render

@@ -66,7 +66,7 @@ void add_dropped_fields(const jinja::Rendered& after, const json::Value& assista
     out.push_back(std::move(finding));
   };
   // Templates read reasoning under one of several names; the aliases of template_variables() are two of them.
-  if (has_text(assistant, "reasoning_content") && !writes_path(after, index, {"reasoning_content", "thinking"})) add("reasoning_content");
+  if (has_text(assistant, "reasoning_content") && !writes_path(after, index, {"reasoning_content", "thinking", "reasoning"})) add("reasoning_content");
   if (has_text(assistant, "content") && !writes_path(after, index, {"content"})) add("content");
   if (assistant.find("tool_calls") != nullptr && !writes_path(after, index, {"tool_calls"})) add("tool_calls");
 }
