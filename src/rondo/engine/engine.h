@@ -118,6 +118,9 @@ class Engine {
 
   // The ids that the memory holds.
   [[nodiscard]] virtual std::span<const TokenId> tokens() const = 0;
+
+  // Forgets everything.
+  virtual void clear() = 0;
 };
 
 // Checks what every engine requires of a prompt.

@@ -19,6 +19,10 @@ class Fake final : public Engine {
   [[nodiscard]] Result<Generation> generate(const GenerateOptions& options) override;
   [[nodiscard]] std::span<const float> logits() const override { return logits_; }
   [[nodiscard]] std::span<const TokenId> tokens() const override { return tokens_; }
+  void clear() override { tokens_.clear(); }
+
+  // Puts another completion behind the script.
+  void add(std::vector<TokenId> completion) { completions_.push_back(std::move(completion)); }
 
  private:
   Description description_;

@@ -397,6 +397,7 @@ const Description& LlamaCpp::describe() const { return memory_->description(); }
 std::span<const float> LlamaCpp::logits() const { return memory_->logits(); }
 std::span<const TokenId> LlamaCpp::tokens() const { return memory_->tokens(); }
 std::span<const std::uint32_t> LlamaCpp::batches() const { return memory_->batches(); }
+void LlamaCpp::clear() { memory_->clear(); }
 
 Result<PromptReport> LlamaCpp::prompt(std::span<const TokenId> ids, const CancelFlag* cancel) {
   if (auto checked = check_prompt(describe(), ids); !checked.ok()) return checked.error();

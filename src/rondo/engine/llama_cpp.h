@@ -42,6 +42,7 @@ class LlamaCpp final : public Engine {
   [[nodiscard]] Result<Generation> generate(const GenerateOptions& options) override;
   [[nodiscard]] std::span<const float> logits() const override;
   [[nodiscard]] std::span<const TokenId> tokens() const override;
+  void clear() override;
 
   // Sizes of the batches that decoded tokens(), in order; their sum is tokens().size().  Rounding in the logits depends
   // on them, so a comparison with a fresh run must use the same ones.

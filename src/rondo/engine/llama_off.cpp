@@ -27,6 +27,7 @@ Result<Generation> LlamaCpp::generate(const GenerateOptions&) { return off(); }
 std::span<const float> LlamaCpp::logits() const { return {}; }
 std::span<const TokenId> LlamaCpp::tokens() const { return {}; }
 std::span<const std::uint32_t> LlamaCpp::batches() const { return {}; }
+void LlamaCpp::clear() {}
 Status LlamaCpp::replay(std::span<const TokenId>, std::span<const std::uint32_t>) { return off(); }
 
 Status write_tiny_model(const TinyModel&, const std::string&) { return off(); }
