@@ -41,8 +41,10 @@ Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source
   return jinja::Template::compile(source, options, name);
 }
 
-LoadedTemplateResult compile_files(const model::ModelFiles& files, const jinja::CompileOptions& options) {
+LoadedTemplateResult compile_files(const model::ModelFiles& files, const jinja::CompileOptions& options,
+                                   std::uint64_t serial) {
   auto loaded = std::make_shared<LoadedTemplate>();
+  loaded->serial = serial;
   loaded->bos_token = files.bos_token;
   loaded->eos_token = files.eos_token;
   for (const model::TemplateSource& source : files.templates) {
@@ -91,6 +93,7 @@ LoadedTemplateResult Cache::template_from_text(const std::string& source, const 
     if (!compiled.ok()) return compiled.error();
     auto loaded = std::make_shared<LoadedTemplate>();
     loaded->plain = compiled.value();
+    loaded->serial = ++serial_;
     return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
   });
 }
@@ -99,7 +102,7 @@ LoadedTemplateResult Cache::template_from_file(const std::string& path, const ji
   return templates_.get("file " + options_key(options) + path, [&]() -> LoadedTemplateResult {
     auto files = model::load_template_source(path);
     if (!files.ok()) return as(ErrorCode::kNotFound, files.error());
-    return compile_files(files.value(), options);
+    return compile_files(files.value(), options, ++serial_);
   });
 }
 
@@ -112,6 +115,7 @@ Result<std::shared_ptr<const LoadedTokenizer>> Cache::tokenizer(const std::strin
     if (!made.ok()) return as(ErrorCode::kTokenizer, made.error());
     auto loaded = std::make_shared<LoadedTokenizer>();
     loaded->tokenizer = made.value();
+    loaded->serial = ++serial_;
     loaded->bos_token = files.value().bos_token;
     loaded->eos_token = files.value().eos_token;
     return std::shared_ptr<const LoadedTokenizer>(std::move(loaded));

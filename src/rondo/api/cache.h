@@ -1,6 +1,8 @@
 // Templates and tokenizers, loaded once and kept.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -73,6 +75,7 @@ struct LoadedTemplate {
   std::shared_ptr<const jinja::Template> tool_use;  // for conversations with tools, where the model has one; else null
   std::optional<std::string> bos_token;
   std::optional<std::string> eos_token;
+  std::uint64_t serial = 0;  // no two in a cache have the same, not even after one was forgotten
 
   [[nodiscard]] const std::shared_ptr<const jinja::Template>& with_tools(bool tools) const {
     return tools && tool_use != nullptr ? tool_use : plain;
@@ -83,6 +86,7 @@ struct LoadedTokenizer {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
   std::optional<std::string> bos_token;
   std::optional<std::string> eos_token;
+  std::uint64_t serial = 0;
 };
 
 // Thread-safe.
@@ -101,6 +105,7 @@ class Cache {
   // Large enough to hold whatever one process uses; small enough that hostile input cannot fill the memory.
   Memo<LoadedTemplate> templates_{4096};
   Memo<LoadedTokenizer> tokenizers_{64};
+  std::atomic<std::uint64_t> serial_ = 0;
 };
 
 }  // namespace rondo::api

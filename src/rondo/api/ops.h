@@ -10,6 +10,7 @@
 #include "api/fields.h"
 #include "api/requests.h"
 #include "api/service.h"
+#include "format/format.h"
 #include "json/value.h"
 #include "render/stop.h"
 #include "rondo/result.h"
@@ -20,6 +21,7 @@ namespace rondo::api {
 struct OpContext {
   Cache& cache;
   Memo<render::TurnProfile>& profiles;
+  Memo<format::Format>& formats;
   std::function<jinja::LocalTime()> clock;
   RunOptions options;
 };

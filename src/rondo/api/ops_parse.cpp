@@ -1,8 +1,119 @@
-// parse, parse_stream, bridge, grammar: not wired yet; their requests are checked all the same.
+// parse, parse_stream, grammar: what a model wrote, and what it may write.
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/formats.h"
 #include "api/ops.h"
+#include "parse/parser.h"
 
 namespace rondo::api {
 namespace {
+
+// What parse and parse_stream have in common.
+struct ParseFields {
+  TemplateFields chat_template;
+  ConversationFields input;
+  AskedOfModel asked;
+  parse::Options options;
+};
+
+ParseFields read_parse(Fields& fields) {
+  ParseFields out;
+  out.chat_template = read_template(fields, TokenizerUse::kOptional);
+  out.input = read_conversation(fields, {.add_generation_prompt = true});
+  out.asked = read_asked(fields);
+  out.options.partial = fields.flag("partial", false);
+  out.options.strict = fields.flag("strict", false);
+  out.options.inline_reasoning = fields.choice("reasoning", {"split", "inline"}) == "inline";
+  out.options.tools = out.input.conversation.tools;
+  out.options.calls = out.asked.tool_choice != "none";
+  out.options.parallel_calls = out.asked.parallel_tool_calls;
+  return out;
+}
+
+Result<parse::Parser> make_parser(const OpContext& context, ParseFields& fields) {
+  auto prepared = prepare(context.cache, fields.chat_template, fields.input.conversation, context.clock);
+  if (!prepared.ok()) return prepared.error();
+  auto format = inferred_format(context.formats, prepared.value(), fields.input.conversation);
+  if (!format.ok()) return format.error();
+  auto tail = prompt_tail(prepared.value(), fields.input.conversation, fields.input.has_messages);
+  if (!tail.ok()) return tail.error();
+  fields.options.prompt_tail = std::move(tail).value();
+  return parse::Parser(format.value(), fields.options);
+}
+
+json::Value call_to_json(const chat::ToolCall& call) {
+  json::Object out;
+  out.set("id", call.id ? json::Value(*call.id) : json::Value());
+  out.set("name", call.name);
+  out.set("arguments", call.arguments);
+  if (call.status != chat::CallStatus::kOk) {
+    out.set("status", chat::to_string(call.status));
+    out.set("raw", json::Array{call.raw_begin, call.raw_end});
+  }
+  return out;
+}
+
+json::Object message_to_json(const chat::AssistantMessage& message) {
+  json::Array calls;
+  for (const chat::ToolCall& call : message.tool_calls) calls.push_back(call_to_json(call));
+  json::Object out;
+  out.set("content", message.content);
+  out.set("reasoning_content", message.reasoning ? json::Value(*message.reasoning) : json::Value());
+  out.set("tool_calls", std::move(calls));
+  out.set("complete", message.complete);
+  return out;
+}
+
+// The deltas of one chunk.  Neighbours of one kind become one.
+class Deltas {
+ public:
+  void add(const std::vector<parse::Event>& events) {
+    for (const parse::Event& event : events) add(event);
+  }
+
+  [[nodiscard]] json::Array take() { return std::exchange(entries_, {}); }
+
+  // Puts later entries behind those of an earlier chunk.
+  static void append(json::Array& earlier, json::Array later) {
+    for (json::Value& entry : later) earlier.push_back(std::move(entry));
+  }
+
+ private:
+  void add(const parse::Event& event) {
+    switch (event.kind) {
+      case parse::EventKind::kContent: return add_text("content", event.text);
+      case parse::EventKind::kReasoning: return add_text("reasoning_content", event.text);
+      case parse::EventKind::kCallStart: {
+        json::Object call{{"index", event.call}, {"id", event.id ? json::Value(*event.id) : json::Value()}, {"name", event.text}};
+        return add_call(std::move(call));
+      }
+      case parse::EventKind::kCallId: return add_call({{"index", event.call}, {"id", event.text}});
+      case parse::EventKind::kArguments:
+        if (!event.text.empty()) add_call({{"index", event.call}, {"arguments", event.text}});
+        return;
+      case parse::EventKind::kMarker:
+      case parse::EventKind::kCallEnd: return;
+    }
+  }
+
+  void add_call(json::Object call) { entries_.emplace_back(json::Object{{"tool_call", std::move(call)}}); }
+
+  void add_text(std::string_view field, const std::string& text) {
+    if (text.empty()) return;
+    if (!entries_.empty()) {
+      if (json::Value* last = entries_.back().as_object().find(field)) {
+        *last = json::Value(last->as_string() + text);
+        return;
+      }
+    }
+    entries_.emplace_back(json::Object{{std::string(field), text}});
+  }
+
+  json::Array entries_;
+};
 
 Error unsupported(const std::string& op) {
   Error error;
@@ -13,9 +124,38 @@ Error unsupported(const std::string& op) {
 
 }  // namespace
 
-Reply op_parse(const OpContext&, Fields&) { return unsupported("parse"); }
-Reply op_parse_stream(const OpContext&, Fields&) { return unsupported("parse_stream"); }
-Reply op_bridge(const OpContext&, Fields&) { return unsupported("bridge"); }
+Reply op_parse(const OpContext& context, Fields& fields) {
+  ParseFields request = read_parse(fields);
+  const std::string text = fields.required_text("text");
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto parser = make_parser(context, request);
+  if (!parser.ok()) return parser.error();
+  (void)parser.value().feed(text);
+  auto message = parser.value().finish();
+  if (!message.ok()) return message.error();
+  return json::Value(message_to_json(message.value()));
+}
+
+Reply op_parse_stream(const OpContext& context, Fields& fields) {
+  ParseFields request = read_parse(fields);
+  const std::vector<std::string> chunks = fields.required_texts("chunks");
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto parser = make_parser(context, request);
+  if (!parser.ok()) return parser.error();
+  Deltas deltas;
+  json::Array entries;
+  for (const std::string& chunk : chunks) {
+    deltas.add(parser.value().feed(chunk));
+    entries.emplace_back(deltas.take());
+  }
+  deltas.add(parser.value().close());
+  if (!entries.empty()) Deltas::append(entries.back().as_array(), deltas.take());
+  auto message = parser.value().finish();
+  if (!message.ok()) return message.error();
+  return json::Value(json::Object{{"deltas", std::move(entries)}, {"message", message_to_json(message.value())}});
+}
 
 Reply op_grammar(const OpContext&, Fields& fields) {
   (void)read_template(fields, TokenizerUse::kOptional);

@@ -91,6 +91,8 @@ Result<Prepared> prepare(Cache& cache, const TemplateFields& fields, chat::Conve
   Prepared out;
   out.chat_template = loaded.value()->with_tools(conversation.tools.has_value());
   out.options.strict = fields.strict;
+  out.identity = std::to_string(loaded.value()->serial) + (out.chat_template == loaded.value()->plain ? " " : " tools ") +
+                 (fields.strict ? "strict" : "lenient");
   out.options.now = fields.now;
   if (!out.options.now && clock) out.options.now = clock();
   take_if_absent(conversation.bos_token, loaded.value()->bos_token);
@@ -100,6 +102,7 @@ Result<Prepared> prepare(Cache& cache, const TemplateFields& fields, chat::Conve
   auto tokenizer = cache.tokenizer(*fields.tokenizer);
   if (!tokenizer.ok()) return tokenizer.error();
   out.tokenizer = tokenizer.value()->tokenizer;
+  out.identity += " " + std::to_string(tokenizer.value()->serial);
   take_if_absent(conversation.bos_token, tokenizer.value()->bos_token);
   take_if_absent(conversation.eos_token, tokenizer.value()->eos_token);
   return out;

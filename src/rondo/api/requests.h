@@ -51,6 +51,7 @@ struct Prepared {
   std::shared_ptr<const jinja::Template> chat_template;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;  // null if the request names none
   tmpl::ApplyOptions options;
+  std::string identity;  // names template, tokenizer and mode; for keys of what is derived from them
 };
 
 // Loads what `fields` name, and gives `conversation` the special tokens that they bring where it has none itself.

@@ -66,6 +66,7 @@ json::Value reply_of(const Result<json::Value>& result, const json::Value* id) {
 struct Service::State {
   Cache cache;
   Memo<render::TurnProfile> profiles{1024};
+  Memo<format::Format> formats{1024};
   std::function<jinja::LocalTime()> clock;
 };
 
@@ -89,7 +90,7 @@ Result<json::Value> Service::run(const json::Value& request, const RunOptions& o
   const Op* op = find_op(op_field->as_string());
   if (op == nullptr) return bad_request("unknown op `" + op_field->as_string() + "`");
   Fields fields(request.as_object());
-  const OpContext context{state_->cache, state_->profiles, state_->clock, options};
+  const OpContext context{state_->cache, state_->profiles, state_->formats, state_->clock, options};
   try {
     return op->run(context, fields);
   } catch (const std::exception& exception) {

@@ -1,0 +1,22 @@
+// Formats (how a template writes an assistant turn), inferred once per template, tokenizer and template variables.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/cache.h"
+#include "api/requests.h"
+#include "format/format.h"
+
+namespace rondo::api {
+
+// Fails where the template cannot be analysed (it raises on every probe).
+[[nodiscard]] Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,
+                                                         const chat::Conversation& conversation);
+
+// The end of the prompt that `conversation` makes, from behind the data of the messages that the model answers: it says
+// whether reasoning or content is already open, and holds the text of a continued message.  Without messages one plain
+// user message is meant.
+[[nodiscard]] Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages);
+
+}  // namespace rondo::api
