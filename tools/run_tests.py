@@ -4,7 +4,7 @@
 Usage: run_tests.py [--build TREE] [--fuzz TREE] [--fuzz-seconds N] [--full] [WORD...]
 
 Cases are counted one by one: each case of a doctest program, each other CTest test, each fuzz target.  A case that says
-that it was skipped (a doctest message that begins with "skipped") counts as skipped.  With WORDs only programs run whose
+that it was skipped (a doctest message that begins with "skipped:") counts as skipped.  With WORDs only programs run whose
 name contains one of them.  The last line is `N passed, N failed` (and `, N skipped` where there are any); the exit status
 is 1 when anything failed or nothing ran.
 """
@@ -22,7 +22,7 @@ import time
 REPO = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT_S = 1500
 SUMMARY = re.compile(r"\[doctest\] test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed\s*\|\s*(\d+) skipped")
-SKIPPED = re.compile(r"MESSAGE:\s*(skipped.*)", re.IGNORECASE)
+SKIPPED = re.compile(r"MESSAGE:\s*(skipped:.*|.*; skipped$|.*, nothing to test$)", re.MULTILINE)
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # A finding ends the program at once; the stack of an undefined-behaviour finding is part of the report.
 SANITIZERS = {
@@ -165,7 +165,7 @@ def main():
     for name, value in SANITIZERS.items():
         environment.setdefault(name, value)
     if options.full:
-        environment["RONDO_TEST_FULL"] = "1"
+        environment["RONDO_TEST_FULL"] = environment["RONDO_FULL"] = "1"
     jobs = plan(options, environment)
     outcomes = []
     workers = max(1, int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1))
