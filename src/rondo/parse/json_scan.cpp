@@ -1,0 +1,174 @@
+#include "parse/json_scan.h"
+
+#include <string_view>
+
+#include "base/limits.h"
+#include "format/units.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::is_space;
+
+bool is_scalar(char byte) {
+  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '+' ||
+         byte == '.';
+}
+
+// Numbers loosely, words exactly: a prefix of `true`, `false`, `null`, `NaN`, `Infinity`.
+bool may_be_scalar(std::string_view text) {
+  if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') {
+    return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos || std::string_view("-Infinity").starts_with(text);
+  }
+  for (const std::string_view word : {"true", "false", "null", "NaN", "Infinity"}) {
+    if (word.starts_with(text)) return true;
+  }
+  return false;
+}
+
+bool is_whole_scalar(std::string_view text) {
+  if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') return text != "-";
+  return text == "true" || text == "false" || text == "null" || text == "NaN" || text == "Infinity";
+}
+
+constexpr JsonScanner::Step kBad{true, false, false, false, false};
+
+}  // namespace
+
+JsonScanner::Step JsonScanner::step(char byte) {
+  if (state_ == State::kInString || state_ == State::kInKey) return in_string(byte);
+  if (state_ == State::kInScalar) return in_scalar(byte);
+  if (is_space(byte)) return {};
+  switch (state_) {
+    case State::kValueOrEnd:
+      if (byte == ']') return close_frame(byte);
+      return begin_value(byte);
+    case State::kValue: return begin_value(byte);
+    case State::kKeyOrEnd:
+      if (byte == '}') return close_frame(byte);
+      [[fallthrough]];
+    case State::kKey:
+      if (byte != '"') return kBad;
+      frames_.back().key.clear();
+      state_ = State::kInKey;
+      return {};
+    case State::kColon:
+      if (byte != ':') return kBad;
+      state_ = State::kValue;
+      return {};
+    case State::kAfterValue: return after_value(byte);
+    default: return kBad;
+  }
+}
+
+JsonScanner::Step JsonScanner::begin_value(char byte) {
+  Step step;
+  step.begins_value = true;
+  if (byte == '{' || byte == '[') {
+    if (frames_.size() >= static_cast<std::size_t>(limits::kJsonDepth)) return kBad;
+    frames_.push_back({byte == '[', ""});
+    state_ = byte == '{' ? State::kKeyOrEnd : State::kValueOrEnd;
+  } else if (byte == '"') {
+    state_ = State::kInString;
+  } else if (is_scalar(byte) && may_be_scalar(std::string_view(&byte, 1))) {
+    scalar_.assign(1, byte);
+    state_ = State::kInScalar;
+  } else {
+    return kBad;
+  }
+  return step;
+}
+
+JsonScanner::Step JsonScanner::end_value() {
+  state_ = frames_.empty() ? State::kDone : State::kAfterValue;
+  Step step;
+  step.ends_value = true;
+  return step;
+}
+
+JsonScanner::Step JsonScanner::in_string(char byte) {
+  const bool is_key = state_ == State::kInKey;
+  if (static_cast<unsigned char>(byte) < 0x20) return kBad;
+  if (escape_ == 0 && byte == '"') {
+    if (!is_key) return end_value();
+    state_ = State::kColon;
+    return {};
+  }
+  if (is_key) frames_.back().key += byte;
+  if (escape_ == 1) {
+    if (byte != 'u' && std::string_view("\"\\/bfnrt").find(byte) == std::string_view::npos) return kBad;
+    escape_ = byte == 'u' ? 5 : 0;
+    return {};
+  }
+  if (escape_ > 1) {  // four hexadecimal digits, counted down from 5 to 2
+    if (std::string_view("0123456789abcdefABCDEF").find(byte) == std::string_view::npos) return kBad;
+    escape_ = escape_ == 2 ? 0 : escape_ - 1;
+    return {};
+  }
+  if (byte == '\\') escape_ = 1;
+  return {};
+}
+
+JsonScanner::Step JsonScanner::in_scalar(char byte) {
+  if (is_scalar(byte)) {
+    scalar_ += byte;
+    if (may_be_scalar(scalar_)) return {};
+    scalar_.pop_back();
+    return kBad;
+  }
+  if (!is_whole_scalar(scalar_)) return kBad;
+  const bool is_outermost = frames_.empty();
+  state_ = is_outermost ? State::kDone : State::kAfterValue;
+  Step step = is_outermost || is_space(byte) ? Step{} : after_value(byte);
+  step.ended_before = true;
+  step.left_over = is_outermost;
+  return step;
+}
+
+JsonScanner::Step JsonScanner::after_value(char byte) {
+  if (byte == ',') {
+    state_ = frames_.back().is_array ? State::kValue : State::kKey;
+    return {};
+  }
+  if (byte == '}' || byte == ']') return close_frame(byte);
+  return kBad;
+}
+
+JsonScanner::Step JsonScanner::close_frame(char byte) {
+  if (frames_.back().is_array != (byte == ']')) return kBad;
+  frames_.pop_back();
+  return end_value();
+}
+
+std::string JsonScanner::closing() const {
+  std::string out;
+  switch (state_) {
+    case State::kInString:
+    case State::kInKey:
+      if (escape_ == 1) out = "\\";
+      if (escape_ > 1) out.append(static_cast<std::size_t>(escape_ - 1), '0');
+      out += '"';
+      if (state_ == State::kInKey) out += ":null";
+      break;
+    case State::kKey: out = "\"\":null"; break;
+    case State::kColon: out = ":null"; break;
+    case State::kValue: out = "null"; break;
+    case State::kInScalar:
+      for (const std::string_view word : {"true", "false", "null", "NaN", "Infinity", "-Infinity"}) {
+        if (!is_whole_scalar(scalar_) && word.starts_with(scalar_)) {
+          out = word.substr(scalar_.size());
+          break;
+        }
+      }
+      if (!scalar_.empty() && std::string_view("+-.eE").find(scalar_.back()) != std::string_view::npos && scalar_ != "true" &&
+          scalar_ != "false" && out.empty()) {
+        out = "0";
+      }
+      break;
+    default: break;
+  }
+  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) out += frame->is_array ? ']' : '}';
+  return out;
+}
+
+}  // namespace rondo::parse

@@ -1,0 +1,508 @@
+#include "parse/machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+#include "format/units.h"
+#include "json/print.h"
+
+namespace rondo::parse {
+
+using format::is_blank;
+using format::is_space;
+
+std::unique_ptr<Machine> Machine::make(std::shared_ptr<const format::Format> format, Options options) {
+  auto machine = std::make_unique<Machine>(format, options);
+  if (!machine->is_prompt_foreign_) return machine;
+  options.prompt_tail.clear();
+  return std::make_unique<Machine>(std::move(format), std::move(options));
+}
+
+Machine::Machine(std::shared_ptr<const format::Format> format, Options options) : format_(std::move(format)), options_(std::move(options)) {
+  if (options_.tools) tools_ = chat::tool_definitions(*options_.tools);
+  compile();
+  start_from_prompt();
+}
+
+const Marker* Machine::add_marker(std::string_view text) {
+  markers_.push_back(std::make_unique<Marker>(text));
+  return markers_.back().get();
+}
+
+void Machine::compile() {
+  const format::Format& f = *format_;
+  if (f.reasoning.present) {
+    const Marker* open = add_marker(f.reasoning.open);
+    const Marker* close = add_marker(f.reasoning.close);
+    blank_set_.add(kReasoningOpen, open);
+    blank_set_.add(kReasoningClose, close);
+    reasoning_open_set_.add(kReasoningOpen, open);
+    reasoning_set_.add(kReasoningClose, close);
+  }
+  blank_set_.add(kContentOpen, add_marker(f.content.open));
+  blank_set_.add(kHeader, add_marker(f.header));
+  const Marker* content_close = add_marker(f.content.close);
+  blank_set_.add(kContentClose, content_close);
+  text_set_.add(kContentClose, content_close);
+  for (const auto* stops : {&f.stops.content, &f.stops.tool, &f.stops.history_close}) {
+    for (const std::string& stop : *stops) {
+      const Marker* marker = add_marker(stop);
+      if (marker->empty() && stops == &f.stops.content) blank_stop_ = stop;
+      for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &section_set_, &after_set_, &between_set_, &parameter_set_, &follower_set_, &recover_set_}) {
+        set->add(kStop, marker);
+      }
+    }
+  }
+  if (!blank_stop_.empty()) text_set_.add_lead(blank_stop_);
+  if (f.calls.present && options_.calls) compile_calls();
+}
+
+// What may close a call: the whole closing text, its beginning or its end, as far as these are units.
+void Machine::add_closers(MarkerSet& set) {
+  const std::string core = call_close_.core();
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  set.add(kCallClose, &call_close_);
+  for (const std::size_t cut : cuts) {
+    if (cut == 0 || cut == core.size()) continue;
+    set.add(kCallClose, add_marker(call_close_.lead() + core.substr(0, cut)));
+    set.add(kCallClose, add_marker(call_close_.lead() + core.substr(cut)));
+  }
+  set.add(kSectionClose, &section_close_);
+}
+
+void Machine::compile_calls() {
+  const format::Calls& calls = format_->calls;
+  call_open_ = Marker(calls.call_open);
+  call_close_ = Marker(calls.call_close);
+  section_close_ = Marker(calls.section_close);
+  separator_ = Marker(calls.separator);
+  parameter_open_ = Marker(calls.parameters.open);
+  parameter_separator_ = Marker(calls.parameters.separator);
+  const Marker* section_open = add_marker(calls.section_open);
+  for (MarkerSet* set : {&blank_set_, &text_set_}) {
+    set->add(kSectionOpen, section_open);
+    set->add(kCallOpen, &call_open_);
+    set->add(kSectionClose, &section_close_);
+  }
+  section_set_.add(kCallOpen, &call_open_);
+  section_set_.add(kSectionClose, &section_close_);
+  add_closers(after_set_);
+  after_set_.add(kSeparator, &separator_);
+  after_set_.add(kCallOpen, &call_open_);
+  between_set_.add(kSeparator, &separator_);
+  between_set_.add(kCallOpen, &call_open_);
+  between_set_.add(kSectionOpen, section_open);
+  between_set_.add(kSectionClose, &section_close_);
+  between_set_.add(kHeader, add_marker(format_->header));
+  add_closers(recover_set_);
+  recover_set_.add(kCallOpen, &call_open_);
+  for (MarkerSet* set : {&parameter_set_, &follower_set_}) {
+    set->add(kParameterOpen, &parameter_open_);
+    set->add(kParameterSeparator, &parameter_separator_);
+    add_closers(*set);
+    set->add(kCallOpen, &call_open_);
+    set->add(kSeparator, &separator_);
+  }
+  key_set_.add(0, add_marker(calls.parameters.key_close));
+  for (const format::CallPiece& piece : calls.pieces) piece_markers_.emplace_back(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : "");
+  for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
+    MarkerSet& set = slot_sets_[i];
+    std::size_t next = i + 1;
+    while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral && piece_markers_[next].empty()) ++next;
+    if (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral) {
+      set.add(kSeparator, &piece_markers_[next]);
+    } else {
+      add_closers(set);
+      set.add(kParameterOpen, &parameter_open_);
+    }
+  }
+  for (const format::ValueForm& form : calls.parameters.forms) {
+    if (form.type == format::ValueType::kString && !form.open.empty() && !is_blank(form.close)) {
+      if (nested_.string_open.empty()) nested_ = {form.open, form.close, nested_.python};
+    }
+    nested_.python = nested_.python || form.style == format::ValueStyle::kPython;
+  }
+}
+
+// The turn's header is found in the prompt; what stands behind it was written by the template in the model's stead, and
+// is read like the model's own text.
+void Machine::start_from_prompt() {
+  const std::string& tail = options_.prompt_tail;
+  std::string written;
+  bool is_generation_prompt = false;
+  const std::size_t header = is_blank(format_->header) ? std::string::npos : tail.rfind(format_->header);
+  if (header != std::string::npos) written = tail.substr(header + format_->header.size());
+  for (const format::GenerationPrompt& prompt : format_->generation_prompts) {
+    if (prompt.text.empty() || !tail.ends_with(prompt.text)) continue;
+    if (header == std::string::npos && is_blank(format_->header) && prompt.text.size() > written.size()) written = prompt.text;
+    is_generation_prompt = true;
+  }
+  if (written.empty()) return;
+  prompt_bytes_ = written.size();
+  const bool inline_reasoning = std::exchange(options_.inline_reasoning, false);
+  feed(written);
+  options_.inline_reasoning = inline_reasoning;
+  if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) || !message_.tool_calls.empty()) {
+    is_prompt_foreign_ = true;
+    return;
+  }
+  if (phase_ != Phase::kReasoning && message_.reasoning && is_blank(*message_.reasoning)) {
+    message_.reasoning.reset();
+    std::erase_if(events_, [](const Event& event) { return event.kind == EventKind::kReasoning; });
+  }
+  if (phase_ == Phase::kReasoning && inline_reasoning) {
+    events_.clear();
+    message_.reasoning.reset();
+    message_.content.clear();
+    push({EventKind::kContent, 0, 0, written, 0, std::nullopt});
+  }
+}
+
+void Machine::feed(std::string_view text) {
+  buffer_ += text;
+  run();
+  if (head_ > 4096 && head_ > buffer_.size() / 2) {
+    buffer_.erase(0, head_);
+    base_ += head_;
+    pos_ -= head_;
+    head_ = 0;
+  }
+}
+
+// A control token ends the turn even inside a string that was never closed.
+void Machine::feed_special(std::string_view bytes) {
+  const bool is_inside = phase_ != Phase::kTop && phase_ != Phase::kReasoning && phase_ != Phase::kEnded;
+  bool is_stop = false;
+  for (const auto* stops : {&format_->stops.content, &format_->stops.tool}) {
+    for (const std::string& stop : *stops) is_stop = is_stop || format::trimmed(stop) == bytes;
+  }
+  if (!is_inside || !is_stop) return feed(bytes);
+  is_end_ = true;
+  run();
+  finish_open();
+  is_end_ = false;
+  phase_ = Phase::kEnded;
+  feed(bytes);
+}
+
+void Machine::close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  // What may still become something else is left out of a partial text, and decided otherwise.
+  is_end_ = !options_.partial;
+  run();
+  finish_open();
+  message_.complete = !open_at_end_;
+}
+
+std::vector<Event> Machine::take_events() { return std::exchange(events_, {}); }
+
+void Machine::run() {
+  while (step()) {
+  }
+}
+
+bool Machine::step() {
+  if (absorb_trail()) return true;
+  switch (phase_) {
+    case Phase::kTop: return blank_ ? top_blank() : top();
+    case Phase::kReasoning: return reasoning_start_ ? reasoning_start() : reasoning();
+    case Phase::kSection: return section();
+    case Phase::kJson: return json_envelope();
+    case Phase::kPieces: return pieces();
+    case Phase::kJsonArguments: return json_arguments();
+    case Phase::kParameter: return parameter();
+    case Phase::kKey: return key();
+    case Phase::kValueOpen: return value_open();
+    case Phase::kValue: return value();
+    case Phase::kRecover: return recover();
+    case Phase::kAfterCall: return after_call();
+    case Phase::kBetween: return between();
+    case Phase::kEnded:
+      pos_ = buffer_.size();
+      emit(EventKind::kMarker, pos_);
+      return false;
+  }
+  return false;
+}
+
+bool Machine::absorb_trail() {
+  if (trail_.empty()) return false;
+  std::size_t size = 0;
+  while (size < trail_.size() && pos_ + size < buffer_.size() && buffer_[pos_ + size] == trail_[size]) ++size;
+  const bool is_more_possible = size < trail_.size() && pos_ + size == buffer_.size();
+  pos_ += size;
+  trail_ = is_more_possible && !is_end_ ? trail_.substr(size) : "";
+  if (trail_is_reasoning_) {
+    emit_reasoning_marker(pos_);
+  } else {
+    emit(EventKind::kMarker, pos_);
+  }
+  return size > 0 && trail_.empty();
+}
+
+bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found) {
+  found = set.find(buffer_, pos_, is_end_);
+  const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
+  pos_ = found.begin;
+  if (found.kind == MatchKind::kFull) {
+    emit(kind, found.begin - found.marker->own_lead(before));
+    pos_ = found.begin + found.size;
+    return true;
+  }
+  if (found.kind == MatchKind::kNone && is_end_) {
+    emit(kind, buffer_.size());
+  } else {
+    emit(kind, whole_characters(found.begin - set.possible_lead(before)));
+  }
+  return false;
+}
+
+bool Machine::top() {
+  if (is_end_ && !blank_stop_.empty() && std::string_view(buffer_).substr(head_).ends_with(blank_stop_)) {
+    emit(EventKind::kContent, buffer_.size() - blank_stop_.size());
+    pos_ = buffer_.size();
+    phase_ = Phase::kEnded;
+    return true;
+  }
+  MarkerSet::Found found;
+  if (!scan(text_set_, EventKind::kContent, found)) return false;
+  return top_marker(found);
+}
+
+bool Machine::top_blank() {
+  const std::size_t at = skip_space(pos_);
+  if (at == buffer_.size()) {
+    if (!is_end_) return false;
+    pos_ = at;
+    const bool is_stop = !blank_stop_.empty() && std::string_view(buffer_).substr(head_) == blank_stop_;
+    emit(layout_ || is_stop ? EventKind::kMarker : EventKind::kContent, at);
+    return false;
+  }
+  const MarkerSet::Found found = blank_set_.at(buffer_, at, is_end_);
+  if (found.kind == MatchKind::kPartial) return false;
+  if (found.kind == MatchKind::kFull) {
+    pos_ = at + found.size;
+    return top_marker(found);
+  }
+  const format::Calls& calls = format_->calls;
+  const bool has_bare_calls = calls.present && options_.calls && calls.envelope != format::Envelope::kTags && is_blank(calls.section_open) && call_open_.empty();
+  if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && is_blank(message_.content)) {
+    pos_ = at;
+    begin_attempt(false);
+    bare_ = true;
+    return start_body();
+  }
+  blank_ = false;
+  pos_ = at;
+  return true;
+}
+
+bool Machine::top_marker(const MarkerSet::Found& found) {
+  trail_is_reasoning_ = false;
+  switch (found.id) {
+    case kReasoningOpen:
+      emit_reasoning_marker(pos_);
+      trail_is_reasoning_ = true;
+      phase_ = Phase::kReasoning;
+      reasoning_start_ = true;
+      if (!message_.reasoning && !options_.inline_reasoning) message_.reasoning.emplace();
+      break;
+    case kReasoningClose:
+      emit_reasoning_marker(pos_);
+      trail_is_reasoning_ = true;
+      break;
+    case kContentOpen:
+      emit(EventKind::kMarker, pos_);
+      wrapped_ = !is_blank(format_->content.close);
+      blank_ = false;
+      break;
+    case kContentClose:
+      emit(EventKind::kMarker, pos_);
+      wrapped_ = false;
+      blank_ = layout_ = true;
+      break;
+    case kStop:
+      emit(EventKind::kMarker, pos_);
+      phase_ = Phase::kEnded;
+      return true;
+    case kSectionOpen:
+    case kCallOpen:
+      wrapped_ = false;
+      begin_attempt(in_section_ || found.id == kSectionOpen);
+      if (found.id == kSectionOpen) {
+        phase_ = Phase::kSection;
+        return true;
+      }
+      return start_body();
+    case kSectionClose:
+      if (!in_section_) {  // a stray one is text
+        blank_ = false;
+        return true;
+      }
+      emit(EventKind::kMarker, pos_);
+      in_section_ = false;
+      blank_ = layout_ = true;
+      return true;
+    default: emit(EventKind::kMarker, pos_); break;
+  }
+  trail_ = found.marker->trail();
+  return true;
+}
+
+// Some models repeat the opening that the prompt already has.
+bool Machine::reasoning_start() {
+  const std::size_t at = skip_space(pos_);
+  if (at == buffer_.size()) {
+    if (!is_end_) return false;
+    reasoning_start_ = false;
+    return true;
+  }
+  const MarkerSet::Found found = reasoning_open_set_.at(buffer_, at, is_end_);
+  if (found.kind == MatchKind::kPartial) return false;
+  reasoning_start_ = false;
+  if (found.kind == MatchKind::kFull) {
+    pos_ = at + found.size;
+    emit_reasoning_marker(pos_);
+    trail_ = found.marker->trail();
+    trail_is_reasoning_ = true;
+  }
+  return true;
+}
+
+bool Machine::reasoning() {
+  MarkerSet::Found found;
+  if (!scan(reasoning_set_, EventKind::kReasoning, found)) return false;
+  if (found.id == kStop) {
+    open_at_end_ = true;
+    emit(EventKind::kMarker, pos_);
+    phase_ = Phase::kEnded;
+    return true;
+  }
+  emit_reasoning_marker(pos_);
+  trail_ = found.marker->trail();
+  trail_is_reasoning_ = true;
+  phase_ = Phase::kTop;
+  blank_ = true;
+  return true;
+}
+
+// Decides what is left when no more text comes.
+void Machine::finish_open() {
+  if (attempt_) {
+    open_at_end_ = true;
+    if (!options_.partial) {
+      complain(attempt_begin_, "a tool call was begun and its name never came");
+      pos_ = buffer_.size();
+      emit(EventKind::kContent, pos_);
+    }
+    attempt_ = false;
+    return;
+  }
+  if (committed_) {
+    open_at_end_ = true;
+    const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces;
+    if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen || phase_ == Phase::kValue) {
+      if (!options_.partial) {
+        if (phase_ == Phase::kValue) end_value(buffer_.size(), buffer_.size());
+        finish_parameters();
+      }
+    } else if (phase_ == Phase::kJson || phase_ == Phase::kJsonArguments) {
+      pos_ = buffer_.size();
+    }
+    if (phase_ != Phase::kRecover && !is_whole) {
+      call().status = chat::CallStatus::kUnclosed;
+      complain(raw(pos_), "a tool call is not closed");
+    }
+    emit(EventKind::kMarker, buffer_.size());
+    end_call(raw(buffer_.size()));
+    return;
+  }
+  open_at_end_ = open_at_end_ || phase_ == Phase::kReasoning || wrapped_ || (in_section_ && !section_close_.empty());
+  if (phase_ == Phase::kReasoning) complain(raw(pos_), "the reasoning is not closed");
+  if (in_section_ && !section_close_.empty()) complain(raw(pos_), "the tool calls are not closed");
+  if (!options_.partial) emit(EventKind::kMarker, buffer_.size());
+}
+
+void Machine::emit(EventKind kind, std::size_t end) {
+  if (end <= head_) return;
+  const bool has_text = kind == EventKind::kContent || kind == EventKind::kReasoning || kind == EventKind::kArguments;
+  emit(kind, end, has_text ? buffer_.substr(head_, end - head_) : std::string());
+}
+
+void Machine::emit(EventKind kind, std::size_t end, std::string text) {
+  Event event{kind, raw(head_), raw(end), std::move(text), message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1, std::nullopt};
+  head_ = std::max(head_, end);
+  pos_ = std::max(pos_, head_);
+  push(std::move(event));
+}
+
+void Machine::emit_reasoning_marker(std::size_t end) { emit(options_.inline_reasoning ? EventKind::kContent : EventKind::kMarker, end); }
+
+void Machine::push(Event event) {
+  if (event.kind == EventKind::kReasoning && options_.inline_reasoning) event.kind = EventKind::kContent;
+  if (event.kind == EventKind::kContent) message_.content += event.text;
+  if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
+  if (event.kind == EventKind::kArguments) call().arguments += event.text;
+  events_.push_back(std::move(event));
+}
+
+std::size_t Machine::raw(std::size_t at) const {
+  const std::size_t absolute = base_ + at;
+  return absolute > prompt_bytes_ ? absolute - prompt_bytes_ : 0;
+}
+
+std::size_t Machine::skip_space(std::size_t at) const {
+  while (at < buffer_.size() && is_space(buffer_[at])) ++at;
+  return at;
+}
+
+// `end`, moved back before a character whose last bytes have not come yet.
+std::size_t Machine::whole_characters(std::size_t end) const {
+  if (end < buffer_.size() || is_end_ || end <= head_) return end;
+  const std::size_t from = end - head_ > 4 ? end - 4 : head_;
+  const std::string_view last = std::string_view(buffer_).substr(from, end - from);
+  std::size_t skip = 0;  // the four bytes may begin inside a character
+  while (skip < last.size() && utf8::is_continuation(last[skip])) ++skip;
+  if (skip == last.size()) return end;
+  return from + skip + utf8::complete_prefix(last.substr(skip));
+}
+
+void Machine::complain(std::size_t at, std::string what) {
+  if (mistake_ || options_.partial) return;
+  mistake_.emplace();
+  mistake_->code = ErrorCode::kParse;
+  mistake_->message = std::move(what);
+  mistake_->offset = at;
+}
+
+Place Machine::place() const {
+  switch (phase_) {
+    case Phase::kTop: return Place::kContent;
+    case Phase::kReasoning: return Place::kReasoning;
+    case Phase::kEnded: return Place::kEnded;
+    case Phase::kBetween: return in_section_ ? Place::kCall : Place::kContent;
+    default: return Place::kCall;
+  }
+}
+
+std::string Machine::closing_text() const {
+  const format::Calls& calls = format_->calls;
+  const std::string section = in_section_ ? calls.section_close : "";
+  switch (phase_) {
+    case Phase::kEnded: return "";
+    case Phase::kReasoning: return format_->reasoning.close;
+    case Phase::kTop: return (wrapped_ ? format_->content.close : "") + section;
+    case Phase::kBetween: return section;
+    case Phase::kSection: return calls.section_close;
+    case Phase::kJson: return scanner_.closing() + calls.call_close + section;
+    case Phase::kAfterCall:
+    case Phase::kRecover: return calls.call_close + section;
+    case Phase::kPieces: return after_arguments_closing() + section;
+    case Phase::kJsonArguments: return (arguments_started_ ? scanner_.closing() : "{}") + after_arguments_closing() + section;
+    default: return parameters_closing() + after_arguments_closing() + section;
+  }
+}
+
+}  // namespace rondo::parse

@@ -1,0 +1,188 @@
+// The state machine behind Parser.  Internal to parse/.
+//
+// Input is appended to a buffer.  Bytes before `head_` have been reported in events; `pos_` is the cursor; what lies
+// between is held back.  Each phase has one function that looks at the bytes from `pos_` on, reports what is certain
+// and returns whether it got anywhere; with `is_end_` set it must decide.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parse/json_scan.h"
+#include "parse/marker.h"
+#include "parse/parser.h"
+#include "parse/values.h"
+
+namespace rondo::parse {
+
+class Machine {
+ public:
+  [[nodiscard]] static std::unique_ptr<Machine> make(std::shared_ptr<const format::Format> format, Options options);
+  Machine(std::shared_ptr<const format::Format> format, Options options);
+  Machine(const Machine&) = delete;  // the marker sets point into it
+  Machine& operator=(const Machine&) = delete;
+
+  void feed(std::string_view text);
+  void feed_special(std::string_view bytes);
+  void close();
+  [[nodiscard]] std::vector<Event> take_events();
+
+  [[nodiscard]] const chat::AssistantMessage& message() const { return message_; }
+  [[nodiscard]] const std::optional<Error>& mistake() const { return mistake_; }
+  [[nodiscard]] Place place() const;
+  [[nodiscard]] bool ended() const { return phase_ == Phase::kEnded; }
+  [[nodiscard]] std::string closing_text() const;
+  [[nodiscard]] const Options& options() const { return options_; }
+
+ private:
+  enum class Phase { kTop, kReasoning, kSection, kJson, kPieces, kJsonArguments, kParameter, kKey, kValueOpen, kValue, kRecover, kAfterCall, kBetween, kEnded };
+  enum Id : int { kReasoningOpen, kReasoningClose, kContentOpen, kContentClose, kHeader, kSectionOpen, kSectionClose, kCallOpen, kCallClose, kSeparator, kParameterOpen, kParameterSeparator, kStop };
+
+  // machine.cpp: set-up, events, content and reasoning
+  void compile();
+  void compile_calls();
+  void add_closers(MarkerSet& set);
+  void start_from_prompt();
+  void run();
+  [[nodiscard]] bool step();
+  bool absorb_trail();
+  bool top();
+  bool top_blank();
+  bool top_marker(const MarkerSet::Found& found);
+  bool reasoning();
+  bool reasoning_start();
+  // Reports text up to a marker, or up to what may become one; true if a whole marker was found (then pos_ is behind it
+  // and head_ at the begin of its own white space).
+  bool scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found);
+  void finish_open();
+  void emit(EventKind kind, std::size_t end);
+  void emit(EventKind kind, std::size_t end, std::string text);
+  void emit_reasoning_marker(std::size_t end);
+  void push(Event event);
+  [[nodiscard]] std::size_t raw(std::size_t at) const;
+  [[nodiscard]] std::size_t skip_space(std::size_t at) const;
+  [[nodiscard]] std::size_t whole_characters(std::size_t end) const;
+  void complain(std::size_t at, std::string what);
+
+  // calls.cpp: sections, names, JSON envelopes
+  void begin_attempt(bool in_section);
+  bool fail_attempt(std::size_t resume, const char* why);
+  bool start_body();
+  bool section();
+  bool pieces();
+  bool piece_literal(const Marker& literal);
+  bool piece_slot(format::CallPiece::Kind kind);
+  bool start_arguments();
+  bool commit(std::size_t upto);
+  [[nodiscard]] bool is_known_tool(const std::string& name) const;
+  bool json_envelope();
+  bool json_step(char byte, bool& failed);
+  void json_value_begins(char byte);
+  bool json_value_ends();
+  [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
+  bool json_call_ends();
+  bool json_bad();
+  bool json_arguments();
+  bool arguments_done();
+  bool recover();
+  bool break_call(chat::CallStatus status, const char* why);
+  bool after_call();
+  bool between();
+  void end_call(std::size_t raw_end);
+  [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
+  [[nodiscard]] std::string decoded_string(std::size_t begin, std::size_t end) const;
+
+  // parameters.cpp: tagged parameters
+  bool parameter();
+  bool key();
+  bool value_open();
+  void select_forms(const std::string& open);
+  bool value();
+  bool value_marked();
+  bool value_structured();
+  bool is_followed(std::size_t at, bool& wait) const;
+  void end_value(std::size_t end, std::size_t terminator_end);
+  void stream_value(std::size_t end);
+  bool finish_parameters();
+  [[nodiscard]] std::string parameters_closing() const;
+  [[nodiscard]] std::string after_arguments_closing() const;
+
+  std::shared_ptr<const format::Format> format_;
+  Options options_;
+  std::vector<chat::ToolDefinition> tools_;
+
+  // Markers and which of them are looked for where.
+  std::vector<std::unique_ptr<Marker>> markers_;
+  MarkerSet blank_set_, text_set_, reasoning_set_, reasoning_open_set_, section_set_, after_set_, between_set_, parameter_set_, follower_set_, recover_set_, key_set_;
+  std::vector<Marker> piece_markers_;          // by piece
+  std::map<std::size_t, MarkerSet> slot_sets_; // by piece
+  Marker call_open_, call_close_, section_close_, separator_, parameter_open_, parameter_separator_;
+  std::string blank_stop_;                     // a stop that is white space only
+  NestedSyntax nested_;
+  const Marker* add_marker(std::string_view text);
+
+  // Input.
+  std::string buffer_;
+  std::size_t base_ = 0;     // bytes dropped from the front of the buffer
+  std::size_t head_ = 0;
+  std::size_t pos_ = 0;
+  std::size_t prompt_bytes_ = 0;  // bytes fed from the prompt's tail
+  bool is_end_ = false;
+  bool is_closed_ = false;
+  bool is_prompt_foreign_ = false;  // the prompt's tail is an earlier turn, or text that is nobody's
+
+  // State.
+  Phase phase_ = Phase::kTop;
+  std::string trail_;        // the last marker's own white space that may still come
+  bool trail_is_reasoning_ = false;
+  bool blank_ = true;        // only white space since the last marker
+  bool layout_ = false;      // ... and it is layout even if nothing follows
+  bool wrapped_ = false;     // inside content that an opening marker began
+  bool in_section_ = false;
+  bool reasoning_start_ = false;
+  bool open_at_end_ = false; // something was still open when the text ended
+  bool attempt_ = false;     // a call is being read whose name is not known
+  std::size_t attempt_begin_ = 0;  // raw offset
+  bool bare_ = false;        // ... without any marker
+  bool expect_call_ = false; // behind a separator
+
+  // Of the current call.
+  std::size_t piece_ = 0;
+  std::string name_;
+  bool has_name_ = false;
+  std::optional<std::string> id_;
+  bool committed_ = false;
+  JsonScanner scanner_;
+  bool arguments_started_ = false;
+  bool arguments_are_string_ = false;
+  std::size_t object_depth_ = 0;   // frame of the call's object, 0: none open
+  enum class Capture { kNone, kName, kId, kArguments };
+  Capture capture_ = Capture::kNone;
+  std::size_t capture_depth_ = 0;
+  bool capture_is_scalar_ = false;
+  std::size_t capture_begin_ = 0;  // offset of the value in all text, so that dropping bytes does not move it
+  std::optional<std::pair<std::size_t, std::size_t>> early_arguments_;  // complete before the name was known
+
+  // Of the current parameter.
+  std::size_t parameter_count_ = 0;
+  std::string key_;
+  std::vector<const format::ValueForm*> forms_;
+  std::vector<std::unique_ptr<Marker>> terminators_;
+  MarkerSet terminator_set_;
+  bool is_streaming_ = false;
+  std::optional<TypeSet> types_;
+  int value_depth_ = 0;
+  char value_quote_ = 0;
+  bool value_escape_ = false;
+  bool value_fresh_ = true;   // a quote may begin here
+
+  chat::AssistantMessage message_;
+  std::vector<Event> events_;
+  std::optional<Error> mistake_;
+};
+
+}  // namespace rondo::parse

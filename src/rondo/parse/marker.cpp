@@ -1,0 +1,125 @@
+#include "parse/marker.h"
+
+#include <algorithm>
+
+#include "format/units.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::is_space;
+
+// Longer gaps inside a marker are not tolerated: a gap is looked at again with every piece of input.
+constexpr std::size_t kLargestGap = 64;
+
+bool is_word(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+}  // namespace
+
+Marker::Marker(std::string_view text) {
+  const std::string_view core = format::trimmed(text);
+  if (core.empty()) {
+    lead_ = text;
+    return;
+  }
+  const auto begin = static_cast<std::size_t>(core.data() - text.data());
+  lead_ = text.substr(0, begin);
+  trail_ = text.substr(begin + core.size());
+  core_ = core;
+  cuts_ = format::unit_boundaries(core);
+  std::string chunk;
+  for (const char byte : core) {
+    if (!is_space(byte)) {
+      chunk += byte;
+    } else if (!chunk.empty()) {
+      chunks_.push_back(std::move(chunk));
+      chunk.clear();
+    }
+  }
+  chunks_.push_back(std::move(chunk));
+}
+
+Match Marker::match(std::string_view text, bool is_end) const {
+  Match unfinished{MatchKind::kPartial, text.size()};
+  if (is_end) {
+    const bool is_units = core_.starts_with(text) && std::binary_search(cuts_.begin(), cuts_.end(), text.size());
+    unfinished.kind = is_units ? MatchKind::kFull : MatchKind::kNone;
+  }
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    if (i > 0) {
+      const std::size_t gap = at;
+      while (at < text.size() && is_space(text[at]) && at - gap < kLargestGap) ++at;
+    }
+    const std::string& chunk = chunks_[i];
+    const std::size_t size = std::min(chunk.size(), text.size() - at);
+    if (text.substr(at, size) != std::string_view(chunk).substr(0, size)) return {};
+    if (size < chunk.size()) return unfinished;
+    at += size;
+  }
+  // `all` followed by white space is not the beginning of `allocate`.
+  if (!trail_.empty() && is_word(core_.back())) {
+    if (at == text.size()) return is_end ? Match{MatchKind::kFull, at} : unfinished;
+    if (!is_space(text[at])) return {};
+  }
+  return {MatchKind::kFull, at};
+}
+
+std::size_t Marker::own_lead(std::string_view before) const {
+  std::size_t size = 0;
+  while (size < lead_.size() && size < before.size() && lead_[lead_.size() - 1 - size] == before[before.size() - 1 - size]) ++size;
+  return size;
+}
+
+void MarkerSet::add(int id, const Marker* marker) {
+  if (marker->empty()) return;
+  entries_.push_back({id, marker});
+  if (!marker->lead().empty()) leads_.push_back(marker->lead());
+  first_[static_cast<unsigned char>(marker->first())] = true;
+}
+
+MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_end) const {
+  Found found;
+  found.begin = at;
+  if (!first_[static_cast<unsigned char>(text[at])]) return found;
+  const std::string_view rest = text.substr(at);
+  for (const Entry& entry : entries_) {
+    const Match match = entry.marker->match(rest, is_end);
+    if (match.kind == MatchKind::kNone) continue;
+    if (match.kind == MatchKind::kPartial) {
+      found.kind = MatchKind::kPartial;
+      return found;
+    }
+    if (found.kind == MatchKind::kNone || match.size > found.size) {
+      found = {MatchKind::kFull, at, match.size, entry.id, entry.marker};
+    }
+  }
+  return found;
+}
+
+MarkerSet::Found MarkerSet::find(std::string_view text, std::size_t from, bool is_end) const {
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (!first_[static_cast<unsigned char>(text[i])]) continue;
+    const Found found = at(text, i, is_end);
+    if (found.kind != MatchKind::kNone) return found;
+  }
+  Found none;
+  none.begin = text.size();
+  return none;
+}
+
+std::size_t MarkerSet::possible_lead(std::string_view text) const {
+  std::size_t spaces = 0;
+  while (spaces < text.size() && is_space(text[text.size() - 1 - spaces])) ++spaces;
+  std::size_t longest = 0;
+  for (const std::string& lead : leads_) {
+    for (std::size_t size = std::min(spaces, lead.size()); size > longest; --size) {
+      if (lead.find(text.substr(text.size() - size)) != std::string::npos) longest = size;
+    }
+  }
+  return longest;
+}
+
+}  // namespace rondo::parse

@@ -1,0 +1,81 @@
+// Markers: the template's own texts, searched in sampled text with tolerance for white space.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo::parse {
+
+enum class MatchKind { kNone, kPartial, kFull };
+
+struct Match {
+  MatchKind kind = MatchKind::kNone;
+  std::size_t size = 0;
+};
+
+// A text without the white space at its ends.  White space inside it matches any white space, also none.
+class Marker {
+ public:
+  Marker() = default;
+  explicit Marker(std::string_view text);
+
+  // True if the text is white space only; such a marker matches nowhere.
+  [[nodiscard]] bool empty() const { return chunks_.empty(); }
+  [[nodiscard]] char first() const { return chunks_.front().front(); }
+  // The template's white space before and behind it.
+  [[nodiscard]] const std::string& lead() const { return lead_; }
+  [[nodiscard]] const std::string& trail() const { return trail_; }
+  // Without white space at its ends.
+  [[nodiscard]] const std::string& core() const { return core_; }
+
+  // Whether it stands at text[0].  kPartial: `text` ends too early to tell (never with `is_end`,
+  // where the first whole units of the marker count as all of it: a stop token that was cut off).
+  [[nodiscard]] Match match(std::string_view text, bool is_end) const;
+
+  // How much of the white space that ends `before` is the template's own.
+  [[nodiscard]] std::size_t own_lead(std::string_view before) const;
+
+ private:
+  std::string lead_, trail_, core_;
+  std::vector<std::string> chunks_;
+  std::vector<std::size_t> cuts_;  // unit boundaries of the core
+};
+
+// Some markers that are searched together; `id` is the caller's own.
+class MarkerSet {
+ public:
+  // Markers of white space only are left out.
+  void add(int id, const Marker* marker);
+  // White space that is held back like a marker's lead.
+  void add_lead(const std::string& lead) { leads_.push_back(lead); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+
+  struct Found {
+    MatchKind kind = MatchKind::kNone;
+    std::size_t begin = 0;  // kNone: everything before is free of markers
+    std::size_t size = 0;
+    int id = 0;
+    const Marker* marker = nullptr;
+  };
+  // The longest marker at text[at]; kPartial while a longer one is still possible.
+  [[nodiscard]] Found at(std::string_view text, std::size_t at, bool is_end) const;
+  // The first marker at or behind `from`.
+  [[nodiscard]] Found find(std::string_view text, std::size_t from, bool is_end) const;
+
+  // How many bytes of white space that end `text` may still turn out to be some marker's lead.
+  [[nodiscard]] std::size_t possible_lead(std::string_view text) const;
+
+ private:
+  struct Entry {
+    int id;
+    const Marker* marker;
+  };
+  std::vector<Entry> entries_;
+  std::vector<std::string> leads_;
+  std::array<bool, 256> first_{};
+};
+
+}  // namespace rondo::parse

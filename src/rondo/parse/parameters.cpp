@@ -1,0 +1,283 @@
+// Tagged parameters: one construct per argument, turned into JSON as it comes.
+#include <algorithm>
+
+#include "format/units.h"
+#include "json/print.h"
+#include "parse/machine.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::is_blank;
+using format::is_space;
+using format::ValueForm;
+using format::ValueStyle;
+using format::ValueType;
+
+constexpr std::size_t kLongestKey = 256;
+
+bool is_key_byte(char byte, bool is_marked) {
+  if (is_marked && byte == ' ') return true;
+  return static_cast<unsigned char>(byte) > 0x20 && std::string_view("<>{}[](),\"'`").find(byte) == std::string_view::npos;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  json::append_escaped(out, text, false);
+  return out;
+}
+
+}  // namespace
+
+bool Machine::parameter() {
+  const std::size_t at = skip_space(pos_);
+  if (at == buffer_.size()) return false;
+  const MarkerSet::Found found = parameter_set_.at(buffer_, at, is_end_);
+  if (found.kind == MatchKind::kPartial) return false;
+  pos_ = at;
+  if (found.kind == MatchKind::kFull && (found.id == kParameterSeparator || found.id == kParameterOpen)) {
+    pos_ += found.size;
+    emit(EventKind::kMarker, pos_);
+    if (found.id == kParameterOpen) phase_ = Phase::kKey;
+    return true;
+  }
+  emit(EventKind::kMarker, pos_);
+  if (found.kind == MatchKind::kFull) return finish_parameters();
+  if (parameter_open_.empty()) {
+    phase_ = Phase::kKey;
+    return true;
+  }
+  (void)finish_parameters();
+  return break_call(chat::CallStatus::kMalformed, "a parameter is expected");
+}
+
+bool Machine::finish_parameters() {
+  emit(EventKind::kArguments, head_, parameter_count_ == 0 ? "{}" : "}");
+  parameter_count_ = 0;
+  return arguments_done();
+}
+
+bool Machine::key() {
+  const std::size_t begin = skip_space(pos_);
+  for (std::size_t end = begin; end < buffer_.size(); ++end) {
+    const MarkerSet::Found found = key_set_.at(buffer_, end, is_end_);
+    if (found.kind == MatchKind::kPartial) return false;
+    if (found.kind == MatchKind::kFull && end > begin) {
+      key_ = format::trimmed(std::string_view(buffer_).substr(begin, end - begin));
+      emit(EventKind::kArguments, end, (parameter_count_ == 0 ? "{\"" : ",\"") + escaped(key_) + "\":");
+      pos_ = end + found.size;
+      emit(EventKind::kMarker, pos_);
+      trail_ = found.marker->trail();
+      trail_is_reasoning_ = false;
+      ++parameter_count_;
+      phase_ = Phase::kValueOpen;
+      return true;
+    }
+    if (!is_key_byte(buffer_[end], !parameter_open_.empty()) || end - begin > kLongestKey) {
+      (void)finish_parameters();
+      return break_call(chat::CallStatus::kMalformed, "the name of a parameter cannot be read");
+    }
+  }
+  return false;
+}
+
+// Finds out which forms the value may have, by what opens it.
+bool Machine::value_open() {
+  if (!trail_.empty()) return false;
+  const std::vector<ValueForm>& forms = format_->calls.parameters.forms;
+  const std::size_t at = skip_space(pos_);
+  const bool has_opens = std::any_of(forms.begin(), forms.end(), [](const ValueForm& form) { return !is_blank(form.open); });
+  if (has_opens) {
+    if (at == buffer_.size() && !is_end_) return false;
+    const ValueForm* best = nullptr;
+    std::size_t best_size = 0;
+    for (const ValueForm& form : forms) {
+      if (is_blank(form.open) || at == buffer_.size()) continue;
+      const Match match = Marker(form.open).match(std::string_view(buffer_).substr(at), is_end_);
+      if (match.kind == MatchKind::kPartial) return false;
+      if (match.kind == MatchKind::kFull && match.size > best_size) {
+        best = &form;
+        best_size = match.size;
+      }
+    }
+    if (best != nullptr) {
+      pos_ = at + best_size;
+      emit(EventKind::kMarker, pos_);
+      trail_ = Marker(best->open).trail();
+      select_forms(best->open);
+      return true;
+    }
+  }
+  select_forms("");
+  return true;
+}
+
+void Machine::select_forms(const std::string& open) {
+  const format::Parameters& parameters = format_->calls.parameters;
+  forms_.clear();
+  for (const ValueForm& form : parameters.forms) {
+    if (is_blank(open) ? is_blank(form.open) : form.open == open) forms_.push_back(&form);
+  }
+  if (forms_.empty()) {
+    for (const ValueForm& form : parameters.forms) forms_.push_back(&form);
+  }
+  types_.reset();
+  for (const chat::ToolDefinition& tool : tools_) {
+    if (tool.name != name_) continue;
+    const json::Value* schema = property_schema(tool.parameters, tool.parameters, key_);
+    if (schema != nullptr) types_ = schema_types(*schema, tool.parameters);
+  }
+  terminators_.clear();
+  terminator_set_ = MarkerSet();
+  bool raw_string = false;
+  bool only_strings = true;
+  for (const ValueForm* form : forms_) {
+    raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
+    only_strings = only_strings && form->type == ValueType::kString;
+    const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key_;
+    terminators_.push_back(std::make_unique<Marker>(form->close + repeated + parameters.close));
+    terminator_set_.add(0, terminators_.back().get());
+  }
+  is_streaming_ = raw_string && !terminator_set_.empty() && (only_strings || (types_ && types_->is_only(TypeSet::kString)));
+  value_depth_ = 0;
+  value_quote_ = 0;
+  value_escape_ = false;
+  value_fresh_ = true;
+  if (is_streaming_) emit(EventKind::kArguments, head_, "\"");
+  phase_ = Phase::kValue;
+}
+
+bool Machine::value() { return terminator_set_.empty() ? value_structured() : value_marked(); }
+
+// A value between markers: it ends at the first closing that is followed by something the format allows there.
+bool Machine::value_marked() {
+  while (true) {
+    const MarkerSet::Found found = terminator_set_.find(buffer_, pos_, is_end_);
+    pos_ = found.begin;
+    if (found.kind == MatchKind::kFull) {
+      bool wait = false;
+      if (is_followed(found.begin + found.size, wait)) {
+        end_value(found.begin - found.marker->own_lead(std::string_view(buffer_).substr(head_, found.begin - head_)), found.begin + found.size);
+        return true;
+      }
+      if (!wait) {
+        ++pos_;
+        continue;
+      }
+    }
+    if (is_streaming_ && !is_end_) {
+      const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
+      stream_value(whole_characters(found.begin - terminator_set_.possible_lead(before)));
+    }
+    return false;
+  }
+}
+
+bool Machine::is_followed(std::size_t at, bool& wait) const {
+  const std::size_t next = skip_space(at);
+  if (next == buffer_.size()) {
+    wait = !is_end_;
+    return is_end_;
+  }
+  if (parameter_open_.empty() && parameter_separator_.empty()) return true;
+  const MarkerSet::Found found = follower_set_.at(buffer_, next, is_end_);
+  wait = found.kind == MatchKind::kPartial;
+  return found.kind == MatchKind::kFull;
+}
+
+// A value without markers around it: it ends at a separator or at the call's close outside of brackets and quotes.
+bool Machine::value_structured() {
+  if (pos_ == head_) value_fresh_ = true;
+  for (; pos_ < buffer_.size(); ++pos_) {
+    const char byte = buffer_[pos_];
+    if (value_quote_ != 0) {
+      if (value_escape_) {
+        value_escape_ = false;
+      } else if (byte == '\\') {
+        value_escape_ = true;
+      } else if (byte == value_quote_) {
+        value_quote_ = 0;
+      }
+      continue;
+    }
+    const std::string& open = nested_.string_open;
+    if (open.size() > 1 && byte == open[0]) {
+      const std::string_view rest = std::string_view(buffer_).substr(pos_);
+      if (rest.size() < open.size() && std::string_view(open).starts_with(rest) && !is_end_) return false;
+      if (rest.starts_with(open)) {
+        const std::size_t end = buffer_.find(nested_.string_close, pos_ + open.size());
+        if (end == std::string::npos) return false;
+        pos_ = end + nested_.string_close.size() - 1;
+        value_fresh_ = false;
+        continue;
+      }
+    }
+    if ((byte == '"' || byte == '\'') && value_fresh_) {
+      value_quote_ = byte;
+      value_fresh_ = false;
+      continue;
+    }
+    if (value_depth_ == 0 && pos_ > head_) {
+      const MarkerSet::Found found = follower_set_.at(buffer_, pos_, is_end_);
+      if (found.kind == MatchKind::kPartial) return false;
+      if (found.kind == MatchKind::kFull) {
+        end_value(pos_, pos_);
+        return true;
+      }
+    }
+    if (byte == '{' || byte == '[' || byte == '(') ++value_depth_;
+    if (byte == '}' || byte == ']' || byte == ')') --value_depth_;
+    if (!is_space(byte)) value_fresh_ = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
+  }
+  return false;
+}
+
+void Machine::stream_value(std::size_t end) {
+  if (end > head_) emit(EventKind::kArguments, end, escaped(std::string_view(buffer_).substr(head_, end - head_)));
+}
+
+// The value is [head_, end); its closing ends at `terminator_end`.
+void Machine::end_value(std::size_t end, std::size_t terminator_end) {
+  end = std::max(end, head_);
+  if (is_streaming_) {
+    stream_value(end);
+    emit(EventKind::kArguments, head_, "\"");
+  } else {
+    std::string_view text = std::string_view(buffer_).substr(head_, end - head_);
+    if (terminator_set_.empty()) text = format::trimmed(text);
+    emit(EventKind::kArguments, end, json::to_compact(read_value(text, forms_, types_, nested_)));
+  }
+  pos_ = std::max(terminator_end, head_);
+  emit(EventKind::kMarker, pos_);
+  phase_ = Phase::kParameter;
+}
+
+std::string Machine::parameters_closing() const {
+  const format::Parameters& parameters = format_->calls.parameters;
+  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key_;
+  std::string out;
+  if (phase_ == Phase::kKey) out = parameters.key_close;
+  if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
+    const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(), [](const ValueForm& f) { return f.type == ValueType::kString; });
+    if (form != parameters.forms.end()) out += form->open + form->close;
+    out += repeated + parameters.close;
+  } else if (phase_ == Phase::kValue) {
+    if (value_quote_ != 0) out += value_quote_;
+    out += forms_.front()->close + repeated + parameters.close;
+  }
+  return out;
+}
+
+std::string Machine::after_arguments_closing() const {
+  std::string out;
+  const auto& pieces = format_->calls.pieces;
+  bool is_behind = false;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool is_left = phase_ == Phase::kPieces ? i >= piece_ : is_behind;
+    if (is_left && pieces[i].kind == format::CallPiece::Kind::kLiteral) out += pieces[i].text;
+    is_behind = is_behind || pieces[i].kind == format::CallPiece::Kind::kArguments;
+  }
+  return out + format_->calls.call_close;
+}
+
+}  // namespace rondo::parse

@@ -1,0 +1,62 @@
+#include "parse/parser.h"
+
+#include <cassert>
+
+#include "parse/machine.h"
+
+namespace rondo::parse {
+
+class Parser::State {
+ public:
+  std::unique_ptr<Machine> machine;
+};
+
+Parser::Parser(std::shared_ptr<const format::Format> format, Options options) : state_(std::make_unique<State>()) {
+  assert(format != nullptr);
+  state_->machine = Machine::make(std::move(format), std::move(options));
+}
+
+Parser::~Parser() = default;
+Parser::Parser(Parser&&) noexcept = default;
+Parser& Parser::operator=(Parser&&) noexcept = default;
+
+std::vector<Event> Parser::feed(std::string_view text) {
+  state_->machine->feed(text);
+  return state_->machine->take_events();
+}
+
+std::vector<Event> Parser::feed(std::span<const Piece> pieces) {
+  for (const Piece& piece : pieces) {
+    if (piece.is_special) {
+      state_->machine->feed_special(piece.bytes);
+    } else {
+      state_->machine->feed(piece.bytes);
+    }
+  }
+  return state_->machine->take_events();
+}
+
+std::vector<Event> Parser::close() {
+  state_->machine->close();
+  return state_->machine->take_events();
+}
+
+const chat::AssistantMessage& Parser::message() const { return state_->machine->message(); }
+
+Result<chat::AssistantMessage> Parser::finish() {
+  state_->machine->close();
+  if (state_->machine->options().strict && state_->machine->mistake()) return *state_->machine->mistake();
+  return state_->machine->message();
+}
+
+Place Parser::place() const { return state_->machine->place(); }
+bool Parser::ended() const { return state_->machine->ended(); }
+std::string Parser::closing_text() const { return state_->machine->closing_text(); }
+
+Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options, std::string_view text) {
+  Parser parser(std::move(format), std::move(options));
+  (void)parser.feed(text);
+  return parser.finish();
+}
+
+}  // namespace rondo::parse

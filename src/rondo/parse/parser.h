@@ -1,0 +1,102 @@
+// The parser of sampled text, derived from a Format: text or tokens in, events out, nothing lost.
+//
+//   Parser parser(format, options);
+//   for (...) use(parser.feed(piece));          // events as soon as they are certain
+//   use(parser.close());                        // what was held back
+//   Result<chat::AssistantMessage> message = parser.finish();
+//
+// Laws: the events of any chunking, joined, are the same; every byte lies in exactly one event; nothing that was
+// reported is taken back; a byte is held back only while it may still be part of a marker, of a call whose name is
+// not known yet, or of a value whose type is not.  Work per byte is constant.  Not thread-safe; the Format is shared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/conversation.h"
+#include "format/format.h"
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::parse {
+
+// A token as the parser sees it.
+struct Piece {
+  std::int32_t id = -1;      // -1: plain text
+  std::string_view bytes;    // may be part of a character
+  bool is_special = false;   // a control token
+};
+
+struct Options {
+  std::optional<json::Value> tools;  // an array of definitions, as for a template
+  bool calls = true;                 // false: tool_choice "none", no call is recognised
+  bool parallel_calls = true;        // false: what looks like a second call is still reported as one
+  bool inline_reasoning = false;     // reasoning with its markers stays in the content
+  bool partial = false;              // the text is cut off: what may be a marker's beginning is left out
+  bool strict = false;               // finish() fails on the first malformed construct
+  // The end of the prompt, or all of it: says whether reasoning or content is already open.  What a continued message
+  // already has of its text is part of the result.
+  std::string prompt_tail;
+};
+
+enum class EventKind : std::uint8_t {
+  kMarker,     // syntax of the format; no text
+  kContent,
+  kReasoning,
+  kCallStart,  // a call whose name is known
+  kCallId,     // the id of a call, where it comes after the name
+  kArguments,  // the next part of a call's arguments
+  kCallEnd,
+};
+
+struct Event {
+  EventKind kind = EventKind::kMarker;
+  std::size_t begin = 0;  // bytes of the sampled text that it stands for; the prompt's tail has none
+  std::size_t end = 0;
+  std::string text;       // kContent, kReasoning, kArguments: the delta; kCallStart: the name; kCallId: the id
+  std::size_t call = 0;   // index, for the call events
+  std::optional<std::string> id;  // kCallStart, if the model wrote one before
+};
+
+// Where the next byte would belong.
+enum class Place : std::uint8_t { kReasoning, kContent, kCall, kEnded };
+
+class Parser {
+ public:
+  // REQUIRES: format is not null and verify() has no objection.
+  Parser(std::shared_ptr<const format::Format> format, Options options);
+  ~Parser();
+  Parser(Parser&&) noexcept;
+  Parser& operator=(Parser&&) noexcept;
+
+  [[nodiscard]] std::vector<Event> feed(std::string_view text);
+  [[nodiscard]] std::vector<Event> feed(std::span<const Piece> pieces);
+  // The text ends here: reports what was held back.  Nothing may be fed afterwards.
+  [[nodiscard]] std::vector<Event> close();
+
+  // The message so far.
+  [[nodiscard]] const chat::AssistantMessage& message() const;
+  // close(), then the message.  With Options::strict fails with kParse and the byte offset of the first mistake.
+  [[nodiscard]] Result<chat::AssistantMessage> finish();
+
+  [[nodiscard]] Place place() const;
+  // True once a stop was seen; later bytes belong to nobody.
+  [[nodiscard]] bool ended() const;
+  // What the format writes to close everything that is open here (a value, an argument, a call, the reasoning), without
+  // the stop of the turn.
+  [[nodiscard]] std::string closing_text() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+// All of `text` at once.
+[[nodiscard]] Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options, std::string_view text);
+
+}  // namespace rondo::parse

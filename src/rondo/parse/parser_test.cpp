@@ -1,0 +1,345 @@
+#include "parse/parser.h"
+
+#include <doctest/doctest.h>
+
+#include "json/parse.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::ArgumentStyle;
+using format::CallPiece;
+using format::Envelope;
+using format::Format;
+using format::ValueForm;
+using format::ValueStyle;
+using format::ValueType;
+
+std::shared_ptr<const Format> share(Format format) {
+  const auto wrong = format.verify();
+  REQUIRE_MESSAGE(!wrong, wrong.value_or(""));
+  return std::make_shared<const Format>(std::move(format));
+}
+
+Format base() {
+  Format format;
+  format.header = "[bot]";
+  format.reasoning = {true, "<muse>\n", "\n</muse>\n\n", false};
+  format.stops.content = {"<eot>"};
+  return format;
+}
+
+// <do>\n{"name": N, "args": A}\n</do>
+std::shared_ptr<const Format> json_object() {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "\n<do>\n";
+  format.calls.call_close = "\n</do>";
+  format.calls.separator = "\n";
+  format.calls.envelope = Envelope::kJsonObject;
+  format.calls.roles.name = {"name"};
+  format.calls.roles.arguments = {"args"};
+  return share(format);
+}
+
+// [CALLS][{"name": N, "args": A, "id": I}, ...]
+std::shared_ptr<const Format> json_array() {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.section_open = "[CALLS]";
+  format.calls.envelope = Envelope::kJsonArray;
+  format.calls.roles.name = {"function", "name"};
+  format.calls.roles.arguments = {"function", "args"};
+  format.calls.roles.id = {"id"};
+  return share(format);
+}
+
+// {"name": N, "parameters": A} without any marker
+std::shared_ptr<const Format> bare_json() {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.envelope = Envelope::kJsonObject;
+  format.calls.roles.name = {"name"};
+  format.calls.roles.arguments = {"parameters"};
+  return share(format);
+}
+
+// <|calls|><|call|>N<|args|>{...}<|end|><|calls_end|>
+std::shared_ptr<const Format> tags_json() {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.section_open = "<|calls|>";
+  format.calls.section_close = "<|calls_end|>";
+  format.calls.call_open = "<|call|>";
+  format.calls.call_close = "<|end|>";
+  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "<|args|>"}, {CallPiece::Kind::kArguments, ""}};
+  return share(format);
+}
+
+// <call>\n<f=N>\n<p=K>\nV\n</p>\n</f>\n</call>
+std::shared_ptr<const Format> tags_parameters() {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "<call>\n<f=";
+  format.calls.call_close = "\n</f>\n</call>";
+  format.calls.separator = "\n";
+  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ">"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = ArgumentStyle::kParameters;
+  auto& parameters = format.calls.parameters;
+  parameters.open = "\n<p=";
+  parameters.key_close = ">\n";
+  parameters.close = "\n</p>";
+  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "", "", ""}, {ValueType::kInteger, ValueStyle::kJson, "", "", ""},
+                      {ValueType::kTrue, ValueStyle::kPython, "", "", ""}};
+  return share(format);
+}
+
+// <|py|>[f(a='x', b=1), g()]<|/py|>
+std::shared_ptr<const Format> python_calls() {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.section_open = "<|py|>[";
+  format.calls.section_close = "]<|/py|>";
+  format.calls.call_close = ")";
+  format.calls.separator = ", ";
+  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "("}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = ArgumentStyle::kParameters;
+  auto& parameters = format.calls.parameters;
+  parameters.key_close = "=";
+  parameters.separator = ", ";
+  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "'", "'", ""}, {ValueType::kInteger, ValueStyle::kJson, "", "", ""},
+                      {ValueType::kTrue, ValueStyle::kPython, "", "", ""}, {ValueType::kArray, ValueStyle::kPython, "", "", ""}};
+  return share(format);
+}
+
+json::Value tools() {
+  return json::parse(R"([{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{
+    "q":{"type":"string"},"n":{"type":"integer"},"deep":{"type":"boolean"},"any":{}}}}},
+    {"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}])").value();
+}
+
+// One line: reasoning, content, calls, completeness.
+std::string show(const chat::AssistantMessage& message) {
+  std::string out;
+  if (message.reasoning) out += "R(" + *message.reasoning + ") ";
+  out += "C(" + message.content + ")";
+  for (const chat::ToolCall& call : message.tool_calls) {
+    out += " " + call.name + call.arguments;
+    if (call.id) out += "#" + *call.id;
+    if (call.status != chat::CallStatus::kOk) out += "!" + std::string(chat::to_string(call.status));
+  }
+  return out + (message.complete ? "" : " ...");
+}
+
+// What the events say, joined; must equal show() of the message.  Also checks that they cover the text without overlap.
+std::string show_events(const std::vector<Event>& events, const std::string& text) {
+  chat::AssistantMessage message;
+  std::size_t covered = 0;
+  for (const Event& event : events) {
+    CHECK(event.begin == covered);
+    CHECK(event.end >= event.begin);
+    covered = event.end;
+    switch (event.kind) {
+      case EventKind::kContent: message.content += event.text; break;
+      case EventKind::kReasoning: message.reasoning = message.reasoning.value_or("") + event.text; break;
+      case EventKind::kCallStart:
+        message.tool_calls.emplace_back().name = event.text;
+        message.tool_calls.back().id = event.id;
+        CHECK(event.call + 1 == message.tool_calls.size());
+        break;
+      case EventKind::kCallId: message.tool_calls[event.call].id = event.text; break;
+      case EventKind::kArguments: message.tool_calls[event.call].arguments += event.text; break;
+      default: break;
+    }
+  }
+  CHECK(covered == text.size());
+  message.complete = true;
+  return show(message);
+}
+
+std::string run(const std::shared_ptr<const Format>& format, const Options& options, const std::vector<std::string>& chunks) {
+  Parser parser(format, options);
+  std::vector<Event> events;
+  std::string text;
+  const auto take = [&events](std::vector<Event> more) { events.insert(events.end(), more.begin(), more.end()); };
+  for (const std::string& chunk : chunks) {
+    take(parser.feed(chunk));
+    text += chunk;
+  }
+  take(parser.close());
+  auto message = parser.finish();
+  REQUIRE(message.ok());
+  if (!options.partial) {
+    auto plain = message.value();
+    plain.complete = true;
+    if (plain.reasoning && plain.reasoning->empty()) plain.reasoning.reset();
+    for (auto& call : plain.tool_calls) call.status = chat::CallStatus::kOk;
+    CHECK(show_events(events, text) == show(plain));
+  }
+  return show(message.value());
+}
+
+// The message, after checking that every way to cut the text in two, and byte by byte, gives the same.
+std::string parsed(const std::shared_ptr<const Format>& format, const std::string& text, Options options = {}) {
+  const std::string whole = run(format, options, {text});
+  for (std::size_t cut = 1; cut < text.size(); ++cut) {
+    const std::string got = run(format, options, {text.substr(0, cut), text.substr(cut)});
+    CHECK_MESSAGE(got == whole, "cut at " << cut);
+  }
+  std::vector<std::string> bytes;
+  for (const char byte : text) bytes.emplace_back(1, byte);
+  CHECK(run(format, options, bytes) == whole);
+  return whole;
+}
+
+TEST_CASE("content, reasoning and the stop") {
+  const auto f = json_object();
+  CHECK(parsed(f, "") == "C()");
+  CHECK(parsed(f, "Hello") == "C(Hello)");
+  CHECK(parsed(f, "Hello<eot>") == "C(Hello)");
+  CHECK(parsed(f, "Hello\n\n<eot>\n") == "C(Hello\n\n)");
+  CHECK(parsed(f, "a < b <e <eo") == "C(a < b <e <eo)");
+  CHECK(parsed(f, "<muse>\nhm\n</muse>\n\nHello<eot>") == "R(hm) C(Hello)");
+  CHECK(parsed(f, "\n<muse>hm</muse>Hello") == "R(hm) C(Hello)");
+  CHECK(parsed(f, "<muse>\n\nhm\n\n</muse>\n\n\nHello") == "R(\nhm\n) C(\nHello)");
+  CHECK(parsed(f, "<muse>\n\n</muse>\n\nHello") == "R() C(Hello)");
+  CHECK(parsed(f, "Hello <muse>x</muse>") == "C(Hello <muse>x</muse>)");
+  CHECK(parsed(f, "</muse>\n\nHello") == "C(Hello)");
+  CHECK(parsed(f, "<muse>\nhm") == "R(hm) C() ...");
+  CHECK(parsed(f, "\xC3\xA9t\xC3\xA9 \xF0\x9F\x98\x80") == "C(\xC3\xA9t\xC3\xA9 \xF0\x9F\x98\x80)");
+}
+
+TEST_CASE("calls as JSON objects") {
+  const auto f = json_object();
+  CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x\"}}\n</do><eot>") == "C() find{\"q\": \"x\"}");
+  CHECK(parsed(f, "Look.\n<do>\n{\"name\": \"find\", \"args\": {}}\n</do>\n<do>\n{\"name\": \"now\", \"args\": {}}\n</do><eot>") ==
+        "C(Look.) find{} now{}");
+  CHECK(parsed(f, "<muse>\nhm\n</muse>\n\n<do>{\"name\":\"find\",\"args\":{\"a\":[1,{\"b\":2}]}}</do>") ==
+        "R(hm) C() find{\"a\":[1,{\"b\":2}]}");
+  CHECK(parsed(f, "<do>{\"args\":{\"a\":\"</do>\"},\"name\":\"find\"}</do>") == "C() find{\"a\":\"</do>\"}");
+  CHECK(parsed(f, "<do>{\"name\":\"now\"}</do>") == "C() now{}");
+  CHECK(parsed(f, "<do>{\"name\":\"find\",\"args\":\"{\\\"q\\\": 1}\"}</do>") == "C() find{\"q\": 1}");
+  CHECK(parsed(f, "<do>{\"x\":1,\"name\":\"find\",\"y\":[true],\"args\":{}}</do> bye") == "C( bye) find{}");
+}
+
+TEST_CASE("malformed calls") {
+  const auto f = json_object();
+  CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x") == "C() find{\"q\": \"x!unclosed ...");
+  CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": 1}}") == "C() find{\"q\": 1} ...");
+  CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": x}}\n</do><eot>") == "C() find{\"q\": x}}!invalid_json");
+  CHECK(parsed(f, "see <do> in the text") == "C(see <do> in the text)");
+  CHECK(parsed(f, "<do>\n{\"args\": {}}\n</do>") == "C(<do>\n{\"args\": {}}\n</do>)");
+  CHECK(parsed(f, "<do>{\"nam") == "C(<do>{\"nam) ...");
+  Options options;
+  options.tools = tools();
+  CHECK(parsed(f, "<do>{\"name\":\"other\",\"args\":{}}</do>", options) == "C() other{}!unknown_tool");
+  options.calls = false;
+  CHECK(parsed(f, "<do>{\"name\":\"find\",\"args\":{}}</do>", options) == "C(<do>{\"name\":\"find\",\"args\":{}}</do>)");
+}
+
+TEST_CASE("calls as a JSON array") {
+  const auto f = json_array();
+  CHECK(parsed(f, "[CALLS][{\"id\":\"7\",\"function\":{\"name\":\"find\",\"args\":{\"q\":1}}},{\"function\":{\"args\":{},\"name\":\"now\"},\"id\":\"8\"}]<eot>") ==
+        "C() find{\"q\":1}#7 now{}#8");
+  CHECK(parsed(f, "Hm [CALLS] [ {\"function\": {\"name\": \"now\"}} ] ") == "C(Hm ) now{}");
+  CHECK(parsed(f, "[CALLS]{\"function\": {\"name\": \"now\", \"args\": {}}}") == "C() now{}");
+  CHECK(parsed(f, "[CALLS][{\"function\": {\"name\": \"now\", \"args\": {}}}<eot>") == "C() now{}");
+}
+
+TEST_CASE("bare JSON calls") {
+  const auto f = bare_json();
+  Options options;
+  options.tools = tools();
+  CHECK(parsed(f, "{\"name\": \"find\", \"parameters\": {\"q\": \"x\"}}<eot>", options) == "C() find{\"q\": \"x\"}");
+  CHECK(parsed(f, "{\"name\": \"Ann\", \"parameters\": {}}<eot>", options) == "C({\"name\": \"Ann\", \"parameters\": {}})");
+  CHECK(parsed(f, "{\"x\": 1}") == "C({\"x\": 1})");
+  CHECK(parsed(f, "Yes: {\"name\": \"find\", \"parameters\": {}}") == "C(Yes: {\"name\": \"find\", \"parameters\": {}})");
+}
+
+TEST_CASE("calls in tags with JSON") {
+  const auto f = tags_json();
+  CHECK(parsed(f, "<|calls|><|call|>find<|args|>{\"q\": 1}<|end|><|call|>now<|args|>{}<|end|><|calls_end|><eot>") == "C() find{\"q\": 1} now{}");
+  CHECK(parsed(f, "ok\n<|calls|>\n<|call|> find <|args|>\n{\"q\": 1}\n<|end|>\n<|calls_end|>\n") == "C(ok\n) find{\"q\": 1}");
+  CHECK(parsed(f, "<|call|>now<|args|><|end|>") == "C() now{}");
+  CHECK(parsed(f, "<|calls|><|call|>find<|args|>{\"q\": 1}<|calls_end|>") == "C() find{\"q\": 1}");
+  CHECK(parsed(f, "<|calls|><|call|>fi nd<|args|>{}") == "C(<|calls|><|call|>fi nd<|args|>{})");
+  CHECK(parsed(f, "<|calls|><|call|>find<|args|>{'q': 1}<|end|><|calls_end|>") == "C() find{'q': 1}!invalid_json");
+}
+
+TEST_CASE("calls in tags with parameters") {
+  const auto f = tags_parameters();
+  Options options;
+  options.tools = tools();
+  const std::string call = "<call>\n<f=find>\n<p=q>\n42\n</p>\n<p=n>\n7\n</p>\n<p=deep>\nTrue\n</p>\n</f>\n</call>";
+  CHECK(parsed(f, call + "<eot>") == "C() find{\"q\":42,\"n\":7,\"deep\":true}");
+  CHECK(parsed(f, call, options) == "C() find{\"q\":\"42\",\"n\":7,\"deep\":true}");
+  CHECK(parsed(f, call + "\n" + call, options) == "C() find{\"q\":\"42\",\"n\":7,\"deep\":true} find{\"q\":\"42\",\"n\":7,\"deep\":true}");
+  CHECK(parsed(f, "<call><f=find><p=q>a\nb</p></f></call>", options) == "C() find{\"q\":\"a\\nb\"}");
+  CHECK(parsed(f, "<call>\n<f=now>\n</f>\n</call>", options) == "C() now{}");
+  CHECK(parsed(f, "<call>\n<f=find>\n<p=q>\nuse </p> here\n</p>\n</f>\n</call>", options) == "C() find{\"q\":\"use </p> here\"}");
+  CHECK(parsed(f, "<call>\n<f=find>\n<p=q>\nx\n</p>\n</call>", options) == "C() find{\"q\":\"x\"}");
+  CHECK(parsed(f, "<call>\n<f=find>\n<p=q>\nx", options) == "C() find{\"q\":\"x\"}!unclosed ...");
+  CHECK(parsed(f, "<call>\n<f=find>\noops\n</f>\n</call>", options) == "C() find{}!malformed");
+}
+
+TEST_CASE("calls as Python") {
+  const auto f = python_calls();
+  CHECK(parsed(f, "<|py|>[find(q='it's, ok', n=3), now(), find(deep=True, any=['a', \"b)\"])]<|/py|><eot>") ==
+        "C() find{\"q\":\"it's, ok\",\"n\":3} now{} find{\"deep\":true,\"any\":[\"a\",\"b)\"]}");
+}
+
+TEST_CASE("the prompt says where the text begins") {
+  const auto f = json_object();
+  Options options;
+  options.prompt_tail = "[user]hi[bot]<muse>\n";
+  CHECK(parsed(f, "hm\n</muse>\n\nHello", options) == "R(hm) C(Hello)");
+  CHECK(parsed(f, "\n</muse>\n\nHello", options) == "R() C(Hello)");
+  CHECK(parsed(f, "<muse>\nhm</muse>Hello", options) == "R(hm) C(Hello)");
+  options.inline_reasoning = true;
+  CHECK(run(f, options, {"hm\n</muse>\n\nHello"}) == "C(<muse>\nhm\n</muse>\n\nHello)");
+  options.inline_reasoning = false;
+  options.prompt_tail = "[user]hi[bot]<muse>\n\n</muse>\n\n";
+  CHECK(parsed(f, "Hello", options) == "C(Hello)");
+  options.prompt_tail = "[user]hi[bot]Hel";
+  CHECK(run(f, options, {"lo"}) == "C(Hello)");
+  options.prompt_tail = "[bot]old<eot>[user]hi";
+  CHECK(parsed(f, "Hello", options) == "C(Hello)");
+}
+
+TEST_CASE("what would close the text") {
+  const auto closing = [](const std::shared_ptr<const Format>& f, const std::string& text) {
+    Parser parser(f, {});
+    (void)parser.feed(text);
+    return parser.closing_text();
+  };
+  CHECK(closing(json_object(), "Hello") == "");
+  CHECK(closing(json_object(), "<muse>\nhm") == "\n</muse>\n\n");
+  CHECK(closing(json_object(), "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x") == "\"}}\n</do>");
+  CHECK(closing(tags_json(), "<|calls|><|call|>find<|args|>{\"q\": [1") == "]}<|end|><|calls_end|>");
+  CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx") == "\n</p>\n</f>\n</call>");
+  CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx\n</p>\n</f>\n</call>") == "");
+}
+
+TEST_CASE("partial text and strict parsing") {
+  Options options;
+  options.partial = true;
+  CHECK(run(json_object(), options, {"Hello <d"}) == "C(Hello )");
+  CHECK(run(json_object(), options, {"<do>{\"name\":\"find\",\"args\":{\"q\":\"x"}) == "C() find{\"q\":\"x!unclosed ...");
+  options.partial = false;
+  options.strict = true;
+  const auto strict = parse(json_object(), options, "ok <do>{\"name\":\"find\",\"args\":{x}}</do>");
+  REQUIRE(!strict.ok());
+  CHECK(strict.error().offset.value_or(0) == 30);
+  CHECK(parse(json_object(), options, "ok").ok());
+}
+
+TEST_CASE("a control token ends the turn even inside a string") {
+  Parser parser(json_object(), {});
+  const Piece pieces[] = {{1, "<do>{\"name\":\"find\",\"args\":{\"q\":\"x", false}, {2, "<eot>", true}};
+  (void)parser.feed(pieces);
+  CHECK(parser.ended());
+  CHECK(show(parser.finish().value()) == "C() find{\"q\":\"x!unclosed ...");
+}
+
+}  // namespace
+}  // namespace rondo::parse

@@ -1,0 +1,343 @@
+#include "parse/values.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "format/units.h"
+#include "json/parse.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::is_space;
+using format::ValueForm;
+using format::ValueStyle;
+using format::ValueType;
+
+constexpr int kReferenceDepth = 16;  // $ref and combinators may form circles
+
+std::optional<TypeSet> type_named(std::string_view name) {
+  if (name == "string") return TypeSet(TypeSet::kString);
+  if (name == "integer") return TypeSet(TypeSet::kInteger);
+  if (name == "number") return TypeSet(TypeSet::kNumber);
+  if (name == "boolean") return TypeSet(TypeSet::kBoolean);
+  if (name == "null") return TypeSet(TypeSet::kNull);
+  if (name == "object") return TypeSet(TypeSet::kObject);
+  if (name == "array") return TypeSet(TypeSet::kArray);
+  return std::nullopt;
+}
+
+TypeSet type_of(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull: return TypeSet(TypeSet::kNull);
+    case json::Kind::kBool: return TypeSet(TypeSet::kBoolean);
+    case json::Kind::kInteger: return TypeSet(TypeSet::kInteger);
+    case json::Kind::kFloat: return TypeSet(TypeSet::kNumber);
+    case json::Kind::kString: return TypeSet(TypeSet::kString);
+    case json::Kind::kArray: return TypeSet(TypeSet::kArray);
+    case json::Kind::kObject: return TypeSet(TypeSet::kObject);
+  }
+  return {};
+}
+
+// "#/$defs/x" inside `root`.
+const json::Value* resolve(std::string_view reference, const json::Value& root) {
+  if (!reference.starts_with("#")) return nullptr;
+  reference.remove_prefix(1);
+  const json::Value* at = &root;
+  while (!reference.empty() && at != nullptr) {
+    reference.remove_prefix(1);
+    const std::size_t end = std::min(reference.find('/'), reference.size());
+    at = at->find(reference.substr(0, end));
+    reference.remove_prefix(end);
+  }
+  return at;
+}
+
+std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& root, int depth) {
+  if (!schema.is_object() || depth > kReferenceDepth) return std::nullopt;
+  TypeSet set;
+  if (const json::Value* type = schema.find("type")) {
+    if (type->is_string()) {
+      if (const auto named = type_named(type->as_string())) set.add(*named);
+    } else if (type->is_array()) {
+      for (const json::Value& item : type->as_array()) {
+        if (const auto named = item.is_string() ? type_named(item.as_string()) : std::nullopt) set.add(*named);
+      }
+    }
+  } else if (const json::Value* constant = schema.find("const")) {
+    set.add(type_of(*constant));
+  } else if (const json::Value* choices = schema.find("enum"); choices != nullptr && choices->is_array()) {
+    for (const json::Value& choice : choices->as_array()) set.add(type_of(choice));
+  }
+  if (set.empty()) {
+    if (const auto reference = schema.find_string("$ref")) {
+      const json::Value* target = resolve(*reference, root);
+      return target != nullptr ? types_at(*target, root, depth + 1) : std::nullopt;
+    }
+    for (const char* key : {"anyOf", "oneOf", "allOf"}) {
+      const json::Value* list = schema.find(key);
+      if (list == nullptr || !list->is_array()) continue;
+      for (const json::Value& item : list->as_array()) {
+        if (const auto types = types_at(item, root, depth + 1)) set.add(*types);
+      }
+    }
+  }
+  if (set.empty() && schema.find("properties") != nullptr) set.add(TypeSet::kObject);
+  if (set.empty() && schema.find("items") != nullptr) set.add(TypeSet::kArray);
+  if (set.empty()) return std::nullopt;
+  if (const json::Value* nullable = schema.find("nullable"); nullable != nullptr && nullable->kind() == json::Kind::kBool && nullable->as_bool()) {
+    set.add(TypeSet::kNull);
+  }
+  return set;
+}
+
+const json::Value* property_at(const json::Value& schema, const json::Value& root, std::string_view key, int depth) {
+  if (!schema.is_object() || depth > kReferenceDepth) return nullptr;
+  if (const json::Value* properties = schema.find("properties")) {
+    if (const json::Value* found = properties->find(key)) return found;
+  }
+  if (const auto reference = schema.find_string("$ref")) {
+    const json::Value* target = resolve(*reference, root);
+    if (target != nullptr) return property_at(*target, root, key, depth + 1);
+  }
+  for (const char* combinator : {"allOf", "anyOf", "oneOf"}) {
+    const json::Value* list = schema.find(combinator);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const json::Value& item : list->as_array()) {
+      if (const json::Value* found = property_at(item, root, key, depth + 1)) return found;
+    }
+  }
+  return nullptr;
+}
+
+// Recursive descent over the union of JSON, Python literals and bare keys.
+class LiteralReader {
+ public:
+  LiteralReader(std::string_view text, const NestedSyntax& syntax) : text_(text), syntax_(syntax) {}
+
+  std::optional<json::Value> whole() {
+    auto value = read(0);
+    skip_space();
+    if (!value || at_ != text_.size()) return std::nullopt;
+    return value;
+  }
+
+ private:
+  bool eat(std::string_view what) {
+    if (!text_.substr(at_).starts_with(what)) return false;
+    at_ += what.size();
+    return true;
+  }
+  void skip_space() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
+
+  std::optional<json::Value> read(int depth) {
+    skip_space();
+    if (depth > limits::kJsonDepth / 2 || at_ >= text_.size()) return std::nullopt;
+    if (text_[at_] == '{') return object(depth);
+    if (text_[at_] == '[') return array(depth, ']');
+    if (syntax_.python && text_[at_] == '(') return array(depth, ')');
+    if (auto text = string()) return json::Value(std::move(*text));
+    return scalar();
+  }
+
+  std::optional<std::string> string() {
+    if (!syntax_.string_open.empty() && syntax_.string_open != "'" && syntax_.string_open != "\"" && eat(syntax_.string_open)) {
+      const std::size_t end = text_.find(syntax_.string_close, at_);
+      if (end == std::string_view::npos) return std::nullopt;
+      std::string out(text_.substr(at_, end - at_));
+      at_ = end + syntax_.string_close.size();
+      return out;
+    }
+    if (text_[at_] != '"' && text_[at_] != '\'') return std::nullopt;
+    const char quote = text_[at_++];
+    std::string out;
+    while (at_ < text_.size() && text_[at_] != quote) {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+        ++at_;
+        if (!escape(out)) return std::nullopt;
+      } else {
+        out += text_[at_++];
+      }
+    }
+    if (at_ >= text_.size()) return std::nullopt;
+    ++at_;
+    return out;
+  }
+
+  bool escape(std::string& out) {
+    const char kind = text_[at_++];
+    constexpr std::string_view kFrom = "nrtbf0";
+    constexpr std::string_view kTo{"\n\r\t\b\f\0", 6};
+    if (const std::size_t found = kFrom.find(kind); found != std::string_view::npos) {
+      out += kTo[found];
+      return true;
+    }
+    if (kind == 'x') return hex(out, 2);
+    if (kind == 'u') return hex(out, 4);
+    if (kind == '\\' || kind == '\'' || kind == '"' || kind == '/') {
+      out += kind;
+    } else {
+      out += '\\';
+      out += kind;
+    }
+    return true;
+  }
+
+  bool hex(std::string& out, std::size_t digits) {
+    char32_t code = 0;
+    if (!digits_value(digits, code)) return false;
+    char32_t low = 0;
+    const std::size_t back = at_;
+    if (code >= 0xD800 && code < 0xDC00 && eat("\\u") && digits_value(4, low) && low >= 0xDC00 && low < 0xE000) {
+      code = 0x10000 + ((code - 0xD800) << 10U) + (low - 0xDC00);
+    } else if (code >= 0xD800 && code < 0xDC00) {
+      at_ = back;
+    }
+    utf8::append(out, code);
+    return true;
+  }
+
+  bool digits_value(std::size_t count, char32_t& out) {
+    if (text_.size() - at_ < count) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t digit = std::string_view("0123456789abcdef0123456789ABCDEF").find(text_[at_ + i]);
+      if (digit == std::string_view::npos) return false;
+      out = out * 16 + static_cast<char32_t>(digit % 16);
+    }
+    at_ += count;
+    return true;
+  }
+
+  std::optional<json::Value> array(int depth, char close) {
+    ++at_;
+    json::Array out;
+    skip_space();
+    while (at_ < text_.size() && text_[at_] != close) {
+      auto item = read(depth + 1);
+      if (!item) return std::nullopt;
+      out.push_back(std::move(*item));
+      skip_space();
+      if (!eat(",")) break;
+      skip_space();
+    }
+    if (!eat(std::string_view(&close, 1))) return std::nullopt;
+    return json::Value(std::move(out));
+  }
+
+  std::optional<std::string> key() {
+    skip_space();
+    if (at_ >= text_.size()) return std::nullopt;
+    if (auto text = string()) return text;
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && std::string_view(":,{}[]\"'<>").find(text_[at_]) == std::string_view::npos) ++at_;
+    const std::string_view bare = format::trimmed(text_.substr(begin, at_ - begin));
+    if (bare.empty()) return std::nullopt;
+    return std::string(bare);
+  }
+
+  std::optional<json::Value> object(int depth) {
+    ++at_;
+    json::Object out;
+    skip_space();
+    while (at_ < text_.size() && text_[at_] != '}') {
+      auto name = key();
+      skip_space();
+      if (!name || !eat(":")) return std::nullopt;
+      auto value = read(depth + 1);
+      if (!value) return std::nullopt;
+      out.set(*name, std::move(*value));
+      skip_space();
+      if (!eat(",")) break;
+      skip_space();
+    }
+    if (!eat("}")) return std::nullopt;
+    return json::Value(std::move(out));
+  }
+
+  std::optional<json::Value> scalar() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && !is_space(text_[at_]) && std::string_view(",]}){[(:").find(text_[at_]) == std::string_view::npos) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (syntax_.python || !syntax_.string_open.empty()) {
+      if (word == "True") return json::Value(true);
+      if (word == "False") return json::Value(false);
+      if (word == "None") return json::Value(nullptr);
+    }
+    auto parsed = json::parse(word);
+    if (!parsed.ok()) return std::nullopt;
+    return std::move(parsed).value();
+  }
+
+  std::string_view text_;
+  const NestedSyntax& syntax_;
+  std::size_t at_ = 0;
+};
+
+json::Value constant_value(ValueType type) {
+  switch (type) {
+    case ValueType::kTrue: return json::Value(true);
+    case ValueType::kFalse: return json::Value(false);
+    case ValueType::kNull: return json::Value(nullptr);
+    case ValueType::kObject: return json::Value(json::Object{});
+    case ValueType::kArray: return json::Value(json::Array{});
+    default: return json::Value("");
+  }
+}
+
+}  // namespace
+
+bool TypeSet::allows(const json::Value& value) const {
+  if (value.is_number()) return has(kInteger) || has(kNumber);
+  switch (value.kind()) {
+    case json::Kind::kString: return has(kString);
+    case json::Kind::kBool: return has(kBoolean);
+    case json::Kind::kNull: return has(kNull);
+    case json::Kind::kObject: return has(kObject);
+    default: return has(kArray);
+  }
+}
+
+std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root) { return types_at(schema, root, 0); }
+
+const json::Value* property_schema(const json::Value& schema, const json::Value& root, std::string_view key) {
+  return property_at(schema, root, key, 0);
+}
+
+std::optional<json::Value> read_literal(std::string_view text, const NestedSyntax& syntax) { return LiteralReader(text, syntax).whole(); }
+
+json::Value read_value(std::string_view text, const std::vector<const ValueForm*>& forms, const std::optional<TypeSet>& types,
+                       const NestedSyntax& syntax) {
+  bool raw_string = false;
+  bool only_strings = true;
+  bool python = syntax.python;
+  for (const ValueForm* form : forms) {
+    raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
+    only_strings = only_strings && form->type == ValueType::kString;
+    python = python || form->style == ValueStyle::kPython;
+  }
+  if (raw_string && (only_strings || (types && types->is_only(TypeSet::kString)))) return json::Value(text);
+  for (const ValueForm* form : forms) {
+    if (form->style == ValueStyle::kConstant && format::trimmed(form->constant) == format::trimmed(text)) {
+      json::Value value = constant_value(form->type);
+      if (!types || types->allows(value)) return value;
+    }
+  }
+  std::optional<json::Value> value;
+  if (auto parsed = json::parse(text); parsed.ok()) value = std::move(parsed).value();
+  NestedSyntax relaxed = syntax;
+  relaxed.python = python;
+  // Where strings stand bare, 'x' is a string that has quotes in it.
+  if (!value) {
+    value = read_literal(text, relaxed);
+    if (value && value->is_string() && raw_string) value.reset();
+  }
+  if (value && value->is_string() && raw_string && types && types->has(TypeSet::kString)) value.reset();
+  if (value && (!types || types->allows(*value) || !types->has(TypeSet::kString))) return std::move(*value);
+  return json::Value(text);
+}
+
+}  // namespace rondo::parse
