@@ -12,10 +12,6 @@ Error no_engine(const char* what) {
 
 }  // namespace
 
-Status run_chat(const ChatOptions&, const std::function<std::optional<std::string>()>&, const Print&, const Print&) {
-  return no_engine("chat");
-}
-
 Status run_demo(const DemoOptions&, const Print&, const Print&) { return no_engine("demo"); }
 
 }  // namespace rondo::api

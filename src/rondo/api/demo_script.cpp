@@ -1,0 +1,246 @@
+#include "api/demo_script.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "json/print.h"
+#include "render/encode.h"
+
+namespace rondo::api {
+namespace {
+
+using engine::TokenId;
+
+// Stands for text `index` in a render: letters and digits only, so that no serialiser or filter changes it.
+std::string leaf_name(std::size_t index) { return "zqleaf" + std::to_string(index) + "zq"; }
+
+std::optional<std::size_t> leaf_index(std::string_view text) {
+  if (!text.starts_with("zqleaf") || !text.ends_with("zq")) return std::nullopt;
+  std::size_t index = 0;
+  const char* end = text.data() + text.size() - 2;
+  return std::from_chars(text.data() + 6, end, index).ptr == end ? std::optional(index) : std::nullopt;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// Every string under `value` through `change`.
+template <typename Change>
+void change_strings(json::Value& value, const Change& change) {
+  if (value.is_string()) {
+    value = change(value.as_string());
+  } else if (value.is_array()) {
+    for (json::Value& item : value.as_array()) change_strings(item, change);
+  } else if (value.is_object()) {
+    std::vector<std::string> keys;
+    for (const json::Member& member : value.as_object()) keys.push_back(member.key);
+    for (const std::string& key : keys) change_strings(*value.as_object().find(key), change);
+  }
+}
+
+// The texts that a model makes up: content, reasoning, the strings in arguments.
+template <typename Change>
+void change_texts(json::Value& message, const Change& change) {
+  for (const char* field : {"content", "reasoning_content"}) {
+    json::Value* text = message.as_object().find(field);
+    if (text != nullptr && text->is_string() && !text->as_string().empty()) change_strings(*text, change);
+  }
+  if (json::Value* calls = message.as_object().find("tool_calls")) {
+    for (json::Value& call : calls->as_array()) {
+      change_strings(*call.as_object().find("function")->as_object().find("arguments"), change);
+    }
+  }
+}
+
+bool is_word(std::string_view bytes) {
+  return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
+}  // namespace
+
+struct Script::Builder {
+  Script& script;
+  const render::TurnContext& context;
+  const DemoStep& step;
+  std::vector<std::string> texts;  // what each leaf is to say
+
+  // The message with leaves for texts.
+  json::Value with_leaves() {
+    json::Value message = step.message;
+    change_texts(message, [&](const std::string& text) {
+      texts.push_back(text);
+      return leaf_name(texts.size() - 1);
+    });
+    return message;
+  }
+
+  void add_text(std::string_view text, std::int32_t leaf) {
+    if (step.style == "resplit" && leaf >= 0) {  // the same text in other tokens than a tokenizer would choose
+      for (std::size_t at = 0; at < text.size(); at += 2) add_ids(text.substr(at, 2), leaf);
+    } else {
+      add_ids(text, leaf);
+    }
+  }
+
+  void add_ids(std::string_view text, std::int32_t leaf) {
+    tokenizer::EncodeOptions options;
+    options.parse_special = leaf < 0;
+    options.parse_added = leaf < 0;
+    for (const TokenId id : context.tokenizer.encode_ids(text, options)) script.plan_.push_back({id, leaf, false, false});
+  }
+
+  void add_leaf(std::size_t index) {
+    const std::string& text = texts[index];
+    const auto leaf = static_cast<std::int32_t>(index);
+    const bool spaced = step.style == "newlines" && is_message_text(index);
+    if (spaced) add_ids("\n", leaf);
+    std::size_t count = 0;
+    const char* end = text.data() + text.size();
+    if (text.starts_with("*") && std::from_chars(text.data() + 1, end, count).ptr == end) {
+      for (std::size_t i = 0; i < count; ++i) script.plan_.push_back({0, leaf, true, i == 0});
+    } else {
+      add_text(text, leaf);
+    }
+    if (spaced) add_ids("\n\n", leaf);
+  }
+
+  bool is_message_text(std::size_t index) const {
+    return script.message_.find_string("content") == leaf_name(index) ||
+           script.message_.find_string("reasoning_content") == leaf_name(index);
+  }
+
+  // `text` is the model's part of the turn; leaves stand in it in any order.
+  void add_turn(std::string_view text) {
+    while (!text.empty()) {
+      std::size_t at = std::string_view::npos;
+      std::size_t which = 0;
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::size_t found = text.find(leaf_name(i));
+        if (found < at) {
+          at = found;
+          which = i;
+        }
+      }
+      std::string literal(text.substr(0, at));
+      if (step.style == "compact") {
+        replace_all(literal, "\": ", "\":");
+        replace_all(literal, ", \"", ",\"");
+      }
+      add_ids(literal, -1);
+      if (at == std::string_view::npos) return;
+      add_leaf(which);
+      text.remove_prefix(at + leaf_name(which).size());
+    }
+  }
+};
+
+Result<Script> Script::make(const render::TurnContext& context, const render::TurnProfile& profile, const json::Array& history,
+                            const DemoStep& step) {
+  Script script(context.tokenizer);
+  Builder builder{script, context, step, {}};
+  script.message_ = builder.with_leaves();
+  script.leaves_ = builder.texts.size();
+  script.stops_ = profile.stop_ids;
+  json::Array messages = history;
+  messages.push_back(script.message_);
+  Result<jinja::Rendered> rendered = render::render_messages(context, messages, false);
+  if (!rendered.ok()) return rendered.error();
+  const std::vector<render::Extent> extents = render::sampled_extents(context, rendered.value(), messages);
+  if (extents.empty() || extents.back().end <= extents.back().begin) {
+    Error error;
+    error.code = ErrorCode::kCannotBridge;
+    error.message = "the template shows nothing of the scripted turn";
+    return error;
+  }
+  const render::Extent& turn = extents.back();
+  builder.add_turn(std::string_view(rendered.value().text.bytes()).substr(turn.begin, turn.end - turn.begin));
+  script.limit_ = script.plan_.size();
+  if (step.style == "truncated") {  // inside the last text
+    std::size_t cut = script.plan_.size();
+    while (cut > 0 && script.plan_[cut - 1].leaf < 0) --cut;
+    script.limit_ = cut > 4 ? cut - 3 : cut;
+  }
+
+  const auto vocabulary = static_cast<std::size_t>(context.tokenizer.vocab_size());
+  script.words_.assign((vocabulary + 63) / 64, 0);
+  script.first_words_ = script.words_;
+  for (std::size_t id = 0; id < vocabulary; ++id) {
+    const auto token = static_cast<TokenId>(id);
+    if (context.tokenizer.is_added(token)) continue;
+    std::string_view bytes = context.tokenizer.token_bytes(token);
+    if (is_word(bytes)) script.first_words_[id / 64] |= std::uint64_t{1} << (id % 64);
+    if (bytes.starts_with(' ')) bytes.remove_prefix(1);
+    if (is_word(bytes)) script.words_[id / 64] |= std::uint64_t{1} << (id % 64);
+  }
+  return script;
+}
+
+engine::Allowed Script::next(std::span<const TokenId> sampled) {
+  engine::Allowed allowed;
+  if (sampled.size() >= plan_.size()) {
+    allowed.kind = engine::Allowed::Kind::kDone;
+  } else if (const Place& place = plan_[sampled.size()]; place.free) {
+    allowed.kind = engine::Allowed::Kind::kMask;
+    allowed.mask = place.first ? first_words_ : words_;
+  } else {
+    allowed.kind = engine::Allowed::Kind::kOnly;
+    allowed.ids = {&place.id, 1};
+  }
+  return allowed;
+}
+
+std::vector<TokenId> Script::ids() const {
+  std::vector<TokenId> out;
+  for (std::size_t i = 0; i < limit_; ++i) out.push_back(plan_[i].id);
+  return out;
+}
+
+// What is missing behind `written` tokens, without the texts and the stop.
+std::string Script::closing_text(std::size_t written) const {
+  std::vector<TokenId> ids;
+  for (std::size_t i = written; i < plan_.size(); ++i) {
+    if (plan_[i].leaf < 0 && std::binary_search(stops_.begin(), stops_.end(), plan_[i].id)) break;
+    if (plan_[i].leaf < 0) ids.push_back(plan_[i].id);
+  }
+  const Result<std::string> text = tokenizer_->decode(ids, {});
+  return text.ok() ? text.value() : "";
+}
+
+Result<render::ParsedCompletion> Script::read(std::span<const TokenId> sampled) const {
+  std::vector<std::vector<TokenId>> ids(leaves_);
+  const std::size_t written = std::min(sampled.size(), plan_.size());
+  for (std::size_t i = 0; i < written; ++i) {
+    if (plan_[i].leaf >= 0) ids[static_cast<std::size_t>(plan_[i].leaf)].push_back(sampled[i]);
+  }
+  std::vector<std::string> texts;
+  for (const std::vector<TokenId>& leaf : ids) {
+    Result<std::string> text = tokenizer_->decode(leaf, {});
+    if (!text.ok()) return text.error();
+    texts.push_back(std::move(text).value());
+  }
+  json::Value message = message_;
+  change_texts(message, [&](const std::string& text) {
+    const auto index = leaf_index(text);
+    return index && *index < texts.size() ? texts[*index] : text;
+  });
+  render::ParsedCompletion out;
+  out.message.complete = written == plan_.size();
+  out.message.content = message.find_string("content").value_or("");
+  if (const auto reasoning = message.find_string("reasoning_content"); reasoning && !reasoning->empty()) out.message.reasoning = *reasoning;
+  if (const json::Value* calls = message.find("tool_calls")) {
+    for (const json::Value& call : calls->as_array()) {
+      chat::ToolCall parsed;
+      parsed.name = call.find("function")->find_string("name").value_or("");
+      parsed.arguments = json::to_compact(*call.find("function")->find("arguments"));
+      out.message.tool_calls.push_back(std::move(parsed));
+    }
+  }
+  if (!out.message.complete) out.closing_text = closing_text(written);
+  return out;
+}
+
+}  // namespace rondo::api
