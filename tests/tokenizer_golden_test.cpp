@@ -30,6 +30,19 @@ const std::string kCorpus = kShared + "/corpus";
 
 bool full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
 
+bool has_corpus() {
+  const bool found = files::is_folder(kCorpus);
+  if (!found) MESSAGE("no corpus beside the checkout, nothing to test");
+  return found;
+}
+
+// RONDO_TEST_TOKENIZER names a single one.
+bool is_wanted(std::string_view id) {
+  if (const char* only = std::getenv("RONDO_TEST_TOKENIZER")) return id == only;
+  constexpr std::string_view kSample[] = {"qwen3", "gemma3", "llama2", "deepseek_v3", "falcon3", "phi3"};
+  return full() || std::find(std::begin(kSample), std::end(kSample), id) != std::end(kSample);
+}
+
 // A folder that is removed at the end.
 struct Scratch {
   fs::path path = fs::temp_directory_path() / "rondo_tokenizer_golden";
@@ -54,6 +67,7 @@ std::vector<json::Value> read_xz_lines(const std::string& path) {
   std::vector<json::Value> values;
   std::istringstream lines(output_of("xz -dc '" + path + "'"));
   for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
     Result<json::Value> value = json::parse(line);
     REQUIRE_MESSAGE(value.ok(), path);
     values.push_back(std::move(value).value());
@@ -104,6 +118,21 @@ std::string corpus_tokenizer(const json::Value& row, const fs::path& scratch) {
     output_of("python3 -B -c '" + script + "' '" + kShared + "/oracle' '" + kCorpus + "' '" + file + "' > '" + path + "'");
   }
   return path;
+}
+
+// The texts of the set `gen` of a row, by conversation.
+std::map<std::string, std::string> rendered(const std::string& row) {
+  std::map<std::string, std::string> by_hash;
+  std::map<std::string, std::string> texts;
+  for (const json::Value& line : read_xz_lines(kCorpus + "/render/" + row + ".jsonl.xz")) {
+    for (const char* suffix : {"", "0"}) {
+      const auto text = line.find_string(std::string("t") + suffix);
+      if (text) by_hash[std::string(*line.find_string(std::string("h") + suffix))] = std::string(*text);
+    }
+    const auto hash = line.find_string("h");
+    if (hash && line.find_string("k") == "gen") texts[std::string(*line.find_string("c"))] = by_hash.at(std::string(*hash));
+  }
+  return texts;
 }
 
 struct Tally {
@@ -178,22 +207,17 @@ TEST_CASE("vocabularies of the engine's package") {
 }
 
 TEST_CASE("corpus: texts") {
-  if (!files::is_folder(kCorpus)) {
-    MESSAGE("no corpus beside the checkout, nothing to test");
-    return;
-  }
+  if (!has_corpus()) return;
   const Scratch scratch;
   std::map<std::int64_t, std::string> texts;
   for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/strings.jsonl.xz")) {
     texts[*line.find("i")->to_int64()] = std::string(*line.find_string("s"));
   }
   const json::Value index = json::parse(files::read(kCorpus + "/tokenizers/index.json").value()).value();
-  const std::vector<std::string> sample = {"qwen3", "gemma3", "llama2", "deepseek_v3", "falcon3", "phi3"};
-  const char* only = std::getenv("RONDO_TEST_TOKENIZER");
   for (const json::Value& row : index.as_array()) {
     const std::string id(*row.find_string("id"));
     if (row.find_string("format") == "gguf" || row.find_string("model") == "Unigram") continue;
-    if (only != nullptr ? id != only : !full() && std::find(sample.begin(), sample.end(), id) == sample.end()) continue;
+    if (!is_wanted(id)) continue;
     const std::string path = corpus_tokenizer(row, scratch.path);
     CAPTURE(id);
     const auto tokenizer = load(path);
@@ -204,6 +228,34 @@ TEST_CASE("corpus: texts") {
       compare(*tokenizer, line, number != nullptr ? texts.at(*number->to_int64()) : std::string(*line.find_string("s")), tally);
     }
     std::printf("%-20s %6d of %6d\n", id.c_str(), tally.cases - tally.wrong, tally.cases);
+    CHECK_MESSAGE(tally.wrong == 0, tally.first);
+  }
+}
+
+TEST_CASE("corpus: rendered chats") {
+  if (!has_corpus()) return;
+  const Scratch scratch;
+  const json::Value index = json::parse(files::read(kCorpus + "/tokenizers/index.json").value()).value();
+  const json::Value manifest = json::parse(files::read(kCorpus + "/manifest.json").value()).value();
+  for (const json::Value& row : index.as_array()) {
+    const std::string id(*row.find_string("id"));
+    if (row.find_string("format") == "gguf" || row.find_string("model") == "Unigram" || !is_wanted(id)) continue;
+    std::shared_ptr<const Tokenizer> tokenizer;
+    Tally tally;
+    for (const json::Value& chat : manifest.find("rows")->as_array()) {
+      const std::string name(*chat.find_string("id"));
+      const std::string golden = kCorpus + "/tokens_chat/" + name + ".jsonl.xz";
+      if (chat.find_string("tokenizer") != row.find_string("file") || !files::exists(golden)) continue;
+      if (!tokenizer) tokenizer = load(corpus_tokenizer(row, scratch.path));
+      std::map<std::string, std::string> texts = rendered(name);
+      for (const json::Value& line : read_xz_lines(golden)) {
+        const std::string& text = texts.at(std::string(*line.find_string("c")));
+        const std::vector<TokenId> expected = to_ids(*line.find("ids"));
+        tally.count(tokenizer->encode_ids(text, {}) == expected,
+                    name + " `" + text + "`");
+      }
+    }
+    if (tally.cases > 0) std::printf("%-20s %6d of %6d chats\n", id.c_str(), tally.cases - tally.wrong, tally.cases);
     CHECK_MESSAGE(tally.wrong == 0, tally.first);
   }
 }

@@ -311,20 +311,33 @@ void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& ou
   emit(piece, scratch, out);
 }
 
-bool Bpe::never_merges_before(std::string_view mark) const {
-  // It is enough to look at tokens and parts: the result of a merge across the place contains something + mark.
-  const auto crosses = [mark](std::string_view token) {
-    for (std::size_t at = token.find(mark); at != std::string_view::npos; at = token.find(mark, at + 1)) {
-      if (at != 0 && !token.substr(0, at).ends_with(mark)) return true;
+std::optional<std::set<char32_t>> Bpe::joined_before(std::string_view mark) const {
+  // A piece that is looked up whole, a mark that is no token or merges of byte tokens could join across the place.
+  if (options_.ignore_merges || vocabulary_.is_byte_level() || !vocabulary_.find(mark)) return std::nullopt;
+  std::set<TokenId> opaque(fallback_ids_.begin(), fallback_ids_.end());
+  if (options_.unknown) opaque.insert(*options_.unknown);
+  opaque.erase(kNone);
+  for (const Merge& merge : merges_) {
+    if (merge.result == kNone) continue;
+    const auto left = static_cast<TokenId>(merge.pair >> 32U);
+    const auto right = static_cast<TokenId>(merge.pair & 0xFFFFFFFFU);
+    if (opaque.contains(left) || opaque.contains(right)) return std::nullopt;
+  }
+  std::set<char32_t> joined;
+  const auto collect = [&](std::string_view token) {
+    for (std::size_t at = token.find(mark, 1); at != std::string_view::npos; at = token.find(mark, at + 1)) {
+      std::size_t before = at - 1;
+      while (before > 0 && utf8::is_continuation(token[before])) --before;
+      joined.insert(utf8::decode(token, before).code_point);
     }
-    return false;
   };
   for (TokenId id = 0; id < vocabulary_.size(); ++id) {
-    if (vocabulary_.contains(id) && crosses(vocabulary_.bytes(id)) && vocabulary_.find(vocabulary_.bytes(id)) == id) {
-      return false;
-    }
+    if (vocabulary_.contains(id)) collect(vocabulary_.bytes(id));
   }
-  return std::none_of(parts_.begin(), parts_.end(), [&](const auto& part) { return crosses(part.first); });
+  for (const auto& part : parts_) collect(part.first);
+  // Runs of marks stay together: whether they join depends on more than the character before.
+  joined.insert(utf8::decode(mark, 0).code_point);
+  return joined;
 }
 
 }  // namespace rondo::tokenizer

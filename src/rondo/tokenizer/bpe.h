@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -49,9 +51,9 @@ class Bpe {
   // Appends the tokens of `piece`.  REQUIRES: valid UTF-8 unless the vocabulary is byte-level.
   void encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const;
 
-  // True if no merge crosses a place before `mark`: then text may be cut before every `mark` that follows something
-  // else without changing its tokens.
-  [[nodiscard]] bool never_merges_before(std::string_view mark) const;
+  // The characters that some token has directly before `mark`.  Before a `mark` that follows any other character text may
+  // be cut without changing its tokens, because no merge crosses such a place.  Nothing if that does not hold here.
+  [[nodiscard]] std::optional<std::set<char32_t>> joined_before(std::string_view mark) const;
 
  private:
   struct Merge {

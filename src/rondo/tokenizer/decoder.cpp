@@ -171,6 +171,16 @@ void Decoder::Run::flush_bytes(std::size_t step, std::string& out) {
   }
 }
 
+// Passes on what later bytes cannot change any more.
+void Decoder::Run::release_bytes(std::size_t step, std::string& out) {
+  std::string& held = states_[step].held;
+  const std::size_t complete = utf8::complete_prefix(held);
+  if (complete == 0) return;
+  const std::string_view ready = std::string_view(held).substr(0, complete);
+  feed(step + 1, utf8::is_valid(ready) ? std::string(ready) : utf8::to_valid(ready), out);
+  held.erase(0, complete);
+}
+
 void Decoder::Run::strip(std::size_t step, const Strip& options, std::string text, std::string& out) {
   StepState& state = states_[step];
   if (options.content.empty()) return feed(step + 1, std::move(text), out);
@@ -199,10 +209,7 @@ void Decoder::Run::feed(std::size_t step, std::string text, std::string& out) {
   const Step& kind = decoder_.steps_[step];
   if (std::holds_alternative<Bytes>(kind)) {
     state.held += spelled_bytes(text);
-    const std::size_t complete = utf8::complete_prefix(state.held);
-    std::string ready = utf8::to_valid(std::string_view(state.held).substr(0, complete));
-    state.held.erase(0, complete);
-    if (!ready.empty()) feed(step + 1, std::move(ready), out);
+    release_bytes(step, out);
   } else if (std::holds_alternative<ByteFallback>(kind)) {
     if (const auto byte = fallback_byte(text)) {
       state.held.push_back(*byte);
@@ -247,6 +254,13 @@ void Decoder::Run::flush(std::size_t step, std::string& out) {
 std::string Decoder::Run::push(std::string_view token) {
   std::string out;
   feed(0, std::string(token), out);
+  return out;
+}
+
+std::string Decoder::Run::push_bytes(std::string_view bytes) {
+  std::string out;
+  states_[0].held += bytes;
+  release_bytes(0, out);
   return out;
 }
 

@@ -48,7 +48,7 @@ class Decoder {
   void add(T step) {
     steps_.emplace_back(std::move(step));
   }
-  [[nodiscard]] bool is_bytes_only() const { return steps_.size() == 1 && std::holds_alternative<Bytes>(steps_[0]); }
+  [[nodiscard]] bool starts_with_bytes() const { return !steps_.empty() && std::holds_alternative<Bytes>(steps_[0]); }
 
   // What the token spelled `text` stands for inside a text, its neighbours unknown.
   [[nodiscard]] std::string inner_bytes(std::string_view text) const;
@@ -58,6 +58,8 @@ class Decoder {
    public:
     explicit Run(const Decoder& decoder);
     [[nodiscard]] std::string push(std::string_view token);
+    // The same for a token whose bytes are known.  REQUIRES: the decoder starts_with_bytes().
+    [[nodiscard]] std::string push_bytes(std::string_view bytes);
     [[nodiscard]] std::string finish();
 
    private:
@@ -68,6 +70,7 @@ class Decoder {
       bool fused = false;     // earlier steps joined all tokens to one text
     };
     void feed(std::size_t step, std::string text, std::string& out);
+    void release_bytes(std::size_t step, std::string& out);
     void flush(std::size_t step, std::string& out);
     void flush_bytes(std::size_t step, std::string& out);
     void strip(std::size_t step, const Strip& options, std::string text, std::string& out);

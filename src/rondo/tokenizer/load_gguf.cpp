@@ -91,9 +91,7 @@ void load_bpe_merges(const std::vector<std::string>& merges, Bpe& bpe) {
 Status load_byte_pair(const model::Gguf& gguf, const PreType& type, Tokenizer::State& state) {
   for (const std::string_view pattern : type.patterns) {
     if (pattern.empty()) break;
-    Result<Regex> regex = Regex::compile(pattern);
-    if (!regex.ok()) return regex.error();
-    state.pre_tokenizer.add(PreTokenizer::SplitRegex{std::move(regex).value(), Behavior::kIsolated, false});
+    if (Status status = state.pre_tokenizer.add_regex(pattern, Behavior::kIsolated, false); !status.ok()) return status;
   }
   BpeOptions options;
   options.ignore_merges = type.ignore_merges;

@@ -124,6 +124,10 @@ void rewrite_all(Pieces& pieces, Write write) {
 }
 
 void run(const PreTokenizer::SplitRegex& step, Pieces& pieces) {
+  if (step.scanner) {
+    const std::string_view text = pieces.text.text();
+    return split_all(pieces, [&](Range range, std::vector<Range>& out) { step.scanner->split(text, range, out); });
+  }
   std::string shadow;
   const bool substituted = unicode::substitute_newer(pieces.text.text(), shadow);
   const std::string_view subject = substituted ? std::string_view(shadow) : pieces.text.text();
@@ -268,13 +272,6 @@ Result<Behavior> behavior_of(const json::Value& description, Behavior otherwise)
   return unsupported("the split behavior `" + std::string(*name) + "` is not supported");
 }
 
-Status add_regex(std::string_view pattern, Behavior behavior, bool invert, PreTokenizer& to) {
-  Result<Regex> regex = Regex::compile(pattern);
-  if (!regex.ok()) return regex.error();
-  to.add(PreTokenizer::SplitRegex{std::move(regex).value(), behavior, invert});
-  return Done{};
-}
-
 Status add_split(const json::Value& description, PreTokenizer& to) {
   const json::Value* pattern = description.find("pattern");
   if (pattern == nullptr) return unsupported("the pre-tokenizer `Split` has no pattern");
@@ -287,14 +284,14 @@ Status add_split(const json::Value& description, PreTokenizer& to) {
   }
   const auto regex = pattern->find_string("Regex");
   if (!regex) return unsupported("the pattern of the pre-tokenizer `Split` is of an unknown kind");
-  return add_regex(*regex, behavior.value(), invert, to);
+  return to.add_regex(*regex, behavior.value(), invert);
 }
 
 Status add_byte_level(const json::Value& description, PreTokenizer& to) {
   to.set_byte_level(true);
   if (flag(description, "add_prefix_space", true)) to.add(PreTokenizer::PrependSpace{});
   if (flag(description, "use_regex", true)) {
-    if (Status status = add_regex(kByteLevelPattern, Behavior::kIsolated, false, to); !status.ok()) return status;
+    if (Status status = to.add_regex(kByteLevelPattern, Behavior::kIsolated, false); !status.ok()) return status;
   }
   to.add(PreTokenizer::SpellBytes{});
   return Done{};
@@ -365,6 +362,16 @@ Result<PreTokenizer> PreTokenizer::from_json(const json::Value* description) {
   // Spelling the bytes matters only to steps behind it; the model works on bytes anyway.
   while (!made.steps_.empty() && std::holds_alternative<SpellBytes>(made.steps_.back())) made.steps_.pop_back();
   return made;
+}
+
+Status PreTokenizer::add_regex(std::string_view pattern, Behavior behavior, bool invert) {
+  Result<Regex> regex = Regex::compile(pattern);
+  if (!regex.ok()) return regex.error();
+  SplitRegex step{std::move(regex).value(), behavior, invert, std::nullopt};
+  // A scanner's matches leave no gaps, so keeping the matches is all there is to do.
+  if (behavior == Behavior::kIsolated || (behavior == Behavior::kRemoved && invert)) step.scanner = Scanner::find(pattern);
+  add(std::move(step));
+  return Done{};
 }
 
 Pieces PreTokenizer::apply(Aligned text) const {

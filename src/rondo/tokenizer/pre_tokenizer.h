@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "rondo/result.h"
 #include "tokenizer/aligned.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/scanner.h"
 
 namespace rondo::tokenizer {
 
@@ -37,6 +39,7 @@ class PreTokenizer {
     Regex regex;
     Behavior behavior = Behavior::kIsolated;
     bool invert = false;
+    std::optional<Scanner> scanner;  // does the same faster
   };
   struct SplitText {
     std::string text;
@@ -68,6 +71,8 @@ class PreTokenizer {
   void add(T step) {
     steps_.emplace_back(std::move(step));
   }
+  // Adds a SplitRegex.  Fails with kTokenizer when `pattern` does not compile.
+  [[nodiscard]] Status add_regex(std::string_view pattern, Behavior behavior, bool invert);
   // A ByteLevel step is among them: the model works on bytes.
   [[nodiscard]] bool is_byte_level() const { return byte_level_; }
   void set_byte_level(bool byte_level) { byte_level_ = byte_level; }

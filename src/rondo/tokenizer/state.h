@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,6 @@ struct Tokenizer::State {
 
   std::vector<AddedToken> added;               // sorted by content
   std::vector<std::int32_t> added_index;       // by id: place in `added` or -1
-  std::vector<std::string> added_spelling;     // what the decoder makes of each of `added`
   AddedMatcher raw_matcher;                    // tokens searched for in the text as it came
   AddedMatcher normalized_matcher;             // tokens searched for in normalised text
 
@@ -41,11 +41,13 @@ struct Tokenizer::State {
   std::optional<TokenId> eos;
   std::vector<TokenId> end_ids;    // sorted
 
-  // Cutting before every U+2581 that follows something else changes nothing, so words can be cached.
-  bool cut_at_marks = false;
+  // Text may be cut before U+2581 unless one of these stands before it (Bpe::joined_before), so that words can be cached.
+  std::optional<std::set<char32_t>> joined_before_mark;
 
   mutable Workbenches benches;
 
+  // The vocabulary keeps what the decoder's first step would make of a token's spelling.
+  [[nodiscard]] bool has_bytes() const { return vocabulary.is_byte_level() && decoder.starts_with_bytes(); }
   // Fills what follows from `vocabulary`, `added` and `decoder`.
   void finish();
   [[nodiscard]] const AddedToken* find_added(TokenId id) const;

@@ -72,7 +72,7 @@ class Encoding {
     const Pieces pieces = state_.pre_tokenizer.apply(std::move(part));
     if (pieces.byte_spelled) return spelled(pieces);
     for (const Range range : pieces.ranges) {
-      if (state_.cut_at_marks) {
+      if (state_.joined_before_mark) {
         words(pieces.text, range);
       } else {
         piece(pieces.text, range);
@@ -80,18 +80,17 @@ class Encoding {
     }
   }
 
-  // Cuts before every mark that follows something else; see State::cut_at_marks.
+  // Cuts before the marks where that changes nothing; see State::joined_before_mark.
   void words(const Aligned& text, Range range) {
     const std::string_view view = text.text().substr(0, range.end);
     std::uint32_t begin = range.begin;
-    std::size_t at = range.begin;
-    while ((at = view.find(kMark, at)) != std::string_view::npos) {
-      const bool follows = at > begin && !view.substr(begin, at - begin).ends_with(kMark);
-      if (follows) {
-        piece(text, {begin, static_cast<std::uint32_t>(at)});
-        begin = static_cast<std::uint32_t>(at);
-      }
-      at += kMark.size();
+    for (std::size_t at = range.begin; (at = view.find(kMark, at)) != std::string_view::npos; at += kMark.size()) {
+      if (at <= begin) continue;
+      std::size_t before = at - 1;
+      while (before > begin && utf8::is_continuation(view[before])) --before;
+      if (state_.joined_before_mark->contains(utf8::decode(view, before).code_point)) continue;
+      piece(text, {begin, static_cast<std::uint32_t>(at)});
+      begin = static_cast<std::uint32_t>(at);
     }
     if (begin < range.end) piece(text, {begin, range.end});
   }
@@ -180,7 +179,7 @@ void Tokenizer::State::finish() {
     for (TokenId id = 0; id < vocabulary.size(); ++id) {
       if (vocabulary.contains(id)) inner[static_cast<std::size_t>(id)] = decoder.inner_bytes(vocabulary.bytes(id));
     }
-    cut_at_marks = pre_tokenizer.empty() && model->never_merges_before(kMark);
+    joined_before_mark = model->joined_before(kMark);
   }
 }
 
@@ -246,6 +245,7 @@ Result<std::string> Tokenizer::Stream::next(TokenId id) {
     return state_->run.push(added->content);
   }
   if (!tokenizer.vocabulary.contains(id)) return std::string();
+  if (tokenizer.has_bytes()) return state_->run.push_bytes(tokenizer.vocabulary.bytes(id));
   return state_->run.push(tokenizer.vocabulary.text(id));
 }
 
