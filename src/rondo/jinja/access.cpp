@@ -1,0 +1,454 @@
+// Attributes, elements, slices and calls: what jinja2's environment.getattr, getitem and call do.
+#include <algorithm>
+#include <limits>
+
+#include "jinja/methods.h"
+#include "jinja/operations.h"
+#include "jinja/runtime.h"
+#include "jinja/strings.h"
+
+namespace rondo::jinja {
+namespace {
+
+class BoundMethod final : public Object {
+ public:
+  BoundMethod(Value self, const Method& method) : self_(self), method_(method) {}
+  [[nodiscard]] std::string_view type_name() const override { return "builtin_function_or_method"; }
+  [[nodiscard]] std::string repr(Runtime&) override {
+    return "<built-in method " + std::string(method_.name) + " of " + jinja::type_name(self_) + " object>";
+  }
+  [[nodiscard]] bool callable() const override { return true; }
+  Value call(Runtime& runtime, const Args& args) override { return method_.run(runtime, self_, args); }
+  [[nodiscard]] std::optional<bool> equals(Runtime&, const Value& other) override {
+    const auto* method = other.is_object() ? dynamic_cast<const BoundMethod*>(&other.as_object()) : nullptr;
+    return method != nullptr && &method->method_ == &method_ && method->self_.is_same(self_);
+  }
+
+ private:
+  Value self_;
+  const Method& method_;
+};
+
+UndefinedInfo* make_info(Runtime& runtime) {
+  return new (runtime.heap.allocate(sizeof(UndefinedInfo), alignof(UndefinedInfo))) UndefinedInfo;
+}
+
+Value missing(Runtime& runtime, const Value& object, std::string_view name) {
+  UndefinedInfo* info = make_info(runtime);
+  info->name = name;
+  info->object_type = runtime.heap.copy(object_type(object));
+  // That a member is absent is something the template saw of the input, too.
+  if (runtime.reads != nullptr && object.is_dict() && object.has_path()) {
+    runtime.reads->add(runtime.origins.paths.member(object.path(), name));
+  }
+  return Value::undefined(info);
+}
+
+Value missing_element(Runtime& runtime, const Value& object, const Value& key) {
+  UndefinedInfo* info = make_info(runtime);
+  info->name = runtime.heap.copy(repr(runtime, key));
+  info->object_type = runtime.heap.copy(object_type(object));
+  info->element = true;
+  return Value::undefined(info);
+}
+
+Value unsafe(Runtime& runtime, const Value& object, std::string_view name) {
+  UndefinedInfo* info = make_info(runtime);
+  info->name = name;
+  info->hint = runtime.heap.copy("access to attribute '" + std::string(name) + "' of '" + type_name(object) +
+                                 "' object is unsafe.");
+  info->unsafe = true;
+  return Value::undefined(info);
+}
+
+// The element object[key]; nothing for KeyError, IndexError, TypeError.
+std::optional<Value> element(Runtime& runtime, const Value& object, const Value& key) {
+  if (object.is_dict()) {
+    const Value* member = find_item(runtime, object.as_dict(), key);
+    return member == nullptr ? std::nullopt : std::optional<Value>(*member);
+  }
+  if (object.is_object()) return object.as_object().element(runtime, key);
+  if (!key.is_small_int()) return std::nullopt;
+  std::int64_t index = key.as_int();
+  if (object.is_sequence()) {
+    const std::vector<Value>& items = items_of(runtime, object);
+    if (index < 0) index += static_cast<std::int64_t>(items.size());
+    if (index < 0 || index >= static_cast<std::int64_t>(items.size())) return std::nullopt;
+    return items[static_cast<std::size_t>(index)];
+  }
+  if (object.is_string()) {
+    const auto size = static_cast<std::int64_t>(code_points(runtime, object));
+    if (index < 0) index += size;
+    if (index < 0 || index >= size) return std::nullopt;
+    const std::size_t begin = byte_offset(runtime, object, static_cast<std::size_t>(index));
+    return substring(runtime, object, begin, begin + decode_at(bytes_of(runtime, object), begin).size, "slice");
+  }
+  return std::nullopt;
+}
+
+Value get_element(Runtime& runtime, const Value& object, const Value& key) {
+  require_defined(runtime, object);
+  if (std::optional<Value> found = element(runtime, object, key)) return *found;
+  if (!key.is_string()) return missing_element(runtime, object, key);
+  const std::string_view name = bytes_of(runtime, key);
+  if (std::optional<Value> found = find_attribute(runtime, object, name)) return *found;
+  return missing(runtime, object, name);
+}
+
+// Python's slice.indices(): the elements that a slice picks out of `size`.
+struct SliceRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::int64_t step = 1;
+};
+
+std::optional<std::int64_t> slice_bound(Runtime& runtime, const Value& value) {
+  if (value.is_none()) return std::nullopt;
+  if (value.is_small_int()) return value.as_int();
+  if (value.kind() == Kind::kBigInt) {
+    constexpr std::int64_t kFar = std::numeric_limits<std::int32_t>::max();
+    return value.as_big().is_negative() ? -kFar : kFar;
+  }
+  require_defined(runtime, value);
+  runtime.fail("slice indices must be integers or None or have an __index__ method");
+}
+
+SliceRange slice_range(Runtime& runtime, const Value& start, const Value& stop, const Value& step, std::int64_t size) {
+  SliceRange out;
+  constexpr std::int64_t kFar = std::numeric_limits<std::int32_t>::max();
+  out.step = std::clamp(slice_bound(runtime, step).value_or(1), -kFar, kFar);
+  if (out.step == 0) runtime.fail("slice step cannot be zero");
+  const std::int64_t lowest = out.step < 0 ? -1 : 0;
+  const std::int64_t highest = out.step < 0 ? size - 1 : size;
+  const auto bound = [&](const Value& value, std::int64_t fallback) {
+    const std::optional<std::int64_t> given = slice_bound(runtime, value);
+    if (!given) return fallback;
+    const std::int64_t index = *given < 0 ? std::max(*given, -kFar) + size : *given;
+    return std::clamp(index, lowest, highest);
+  };
+  out.first = bound(start, out.step < 0 ? highest : lowest);
+  const std::int64_t last = bound(stop, out.step < 0 ? lowest : highest);
+  const std::int64_t distance = out.step < 0 ? out.first - last : last - out.first;
+  if (distance > 0) out.count = (distance - 1) / std::abs(out.step) + 1;
+  return out;
+}
+
+Value slice_string(Runtime& runtime, const Value& object, const SliceRange& range) {
+  const auto at = [&](std::int64_t index) { return byte_offset(runtime, object, static_cast<std::size_t>(index)); };
+  if (range.count == 0) return substring(runtime, object, 0, 0, "slice");
+  if (range.step == 1) return substring(runtime, object, at(range.first), at(range.first + range.count), "slice");
+  const String& source = joined(runtime, object);
+  const std::string_view bytes = bytes_of(runtime, object);
+  StringBuilder out(runtime);
+  std::size_t begin = at(range.first);
+  runtime.spend(static_cast<std::uint64_t>(range.count));
+  for (std::int64_t i = 0; i < range.count; ++i) {
+    out.append(source, begin, begin + decode_at(bytes, begin).size, "slice");
+    if (i + 1 == range.count) break;
+    for (std::int64_t k = 0; k < std::abs(range.step); ++k) {
+      begin = range.step > 0 ? begin + decode_at(bytes, begin).size : previous_start(bytes, begin);
+    }
+  }
+  return out.finish(object.path()).with_markup(object.is_markup());
+}
+
+class Generator final : public Object {
+ public:
+  explicit Generator(Iterator* iterator) : iterator_(iterator) {}
+  [[nodiscard]] std::string_view type_name() const override { return "generator"; }
+  [[nodiscard]] std::string repr(Runtime&) override { return "<generator object>"; }
+  [[nodiscard]] Iterator* iterate(Runtime&) override { return iterator_; }
+
+ private:
+  Iterator* iterator_;
+};
+
+class OwnedItems final : public Iterator {
+ public:
+  explicit OwnedItems(std::vector<Value> items) : items_(std::move(items)) {}
+  bool next(Runtime& runtime, Value& out) override {
+    if (at_ >= items_.size()) return false;
+    runtime.spend();
+    out = items_[at_++];
+    return true;
+  }
+
+ private:
+  std::vector<Value> items_;
+  std::size_t at_ = 0;
+};
+
+// Lists are read as they are at each step, as Python does: a loop sees what its body appends.
+class ListIterator final : public Iterator {
+ public:
+  explicit ListIterator(Value list) : list_(list) {}
+  bool next(Runtime& runtime, Value& out) override {
+    const std::vector<Value>& items = items_of(runtime, list_);
+    if (at_ >= items.size()) return false;
+    runtime.spend();
+    out = items[at_++];
+    return true;
+  }
+
+ private:
+  Value list_;
+  std::size_t at_ = 0;
+};
+
+class KeyIterator final : public Iterator {
+ public:
+  KeyIterator(Runtime& runtime, Value dict) : dict_(dict), size_(entries_of(runtime, dict).size()) {}
+  bool next(Runtime& runtime, Value& out) override {
+    const std::vector<Dict::Entry>& entries = entries_of(runtime, dict_);
+    if (entries.size() != size_) runtime.fail("dictionary changed size during iteration");
+    if (at_ >= entries.size()) return false;
+    runtime.spend();
+    out = key_of(runtime, dict_.as_dict(), entries[at_++]);
+    return true;
+  }
+
+ private:
+  Value dict_;
+  std::size_t size_;
+  std::size_t at_ = 0;
+};
+
+class CharacterIterator final : public Iterator {
+ public:
+  explicit CharacterIterator(Value string) : string_(string) {}
+  bool next(Runtime& runtime, Value& out) override {
+    const std::string_view bytes = bytes_of(runtime, string_);
+    if (at_ >= bytes.size()) return false;
+    runtime.spend();
+    const std::size_t size = decode_at(bytes, at_).size;
+    out = substring(runtime, string_, at_, at_ + size, "").with_markup(false);
+    at_ += size;
+    return true;
+  }
+
+ private:
+  Value string_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+const Method* lookup_method(const Value& self, std::string_view name) {
+  std::span<const Method> methods;
+  switch (self.kind()) {
+    case Kind::kString: methods = string_methods(); break;
+    case Kind::kList: methods = list_methods(); break;
+    case Kind::kTuple: methods = tuple_methods(); break;
+    case Kind::kDict: methods = dict_methods(); break;
+    case Kind::kBool:
+    case Kind::kInt:
+    case Kind::kBigInt: methods = int_methods(); break;
+    case Kind::kFloat: methods = float_methods(); break;
+    default: return nullptr;
+  }
+  const auto found = std::lower_bound(methods.begin(), methods.end(), name,
+                                      [](const Method& method, std::string_view key) { return method.name < key; });
+  return found != methods.end() && found->name == name ? &*found : nullptr;
+}
+
+std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
+  if (name.size() > 4 && name.starts_with("__") && name.ends_with("__")) return unsafe(runtime, object, name);
+  if (object.is_object()) return object.as_object().attribute(runtime, name);
+  if (object.kind() == Kind::kNamespace) {
+    const Value* member = find_item(runtime, object.as_dict(), name);
+    return member == nullptr ? std::nullopt : std::optional<Value>(*member);
+  }
+  if (const Method* method = lookup_method(object, name)) {
+    if (method->mutates && runtime.options.strict) return unsafe(runtime, object, name);
+    return Value::object(runtime.heap.make_object<BoundMethod>(object, *method));
+  }
+  if (object.is_tuple() && object.as_list().is_group) {
+    if (name == "grouper") return items_of(runtime, object)[0];
+    if (name == "list") return items_of(runtime, object)[1];
+  }
+  if (object.is_number()) {
+    if (name == "real" || (name == "numerator" && object.is_integral())) return object;
+    if (name == "imag") return object.is_float() ? Value::floating(0) : Value::integer(0);
+    if (name == "denominator" && object.is_integral()) return Value::integer(1);
+  }
+  return std::nullopt;
+}
+
+std::string type_name(const Value& value) {
+  switch (value.kind()) {
+    case Kind::kUndefined: return "Undefined";
+    case Kind::kNone: return "NoneType";
+    case Kind::kBool: return "bool";
+    case Kind::kInt:
+    case Kind::kBigInt: return "int";
+    case Kind::kFloat: return "float";
+    case Kind::kString: return value.is_markup() ? "Markup" : "str";
+    case Kind::kList: return "list";
+    case Kind::kTuple: return "tuple";
+    case Kind::kDict: return "dict";
+    case Kind::kNamespace: return "Namespace";
+    case Kind::kObject: return std::string(value.as_object().type_name());
+  }
+  return "object";
+}
+
+std::string object_type(const Value& value) {
+  if (value.is_none()) return "None";
+  if (value.is_object()) return value.as_object().object_type();
+  if (value.kind() == Kind::kNamespace) return "jinja2.utils.Namespace object";
+  if (value.is_markup()) return "markupsafe.Markup object";
+  return type_name(value) + " object";
+}
+
+std::string undefined_message(const Value& value) {
+  const UndefinedInfo* info = value.undefined_info();
+  if (info == nullptr) return "value is undefined";
+  if (!info->hint.empty()) return std::string(info->hint);
+  const std::string name(info->name);
+  const std::string object(info->object_type);
+  if (info->element) return object + " has no element " + name;
+  if (object.empty()) return "'" + name + "' is undefined";
+  return "'" + object + "' has no attribute '" + name + "'";
+}
+
+void require_defined(Runtime& runtime, const Value& value) {
+  if (value.is_undefined()) runtime.fail(undefined_message(value));
+}
+
+bool truthy(Runtime& runtime, const Value& value) {
+  switch (value.kind()) {
+    case Kind::kUndefined:
+    case Kind::kNone: return false;
+    case Kind::kBool:
+    case Kind::kInt: return value.as_int() != 0;
+    case Kind::kBigInt: return true;
+    case Kind::kFloat: return value.as_float() != 0;
+    case Kind::kString: return value.as_string().size != 0;
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kDict: return *length_of(runtime, value) != 0;
+    case Kind::kNamespace: return true;
+    case Kind::kObject: return value.as_object().truthy(runtime);
+  }
+  return true;
+}
+
+Value get_attr(Runtime& runtime, const Value& object, std::string_view name) {
+  require_defined(runtime, object);
+  std::optional<Value> found = find_attribute(runtime, object, name);
+  if (!found && object.is_dict()) {
+    if (const Value* member = find_item(runtime, object.as_dict(), name)) found = *member;
+  } else if (!found && object.is_object()) {
+    found = object.as_object().element(runtime, make_computed(runtime, name));
+  }
+  if (!found) return missing(runtime, object, name);
+  runtime.note(*found);
+  return *found;
+}
+
+Value get_item(Runtime& runtime, const Value& object, const Value& key) {
+  const Value found = get_element(runtime, object, key);
+  runtime.note(found);
+  return found;
+}
+
+Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step) {
+  require_defined(runtime, object);
+  if (object.is_string()) {
+    const auto size = static_cast<std::int64_t>(code_points(runtime, object));
+    return slice_string(runtime, object, slice_range(runtime, start, stop, step, size));
+  }
+  if (object.is_object() && object.as_object().is_sequence()) {
+    return get_slice(runtime, make_list(runtime, collect(runtime, object)), start, stop, step);
+  }
+  if (!object.is_sequence()) {
+    if (object.is_dict()) runtime.fail("unhashable type: 'slice'");
+    runtime.fail("'" + type_name(object) + "' object is not subscriptable");
+  }
+  const std::vector<Value>& items = items_of(runtime, object);
+  const SliceRange range = slice_range(runtime, start, stop, step, static_cast<std::int64_t>(items.size()));
+  std::vector<Value> out;
+  out.reserve(static_cast<std::size_t>(range.count));
+  runtime.spend(static_cast<std::uint64_t>(range.count) / 4);
+  for (std::int64_t i = 0; i < range.count; ++i) out.push_back(items[static_cast<std::size_t>(range.first + i * range.step)]);
+  // The path stays: a part of the messages is still about the messages.
+  const Value list = make_list(runtime, std::move(out));
+  return (object.is_tuple() ? Value::tuple(&list.as_list()) : list).with_path(object.path());
+}
+
+Value make_generator(Runtime& runtime, Iterator* iterator) {
+  return Value::object(runtime.heap.make_object<Generator>(iterator));
+}
+
+Iterator* iterate_items(Runtime& runtime, std::vector<Value> items) {
+  runtime.heap.charge(items.size() * sizeof(Value));
+  return runtime.heap.make_iterator<OwnedItems>(std::move(items));
+}
+
+Iterator* iterate(Runtime& runtime, const Value& value) {
+  switch (value.kind()) {
+    case Kind::kUndefined: return iterate_items(runtime, {});
+    case Kind::kString: return runtime.heap.make_iterator<CharacterIterator>(value);
+    case Kind::kList:
+    case Kind::kTuple: return runtime.heap.make_iterator<ListIterator>(value);
+    case Kind::kDict: return runtime.heap.make_iterator<KeyIterator>(runtime, value);
+    case Kind::kObject:
+      if (Iterator* iterator = value.as_object().iterate(runtime)) return iterator;
+      break;
+    default: break;
+  }
+  runtime.fail("'" + type_name(value) + "' object is not iterable");
+}
+
+std::vector<Value> collect(Runtime& runtime, const Value& value) {
+  if (value.is_sequence()) {
+    const std::vector<Value>& items = items_of(runtime, value);
+    runtime.spend(items.size());
+    runtime.heap.charge(items.size());  // short-lived copies count a little
+    return items;
+  }
+  std::vector<Value> out;
+  Iterator* iterator = iterate(runtime, value);
+  Value item;
+  while (iterator->next(runtime, item)) {
+    if ((out.size() & 1023U) == 1023U) runtime.heap.charge(1024 * sizeof(Value));
+    out.push_back(item);
+  }
+  return out;
+}
+
+std::optional<std::size_t> length_of(Runtime& runtime, const Value& value) {
+  switch (value.kind()) {
+    case Kind::kUndefined: return 0;
+    case Kind::kString: return code_points(runtime, value);
+    case Kind::kList:
+    case Kind::kTuple: {
+      const List& list = value.as_list();
+      return list.source != nullptr ? list.source->size() : list.items.size();
+    }
+    case Kind::kDict: {
+      const Dict& dict = value.as_dict();
+      return dict.source != nullptr ? dict.source->size() : dict.entries.size();
+    }
+    case Kind::kObject: return value.as_object().length(runtime);
+    default: return std::nullopt;
+  }
+}
+
+Value call(Runtime& runtime, const Value& callee, const Args& args) {
+  require_defined(runtime, callee);
+  if (!callee.is_object() || !callee.as_object().callable()) {
+    runtime.fail("'" + type_name(callee) + "' object is not callable");
+  }
+  const DepthGuard guard(runtime);
+  return callee.as_object().call(runtime, args);
+}
+
+Value call_method(Runtime& runtime, const Value& object, std::string_view name, const Args& args) {
+  if (const Method* method = lookup_method(object, name)) {
+    if (!method->mutates || !runtime.options.strict) return method->run(runtime, object, args);
+  }
+  return call(runtime, get_attr(runtime, object, name), args);
+}
+
+}  // namespace rondo::jinja

@@ -1,0 +1,66 @@
+// Finding filters and tests, and what several of them share.
+#include "jinja/filters.h"
+
+#include <algorithm>
+
+#include "jinja/operations.h"
+#include "jinja/strings.h"
+
+namespace rondo::jinja {
+namespace {
+
+template <typename Entry>
+const Entry* look_up(std::span<const Entry> table, std::string_view name) {
+  const auto found = std::lower_bound(table.begin(), table.end(), name,
+                                      [](const Entry& entry, std::string_view key) { return entry.name < key; });
+  return found != table.end() && found->name == name ? &*found : nullptr;
+}
+
+}  // namespace
+
+const Filter* find_filter(std::string_view name) {
+  for (const std::span<const Filter> table :
+       {text_filters(), sequence_filters(), lazy_filters(), json_filters(), number_filters(), web_filters()}) {
+    if (const Filter* filter = look_up(table, name)) return filter;
+  }
+  return nullptr;
+}
+
+Value call_filter(Runtime& runtime, const Filter& filter, const Value& subject, const Args& args) {
+  if (filter.lenient_only && runtime.options.strict) {
+    runtime.fail("No filter named '" + std::string(filter.name) + "'.");
+  }
+  return filter.run(runtime, subject, args);
+}
+
+AttributeGetter::AttributeGetter(Runtime& runtime, const Value& attribute) {
+  if (attribute.is_none()) return;
+  if (!attribute.is_string()) {
+    parts_.push_back(attribute);
+    return;
+  }
+  std::string_view rest = bytes_of(runtime, attribute);
+  for (;;) {
+    const std::size_t dot = std::min(rest.find('.'), rest.size());
+    const std::string_view part = rest.substr(0, dot);
+    const bool digits = !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    std::optional<Value> index = digits ? parse_integer(runtime, part, 10) : std::nullopt;
+    parts_.push_back(index ? *index : make_computed(runtime, part));
+    if (dot == rest.size()) return;
+    rest.remove_prefix(dot + 1);
+  }
+}
+
+Value AttributeGetter::get(Runtime& runtime, Value element, const Value& fallback) const {
+  for (const Value& part : parts_) {
+    element = get_item(runtime, element, part);
+    if (element.is_undefined() && !fallback.is_none()) element = fallback;
+  }
+  return element;
+}
+
+Value ignore_case(Runtime& runtime, const Value& value) {
+  return value.is_string() ? make_computed(runtime, folded(runtime, value)) : value;
+}
+
+}  // namespace rondo::jinja

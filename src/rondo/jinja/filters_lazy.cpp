@@ -1,0 +1,298 @@
+// Filters that the reference writes as generators: nothing happens, and no error shows, until somebody iterates.
+#include <array>
+
+#include "jinja/filters.h"
+#include "jinja/operations.h"
+#include "jinja/strings.h"
+#include "jinja/views.h"
+
+namespace rondo::jinja {
+namespace {
+
+// Arguments that outlive the call.
+struct KeptArgs {
+  std::vector<Value> positional;
+  std::vector<NamedValue> named;
+
+  KeptArgs(Runtime& runtime, const Args& args, std::size_t skip) {
+    for (std::size_t i = skip; i < args.positional.size(); ++i) positional.push_back(args.positional[i]);
+    for (const NamedValue& argument : args.named) named.push_back({runtime.heap.copy(argument.name), argument.value});
+  }
+  [[nodiscard]] Args view() const { return {positional, named}; }
+};
+
+std::string_view required_name(Runtime& runtime, const Value& value) {
+  require_defined(runtime, value);
+  if (!value.is_string()) runtime.fail("the name of a filter or test must be a string, not " + type_name(value));
+  return bytes_of(runtime, value);
+}
+
+const Filter& require_filter(Runtime& runtime, const Value& name) {
+  const Filter* filter = find_filter(required_name(runtime, name));
+  if (filter == nullptr) runtime.fail("No filter named " + repr(runtime, name) + ".");
+  return *filter;
+}
+
+const Test& require_test(Runtime& runtime, const Value& name) {
+  const Test* test = find_test(required_name(runtime, name));
+  if (test == nullptr) runtime.fail("No test named " + repr(runtime, name) + ".");
+  return *test;
+}
+
+// What all of them share: the source is opened at the first step, and an empty source looks at no argument.
+class LazyIterator : public Iterator {
+ public:
+  explicit LazyIterator(Value subject) : subject_(subject) {}
+
+  bool next(Runtime& runtime, Value& out) final {
+    if (done_) return false;
+    const DepthGuard guard(runtime);
+    if (source_ == nullptr) {
+      if (skips_falsy() && !truthy(runtime, subject_)) {
+        done_ = true;
+        return false;
+      }
+      prepare(runtime);
+      source_ = iterate(runtime, subject_);
+    }
+    if (step(runtime, *source_, out)) return true;
+    done_ = true;
+    return false;
+  }
+
+ protected:
+  [[nodiscard]] virtual bool skips_falsy() const { return true; }
+  virtual void prepare(Runtime& runtime) = 0;
+  virtual bool step(Runtime& runtime, Iterator& source, Value& out) = 0;
+
+ private:
+  Value subject_;
+  Iterator* source_ = nullptr;
+  bool done_ = false;
+};
+
+class MapIterator final : public LazyIterator {
+ public:
+  MapIterator(Runtime& runtime, Value subject, const Args& args) : LazyIterator(subject), args_(runtime, args, 0) {}
+
+ protected:
+  void prepare(Runtime& runtime) override {
+    const Value* attribute = args_.view().find("attribute");
+    if (!args_.positional.empty()) {
+      filter_ = &require_filter(runtime, args_.positional[0]);
+      args_.positional.erase(args_.positional.begin());
+      return;
+    }
+    if (attribute == nullptr) runtime.fail("map requires a filter argument");
+    for (const NamedValue& argument : args_.named) {
+      if (argument.name == "default") fallback_ = argument.value;
+      if (argument.name != "attribute" && argument.name != "default") {
+        runtime.fail("Unexpected keyword argument '" + std::string(argument.name) + "'");
+      }
+    }
+    getter_.emplace(runtime, *attribute);
+  }
+
+  bool step(Runtime& runtime, Iterator& source, Value& out) override {
+    Value item;
+    if (!source.next(runtime, item)) return false;
+    out = filter_ != nullptr ? call_filter(runtime, *filter_, item, args_.view()) : getter_->get(runtime, item, fallback_);
+    return true;
+  }
+
+ private:
+  KeptArgs args_;
+  const Filter* filter_ = nullptr;
+  std::optional<AttributeGetter> getter_;
+  Value fallback_ = Value::none();
+};
+
+class SelectIterator final : public LazyIterator {
+ public:
+  SelectIterator(Runtime& runtime, Value subject, const Args& args, bool by_attribute, bool wanted)
+      : LazyIterator(subject), args_(runtime, args, 0), by_attribute_(by_attribute), wanted_(wanted) {}
+
+ protected:
+  void prepare(Runtime& runtime) override {
+    std::vector<Value>& arguments = args_.positional;
+    if (by_attribute_) {
+      if (arguments.empty()) runtime.fail("Missing parameter for attribute name");
+      getter_.emplace(runtime, arguments[0]);
+      arguments.erase(arguments.begin());
+    }
+    if (arguments.empty()) return;
+    test_ = &require_test(runtime, arguments[0]);
+    arguments.erase(arguments.begin());
+  }
+
+  bool step(Runtime& runtime, Iterator& source, Value& out) override {
+    Value item;
+    while (source.next(runtime, item)) {
+      const Value subject = getter_ ? getter_->get(runtime, item) : item;
+      const bool holds = test_ != nullptr ? call_test(runtime, *test_, subject, args_.view()) : truthy(runtime, subject);
+      if (holds != wanted_) continue;
+      out = item;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  KeptArgs args_;
+  bool by_attribute_;
+  bool wanted_;
+  const Test* test_ = nullptr;
+  std::optional<AttributeGetter> getter_;
+};
+
+class UniqueIterator final : public LazyIterator {
+ public:
+  UniqueIterator(Value subject, Value seen, bool case_sensitive, Value attribute)
+      : LazyIterator(subject), seen_(seen), case_sensitive_(case_sensitive), attribute_(attribute) {}
+
+ protected:
+  [[nodiscard]] bool skips_falsy() const override { return false; }
+  void prepare(Runtime& runtime) override { getter_.emplace(runtime, attribute_); }
+
+  bool step(Runtime& runtime, Iterator& source, Value& out) override {
+    Value item;
+    while (source.next(runtime, item)) {
+      Value key = getter_->get(runtime, item);
+      if (!case_sensitive_) key = ignore_case(runtime, key);
+      if (find_item(runtime, seen_.as_dict(), key) != nullptr) continue;
+      set_item(runtime, seen_.as_dict(), key, Value::none());
+      out = item;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  Value seen_;  // a dict used as a set
+  bool case_sensitive_;
+  Value attribute_;
+  std::optional<AttributeGetter> getter_;
+};
+
+class BatchIterator final : public LazyIterator {
+ public:
+  BatchIterator(Value subject, std::int64_t size, Value fill) : LazyIterator(subject), size_(size), fill_(fill) {}
+
+ protected:
+  [[nodiscard]] bool skips_falsy() const override { return false; }
+  void prepare(Runtime&) override {}
+
+  bool step(Runtime& runtime, Iterator& source, Value& out) override {
+    std::vector<Value> batch;
+    if (held_) batch.push_back(*held_);
+    held_.reset();
+    Value item;
+    while (source.next(runtime, item)) {
+      if (static_cast<std::int64_t>(batch.size()) == size_) {
+        held_ = item;
+        out = make_list(runtime, std::move(batch));
+        return true;
+      }
+      batch.push_back(item);
+    }
+    if (batch.empty()) return false;
+    const bool fills = !fill_.is_none() && size_ > static_cast<std::int64_t>(batch.size());
+    if (fills) {
+      runtime.heap.charge(static_cast<std::size_t>(size_) * sizeof(Value));
+      batch.resize(static_cast<std::size_t>(size_), fill_);
+    }
+    out = make_list(runtime, std::move(batch));
+    return true;
+  }
+
+ private:
+  std::int64_t size_;
+  Value fill_;
+  std::optional<Value> held_;
+};
+
+// Hands on what iterating the subject gives; for sources that are only checked when they are used.
+class ItemsIterator final : public LazyIterator {
+ public:
+  explicit ItemsIterator(Value subject) : LazyIterator(subject), pairs_of_(subject) {}
+
+ protected:
+  [[nodiscard]] bool skips_falsy() const override { return false; }
+  void prepare(Runtime& runtime) override {
+    if (pairs_of_.is_undefined()) return;
+    if (!pairs_of_.is_dict()) runtime.fail("Can only get item pairs from a mapping.");
+    pairs_ = iterate(runtime, make_view(runtime, pairs_of_, DictPart::kItems));
+  }
+  bool step(Runtime& runtime, Iterator&, Value& out) override { return pairs_ != nullptr && pairs_->next(runtime, out); }
+
+ private:
+  Value pairs_of_;
+  Iterator* pairs_ = nullptr;
+};
+
+Value map(Runtime& runtime, const Value& subject, const Args& args) {
+  return make_generator(runtime, runtime.heap.make_iterator<MapIterator>(runtime, subject, args));
+}
+
+Value select_by(Runtime& runtime, const Value& subject, const Args& args, bool by_attribute, bool wanted) {
+  return make_generator(runtime, runtime.heap.make_iterator<SelectIterator>(runtime, subject, args, by_attribute, wanted));
+}
+
+Value select(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, false, true); }
+Value reject(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, false, false); }
+Value selectattr(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, true, true); }
+Value rejectattr(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, true, false); }
+
+Value unique(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "unique", args, {"case_sensitive", "attribute"});
+  return make_generator(runtime, runtime.heap.make_iterator<UniqueIterator>(subject, make_dict(runtime),
+                                                                            params.boolean(0, false), params[1]));
+}
+
+Value batch(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "batch", args, {"linecount", "fill_with"}, 1);
+  return make_generator(runtime, runtime.heap.make_iterator<BatchIterator>(subject, params.integer(0, 0), params[1]));
+}
+
+Value slice(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "slice", args, {"slices", "fill_with"}, 1);
+  const std::int64_t count = params.integer(0, 0);
+  if (count == 0) runtime.fail("integer division or modulo by zero");
+  const std::vector<Value> items = collect(runtime, subject);
+  std::vector<Value> out;
+  std::size_t at = 0;
+  if (count > 0) runtime.spend(static_cast<std::uint64_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto slices = static_cast<std::size_t>(count);
+    const bool extra = static_cast<std::size_t>(i) < items.size() % slices;
+    const std::size_t size = items.size() / slices + (extra ? 1 : 0);
+    std::vector<Value> part(items.begin() + static_cast<std::ptrdiff_t>(at), items.begin() + static_cast<std::ptrdiff_t>(at + size));
+    at += size;
+    if (!params[1].is_none() && !extra) part.push_back(params[1]);
+    out.push_back(make_list(runtime, std::move(part)));
+  }
+  return make_generator(runtime, iterate_items(runtime, std::move(out)));
+}
+
+Value items(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "items", args, {});
+  return make_generator(runtime, runtime.heap.make_iterator<ItemsIterator>(subject));
+}
+
+constexpr auto kFilters = std::to_array<Filter>({
+    {"batch", batch},
+    {"items", items},
+    {"map", map},
+    {"reject", reject},
+    {"rejectattr", rejectattr},
+    {"select", select},
+    {"selectattr", selectattr},
+    {"slice", slice},
+    {"unique", unique},
+});
+
+}  // namespace
+
+std::span<const Filter> lazy_filters() { return kFilters; }
+
+}  // namespace rondo::jinja

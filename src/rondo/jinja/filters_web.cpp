@@ -1,0 +1,313 @@
+// Filters for HTML and URLs.
+#include <algorithm>
+#include <array>
+
+#include "base/utf8.h"
+#include "jinja/filters.h"
+#include "jinja/operations.h"
+#include "jinja/string_functions.h"
+#include "jinja/strings.h"
+#include "jinja/views.h"
+
+namespace rondo::jinja {
+namespace {
+
+Value escape(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "escape", args, {});
+  return escape_html(runtime, subject);
+}
+
+Value forceescape(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "forceescape", args, {});
+  return escape_html(runtime, to_text(runtime, subject).with_markup(false));
+}
+
+Value safe(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "safe", args, {});
+  return to_text(runtime, subject).with_markup(true);
+}
+
+// --- striptags
+
+std::string without(std::string text, std::string_view open, std::string_view close) {
+  std::string out;
+  std::size_t at = 0;
+  for (;;) {
+    const std::size_t begin = text.find(open, at);
+    const std::size_t end = begin == std::string::npos ? begin : text.find(close, begin);
+    if (end == std::string::npos) break;
+    out.append(text, at, begin - at);
+    at = end + close.size();
+  }
+  return out + text.substr(at);
+}
+
+// The character that `&name;` stands for, or "" for names not known here (the reference knows 2,231).
+std::string entity(std::string_view name) {
+  static constexpr std::pair<std::string_view, char32_t> kEntities[] = {
+      {"amp", '&'},      {"apos", '\''},    {"bull", 0x2022},   {"cent", 0xA2},    {"copy", 0xA9},    {"deg", 0xB0},
+      {"euro", 0x20AC},  {"gt", '>'},       {"hellip", 0x2026}, {"laquo", 0xAB},   {"ldquo", 0x201C}, {"lsquo", 0x2018},
+      {"lt", '<'},       {"mdash", 0x2014}, {"middot", 0xB7},   {"nbsp", 0xA0},    {"ndash", 0x2013}, {"para", 0xB6},
+      {"pound", 0xA3},   {"quot", '"'},     {"raquo", 0xBB},    {"rdquo", 0x201D}, {"reg", 0xAE},     {"rsquo", 0x2019},
+      {"sect", 0xA7},    {"times", 0xD7},   {"trade", 0x2122},  {"yen", 0xA5},
+  };
+  std::string out;
+  for (const auto& [known, character] : kEntities) {
+    if (known == name) utf8::append(out, character);
+  }
+  if (!out.empty() || name.size() < 2 || name[0] != '#') return out;
+  const bool hex = name[1] == 'x' || name[1] == 'X';
+  const std::optional<BigInt> code = BigInt::parse(name.substr(hex ? 2 : 1), hex ? 16 : 10);
+  const std::optional<std::int64_t> value = code ? code->to_int64() : std::nullopt;
+  if (code) utf8::append(out, value && *value > 0 && *value <= 0x10FFFF ? static_cast<char32_t>(*value) : utf8::kReplacement);
+  return out;
+}
+
+std::string unescape(std::string_view text) {
+  constexpr std::size_t kLongestName = 32;
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t end = text[at] == '&' ? text.substr(0, at + kLongestName).find(';', at) : std::string_view::npos;
+    const std::string character = end == std::string_view::npos ? "" : entity(text.substr(at + 1, end - at - 1));
+    if (character.empty()) {
+      out += text[at];
+    } else {
+      out += character;
+      at = end;
+    }
+  }
+  return out;
+}
+
+Value striptags(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "striptags", args, {});
+  const Value text = to_text(runtime, subject);
+  const std::string plain = without(without(std::string(bytes_of(runtime, text)), "<!--", "-->"), "<", ">");
+  const Value words = str_split(runtime, make_computed(runtime, plain), {});
+  const Value joined_words = join_strings(runtime, make_computed(runtime, " "), items_of(runtime, words));
+  return make_computed(runtime, unescape(bytes_of(runtime, joined_words)), text.path());
+}
+
+// --- urlencode
+
+std::string quote_url(std::string_view text, bool query) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
+                       c == '-' || c == '~' || (!query && c == '/');
+    if (plain) {
+      out += c;
+    } else if (query && c == ' ') {
+      out += '+';
+    } else {
+      out += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
+    }
+  }
+  return out;
+}
+
+Value urlencode(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "urlencode", args, {});
+  const bool pairs = subject.is_dict() || subject.is_sequence() || subject.is_undefined() || subject.is_object();
+  if (!pairs) return make_computed(runtime, quote_url(bytes_of(runtime, to_text(runtime, subject)), false), subject.path());
+  std::string out;
+  const Value items = subject.is_dict() ? make_view(runtime, subject, DictPart::kItems) : subject;
+  for (const Value& item : collect(runtime, items)) {
+    const std::vector<Value> pair = collect(runtime, item);
+    if (pair.size() != 2) {
+      const bool few = pair.size() < 2;
+      runtime.fail(few ? "not enough values to unpack (expected 2, got " + std::to_string(pair.size()) + ")"
+                       : "too many values to unpack (expected 2)");
+    }
+    if (!out.empty()) out += '&';
+    out += quote_url(bytes_of(runtime, to_text(runtime, pair[0])), true) + '=';
+    out += quote_url(bytes_of(runtime, to_text(runtime, pair[1])), true);
+  }
+  return make_computed(runtime, out, subject.path());
+}
+
+// --- xmlattr
+
+Value xmlattr(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "xmlattr", args, {"autospace"});
+  require_defined(runtime, subject);
+  if (!subject.is_dict()) runtime.fail("'" + type_name(subject) + "' object has no attribute 'items'");
+  std::vector<Value> parts;
+  const auto literal = [&](std::string_view bytes) { parts.push_back(make_computed(runtime, bytes)); };
+  for (const Dict::Entry& entry : entries_of(runtime, subject)) {
+    if (entry.value.is_none() || entry.value.is_undefined()) continue;
+    const Value key = key_of(runtime, subject.as_dict(), entry);
+    if (!key.is_string()) runtime.fail("expected string or bytes-like object, got '" + type_name(key) + "'");
+    if (bytes_of(runtime, key).find_first_of(" \t\n\r\f\v/>=") != std::string_view::npos) {
+      runtime.fail("Invalid character in attribute name: " + repr(runtime, key));
+    }
+    if (!parts.empty() || params.boolean(0, true)) literal(" ");
+    parts.push_back(escape_html(runtime, key));
+    literal("=\"");
+    parts.push_back(escape_html(runtime, entry.value));
+    literal("\"");
+  }
+  return join_parts(runtime, parts).with_markup(runtime.autoescape);
+}
+
+// --- urlize
+
+bool is_alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+// A host such as "example.org": labels of letters, digits and hyphens, the last one of those that are taken for domains.
+bool looks_like_url(std::string_view text) {
+  if (starts_with_any(text, {"http://", "https://"})) return text.size() > text.find("//") + 2;
+  const std::size_t host_end = std::min(text.find_first_of(":/?#"), text.size());
+  const std::string_view host = text.substr(0, host_end);
+  for (const char c : host) {
+    if (!is_alphanumeric(c) && c != '.' && c != '-' && static_cast<unsigned char>(c) < 0x80) return false;
+  }
+  if (host.starts_with("www.")) return host.size() > 4;
+  if (host.find('.') == std::string_view::npos || host[0] == '.') return false;
+  const std::string_view last = host.substr(host.rfind('.') + 1);
+  return last == "com" || last == "net" || last == "int" || last == "edu" || last == "gov" || last == "org" ||
+         last == "info" || last == "mil";
+}
+
+bool looks_like_mail(std::string_view text) {
+  const std::size_t at = text.find('@');
+  if (at == 0 || at == std::string_view::npos || text.find('@', at + 1) != std::string_view::npos) return false;
+  const std::string_view host = text.substr(at + 1);
+  const std::size_t dot = host.find('.');
+  return dot != std::string_view::npos && dot != 0 && dot + 1 < host.size() && host.find('_') == std::string_view::npos;
+}
+
+struct LinkStyle {
+  std::string attributes;  // ` rel="noopener"`
+  std::int64_t limit = -1;
+  std::vector<std::string> schemes;
+};
+
+std::string link(std::string_view target, std::string_view shown, std::string_view attributes) {
+  return "<a href=\"" + std::string(target) + "\"" + std::string(attributes) + ">" + std::string(shown) + "</a>";
+}
+
+std::string link_word(std::string_view word, const LinkStyle& style) {
+  std::string shown(word);
+  if (style.limit >= 0 && static_cast<std::int64_t>(count_code_points(word)) > style.limit) {
+    shown = std::string(word.substr(0, code_point_offset(word, static_cast<std::size_t>(style.limit)))) + "...";
+  }
+  if (looks_like_url(word)) {
+    const bool scheme = starts_with_any(word, {"http://", "https://"});
+    return link(scheme ? std::string(word) : "https://" + std::string(word), shown, style.attributes);
+  }
+  if (word.starts_with("mailto:") && looks_like_mail(word.substr(7))) return link(word, word.substr(7), "");
+  const bool mail = word.find('@') != std::string_view::npos && !starts_with_any(word, {"www.", "@"}) &&
+                    word.find(':') == std::string_view::npos && looks_like_mail(word);
+  if (mail) return link("mailto:" + std::string(word), word, "");
+  for (const std::string& scheme : style.schemes) {
+    if (word != scheme && word.starts_with(scheme)) return link(word, word, style.attributes);
+  }
+  return std::string(word);
+}
+
+std::size_t occurrences(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+// The word without brackets and punctuation around it, which stay outside of the link.
+std::string link_in_brackets(std::string_view word, const LinkStyle& style) {
+  std::size_t begin = 0;
+  for (;;) {
+    if (word.substr(begin).starts_with("&lt;")) {
+      begin += 4;
+    } else if (begin < word.size() && (word[begin] == '(' || word[begin] == '<')) {
+      ++begin;
+    } else {
+      break;
+    }
+  }
+  std::size_t end = word.size();
+  for (;;) {
+    const std::string_view middle = word.substr(begin, end - begin);
+    if (middle.ends_with("&gt;")) {
+      end -= 4;
+    } else if (!middle.empty() && std::string_view(")>.,\n").find(middle.back()) != std::string_view::npos) {
+      --end;
+    } else {
+      break;
+    }
+  }
+  for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}}) {
+    const std::string_view middle = word.substr(begin, end - begin);
+    const std::size_t opened = occurrences(middle, open);
+    if (opened <= occurrences(middle, close)) continue;
+    std::size_t moves = std::min(opened, occurrences(word.substr(end), close));
+    for (; moves != 0; --moves) end = word.find(close, end) + close.size();
+  }
+  return std::string(word.substr(0, begin)) + link_word(word.substr(begin, end - begin), style) + std::string(word.substr(end));
+}
+
+LinkStyle link_style(Runtime& runtime, const Params& params) {
+  LinkStyle style;
+  if (!params[0].is_none()) style.limit = params.integer(0, -1);
+  std::vector<std::string> rel = {"noopener"};  // environment.policies["urlize.rel"]
+  if (params.boolean(1, false)) rel.push_back("nofollow");
+  if (!params[3].is_none()) {
+    for (const Value& word : items_of(runtime, str_split(runtime, params.string(3), {}))) {
+      rel.emplace_back(bytes_of(runtime, word));
+    }
+  }
+  std::sort(rel.begin(), rel.end());
+  rel.erase(std::unique(rel.begin(), rel.end()), rel.end());
+  std::string joined_rel;
+  for (const std::string& word : rel) joined_rel += (joined_rel.empty() ? "" : " ") + word;
+  style.attributes = " rel=\"" + std::string(bytes_of(runtime, escape_html(runtime, make_computed(runtime, joined_rel)))) + "\"";
+  if (!params[2].is_none() && truthy(runtime, params[2])) {
+    style.attributes += " target=\"" + std::string(bytes_of(runtime, escape_html(runtime, params[2]))) + "\"";
+  }
+  if (!params[4].is_none()) {
+    for (const Value& scheme : collect(runtime, params[4])) style.schemes.emplace_back(bytes_of(runtime, require_string(runtime, scheme)));
+  }
+  return style;
+}
+
+Value urlize(Runtime& runtime, const Value& subject, const Args& args) {
+  const Params params(runtime, "urlize", args, {"trim_url_limit", "nofollow", "target", "rel", "extra_schemes"});
+  const LinkStyle style = link_style(runtime, params);
+  const Value escaped = escape_html(runtime, subject);
+  const std::string_view text = bytes_of(runtime, escaped);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && !is_space(decode_at(text, end).value)) end += decode_at(text, end).size;
+    out += link_in_brackets(text.substr(at, end - at), style);
+    at = end;
+    while (end < text.size() && is_space(decode_at(text, end).value)) end += decode_at(text, end).size;
+    out += text.substr(at, end - at);
+    at = end;
+  }
+  return make_computed(runtime, out, subject.path()).with_markup(runtime.autoescape);
+}
+
+constexpr auto kFilters = std::to_array<Filter>({
+    {"e", escape},
+    {"escape", escape},
+    {"forceescape", forceescape},
+    {"safe", safe},
+    {"striptags", striptags},
+    {"urlencode", urlencode},
+    {"urlize", urlize},
+    {"xmlattr", xmlattr},
+});
+
+}  // namespace
+
+std::span<const Filter> web_filters() { return kFilters; }
+
+}  // namespace rondo::jinja

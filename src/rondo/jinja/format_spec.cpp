@@ -1,0 +1,301 @@
+// format(value, spec): Python's format mini-language for numbers and strings, and reading numbers back.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "base/utf8.h"
+#include "jinja/format_spec.h"
+#include "jinja/operations.h"
+#include "jinja/string_functions.h"
+#include "jinja/strings.h"
+#include "json/print.h"
+
+namespace rondo::jinja {
+namespace {
+
+constexpr std::int64_t kMostDigits = 4096;      // nobody prints more decimals on purpose
+constexpr std::int64_t kMostWidth = 1'000'000;  // nor pads wider
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_align(char32_t c) { return c == '<' || c == '>' || c == '=' || c == '^'; }
+
+std::string printf_double(char type, std::int64_t precision, bool alternate, double value) {
+  std::string format = alternate ? "%#.*" : "%.*";
+  format += type;
+  const int digits = static_cast<int>(precision);
+  std::string out(static_cast<std::size_t>(std::snprintf(nullptr, 0, format.c_str(), digits, value)), '\0');
+  std::snprintf(out.data(), out.size() + 1, format.c_str(), digits, value);
+  return out;
+}
+
+// Digits before the point in groups of three (four for binary, octal and hexadecimal).
+std::string group_digits(const std::string& digits, char separator, std::size_t size) {
+  std::size_t whole = 0;
+  while (whole < digits.size() && std::isxdigit(static_cast<unsigned char>(digits[whole])) != 0) ++whole;
+  if (digits.find('e') < whole && size == 3) whole = digits.find('e');
+  std::string out;
+  for (std::size_t i = 0; i < whole; ++i) {
+    if (i != 0 && (whole - i) % size == 0) out += separator;
+    out += digits[i];
+  }
+  return out + digits.substr(whole);
+}
+
+// The digits of a finite or infinite magnitude, without sign.
+std::string float_digits(double magnitude, const FormatSpec& spec) {
+  char type = spec.type;
+  if (std::isnan(magnitude) || std::isinf(magnitude)) {
+    std::string out = std::isnan(magnitude) ? "nan" : "inf";
+    if (type == 'F' || type == 'E' || type == 'G') std::transform(out.begin(), out.end(), out.begin(), [](char c) { return static_cast<char>(c - 32); });
+    return type == '%' ? out + "%" : out;
+  }
+  if (type == '%') return printf_double('f', spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude * 100) + "%";
+  if (type == 0 && spec.precision < 0) return json::python_float(magnitude);
+  if (type == 'n') type = 'g';
+  if (type != 0) return printf_double(type, spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude);
+  // No type but a precision: as 'g', with a digit behind the point, and an exponent one digit earlier.
+  const std::int64_t precision = std::max<std::int64_t>(spec.precision, 1);
+  std::string out = printf_double('e', precision - 1, false, magnitude);
+  const int exponent = std::atoi(out.c_str() + out.find('e') + 1);
+  out = printf_double('g', precision, false, magnitude);
+  if (exponent < -4 || exponent >= precision || out.find('.') != std::string::npos) return out;
+  if (exponent != precision - 1) return out + ".0";
+  out = printf_double('e', precision - 1, false, magnitude);
+  const std::size_t mark = out.find('e');
+  std::size_t end = mark;
+  while (precision > 1 && out[end - 1] == '0') --end;
+  if (out[end - 1] == '.') --end;
+  return out.erase(end, mark - end);
+}
+
+std::string sign_of(bool negative, char sign) {
+  if (negative) return "-";
+  return sign == '+' ? "+" : sign == ' ' ? " " : "";
+}
+
+std::string pad_number(const std::string& sign, std::string digits, const FormatSpec& spec) {
+  const auto width = static_cast<std::size_t>(std::max<std::int64_t>(spec.width, 0));
+  const std::size_t size = sign.size() + count_code_points(digits);
+  if (spec.grouping != 0 && spec.align == '=' && spec.fill == "0" && size < width) {
+    // Zeros are grouped too: format(5, "07,") is "000,005".
+    const std::size_t group = spec.type == 'x' || spec.type == 'X' || spec.type == 'o' || spec.type == 'b' ? 4 : 3;
+    std::erase(digits, spec.grouping);
+    std::string grouped = group_digits(digits, spec.grouping, group);
+    while (sign.size() + grouped.size() < width) {
+      digits.insert(0, 1, '0');
+      grouped = group_digits(digits, spec.grouping, group);
+    }
+    return sign + grouped;
+  }
+  if (size >= width) return sign + digits;
+  std::string fill;
+  std::string left;
+  std::string right;
+  const std::size_t blanks = width - size;
+  const std::size_t before = spec.align == '<' ? 0 : spec.align == '^' ? blanks / 2 : blanks;
+  for (std::size_t i = 0; i < blanks; ++i) (i < before ? left : right) += spec.fill;
+  return spec.align == '=' ? sign + left + digits + right : left + sign + digits + right;
+}
+
+std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSpec& spec) {
+  if (spec.precision >= 0) runtime.fail("Precision not allowed in integer format specifier");
+  std::string digits;
+  std::size_t group = 4;
+  switch (spec.type) {
+    case 'b': digits = value.to_string(2); break;
+    case 'o': digits = value.to_string(8); break;
+    case 'x':
+    case 'X': digits = value.to_string(16); break;
+    case 'c': {
+      const std::optional<std::int64_t> code = value.to_int64();
+      if (!code || *code < 0 || *code > 0x10FFFF) runtime.fail("%c arg not in range(0x110000)");
+      utf8::append(digits, static_cast<char32_t>(*code));
+      return pad_number("", digits, spec);
+    }
+    default:
+      digits = value.to_string();
+      group = 3;
+  }
+  if (value.is_negative()) digits.erase(0, 1);
+  if (spec.grouping != 0) digits = group_digits(digits, spec.grouping, group);
+  std::string sign = sign_of(value.is_negative(), spec.sign);
+  if (spec.alternate && group == 4) sign += spec.type == 'X' ? "0x" : std::string("0") + spec.type;
+  if (spec.type == 'X') {
+    for (std::string* part : {&digits, &sign}) {
+      std::transform(part->begin(), part->end(), part->begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    }
+  }
+  return pad_number(sign, digits, spec);
+}
+
+std::string format_float(double value, const FormatSpec& spec) {
+  std::string digits = float_digits(std::fabs(value), spec);
+  if (spec.grouping != 0) digits = group_digits(digits, spec.grouping, 3);
+  return pad_number(sign_of(std::signbit(value) && !std::isnan(value), spec.sign), digits, spec);
+}
+
+std::int64_t read_number(Runtime& runtime, std::string_view spec, std::size_t& at, std::int64_t most, const char* what) {
+  std::int64_t out = 0;
+  for (; at < spec.size() && is_digit(spec[at]); ++at) {
+    out = out * 10 + (spec[at] - '0');
+    if (out > most) runtime.fail(ErrorCode::kLimit, std::string(what) + " in a format is larger than " + std::to_string(most));
+  }
+  return out;
+}
+
+std::string_view trim_spaces(std::string_view text) {
+  while (!text.empty() && is_space(decode_at(text, 0).value)) text.remove_prefix(decode_at(text, 0).size);
+  while (!text.empty() && is_space(decode_at(text, previous_start(text, text.size())).value)) {
+    text = text.substr(0, previous_start(text, text.size()));
+  }
+  return text;
+}
+
+// The digits without the single underscores that may stand between them; nothing if they stand elsewhere.
+std::optional<std::string> without_underscores(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '_') {
+      out += text[i];
+      continue;
+    }
+    const bool between = i > 0 && i + 1 < text.size() && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 &&
+                         std::isalnum(static_cast<unsigned char>(text[i + 1])) != 0;
+    if (!between) return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace
+
+FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Value& value) {
+  FormatSpec out;
+  std::size_t at = 0;
+  const bool numeric = value.is_number();
+  out.align = numeric ? '>' : '<';
+  if (!spec.empty()) {
+    const CodePoint first = decode_at(spec, 0);
+    if (first.size < spec.size() && is_align(decode_at(spec, first.size).value)) {
+      out.fill = spec.substr(0, first.size);
+      out.align = spec[first.size];
+      out.explicit_align = true;
+      at = first.size + 1;
+    } else if (is_align(first.value)) {
+      out.align = spec[0];
+      out.explicit_align = true;
+      at = 1;
+    }
+  }
+  const auto next_is = [&](std::string_view set) { return at < spec.size() && set.find(spec[at]) != std::string_view::npos; };
+  if (next_is("+- ")) out.sign = spec[at++];
+  if (next_is("z")) ++at;
+  if (next_is("#")) out.alternate = spec[at++] == '#';
+  if (next_is("0")) {
+    ++at;
+    if (!out.explicit_align) {
+      out.fill = "0";
+      if (numeric) out.align = '=';
+    }
+  }
+  if (next_is("0123456789")) out.width = read_number(runtime, spec, at, kMostWidth, "the width");
+  if (next_is(",_")) out.grouping = spec[at++];
+  if (next_is(".")) {
+    ++at;
+    if (!next_is("0123456789")) runtime.fail("Format specifier missing precision");
+    out.precision = read_number(runtime, spec, at, value.is_string() ? kMostWidth : kMostDigits, "the precision");
+  }
+  if (at + 1 == spec.size()) out.type = spec[at++];
+  if (at != spec.size()) {
+    runtime.fail("Invalid format specifier '" + std::string(spec) + "' for object of type '" + type_name(value) + "'");
+  }
+  return out;
+}
+
+std::string format_value(Runtime& runtime, const Value& value, std::string_view text) {
+  if (text.empty()) return std::string(bytes_of(runtime, to_text(runtime, value)));
+  if (!value.is_number() && !value.is_string()) {
+    require_defined(runtime, value);
+    runtime.fail("unsupported format string passed to " + type_name(value) + ".__format__");
+  }
+  const FormatSpec spec = parse_format_spec(runtime, text, value);
+  const std::string unknown = "Unknown format code '" + std::string(1, spec.type == 0 ? '?' : spec.type) +
+                              "' for object of type '" + type_name(value) + "'";
+  if (value.is_string()) {
+    if (spec.type != 0 && spec.type != 's') runtime.fail(unknown);
+    if (spec.sign != '-') runtime.fail("Sign not allowed in string format specifier");
+    if (spec.align == '=') runtime.fail("'=' alignment not allowed in string format specifier");
+    std::string_view bytes = bytes_of(runtime, value);
+    if (spec.precision >= 0) bytes = bytes.substr(0, code_point_offset(bytes, static_cast<std::size_t>(spec.precision)));
+    return pad_number("", std::string(bytes), spec);
+  }
+  if (value.is_float()) {
+    if (spec.type != 0 && std::string_view("eEfFgGn%").find(spec.type) == std::string_view::npos) runtime.fail(unknown);
+    return format_float(value.as_float(), spec);
+  }
+  if (spec.type == 0 || std::string_view("bcdoxXn").find(spec.type) != std::string_view::npos) {
+    return format_integer(runtime, to_big(value), spec);
+  }
+  if (std::string_view("eEfFgG%").find(spec.type) == std::string_view::npos) runtime.fail(unknown);
+  return format_float(to_double(value), spec);
+}
+
+std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base) {
+  text = trim_spaces(text);
+  std::string sign;
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
+    sign = text.substr(0, 1);
+    text.remove_prefix(1);
+  }
+  if (text.size() > 1 && text[0] == '0') {
+    const char mark = static_cast<char>(text[1] | 0x20);
+    const unsigned marked = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 0;
+    if (marked != 0 && (base == 0 || base == marked)) {
+      base = marked;
+      text.remove_prefix(2);
+      if (!text.empty() && text[0] == '_') text.remove_prefix(1);
+    }
+  }
+  const std::optional<std::string> digits = without_underscores(text);
+  if (!digits || digits->empty() || !std::isalnum(static_cast<unsigned char>(digits->front()))) return std::nullopt;
+  if (base == 0) {  // a literal: no leading zeros
+    if (digits->front() == '0' && digits->find_first_not_of('0') != std::string::npos) return std::nullopt;
+    base = 10;
+  }
+  constexpr std::size_t kMostDigitsOfInt = 4300;  // Python refuses longer ones as well
+  if (digits->size() > kMostDigitsOfInt) return std::nullopt;
+  const std::optional<BigInt> value = BigInt::parse(sign + *digits, base);
+  if (!value) return std::nullopt;
+  return make_integer(runtime, *value);
+}
+
+std::optional<double> parse_float(std::string_view text) {
+  const std::optional<std::string> plain = without_underscores(trim_spaces(text));
+  if (!plain) return std::nullopt;
+  std::string_view digits = *plain;
+  const bool negative = !digits.empty() && digits[0] == '-';
+  if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) digits.remove_prefix(1);
+  if (digits.empty() || digits[0] == '-' || digits[0] == '+') return std::nullopt;
+  std::string lower(digits);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  double value = 0;
+  if (lower == "inf" || lower == "infinity") {
+    value = HUGE_VAL;
+  } else if (lower == "nan") {
+    value = std::nan("");
+  } else {
+    if (!is_digit(lower[0]) && lower[0] != '.') return std::nullopt;
+    const auto [end, error] = std::from_chars(lower.data(), lower.data() + lower.size(), value);
+    if (end != lower.data() + lower.size()) return std::nullopt;
+    if (error == std::errc::result_out_of_range) {  // too large or too small: a longer type tells which
+      long double wide = lower.find("e-") == std::string::npos ? HUGE_VALL : 0;
+      std::from_chars(lower.data(), lower.data() + lower.size(), wide);
+      value = static_cast<double>(wide);
+    }
+    if (error == std::errc::invalid_argument) return std::nullopt;
+  }
+  return negative ? -value : value;
+}
+
+}  // namespace rondo::jinja

@@ -1,0 +1,27 @@
+// Python's format mini-language: [[fill]align][sign][#][0][width][grouping][.precision][type].
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "jinja/runtime.h"
+
+namespace rondo::jinja {
+
+struct FormatSpec {
+  std::string fill = " ";
+  char align = '<';  // '<', '>', '^', or '=' (between sign and digits)
+  bool explicit_align = false;
+  char sign = '-';
+  bool alternate = false;
+  std::int64_t width = -1;
+  char grouping = 0;
+  std::int64_t precision = -1;
+  char type = 0;
+};
+
+// Fails with a ValueError's words where Python does.
+[[nodiscard]] FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Value& value);
+
+}  // namespace rondo::jinja

@@ -1,0 +1,126 @@
+// Operations on values that the VM does not need but the builtins share.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jinja/runtime.h"
+
+namespace rondo::jinja {
+
+// Python's ==, without logging a probe.
+[[nodiscard]] bool equals(Runtime& runtime, const Value& left, const Value& right);
+// Python's <; fails for values that have no order.
+[[nodiscard]] bool less(Runtime& runtime, const Value& left, const Value& right);
+// Exact order of two numbers; unordered with NaN.
+[[nodiscard]] std::partial_ordering order_numbers(const Value& left, const Value& right);
+// Nothing if the value cannot be hashed.
+[[nodiscard]] std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value);
+
+// An int; normalised to kInt if it fits 64 bits.
+[[nodiscard]] Value make_integer(Runtime& runtime, BigInt value);
+[[nodiscard]] BigInt to_big(const Value& integral);  // REQUIRES: is_integral()
+[[nodiscard]] double to_double(const Value& number);  // REQUIRES: is_number()
+[[nodiscard]] Value make_length(std::size_t value);
+
+// A copy of a dict with the same values; keys get their origins.
+[[nodiscard]] Value copy_dict(Runtime& runtime, const Value& dict);
+// True if there was such a key.
+bool erase_item(Runtime& runtime, Dict& dict, const Value& key);
+// Adds what dict.update() takes: a dict or an iterable of pairs.
+void update_dict(Runtime& runtime, Dict& dict, const Value& from);
+
+// The message of an undefined value: "'x' is undefined".
+[[nodiscard]] std::string undefined_message(const Value& value);
+// Fails with it if the value is undefined.
+void require_defined(Runtime& runtime, const Value& value);
+// "dict object", "jinja2.utils.Namespace object".
+[[nodiscard]] std::string object_type(const Value& value);
+
+// A lazy sequence: prints as <generator object>, has no length and can be gone through once.
+[[nodiscard]] Value make_generator(Runtime& runtime, Iterator* iterator);
+[[nodiscard]] Iterator* iterate_items(Runtime& runtime, std::vector<Value> items);
+
+// The attribute alone, as Python's getattr() finds it; nothing for AttributeError.
+[[nodiscard]] std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name);
+
+// repr(str) without the quotes and which quote Python takes.
+[[nodiscard]] char repr_quote(std::string_view text);
+// repr(value) as a string with origins.
+[[nodiscard]] Value to_repr(Runtime& runtime, const Value& value);
+// Escapes &, <, >, ", ' as markupsafe does; markup is left alone.  The result is markup.
+[[nodiscard]] Value escape_html(Runtime& runtime, const Value& value);
+
+// format(value, spec); fails for specs that the type does not take.
+[[nodiscard]] std::string format_value(Runtime& runtime, const Value& value, std::string_view spec);
+// text.format(...) and text % values.
+[[nodiscard]] Value format_braces(Runtime& runtime, const Value& format, const Args& args, const Value* mapping);
+[[nodiscard]] Value format_percent(Runtime& runtime, const Value& format, const Value& values);
+
+// int(text, base) and float(text) as Python reads them; nothing where it raises ValueError.
+[[nodiscard]] std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base);
+[[nodiscard]] std::optional<double> parse_float(std::string_view text);
+
+struct JsonStyle {
+  bool ensure_ascii = false;
+  bool sort_keys = false;
+  std::optional<std::string> indent;
+  std::string item_separator = ", ";
+  std::string key_separator = ": ";
+  bool html_safe = false;  // <, >, & and ' as \u003c, ..., as jinja2's own tojson
+};
+[[nodiscard]] Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style);
+
+// `subject` with every `old` replaced, at most `count` times if that is not negative.
+[[nodiscard]] Value replace_text(Runtime& runtime, const Value& subject, const Value& old, const Value& with,
+                                 std::int64_t count);
+// `separator` between strings.
+[[nodiscard]] Value join_strings(Runtime& runtime, const Value& separator, std::span<const Value> strings);
+enum class Side : std::uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
+// strip(), with `characters` None for white space.
+[[nodiscard]] Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value& characters);
+[[nodiscard]] Value upper_text(Runtime& runtime, const Value& subject);
+[[nodiscard]] Value lower_text(Runtime& runtime, const Value& subject);
+[[nodiscard]] Value capitalize_text(Runtime& runtime, const Value& subject);
+[[nodiscard]] std::string folded(Runtime& runtime, const Value& subject);  // lower() without origins
+// `size` blanks or other characters, computed here.
+[[nodiscard]] Value padding(Runtime& runtime, std::size_t size, std::string_view character = " ");
+
+// Arguments by position or name.  Fails where Python raises TypeError: too many, unknown, twice, missing.
+//   Params params(runtime, "indent", args, {"width", "first", "blank"});
+//   const std::int64_t width = params.integer(0, 4);
+class Params {
+ public:
+  // `required`: how many of the names must be given.
+  Params(Runtime& runtime, std::string_view function, const Args& args, std::initializer_list<std::string_view> names,
+         std::size_t required = 0);
+
+  [[nodiscard]] bool given(std::size_t index) const { return values_[index] != nullptr; }
+  // None if not given.
+  [[nodiscard]] Value operator[](std::size_t index) const { return given(index) ? *values_[index] : Value::none(); }
+  [[nodiscard]] Value value(std::size_t index, const Value& fallback) const;
+  [[nodiscard]] bool boolean(std::size_t index, bool fallback) const;
+  // Fails if it is given and no int that fits 64 bits.
+  [[nodiscard]] std::int64_t integer(std::size_t index, std::int64_t fallback) const;
+  // Fails if it is no string.
+  [[nodiscard]] Value string(std::size_t index) const;
+
+ private:
+  static constexpr std::size_t kMost = 8;
+  Runtime& runtime_;
+  std::string_view function_;
+  const Value* values_[kMost] = {};
+};
+
+// Fails if there are named arguments.
+void require_positional(Runtime& runtime, std::string_view function, const Args& args, std::size_t least,
+                        std::size_t most);
+
+}  // namespace rondo::jinja

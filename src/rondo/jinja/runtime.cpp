@@ -1,0 +1,90 @@
+#include "jinja/runtime.h"
+
+#include <algorithm>
+
+#include "jinja/state.h"
+
+namespace rondo::jinja {
+namespace {
+
+constexpr std::size_t kFewPaths = 16;
+
+}  // namespace
+
+void ReadSet::add(text::PathId path) {
+  if (paths_.size() < kFewPaths) {
+    if (std::find(paths_.begin(), paths_.end(), path) == paths_.end()) paths_.push_back(path);
+    return;
+  }
+  if (seen_.empty()) {
+    for (const text::PathId old : paths_) seen_.insert(static_cast<std::uint32_t>(old));
+  }
+  if (seen_.insert(static_cast<std::uint32_t>(path)).second) paths_.push_back(path);
+}
+
+void ReadSet::clear() {
+  paths_.clear();
+  seen_.clear();
+}
+
+Runtime::Runtime(text::Origins& the_origins, const RenderOptions& the_options)
+    : origins(the_origins),
+      options(the_options),
+      heap(the_options.limits.memory_bytes),
+      fuel_(the_options.limits.instructions),
+      iterations_(the_options.limits.iterations),
+      state_(std::make_unique<State>()) {}
+
+Runtime::~Runtime() = default;
+
+void Runtime::fail(ErrorCode code, std::string message) const {
+  Error error;
+  error.code = code;
+  error.message = std::move(message);
+  error.line = line;
+  error.column = column;
+  throw Failure(std::move(error));
+}
+
+void Runtime::fail(std::string message) const { fail(ErrorCode::kTemplateError, std::move(message)); }
+
+void Runtime::out_of_fuel() const {
+  fail(ErrorCode::kLimit, "template runs more than " + std::to_string(options.limits.instructions) + " instructions");
+}
+
+void Runtime::out_of_iterations() const {
+  fail(ErrorCode::kLimit, "template runs more than " + std::to_string(options.limits.iterations) + " loop iterations");
+}
+
+void Runtime::enter() {
+  if (depth_ >= options.limits.depth) {
+    fail(ErrorCode::kLimit, "calls or values nest deeper than " + std::to_string(options.limits.depth) + " levels");
+  }
+  ++depth_;
+}
+
+text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {
+  if (step.empty()) return chain;
+  std::size_t slot = static_cast<std::size_t>(chain) * 31 + step.size() * 7;
+  slot += static_cast<unsigned char>(step.front()) + 3U * static_cast<unsigned char>(step.back());
+  State::ChainSlot& cached = state_->chains[slot % state_->chains.size()];
+  if (cached.chain != chain || cached.step != step) {
+    cached.result = origins.chains.extend(chain, step);
+    cached.chain = chain;
+    cached.step = step;
+  }
+  return cached.result;
+}
+
+void Runtime::note_slowly(const Value& value) {
+  if (value.has_path()) {
+    reads->add(value.path());
+    return;
+  }
+  if (!value.is_string()) return;
+  for (const text::Run& run : runs_of(*this, value)) {
+    if (run.path() != text::PathId::kNone) reads->add(run.path());
+  }
+}
+
+}  // namespace rondo::jinja

@@ -1,0 +1,29 @@
+// What operations remember during one render; not for the VM.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "jinja/runtime.h"
+
+namespace rondo::jinja {
+
+struct Runtime::State {
+  // Chains made lately; the slot is chosen by chain and step.
+  struct ChainSlot {
+    text::ChainId chain = text::ChainId::kNone;
+    text::ChainId result = text::ChainId::kNone;
+    std::string step;
+  };
+  std::array<ChainSlot, 64> chains;
+  std::unordered_map<std::string_view, Value> globals;
+  // Emission: the context that bytes of context `from` get under context `under`.
+  text::ContextId from = text::ContextId::kNone;
+  text::ContextId under = text::ContextId::kNone;
+  text::ContextId stamped = text::ContextId::kNone;
+  bool stamp_known = false;
+};
+
+}  // namespace rondo::jinja

@@ -1,0 +1,242 @@
+// The table of str's methods, and those that pad, join and translate.
+#include <algorithm>
+#include <array>
+
+#include "base/utf8.h"
+#include "jinja/methods.h"
+#include "jinja/operations.h"
+#include "jinja/runtime.h"
+#include "jinja/string_functions.h"
+#include "jinja/strings.h"
+
+namespace rondo::jinja {
+namespace {
+
+enum class Align : std::uint8_t { kLeft, kRight, kCenter };
+
+Value pad(Runtime& runtime, std::string_view method, const Value& self, const Args& args, Align align) {
+  require_positional(runtime, method, args, 1, 2);
+  const Params params(runtime, method, args, {"width", "fillchar"}, 1);
+  const auto size = static_cast<std::int64_t>(code_points(runtime, self));
+  const std::int64_t width = params.integer(0, 0);
+  const Value fill = params.given(1) ? params.string(1) : make_computed(runtime, " ");
+  if (code_points(runtime, fill) != 1) runtime.fail("the fill character must be exactly one character long");
+  if (width <= size) return self;
+  const std::int64_t blanks = width - size;
+  std::int64_t left = align == Align::kRight ? blanks : 0;
+  if (align == Align::kCenter) left = blanks / 2 + (blanks & width & 1);
+  const std::string_view character = bytes_of(runtime, fill);
+  const Value parts[] = {padding(runtime, static_cast<std::size_t>(left), character), self,
+                         padding(runtime, static_cast<std::size_t>(blanks - left), character)};
+  return join_parts(runtime, parts).with_path(self.path()).with_markup(self.is_markup());
+}
+
+Value center(Runtime& runtime, const Value& self, const Args& args) {
+  return pad(runtime, "center", self, args, Align::kCenter);
+}
+
+Value ljust(Runtime& runtime, const Value& self, const Args& args) { return pad(runtime, "ljust", self, args, Align::kLeft); }
+
+Value rjust(Runtime& runtime, const Value& self, const Args& args) { return pad(runtime, "rjust", self, args, Align::kRight); }
+
+Value zfill(Runtime& runtime, const Value& self, const Args& args) {
+  const Params params(runtime, "zfill", args, {"width"}, 1);
+  const auto size = static_cast<std::int64_t>(code_points(runtime, self));
+  const std::int64_t width = params.integer(0, 0);
+  if (width <= size) return self;
+  const std::string_view text = bytes_of(runtime, self);
+  const std::size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  const Value parts[] = {substring(runtime, self, 0, sign, ""),
+                         padding(runtime, static_cast<std::size_t>(width - size), "0"),
+                         substring(runtime, self, sign, text.size(), "")};
+  return join_parts(runtime, parts).with_path(self.path());
+}
+
+Value expandtabs(Runtime& runtime, const Value& self, const Args& args) {
+  const Params params(runtime, "expandtabs", args, {"tabsize"});
+  const std::int64_t size = params.integer(0, 8);
+  if (size > 4096) runtime.fail(ErrorCode::kLimit, "tabs wider than 4096 columns");
+  const std::string_view text = bytes_of(runtime, self);
+  Rewriter out(runtime, self, "expandtabs");
+  std::int64_t column = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_at(text, at);
+    at += c.size;
+    if (c.value == '\t') {
+      const std::int64_t blanks = size > 0 ? size - column % size : 0;
+      column += blanks;
+      out.replace(c.size, std::string(static_cast<std::size_t>(blanks), ' '));
+      continue;
+    }
+    column = c.value == '\n' || c.value == '\r' ? 0 : column + 1;
+    out.keep(c.size);
+  }
+  return out.finish();
+}
+
+Value join(Runtime& runtime, const Value& self, const Args& args) {
+  require_positional(runtime, "join", args, 1, 1);
+  const Value& elements = args.positional[0];
+  if (!elements.is_string() && !elements.is_sequence() && !elements.is_dict() && !elements.is_object() &&
+      !elements.is_undefined()) {
+    runtime.fail("can only join an iterable");
+  }
+  std::vector<Value> parts = collect(runtime, elements);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].is_string()) {
+      runtime.fail("sequence item " + std::to_string(i) + ": expected str instance, " + type_name(parts[i]) + " found");
+    }
+    if (self.is_markup()) parts[i] = escape_html(runtime, parts[i]);
+  }
+  return join_strings(runtime, self, parts).with_markup(self.is_markup());
+}
+
+Value format(Runtime& runtime, const Value& self, const Args& args) { return format_braces(runtime, self, args, nullptr); }
+
+Value format_map(Runtime& runtime, const Value& self, const Args& args) {
+  require_positional(runtime, "format_map", args, 1, 1);
+  return format_braces(runtime, self, {}, &args.positional[0]);
+}
+
+Value translate(Runtime& runtime, const Value& self, const Args& args) {
+  require_positional(runtime, "translate", args, 1, 1);
+  const std::string_view text = bytes_of(runtime, self);
+  Rewriter out(runtime, self, "translate");
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_at(text, at);
+    at += c.size;
+    const Value image = get_item(runtime, args.positional[0], Value::integer(static_cast<std::int64_t>(c.value)));
+    if (image.is_undefined()) {
+      out.keep(c.size);
+    } else if (image.is_none()) {
+      out.drop(c.size);
+    } else if (image.is_string()) {
+      out.replace(c.size, image);
+    } else if (image.is_small_int() && image.as_int() >= 0 && image.as_int() <= 0x10FFFF) {
+      std::string bytes;
+      utf8::append(bytes, static_cast<char32_t>(image.as_int()));
+      out.replace(c.size, bytes);
+    } else {
+      runtime.fail("character mapping must return integer, None or str");
+    }
+  }
+  return out.finish();
+}
+
+Value encode(Runtime& runtime, const Value&, const Args&) { runtime.fail("bytes are not supported in templates"); }
+
+Value maketrans(Runtime& runtime, const Value&, const Args& args) {
+  require_positional(runtime, "maketrans", args, 1, 3);
+  const Value out = make_dict(runtime);
+  const auto ordinal = [&](const Value& key) {
+    if (!key.is_string()) return key;
+    return Value::integer(static_cast<std::int64_t>(decode_at(bytes_of(runtime, key), 0).value));
+  };
+  if (args.size() == 1) {
+    if (!args.positional[0].is_dict()) runtime.fail("if you give only one argument to maketrans it must be a dict");
+    for (const Dict::Entry& entry : entries_of(runtime, args.positional[0])) {
+      if (entry.key.is_string() && code_points(runtime, entry.key) != 1) {
+        runtime.fail("string keys in translate table must be of length 1");
+      }
+      set_item(runtime, out.as_dict(), ordinal(entry.key), entry.value);
+    }
+    return out;
+  }
+  const std::vector<Value> from = collect(runtime, require_string(runtime, args.positional[0]));
+  const std::vector<Value> to = collect(runtime, require_string(runtime, args.positional[1]));
+  if (from.size() != to.size()) runtime.fail("the first two maketrans arguments must have equal length");
+  for (std::size_t i = 0; i < from.size(); ++i) set_item(runtime, out.as_dict(), ordinal(from[i]), ordinal(to[i]));
+  if (args.size() == 3) {
+    for (const Value& gone : collect(runtime, require_string(runtime, args.positional[2]))) {
+      set_item(runtime, out.as_dict(), ordinal(gone), Value::none());
+    }
+  }
+  return out;
+}
+
+constexpr auto kMethods = std::to_array<Method>({
+    {"capitalize", str_capitalize},
+    {"casefold", str_casefold},
+    {"center", center},
+    {"count", str_count},
+    {"encode", encode},
+    {"endswith", str_endswith},
+    {"expandtabs", expandtabs},
+    {"find", str_find},
+    {"format", format},
+    {"format_map", format_map},
+    {"index", str_index},
+    {"isalnum", str_isalnum},
+    {"isalpha", str_isalpha},
+    {"isascii", str_isascii},
+    {"isdecimal", str_isdecimal},
+    {"isdigit", str_isdigit},
+    {"isidentifier", str_isidentifier},
+    {"islower", str_islower},
+    {"isnumeric", str_isnumeric},
+    {"isprintable", str_isprintable},
+    {"isspace", str_isspace},
+    {"istitle", str_istitle},
+    {"isupper", str_isupper},
+    {"join", join},
+    {"ljust", ljust},
+    {"lower", str_lower},
+    {"lstrip", str_lstrip},
+    {"maketrans", maketrans},
+    {"partition", str_partition},
+    {"removeprefix", str_removeprefix},
+    {"removesuffix", str_removesuffix},
+    {"replace", str_replace},
+    {"rfind", str_rfind},
+    {"rindex", str_rindex},
+    {"rjust", rjust},
+    {"rpartition", str_rpartition},
+    {"rsplit", str_rsplit},
+    {"rstrip", str_rstrip},
+    {"split", str_split},
+    {"splitlines", str_splitlines},
+    {"startswith", str_startswith},
+    {"strip", str_strip},
+    {"swapcase", str_swapcase},
+    {"title", str_title},
+    {"translate", translate},
+    {"upper", str_upper},
+    {"zfill", zfill},
+});
+
+}  // namespace
+
+std::span<const Method> string_methods() { return kMethods; }
+
+Value padding(Runtime& runtime, std::size_t size, std::string_view character) {
+  if (size > runtime.options.limits.memory_bytes / character.size()) {
+    runtime.fail(ErrorCode::kLimit, "padding exceeds the memory of a render");
+  }
+  std::string out;
+  runtime.heap.charge(size * character.size());
+  out.reserve(size * character.size());
+  for (std::size_t i = 0; i < size; ++i) out += character;
+  return make_computed(runtime, out);
+}
+
+Value join_parts(Runtime& runtime, std::span<const Value> strings) {
+  Value out;
+  for (const Value& string : strings) {
+    if (string.as_string().size == 0) continue;
+    out = out.is_undefined() ? string : concatenate(runtime, out, string);
+  }
+  return out.is_undefined() ? empty_string(runtime) : out.with_markup(false);
+}
+
+Value join_strings(Runtime& runtime, const Value& separator, std::span<const Value> strings) {
+  std::vector<Value> parts;
+  parts.reserve(strings.size() * 2);
+  for (const Value& string : strings) {
+    if (!parts.empty() || &string != strings.data()) parts.push_back(separator);
+    parts.push_back(string);
+  }
+  const Value out = join_parts(runtime, parts);
+  return strings.size() == 1 ? out : out.with_path(text::PathId::kNone);
+}
+
+}  // namespace rondo::jinja

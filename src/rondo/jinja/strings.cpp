@@ -1,0 +1,369 @@
+#include "jinja/strings.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <limits>
+
+#include "base/utf8.h"
+
+namespace rondo::jinja {
+namespace {
+
+using text::Run;
+using text::RunKind;
+
+constexpr std::size_t kMaxStringBytes = std::numeric_limits<std::int32_t>::max();
+
+void set_runs(Heap& heap, String& string, std::span<const Run> runs) {
+  string.run_count = static_cast<std::uint32_t>(runs.size());
+  if (runs.size() == 1) {
+    string.single = runs[0];
+    string.runs = &string.single;
+  } else if (!runs.empty()) {
+    Run* copy = heap.allocate_array<Run>(runs.size());
+    std::copy(runs.begin(), runs.end(), copy);
+    string.runs = copy;
+  }
+}
+
+// Joins a concatenation: its leaves from left to right, each under the innermost stamp around it.
+void join(Runtime& runtime, String& string) {
+  struct Part {
+    const String* string;
+    text::ContextId stamp;
+  };
+  char* bytes = runtime.heap.allocate_array<char>(string.size);
+  std::size_t at = 0;
+  std::vector<Run> runs;
+  std::vector<Part> stack{{&string, text::ContextId::kNone}};
+  while (!stack.empty()) {
+    const Part part = stack.back();
+    stack.pop_back();
+    const String& leaf = *part.string;
+    if (leaf.data == nullptr && leaf.size != 0) {
+      const text::ContextId stamp = leaf.pair.stamp != text::ContextId::kNone ? leaf.pair.stamp : part.stamp;
+      stack.push_back({leaf.pair.right, stamp});
+      stack.push_back({leaf.pair.left, stamp});
+      continue;
+    }
+    if (leaf.size != 0) std::memcpy(bytes + at, leaf.data, leaf.size);
+    at += leaf.size;
+    for (std::uint32_t i = 0; i < leaf.run_count; ++i) {
+      runs.push_back(leaf.runs[i]);
+      if (runs.back().context == text::ContextId::kNone && is_input(runs.back())) runs.back().context = part.stamp;
+    }
+  }
+  assert(at == string.size);
+  runtime.spend(runs.size() / 8 + string.size / 1024);
+  string.data = bytes;
+  set_runs(runtime.heap, string, runs);
+}
+
+}  // namespace
+
+CodePoint decode_at(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return {first, 1};
+  std::uint32_t size = 1;
+  while (at + size < text.size() && size < 4 && utf8::is_continuation(text[at + size])) ++size;
+  char32_t value = size == 2 ? first & 0x1FU : size == 3 ? first & 0x0FU : size == 4 ? first & 0x07U : first;
+  for (std::uint32_t i = 1; i < size; ++i) value = value << 6U | (static_cast<unsigned char>(text[at + i]) & 0x3FU);
+  return {value, size};
+}
+
+std::size_t previous_start(std::string_view text, std::size_t end) {
+  --end;
+  while (end > 0 && utf8::is_continuation(text[end])) --end;
+  return end;
+}
+
+std::size_t count_code_points(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) count += utf8::is_continuation(text[i]) ? 0 : 1;
+  return count;
+}
+
+std::size_t code_point_offset(std::string_view text, std::size_t index) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (utf8::is_continuation(text[at])) continue;
+    if (index == 0) break;
+    --index;
+  }
+  return at;
+}
+
+const String& joined(Runtime& runtime, const Value& value) {
+  String& string = value.as_string();
+  if (string.data == nullptr && string.size != 0) join(runtime, string);
+  return string;
+}
+
+std::string_view bytes_of(Runtime& runtime, const Value& value) {
+  const String& string = joined(runtime, value);
+  return {string.data, string.size};
+}
+
+std::span<const Run> runs_of(Runtime& runtime, const Value& value) {
+  const String& string = joined(runtime, value);
+  return {string.runs, string.run_count};
+}
+
+std::size_t code_points(Runtime& runtime, const Value& value) {
+  String& string = value.as_string();
+  if (string.code_points < 0) string.code_points = static_cast<std::int32_t>(count_code_points(bytes_of(runtime, value)));
+  return static_cast<std::size_t>(string.code_points);
+}
+
+std::size_t byte_offset(Runtime& runtime, const Value& value, std::size_t index) {
+  const std::size_t count = code_points(runtime, value);
+  const std::string_view bytes = bytes_of(runtime, value);
+  if (count == bytes.size() || index >= count) return std::min(index, bytes.size());
+  return code_point_offset(bytes, index);
+}
+
+Value empty_string(Runtime& runtime) { return Value::string(runtime.heap.make_string()); }
+
+Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end, std::string_view step) {
+  const String& source = joined(runtime, value);
+  assert(begin <= end && end <= source.size);
+  String* out = runtime.heap.make_string();
+  out->data = source.data + begin;
+  out->size = static_cast<std::uint32_t>(end - begin);
+  if (begin < end) {
+    std::size_t at = 0;
+    std::uint32_t first = 0;
+    while (at + source.runs[first].size <= begin) at += source.runs[first++].size;
+    std::uint32_t last = first;
+    for (std::size_t covered = at; covered < end; ++last) covered += source.runs[last].size;
+    Run* runs = &out->single;
+    if (last - first > 1) runs = runtime.heap.allocate_array<Run>(last - first);
+    out->runs = runs;
+    out->run_count = last - first;
+    for (std::uint32_t i = first; i < last; ++i) {
+      Run& run = runs[i - first];
+      run = source.runs[i];
+      const std::size_t from = at < begin ? begin - at : 0;
+      const std::size_t to = std::min<std::size_t>(at + run.size, end) - at;
+      at += run.size;
+      run.size = static_cast<std::uint32_t>(to - from);
+      if (has_source(run)) {
+        run.source_offset += static_cast<std::uint32_t>(from);
+        run.source_size = run.size;
+      }
+      if (is_input(run)) run.chain = runtime.extend(run.chain, step);
+    }
+  }
+  return Value::string(out).with_path(value.path()).with_markup(value.is_markup());
+}
+
+Value concatenate(Runtime& runtime, const Value& left, const Value& right) {
+  String& a = left.as_string();
+  String& b = right.as_string();
+  const std::size_t size = std::size_t{a.size} + b.size;
+  if (size > kMaxStringBytes) runtime.fail(ErrorCode::kLimit, "a string of the template exceeds 2 GiB");
+  String* out = runtime.heap.make_string();
+  out->size = static_cast<std::uint32_t>(size);
+  if (size != 0) {
+    const bool bound = runtime.origins.contexts.at(runtime.context).message != text::kNoMessage;
+    out->pair = {&a, &b, bound ? runtime.context : text::ContextId::kNone};
+  }
+  return Value::string(out);
+}
+
+Run computed_run(const Runtime& runtime, text::PathId path) {
+  Run run;
+  run.kind = RunKind::kComputed;
+  run.origin = static_cast<std::uint32_t>(path);
+  run.context = runtime.context;
+  return run;
+}
+
+Run printed_run(const Runtime& runtime, RunKind kind, text::PathId path, text::ChainId chain) {
+  if (path == text::PathId::kNone) return computed_run(runtime);
+  Run run;
+  run.kind = kind;
+  run.origin = static_cast<std::uint32_t>(path);
+  run.chain = chain;
+  return run;
+}
+
+void StringBuilder::append(const String& string, std::size_t begin, std::size_t end, std::string_view step) {
+  std::size_t at = 0;
+  for (std::uint32_t i = 0; i < string.run_count && at < end; ++i) {
+    Run run = string.runs[i];
+    const std::size_t from = at < begin ? begin - at : 0;
+    const std::size_t to = std::min<std::size_t>(at + run.size, end) - at;
+    const std::size_t run_start = at;
+    at += run.size;
+    if (from >= to) continue;
+    if (has_source(run)) run.source_offset += static_cast<std::uint32_t>(from);
+    if (is_input(run)) run.chain = runtime_.extend(run.chain, step);
+    text_.append(std::string_view(string.data + run_start + from, to - from), run);
+  }
+}
+
+void StringBuilder::append(const Value& string, std::string_view step) {
+  const String& source = joined(runtime_, string);
+  append(source, 0, source.size, step);
+}
+
+Value StringBuilder::finish(text::PathId path) { return make_string(runtime_, std::move(text_)).with_path(path); }
+
+Rewriter::Rewriter(Runtime& runtime, const Value& source, std::string_view step)
+    : runtime_(runtime),
+      source_(joined(runtime, source)),
+      path_(source.path()),
+      step_(step),
+      out_(runtime),
+      markup_(source.is_markup()) {}
+
+void Rewriter::flush() {
+  while (kept_from_ < at_) {
+    Run run = source_.runs[run_];
+    const std::size_t offset = kept_from_ - run_start_;
+    if (offset >= run.size) {
+      run_start_ += run.size;
+      ++run_;
+      continue;
+    }
+    const std::size_t size = std::min(at_ - kept_from_, run.size - offset);
+    if (has_source(run)) run.source_offset += static_cast<std::uint32_t>(offset);
+    if (is_input(run)) run.chain = runtime_.extend(run.chain, step_);
+    out_.append(std::string_view(source_.data + kept_from_, size), run);
+    kept_from_ += size;
+  }
+}
+
+Run Rewriter::run_at(std::size_t at) {
+  while (at - run_start_ >= source_.runs[run_].size) run_start_ += source_.runs[run_++].size;
+  Run run = source_.runs[run_];
+  if (has_source(run)) run.source_offset += static_cast<std::uint32_t>(at - run_start_);
+  if (is_input(run)) run.chain = runtime_.extend(run.chain, step_);
+  return run;
+}
+
+void Rewriter::map(std::size_t bytes, std::string_view with) {
+  flush();
+  const Run run = bytes == with.size() && bytes != 0 ? run_at(at_) : Run{};
+  // One run must cover all of the bytes, or the copy would claim a source that it did not have.
+  if (bytes != with.size() || bytes == 0 || at_ + bytes > run_start_ + source_.runs[run_].size) {
+    replace(bytes, with);
+    return;
+  }
+  out_.append(with, run);
+  at_ += bytes;
+  kept_from_ = at_;
+}
+
+void Rewriter::replace(std::size_t bytes, std::string_view with) {
+  flush();
+  if (bytes == 0) {
+    out_.append_computed(with);
+    return;
+  }
+  Run run = run_at(at_);
+  if (run.kind == RunKind::kData) {
+    const std::size_t left_in_run = run_start_ + source_.runs[run_].size - at_;
+    run.kind = RunKind::kEscaped;
+    run.source_size = static_cast<std::uint32_t>(std::min(bytes, left_in_run));
+  } else if (run.kind == RunKind::kLiteral) {
+    const text::ContextId context = run.context;
+    run = computed_run(runtime_);
+    run.context = context;
+  }
+  out_.append(with, run);
+  at_ += bytes;
+  kept_from_ = at_;
+}
+
+void Rewriter::replace(std::size_t bytes, const Value& with) {
+  flush();
+  if (bytes != 0) {
+    const RunKind kind = run_at(at_).kind;
+    if (kind == RunKind::kData || kind == RunKind::kEscaped) {
+      replace(bytes, bytes_of(runtime_, with));
+      return;
+    }
+  }
+  out_.append(with);
+  at_ += bytes;
+  kept_from_ = at_;
+}
+
+void Rewriter::drop(std::size_t bytes) {
+  flush();
+  at_ += bytes;
+  kept_from_ = at_;
+}
+
+void Rewriter::insert(std::string_view bytes, const Run& run) {
+  flush();
+  out_.append(bytes, run);
+}
+
+void Rewriter::insert(const Value& string) {
+  flush();
+  out_.append(string);
+}
+
+Value Rewriter::finish() {
+  at_ = source_.size;
+  flush();
+  return out_.finish(path_).with_markup(markup_);
+}
+
+void log_strip(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end) {
+  if (begin == end) return;
+  std::size_t at = 0;
+  for (const Run& run : runs_of(runtime, value)) {
+    const std::size_t from = std::max(at, begin);
+    const std::size_t to = std::min<std::size_t>(at + run.size, end);
+    const std::size_t run_start = at;
+    at += run.size;
+    if (from >= to || (run.kind != RunKind::kData && run.kind != RunKind::kEscaped)) continue;
+    Strip strip;
+    strip.line = runtime.line;
+    strip.path = run.path();
+    strip.begin = run.source_offset;
+    strip.end = run.source_offset + run.source_size;
+    if (run.kind == RunKind::kData) {
+      strip.begin = run.source_offset + static_cast<std::uint32_t>(from - run_start);
+      strip.end = run.source_offset + static_cast<std::uint32_t>(to - run_start);
+    }
+    runtime.heap.charge(sizeof(Strip));
+    runtime.strips.push_back(strip);
+  }
+}
+
+void log_probe(Runtime& runtime, std::string_view operation, const Value& constant, const Value& subject) {
+  if (!constant.is_string() || constant.has_path()) return;
+  for (const Run& run : runs_of(runtime, constant)) {
+    if (is_input(run)) return;
+  }
+  std::vector<text::PathId> paths;
+  const auto add = [&](text::PathId path) {
+    if (runtime.origins.paths.message(path) == text::kNoMessage) return;
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  };
+  if (subject.has_path()) add(subject.path());
+  if (subject.is_string()) {
+    constexpr std::size_t kMostPaths = 8;  // a text of many messages says little about any of them
+    for (const Run& run : runs_of(runtime, subject)) {
+      if (paths.size() >= kMostPaths) break;
+      if (run.kind == RunKind::kData || run.kind == RunKind::kEscaped) add(run.path());
+    }
+  }
+  for (const text::PathId path : paths) {
+    Probe probe;
+    probe.line = runtime.line;
+    probe.operation = operation;
+    probe.constant = bytes_of(runtime, constant);
+    probe.path = path;
+    runtime.heap.charge(sizeof(Probe) + probe.constant.size());
+    runtime.probes.push_back(std::move(probe));
+  }
+}
+
+}  // namespace rondo::jinja

@@ -1,0 +1,122 @@
+// Tools for operations on strings: code points, slices, and builders that keep the runs right.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "jinja/runtime.h"
+
+namespace rondo::jinja {
+
+struct CodePoint {
+  char32_t value = 0;
+  std::uint32_t size = 0;
+};
+
+// The code point at byte `at`; lone surrogates in three bytes are one, a byte that fits nowhere stands for itself.
+[[nodiscard]] CodePoint decode_at(std::string_view text, std::size_t at);
+// The start of the code point that ends at byte `end`.  REQUIRES: 0 < end.
+[[nodiscard]] std::size_t previous_start(std::string_view text, std::size_t end);
+
+// A joined string: `data` and `runs` are set.
+[[nodiscard]] const String& joined(Runtime& runtime, const Value& value);
+// Number of code points, counted once.
+[[nodiscard]] std::size_t code_points(Runtime& runtime, const Value& value);
+// Byte offset of code point `index`; the size when there are fewer.
+[[nodiscard]] std::size_t byte_offset(Runtime& runtime, const Value& value, std::size_t index);
+// The same for any bytes.
+[[nodiscard]] std::size_t count_code_points(std::string_view text);
+// Python's str.isprintable() of one character.
+[[nodiscard]] bool is_printable(char32_t c);
+[[nodiscard]] std::size_t code_point_offset(std::string_view text, std::size_t index);
+
+// Bytes [begin, end) of a string, sharing its memory; the chain of input runs goes on with `step` (if not empty), even
+// when nothing was cut.  Keeps path and markup.
+[[nodiscard]] Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end,
+                              std::string_view step);
+// left + right; the bytes are joined later.  Unowned input runs get the current context if that is bound to a message.
+[[nodiscard]] Value concatenate(Runtime& runtime, const Value& left, const Value& right);
+// str() of `left` and `right` of different origin share nothing; this one has neither path nor runs.
+[[nodiscard]] Value empty_string(Runtime& runtime);
+
+// True for runs that come from the input: their chain grows, and the context they are emitted under may own them.
+[[nodiscard]] inline bool is_input(const text::Run& run) {
+  return run.kind != text::RunKind::kLiteral && run.kind != text::RunKind::kComputed;
+}
+[[nodiscard]] inline bool has_source(const text::Run& run) {
+  return run.kind == text::RunKind::kLiteral || run.kind == text::RunKind::kData;
+}
+
+// A kComputed run under the current context.
+[[nodiscard]] text::Run computed_run(const Runtime& runtime, text::PathId path = text::PathId::kNone);
+// A run of `kind` (kScalar, kSerialiser) for the value at `path`; of no context, so that whoever emits it owns it.
+// Values without a path are computed.
+[[nodiscard]] text::Run printed_run(const Runtime& runtime, text::RunKind kind, text::PathId path, text::ChainId chain);
+
+// Collects bytes and runs; finish() makes the string.
+class StringBuilder {
+ public:
+  explicit StringBuilder(Runtime& runtime) : runtime_(runtime) {}
+
+  void append(std::string_view bytes, const text::Run& run) {
+    if (!bytes.empty()) text_.append(bytes, run);
+  }
+  // Bytes [begin, end) of a joined string; chains of input runs go on with `step`.
+  void append(const String& string, std::size_t begin, std::size_t end, std::string_view step = {});
+  void append(const Value& string, std::string_view step = {});
+  void append_computed(std::string_view bytes) { append(bytes, computed_run(runtime_)); }
+
+  [[nodiscard]] std::size_t size() const { return text_.size(); }
+  [[nodiscard]] const std::string& bytes() const { return text_.bytes(); }
+  [[nodiscard]] Value finish(text::PathId path = text::PathId::kNone);
+
+ private:
+  Runtime& runtime_;
+  text::Text text_;
+};
+
+// Walks over a string from left to right and writes a changed copy.  Every byte is kept, mapped, replaced or dropped
+// exactly once; finish() keeps what is left.  Chains of input runs go on with `step`.
+class Rewriter {
+ public:
+  Rewriter(Runtime& runtime, const Value& source, std::string_view step);
+
+  void keep(std::size_t bytes) { at_ += bytes; }
+  // The bytes become `with`: the same run if the length is the same, else as replace().
+  void map(std::size_t bytes, std::string_view with);
+  // The bytes become `with`: a kEscaped run if they came from the input, else template text.
+  void replace(std::size_t bytes, std::string_view with);
+  // The same, but where the bytes did not come from the input, `with` keeps its own runs.
+  void replace(std::size_t bytes, const Value& with);
+  void drop(std::size_t bytes);
+  void insert(std::string_view bytes, const text::Run& run);
+  void insert(const Value& string);
+
+  [[nodiscard]] std::size_t at() const { return at_; }
+  [[nodiscard]] Value finish();
+
+ private:
+  void flush();
+  // The run that byte `at` of the source belongs to, as a run of one byte there.
+  [[nodiscard]] text::Run run_at(std::size_t at);
+
+  Runtime& runtime_;
+  const String& source_;
+  text::PathId path_;
+  std::string step_;
+  StringBuilder out_;
+  std::size_t at_ = 0;         // bytes of the source dealt with
+  std::size_t kept_from_ = 0;  // [kept_from_, at_) is to be kept but not written yet
+  std::size_t run_ = 0;        // the run that kept_from_ lies in, and where it starts
+  std::size_t run_start_ = 0;
+  bool markup_;
+};
+
+// Logs that bytes [begin, end) of `value` were cut off, for each input string they came from.
+void log_strip(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end);
+// Logs that the template compared, searched or split `subject` by `constant`, if the subject is message data and the
+// constant is not input.
+void log_probe(Runtime& runtime, std::string_view operation, const Value& constant, const Value& subject);
+
+}  // namespace rondo::jinja

@@ -1,0 +1,250 @@
+// json.dumps with origins, and its inverse.
+#include <algorithm>
+#include <cmath>
+
+#include "jinja/filters.h"
+#include "jinja/operations.h"
+#include "jinja/strings.h"
+#include "jinja/views.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::jinja {
+namespace {
+
+using text::RunKind;
+
+void append_hex(std::string& out, unsigned unit) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> static_cast<unsigned>(shift) & 15U];
+}
+
+// What JSON writes for `c`, or "" for the character itself.
+std::string json_escape(char32_t c, const JsonStyle& style) {
+  switch (c) {
+    case '"': return "\\\"";
+    case '\\': return "\\\\";
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\b': return "\\b";
+    case '\f': return "\\f";
+    default: break;
+  }
+  std::string out;
+  if (c < 0x20 || (style.html_safe && (c == '<' || c == '>' || c == '&' || c == '\''))) {
+    append_hex(out, c);
+  } else if (style.ensure_ascii && c >= 0x10000) {
+    append_hex(out, 0xD800U + ((c - 0x10000U) >> 10U));
+    append_hex(out, 0xDC00U + ((c - 0x10000U) & 0x3FFU));
+  } else if (style.ensure_ascii && c >= 0x7F) {
+    append_hex(out, c);
+  }
+  return out;
+}
+
+bool is_plain(char c, const JsonStyle& style) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte < 0x20 || c == '"' || c == '\\') return false;
+  if (byte >= 0x7F) return !style.ensure_ascii;
+  return !style.html_safe || (c != '<' && c != '>' && c != '&' && c != '\'');
+}
+
+std::string json_number(const Value& value) {
+  switch (value.kind()) {
+    case Kind::kNone: return "null";
+    case Kind::kBool: return value.as_bool() ? "true" : "false";
+    case Kind::kInt: return std::to_string(value.as_int());
+    case Kind::kBigInt: return value.as_big().to_string();
+    default: break;
+  }
+  const double number = value.as_float();
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number < 0 ? "-Infinity" : "Infinity";
+  return json::python_float(number);
+}
+
+class JsonWriter {
+ public:
+  JsonWriter(Runtime& runtime, const JsonStyle& style)
+      : runtime_(runtime), style_(style), out_(runtime), chain_(runtime.extend(text::ChainId::kNone, "json")) {}
+
+  void write(const Value& value, int level) {
+    runtime_.spend();
+    switch (value.kind()) {
+      case Kind::kString: write_string(value, value.path()); return;
+      case Kind::kList:
+      case Kind::kTuple: write_items(value, level); return;
+      case Kind::kDict: write_dict(value, level); return;
+      case Kind::kUndefined:
+      case Kind::kNamespace:
+      case Kind::kObject: runtime_.fail("Object of type " + type_name(value) + " is not JSON serializable");
+      default: out_.append(json_number(value), printed_run(runtime_, RunKind::kScalar, value.path(), chain_));
+    }
+  }
+
+  [[nodiscard]] Value finish(text::PathId path) { return out_.finish(path); }
+
+ private:
+  void structure(std::string_view bytes, text::PathId path) {
+    out_.append(bytes, printed_run(runtime_, RunKind::kSerialiser, path, chain_));
+  }
+
+  void new_line(int level, text::PathId path) {
+    if (!style_.indent) return;
+    std::string bytes = "\n";
+    for (int i = 0; i < level; ++i) bytes += *style_.indent;
+    structure(bytes, path);
+  }
+
+  void write_string(const Value& value, text::PathId owner) {
+    const String& string = joined(runtime_, value);
+    if (owner == text::PathId::kNone && string.run_count != 0) owner = string.runs[0].path();
+    structure("\"", owner);
+    const std::string_view bytes(string.data, string.size);
+    if (std::all_of(bytes.begin(), bytes.end(), [&](char c) { return is_plain(c, style_); })) {
+      out_.append(string, 0, string.size, "json");
+    } else {
+      write_escaped(value, bytes);
+    }
+    structure("\"", owner);
+  }
+
+  void write_escaped(const Value& value, std::string_view bytes) {
+    Rewriter body(runtime_, value, "json");
+    for (std::size_t at = 0; at < bytes.size();) {
+      if (is_plain(bytes[at], style_)) {
+        body.keep(1);
+        ++at;
+        continue;
+      }
+      const CodePoint c = decode_at(bytes, at);
+      const std::string escape = json_escape(c.value, style_);
+      if (escape.empty()) {
+        body.keep(c.size);
+      } else {
+        body.replace(c.size, escape);
+      }
+      at += c.size;
+    }
+    out_.append(body.finish());
+  }
+
+  void write_items(const Value& value, int level) {
+    const DepthGuard guard(runtime_);
+    const std::vector<Value>& items = items_of(runtime_, value);
+    structure("[", value.path());
+    bool first = true;
+    for (const Value& item : items) {
+      if (!first) structure(style_.item_separator, value.path());
+      first = false;
+      new_line(level + 1, value.path());
+      write(item, level + 1);
+    }
+    if (!items.empty()) new_line(level, value.path());
+    structure("]", value.path());
+  }
+
+  void write_key(const Value& key, text::PathId owner) {
+    if (key.is_string()) {
+      write_string(key, owner);
+      return;
+    }
+    if (!key.is_number() && !key.is_none()) {
+      runtime_.fail("keys must be str, int, float, bool or None, not " + type_name(key));
+    }
+    structure("\"" + json_number(key) + "\"", owner);
+  }
+
+  void write_dict(const Value& value, int level) {
+    const DepthGuard guard(runtime_);
+    std::vector<Value> order = dict_part(runtime_, value, DictPart::kItems);
+    if (style_.sort_keys) {
+      std::vector<Value> keys;
+      for (const Value& pair : order) keys.push_back(items_of(runtime_, pair)[0]);
+      sort_values(runtime_, order, keys, false);
+    }
+    structure("{", value.path());
+    bool first = true;
+    for (const Value& pair : order) {
+      if (!first) structure(style_.item_separator, value.path());
+      first = false;
+      new_line(level + 1, value.path());
+      const std::vector<Value>& parts = items_of(runtime_, pair);
+      write_key(parts[0], value.path());
+      structure(style_.key_separator, value.path());
+      write(parts[1], level + 1);
+    }
+    if (!order.empty()) new_line(level, value.path());
+    structure("}", value.path());
+  }
+
+  Runtime& runtime_;
+  const JsonStyle& style_;
+  StringBuilder out_;
+  text::ChainId chain_;
+};
+
+void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
+  if (indent.is_none()) return;
+  style.item_separator = ",";
+  if (indent.is_string()) {
+    style.indent = std::string(bytes_of(runtime, indent));
+    return;
+  }
+  require_defined(runtime, indent);
+  if (!indent.is_small_int()) runtime.fail("can't multiply sequence by non-int of type '" + type_name(indent) + "'");
+  constexpr std::int64_t kWidest = 1024;
+  if (indent.as_int() > kWidest) runtime.fail(ErrorCode::kLimit, "JSON indented by more than 1024 columns");
+  style.indent = std::string(static_cast<std::size_t>(std::max<std::int64_t>(indent.as_int(), 0)), ' ');
+}
+
+Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
+  JsonStyle style;
+  if (!runtime.options.chat_globals) {  // jinja2's own: for HTML pages
+    const Params params(runtime, "tojson", args, {"indent"});
+    style.ensure_ascii = true;
+    style.sort_keys = true;
+    style.html_safe = true;
+    set_indent(runtime, params[0], style);
+    return to_json(runtime, subject, style).with_markup(true);
+  }
+  const Params params(runtime, "tojson", args, {"ensure_ascii", "indent", "separators", "sort_keys"});
+  style.ensure_ascii = params.boolean(0, false);
+  style.sort_keys = params.boolean(3, false);
+  set_indent(runtime, params[1], style);
+  if (!params[2].is_none()) {
+    const std::vector<Value> separators = collect(runtime, params[2]);
+    if (separators.size() != 2 || !separators[0].is_string() || !separators[1].is_string()) {
+      runtime.fail("tojson() argument 'separators' must be two strings");
+    }
+    style.item_separator = bytes_of(runtime, separators[0]);
+    style.key_separator = bytes_of(runtime, separators[1]);
+  }
+  return to_json(runtime, subject, style);
+}
+
+Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
+  require_positional(runtime, "from_json", args, 0, 0);
+  require_defined(runtime, subject);
+  if (!subject.is_string()) runtime.fail("the JSON object must be str, bytes or bytearray, not " + type_name(subject));
+  Result<json::Value> parsed = json::parse(bytes_of(runtime, subject));
+  if (!parsed.ok()) runtime.fail(parsed.error().message);
+  runtime.heap.charge(4 * bytes_of(runtime, subject).size());
+  return wrap(runtime, *runtime.heap.keep(std::move(parsed).value()), subject.path());
+}
+
+constexpr Filter kFilters[] = {{"from_json", from_json, true}, {"fromjson", from_json, true}, {"tojson", tojson}};
+
+}  // namespace
+
+Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style) {
+  JsonWriter writer(runtime, style);
+  writer.write(value, 0);
+  return writer.finish(value.path());
+}
+
+std::span<const Filter> json_filters() { return kFilters; }
+
+}  // namespace rondo::jinja

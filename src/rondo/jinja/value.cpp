@@ -1,0 +1,381 @@
+#include "jinja/value.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "jinja/operations.h"
+#include "jinja/runtime.h"
+#include "jinja/state.h"
+#include "jinja/strings.h"
+
+namespace rondo::jinja {
+namespace {
+
+// Dicts of up to this many entries are searched in order.
+constexpr std::size_t kLinearEntries = 8;
+
+Value wrap_number(Runtime& runtime, const json::Value& value) {
+  if (value.kind() == json::Kind::kFloat) return Value::floating(value.to_double().value_or(0));
+  if (const std::optional<std::int64_t> small = value.to_int64()) return Value::integer(*small);
+  return make_integer(runtime, BigInt::parse(value.number()).value_or(BigInt()));
+}
+
+// A string that is `bytes` of the input, which stay where they are.
+Value input_string(Runtime& runtime, std::string_view bytes, text::PathId path) {
+  String* string = runtime.heap.make_string();
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    runtime.fail(ErrorCode::kLimit, "a string of the input exceeds 2 GiB");
+  }
+  string->data = bytes.data();
+  string->size = static_cast<std::uint32_t>(bytes.size());
+  if (!bytes.empty()) {
+    string->run_count = 1;
+    string->runs = &string->single;
+    string->single.kind = text::RunKind::kData;
+    string->single.size = string->size;
+    string->single.source_size = string->size;
+    string->single.origin = static_cast<std::uint32_t>(path);
+  }
+  return Value::string(string).with_path(path);
+}
+
+// The path of a part of a value; none for parts of values without a path.
+template <typename Step>
+text::PathId part_of(text::PathId parent, Step step) {
+  return parent == text::PathId::kNone ? parent : step(parent);
+}
+
+void fill(Runtime& runtime, List& list) {
+  const json::Array& source = *list.source;
+  list.source = nullptr;
+  runtime.heap.charge(source.size() * sizeof(Value));
+  list.items.reserve(source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const text::PathId path = part_of(list.source_path, [&](auto parent) { return runtime.origins.paths.index(parent, i); });
+    list.items.push_back(wrap(runtime, source[i], path));
+  }
+}
+
+std::size_t hash_bytes(std::string_view bytes) { return std::hash<std::string_view>{}(bytes); }
+
+void add_slot(Dict& dict, std::size_t entry) {
+  const std::size_t mask = dict.slots.size() - 1;
+  std::size_t slot = dict.entries[entry].hash & mask;
+  while (dict.slots[slot] != 0) slot = (slot + 1) & mask;
+  dict.slots[slot] = static_cast<std::uint32_t>(entry + 1);
+}
+
+void build_slots(Dict& dict) {
+  dict.slots.clear();
+  if (dict.entries.size() <= kLinearEntries) return;
+  dict.slots.assign(std::bit_ceil(dict.entries.size() * 4), 0);
+  for (std::size_t i = 0; i < dict.entries.size(); ++i) add_slot(dict, i);
+}
+
+// REQUIRES: the key is not there yet.
+void add_entry(Runtime& runtime, Dict& dict, const Value& key, const Value& value, std::size_t hash) {
+  runtime.heap.charge(sizeof(Dict::Entry) + 2 * sizeof(std::uint32_t));
+  dict.entries.push_back({key, value, hash});
+  if (dict.entries.size() > kLinearEntries) {
+    if (dict.slots.size() < dict.entries.size() * 2) {
+      build_slots(dict);
+    } else {
+      add_slot(dict, dict.entries.size() - 1);
+    }
+  }
+}
+
+void fill(Runtime& runtime, Dict& dict) {
+  const json::Object& source = *dict.source;
+  dict.source = nullptr;
+  dict.entries.reserve(source.size());
+  for (const json::Member& member : source) {
+    const bool known = dict.path != text::PathId::kNone;
+    const Value key = known ? input_string(runtime, member.key, text::PathId::kNone) : make_computed(runtime, member.key);
+    const text::PathId path =
+        part_of(dict.path, [&](auto parent) { return runtime.origins.paths.member(parent, member.key); });
+    const Value value = wrap(runtime, member.value, path);
+    add_entry(runtime, dict, key, value, hash_bytes(member.key));
+  }
+}
+
+// The entry for which `same(key)` holds, among those with `hash`; -1 if there is none.
+template <typename Same>
+std::ptrdiff_t find_entry(const Dict& dict, std::size_t hash, Same same) {
+  if (dict.slots.empty()) {
+    for (std::size_t i = 0; i < dict.entries.size(); ++i) {
+      if (dict.entries[i].hash == hash && same(dict.entries[i].key)) return static_cast<std::ptrdiff_t>(i);
+    }
+    return -1;
+  }
+  const std::size_t mask = dict.slots.size() - 1;
+  for (std::size_t slot = hash & mask; dict.slots[slot] != 0; slot = (slot + 1) & mask) {
+    const std::size_t i = dict.slots[slot] - 1;
+    if (dict.entries[i].hash == hash && same(dict.entries[i].key)) return static_cast<std::ptrdiff_t>(i);
+  }
+  return -1;
+}
+
+std::ptrdiff_t find_entry(Runtime& runtime, Dict& dict, const Value& key, std::size_t hash) {
+  if (dict.source != nullptr) fill(runtime, dict);
+  return find_entry(dict, hash, [&](const Value& other) { return other.is_same(key) || equals(runtime, other, key); });
+}
+
+std::size_t require_hash(Runtime& runtime, const Value& key) {
+  const std::optional<std::size_t> hash = hash_of(runtime, key);
+  if (!hash) runtime.fail("unhashable type: '" + type_name(key) + "'");
+  return *hash;
+}
+
+}  // namespace
+
+Value wrap(Runtime& runtime, const json::Value& value, text::PathId path) {
+  switch (value.kind()) {
+    case json::Kind::kNull: return Value::none().with_path(path);
+    case json::Kind::kBool: return Value::boolean(value.as_bool()).with_path(path);
+    case json::Kind::kInteger:
+    case json::Kind::kFloat: return wrap_number(runtime, value).with_path(path);
+    case json::Kind::kString:
+      if (path == text::PathId::kNone) return make_computed(runtime, value.as_string());
+      return input_string(runtime, value.as_string(), path);
+    case json::Kind::kArray: {
+      List* list = runtime.heap.make_list();
+      list->source = &value.as_array();
+      list->source_path = path;
+      return Value::list(list).with_path(path);
+    }
+    case json::Kind::kObject: {
+      Dict* dict = runtime.heap.make_dict();
+      dict->source = &value.as_object();
+      dict->path = path;
+      return Value::dict(dict).with_path(path);
+    }
+  }
+  return {};
+}
+
+Value wrap_variable(Runtime& runtime, std::string_view name, const json::Value& value) {
+  return wrap(runtime, value, runtime.origins.paths.variable(name));
+}
+
+Value make_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal) {
+  String* string = runtime.heap.make_string();
+  string->data = bytes.data();
+  string->size = static_cast<std::uint32_t>(bytes.size());
+  if (!bytes.empty()) {
+    string->run_count = 1;
+    string->runs = &string->single;
+    string->single.kind = text::RunKind::kLiteral;
+    string->single.size = string->size;
+    string->single.source_size = string->size;
+    string->single.origin = static_cast<std::uint32_t>(literal);
+    string->single.context = runtime.context;
+  }
+  return Value::string(string);
+}
+
+Value make_computed(Runtime& runtime, std::string_view bytes, text::PathId path) {
+  String* string = runtime.heap.make_string();
+  string->size = static_cast<std::uint32_t>(bytes.size());
+  if (!bytes.empty()) {
+    string->data = runtime.heap.copy(bytes).data();
+    string->run_count = 1;
+    string->runs = &string->single;
+    string->single = computed_run(runtime, path);
+    string->single.size = string->size;
+  }
+  return Value::string(string);
+}
+
+Value make_string(Runtime& runtime, text::Text text) {
+  if (text.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    runtime.fail(ErrorCode::kLimit, "a string of the template exceeds 2 GiB");
+  }
+  constexpr std::size_t kSmallBytes = 4096;  // below, copying into the heap is cheaper than keeping the Text
+  String* string = runtime.heap.make_string();
+  string->size = static_cast<std::uint32_t>(text.size());
+  string->run_count = static_cast<std::uint32_t>(text.runs().size());
+  if (text.size() > kSmallBytes) {
+    const text::Text* kept = runtime.heap.keep(std::move(text));
+    string->data = kept->bytes().data();
+    string->runs = kept->runs().data();
+    return Value::string(string);
+  }
+  string->data = runtime.heap.copy(text.bytes()).data();
+  if (text.runs().size() == 1) {
+    string->single = text.runs()[0];
+    string->runs = &string->single;
+  } else if (!text.empty()) {
+    auto* runs = runtime.heap.allocate_array<text::Run>(text.runs().size());
+    std::copy(text.runs().begin(), text.runs().end(), runs);
+    string->runs = runs;
+  }
+  return Value::string(string);
+}
+
+Value make_list(Runtime& runtime, std::vector<Value> items) {
+  runtime.heap.charge(items.size() * sizeof(Value));
+  List* list = runtime.heap.make_list();
+  list->items = std::move(items);
+  return Value::list(list);
+}
+
+Value make_tuple(Runtime& runtime, std::vector<Value> items) {
+  return Value::tuple(&make_list(runtime, std::move(items)).as_list());
+}
+
+Value make_dict(Runtime& runtime) { return Value::dict(runtime.heap.make_dict()); }
+
+Value make_undefined(Runtime& runtime, std::string_view variable_name) {
+  auto* info = new (runtime.heap.allocate(sizeof(UndefinedInfo), alignof(UndefinedInfo))) UndefinedInfo;
+  info->name = variable_name;
+  return Value::undefined(info);
+}
+
+Value make_undefined_hint(Runtime& runtime, std::string_view message) {
+  auto* info = new (runtime.heap.allocate(sizeof(UndefinedInfo), alignof(UndefinedInfo))) UndefinedInfo;
+  info->hint = runtime.heap.copy(message);
+  return Value::undefined(info);
+}
+
+Value make_integer(Runtime& runtime, BigInt value) {
+  if (const std::optional<std::int64_t> small = value.to_int64()) return Value::integer(*small);
+  // Python itself has no bound; ours stops templates that square numbers in a loop.
+  constexpr std::size_t kMostBits = 100'000;
+  if (value.bit_length() > kMostBits) runtime.fail(ErrorCode::kLimit, "an integer of the template exceeds 100000 bits");
+  return Value::big(runtime.heap.keep(std::move(value)));
+}
+
+Value make_length(std::size_t value) { return Value::integer(static_cast<std::int64_t>(value)); }
+
+BigInt to_big(const Value& integral) {
+  return integral.kind() == Kind::kBigInt ? integral.as_big() : BigInt(integral.as_int());
+}
+
+double to_double(const Value& number) {
+  if (number.is_float()) return number.as_float();
+  return number.kind() == Kind::kBigInt ? number.as_big().to_double() : static_cast<double>(number.as_int());
+}
+
+std::vector<Value>& items_of(Runtime& runtime, const Value& sequence) {
+  List& list = sequence.as_list();
+  if (list.source != nullptr) fill(runtime, list);
+  return list.items;
+}
+
+std::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) {
+  Dict& dict = value.as_dict();
+  if (dict.source != nullptr) fill(runtime, dict);
+  return dict.entries;
+}
+
+Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry) {
+  // Keys of input dicts are stored as data of nowhere; the path is only made for those that are looked at.
+  if (dict.path == text::PathId::kNone || !entry.key.is_string()) return entry.key;
+  const String& key = entry.key.as_string();
+  if (key.run_count == 1 && (key.single.kind != text::RunKind::kData || key.single.origin != 0)) return entry.key;
+  const std::string_view bytes(key.data, key.size);
+  return input_string(runtime, bytes, runtime.origins.paths.key_of(dict.path, bytes));
+}
+
+std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
+  switch (value.kind()) {
+    case Kind::kUndefined: return 1;
+    case Kind::kNone: return 2;
+    case Kind::kBool:
+    case Kind::kInt:
+    case Kind::kBigInt:
+    case Kind::kFloat: return std::hash<double>{}(to_double(value));  // equal numbers are equal as doubles
+    case Kind::kString: return hash_bytes(bytes_of(runtime, value));
+    case Kind::kTuple: {
+      const DepthGuard guard(runtime);
+      std::size_t hash = 3;
+      for (const Value& item : items_of(runtime, value)) {
+        const std::optional<std::size_t> part = hash_of(runtime, item);
+        if (!part) return std::nullopt;
+        hash = hash * 1000003 + *part;
+      }
+      return hash;
+    }
+    case Kind::kList:
+    case Kind::kDict: return std::nullopt;
+    case Kind::kNamespace: return std::hash<const void*>{}(&value.as_dict());
+    case Kind::kObject: return std::hash<const void*>{}(&value.as_object());
+  }
+  return std::nullopt;
+}
+
+Value* find_item(Runtime& runtime, Dict& dict, const Value& key) {
+  const std::optional<std::size_t> hash = hash_of(runtime, key);
+  if (!hash) return nullptr;
+  const std::ptrdiff_t entry = find_entry(runtime, dict, key, *hash);
+  return entry < 0 ? nullptr : &dict.entries[static_cast<std::size_t>(entry)].value;
+}
+
+Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
+  if (dict.source != nullptr) fill(runtime, dict);
+  const std::ptrdiff_t entry = find_entry(dict, hash_bytes(key), [&](const Value& other) {
+    return other.is_string() && bytes_of(runtime, other) == key;
+  });
+  return entry < 0 ? nullptr : &dict.entries[static_cast<std::size_t>(entry)].value;
+}
+
+void set_item(Runtime& runtime, Dict& dict, const Value& key, const Value& value) {
+  const std::size_t hash = require_hash(runtime, key);
+  const std::ptrdiff_t entry = find_entry(runtime, dict, key, hash);
+  if (entry >= 0) {
+    dict.entries[static_cast<std::size_t>(entry)].value = value;
+  } else {
+    add_entry(runtime, dict, key, value, hash);
+  }
+}
+
+bool erase_item(Runtime& runtime, Dict& dict, const Value& key) {
+  const std::ptrdiff_t entry = find_entry(runtime, dict, key, require_hash(runtime, key));
+  if (entry < 0) return false;
+  runtime.spend(dict.entries.size() / 8);
+  dict.entries.erase(dict.entries.begin() + entry);
+  build_slots(dict);
+  return true;
+}
+
+void set_attr(Runtime& runtime, const Value& target, std::string_view name, const Value& value) {
+  if (target.kind() != Kind::kNamespace) runtime.fail("cannot assign attribute on non-namespace object");
+  Dict& dict = target.as_dict();
+  if (Value* old = find_item(runtime, dict, name)) {
+    *old = value;
+    return;
+  }
+  add_entry(runtime, dict, make_computed(runtime, name), value, hash_bytes(name));
+}
+
+Value copy_dict(Runtime& runtime, const Value& dict) {
+  const Value out = make_dict(runtime);
+  for (const Dict::Entry& entry : entries_of(runtime, dict)) {
+    add_entry(runtime, out.as_dict(), key_of(runtime, dict.as_dict(), entry), entry.value, entry.hash);
+  }
+  return out;
+}
+
+void update_dict(Runtime& runtime, Dict& dict, const Value& from) {
+  if (from.is_dict()) {
+    const std::vector<Dict::Entry> entries = entries_of(runtime, from);  // a copy: `from` may be `dict` itself
+    for (const Dict::Entry& entry : entries) set_item(runtime, dict, key_of(runtime, from.as_dict(), entry), entry.value);
+    return;
+  }
+  std::size_t index = 0;
+  for (const Value& element : collect(runtime, from)) {
+    const std::vector<Value> pair = collect(runtime, element);
+    if (pair.size() != 2) {
+      runtime.fail("dictionary update sequence element #" + std::to_string(index) + " has length " +
+                   std::to_string(pair.size()) + "; 2 is required");
+    }
+    set_item(runtime, dict, pair[0], pair[1]);
+    ++index;
+  }
+}
+
+}  // namespace rondo::jinja

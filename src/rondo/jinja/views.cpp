@@ -1,0 +1,170 @@
+#include "jinja/views.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "jinja/operations.h"
+
+namespace rondo::jinja {
+namespace {
+
+class ViewIterator final : public Iterator {
+ public:
+  ViewIterator(Runtime& runtime, Value dict, DictPart part, bool backwards)
+      : dict_(dict), part_(part), size_(entries_of(runtime, dict).size()), backwards_(backwards) {}
+  bool next(Runtime& runtime, Value& out) override {
+    const std::vector<Dict::Entry>& entries = entries_of(runtime, dict_);
+    if (entries.size() != size_) runtime.fail("dictionary changed size during iteration");
+    if (at_ >= entries.size()) return false;
+    runtime.spend();
+    const Dict::Entry& entry = entries[backwards_ ? size_ - 1 - at_ : at_];
+    ++at_;
+    if (part_ == DictPart::kValues) {
+      out = entry.value;
+    } else if (part_ == DictPart::kKeys) {
+      out = key_of(runtime, dict_.as_dict(), entry);
+    } else {
+      out = make_tuple(runtime, {key_of(runtime, dict_.as_dict(), entry), entry.value});
+    }
+    return true;
+  }
+
+ private:
+  Value dict_;
+  DictPart part_;
+  std::size_t size_;
+  std::size_t at_ = 0;
+  bool backwards_;
+};
+
+class DictView final : public Object {
+ public:
+  DictView(Value dict, DictPart part) : dict_(dict), part_(part) {}
+  [[nodiscard]] std::string_view type_name() const override {
+    return part_ == DictPart::kKeys ? "dict_keys" : part_ == DictPart::kValues ? "dict_values" : "dict_items";
+  }
+  [[nodiscard]] std::string repr(Runtime& runtime) override {
+    const Value items = make_list(runtime, dict_part(runtime, dict_, part_));
+    return std::string(type_name()) + "(" + jinja::repr(runtime, items) + ")";
+  }
+  [[nodiscard]] Iterator* iterate(Runtime& runtime) override {
+    return runtime.heap.make_iterator<ViewIterator>(runtime, dict_, part_, false);
+  }
+  [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override { return length_of(runtime, dict_); }
+  [[nodiscard]] std::optional<bool> equals(Runtime& runtime, const Value& other) override {
+    const auto* view = other.is_object() ? dynamic_cast<const DictView*>(&other.as_object()) : nullptr;
+    if (view == this) return true;
+    if (view == nullptr || part_ == DictPart::kValues || view->part_ != part_) return false;
+    if (part_ == DictPart::kItems) return jinja::equals(runtime, dict_, view->dict_);
+    if (length(runtime) != length_of(runtime, view->dict_)) return false;
+    const std::vector<Dict::Entry>& entries = entries_of(runtime, dict_);
+    return std::all_of(entries.begin(), entries.end(), [&](const Dict::Entry& entry) {
+      return find_item(runtime, view->dict_.as_dict(), entry.key) != nullptr;
+    });
+  }
+
+ private:
+  Value dict_;
+  DictPart part_;
+};
+
+class RangeIterator final : public Iterator {
+ public:
+  RangeIterator(std::int64_t first, std::size_t count, std::int64_t step) : next_(first), left_(count), step_(step) {}
+  bool next(Runtime& runtime, Value& out) override {
+    if (left_ == 0) return false;
+    --left_;
+    runtime.spend();
+    out = Value::integer(next_);
+    if (left_ != 0) next_ += step_;
+    return true;
+  }
+
+ private:
+  std::int64_t next_;
+  std::size_t left_;
+  std::int64_t step_;
+};
+
+class Range final : public Object {
+ public:
+  Range(std::int64_t start, std::int64_t stop, std::int64_t step)
+      : start_(start), stop_(stop), step_(step), size_(range_length(start, stop, step)) {}
+  [[nodiscard]] std::string_view type_name() const override { return "range"; }
+  [[nodiscard]] std::string repr(Runtime&) override {
+    const std::string bounds = "range(" + std::to_string(start_) + ", " + std::to_string(stop_);
+    return step_ == 1 ? bounds + ")" : bounds + ", " + std::to_string(step_) + ")";
+  }
+  [[nodiscard]] std::optional<Value> attribute(Runtime&, std::string_view name) override {
+    if (name == "start") return Value::integer(start_);
+    if (name == "stop") return Value::integer(stop_);
+    if (name == "step") return Value::integer(step_);
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<Value> element(Runtime&, const Value& key) override {
+    if (!key.is_small_int()) return std::nullopt;
+    const auto size = static_cast<std::int64_t>(size_);
+    const std::int64_t index = key.as_int() < 0 ? key.as_int() + size : key.as_int();
+    if (index < 0 || index >= size) return std::nullopt;
+    return Value::integer(start_ + index * step_);
+  }
+  [[nodiscard]] Iterator* iterate(Runtime& runtime) override {
+    return runtime.heap.make_iterator<RangeIterator>(start_, size_, step_);
+  }
+  [[nodiscard]] std::optional<std::size_t> length(Runtime&) override { return size_; }
+  [[nodiscard]] bool is_sequence() const override { return true; }
+  [[nodiscard]] std::optional<bool> equals(Runtime&, const Value& other) override {
+    const auto* range = other.is_object() ? dynamic_cast<const Range*>(&other.as_object()) : nullptr;
+    if (range == nullptr || range->size_ != size_) return range == this;
+    return size_ == 0 || (range->start_ == start_ && (size_ == 1 || range->step_ == step_));
+  }
+
+ private:
+  std::int64_t start_;
+  std::int64_t stop_;
+  std::int64_t step_;
+  std::size_t size_;
+};
+
+}  // namespace
+
+Value make_view(Runtime& runtime, const Value& dict, DictPart part) {
+  return Value::object(runtime.heap.make_object<DictView>(dict, part));
+}
+
+std::vector<Value> dict_part(Runtime& runtime, const Value& dict, DictPart part) {
+  std::vector<Value> out;
+  ViewIterator iterator(runtime, dict, part, false);
+  Value item;
+  while (iterator.next(runtime, item)) out.push_back(item);
+  return out;
+}
+
+std::size_t range_length(std::int64_t start, std::int64_t stop, std::int64_t step) {
+  const bool up = step > 0;
+  if (up ? start >= stop : start <= stop) return 0;
+  const std::uint64_t distance = up ? static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start)
+                                    : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(stop);
+  const std::uint64_t stride = up ? static_cast<std::uint64_t>(step) : ~static_cast<std::uint64_t>(step) + 1;
+  return (distance - 1) / stride + 1;
+}
+
+Value make_range(Runtime& runtime, std::int64_t start, std::int64_t stop, std::int64_t step) {
+  return Value::object(runtime.heap.make_object<Range>(start, stop, step));
+}
+
+void sort_values(Runtime& runtime, std::vector<Value>& values, const std::vector<Value>& keys, bool reverse) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Equal elements keep their order in both directions, as with sorted(reverse=True).
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    runtime.spend();
+    return reverse ? less(runtime, keys[b], keys[a]) : less(runtime, keys[a], keys[b]);
+  });
+  std::vector<Value> sorted;
+  sorted.reserve(values.size());
+  for (const std::size_t index : order) sorted.push_back(values[index]);
+  values = std::move(sorted);
+}
+
+}  // namespace rondo::jinja

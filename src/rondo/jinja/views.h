@@ -1,0 +1,24 @@
+// Values made of other values: dict views, ranges and sorted orders.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jinja/runtime.h"
+
+namespace rondo::jinja {
+
+enum class DictPart : std::uint8_t { kKeys, kValues, kItems };
+
+// dict.keys(), .values(), .items(): live, no sequence, printed as dict_keys([...]).
+[[nodiscard]] Value make_view(Runtime& runtime, const Value& dict, DictPart part);
+// The elements of such a view at once.
+[[nodiscard]] std::vector<Value> dict_part(Runtime& runtime, const Value& dict, DictPart part);
+// range(start, stop, step).  REQUIRES: step != 0 and a length within the sandbox's bound.
+[[nodiscard]] Value make_range(Runtime& runtime, std::int64_t start, std::int64_t stop, std::int64_t step);
+[[nodiscard]] std::size_t range_length(std::int64_t start, std::int64_t stop, std::int64_t step);
+
+// Sorts `values` by `keys` (of the same size; may be the same vector), stably, as Python's sorted().
+void sort_values(Runtime& runtime, std::vector<Value>& values, const std::vector<Value>& keys, bool reverse);
+
+}  // namespace rondo::jinja
