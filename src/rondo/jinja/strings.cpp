@@ -119,7 +119,8 @@ std::size_t code_points(Runtime& runtime, const Value& value) {
 std::size_t byte_offset(Runtime& runtime, const Value& value, std::size_t index) {
   const std::size_t count = code_points(runtime, value);
   const std::string_view bytes = bytes_of(runtime, value);
-  if (count == bytes.size() || index >= count) return std::min(index, bytes.size());
+  if (index >= count) return bytes.size();
+  if (count == bytes.size()) return index;
   return code_point_offset(bytes, index);
 }
 
