@@ -1,9 +1,11 @@
 #include "json/parse.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/utf8.h"
 
@@ -127,39 +129,46 @@ class Parser {
 
   // object = "{" [ string ":" value *( "," string ":" value ) ] "}"
   bool object(Value& out) {
-    Object members;
+    const std::size_t first = members_.size();
     ++at_;
     skip_space();
     if (!take('}')) {
       do {
-        skip_space();
-        if (at_end() || text_[at_] != '"') return fail("expected a key in double quotes, found " + found());
-        std::string key;
-        if (!string(key)) return false;
-        skip_space();
-        if (!take(':')) return fail("expected `:` behind the key, found " + found());
-        if (!value(members.set(key, nullptr))) return false;
+        Member member;
+        if (!this->member(member)) return false;
+        members_.push_back(std::move(member));
         skip_space();
       } while (take(','));
       if (!take('}')) return fail("expected `,` or `}` behind the member, found " + found());
     }
-    out = Value(std::move(members));
+    out = Value(Object::from_members(take_from(members_, first)));
     return true;
+  }
+
+  bool member(Member& out) {
+    skip_space();
+    if (at_end() || text_[at_] != '"') return fail("expected a key in double quotes, found " + found());
+    if (!string(out.key)) return false;
+    skip_space();
+    if (!take(':')) return fail("expected `:` behind the key, found " + found());
+    return value(out.value);
   }
 
   // array = "[" [ value *( "," value ) ] "]"
   bool array(Value& out) {
-    Array elements;
+    const std::size_t first = elements_.size();
     ++at_;
     skip_space();
     if (!take(']')) {
       do {
-        if (!value(elements.emplace_back())) return false;
+        Value element;
+        if (!value(element)) return false;
+        elements_.push_back(std::move(element));
         skip_space();
       } while (take(','));
       if (!take(']')) return fail("expected `,` or `]` behind the element, found " + found());
     }
-    out = Value(std::move(elements));
+    out = Value(take_from(elements_, first));
     return true;
   }
 
@@ -285,7 +294,19 @@ class Parser {
     return true;
   }
 
+  // Moves everything from `first` on out of `stack`, into a vector of just that size.
+  template <typename T>
+  static std::vector<T> take_from(std::vector<T>& stack, std::size_t first) {
+    const auto begin = stack.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<T> out(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
+    stack.erase(begin, stack.end());
+    return out;
+  }
+
   std::string_view text_;
+  // What has been read of the arrays and objects that are open; each takes its own part when it is closed.
+  std::vector<Value> elements_;
+  std::vector<Member> members_;
   std::size_t at_ = 0;
   int depth_ = 0;
   int max_depth_;

@@ -13,8 +13,6 @@ namespace {
 // Up to here comparing keys one by one beats hashing.
 constexpr std::size_t kLinearMembers = 8;
 
-std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>{}(key); }
-
 // For a float text that from_chars calls out of range: is it too large (else too small)?  Looks at the decimal
 // exponent of the first digit that is not zero.
 bool is_overflow(std::string_view text) {
@@ -36,42 +34,80 @@ bool is_overflow(std::string_view text) {
 
 }  // namespace
 
+// Both parts of a key's hash.
+struct Object::KeyHash {
+  explicit KeyHash(std::string_view key) : whole(std::hash<std::string_view>{}(key)) {}
+  [[nodiscard]] std::uint32_t part() const { return static_cast<std::uint32_t>(whole >> 32U); }
+  std::size_t whole;
+};
+
 Object::Object(std::initializer_list<Member> members) {
   for (const Member& member : members) set(member.key, member.value);
 }
 
-std::size_t Object::position(std::string_view key) const {
-  if (slots_.empty()) {
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i].key == key) return i;
-    }
-    return members_.size();
+Object Object::from_members(std::vector<Member> members) {
+  Object out;
+  if (members.size() <= kLinearMembers) {
+    out.members_.reserve(members.size());
+    for (Member& member : members) out.set(member.key, std::move(member.value));
+    return out;
   }
+  out.members_ = std::move(members);
+  out.make_table(out.members_.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < out.members_.size(); ++i) {
+    if (kept != i) out.members_[kept] = std::move(out.members_[i]);
+    if (out.enter(kept)) ++kept;
+  }
+  out.members_.resize(kept);
+  return out;
+}
+
+// The slot of `key`, or the empty one where it would be.  REQUIRES: there is a table.
+std::size_t Object::find_slot(std::string_view key, KeyHash hash) const {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = hash_of(key) & mask; slots_[at] != 0; at = (at + 1) & mask) {
-    if (members_[slots_[at] - 1].key == key) return slots_[at] - 1;
+  std::size_t at = hash.whole & mask;
+  for (; slots_[at].next != 0; at = (at + 1) & mask) {
+    if (slots_[at].hash == hash.part() && members_[slots_[at].next - 1].key == key) break;
+  }
+  return at;
+}
+
+std::size_t Object::position(std::string_view key) const {
+  if (!slots_.empty()) {
+    const Slot& slot = slots_[find_slot(key, KeyHash(key))];
+    return slot.next == 0 ? members_.size() : slot.next - 1;
+  }
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].key == key) return i;
   }
   return members_.size();
 }
 
-// Enters the members from `first` on; makes the table anew (all members) when it would be more than half full.
-void Object::index_from(std::size_t first) {
-  if (members_.size() <= kLinearMembers) {
-    slots_.clear();
-    return;
+// An empty table with room for `capacity` members, at most half full.
+void Object::make_table(std::size_t capacity) {
+  std::size_t size = 32;
+  while (size < capacity * 2) size *= 2;
+  slots_.assign(size, Slot{});
+}
+
+void Object::rebuild() {
+  slots_.clear();
+  if (members_.size() <= kLinearMembers) return;
+  make_table(members_.size() * 2);
+  for (std::size_t i = 0; i < members_.size(); ++i) enter(i);
+}
+
+// Enters the member at `position`; false if its key was there, whose member then takes its value.
+bool Object::enter(std::size_t position) {
+  const KeyHash hash(members_[position].key);
+  Slot& slot = slots_[find_slot(members_[position].key, hash)];
+  if (slot.next != 0) {
+    members_[slot.next - 1].value = std::move(members_[position].value);
+    return false;
   }
-  if (slots_.size() < members_.size() * 2) {
-    std::size_t size = 32;
-    while (size < members_.size() * 4) size *= 2;
-    slots_.assign(size, 0);
-    first = 0;
-  }
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t i = first; i < members_.size(); ++i) {
-    std::size_t at = hash_of(members_[i].key) & mask;
-    while (slots_[at] != 0) at = (at + 1) & mask;
-    slots_[at] = static_cast<std::uint32_t>(i + 1);
-  }
+  slot = {hash.part(), static_cast<std::uint32_t>(position + 1)};
+  return true;
 }
 
 const Value* Object::find(std::string_view key) const {
@@ -91,7 +127,11 @@ Value& Object::set(std::string_view key, Value value) {
     return members_[at].value;
   }
   members_.push_back(Member{std::string(key), std::move(value)});
-  index_from(members_.size() - 1);
+  if (members_.size() > kLinearMembers && slots_.size() < members_.size() * 2) {
+    rebuild();
+  } else if (!slots_.empty()) {
+    enter(at);
+  }
   return members_.back().value;
 }
 
@@ -99,8 +139,7 @@ bool Object::erase(std::string_view key) {
   const std::size_t at = position(key);
   if (at == members_.size()) return false;
   members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(at));
-  slots_.clear();
-  index_from(0);
+  rebuild();
   return true;
 }
 

@@ -43,6 +43,8 @@ class Object {
   Object() = default;
   // Members in this order, duplicates as above: Object{{"role", "user"}, {"content", text}}.
   Object(std::initializer_list<Member> members);
+  // Takes over the members; faster than setting them one by one.
+  [[nodiscard]] static Object from_members(std::vector<Member> members);
 
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool empty() const;
@@ -58,12 +60,21 @@ class Object {
   bool operator==(const Object& other) const;
 
  private:
+  // An entry of the hash table; empty if `next` is 0.
+  struct Slot {
+    std::uint32_t hash = 0;  // part of the key's hash, so that other keys are rarely looked at
+    std::uint32_t next = 0;  // position of the member + 1
+  };
+  struct KeyHash;
+
   [[nodiscard]] std::size_t position(std::string_view key) const;  // size() if there is none
-  void index_from(std::size_t first);
+  [[nodiscard]] std::size_t find_slot(std::string_view key, KeyHash hash) const;
+  void make_table(std::size_t capacity);
+  void rebuild();
+  bool enter(std::size_t position);
 
   std::vector<Member> members_;
-  // Open addressing over positions + 1, a power of two in size; empty while a linear search is faster.
-  std::vector<std::uint32_t> slots_;
+  std::vector<Slot> slots_;  // open addressing, a power of two in size; empty while a linear search is faster
 };
 
 // A number keeps its spelling; Python's printing normalises it (1e5 -> 100000.0) only on output.
