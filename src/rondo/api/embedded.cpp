@@ -40,38 +40,6 @@ std::string digest(std::initializer_list<std::string_view> texts) {
 
 int worker_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
-// The tiny model's file, made if it is not in the cache.
-Result<std::string> tiny_model(const EmbeddedOptions& options, const std::function<void(std::string_view)>& progress) {
-  const Result<DemoData> data = demo_data();
-  if (!data.ok()) return data.error();
-  const std::string fixtures = fixtures_folder(options.fixtures, options.cache_folder);
-  if (fixtures.empty()) {
-    return failure(ErrorCode::kNotFound, "the small random model needs the test data: run ./dev setup, or name a model with --model");
-  }
-  const DemoModel& plan = data.value().model;
-  engine::TinyModel model;
-  model.vocabulary = files::join(fixtures, plan.vocabulary);
-  const Result<std::string> chat_template = files::read(files::join(fixtures, plan.chat_template));
-  if (!chat_template.ok()) return chat_template.error();
-  const Result<std::string> vocabulary = files::read(model.vocabulary);
-  if (!vocabulary.ok()) return vocabulary.error();
-  model.chat_template = chat_template.value();
-  std::string tokens;
-  for (const std::string& token : plan.special_tokens) model.extra_tokens.push_back({token, true});
-  for (const std::string& token : plan.added_tokens) model.extra_tokens.push_back({token, false});
-  for (const engine::ExtraToken& token : model.extra_tokens) tokens += token.content + (token.special ? "!" : "?");
-
-  const std::string path = files::join(
-      options.cache_folder, "tiny-" + digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens}) + ".gguf");
-  if (files::exists(path)) return path;
-  progress("making a small model with random weights: " + path + "\n");
-  if (const Result<model::Gguf> checked = model::read_gguf(model.vocabulary); !checked.ok()) return checked.error();
-  std::error_code ignored;
-  fs::create_directories(options.cache_folder, ignored);
-  if (const Status written = engine::write_tiny_model(model, path); !written.ok()) return written.error();
-  return path;
-}
-
 // The .gguf file that `model` means.
 Result<std::string> weights_path(const std::string& model) {
   if (!files::is_folder(model)) return model;
@@ -107,6 +75,37 @@ Status load_template(const EmbeddedOptions& options, const model::ModelFiles& fi
 }
 
 }  // namespace
+
+Result<std::string> tiny_model(const EmbeddedOptions& options, const std::function<void(std::string_view)>& progress) {
+  const Result<DemoData> data = demo_data();
+  if (!data.ok()) return data.error();
+  const std::string fixtures = fixtures_folder(options.fixtures, options.cache_folder);
+  if (fixtures.empty()) {
+    return failure(ErrorCode::kNotFound, "the small random model needs the test data: run ./dev setup, or name a model with --model");
+  }
+  const DemoModel& plan = data.value().model;
+  engine::TinyModel model;
+  model.vocabulary = files::join(fixtures, plan.vocabulary);
+  const Result<std::string> chat_template = files::read(files::join(fixtures, plan.chat_template));
+  if (!chat_template.ok()) return chat_template.error();
+  const Result<std::string> vocabulary = files::read(model.vocabulary);
+  if (!vocabulary.ok()) return vocabulary.error();
+  model.chat_template = chat_template.value();
+  std::string tokens;
+  for (const std::string& token : plan.special_tokens) model.extra_tokens.push_back({token, true});
+  for (const std::string& token : plan.added_tokens) model.extra_tokens.push_back({token, false});
+  for (const engine::ExtraToken& token : model.extra_tokens) tokens += token.content + (token.special ? "!" : "?");
+
+  const std::string path = files::join(
+      options.cache_folder, "tiny-" + digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens}) + ".gguf");
+  if (files::exists(path)) return path;
+  progress("making a small model with random weights: " + path + "\n");
+  if (const Result<model::Gguf> checked = model::read_gguf(model.vocabulary); !checked.ok()) return checked.error();
+  std::error_code ignored;
+  fs::create_directories(options.cache_folder, ignored);
+  if (const Status written = engine::write_tiny_model(model, path); !written.ok()) return written.error();
+  return path;
+}
 
 std::string fixtures_folder(const std::string& given, const std::string& cache_folder) {
   if (!given.empty()) return given;

@@ -39,6 +39,9 @@ struct EmbeddedModel {
 // kNotFound (no such model, no fixtures to make one from), or as its parts do.
 [[nodiscard]] Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options, const std::function<void(std::string_view)>& progress);
 
+// The file of the tiny random model, made if it is not in the cache yet.
+[[nodiscard]] Result<std::string> tiny_model(const EmbeddedOptions& options, const std::function<void(std::string_view)>& progress);
+
 // The folder of unpacked fixtures: `given`, else the newest fixtures-* in `cache_folder`; "" if there is none.
 [[nodiscard]] std::string fixtures_folder(const std::string& given, const std::string& cache_folder);
 

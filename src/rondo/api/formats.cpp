@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/analyse.h"
 #include "api/profile.h"
 
 namespace rondo::api {
@@ -30,11 +31,18 @@ std::size_t end_of_earlier_data(const jinja::Rendered& rendered, std::int32_t be
 
 Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,
                                            const chat::Conversation& conversation) {
-  return formats.get(derived_key(prepared, conversation), [&]() -> Memo<format::Format>::Made {
-    Error error;
-    error.code = ErrorCode::kUnsupported;
-    error.message = "this build cannot read what models write yet";
-    return error;
+  chat::Conversation base = without_messages(conversation);
+  base.tools.reset();  // the analysis brings tools of its own
+  base.documents.reset();
+  return formats.get(derived_key(prepared, base), [&]() -> Memo<format::Format>::Made {
+    analysis::Options options;
+    options.bos_token = base.bos_token;
+    options.eos_token = base.eos_token;
+    options.kwargs = base.kwargs;
+    options.now = prepared.options.now;
+    options.tokenizer = prepared.tokenizer.get();
+    options.limits = prepared.options.limits;
+    return analysis::analyse(*prepared.chat_template, options);
   });
 }
 

@@ -10,7 +10,7 @@
 
 namespace rondo::api {
 
-// Fails where the template cannot be analysed (it raises on every probe).
+// Fails with kLimit when the template runs out of its limits.
 [[nodiscard]] Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,
                                                          const chat::Conversation& conversation);
 

@@ -1,0 +1,231 @@
+// The scripted conversations: on the engine, and by script alone.
+#include "api/demo_parts.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "api/demo_script.h"
+#include "base/files.h"
+#include "engine/fake.h"
+#include "render/stop.h"
+
+namespace rondo::api {
+namespace {
+
+using tokenizer::TokenId;
+
+tmpl::ApplyOptions fixed_day() {
+  tmpl::ApplyOptions options;
+  options.now = jinja::LocalTime{.year = 2026, .month = 5, .day = 11, .hour = 9};  // the conversation is about that week
+  return options;
+}
+
+chat::Conversation opening(const DemoData& data, const std::vector<DemoStep>& steps, const json::Object& kwargs) {
+  chat::Conversation conversation;
+  conversation.messages.emplace_back(json::Object{{"role", "system"}, {"content", data.system}});
+  for (json::Value& message : client_messages(steps.front(), nullptr)) conversation.messages.push_back(std::move(message));
+  conversation.tools = data.tools;
+  conversation.kwargs = kwargs;
+  return conversation;
+}
+
+// Forces exactly these ids.
+class Replay final : public engine::TokenConstraint {
+ public:
+  explicit Replay(std::span<const TokenId> ids) : ids_(ids) {}
+  engine::Allowed next(std::span<const TokenId> sampled) override {
+    engine::Allowed allowed;
+    allowed.kind = sampled.size() < ids_.size() ? engine::Allowed::Kind::kOnly : engine::Allowed::Kind::kDone;
+    if (sampled.size() < ids_.size()) allowed.ids = ids_.subspan(sampled.size(), 1);
+    return allowed;
+  }
+
+ private:
+  std::span<const TokenId> ids_;
+};
+
+// The session's conversation, driven by the steps of a script.
+class Driver {
+ public:
+  // Reads a turn's completion; set before each step.
+  using Reader = std::function<Result<render::ParsedCompletion>(std::span<const TokenId>)>;
+
+  Driver(const session::Parts& parts, const chat::Conversation& conversation, const std::vector<DemoStep>& steps)
+      : parts_(parts), conversation_(conversation), steps_(steps), options_(fixed_day()),
+        context_{parts.chat_template, parts.tokenizer, conversation_, options_} {}
+
+  [[nodiscard]] Status start() {
+    session::SessionOptions options;
+    options.apply = options_;
+    options.compare = true;
+    options.interpret = [this](std::span<const TokenId>, std::span<const TokenId> ids) { return script_->read(ids); };
+    Result<std::unique_ptr<session::Session>> started = session::Session::start(parts_, conversation_, options);
+    if (!started.ok()) return started.error();
+    session_ = std::move(started).value();
+    return Done{};
+  }
+
+  // Adds what precedes turn `index`, counts a broken prefix, and makes the turn's script.
+  [[nodiscard]] Status prepare(std::size_t index) {
+    if (index > 0) {
+      const std::vector<TokenId> before(session_->ids().begin(), session_->ids().end());
+      const json::Value& said = steps_[index - 1].message;
+      if (const Status added = session_->add(client_messages(steps_[index], &said)); !added.ok()) return added;
+      const std::span<const TokenId> after = session_->ids();
+      if (after.size() < before.size() || !std::equal(before.begin(), before.end(), after.begin())) ++bridge_breaks_;
+    }
+    Result<Script> script = Script::make(context_, session_->profile(), session_->messages(), steps_[index]);
+    if (!script.ok()) return script.error();
+    script_.emplace(std::move(script).value());
+    return Done{};
+  }
+
+  [[nodiscard]] Script& script() { return *script_; }
+  [[nodiscard]] session::Session& session() { return *session_; }
+  [[nodiscard]] std::size_t bridge_breaks() const { return bridge_breaks_; }
+
+ private:
+  session::Parts parts_;
+  const chat::Conversation& conversation_;
+  const std::vector<DemoStep>& steps_;
+  tmpl::ApplyOptions options_;
+  render::TurnContext context_;
+  std::unique_ptr<session::Session> session_;
+  std::optional<Script> script_;
+  std::size_t bridge_breaks_ = 0;
+};
+
+// The same turns once more, behind the prompts that a re-render makes.
+Status run_again(engine::Engine& engine, const session::Session& session, const std::function<double()>& clock, DemoRun& run) {
+  engine.clear();
+  double seconds = 0;
+  for (const session::Turn& turn : session.turns()) {
+    const std::span<const TokenId> all = session.ids();
+    const std::span<const TokenId> prompt = turn.rerender ? std::span<const TokenId>(turn.rerender->ids) : all.first(turn.prompt_tokens);
+    if (prompt.empty()) continue;  // the template refused the messages: a client could not go on at all
+    Replay replay(all.subspan(turn.sampled_begin, turn.generated()));
+    engine::GenerateOptions generate;
+    generate.max_tokens = turn.generated();
+    generate.constraint = &replay;
+    const double begin = clock ? clock() : 0;
+    const Result<engine::PromptReport> report = engine.prompt(prompt);
+    if (!report.ok()) return report.error();
+    if (const Result<engine::Generation> done = engine.generate(generate); !done.ok()) return done.error();
+    if (clock) seconds += clock() - begin;
+    run.rerender_prefilled += report.value().prefilled;
+  }
+  if (clock) run.rerender_seconds = seconds;
+  return Done{};
+}
+
+std::size_t count_breaks(const std::vector<DemoRow>& rows) {
+  return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](const DemoRow& row) { return !row.cause.empty(); }));
+}
+
+}  // namespace
+
+Result<DemoRun> run_agent(EmbeddedModel& model, const DemoData& data, std::uint64_t seed, const std::function<double()>& clock,
+                          const std::function<void(const DemoRow&)>& on_row) {
+  chat::Conversation conversation = opening(data, data.agent, {});
+  conversation.bos_token = model.bos_token;
+  conversation.eos_token = model.eos_token;
+  Driver driver({*model.chat_template, *model.tokenizer, *model.engine}, conversation, data.agent);
+  if (const Status started = driver.start(); !started.ok()) return started.error();
+  DemoRun run;
+  double seconds = 0;
+  for (std::size_t i = 0; i < data.agent.size(); ++i) {
+    if (const Status prepared = driver.prepare(i); !prepared.ok()) return prepared.error();
+    engine::GenerateOptions generate;
+    generate.max_tokens = driver.script().size();
+    generate.constraint = &driver.script();
+    generate.sampling = {.temperature = 1.0F, .seed = seed * 1000 + i};
+    const double begin = clock ? clock() : 0;
+    const Result<session::Turn> turn = driver.session().step(generate);
+    if (!turn.ok()) return turn.error();
+    if (clock) seconds += clock() - begin;
+    run.rows.push_back(row_of(turn.value(), i + 1));
+    on_row(run.rows.back());
+  }
+  if (clock) run.bridge_seconds = seconds;
+  run.bridge_breaks = driver.bridge_breaks();
+  run.rerender_breaks = count_breaks(run.rows);
+  run.messages = driver.session().messages();
+  if (const Status again = run_again(*model.engine, driver.session(), clock, run); !again.ok()) return again.error();
+  return run;
+}
+
+namespace {
+
+// The first of the family's templates that exists.
+std::string template_path(const DemoFamily& family, const std::string& fixtures, const std::string& corpus) {
+  for (const std::string& name : family.templates) {
+    std::string path;
+    if (name.starts_with("corpus/") && !corpus.empty()) path = files::join(corpus, name.substr(7));
+    if (name.starts_with("fixtures/")) path = files::join(fixtures, name.substr(9));
+    if (!path.empty() && files::exists(path)) return path;
+  }
+  return "";
+}
+
+// Plays the rollout into `run`; what goes wrong comes back.
+Status play(const DemoFamily& family, const DemoData& data, const std::string& path, const model::TokenizerSource& source, FamilyRun& run) {
+  const Result<std::string> text = files::read(path);
+  if (!text.ok()) return text.error();
+  const Result<std::shared_ptr<const jinja::Template>> compiled = jinja::Template::compile(text.value(), {}, path);
+  if (!compiled.ok()) return compiled.error();
+  const auto tokenizer = tokenizer::Tokenizer::load(with_special_tokens(source, family.special_tokens));
+  if (!tokenizer.ok()) return tokenizer.error();
+  engine::Description description;
+  description.name = "script";
+  description.context_tokens = 1U << 20U;
+  description.vocab_size = tokenizer.value()->vocab_size();
+  engine::Fake fake(description, {});
+
+  chat::Conversation conversation = opening(data, data.rollout, family.kwargs);
+  const std::span<const tokenizer::AddedToken> added = tokenizer.value()->added_tokens();
+  const auto content_of = [&](std::optional<TokenId> id) -> std::optional<std::string> {
+    if (!id) return std::nullopt;
+    const auto found = std::find_if(added.begin(), added.end(), [&](const tokenizer::AddedToken& token) { return token.id == *id; });
+    return found == added.end() ? std::nullopt : std::optional(found->content);
+  };
+  conversation.bos_token = content_of(tokenizer.value()->bos());
+  conversation.eos_token = content_of(tokenizer.value()->eos());
+  Driver driver({*compiled.value(), *tokenizer.value(), fake}, conversation, data.rollout);
+  if (const Status started = driver.start(); !started.ok()) return started;
+  for (std::size_t i = 0; i < data.rollout.size(); ++i) {
+    if (const Status prepared = driver.prepare(i); !prepared.ok()) return prepared;
+    fake.add(driver.script().ids());
+    engine::GenerateOptions generate;
+    generate.max_tokens = driver.script().size();
+    const Result<session::Turn> turn = driver.session().step(generate);
+    if (!turn.ok()) return turn.error();
+    run.rows.push_back(row_of(turn.value(), i + 1));
+    if (i > 0) {
+      run.bridge_kept += run.rows[i - 1].prompt + run.rows[i - 1].generated;
+      run.rerender_kept += run.rows[i].rerender_reused;
+    }
+    run.bridge_breaks = driver.bridge_breaks();
+    run.rerender_breaks = count_breaks(run.rows);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+FamilyRun run_family(const DemoFamily& family, const DemoData& data, const std::string& fixtures, const std::string& corpus) {
+  FamilyRun run;
+  run.name = family.name;
+  run.tokenizer = family.tokenizer;
+  const std::string path = template_path(family, fixtures, corpus);
+  if (path.empty()) {
+    run.failure = "none of its templates is there";
+    return run;
+  }
+  run.chat_template = std::filesystem::path(path).stem().string();
+  const Result<model::TokenizerSource> source = model::load_tokenizer_source(files::join(fixtures, family.tokenizer));
+  const Status played = source.ok() ? play(family, data, path, source.value(), run) : Status(source.error());
+  if (!played.ok()) run.failure = played.error().message;
+  return run;
+}
+
+}  // namespace rondo::api
