@@ -8,6 +8,10 @@ namespace {
 bool is_opening(char byte) { return byte == '<' || byte == '[' || byte == '{' || byte == '('; }
 bool is_closing(char byte) { return byte == '>' || byte == ']' || byte == '}' || byte == ')'; }
 
+bool is_word(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
+}
+
 bool contains(const std::vector<std::size_t>& sorted, std::size_t value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
 }
@@ -34,7 +38,7 @@ std::vector<std::size_t> unit_boundaries(std::string_view text) {
       ++depth;
     } else if (is_closing(byte)) {
       depth = std::max(0, depth - 1);
-      const bool run_goes_on = i + 1 < text.size() && is_closing(text[i + 1]);
+      const bool run_goes_on = i + 1 < text.size() && (is_closing(text[i + 1]) || is_word(text[i + 1]));
       if (depth == 0 && !run_goes_on) out.push_back(i + 1);
     } else if (depth == 0 && is_space(byte)) {
       out.push_back(i);

@@ -12,8 +12,8 @@ namespace rondo::format {
 // Without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-// Offsets at which `text` may be cut: 0, its end, around white space and behind closing brackets, as long as no bracket
-// is open.  `<a>\n<b` gives 0, 3, 4, 6: what an unfinished unit starts is one piece.
+// Offsets at which `text` may be cut: 0, its end, around white space and behind closing brackets that no word touches,
+// as long as no bracket is open.  `<a>\n<b` gives 0, 3, 4, 6 and `<|open|>x<|sep|>` only 0 and 16.
 [[nodiscard]] std::vector<std::size_t> unit_boundaries(std::string_view text);
 
 // Length of the longest common prefix (suffix) of both texts that ends (begins) at a unit boundary of each.

@@ -1,0 +1,183 @@
+// Calls inside JSON, and where the markers around calls may be cut.
+#include <algorithm>
+#include <cstring>
+
+#include "analysis/infer.h"
+#include "format/units.h"
+#include "json/parse.h"
+
+namespace rondo::analysis {
+namespace {
+
+using format::is_blank;
+
+std::string name_mark(std::size_t call) { return "@name" + std::to_string(call) + "@"; }
+std::string id_mark(std::size_t call) { return "@id" + std::to_string(call) + "@"; }
+constexpr const char* kArgumentsMark = "@arguments@";
+
+// The turn as text, with a mark in place of each slot.
+std::string marked(const Turn& turn) {
+  std::string out;
+  std::size_t arguments = kNone;  // call whose arguments were written last
+  for (const Token& token : turn.tokens) {
+    switch (token.kind) {
+      case SlotKind::kLiteral:
+      case SlotKind::kIndex: out += token.text; break;
+      case SlotKind::kName: out += name_mark(token.call); break;
+      case SlotKind::kId: out += id_mark(token.call); break;
+      case SlotKind::kReasoning: out += "@reasoning@"; break;
+      case SlotKind::kContent: out += "@content@"; break;
+      case SlotKind::kArguments:
+        if (arguments != token.call) out += "{\"" + std::string(kArgumentsMark) + "\":0}";
+        arguments = token.call;
+        break;
+    }
+  }
+  return out;
+}
+
+// The outermost JSON value around position `at`, as [begin, end).
+struct Extent {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  json::Value value;
+};
+
+std::optional<Extent> json_around(const std::string& text, std::size_t at, std::size_t from) {
+  std::optional<Extent> best;
+  for (std::size_t begin = at + 1; begin-- > from;) {
+    if (text[begin] != '{' && text[begin] != '[') continue;
+    auto parsed = json::parse_prefix(std::string_view(text).substr(begin));
+    if (!parsed.ok() || begin + parsed.value().end <= at) continue;
+    best = Extent{begin, begin + parsed.value().end, std::move(parsed.value().value)};
+  }
+  return best;
+}
+
+void find_roles(const json::Value& value, std::vector<std::string> path, format::JsonRoles& roles) {
+  if (!value.is_object()) return;
+  for (const json::Member& member : value.as_object()) {
+    std::vector<std::string> here = path;
+    here.push_back(member.key);
+    if (member.key == name_mark(0)) {
+      roles.name_is_key = true;
+    } else if (member.value.is_string() && member.value.as_string() == name_mark(0)) {
+      roles.name = here;
+    } else if (member.value.is_string() && member.value.as_string() == id_mark(0)) {
+      roles.id = here;
+    } else if (member.value.find(kArgumentsMark) != nullptr) {
+      roles.arguments = here;
+    } else {
+      find_roles(member.value, here, roles);
+    }
+  }
+}
+
+}  // namespace
+
+bool find_json_envelope(const Turn& turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text) {
+  const std::string all = marked(turn);
+  const std::size_t name = all.find(name_mark(0));
+  if (name == std::string::npos) return false;
+  const auto first = json_around(all, name, 0);
+  if (!first) return false;
+  const bool is_array = first->value.is_array();
+  if (is_array && first->value.as_array().empty()) return false;
+  format::JsonRoles roles;
+  find_roles(is_array ? first->value.as_array().front() : first->value, {}, roles);
+  if (!roles.name_is_key && roles.name.empty()) return false;
+  calls.envelope = is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject;
+  calls.roles = std::move(roles);
+  // `before` ends at the name: what of it lies inside the JSON is not part of the marker.
+  const std::size_t inside = name - first->begin;
+  text.before = before.size() >= inside ? before.substr(0, before.size() - inside) : "";
+  std::size_t end = first->end;
+  if (!is_array && calls_in_turn > 1) {
+    const std::size_t second_name = all.find(name_mark(1));
+    const auto second = second_name == std::string::npos ? std::nullopt : json_around(all, second_name, first->end);
+    if (second) {
+      text.between = all.substr(first->end, second->begin - first->end);
+      text.has_between = true;
+      end = second->end;
+    }
+  }
+  text.after = all.substr(end, std::min(all.find("@content@", end), all.size()) - end);
+  return true;
+}
+
+namespace {
+
+// Behind the calls: what closes the section, and what ends the turn.
+void split_end(std::string end, const std::string& stop, format::Calls& calls, format::Stops& stops) {
+  const std::string_view core = format::trimmed(end);
+  const std::string_view plain = format::trimmed(stop);
+  if (core.empty()) return;
+  if (!plain.empty() && core.ends_with(plain)) {
+    const std::size_t at = static_cast<std::size_t>(core.data() - end.data()) + core.size() - plain.size();
+    std::string section = end.substr(0, at);
+    stops.tool.push_back(end.substr(section.find_last_not_of(" \n\t\r") + 1, at + plain.size() - (section.find_last_not_of(" \n\t\r") + 1)));
+    if (!is_blank(section)) calls.section_close = section.substr(0, section.find_last_not_of(" \n\t\r") + 1);
+    return;
+  }
+  if (is_blank(calls.section_open)) {
+    stops.tool.emplace_back(core);
+    return;
+  }
+  // The last unit ends the turn if something before it can close the section.
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  const std::size_t last = cuts.size() > 2 ? cuts[cuts.size() - 2] : 0;
+  if (last > 0 && !is_blank(core.substr(0, last)) && !stop.empty()) {
+    calls.section_close = core.substr(0, last);
+    stops.tool.emplace_back(core.substr(last));
+  } else {
+    calls.section_close = core;
+  }
+}
+
+}  // namespace
+
+void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
+  if (!text.has_between) {
+    calls.call_open = text.before;
+    if (calls.envelope == format::Envelope::kJsonArray) std::swap(calls.call_open, calls.section_open);
+    const std::string_view plain = format::trimmed(stop);
+    const std::size_t at = plain.empty() ? std::string::npos : text.after.rfind(plain);
+    std::string close = text.after;
+    if (at != std::string::npos) {
+      close = text.after.substr(0, at);
+      stops.tool.push_back(text.after.substr(at, plain.size()));
+    } else if (const std::string_view core = format::trimmed(text.after); !core.empty()) {
+      // Without a second call nothing tells the call's close from the turn's end: the last unit ends the turn.
+      const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+      const std::size_t last = cuts[cuts.size() - 2];
+      stops.tool.emplace_back(core.substr(last));
+      close = text.after.substr(0, text.after.find(core) + last);
+    }
+    if (calls.envelope == format::Envelope::kJsonArray) {
+      calls.section_close = is_blank(close) ? "" : close;
+    } else {
+      calls.call_close = is_blank(close) ? "" : close;
+    }
+    return;
+  }
+  std::string between = text.between;
+  const std::size_t open = format::common_suffix(text.before, between);
+  calls.call_open = text.before.substr(text.before.size() - open);
+  calls.section_open = text.before.substr(0, text.before.size() - open);
+  between.resize(between.size() - open);
+  const std::size_t close = format::common_prefix(between, text.after);
+  calls.call_close = between.substr(0, close);
+  calls.separator = between.substr(close);
+  // White space before the first call belongs to it.
+  if (is_blank(calls.section_open)) {
+    calls.call_open = calls.section_open + calls.call_open;
+    calls.section_open.clear();
+  }
+  if (is_blank(calls.call_open) && !calls.section_open.empty()) {
+    calls.section_open += calls.call_open;
+    calls.call_open.clear();
+  }
+  split_end(text.after.substr(close), stop, calls, stops);
+}
+
+}  // namespace rondo::analysis

@@ -1,0 +1,48 @@
+// From turns to a Format: what the literals between the slots of several probes have in common.  Internal to analysis/.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analysis/probe.h"
+#include "format/format.h"
+
+namespace rondo::analysis {
+
+// Which parts a probe had: reasoning, content, number of calls.
+using VariantKey = std::tuple<bool, bool, std::size_t>;
+
+struct Variant {
+  Turn turn;
+  ProbeSetting setting;
+};
+
+using Variants = std::map<VariantKey, Variant>;
+
+// The literals around one call, in a turn with that call alone and in a turn with two.
+struct CallText {
+  std::string before;   // between what precedes the calls and the first slot (or the JSON)
+  std::string between;  // from the first call's last slot to the second call's first one; "" if one call is all
+  std::string after;    // behind the last slot
+  bool has_between = false;
+};
+
+// Splits CallText into the markers of `calls`; `stop` is what ends a plain turn.
+void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops);
+
+// If the call stands inside a JSON value: fills envelope, roles and `text`; false otherwise.  `turn` has two calls or one.
+[[nodiscard]] bool find_json_envelope(const Turn& turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text);
+
+// The literals and forms of tagged parameters.  `after_name` is what stands between the name and the parameters.
+struct ParameterText {
+  std::string after_name;
+  std::string between;     // from the last value of a call to the next call's first slot
+  std::string after;       // behind the last value of the last call
+  bool has_between = false;
+};
+[[nodiscard]] bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base, const ProbeSetting& setting, bool single_call,
+                                    format::Parameters& parameters, ParameterText& text, std::vector<std::string>& notes);
+
+}  // namespace rondo::analysis

@@ -1,0 +1,279 @@
+// Tagged parameters: what stands around keys and values, for each type of value.
+#include <algorithm>
+
+#include "analysis/infer.h"
+#include "format/units.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::analysis {
+namespace {
+
+using format::ValueForm;
+using format::ValueStyle;
+using format::ValueType;
+
+// A piece of a call with parameters: a literal, a key or a part of a value.
+struct Element {
+  enum class Kind : std::uint8_t { kLiteral, kKey, kValue, kOther } kind = Kind::kLiteral;
+  std::string key;
+  std::string text;
+};
+
+std::vector<Element> elements_of(const Turn& turn) {
+  std::vector<Element> out;
+  for (const Token& token : turn.tokens) {
+    if (token.kind == SlotKind::kArguments && token.call == 0) {
+      for (const ArgumentPart& part : token.parts) {
+        const bool is_key = part.is_key && part.path.size() == 1;
+        const std::string key = part.path.empty() ? "" : part.path.front();
+        if (!out.empty() && out.back().kind == (is_key ? Element::Kind::kKey : Element::Kind::kValue) && out.back().key == key && !is_key) {
+          out.back().text += part.text;
+        } else {
+          out.push_back({is_key ? Element::Kind::kKey : Element::Kind::kValue, key, part.text});
+        }
+      }
+    } else if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex) {
+      out.push_back({Element::Kind::kLiteral, "", token.text});
+    } else {
+      out.push_back({Element::Kind::kOther, token.kind == SlotKind::kName && token.call == 0 ? "name" : "", token.text});
+    }
+  }
+  return out;
+}
+
+// Offsets of one key's parts in the elements.
+struct Place {
+  std::size_t key = kNone;
+  std::size_t first_value = kNone;
+  std::size_t last_value = kNone;
+};
+
+Place place_of(const std::vector<Element>& elements, const std::string& key) {
+  Place place;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (elements[i].key != key) continue;
+    if (elements[i].kind == Element::Kind::kKey && place.key == kNone) place.key = i;
+    if (elements[i].kind == Element::Kind::kValue) {
+      if (place.first_value == kNone) place.first_value = i;
+      place.last_value = i;
+    }
+  }
+  return place;
+}
+
+// Literals in [begin, end); a repeated key is written as kKeyMark.
+constexpr const char* kKeyMark = "\x01";
+std::string text_between(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
+  std::string out;
+  for (std::size_t i = begin; i < std::min(end, elements.size()); ++i) {
+    if (elements[i].kind == Element::Kind::kLiteral) out += elements[i].text;
+    if (elements[i].kind == Element::Kind::kKey) out += kKeyMark;
+    if (elements[i].kind == Element::Kind::kOther) break;
+  }
+  return out;
+}
+
+std::string all_text(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
+  std::string out;
+  for (std::size_t i = begin; i < end; ++i) out += elements[i].text;
+  return out;
+}
+
+std::size_t same_prefix(const std::string& a, const std::string& b) {
+  std::size_t n = 0;
+  while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
+  return n;
+}
+
+std::size_t same_suffix(const std::string& a, const std::string& b) {
+  std::size_t n = 0;
+  while (n < a.size() && n < b.size() && a[a.size() - 1 - n] == b[b.size() - 1 - n]) ++n;
+  return n;
+}
+
+// One type as it was seen between key k1 and key k2.
+struct Seen {
+  ValueType type = ValueType::kString;
+  json::Value value;
+  std::string before, after, text;
+  bool has_value = false;     // else `before` is all that stands between the keys
+  bool has_literals = false;  // the value was written with literals of the template inside
+};
+
+// What Python prints for a value, for the simple values of the probes.
+std::string python_text(const json::Value& value) {
+  if (value.is_null()) return "None";
+  if (value.kind() == json::Kind::kBool) return value.as_bool() ? "True" : "False";
+  if (value.is_number()) return value.number();
+  if (value.is_string()) return "'" + value.as_string() + "'";
+  std::string out;
+  if (value.is_array()) {
+    for (const json::Value& item : value.as_array()) out += (out.empty() ? "" : ", ") + python_text(item);
+    return "[" + out + "]";
+  }
+  for (const json::Member& member : value.as_object()) out += (out.empty() ? "'" : ", '") + member.key + "': " + python_text(member.value);
+  return "{" + out + "}";
+}
+
+ValueStyle style_of(const Seen& seen) {
+  if (seen.value.is_string() && seen.text == seen.value.as_string()) return ValueStyle::kRaw;
+  if (seen.has_literals) return ValueStyle::kNested;
+  if (auto parsed = json::parse(seen.text); parsed.ok() && parsed.value() == seen.value) return ValueStyle::kJson;
+  if (seen.text == python_text(seen.value)) return ValueStyle::kPython;
+  return ValueStyle::kNested;
+}
+
+class ParameterProber {
+ public:
+  ParameterProber(Prober& prober, const Shape& shape, ProbeMessage base, ProbeSetting setting)
+      : prober_(prober), shape_(shape), base_(std::move(base)), setting_(std::move(setting)) {}
+
+  std::optional<std::vector<Element>> elements(json::Object arguments, bool two_calls) {
+    ProbeMessage message = base_;
+    message.calls = {{kFirstTool, std::move(arguments)}};
+    if (two_calls) message.calls.push_back({kSecondTool, json::Object{{"q0", "w0"}}});
+    const auto turn = prober_.turn(shape_, message, setting_);
+    if (!turn || !turn->has(SlotKind::kName, 0)) return std::nullopt;
+    return elements_of(*turn);
+  }
+
+  std::optional<Seen> see(ValueType type, json::Value value) {
+    const auto found = elements(json::Object{{"k0", "v0"}, {"k1", value}, {"k2", "v2"}}, false);
+    if (!found) return std::nullopt;
+    const Place place = place_of(*found, "k1");
+    const Place next = place_of(*found, "k2");
+    if (place.key == kNone || next.key == kNone || next.key < place.key) return std::nullopt;
+    Seen seen;
+    seen.type = type;
+    seen.value = std::move(value);
+    seen.has_value = place.first_value != kNone;
+    if (seen.has_value) {
+      seen.before = text_between(*found, place.key + 1, place.first_value);
+      seen.after = text_between(*found, place.last_value + 1, next.key);
+      seen.text = all_text(*found, place.first_value, place.last_value + 1);
+      for (std::size_t i = place.first_value; i < place.last_value; ++i) seen.has_literals |= (*found)[i].kind == Element::Kind::kLiteral;
+    } else {
+      seen.before = text_between(*found, place.key + 1, next.key);
+    }
+    return seen;
+  }
+
+ private:
+  Prober& prober_;
+  const Shape& shape_;
+  ProbeMessage base_;
+  ProbeSetting setting_;
+};
+
+json::Value parsed(const char* text) { return json::parse(text).value(); }
+
+// The forms of all types, with what is common to them cut off: `key_close` before and `sep` behind the value.
+void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, std::string& sep) {
+  std::string before = all.front().before;
+  std::string after = all.front().after;
+  for (const Seen& seen : all) {
+    if (!seen.has_value) continue;
+    before.resize(same_prefix(before, seen.before));
+    after = after.substr(after.size() - same_suffix(after, seen.after));
+  }
+  parameters.key_close = before;
+  sep = after;
+  for (const Seen& seen : all) {
+    ValueForm form;
+    form.type = seen.type;
+    if (seen.has_value) {
+      form.style = style_of(seen);
+      if (form.style != ValueStyle::kNested) {
+        form.open = seen.before.substr(before.size());
+        form.close = seen.after.substr(0, seen.after.size() - after.size());
+      }
+    } else {
+      form.style = ValueStyle::kConstant;
+      std::string text = seen.before;
+      if (text.starts_with(before)) text.erase(0, before.size());
+      if (text.ends_with(after)) text.resize(text.size() - after.size());
+      form.constant = text;
+    }
+    const bool is_known = std::any_of(parameters.forms.begin(), parameters.forms.end(), [&form](const ValueForm& known) {
+      return known.type == form.type && known.style == form.style && known.open == form.open && known.close == form.close;
+    });
+    if (!is_known) parameters.forms.push_back(std::move(form));
+  }
+}
+
+std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& notes) {
+  const std::vector<std::pair<ValueType, json::Value>> kValues = {
+      {ValueType::kString, "v1"},         {ValueType::kInteger, parsed("7")},
+      {ValueType::kFloat, parsed("2.5")}, {ValueType::kTrue, true},
+      {ValueType::kFalse, false},         {ValueType::kNull, nullptr},
+      {ValueType::kObject, parsed(R"({"x":"y","z":1})")}, {ValueType::kArray, parsed(R"(["p",1,null])")},
+      {ValueType::kString, "a\nb"},       {ValueType::kString, "<b>"},
+      {ValueType::kString, "q\"q"},       {ValueType::kString, "&"}};
+  std::vector<Seen> out;
+  for (const auto& [type, value] : kValues) {
+    auto seen = prober.see(type, value);
+    if (!seen && out.empty()) return out;
+    if (!seen) {
+      notes.push_back("the template does not write parameters of type " + std::string(format::to_string(type)));
+    } else if (out.size() < 8 || type != ValueType::kString || seen->text == value.as_string()) {
+      out.push_back(std::move(*seen));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base, const ProbeSetting& setting, bool single_call,
+                      format::Parameters& parameters, ParameterText& text, std::vector<std::string>& notes) {
+  ParameterProber probes(prober, shape, base, setting);
+  const auto three = probes.elements(json::Object{{"k0", "v0"}, {"k1", "v1"}, {"k2", "v2"}}, false);
+  if (!three) return false;
+  const Place first = place_of(*three, "k0");
+  const Place last = place_of(*three, "k2");
+  if (first.key == kNone || first.first_value == kNone || last.last_value == kNone) return false;
+  std::size_t name = kNone;
+  for (std::size_t i = 0; i < first.key; ++i) {
+    if ((*three)[i].kind == Element::Kind::kOther) name = i;
+  }
+  if (name == kNone) return false;
+  std::string after_name = text_between(*three, name + 1, first.key);
+
+  const std::vector<Seen> all = see_types(probes, notes);
+  if (all.empty() || !all.front().has_value) return false;
+  std::string sep;
+  infer_forms(all, parameters, sep);
+  const std::string string_close = parameters.forms.front().close;
+
+  // sep = close + separator + open of the next one; the closing may repeat the key.
+  if (const std::size_t mark = sep.find(kKeyMark); mark != std::string::npos) {
+    parameters.key_in_close = sep.substr(0, mark);
+    sep = sep.substr(mark + 1);
+  }
+  const auto behind_value = [&](std::string rest) {
+    if (rest.starts_with(string_close)) rest.erase(0, string_close.size());
+    const std::size_t mark = rest.find(kKeyMark);
+    return mark == std::string::npos || parameters.key_in_close.empty() ? rest : rest.substr(mark + 1);
+  };
+  std::string after = behind_value(text_between(*three, last.last_value + 1, three->size()));
+  const std::size_t open = format::common_suffix(after_name, sep);
+  parameters.open = sep.substr(sep.size() - open);
+  sep.resize(sep.size() - open);
+  const std::size_t close = format::common_prefix(sep, after);
+  parameters.close = sep.substr(0, close);
+  parameters.separator = sep.substr(close);
+  text.after_name = after_name.substr(0, after_name.size() - open);
+  text.after = after.substr(std::min(close, after.size()));
+  if (single_call) return true;
+  const auto two = probes.elements(json::Object{{"k0", "v0"}}, true);
+  if (!two) return true;
+  const Place only = place_of(*two, "k0");
+  if (only.last_value == kNone) return true;
+  const std::string between = behind_value(text_between(*two, only.last_value + 1, two->size()));
+  text.has_between = true;
+  text.between = between.starts_with(parameters.close) ? between.substr(parameters.close.size()) : between;
+  return true;
+}
+
+}  // namespace rondo::analysis

@@ -1,0 +1,294 @@
+#include "analysis/probe.h"
+
+#include <algorithm>
+#include <array>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::analysis {
+namespace {
+
+using text::PathId;
+using text::PathTable;
+using text::RunKind;
+
+constexpr std::int32_t kAssistant = 1;  // index of the probed message: a user message comes first
+
+constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
+
+// Flat schemas: some templates cannot describe nested ones.
+constexpr const char* kTools = R"([
+{"type":"function","function":{"name":"alpha_tool","description":"first","parameters":{"type":"object","properties":{
+ "k0":{"type":"string","description":"d"},"k1":{"type":"string","description":"d"},"k2":{"type":"string","description":"d"}},"required":["k0"]}}},
+{"type":"function","function":{"name":"beta_tool","description":"second","parameters":{"type":"object","properties":{
+ "q0":{"type":"string","description":"d"}},"required":["q0"]}}}])";
+
+json::Object message(const char* role, const char* content) { return json::Object{{"role", role}, {"content", content}}; }
+
+// Nine letters and digits: some templates insist on it.
+std::string call_id(std::size_t index) { return "abcdef00" + std::to_string(index); }
+
+json::Value call_json(const Shape& shape, const ProbeCall& call, std::size_t index) {
+  json::Object function;
+  function.set("name", call.name);
+  if (shape.arguments_as_text) {
+    function.set("arguments", json::to_python(json::Value(call.arguments), {}));
+  } else {
+    function.set("arguments", call.arguments);
+  }
+  json::Object out;
+  out.set("id", call_id(index));
+  out.set("type", "function");
+  out.set("function", std::move(function));
+  return out;
+}
+
+json::Object assistant(const Shape& shape, const ProbeMessage& probe) {
+  json::Object out;
+  out.set("role", "assistant");
+  if (!shape.reasoning_part.empty() && probe.reasoning) {
+    json::Array parts;
+    parts.push_back(json::Object{{"type", shape.reasoning_part}, {shape.reasoning_part, kReasoningText}});
+    if (probe.content) parts.push_back(json::Object{{"type", "text"}, {"text", kContentText}});
+    out.set("content", std::move(parts));
+  } else if (probe.content) {
+    out.set("content", kContentText);
+  } else if (shape.no_content == format::NoContent::kEmpty) {
+    out.set("content", "");
+  } else if (shape.no_content == format::NoContent::kNull) {
+    out.set("content", nullptr);
+  }
+  if (probe.reasoning && !shape.reasoning_field.empty()) out.set(shape.reasoning_field, kReasoningText);
+  if (!probe.calls.empty()) {
+    json::Array calls;
+    for (std::size_t i = 0; i < probe.calls.size(); ++i) calls.push_back(call_json(shape, probe.calls[i], i));
+    out.set("tool_calls", std::move(calls));
+  }
+  return out;
+}
+
+// The slot that a path of the assistant message belongs to.
+struct Slot {
+  SlotKind kind = SlotKind::kLiteral;
+  std::size_t call = 0;
+};
+
+std::vector<PathId> steps_of(const PathTable& paths, PathId path) {
+  std::vector<PathId> steps;
+  for (; path != PathId::kNone; path = paths.parent(path)) steps.push_back(path);
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+std::string step_text(const PathTable& paths, PathId step) {
+  return paths.step_kind(step) == PathTable::StepKind::kIndex ? std::to_string(paths.step_index(step)) : std::string(paths.step_name(step));
+}
+
+Slot slot_of(const PathTable& paths, PathId path) {
+  if (paths.message(path) != kAssistant) return {};
+  const std::vector<PathId> steps = steps_of(paths, path);
+  const auto name = [&](std::size_t i) { return i < steps.size() ? step_text(paths, steps[i]) : std::string(); };
+  if (std::find(kReasoningFields.begin(), kReasoningFields.end(), name(2)) != kReasoningFields.end()) return {SlotKind::kReasoning};
+  if (name(2) == "content") {
+    // A part of type thinking names its text like its type.
+    const bool is_reasoning = steps.size() > 4 && name(4) != "text";
+    return {is_reasoning ? (name(4) == "type" ? SlotKind::kLiteral : SlotKind::kReasoning) : SlotKind::kContent};
+  }
+  if (name(2) != "tool_calls" || steps.size() < 4) return {};
+  const std::size_t call = paths.step_kind(steps[3]) == PathTable::StepKind::kIndex ? paths.step_index(steps[3]) : 0;
+  if (name(4) == "id") return {SlotKind::kId, call};
+  if (name(4) != "function") return {};
+  if (name(5) == "name") return {SlotKind::kName, call};
+  if (name(5) == "arguments") return {SlotKind::kArguments, call};
+  return {};
+}
+
+ArgumentPart argument_part(const jinja::Rendered& rendered, const text::Run& run, std::string bytes) {
+  const PathTable& paths = rendered.origins.paths;
+  ArgumentPart part;
+  part.text = std::move(bytes);
+  part.kind = run.kind;
+  part.chain = rendered.origins.chains.to_string(run.chain);
+  const std::vector<PathId> steps = steps_of(paths, run.path());
+  for (std::size_t i = 6; i < steps.size(); ++i) part.path.push_back(step_text(paths, steps[i]));
+  part.is_key = !steps.empty() && paths.step_kind(steps.back()) == PathTable::StepKind::kKey;
+  return part;
+}
+
+bool is_digits(const std::string& text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos; }
+
+Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::string bytes) {
+  Token token;
+  token.text = bytes;
+  const Slot slot = run.is_input() ? slot_of(rendered.origins.paths, run.path()) : Slot{};
+  token.kind = slot.kind;
+  token.call = slot.call;
+  const bool is_named = slot.kind == SlotKind::kName || slot.kind == SlotKind::kId;
+  if (is_named && run.kind == RunKind::kSerialiser) token.kind = SlotKind::kLiteral;  // quotes of tojson
+  if (slot.kind == SlotKind::kLiteral && run.kind == RunKind::kComputed && is_digits(bytes)) token.kind = SlotKind::kIndex;
+  if (slot.kind == SlotKind::kArguments) token.parts.push_back(argument_part(rendered, run, std::move(bytes)));
+  if (slot.kind == SlotKind::kReasoning || slot.kind == SlotKind::kContent) token.chain = rendered.origins.chains.to_string(run.chain);
+  return token;
+}
+
+void add_token(std::vector<Token>& tokens, Token token) {
+  if (!tokens.empty() && token.kind != SlotKind::kIndex) {
+    Token& last = tokens.back();
+    if (last.kind == token.kind && (token.kind == SlotKind::kLiteral || last.call == token.call)) {
+      last.text += token.text;
+      for (ArgumentPart& part : token.parts) last.parts.push_back(std::move(part));
+      return;
+    }
+  }
+  tokens.push_back(std::move(token));
+}
+
+bool is_own(const jinja::Rendered& rendered, const text::Run& run) {
+  const text::Context& context = rendered.origins.contexts.at(run.context);
+  return context.owner() == kAssistant && !context.generation_prompt;
+}
+
+// From the first to the last run of the assistant's turn.
+Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
+  Turn turn;
+  const auto runs = rendered.text.runs();
+  std::size_t first = kNone;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!is_own(rendered, runs[i])) {
+      if (is_followed && first != kNone) break;
+      continue;
+    }
+    if (first == kNone) first = i;
+    last = i;
+  }
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < runs.size() && first != kNone; at += runs[i++].size) {
+    const std::string bytes = rendered.text.bytes().substr(at, runs[i].size);
+    if (i >= first && i <= last) {
+      add_token(turn.tokens, token_of(rendered, runs[i], bytes));
+    } else if (i > last) {
+      const bool is_data = runs[i].is_input() && rendered.origins.paths.message(runs[i].path()) > kAssistant;
+      if (is_data) break;
+      turn.following += bytes;
+    }
+  }
+  turn.probes = rendered.probes;
+  for (const text::Run& run : runs) {
+    if (!run.is_input() || slot_of(rendered.origins.paths, run.path()).kind != SlotKind::kReasoning) continue;
+    const std::vector<PathId> steps = steps_of(rendered.origins.paths, run.path());
+    turn.reasoning_name = step_text(rendered.origins.paths, steps[2]);
+    break;
+  }
+  return turn;
+}
+
+}  // namespace
+
+bool Turn::has(SlotKind kind, std::size_t call) const { return first(kind, call) != kNone; }
+
+std::size_t Turn::first(SlotKind kind, std::size_t call) const {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == kind && tokens[i].call == call) return i;
+  }
+  return kNone;
+}
+
+std::size_t Turn::last(SlotKind kind, std::size_t call) const {
+  for (std::size_t i = tokens.size(); i-- > 0;) {
+    if (tokens[i].kind == kind && tokens[i].call == call) return i;
+  }
+  return kNone;
+}
+
+std::string Turn::literals(std::size_t begin, std::size_t end) const {
+  std::string out;
+  for (std::size_t i = begin; i < std::min(end, tokens.size()); ++i) {
+    if (tokens[i].kind == SlotKind::kLiteral || tokens[i].kind == SlotKind::kIndex) out += tokens[i].text;
+  }
+  return out;
+}
+
+Prober::Prober(const jinja::Template& chat_template, const Options& options)
+    : template_(chat_template), options_(options), tools_(json::parse(kTools).value()) {
+  constexpr std::array<std::string_view, 8> kUsual = {"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token", "enable_thinking", "thinking"};
+  for (const std::string& name : chat_template.undeclared_variables()) {
+    if (std::find(kUsual.begin(), kUsual.end(), name) == kUsual.end()) stand_ins_.set(name, kTools);
+  }
+}
+
+json::Object Prober::kwargs(const ProbeSetting& setting) const {
+  json::Object out;
+  if (setting.thinking != "default") {
+    out.set("enable_thinking", setting.thinking == "on");
+    out.set("thinking", setting.thinking == "on");
+  }
+  for (const json::Member& member : options_.kwargs) out.set(member.key, member.value);
+  return out;
+}
+
+std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeSetting& setting, bool generation_prompt) {
+  chat::Conversation conversation;
+  conversation.messages = std::move(messages);
+  if (setting.tools) conversation.tools = tools_;
+  conversation.add_generation_prompt = generation_prompt;
+  conversation.kwargs = kwargs(setting);
+  conversation.bos_token = options_.bos_token;
+  conversation.eos_token = options_.eos_token;
+  tmpl::ApplyOptions apply;
+  apply.now = options_.now.value_or(jinja::LocalTime{2026, 1, 1, 12, 0, 0});
+  apply.limits = options_.limits;
+  for (const bool with_stand_ins : {false, true}) {
+    if (with_stand_ins) {
+      if (stand_ins_.empty()) break;
+      for (const json::Member& member : stand_ins_) {
+        if (conversation.kwargs.find(member.key) == nullptr) conversation.kwargs.set(member.key, member.value);
+      }
+    }
+    auto rendered = tmpl::apply(template_, conversation, apply);
+    if (rendered.ok()) return std::move(rendered).value();
+    if (rendered.error().code == ErrorCode::kLimit && !limit_) limit_ = rendered.error();
+    if (refusal_.empty()) refusal_ = rendered.error().message;
+  }
+  return std::nullopt;
+}
+
+std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& probe, const ProbeSetting& setting) {
+  json::Array messages;
+  messages.push_back(message("user", "Uprobe questionU"));
+  messages.push_back(assistant(shape, probe));
+  if (setting.with_result) {
+    for (std::size_t i = 0; i < std::max<std::size_t>(probe.calls.size(), 1); ++i) {
+      json::Object result = message("tool", "Tprobe resultT");
+      result.set("tool_call_id", call_id(i));
+      if (i < probe.calls.size()) result.set("name", probe.calls[i].name);
+      messages.push_back(std::move(result));
+    }
+  }
+  if (setting.with_user) messages.push_back(message("user", "Uprobe againU"));
+  const bool is_followed = setting.with_result || setting.with_user;
+  auto rendered = render(std::move(messages), setting, is_followed && setting.with_result);
+  if (!rendered) return std::nullopt;
+  Turn turn = read_turn(*rendered, is_followed);
+  if (turn.tokens.empty()) return std::nullopt;
+  return turn;
+}
+
+std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting) {
+  const json::Array messages{message("user", "Uprobe questionU")};
+  const auto with = render(messages, setting, true);
+  const auto without = render(messages, setting, false);
+  if (!with || !without) return std::nullopt;
+  if (with->text.bytes().starts_with(without->text.bytes())) return with->text.bytes().substr(without->text.size());
+  // What else changes when an answer is asked for hides it: take what was written under that condition.
+  std::string out;
+  std::size_t at = 0;
+  for (const text::Run& run : with->text.runs()) {
+    if (with->origins.contexts.at(run.context).generation_prompt) out += with->text.bytes().substr(at, run.size);
+    at += run.size;
+  }
+  return out;
+}
+
+}  // namespace rondo::analysis

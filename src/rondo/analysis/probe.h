@@ -1,0 +1,109 @@
+// Probes: conversations of placeholders, rendered, and the assistant turn in them as a list of literals and slots.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/analyse.h"
+
+namespace rondo::analysis {
+
+// A call in a probe message.
+struct ProbeCall {
+  std::string name;
+  json::Object arguments;
+};
+
+// The shape of probe messages: what the ladder found the template to accept.
+struct Shape {
+  bool arguments_as_text = false;
+  format::NoContent no_content = format::NoContent::kEmpty;
+  std::string reasoning_field;  // "" : none
+  std::string reasoning_part;   // type of content parts for reasoning; "" : none
+};
+
+// What one assistant message of a probe holds.
+struct ProbeMessage {
+  bool reasoning = false;
+  bool content = false;
+  std::vector<ProbeCall> calls;
+};
+
+// How a probe is rendered.
+struct ProbeSetting {
+  std::string thinking;       // "default", "on", "off"
+  bool tools = true;
+  bool with_result = false;   // a tool result follows
+  bool with_user = false;     // a user message follows
+};
+
+enum class SlotKind : std::uint8_t { kLiteral, kReasoning, kContent, kName, kId, kIndex, kArguments };
+
+// A part of the arguments: where in them, and how it was printed.
+struct ArgumentPart {
+  std::string text;
+  std::vector<std::string> path;  // steps below `arguments`; array indices in decimal
+  bool is_key = false;
+  text::RunKind kind = text::RunKind::kData;
+  std::string chain;
+};
+
+struct Token {
+  SlotKind kind = SlotKind::kLiteral;
+  std::size_t call = 0;
+  std::string text;
+  std::vector<ArgumentPart> parts;  // of kArguments
+  std::string chain;                // of kReasoning and kContent: what the template did to it
+};
+
+// An assistant turn as the template wrote it.
+struct Turn {
+  std::vector<Token> tokens;
+  std::string following;  // what the template wrote behind it, up to the next message's data
+  std::vector<jinja::Probe> probes;
+  std::string reasoning_name;  // the field that the reasoning was read from
+
+  [[nodiscard]] bool has(SlotKind kind, std::size_t call = 0) const;
+  // Index of the first (last) token of that kind and call, or npos.
+  [[nodiscard]] std::size_t first(SlotKind kind, std::size_t call = 0) const;
+  [[nodiscard]] std::size_t last(SlotKind kind, std::size_t call = 0) const;
+  // Text of the tokens [begin, end), slots left out.
+  [[nodiscard]] std::string literals(std::size_t begin, std::size_t end) const;
+};
+
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// Renders probes of one template.
+class Prober {
+ public:
+  Prober(const jinja::Template& chat_template, const Options& options);
+
+  // The assistant turn, nullopt where the template refuses the probe or writes nothing of the message.
+  [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
+  // What add_generation_prompt adds behind one user message.
+  [[nodiscard]] std::optional<std::string> generation_prompt(const ProbeSetting& setting);
+  // The first call's limit error, if a probe ran out of limits.
+  [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
+  // What the template said to the first probe that it refused; "" if none.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+ private:
+  [[nodiscard]] std::optional<jinja::Rendered> render(json::Array messages, const ProbeSetting& setting, bool generation_prompt);
+  [[nodiscard]] json::Object kwargs(const ProbeSetting& setting) const;
+
+  const jinja::Template& template_;
+  const Options& options_;
+  json::Value tools_;
+  json::Object stand_ins_;  // for variables that only some templates need
+  std::optional<Error> limit_;
+  std::string refusal_;
+};
+
+inline constexpr const char* kReasoningText = "Rprobe thoughtR";
+inline constexpr const char* kContentText = "Cprobe answerC";
+inline constexpr const char* kFirstTool = "alpha_tool";
+inline constexpr const char* kSecondTool = "beta_tool";
+
+}  // namespace rondo::analysis
