@@ -64,6 +64,16 @@ const Bpe::Merge* Bpe::find(TokenId left, TokenId right) const {
   }
 }
 
+const Bpe::Merge* Bpe::find_allowed(TokenId left, TokenId right, Control control) const {
+  const Merge* merge = find(left, right);
+  return merge != nullptr && control == Control::kForbidden && is_control(merge->result) ? nullptr : merge;
+}
+
+void Bpe::set_control(TokenId id) {
+  if (static_cast<std::size_t>(id) >= control_.size()) control_.resize(static_cast<std::size_t>(id) + 1);
+  control_[static_cast<std::size_t>(id)] = true;
+}
+
 void Bpe::add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace) {
   if (const Merge* found = find(left, right); found != nullptr) {
     if (!replace) return;
@@ -178,7 +188,7 @@ void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
 }
 
 // Few symbols: keeps the rank of every neighbouring pair and searches the lowest each time.
-void Bpe::merge_short(Scratch& scratch) const {
+void Bpe::merge_short(Control control, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   auto& ranks = scratch.ranks;
   auto& results = scratch.results;
@@ -186,7 +196,7 @@ void Bpe::merge_short(Scratch& scratch) const {
   ranks.assign(count, kNoRank);
   results.assign(count, kNone);
   const auto rate = [&](std::size_t left) {
-    const Merge* merge = left + 1 < count ? find(symbols[left].id, symbols[left + 1].id) : nullptr;
+    const Merge* merge = left + 1 < count ? find_allowed(symbols[left].id, symbols[left + 1].id, control) : nullptr;
     ranks[left] = merge == nullptr ? kNoRank : merge->rank;
     results[left] = merge == nullptr ? kNone : merge->result;
   };
@@ -212,7 +222,7 @@ void Bpe::merge_short(Scratch& scratch) const {
 }
 
 // Many symbols: a heap of candidates; outdated ones are recognised by the sizes of their symbols and dropped.
-void Bpe::merge_long(Scratch& scratch) const {
+void Bpe::merge_long(Control control, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   auto& heap = scratch.heap;
   heap.clear();
@@ -224,7 +234,7 @@ void Bpe::merge_long(Scratch& scratch) const {
     const Scratch::Symbol& first = symbols[static_cast<std::size_t>(left)];
     if (first.next < 0) return;
     const Scratch::Symbol& second = symbols[static_cast<std::size_t>(first.next)];
-    const Merge* merge = find(first.id, second.id);
+    const Merge* merge = find_allowed(first.id, second.id, control);
     if (merge == nullptr) return;
     heap.push_back({merge->rank, left, merge->result, first.size + second.size});
     if (sift) std::push_heap(heap.begin(), heap.end(), after);
@@ -285,7 +295,7 @@ void Bpe::emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>
   }
 }
 
-void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const {
+void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const {
   if (piece.empty()) return;
   const auto whole = [&]() -> std::optional<TokenId> {
     if (options_.ignore_merges || (options_.whole_newlines && piece.find_first_not_of('\n') == std::string_view::npos)) {
@@ -293,7 +303,7 @@ void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& ou
     }
     return std::nullopt;
   }();
-  if (whole) {
+  if (whole && (control == Control::kAllowed || !is_control(*whole))) {
     out.push_back({*whole, static_cast<std::uint32_t>(piece.size())});
     return;
   }
@@ -304,9 +314,9 @@ void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& ou
     start_characters(piece, scratch);
   }
   if (scratch.symbols.size() > kShort) {
-    merge_long(scratch);
+    merge_long(control, scratch);
   } else if (scratch.symbols.size() > 1) {
-    merge_short(scratch);
+    merge_short(control, scratch);
   }
   emit(piece, scratch, out);
 }

@@ -48,8 +48,16 @@ class Bpe {
   // A merge as GGUF files spell it.  Parts that are no tokens get ids of their own.  The first of equal merges counts.
   void add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank);
 
+  // Names a control token; see Control::kForbidden.
+  void set_control(TokenId id);
+
+  // kForbidden: no merge may make a control token, so that text cannot spell one.  The reference has no such mode.
+  enum class Control : std::uint8_t { kAllowed, kForbidden };
   // Appends the tokens of `piece`.  REQUIRES: valid UTF-8 unless the vocabulary is byte-level.
-  void encode(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const;
+  void encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const;
+  [[nodiscard]] bool is_control(TokenId id) const {
+    return static_cast<std::size_t>(id) < control_.size() && control_[static_cast<std::size_t>(id)];
+  }
 
   // The characters that some token has directly before `mark`.  Before a `mark` that follows any other character text may
   // be cut without changing its tokens, because no merge crosses such a place.  Nothing if that does not hold here.
@@ -67,8 +75,9 @@ class Bpe {
   void grow();
   void start_bytes(std::string_view piece, Scratch& scratch) const;
   void start_characters(std::string_view piece, Scratch& scratch) const;
-  void merge_short(Scratch& scratch) const;
-  void merge_long(Scratch& scratch) const;
+  [[nodiscard]] const Merge* find_allowed(TokenId left, TokenId right, Control control) const;
+  void merge_short(Control control, Scratch& scratch) const;
+  void merge_long(Control control, Scratch& scratch) const;
   void emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>& out) const;
 
   const Vocabulary& vocabulary_;
@@ -78,6 +87,7 @@ class Bpe {
   unsigned shift_ = 64;
   std::array<TokenId, 256> byte_ids_{};     // of single bytes; -1: none
   std::array<TokenId, 256> fallback_ids_{};  // of <0xXX>; -1: none
+  std::vector<bool> control_;               // by id
   std::unordered_map<std::string, TokenId> parts_;  // pieces that are no tokens
 };
 

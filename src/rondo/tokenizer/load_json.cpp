@@ -1,5 +1,7 @@
 // Builds a tokenizer from a tokenizer.json.
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <unordered_set>
 
 #include "tokenizer/state.h"
@@ -7,7 +9,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr TokenId kMaxId = 1 << 24;                // far above every vocabulary; keeps tables small
+constexpr TokenId kMaxId = 1 << 22;                // far above every vocabulary; keeps tables small
 constexpr std::size_t kMaxAddedBytes = 4096;       // see the cost of AddedMatcher
 constexpr std::size_t kMaxPoolBytes = std::size_t{1} << 30U;
 
@@ -97,18 +99,21 @@ Status load_model(const json::Value& model, Tokenizer::State& state) {
   return load_merges(model, state.vocabulary, *state.model);
 }
 
-// The reference numbers added tokens itself: by the vocabulary if they are in it, else upward from its size.
-Status load_added(const json::Value* list, Tokenizer::State& state) {
-  if (list == nullptr || list->is_null()) return Done{};
-  if (!list->is_array()) return damaged("`added_tokens` is no array");
-  const auto vocabulary_size = static_cast<TokenId>(state.vocabulary.count());
-  TokenId highest = -1;
-  std::unordered_set<std::string_view> seen;
-  for (const json::Value& entry : list->as_array()) {
+// Added tokens of tokenizer.json, then what tokenizer_config.json adds to them.
+//
+// The reference numbers them itself: by the vocabulary if they are in it, else upward from its size.
+class AddedList {
+ public:
+  explicit AddedList(Tokenizer::State& state)
+      : state_(state), vocabulary_size_(static_cast<TokenId>(state.vocabulary.count())) {}
+
+  [[nodiscard]] Status add(const json::Value& entry) {
     const auto content = entry.find_string("content");
-    if (!content) return damaged("an entry of `added_tokens` has no content");
-    if (content->size() > kMaxAddedBytes) return damaged("an added token is longer than " + std::to_string(kMaxAddedBytes) + " bytes");
-    if (content->empty() || !seen.insert(*content).second) continue;
+    if (!content) return damaged("an added token has no content");
+    if (content->size() > kMaxAddedBytes) {
+      return damaged("an added token is longer than " + std::to_string(kMaxAddedBytes) + " bytes");
+    }
+    if (content->empty() || !seen_.insert(std::string(*content)).second) return Done{};
     AddedToken token;
     token.content = std::string(*content);
     token.special = flag(entry, "special");
@@ -116,9 +121,36 @@ Status load_added(const json::Value* list, Tokenizer::State& state) {
     token.rstrip = flag(entry, "rstrip");
     token.single_word = flag(entry, "single_word");
     token.normalized = entry.find("normalized") == nullptr ? !token.special : flag(entry, "normalized");
-    token.id = state.vocabulary.find_text(*content).value_or(highest >= vocabulary_size ? highest + 1 : vocabulary_size);
-    highest = std::max(highest, token.id);
-    state.added.push_back(std::move(token));
+    const TokenId next = highest_ >= vocabulary_size_ ? highest_ + 1 : vocabulary_size_;
+    token.id = state_.vocabulary.find_text(*content).value_or(next);
+    highest_ = std::max(highest_, token.id);
+    state_.added.push_back(std::move(token));
+    return Done{};
+  }
+
+ private:
+  Tokenizer::State& state_;
+  TokenId vocabulary_size_;
+  TokenId highest_ = -1;
+  std::unordered_set<std::string> seen_;
+};
+
+Status load_added(const json::Value* list, const json::Value* config, Tokenizer::State& state) {
+  AddedList added(state);
+  if (list != nullptr && !list->is_null()) {
+    if (!list->is_array()) return damaged("`added_tokens` is no array");
+    for (const json::Value& entry : list->as_array()) {
+      if (Status status = added.add(entry); !status.ok()) return status;
+    }
+  }
+  const json::Value* more = config == nullptr ? nullptr : config->find("added_tokens_decoder");
+  if (more == nullptr || !more->is_object()) return Done{};
+  std::map<long, const json::Value*> by_id;
+  for (const json::Member& member : more->as_object()) {
+    by_id.emplace(std::strtol(member.key.c_str(), nullptr, 10), &member.value);
+  }
+  for (const auto& [id, entry] : by_id) {
+    if (Status status = added.add(*entry); !status.ok()) return status;
   }
   return Done{};
 }
@@ -226,7 +258,7 @@ Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource
   if (!decoder.ok()) return decoder.error();
   state->decoder = std::move(decoder).value();
   if (Status status = load_model(*model, *state); !status.ok()) return status.error();
-  if (Status status = load_added(root.find("added_tokens"), *state); !status.ok()) return status.error();
+  if (Status status = load_added(root.find("added_tokens"), source.tokenizer_config.get(), *state); !status.ok()) return status.error();
   if (Status status = load_processor(root.find("post_processor"), 0, *state); !status.ok()) return status.error();
   state->finish();
   for (const TokenId id : state->prefix) {

@@ -1,6 +1,7 @@
 #include "tokenizer/normalizer.h"
 
 #include "base/utf8.h"
+#include "unicode/case.h"
 #include "unicode/classes.h"
 
 namespace rondo::tokenizer {
@@ -94,15 +95,15 @@ Aligned run(const Normalizer::Strip& step, Aligned text) {
 Aligned run(const Normalizer::Lowercase&, Aligned text) {
   AlignedBuilder out(text);
   const std::string_view view = text.text();
+  std::string lower;
   for (std::uint32_t at = 0; at < view.size();) {
-    const auto size = static_cast<std::uint32_t>(utf8::decode(view, at).size);
-    const char lower = static_cast<char>(view[at] + ('a' - 'A'));
-    if (view[at] >= 'A' && view[at] <= 'Z') {
-      out.put({&lower, 1}, {at, at + 1});
-    } else {
-      out.copy({at, at + size});
-    }
-    at += size;
+    const utf8::Decoded decoded = utf8::decode(view, at);
+    const std::uint32_t end = at + decoded.size;
+    const unicode::CaseImage image = unicode::to_lower(decoded.code_point);
+    lower.clear();
+    for (std::size_t i = 0; i < image.count; ++i) utf8::append(lower, image.code_points[i]);
+    out.put(lower, {at, end});
+    at = end;
   }
   return out.finish();
 }

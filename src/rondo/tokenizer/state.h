@@ -33,7 +33,10 @@ struct Tokenizer::State {
   AddedMatcher raw_matcher;                    // tokens searched for in the text as it came
   AddedMatcher normalized_matcher;             // tokens searched for in normalised text
 
-  std::vector<std::string> inner;  // by id: bytes inside a text, unless the vocabulary has them
+  // Of vocabularies that are not byte-level: what tokens stand for inside a text; token i is
+  // inner[inner_begin[i]..inner_begin[i + 1]).
+  std::string inner;
+  std::vector<std::uint32_t> inner_begin;
   TokenId vocab_size = 0;
   std::vector<TokenId> prefix;     // what add_special puts before the text
   std::vector<TokenId> suffix;

@@ -116,13 +116,19 @@ class Encoding {
     std::vector<Unit>& units = bench_.units;
     units.clear();
     if (bytes.size() > kCachedBytes) {
-      state_.model->encode(bytes, bench_.scratch, units);
+      state_.model->encode(bytes, Bpe::Control::kAllowed, bench_.scratch, units);
     } else {
       const std::uint64_t hash = PieceCache::hash_of(bytes);
       if (!bench_.cache.find(bytes, hash, units)) {
-        state_.model->encode(bytes, bench_.scratch, units);
+        state_.model->encode(bytes, Bpe::Control::kAllowed, bench_.scratch, units);
         bench_.cache.keep(bytes, hash, units, 0);
       }
+    }
+    // Where only some bytes may be control tokens, the rest must not spell one by merging either.
+    const auto is_control = [this](const Unit& unit) { return state_.model->is_control(unit.id); };
+    if (options_.allowed != nullptr && std::any_of(units.begin(), units.end(), is_control)) {
+      units.clear();
+      state_.model->encode(bytes, Bpe::Control::kForbidden, bench_.scratch, units);
     }
     std::uint32_t at = range.begin;
     for (const Unit& unit : units) {
@@ -166,6 +172,7 @@ void Tokenizer::State::finish() {
   added_index.assign(static_cast<std::size_t>(vocab_size), -1);
   for (std::size_t i = 0; i < added.size(); ++i) {
     added_index[static_cast<std::size_t>(added[i].id)] = static_cast<std::int32_t>(i);
+    if (added[i].special) model->set_control(added[i].id);
     if (added[i].normalized) {
       normalized_matcher.add(normalizer.apply(added[i].content), &added[i]);
     } else {
@@ -175,9 +182,11 @@ void Tokenizer::State::finish() {
   raw_matcher.finish();
   normalized_matcher.finish();
   if (!vocabulary.is_byte_level()) {
-    inner.resize(static_cast<std::size_t>(vocabulary.size()));
+    inner_begin.reserve(static_cast<std::size_t>(vocabulary.size()) + 1);
+    inner_begin.push_back(0);
     for (TokenId id = 0; id < vocabulary.size(); ++id) {
-      if (vocabulary.contains(id)) inner[static_cast<std::size_t>(id)] = decoder.inner_bytes(vocabulary.bytes(id));
+      if (vocabulary.contains(id)) inner += decoder.inner_bytes(vocabulary.bytes(id));
+      inner_begin.push_back(static_cast<std::uint32_t>(inner.size()));
     }
     joined_before_mark = model->joined_before(kMark);
   }
@@ -265,7 +274,10 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, const Decode
 std::string_view Tokenizer::token_bytes(TokenId id) const {
   if (const AddedToken* added = state_->find_added(id)) return added->content;
   if (!state_->vocabulary.contains(id)) return {};
-  return state_->vocabulary.is_byte_level() ? state_->vocabulary.bytes(id) : std::string_view(state_->inner[static_cast<std::size_t>(id)]);
+  if (state_->vocabulary.is_byte_level()) return state_->vocabulary.bytes(id);
+  const auto place = static_cast<std::size_t>(id);
+  const std::uint32_t begin = state_->inner_begin[place];
+  return std::string_view(state_->inner).substr(begin, state_->inner_begin[place + 1] - begin);
 }
 
 std::optional<TokenId> Tokenizer::find(std::string_view content) const { return state_->find(content); }

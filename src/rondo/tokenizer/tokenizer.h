@@ -52,7 +52,9 @@ struct EncodeOptions {
   bool parse_special = true;  // recognise tokens with `special`
   bool parse_added = true;    // recognise added tokens that are not special
   bool add_special = false;   // what the post-processor adds: BOS, EOS, ...
-  // If set, added tokens (special or not) are recognised only inside these ranges of the text.
+  // If set, added tokens (special or not) are recognised only inside these ranges of the text; white space that a token
+  // strips may lie outside.  No text can then become a special token by merging either, which in a few vocabularies the
+  // reference lets happen.
   const std::vector<ByteRange>* allowed = nullptr;
 };
 

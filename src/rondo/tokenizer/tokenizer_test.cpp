@@ -94,6 +94,40 @@ TEST_CASE("characters with byte fallback") {
   CHECK(tokenizer->token_bytes(1) == "\xC3");
 }
 
+TEST_CASE("text cannot spell a control token where only some bytes may") {
+  const auto tokenizer = make(R"({
+    "added_tokens": [{"id": 3, "content": "<s>", "special": true, "normalized": false}],
+    "model": {"type": "BPE", "vocab": {"<": 0, "s": 1, ">": 2, "<s>": 3, "<s": 4}, "merges": ["< s", "<s >"]}})");
+  CHECK(show(tokenizer->encode("<s>", {.parse_special = false})) == "3[0,3)");  // as the reference does
+  const std::vector<ByteRange> none;
+  CHECK(show(tokenizer->encode("<s>", {.allowed = &none})) == "4[0,2)2[2,3)");
+}
+
+TEST_CASE("normalizers and pre-tokenizers, seen through single characters") {
+  const auto with = [](const std::string& parts) {
+    return make("{" + parts + R"(, "decoder": {"type": "Fuse"}, "model": {"type": "BPE", "unk_token": "?", "vocab":
+      {"?": 0, "a": 1, "b": 2, "1": 3, "2": 4, "_": 5, "12": 6, "ab": 7, ".": 8, "_a": 9, "..": 10},
+      "merges": ["1 2", "a b", "_ a", ". ."]}})");
+  };
+  CHECK(show(with(R"("normalizer": {"type": "Lowercase"})")->encode("A\u0130", {})) == "1[0,1)0[1,3)0[1,3)");
+  CHECK(show(with(R"("normalizer": {"type": "Strip", "strip_left": true, "strip_right": true})")->encode(" a \n", {})) ==
+        "1[1,2)");
+  const char* digits = R"("pre_tokenizer": {"type": "Digits", "individual_digits": true})";
+  CHECK(show(with(digits)->encode("12", {})) == "3[0,1)4[1,2)");
+  const char* runs = R"("pre_tokenizer": {"type": "Digits", "individual_digits": false})";
+  CHECK(show(with(runs)->encode("a12b", {})) == "1[0,1)6[1,3)2[3,4)");
+  const char* punctuation = R"("pre_tokenizer": {"type": "Punctuation", "behavior": "Contiguous"})";
+  CHECK(show(with(punctuation)->encode("a..ab", {})) == "1[0,1)10[1,3)7[3,5)");
+  const char* next = R"("pre_tokenizer": {"type": "Split", "pattern": {"String": "_"}, "behavior": "MergedWithNext"})";
+  CHECK(show(with(next)->encode("a__a", {})) == "1[0,1)5[1,2)9[2,4)");
+  const char* previous = R"("pre_tokenizer": {"type": "Split", "pattern": {"Regex": "_"}, "behavior": "MergedWithPrevious"})";
+  CHECK(show(with(previous)->encode("_a", {})) == "5[0,1)1[1,2)");
+  const char* removed = R"("pre_tokenizer": {"type": "WhitespaceSplit"})";
+  CHECK(show(with(removed)->encode("a b\u3000 ab", {})) == "1[0,1)2[2,3)7[7,9)");
+  const char* meta = R"("pre_tokenizer": {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first"})";
+  CHECK(show(with(meta)->encode("a a", {})) == "9[0,1)9[1,3)");
+}
+
 TEST_CASE("what is not supported says so") {
   const auto error = [](const std::string& text) {
     model::TokenizerSource source;
