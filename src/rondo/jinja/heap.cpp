@@ -15,8 +15,12 @@ constexpr std::size_t kBytesPerMegabyte = std::size_t{1} << 20U;
 Heap::~Heap() = default;
 
 void Heap::charge(std::size_t bytes) {
+  require(bytes);
   used_ += bytes;
-  if (used_ <= limit_) return;
+}
+
+void Heap::require(std::size_t bytes) const {
+  if (used_ <= limit_ && bytes <= limit_ - used_) return;
   Error error;
   error.code = ErrorCode::kLimit;
   error.message = "template needs more than " + std::to_string(limit_ / kBytesPerMegabyte) + " MiB of memory";

@@ -201,13 +201,18 @@ void StringBuilder::append(const String& string, std::size_t begin, std::size_t 
     if (from >= to) continue;
     if (has_source(run)) run.source_offset += static_cast<std::uint32_t>(from);
     if (is_input(run)) run.chain = runtime_.extend(run.chain, step);
-    text_.append(std::string_view(string.data + run_start + from, to - from), run);
+    append(std::string_view(string.data + run_start + from, to - from), run);
   }
 }
 
 void StringBuilder::append(const Value& string, std::string_view step) {
   const String& source = joined(runtime_, string);
   append(source, 0, source.size, step);
+}
+
+void StringBuilder::check() {
+  unchecked_ = 0;
+  runtime_.heap.require(text_.size() + text_.runs().size_bytes());
 }
 
 Value StringBuilder::finish(text::PathId path) { return make_string(runtime_, std::move(text_)).with_path(path); }

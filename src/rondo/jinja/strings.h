@@ -60,7 +60,10 @@ class StringBuilder {
   explicit StringBuilder(Runtime& runtime) : runtime_(runtime) {}
 
   void append(std::string_view bytes, const text::Run& run) {
-    if (!bytes.empty()) text_.append(bytes, run);
+    if (bytes.empty()) return;
+    text_.append(bytes, run);
+    unchecked_ += bytes.size() + sizeof(text::Run);
+    if (unchecked_ > kCheckBytes) check();
   }
   // Bytes [begin, end) of a joined string; chains of input runs go on with `step`.
   void append(const String& string, std::size_t begin, std::size_t end, std::string_view step = {});
@@ -72,8 +75,13 @@ class StringBuilder {
   [[nodiscard]] Value finish(text::PathId path = text::PathId::kNone);
 
  private:
+  // How much may be added before the limit on memory is asked again.
+  static constexpr std::size_t kCheckBytes = std::size_t{64} << 10U;
+  void check();
+
   Runtime& runtime_;
   text::Text text_;
+  std::size_t unchecked_ = 0;
 };
 
 // Walks over a string from left to right and writes a changed copy.  Every byte is kept, mapped, replaced or dropped

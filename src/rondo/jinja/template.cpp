@@ -1,6 +1,7 @@
 #include "jinja/template.h"
 
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -47,20 +48,26 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
   const Program& program = state_->program;
   Rendered rendered;
   rendered.origins.literals = program.literals;
+  std::optional<Runtime> runtime;
   const auto complete = [&](Error error) {
     error.source = state_->name;
+    // The heap and the C++ library do not know where the template was.
+    if (error.line == 0 && runtime) {
+      error.line = runtime->line;
+      error.column = runtime->column;
+    }
     if (error.line > 0) error.line_text = line_text(program.source, error.line);
     return error;
   };
   try {
-    Runtime runtime(rendered.origins, options);
-    Vm vm(program, variables, runtime);
+    runtime.emplace(rendered.origins, options);
+    Vm vm(program, variables, *runtime);
     vm.render();
     rendered.text = vm.take_output();
     rendered.decisions = std::move(vm.decisions());
     rendered.generation_blocks = std::move(vm.generation_blocks());
-    rendered.strips = std::move(runtime.strips);
-    rendered.probes = std::move(runtime.probes);
+    rendered.strips = std::move(runtime->strips);
+    rendered.probes = std::move(runtime->probes);
   } catch (const Failure& failure) {
     return complete(failure.error());
   } catch (const std::bad_alloc&) {

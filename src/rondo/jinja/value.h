@@ -274,6 +274,8 @@ class Heap {
 
   // Counts bytes that were allocated elsewhere on behalf of values.  Throws Failure (runtime.h) beyond the limit.
   void charge(std::size_t bytes);
+  // The same without counting: for what grows and will be counted when it is done.
+  void require(std::size_t bytes) const;
   [[nodiscard]] std::size_t used() const { return used_; }
 
  private:
