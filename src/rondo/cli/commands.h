@@ -92,8 +92,7 @@ struct ChatArguments {
 struct DemoArguments {
   std::string model;
   std::string corpus;
-  bool gemma = false;
-  bool accept_gemma_terms = false;
+  std::string gemma;
   std::uint64_t seed = 0;
   bool json = false;
 };

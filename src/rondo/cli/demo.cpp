@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -19,7 +20,10 @@ int run_demo(const DemoArguments& arguments) {
   options.cache_folder = cache_folder();
   options.corpus = arguments.corpus;
   options.gemma = arguments.gemma;
-  options.accept_gemma_terms = arguments.accept_gemma_terms || std::getenv("RONDO_ACCEPT_GEMMA_TERMS") != nullptr;
+  if (const char* fixtures = std::getenv("RONDO_FIXTURES")) options.fixtures = fixtures;
+  options.seconds = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
   options.seed = arguments.seed;
   options.json = arguments.json;
   bool printed = true;

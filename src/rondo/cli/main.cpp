@@ -185,9 +185,8 @@ void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& 
   command.add_option("--model", arguments.model, "a .gguf file (default: a small random model, made on the spot)")->type_name("PATH");
   command.add_option("--corpus", arguments.corpus, "folder with templates and tokenizers for the table of families")
       ->type_name("PATH");
-  command.add_flag("--gemma", arguments.gemma, "timing and reuse on the real Gemma 3 270M base weights");
-  command.add_flag("--accept-gemma-terms", arguments.accept_gemma_terms,
-                   "you have read and accept https://ai.google.dev/gemma/terms (or set RONDO_ACCEPT_GEMMA_TERMS)");
+  command.add_option("--gemma", arguments.gemma, "also timing and reuse on plain text with these base weights (./dev demo --gemma)")
+      ->type_name("FILE.gguf");
   command.add_option("--seed", arguments.seed, "of the sampler")->capture_default_str();
   command.add_flag("--json", arguments.json, "print the tables as one JSON object");
   command.callback([&] { chosen = [&] { return run_demo(arguments); }; });
