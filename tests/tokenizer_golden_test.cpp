@@ -113,9 +113,11 @@ std::string corpus_tokenizer(const json::Value& row, const fs::path& scratch) {
   if (file.ends_with(".json.xz")) {
     output_of("xz -dc '" + kCorpus + "/" + file + "' > '" + path + "'");
   } else {
-    const std::string script = "import sys, json; sys.path.insert(0, sys.argv[1]); import apply_overlay; "
-                               "json.dump(apply_overlay.load(sys.argv[2], sys.argv[3]), sys.stdout)";
-    output_of("python3 -B -c '" + script + "' '" + kShared + "/oracle' '" + kCorpus + "' '" + file + "' > '" + path + "'");
+    const std::string script =
+        "import sys, json; sys.path.insert(0, sys.argv[1]); import apply_overlay; "
+        "json.dump(apply_overlay.load(sys.argv[2], sys.argv[3]), sys.stdout)";
+    output_of("python3 -B -c '" + script + "' '" + kShared + "/oracle' '" + kCorpus + "' '" + file + "' > '" + path +
+              "'");
   }
   return path;
 }
@@ -130,7 +132,8 @@ std::map<std::string, std::string> rendered(const std::string& row) {
       if (text) by_hash[std::string(*line.find_string(std::string("h") + suffix))] = std::string(*text);
     }
     const auto hash = line.find_string("h");
-    if (hash && line.find_string("k") == "gen") texts[std::string(*line.find_string("c"))] = by_hash.at(std::string(*hash));
+    if (hash && line.find_string("k") == "gen")
+      texts[std::string(*line.find_string("c"))] = by_hash.at(std::string(*hash));
   }
   return texts;
 }
@@ -225,7 +228,8 @@ TEST_CASE("corpus: texts") {
     Tally tally;
     for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/" + id + ".jsonl.xz")) {
       const json::Value* number = line.find("i");
-      compare(*tokenizer, line, number != nullptr ? texts.at(*number->to_int64()) : std::string(*line.find_string("s")), tally);
+      compare(*tokenizer, line, number != nullptr ? texts.at(*number->to_int64()) : std::string(*line.find_string("s")),
+              tally);
     }
     std::printf("%-20s %6d of %6d\n", id.c_str(), tally.cases - tally.wrong, tally.cases);
     CHECK_MESSAGE(tally.wrong == 0, tally.first);
@@ -251,8 +255,7 @@ TEST_CASE("corpus: rendered chats") {
       for (const json::Value& line : read_xz_lines(golden)) {
         const std::string& text = texts.at(std::string(*line.find_string("c")));
         const std::vector<TokenId> expected = to_ids(*line.find("ids"));
-        tally.count(tokenizer->encode_ids(text, {}) == expected,
-                    name + " `" + text + "`");
+        tally.count(tokenizer->encode_ids(text, {}) == expected, name + " `" + text + "`");
       }
     }
     if (tally.cases > 0) std::printf("%-20s %6d of %6d chats\n", id.c_str(), tally.cases - tally.wrong, tally.cases);

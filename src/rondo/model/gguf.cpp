@@ -19,14 +19,27 @@ namespace {
 constexpr std::size_t kTensorNameBytes = 63;
 constexpr std::uint32_t kTensorDimensions = 4;
 constexpr std::uint64_t kDefaultAlignment = 32;
-constexpr std::uint64_t kKeyBytes = 65535;                          // by the format's specification
-constexpr std::uint64_t kStringBytes = std::uint64_t{1} << 30U;     // the engine's own limit
-constexpr std::uint64_t kArrayElements = std::uint64_t{1} << 30U;   // the engine's own limit
-constexpr std::uint64_t kMetadataBytes = std::uint64_t{1} << 30U;   // real files have some 10 MB
+constexpr std::uint64_t kKeyBytes = 65535;                         // by the format's specification
+constexpr std::uint64_t kStringBytes = std::uint64_t{1} << 30U;    // the engine's own limit
+constexpr std::uint64_t kArrayElements = std::uint64_t{1} << 30U;  // the engine's own limit
+constexpr std::uint64_t kMetadataBytes = std::uint64_t{1} << 30U;  // real files have some 10 MB
 constexpr std::size_t kReserve = std::size_t{1} << 16U;  // counts are believed only this far before data confirm them
 
 enum class Type : std::uint32_t {
-  kUint8, kInt8, kUint16, kInt16, kUint32, kInt32, kFloat32, kBool, kString, kArray, kUint64, kInt64, kFloat64, kCount,
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kUint32,
+  kInt32,
+  kFloat32,
+  kBool,
+  kString,
+  kArray,
+  kUint64,
+  kInt64,
+  kFloat64,
+  kCount,
 };
 
 struct TensorType {
@@ -36,11 +49,11 @@ struct TensorType {
 
 // By ggml type number; the gaps are removed types.
 constexpr std::array<TensorType, 43> kTensorTypes = {{
-    {1, 4},     {1, 2},     {32, 18},   {32, 20},   {0, 0},     {0, 0},     {32, 22},   {32, 24},  {32, 34},
-    {32, 36},   {256, 84},  {256, 110}, {256, 144}, {256, 176}, {256, 210}, {256, 292}, {256, 66}, {256, 74},
-    {256, 98},  {256, 50},  {32, 18},   {256, 110}, {256, 82},  {256, 136}, {1, 1},     {1, 2},    {1, 4},
-    {1, 8},     {1, 8},     {256, 56},  {1, 2},     {0, 0},     {0, 0},     {0, 0},     {256, 54}, {256, 66},
-    {0, 0},     {0, 0},     {0, 0},     {32, 17},   {64, 36},   {128, 18},  {64, 18},
+    {1, 4},    {1, 2},    {32, 18},   {32, 20},   {0, 0},     {0, 0},     {32, 22},   {32, 24},  {32, 34},
+    {32, 36},  {256, 84}, {256, 110}, {256, 144}, {256, 176}, {256, 210}, {256, 292}, {256, 66}, {256, 74},
+    {256, 98}, {256, 50}, {32, 18},   {256, 110}, {256, 82},  {256, 136}, {1, 1},     {1, 2},    {1, 4},
+    {1, 8},    {1, 8},    {256, 56},  {1, 2},     {0, 0},     {0, 0},     {0, 0},     {256, 54}, {256, 66},
+    {0, 0},    {0, 0},    {0, 0},     {32, 17},   {64, 36},   {128, 18},  {64, 18},
 }};
 
 class Reader {
@@ -340,8 +353,8 @@ Status check_layout(const Reader& reader, const Gguf& gguf, std::uint64_t alignm
                             " of the data, expected " + std::to_string(expected));
     }
     if (data > file_size || expected > file_size - data || tensor.size_bytes > file_size - data - expected) {
-      return reader.damaged_at(file_size, "the file ends inside " + what + ", which needs " +
-                                              std::to_string(tensor.size_bytes) + " bytes");
+      return reader.damaged_at(
+          file_size, "the file ends inside " + what + ", which needs " + std::to_string(tensor.size_bytes) + " bytes");
     }
     expected += padded(tensor.size_bytes);
   }

@@ -13,7 +13,8 @@
 
 namespace rondo::model {
 
-using GgufArray = std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<bool>, std::vector<std::string>>;
+using GgufArray =
+    std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<bool>, std::vector<std::string>>;
 using GgufValue = std::variant<std::int64_t, std::uint64_t, double, bool, std::string, GgufArray>;
 
 struct GgufTensor {

@@ -75,8 +75,9 @@ Status take_config_templates(const json::Value& config, const std::string& path,
     return Done{};
   }
   if (!member->is_array()) {
-    return failure(ErrorCode::kJson, "`chat_template` is " + std::string(json::describe(member->kind())) +
-                                         ", expected a string or an array", path);
+    return failure(
+        ErrorCode::kJson,
+        "`chat_template` is " + std::string(json::describe(member->kind())) + ", expected a string or an array", path);
   }
   for (const json::Value& entry : member->as_array()) {
     const auto name = entry.find_string("name");

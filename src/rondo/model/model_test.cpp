@@ -99,7 +99,8 @@ TEST_CASE("gguf: violations are named") {
   CHECK(refuse(header(std::uint64_t{1} << 60U, 0) + pad).find("do not fit the file") != std::string::npos);
   CHECK(refuse(header(0, 2) + u32_entry("k", 1) + u32_entry("k", 1)).find("stands twice") != std::string::npos);
   CHECK(refuse(header(0, 1) + u32_entry("general.alignment", 3)).find("power of two") != std::string::npos);
-  CHECK(refuse(header(0, 1) + raw_string("k") + raw<std::uint32_t>(77) + pad).find("unknown type") != std::string::npos);
+  CHECK(refuse(header(0, 1) + raw_string("k") + raw<std::uint32_t>(77) + pad).find("unknown type") !=
+        std::string::npos);
   CHECK(refuse(header(0, 1) + raw_string("k") + raw<std::uint32_t>(9) + raw<std::uint32_t>(9) + pad)
             .find("array of arrays") != std::string::npos);
   CHECK(refuse(header(0, 1) + raw_string("k") + raw<std::uint32_t>(9) + raw<std::uint32_t>(0) +
@@ -108,7 +109,8 @@ TEST_CASE("gguf: violations are named") {
   CHECK(refuse(header(1, 0) + tensor("t", 5, 8, 0) + pad).find("multiple of 32") != std::string::npos);
   CHECK(refuse(header(1, 0) + tensor("t", 5, 4, 0) + pad).find("unknown type 4") != std::string::npos);
   CHECK(refuse(header(1, 0) + tensor("t", 5, 0, 64) + pad).find("expected 0") != std::string::npos);
-  CHECK(refuse(header(1, 0) + tensor("t", std::uint64_t{1} << 62U, 0, 0) + pad).find("impossible") != std::string::npos);
+  CHECK(refuse(header(1, 0) + tensor("t", std::uint64_t{1} << 62U, 0, 0) + pad).find("impossible") !=
+        std::string::npos);
   CHECK(refuse(header(2, 0) + tensor("t", 1, 0, 0) + tensor("t", 1, 0, 32) + pad).find("twice") != std::string::npos);
   CHECK(refuse(header(0, 1) + strings_entry("tokenizer.ggml.tokens", {"a", "a"})).find("twice") != std::string::npos);
 }

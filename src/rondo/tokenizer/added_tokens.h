@@ -37,9 +37,9 @@ class AddedMatcher {
   };
   [[nodiscard]] std::uint32_t child(std::uint32_t node, unsigned char byte) const;
 
-  std::vector<Node> nodes_;            // the trie; node 0 is the root
-  std::vector<std::uint32_t> roots_;   // by first byte: node or 0
-  std::vector<bool> pairs_;            // by first two bytes: may a token start so
+  std::vector<Node> nodes_;           // the trie; node 0 is the root
+  std::vector<std::uint32_t> roots_;  // by first byte: node or 0
+  std::vector<bool> pairs_;           // by first two bytes: may a token start so
 };
 
 }  // namespace rondo::tokenizer

@@ -6,8 +6,7 @@ Range Aligned::origin(Range range) const {
   if (!changed_) return {base_ + range.begin, base_ + range.end};
   if (origins_.empty()) return {base_, base_};
   if (range.begin == range.end) {
-    const std::uint32_t at =
-        range.begin < origins_.size() ? origins_[range.begin].begin : origins_.back().end;
+    const std::uint32_t at = range.begin < origins_.size() ? origins_[range.begin].begin : origins_.back().end;
     return {at, at};
   }
   const std::uint32_t begin = origins_[range.begin].begin;

@@ -113,7 +113,8 @@ void Bpe::add_merges_by_score(const std::vector<double>& scores) {
     if (!vocabulary_.contains(id)) continue;
     const std::string_view token = vocabulary_.bytes(id);
     if (vocabulary_.find(token) != id || static_cast<std::size_t>(id) >= scores.size()) continue;
-    const auto place = std::lower_bound(order.begin(), order.end(), scores[static_cast<std::size_t>(id)], std::greater<>());
+    const auto place =
+        std::lower_bound(order.begin(), order.end(), scores[static_cast<std::size_t>(id)], std::greater<>());
     const auto rank = static_cast<std::uint32_t>(place - order.begin());
     for (std::size_t cut = char_size(token, 0); cut < token.size(); cut += char_size(token, cut)) {
       const std::string_view parts[2] = {token.substr(0, cut), token.substr(cut)};
@@ -121,7 +122,8 @@ void Bpe::add_merges_by_score(const std::vector<double>& scores) {
       const auto is_possible = [this](std::string_view part) {
         return vocabulary_.find(part).has_value() || char_size(part, 0) == part.size();
       };
-      if (is_possible(parts[0]) && is_possible(parts[1])) add_merge(intern(parts[0]), intern(parts[1]), rank, id, false);
+      if (is_possible(parts[0]) && is_possible(parts[1]))
+        add_merge(intern(parts[0]), intern(parts[1]), rank, id, false);
     }
   }
 }
@@ -172,8 +174,8 @@ void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
       continue;
     }
     const bool in_bytes = options_.byte_fallback && std::all_of(character.begin(), character.end(), [this](char byte) {
-      return fallback_ids_[static_cast<unsigned char>(byte)] != kNone;
-    });
+                            return fallback_ids_[static_cast<unsigned char>(byte)] != kNone;
+                          });
     if (in_bytes) {
       flush();
       for (const char byte : character) put(fallback_ids_[static_cast<unsigned char>(byte)], 1);
@@ -280,7 +282,8 @@ void Bpe::emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>
     std::uint32_t lost = 0;
     for (const char byte : bytes) {
       const auto index = static_cast<unsigned char>(byte);
-      const TokenId id = vocabulary_.is_byte_level() || fallback_ids_[index] == kNone ? byte_ids_[index] : fallback_ids_[index];
+      const TokenId id =
+          vocabulary_.is_byte_level() || fallback_ids_[index] == kNone ? byte_ids_[index] : fallback_ids_[index];
       ++lost;
       if (id == kNone) continue;
       out.push_back({id, lost});
@@ -298,7 +301,8 @@ void Bpe::emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>
 void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const {
   if (piece.empty()) return;
   const auto whole = [&]() -> std::optional<TokenId> {
-    if (options_.ignore_merges || (options_.whole_newlines && piece.find_first_not_of('\n') == std::string_view::npos)) {
+    if (options_.ignore_merges ||
+        (options_.whole_newlines && piece.find_first_not_of('\n') == std::string_view::npos)) {
       return vocabulary_.find(piece);
     }
     return std::nullopt;

@@ -25,11 +25,11 @@ struct Unit {
 };
 
 struct BpeOptions {
-  bool ignore_merges = false;       // a piece that is a token becomes that token, whatever the merges say
-  bool whole_newlines = false;      // the same, for pieces of line feeds only
-  bool byte_fallback = false;       // unknown characters become the tokens <0xXX> of their bytes
-  bool fuse_unknown = false;        // neighbouring unknown characters become one unknown token
-  std::optional<TokenId> unknown;   // without one, unknown characters vanish
+  bool ignore_merges = false;      // a piece that is a token becomes that token, whatever the merges say
+  bool whole_newlines = false;     // the same, for pieces of line feeds only
+  bool byte_fallback = false;      // unknown characters become the tokens <0xXX> of their bytes
+  bool fuse_unknown = false;       // neighbouring unknown characters become one unknown token
+  std::optional<TokenId> unknown;  // without one, unknown characters vanish
 };
 
 class Bpe {
@@ -85,9 +85,9 @@ class Bpe {
   std::vector<Merge> merges_;  // open addressing; result -1 is free
   std::size_t merge_count_ = 0;
   unsigned shift_ = 64;
-  std::array<TokenId, 256> byte_ids_{};     // of single bytes; -1: none
-  std::array<TokenId, 256> fallback_ids_{};  // of <0xXX>; -1: none
-  std::vector<bool> control_;               // by id
+  std::array<TokenId, 256> byte_ids_{};             // of single bytes; -1: none
+  std::array<TokenId, 256> fallback_ids_{};         // of <0xXX>; -1: none
+  std::vector<bool> control_;                       // by id
   std::unordered_map<std::string, TokenId> parts_;  // pieces that are no tokens
 };
 

@@ -14,10 +14,14 @@ std::optional<char> fallback_byte(std::string_view token) {
   unsigned value = 0;
   for (const char c : token.substr(3, 2)) {
     unsigned digit = 0;
-    if (c >= '0' && c <= '9') digit = static_cast<unsigned>(c - '0');
-    else if (c >= 'A' && c <= 'F') digit = static_cast<unsigned>(c - 'A' + 10);
-    else if (c >= 'a' && c <= 'f') digit = static_cast<unsigned>(c - 'a' + 10);
-    else return std::nullopt;
+    if (c >= '0' && c <= '9')
+      digit = static_cast<unsigned>(c - '0');
+    else if (c >= 'A' && c <= 'F')
+      digit = static_cast<unsigned>(c - 'A' + 10);
+    else if (c >= 'a' && c <= 'f')
+      digit = static_cast<unsigned>(c - 'a' + 10);
+    else
+      return std::nullopt;
     value = value * 16 + digit;
   }
   return static_cast<char>(value);
@@ -110,11 +114,17 @@ Status add_steps(const json::Value& description, int depth, Decoder& to) {
   }
   if (*type == "Replace") return add_replace(description, to);
   if (*type == "Metaspace") return add_metaspace(description, to);
-  if (*type == "ByteLevel") to.add(Decoder::Bytes{});
-  else if (*type == "ByteFallback") to.add(Decoder::ByteFallback{});
-  else if (*type == "Fuse") to.add(Decoder::Fuse{});
-  else if (*type == "Strip") to.add(Decoder::Strip{std::string(description.find_string("content").value_or(" ")), number(description, "start"), number(description, "stop")});
-  else return unsupported("the decoder `" + std::string(*type) + "` is not supported");
+  if (*type == "ByteLevel")
+    to.add(Decoder::Bytes{});
+  else if (*type == "ByteFallback")
+    to.add(Decoder::ByteFallback{});
+  else if (*type == "Fuse")
+    to.add(Decoder::Fuse{});
+  else if (*type == "Strip")
+    to.add(Decoder::Strip{std::string(description.find_string("content").value_or(" ")), number(description, "start"),
+                          number(description, "stop")});
+  else
+    return unsupported("the decoder `" + std::string(*type) + "` is not supported");
   return Done{};
 }
 
@@ -154,7 +164,8 @@ Decoder::Run::Run(const Decoder& decoder) : decoder_(decoder), states_(decoder.s
   bool fused = false;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     states_[i].fused = fused;
-    fused = fused || std::holds_alternative<Fuse>(decoder.steps_[i]) || std::holds_alternative<Bytes>(decoder.steps_[i]);
+    fused =
+        fused || std::holds_alternative<Fuse>(decoder.steps_[i]) || std::holds_alternative<Bytes>(decoder.steps_[i]);
   }
 }
 
@@ -186,7 +197,8 @@ void Decoder::Run::strip(std::size_t step, const Strip& options, std::string tex
   if (options.content.empty()) return feed(step + 1, std::move(text), out);
   std::string_view rest = text;
   std::size_t stripped = state.fused ? state.count : 0;
-  for (; stripped < options.start && rest.starts_with(options.content); ++stripped) rest.remove_prefix(options.content.size());
+  for (; stripped < options.start && rest.starts_with(options.content); ++stripped)
+    rest.remove_prefix(options.content.size());
   if (state.fused) state.count = rest.empty() ? stripped : options.start;
   std::string kept = state.held + std::string(rest);
   state.held.clear();

@@ -12,7 +12,14 @@ namespace {
 constexpr std::string_view kMark = "\u2581";  // a space inside character vocabularies
 
 // Values of tokenizer.ggml.token_type.
-enum class TokenType : std::int64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+enum class TokenType : std::int64_t {
+  kNormal = 1,
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6
+};
 
 Error damaged(std::string message) {
   Error error;
@@ -40,7 +47,8 @@ Result<Fields> read_fields(const model::Gguf& gguf) {
     return damaged("`tokenizer.ggml.token_type` is shorter than `tokenizer.ggml.tokens`");
   }
   if (const auto* scores = gguf.find_floats("tokenizer.ggml.scores")) fields.scores = *scores;
-  if (const auto* scores = gguf.find_ints("tokenizer.ggml.scores")) fields.scores.assign(scores->begin(), scores->end());
+  if (const auto* scores = gguf.find_ints("tokenizer.ggml.scores"))
+    fields.scores.assign(scores->begin(), scores->end());
   if (!fields.scores.empty() && fields.scores.size() < fields.tokens->size()) {
     return damaged("`tokenizer.ggml.scores` is shorter than `tokenizer.ggml.tokens`");
   }
@@ -161,7 +169,8 @@ Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource
 
   auto state = std::make_unique<Tokenizer::State>(type != nullptr && type->byte_level);
   load_tokens(fields.value(), *state);
-  Status status = sentence_piece ? load_sentence_piece(gguf, fields.value(), *state) : load_byte_pair(gguf, *type, *state);
+  Status status =
+      sentence_piece ? load_sentence_piece(gguf, fields.value(), *state) : load_byte_pair(gguf, *type, *state);
   if (!status.ok()) return status.error();
   state->finish();
   load_ends(gguf, sentence_piece || type->add_bos, *state);

@@ -9,8 +9,8 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr TokenId kMaxId = 1 << 22;                // far above every vocabulary; keeps tables small
-constexpr std::size_t kMaxAddedBytes = 4096;       // see the cost of AddedMatcher
+constexpr TokenId kMaxId = 1 << 22;           // far above every vocabulary; keeps tables small
+constexpr std::size_t kMaxAddedBytes = 4096;  // see the cost of AddedMatcher
 constexpr std::size_t kMaxPoolBytes = std::size_t{1} << 30U;
 
 Error damaged(std::string message) {
@@ -92,9 +92,7 @@ Status load_model(const json::Value& model, Tokenizer::State& state) {
   options.ignore_merges = flag(model, "ignore_merges");
   options.byte_fallback = flag(model, "byte_fallback");
   options.fuse_unknown = flag(model, "fuse_unk");
-  if (const auto unknown = model.find_string("unk_token")) {
-    options.unknown = state.vocabulary.find_text(*unknown);
-  }
+  if (const auto unknown = model.find_string("unk_token")) { options.unknown = state.vocabulary.find_text(*unknown); }
   state.model.emplace(state.vocabulary, options);
   return load_merges(model, state.vocabulary, *state.model);
 }
@@ -258,14 +256,17 @@ Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource
   if (!decoder.ok()) return decoder.error();
   state->decoder = std::move(decoder).value();
   if (Status status = load_model(*model, *state); !status.ok()) return status.error();
-  if (Status status = load_added(root.find("added_tokens"), source.tokenizer_config.get(), *state); !status.ok()) return status.error();
+  if (Status status = load_added(root.find("added_tokens"), source.tokenizer_config.get(), *state); !status.ok())
+    return status.error();
   if (Status status = load_processor(root.find("post_processor"), 0, *state); !status.ok()) return status.error();
   state->finish();
   for (const TokenId id : state->prefix) {
-    if (id >= state->vocab_size) return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
+    if (id >= state->vocab_size)
+      return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
   }
   for (const TokenId id : state->suffix) {
-    if (id >= state->vocab_size) return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
+    if (id >= state->vocab_size)
+      return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
   }
   const json::Value* config = source.tokenizer_config.get();
   state->bos = config_token(config, "bos_token", *state);

@@ -147,16 +147,26 @@ Status add_steps(const json::Value& description, int depth, Normalizer& to) {
     }
     return Done{};
   }
-  if (*type == "NFC") to.add(Normalizer::Unicode{unicode::Form::kNfc});
-  else if (*type == "NFD") to.add(Normalizer::Unicode{unicode::Form::kNfd});
-  else if (*type == "NFKC") to.add(Normalizer::Unicode{unicode::Form::kNfkc});
-  else if (*type == "NFKD") to.add(Normalizer::Unicode{unicode::Form::kNfkd});
-  else if (*type == "Lowercase") to.add(Normalizer::Lowercase{});
-  else if (*type == "StripAccents") to.add(Normalizer::StripAccents{});
-  else if (*type == "Replace") return add_replace(description, to);
-  else if (*type == "Prepend") to.add(Normalizer::Prepend{std::string(description.find_string("prepend").value_or(""))});
-  else if (*type == "Strip") to.add(Normalizer::Strip{flag(description, "strip_left", true), flag(description, "strip_right", true)});
-  else return unsupported("the normalizer `" + std::string(*type) + "` is not supported");
+  if (*type == "NFC")
+    to.add(Normalizer::Unicode{unicode::Form::kNfc});
+  else if (*type == "NFD")
+    to.add(Normalizer::Unicode{unicode::Form::kNfd});
+  else if (*type == "NFKC")
+    to.add(Normalizer::Unicode{unicode::Form::kNfkc});
+  else if (*type == "NFKD")
+    to.add(Normalizer::Unicode{unicode::Form::kNfkd});
+  else if (*type == "Lowercase")
+    to.add(Normalizer::Lowercase{});
+  else if (*type == "StripAccents")
+    to.add(Normalizer::StripAccents{});
+  else if (*type == "Replace")
+    return add_replace(description, to);
+  else if (*type == "Prepend")
+    to.add(Normalizer::Prepend{std::string(description.find_string("prepend").value_or(""))});
+  else if (*type == "Strip")
+    to.add(Normalizer::Strip{flag(description, "strip_left", true), flag(description, "strip_right", true)});
+  else
+    return unsupported("the normalizer `" + std::string(*type) + "` is not supported");
   return Done{};
 }
 

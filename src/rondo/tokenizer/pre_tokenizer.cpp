@@ -61,12 +61,12 @@ void cut(Range piece, const std::vector<Range>& matches, Behavior behavior, bool
       }
       if (i + 1 == parts.size()) break;
     }
-    if (!parts.empty() && (out.size() == first || out.back().end < parts.back().range.end)) push(out, parts.back().range);
+    if (!parts.empty() && (out.size() == first || out.back().end < parts.back().range.end))
+      push(out, parts.back().range);
     return;
   }
   for (const Part& part : parts) {
-    const bool joins = behavior == Behavior::kContiguous ? part.is_match == after_match
-                                                         : part.is_match && !after_match;
+    const bool joins = behavior == Behavior::kContiguous ? part.is_match == after_match : part.is_match && !after_match;
     if (behavior == Behavior::kRemoved) {
       if (!part.is_match) push(out, part.range);
     } else if (joins && out.size() > first) {
@@ -219,8 +219,8 @@ void run(const PreTokenizer::Metaspace& step, Pieces& pieces) {
   rewrite_all(pieces, [&](Range range, AlignedBuilder& out) {
     const std::string_view view = text.substr(range.begin, range.end - range.begin);
     const bool marked = view.starts_with(' ') || view.starts_with(step.replacement);
-    const bool wanted = step.prepend == Prepend::kAlways ||
-                        (step.prepend == Prepend::kFirst && pieces.text.origin(range).begin == 0);
+    const bool wanted =
+        step.prepend == Prepend::kAlways || (step.prepend == Prepend::kFirst && pieces.text.origin(range).begin == 0);
     if (wanted && !marked) out.put(step.replacement, {range.begin, range.begin});
     std::uint32_t from = range.begin;
     for (std::uint32_t at = range.begin; at < range.end; ++at) {
@@ -341,7 +341,8 @@ Status add_steps(const json::Value& description, int depth, PreTokenizer& to) {
   } else if (*type == "Whitespace") {
     to.add(PreTokenizer::Words{});
   } else if (*type == "CharDelimiterSplit") {
-    to.add(PreTokenizer::SplitText{std::string(description.find_string("delimiter").value_or(" ")), Behavior::kRemoved, false});
+    to.add(PreTokenizer::SplitText{std::string(description.find_string("delimiter").value_or(" ")), Behavior::kRemoved,
+                                   false});
   } else if (*type == "FixedLength") {
     const json::Value* length = description.find("length");
     const auto value = length == nullptr ? std::nullopt : length->to_int64();
@@ -369,7 +370,8 @@ Status PreTokenizer::add_regex(std::string_view pattern, Behavior behavior, bool
   if (!regex.ok()) return regex.error();
   SplitRegex step{std::move(regex).value(), behavior, invert, std::nullopt};
   // A scanner's matches leave no gaps, so keeping the matches is all there is to do.
-  if (behavior == Behavior::kIsolated || (behavior == Behavior::kRemoved && invert)) step.scanner = Scanner::find(pattern);
+  if (behavior == Behavior::kIsolated || (behavior == Behavior::kRemoved && invert))
+    step.scanner = Scanner::find(pattern);
   add(std::move(step));
   return Done{};
 }

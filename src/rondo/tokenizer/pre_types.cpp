@@ -12,14 +12,12 @@ constexpr View kWords = R"re('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{
 constexpr View kDigits = R"re(\p{N}+)re";
 constexpr View kThreeAsciiDigits = R"re([0-9][0-9][0-9])re";
 constexpr View kThreeDigits = R"re(\p{N}{1,3})re";
-constexpr View kPattern2 =
-    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
-    R"re(\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
-    R"re(\s+(?!\S)|\s+)re";
-constexpr View kPattern3 =
-    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
-    R"re(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
-    R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern2 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
+                           R"re(\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
+                           R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern3 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
+                           R"re(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
+                           R"re(\s+(?!\S)|\s+)re";
 constexpr View kLineEnd = R"re([\r\n])re";
 constexpr View kPattern4 =
     R"re(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ)re"
@@ -32,15 +30,14 @@ constexpr View kPattern8 = R"re(\s?\p{L}+)re";
 constexpr View kPattern9 = R"re(\s?\p{P}+)re";
 constexpr View kDigit = R"re(\p{N})re";
 constexpr View kPattern10 = R"re([一-龥぀-ゟ゠-ヿ]+)re";
-constexpr View kPattern11 =
-    R"re([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|)re"
-    R"re([^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|)re"
-    R"re(\s*[\r\n]+|\s+(?!\S)|\s+)re";
-constexpr View kPattern12 =
-    R"re([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|)re"
-    R"re([^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+|)re"
-    R"re([\r\n]|\s+(?!\S)|\s+)re";
-constexpr View kPattern13 = R"re([가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+)re";
+constexpr View kPattern11 = R"re([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|)re"
+                            R"re([^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|)re"
+                            R"re(\s*[\r\n]+|\s+(?!\S)|\s+)re";
+constexpr View kPattern12 = R"re([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|)re"
+                            R"re([^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+|)re"
+                            R"re([\r\n]|\s+(?!\S)|\s+)re";
+constexpr View kPattern13 =
+    R"re([가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+)re";
 constexpr View kPattern14 =
     R"re([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|)re"
     R"re('re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{)re"
@@ -48,32 +45,27 @@ constexpr View kPattern14 =
     R"re( ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|)re"
     R"re(\s+)re";
 constexpr View kPattern15 = R"re([\p{P}\$\+<=>\^~\|`]+)re";
-constexpr View kPattern16 =
-    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
-    R"re(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
-    R"re(\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|)re"
-    R"re(\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|)re"
-    R"re(\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})re";
+constexpr View kPattern16 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
+                            R"re(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
+                            R"re(\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|)re"
+                            R"re(\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|)re"
+                            R"re(\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})re";
 constexpr View kLines = R"re([^\n]+|[\n]+)re";
 constexpr View kVisible = R"re(\S+)re";
-constexpr View kPattern17 =
-    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
-    R"re(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
-    R"re(\s+(?!\S)|\s+)re";
-constexpr View kPattern18 =
-    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|)re"
-    R"re(\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
-    R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern17 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
+                            R"re(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
+                            R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern18 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|)re"
+                            R"re(\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
+                            R"re(\s+(?!\S)|\s+)re";
 constexpr View kPattern19 = R"re( ?[^(\s|.,!?…。，、।۔،)]+)re";
-constexpr View kPattern20 =
-    R"re([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)re"
-    R"re([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)re"
-    R"re(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|)re"
-    R"re(\s+(?!\S)|\s+)re";
-constexpr View kPattern21 =
-    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|)re"
-    R"re(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|)re"
-    R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern20 = R"re([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)re"
+                            R"re([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)re"
+                            R"re(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|)re"
+                            R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern21 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|)re"
+                            R"re(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|)re"
+                            R"re(\s+(?!\S)|\s+)re";
 constexpr View kPattern22 = R"re(<sentinel:[0-9]+>)re";
 constexpr View kPattern23 = R"re((IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z)re";
 constexpr View kPattern24 = R"re(([\t\n]|    |  ))re";
@@ -86,14 +78,12 @@ constexpr View kPattern26 =
     R"re(\s+)re";
 constexpr View kPattern27 = R"re(\d{1,3}(?=(?:\d{3})*\b))re";
 constexpr View kPattern28 = R"re((?=(\d{3})+(?!\d)))re";
-constexpr View kPattern29 =
-    R"re('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|)re"
-    R"re(\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|)re"
-    R"re(\s+(?!\S)|\s+)re";
-constexpr View kPattern30 =
-    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
-    R"re(\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|)re"
-    R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern29 = R"re('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|)re"
+                            R"re(\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|)re"
+                            R"re(\s+(?!\S)|\s+)re";
+constexpr View kPattern30 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
+                            R"re(\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|)re"
+                            R"re(\s+(?!\S)|\s+)re";
 constexpr View kPattern31 =
     R"re(\p{Han}+|[^\r\n\p{L}\p{N}]?(?:(?!\p{Han})[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])*(?:(?!\p{Han)re"
     R"re(})[\p{Ll}\p{Lm}\p{Lo}\p{M}])+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)re"
@@ -103,7 +93,8 @@ constexpr View kPattern31 =
     R"re(\s+(?!\S)|\s+)re";
 constexpr View kPattern32 = R"re([^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)re";
 constexpr View kPattern33 = R"re(\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N})))re";
-constexpr View kPattern34 = R"re([一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-힯ᄀ-ᇿ]+)re";
+constexpr View kPattern34 =
+    R"re([一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-힯ᄀ-ᇿ]+)re";
 
 struct Options {
   bool ignore_merges = false;
@@ -218,8 +209,8 @@ constexpr PreType kTypes[] = {
 }  // namespace
 
 const PreType* find_pre_type(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                   [name](const PreType& type) { return type.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [name](const PreType& type) { return type.name == name; });
   return found == std::end(kTypes) ? nullptr : found;
 }
 

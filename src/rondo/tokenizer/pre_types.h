@@ -13,8 +13,8 @@ struct PreType {
   std::string_view name;
   std::array<std::string_view, 6> patterns;  // unused ones are empty
   bool ignore_merges = false;
-  bool add_bos = false;      // unless the file says otherwise
-  bool byte_level = true;    // else: characters, spaces written as U+2581, bytes as <0xXX>
+  bool add_bos = false;    // unless the file says otherwise
+  bool byte_level = true;  // else: characters, spaces written as U+2581, bytes as <0xXX>
 };
 
 // nullptr if there is no such name.  "" is the type of files that do not name one.

@@ -109,8 +109,8 @@ Result<Regex> Regex::compile(std::string_view pattern) {
     pcre2_get_error_message(code, text.data(), text.size());
     Error error;
     error.code = ErrorCode::kTokenizer;
-    error.message = "the regular expression `" + std::string(pattern) + "` does not compile: " +
-                    reinterpret_cast<const char*>(text.data());
+    error.message = "the regular expression `" + std::string(pattern) +
+                    "` does not compile: " + reinterpret_cast<const char*>(text.data());
     return error;
   }
   state->jit = pcre2_jit_compile(state->code.get(), PCRE2_JIT_COMPLETE) == 0;
@@ -125,8 +125,9 @@ void Regex::find_all(std::string_view text, Range piece, std::vector<Range>& mat
   PCRE2_SIZE at = 0;
   PCRE2_SIZE last_end = PCRE2_UNSET;
   while (at <= size) {
-    int rc = state_->jit ? pcre2_jit_match(state_->code.get(), subject, size, at, 0, work.data.get(), work.context.get())
-                         : PCRE2_ERROR_JIT_STACKLIMIT;
+    int rc = state_->jit
+                 ? pcre2_jit_match(state_->code.get(), subject, size, at, 0, work.data.get(), work.context.get())
+                 : PCRE2_ERROR_JIT_STACKLIMIT;
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
       rc = pcre2_match(state_->code.get(), subject, size, at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, work.data.get(),
                        work.context.get());

@@ -27,11 +27,17 @@ constexpr std::uint8_t kNotWord = kMark | kOther;  // [^\s\p{L}\p{N}]
 
 constexpr std::uint8_t class_of(Category category) {
   switch (category) {
-    case Category::kLu: case Category::kLt: return kUpper;
+    case Category::kLu:
+    case Category::kLt: return kUpper;
     case Category::kLl: return kLower;
-    case Category::kLm: case Category::kLo: return kUncased;
-    case Category::kMc: case Category::kMe: case Category::kMn: return kMark;
-    case Category::kNd: case Category::kNl: case Category::kNo: return kNumber;
+    case Category::kLm:
+    case Category::kLo: return kUncased;
+    case Category::kMc:
+    case Category::kMe:
+    case Category::kMn: return kMark;
+    case Category::kNd:
+    case Category::kNl:
+    case Category::kNo: return kNumber;
     default: return kOther;
   }
 }
@@ -65,7 +71,7 @@ struct Pattern {
   RONDO_CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" number "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" RONDO_TAIL
 #define RONDO_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define RONDO_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
-#define RONDO_CASED(number, suffix)                                                                  \
+#define RONDO_CASED(number, suffix)                                                                     \
   "[^\\r\\n\\p{L}\\p{N}]?" RONDO_UPPER "*" RONDO_LOWER "+" suffix "|[^\\r\\n\\p{L}\\p{N}]?" RONDO_UPPER \
   "+" RONDO_LOWER "*" suffix "|" number "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" RONDO_TAIL
 
@@ -74,8 +80,8 @@ constexpr Pattern kPatterns[] = {
     {RONDO_SPACED "|\\s+", 0, 0, false, true, false},
     {RONDO_PLAIN("\\p{N}"), 1, 1, false, true, false},
     {RONDO_PLAIN("\\p{N}{1,3}"), 1, 3, false, true, false},
-    {RONDO_CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*" RONDO_TAIL, 1, 1,
-     true, true, false},
+    {RONDO_CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*" RONDO_TAIL,
+     1, 1, true, true, false},
     {RONDO_CASED("\\p{N}{1,3}", RONDO_CONTRACTIONS "?"), 2, 3, false, true, true},
     {RONDO_CASED("\\p{N}", ""), 2, 1, false, false, true},
 };
@@ -135,7 +141,9 @@ class Scanner::Cursor {
   [[nodiscard]] std::uint32_t contraction(std::uint32_t at, bool any_case) const {
     const std::string_view rest = text_.substr(at, 4);
     if (rest.size() < 2 || rest[0] != '\'') return at;
-    const auto lower = [any_case](char c) { return any_case && c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+    const auto lower = [any_case](char c) {
+      return any_case && c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    };
     const char first = lower(rest[1]);
     if (first == 's' || first == 't' || first == 'm' || first == 'd') return at + 2;
     if (rest.size() < 3) return at;
@@ -166,7 +174,8 @@ class Scanner::Cursor {
     const std::uint32_t from = text_[at] == ' ' ? at + 1 : at;
     std::uint32_t end = run(from, kinds);
     if (end == from) return at;
-    while (tail && end < end_ && (text_[end] == '\r' || text_[end] == '\n' || (scanner_.slashes_ && text_[end] == '/'))) ++end;
+    while (tail && end < end_ && (text_[end] == '\r' || text_[end] == '\n' || (scanner_.slashes_ && text_[end] == '/')))
+      ++end;
     return end;
   }
 

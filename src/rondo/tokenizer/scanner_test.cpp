@@ -23,9 +23,10 @@ const std::string kPatterns[] = {
 
 std::string random_text(std::mt19937& random) {
   static const char* const kParts[] = {
-      " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "\u180e", "\u0085", "a", "b", "ab", "A", "B", "AB", "\u4e2d",
-      "\u01c5", "\u02b0", "\u0301", "\u0903", "'", "'s", "'S", "'\u017f", "'ll", "'Re", "'vE", "'D", "1", "12", "\u00bd",
-      "\u0663", "!", "/", "//", "-", "_", "\U0001f600", "\u2028", "\u200d", "\U0002ebf0", "\u1c89", "\u0897", "\ufb01"};
+      " ",  "  ",      "\n",  "\r\n", "\t",         "\u00a0", "\u3000", "\u180e",     "\u0085", "a",      "b",
+      "ab", "A",       "B",   "AB",   "\u4e2d",     "\u01c5", "\u02b0", "\u0301",     "\u0903", "'",      "'s",
+      "'S", "'\u017f", "'ll", "'Re",  "'vE",        "'D",     "1",      "12",         "\u00bd", "\u0663", "!",
+      "/",  "//",      "-",   "_",    "\U0001f600", "\u2028", "\u200d", "\U0002ebf0", "\u1c89", "\u0897", "\ufb01"};
   std::string text;
   const std::size_t count = random() % 12;
   for (std::size_t i = 0; i < count; ++i) text += kParts[random() % std::size(kParts)];

@@ -28,21 +28,21 @@ struct Tokenizer::State {
   PreTokenizer pre_tokenizer;
   Decoder decoder;
 
-  std::vector<AddedToken> added;               // sorted by content
-  std::vector<std::int32_t> added_index;       // by id: place in `added` or -1
-  AddedMatcher raw_matcher;                    // tokens searched for in the text as it came
-  AddedMatcher normalized_matcher;             // tokens searched for in normalised text
+  std::vector<AddedToken> added;          // sorted by content
+  std::vector<std::int32_t> added_index;  // by id: place in `added` or -1
+  AddedMatcher raw_matcher;               // tokens searched for in the text as it came
+  AddedMatcher normalized_matcher;        // tokens searched for in normalised text
 
   // Of vocabularies that are not byte-level: what tokens stand for inside a text; token i is
   // inner[inner_begin[i]..inner_begin[i + 1]).
   std::string inner;
   std::vector<std::uint32_t> inner_begin;
   TokenId vocab_size = 0;
-  std::vector<TokenId> prefix;     // what add_special puts before the text
+  std::vector<TokenId> prefix;  // what add_special puts before the text
   std::vector<TokenId> suffix;
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;
-  std::vector<TokenId> end_ids;    // sorted
+  std::vector<TokenId> end_ids;  // sorted
 
   // Text may be cut before U+2581 unless one of these stands before it (Bpe::joined_before), so that words can be cached.
   std::optional<std::set<char32_t>> joined_before_mark;

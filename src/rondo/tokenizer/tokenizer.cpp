@@ -159,8 +159,9 @@ const AddedToken* Tokenizer::State::find_added(TokenId id) const {
 }
 
 std::optional<TokenId> Tokenizer::State::find(std::string_view content) const {
-  const auto found = std::lower_bound(added.begin(), added.end(), content,
-                                      [](const AddedToken& token, std::string_view wanted) { return token.content < wanted; });
+  const auto found =
+      std::lower_bound(added.begin(), added.end(), content,
+                       [](const AddedToken& token, std::string_view wanted) { return token.content < wanted; });
   if (found != added.end() && found->content == content) return found->id;
   return vocabulary.find_text(content);
 }

@@ -75,7 +75,9 @@ TEST_CASE("decoding, whole and streamed") {
 
 TEST_CASE("invalid UTF-8 is taken as U+FFFD") {
   const auto tokenizer = make(kSmall);
-  CHECK(show(tokenizer->encode("a\xFF" "b", {})) == "0[0,1)1[2,3)");
+  CHECK(show(tokenizer->encode("a\xFF"
+                               "b",
+                               {})) == "0[0,1)1[2,3)");
 }
 
 TEST_CASE("characters with byte fallback") {
@@ -110,8 +112,9 @@ TEST_CASE("normalizers and pre-tokenizers, seen through single characters") {
       "merges": ["1 2", "a b", "_ a", ". ."]}})");
   };
   CHECK(show(with(R"("normalizer": {"type": "Lowercase"})")->encode("A\u0130", {})) == "1[0,1)0[1,3)0[1,3)");
-  CHECK(show(with(R"("normalizer": {"type": "Strip", "strip_left": true, "strip_right": true})")->encode(" a \n", {})) ==
-        "1[1,2)");
+  CHECK(
+      show(with(R"("normalizer": {"type": "Strip", "strip_left": true, "strip_right": true})")->encode(" a \n", {})) ==
+      "1[1,2)");
   const char* digits = R"("pre_tokenizer": {"type": "Digits", "individual_digits": true})";
   CHECK(show(with(digits)->encode("12", {})) == "3[0,1)4[1,2)");
   const char* runs = R"("pre_tokenizer": {"type": "Digits", "individual_digits": false})";
@@ -120,7 +123,8 @@ TEST_CASE("normalizers and pre-tokenizers, seen through single characters") {
   CHECK(show(with(punctuation)->encode("a..ab", {})) == "1[0,1)10[1,3)7[3,5)");
   const char* next = R"("pre_tokenizer": {"type": "Split", "pattern": {"String": "_"}, "behavior": "MergedWithNext"})";
   CHECK(show(with(next)->encode("a__a", {})) == "1[0,1)5[1,2)9[2,4)");
-  const char* previous = R"("pre_tokenizer": {"type": "Split", "pattern": {"Regex": "_"}, "behavior": "MergedWithPrevious"})";
+  const char* previous =
+      R"("pre_tokenizer": {"type": "Split", "pattern": {"Regex": "_"}, "behavior": "MergedWithPrevious"})";
   CHECK(show(with(previous)->encode("_a", {})) == "5[0,1)1[1,2)");
   const char* removed = R"("pre_tokenizer": {"type": "WhitespaceSplit"})";
   CHECK(show(with(removed)->encode("a b\u3000 ab", {})) == "1[0,1)2[2,3)7[7,9)");
@@ -143,9 +147,11 @@ TEST_CASE("what is not supported says so") {
   CHECK(error(R"({})").find("no object `model`") != std::string::npos);
   CHECK(error(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}})").find("not in the vocabulary") !=
         std::string::npos);
-  CHECK(error(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []}})").find("twice") != std::string::npos);
+  CHECK(error(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []}})").find("twice") !=
+        std::string::npos);
   CHECK(error(R"({"model": {"type": "BPE", "vocab": {}, "merges": []}, "pre_tokenizer": {"type": "Split",
-      "pattern": {"Regex": "("}, "behavior": "Isolated"}})").find("does not compile") != std::string::npos);
+      "pattern": {"Regex": "("}, "behavior": "Isolated"}})")
+            .find("does not compile") != std::string::npos);
 }
 
 }  // namespace rondo::tokenizer

@@ -42,8 +42,8 @@ void append_decomposition(std::vector<Normalised>& out, const Normalised& source
   if ((property(code_point) & (compatible ? 0x200U : 0x100U)) == 0) return put(code_point);
   const auto* rows = compatible ? tables::kCompatible : tables::kCanonical;
   const auto* end = rows + (compatible ? tables::kCompatibleCount : tables::kCanonicalCount);
-  const auto* row = std::lower_bound(rows, end, code_point,
-                                     [](const tables::Decomposition& r, char32_t at) { return r.from < at; });
+  const auto* row =
+      std::lower_bound(rows, end, code_point, [](const tables::Decomposition& r, char32_t at) { return r.from < at; });
   const char32_t* pool = (compatible ? tables::kCompatiblePool : tables::kCanonicalPool) + row->offset;
   for (std::uint16_t i = 0; i < row->size; ++i) put(pool[i]);
 }
@@ -58,10 +58,9 @@ char32_t composite(char32_t first, char32_t second) {
     return first + (second - kTBase);
   }
   const auto* end = tables::kCompositions + tables::kCompositionCount;
-  const auto* row = std::lower_bound(tables::kCompositions, end, first,
-                                     [second](const tables::Composition& r, char32_t at) {
-                                       return r.first != at ? r.first < at : r.second < second;
-                                     });
+  const auto* row = std::lower_bound(
+      tables::kCompositions, end, first,
+      [second](const tables::Composition& r, char32_t at) { return r.first != at ? r.first < at : r.second < second; });
   return row != end && row->first == first && row->second == second ? row->composite : 0;
 }
 
@@ -82,9 +81,8 @@ void reorder(std::vector<Normalised>& text) {
     if (!std::is_sorted(first, last, by_class)) {
       // What changed its order is made from all of the run, so that sources never go backwards.
       const std::uint32_t begin = first->begin;
-      const std::uint32_t stop = std::max_element(first, last, [](const Normalised& a, const Normalised& b) {
-                                   return a.end < b.end;
-                                 })->end;
+      const std::uint32_t stop =
+          std::max_element(first, last, [](const Normalised& a, const Normalised& b) { return a.end < b.end; })->end;
       std::stable_sort(first, last, by_class);
       std::for_each(first, last, [begin, stop](Normalised& unit) { unit.begin = begin, unit.end = stop; });
     }
@@ -93,10 +91,10 @@ void reorder(std::vector<Normalised>& text) {
 }
 
 void compose(std::vector<Normalised>& text) {
-  std::size_t size = 0;      // of the composed text
-  std::size_t starter = 0;   // where in it the last starter stands
+  std::size_t size = 0;     // of the composed text
+  std::size_t starter = 0;  // where in it the last starter stands
   bool has_starter = false;
-  int last_class = -1;       // of the last character kept behind the starter; -1: none
+  int last_class = -1;  // of the last character kept behind the starter; -1: none
   for (const Normalised& next : text) {
     const int own_class = combining_class(next.code_point);
     // A mark is blocked from the starter by one of the same or a higher class between them.
@@ -124,7 +122,8 @@ void compose(std::vector<Normalised>& text) {
 }  // namespace
 
 bool is_normalised(std::string_view text, Form form) {
-  const unsigned mask = composes(form) ? (is_compatible(form) ? 0x800U : 0x400U) : (is_compatible(form) ? 0x200U : 0x100U);
+  const unsigned mask =
+      composes(form) ? (is_compatible(form) ? 0x800U : 0x400U) : (is_compatible(form) ? 0x200U : 0x100U);
   unsigned last_class = 0;
   for (std::size_t at = 0; at < text.size();) {
     if (static_cast<unsigned char>(text[at]) < 0x80) {

@@ -43,7 +43,9 @@ TEST_CASE("normalisation forms") {
   CHECK(normalise("e\u0301", Form::kNfc) == "\u00e9");
   CHECK(normalise("\u00e9", Form::kNfd) == "e\u0301");
   CHECK(normalise("\u212b\ufb01", Form::kNfc) == "\u00c5\ufb01");
-  CHECK(normalise("\u212b\ufb01", Form::kNfkc) == "\u00c5" "fi");
+  CHECK(normalise("\u212b\ufb01", Form::kNfkc) ==
+        "\u00c5"
+        "fi");
   CHECK(normalise("\u1100\u1161\u11a8", Form::kNfc) == "\uac01");
   CHECK(normalise("\uac01", Form::kNfd) == "\u1100\u1161\u11a8");
   CHECK(normalise("a\u0323\u0307", Form::kNfc) == "\u1ea1\u0307");
