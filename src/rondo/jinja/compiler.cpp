@@ -656,7 +656,27 @@ class Compiler {
         emit(Op::kPushNone, key.place);
       }
     }
-    emit(Op::kSlice, node.place);
+    // The reference folds constants, and folding turns the failure to slice into an undefined value.
+    const bool constant = is_constant(*node.items[0]) && std::all_of(key.items.begin(), key.items.end(), [](const ExprPtr& part) {
+      return !part || is_constant(*part);
+    });
+    emit(Op::kSlice, node.place, 0, 0, constant ? 1 : 0);
+  }
+
+  static bool is_constant(const Expr& node) {
+    switch (node.kind) {
+      case ExprKind::kString:
+      case ExprKind::kInteger:
+      case ExprKind::kFloat:
+      case ExprKind::kBool:
+      case ExprKind::kNone: return true;
+      case ExprKind::kTuple:
+      case ExprKind::kList:
+      case ExprKind::kDict:
+      case ExprKind::kNegative:
+        return std::all_of(node.items.begin(), node.items.end(), [](const ExprPtr& item) { return is_constant(*item); });
+      default: return false;
+    }
   }
 
   // Pushes the arguments; `caller`, if any, as the last keyword.

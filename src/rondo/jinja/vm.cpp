@@ -170,6 +170,8 @@ void Vm::unpack(std::uint32_t count) {
   std::vector<Value> items;
   if (value.is_sequence()) {
     items = items_of(runtime_, value);
+  } else if (value.is_number() || value.is_none() || value.kind() == Kind::kNamespace) {
+    runtime_.fail("cannot unpack non-iterable " + type_name(value) + " object");
   } else {
     items = collect(runtime_, value);
   }
@@ -532,7 +534,11 @@ Value Vm::run(Activation& activation) {
         const Value stop = pop();
         const Value start = pop();
         const Value object = pop();
-        push(get_slice(runtime_, object, start, stop, step));
+        if (instruction.flag != 0 && !object.is_string() && !object.is_sequence()) {
+          push(make_undefined_hint(runtime_, type_name(object) + " has no slices"));
+        } else {
+          push(get_slice(runtime_, object, start, stop, step));
+        }
         break;
       }
       case Op::kLoopAttr: push(loop_attribute(instruction)); break;
