@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/demo.h"
+#include "api/embedded.h"
 #include "json/print.h"
 #include "rondo/session.h"
 
@@ -45,7 +46,7 @@ void print_turn(const Turn& turn, bool as_json, const Print& print, const Print&
            " generated, ended by " + turn.stop + "\n");
 }
 
-Result<Session> start(const ChatOptions& options, const std::string& first) {
+Result<Session> start(const ChatOptions& options, const std::string& model, const std::string& first) {
   json::Array messages;
   if (!options.system.empty()) messages.push_back(message("system", options.system));
   messages.push_back(message("user", first));
@@ -54,18 +55,22 @@ Result<Session> start(const ChatOptions& options, const std::string& first) {
   if (options.clock) chat.now = now_text(options.clock());
   SessionOptions session;
   session.template_path = options.chat_template;
-  return Session::start(options.model, chat, session);
+  return Session::start(model, chat, session);
 }
 
 }  // namespace
 
 Status run_chat(const ChatOptions& options, const std::function<std::optional<std::string>()>& read_line, const Print& print,
                 const Print& progress) {
-  if (options.model.empty()) {
-    Error error;
-    error.code = ErrorCode::kInvalidArgument;
-    error.message = "name a model with --model";
-    return error;
+  std::string model = options.model;
+  if (model.empty()) {
+    EmbeddedOptions tiny;
+    tiny.cache_folder = options.cache_folder;
+    tiny.fixtures = options.fixtures;
+    Result<std::string> made = tiny_model(tiny, progress);
+    if (!made.ok()) return made.error();
+    model = std::move(made).value();
+    progress("talking to a model with random weights: it writes nonsense (--model FILE.gguf names another)\n");
   }
   StepOptions step;
   step.max_tokens = static_cast<std::size_t>(options.max_tokens);
@@ -75,7 +80,7 @@ Status run_chat(const ChatOptions& options, const std::function<std::optional<st
   while (const std::optional<std::string> line = read_line()) {
     if (line->empty()) continue;
     if (!session) {
-      auto started = start(options, *line);
+      auto started = start(options, model, *line);
       if (!started.ok()) return started.error();
       session = std::move(started).value();
     } else if (Status status = session->add(json::to_compact(json::Array{message("user", *line)})); !status.ok()) {

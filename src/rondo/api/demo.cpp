@@ -19,6 +19,11 @@ std::string seconds_text(double seconds) {
 
 std::string counted(std::size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
+std::string times(const std::optional<double>& all, const std::optional<double>& prompts) {
+  if (!all) return "";
+  return ", " + seconds_text(*all) + (prompts ? " of which prompts " + seconds_text(*prompts) : std::string());
+}
+
 std::string totals(const DemoRun& run, const char* other) {
   std::size_t prompt = 0;
   std::size_t reused = 0;
@@ -32,9 +37,9 @@ std::string totals(const DemoRun& run, const char* other) {
   }
   std::string out = "bridge:    " + counted(run.bridge_breaks, "break") + ", " + std::to_string(prompt) + " prompt tokens, " +
                     std::to_string(reused) + " reused, " + std::to_string(prefilled) + " prefilled, " + std::to_string(generated) + " generated";
-  if (run.bridge_seconds) out += ", " + seconds_text(*run.bridge_seconds);
+  out += times(run.bridge_seconds, run.bridge_prompt_seconds);
   out += "\n" + std::string(other) + ": " + counted(run.rerender_breaks, "break") + ", " + std::to_string(run.rerender_prefilled) + " prefilled";
-  if (run.rerender_seconds) out += ", " + seconds_text(*run.rerender_seconds);
+  out += times(run.rerender_seconds, run.rerender_prompt_seconds);
   return out + "\n";
 }
 

@@ -33,9 +33,11 @@ struct DemoRun {
   std::vector<DemoRow> rows;
   std::size_t bridge_breaks = 0;    // prompts that did not begin with all earlier ids
   std::size_t rerender_breaks = 0;
-  std::optional<double> bridge_seconds;    // decoding prompts and turns
-  std::optional<double> rerender_seconds;  // the same turns behind re-rendered prompts, on the same engine
-  std::size_t rerender_prefilled = 0;      // tokens, measured in that second run
+  std::optional<double> bridge_seconds;    // decoding prompts and turns, on an empty memory at first
+  std::optional<double> rerender_seconds;  // the same turns behind re-rendered prompts
+  std::optional<double> bridge_prompt_seconds;    // the prompts' part of it
+  std::optional<double> rerender_prompt_seconds;
+  std::size_t rerender_prefilled = 0;      // tokens, measured in that run
   json::Array messages;             // the conversation as a client sees it
 };
 

@@ -35,7 +35,7 @@ Result<double> decode_turn(engine::Engine& engine, std::span<const TokenId> prom
   Result<engine::Generation> generated = engine.generate(generate);
   if (!generated.ok()) return generated.error();
   turn = std::move(generated).value();
-  return clock ? clock() - begin : 0;
+  return clock ? clock() - begin : 0.0;
 }
 
 void append(std::vector<TokenId>& ids, const tokenizer::Tokenizer& tokenizer, std::string_view text) {

@@ -79,6 +79,8 @@ json::Value to_json(const DemoRun& run) {
                    {"rerender_prefilled", run.rerender_prefilled}};
   if (run.bridge_seconds) out.set("bridge_seconds", *run.bridge_seconds);
   if (run.rerender_seconds) out.set("rerender_seconds", *run.rerender_seconds);
+  if (run.bridge_prompt_seconds) out.set("bridge_prompt_seconds", *run.bridge_prompt_seconds);
+  if (run.rerender_prompt_seconds) out.set("rerender_prompt_seconds", *run.rerender_prompt_seconds);
   out.set("messages", run.messages);
   return out;
 }

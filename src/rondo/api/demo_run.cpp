@@ -95,26 +95,50 @@ class Driver {
   std::size_t bridge_breaks_ = 0;
 };
 
-// The same turns once more, behind the prompts that a re-render makes.
-Status run_again(engine::Engine& engine, const session::Session& session, const std::function<double()>& clock, DemoRun& run) {
+struct Replayed {
+  double prompt_seconds = 0;
+  double turn_seconds = 0;
+  std::size_t prefilled = 0;
+};
+
+// The same turns once more on an empty memory, behind the bridged or the re-rendered prompts: equal work but for those.
+Result<Replayed> run_again(engine::Engine& engine, const session::Session& session, bool rerendered, const std::function<double()>& clock) {
+  const auto now = [&] { return clock ? clock() : 0.0; };
   engine.clear();
-  double seconds = 0;
+  Replayed out;
   for (const session::Turn& turn : session.turns()) {
     const std::span<const TokenId> all = session.ids();
-    const std::span<const TokenId> prompt = turn.rerender ? std::span<const TokenId>(turn.rerender->ids) : all.first(turn.prompt_tokens);
+    std::span<const TokenId> prompt = all.first(turn.prompt_tokens);
+    if (rerendered && turn.rerender) prompt = turn.rerender->ids;
     if (prompt.empty()) continue;  // the template refused the messages: a client could not go on at all
     Replay replay(all.subspan(turn.sampled_begin, turn.generated()));
     engine::GenerateOptions generate;
     generate.max_tokens = turn.generated();
     generate.constraint = &replay;
-    const double begin = clock ? clock() : 0;
+    const double begin = now();
     const Result<engine::PromptReport> report = engine.prompt(prompt);
     if (!report.ok()) return report.error();
+    const double middle = now();
     if (const Result<engine::Generation> done = engine.generate(generate); !done.ok()) return done.error();
-    if (clock) seconds += clock() - begin;
-    run.rerender_prefilled += report.value().prefilled;
+    out.prompt_seconds += middle - begin;
+    out.turn_seconds += now() - middle;
+    out.prefilled += report.value().prefilled;
   }
-  if (clock) run.rerender_seconds = seconds;
+  return out;
+}
+
+// Times both ways, the bridge first.
+Status time_both(engine::Engine& engine, const session::Session& session, const std::function<double()>& clock, DemoRun& run) {
+  const Result<Replayed> bridged = run_again(engine, session, false, clock);
+  if (!bridged.ok()) return bridged.error();
+  const Result<Replayed> rerendered = run_again(engine, session, true, clock);
+  if (!rerendered.ok()) return rerendered.error();
+  run.rerender_prefilled = rerendered.value().prefilled;
+  if (!clock) return Done{};
+  run.bridge_seconds = bridged.value().prompt_seconds + bridged.value().turn_seconds;
+  run.rerender_seconds = rerendered.value().prompt_seconds + rerendered.value().turn_seconds;
+  run.bridge_prompt_seconds = bridged.value().prompt_seconds;
+  run.rerender_prompt_seconds = rerendered.value().prompt_seconds;
   return Done{};
 }
 
@@ -132,25 +156,21 @@ Result<DemoRun> run_agent(EmbeddedModel& model, const DemoData& data, std::uint6
   Driver driver({*model.chat_template, *model.tokenizer, *model.engine}, conversation, data.agent);
   if (const Status started = driver.start(); !started.ok()) return started.error();
   DemoRun run;
-  double seconds = 0;
   for (std::size_t i = 0; i < data.agent.size(); ++i) {
     if (const Status prepared = driver.prepare(i); !prepared.ok()) return prepared.error();
     engine::GenerateOptions generate;
     generate.max_tokens = driver.script().size();
     generate.constraint = &driver.script();
     generate.sampling = {.temperature = 1.0F, .seed = seed * 1000 + i};
-    const double begin = clock ? clock() : 0;
     const Result<session::Turn> turn = driver.session().step(generate);
     if (!turn.ok()) return turn.error();
-    if (clock) seconds += clock() - begin;
     run.rows.push_back(row_of(turn.value(), i + 1));
     on_row(run.rows.back());
   }
-  if (clock) run.bridge_seconds = seconds;
   run.bridge_breaks = driver.bridge_breaks();
   run.rerender_breaks = count_breaks(run.rows);
   run.messages = driver.session().messages();
-  if (const Status again = run_again(*model.engine, driver.session(), clock, run); !again.ok()) return again.error();
+  if (const Status timed = time_both(*model.engine, driver.session(), clock, run); !timed.ok()) return timed.error();
   return run;
 }
 

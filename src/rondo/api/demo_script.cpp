@@ -78,34 +78,70 @@ struct Script::Builder {
     return message;
   }
 
+  // Text that waits to be tokenized as one, as a model would most likely write it.
+  std::string chunk;
+  std::vector<std::pair<std::size_t, std::int32_t>> owners;  // from this byte of the chunk on: whose text
+
   void add_text(std::string_view text, std::int32_t leaf) {
-    if (step.style == "resplit" && leaf >= 0) {  // the same text in other tokens than a tokenizer would choose
-      for (std::size_t at = 0; at < text.size(); at += 2) add_ids(text.substr(at, 2), leaf);
-    } else {
-      add_ids(text, leaf);
+    if (text.empty()) return;
+    owners.emplace_back(chunk.size(), leaf);
+    chunk += text;
+  }
+
+  // The parts of chunk bytes [begin, end).
+  std::vector<Part> parts_of(std::size_t begin, std::size_t end) const {
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      const std::size_t from = std::max(begin, owners[i].first);
+      const std::size_t to = std::min(end, i + 1 < owners.size() ? owners[i + 1].first : chunk.size());
+      if (from < to) parts.push_back({owners[i].second, chunk.substr(from, to - from)});
+    }
+    return parts;
+  }
+
+  void encode(std::size_t begin, std::size_t end, bool as_template) {
+    tokenizer::EncodeOptions options;
+    std::vector<tokenizer::ByteRange> allowed;
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      const std::size_t from = std::max(begin, owners[i].first);
+      const std::size_t to = std::min(end, i + 1 < owners.size() ? owners[i + 1].first : chunk.size());
+      if (as_template && from < to && owners[i].second == kTemplate) allowed.push_back({from - begin, to - begin});
+    }
+    options.allowed = &allowed;
+    for (const tokenizer::Piece& piece : context.tokenizer.encode(std::string_view(chunk).substr(begin, end - begin), options)) {
+      script.plan_.push_back({piece.id, false, false, parts_of(begin + piece.begin, begin + piece.end)});
     }
   }
 
-  void add_ids(std::string_view text, std::int32_t leaf) {
-    tokenizer::EncodeOptions options;
-    options.parse_special = leaf < 0;
-    options.parse_added = leaf < 0;
-    for (const TokenId id : context.tokenizer.encode_ids(text, options)) script.plan_.push_back({id, leaf, false, false});
+  void flush() {
+    if (step.style == "resplit") {  // texts in other tokens than a tokenizer would choose
+      for (std::size_t i = 0; i < owners.size(); ++i) {
+        const std::size_t end = i + 1 < owners.size() ? owners[i + 1].first : chunk.size();
+        const bool own = owners[i].second == kTemplate;
+        const std::size_t step_size = own ? end - owners[i].first : 2;
+        for (std::size_t at = owners[i].first; at < end; at += step_size) encode(at, std::min(at + step_size, end), own);
+      }
+    } else {
+      encode(0, chunk.size(), true);
+    }
+    chunk.clear();
+    owners.clear();
   }
 
   void add_leaf(std::size_t index) {
     const std::string& text = texts[index];
     const auto leaf = static_cast<std::int32_t>(index);
     const bool spaced = step.style == "newlines" && is_message_text(index);
-    if (spaced) add_ids("\n", leaf);
+    if (spaced) add_text("\n", leaf);
     std::size_t count = 0;
     const char* end = text.data() + text.size();
     if (text.starts_with("*") && std::from_chars(text.data() + 1, end, count).ptr == end) {
-      for (std::size_t i = 0; i < count; ++i) script.plan_.push_back({0, leaf, true, i == 0});
+      flush();
+      for (std::size_t i = 0; i < count; ++i) script.plan_.push_back({0, true, i == 0, {{leaf, ""}}});
     } else {
       add_text(text, leaf);
     }
-    if (spaced) add_ids("\n\n", leaf);
+    if (spaced) add_text("\n\n", leaf);
   }
 
   bool is_message_text(std::size_t index) const {
@@ -130,24 +166,30 @@ struct Script::Builder {
         replace_all(literal, "\": ", "\":");
         replace_all(literal, ", \"", ",\"");
       }
-      add_ids(literal, -1);
-      if (at == std::string_view::npos) return;
+      add_text(literal, kTemplate);
+      if (at == std::string_view::npos) break;
       add_leaf(which);
       text.remove_prefix(at + leaf_name(which).size());
     }
+    flush();
   }
 };
 
 Result<Script> Script::make(const render::TurnContext& context, const render::TurnProfile& profile, const json::Array& history,
                             const DemoStep& step) {
   Script script(context.tokenizer);
-  Builder builder{script, context, step, {}};
+  Builder builder{script, context, step, {}, {}, {}};
   script.message_ = builder.with_leaves();
   script.leaves_ = builder.texts.size();
   script.stops_ = profile.stop_ids;
   json::Array messages = history;
   messages.push_back(script.message_);
   Result<jinja::Rendered> rendered = render::render_messages(context, messages, false);
+  if (!rendered.ok()) {  // some templates have no place for words beside a call
+    script.message_.as_object().set("content", "");
+    messages.back() = script.message_;
+    rendered = render::render_messages(context, messages, false);
+  }
   if (!rendered.ok()) return rendered.error();
   const std::vector<render::Extent> extents = render::sampled_extents(context, rendered.value(), messages);
   if (extents.empty() || extents.back().end <= extents.back().begin) {
@@ -161,7 +203,7 @@ Result<Script> Script::make(const render::TurnContext& context, const render::Tu
   script.limit_ = script.plan_.size();
   if (step.style == "truncated") {  // inside the last text
     std::size_t cut = script.plan_.size();
-    while (cut > 0 && script.plan_[cut - 1].leaf < 0) --cut;
+    while (cut > 0 && script.plan_[cut - 1].parts.front().leaf == kTemplate) --cut;
     script.limit_ = cut > 4 ? cut - 3 : cut;
   }
 
@@ -201,26 +243,24 @@ std::vector<TokenId> Script::ids() const {
 
 // What is missing behind `written` tokens, without the texts and the stop.
 std::string Script::closing_text(std::size_t written) const {
-  std::vector<TokenId> ids;
+  std::string text;
   for (std::size_t i = written; i < plan_.size(); ++i) {
-    if (plan_[i].leaf < 0 && std::binary_search(stops_.begin(), stops_.end(), plan_[i].id)) break;
-    if (plan_[i].leaf < 0) ids.push_back(plan_[i].id);
+    if (!plan_[i].free && std::binary_search(stops_.begin(), stops_.end(), plan_[i].id)) break;
+    for (const Part& part : plan_[i].parts) {
+      if (part.leaf == kTemplate) text += part.text;
+    }
   }
-  const Result<std::string> text = tokenizer_->decode(ids, {});
-  return text.ok() ? text.value() : "";
+  return text;
 }
 
 Result<render::ParsedCompletion> Script::read(std::span<const TokenId> sampled) const {
-  std::vector<std::vector<TokenId>> ids(leaves_);
+  std::vector<std::string> texts(leaves_);
   const std::size_t written = std::min(sampled.size(), plan_.size());
   for (std::size_t i = 0; i < written; ++i) {
-    if (plan_[i].leaf >= 0) ids[static_cast<std::size_t>(plan_[i].leaf)].push_back(sampled[i]);
-  }
-  std::vector<std::string> texts;
-  for (const std::vector<TokenId>& leaf : ids) {
-    Result<std::string> text = tokenizer_->decode(leaf, {});
-    if (!text.ok()) return text.error();
-    texts.push_back(std::move(text).value());
+    for (const Part& part : plan_[i].parts) {
+      if (part.leaf == kTemplate) continue;
+      texts[static_cast<std::size_t>(part.leaf)] += plan_[i].free ? tokenizer_->token_bytes(sampled[i]) : std::string_view(part.text);
+    }
   }
   json::Value message = message_;
   change_texts(message, [&](const std::string& text) {

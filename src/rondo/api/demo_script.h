@@ -34,12 +34,19 @@ class Script final : public engine::TokenConstraint {
   [[nodiscard]] Result<render::ParsedCompletion> read(std::span<const engine::TokenId> sampled) const;
 
  private:
+  static constexpr std::int32_t kTemplate = -1;
+
+  // Bytes of one text (its index) or of the template (kTemplate).
+  struct Part {
+    std::int32_t leaf = kTemplate;
+    std::string text;
+  };
   // One token of the plan.
   struct Place {
     engine::TokenId id = 0;   // unless free
-    std::int32_t leaf = -1;   // index of the text that it belongs to; -1: the template's own
     bool free = false;
     bool first = false;       // of a free run: begins a word without a space before it
+    std::vector<Part> parts;  // what it spells; of a free token only whose text it is part of
   };
   struct Builder;
 

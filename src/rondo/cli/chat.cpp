@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ int run_chat(const ChatArguments& arguments) {
   options.chat_template = arguments.chat_template;
   options.system = arguments.system;
   options.cache_folder = cache_folder();
+  if (const char* fixtures = std::getenv("RONDO_FIXTURES")) options.fixtures = fixtures;
   options.max_tokens = arguments.max_tokens;
   options.temperature = arguments.temperature;
   options.seed = arguments.seed;

@@ -20,11 +20,18 @@ std::vector<TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces) {
   return ids;
 }
 
-// Two token lists can differ and still spell the same text; then no template line is to blame.
-void explain_tokenization(const render::TurnContext& context, std::span<const TokenId> known,
-                          const jinja::Rendered& rendered, render::Break& broken) {
+// Two token lists can differ and still spell the same text, at least over the tokens where they part; then no template
+// line is to blame.
+void explain_tokenization(const render::TurnContext& context, std::span<const TokenId> known, const jinja::Rendered& rendered,
+                          const tokenizer::Piece* piece, render::Break& broken) {
+  if (piece == nullptr) return;
   const Result<std::string> text = context.tokenizer.decode(known, {});
-  if (!text.ok() || !rendered.text.bytes().starts_with(text.value())) return;
+  const Result<std::string> through = context.tokenizer.decode(known.first(broken.kept_tokens + 1), {});
+  if (!text.ok() || !through.ok()) return;
+  const std::string& again = rendered.text.bytes();
+  const auto same = static_cast<std::size_t>(
+      std::mismatch(text.value().begin(), text.value().end(), again.begin(), again.end()).first - text.value().begin());
+  if (same < through.value().size() || same < piece->end) return;
   broken.line = 0;
   broken.column = 0;
   broken.cause = "the same text, in other tokens than the model sampled";
@@ -95,7 +102,13 @@ Result<Rerender> Session::render_again(std::size_t known) {
   const std::span<const TokenId> seen = std::span(ids_).first(known);
   out.broken = render::find_break(context_, seen, rendered.value(), pieces, before_ ? &*before_ : nullptr);
   out.reusable = out.broken ? out.broken->kept_tokens : known;
-  if (out.broken) explain_tokenization(context_, seen, rendered.value(), *out.broken);
+  if (out.broken) {
+    const std::size_t at = out.broken->kept_tokens;
+    explain_tokenization(context_, seen, rendered.value(), at < pieces.size() ? &pieces[at] : nullptr, *out.broken);
+    // A break stays where it is for the rest of the conversation; what caused it is seen only in the render it came with.
+    if (broken_ && broken_->kept_tokens == at && broken_->message == out.broken->message) out.broken = broken_;
+  }
+  broken_ = out.broken;
   before_ = std::move(rendered).value();
   return out;
 }

@@ -114,6 +114,7 @@ class Session {
   std::optional<render::Bridged> bridged_;  // what the next turn's record takes over
   std::optional<Rerender> rerender_;
   std::optional<jinja::Rendered> before_;   // the last render of the visible messages
+  std::optional<render::Break> broken_;     // and where it broke
 };
 
 }  // namespace rondo::session

@@ -1,0 +1,79 @@
+// The demonstration's parts: the families' rollouts break nowhere over bridges, and the conversation on a tiny model runs.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "api/demo.h"
+#include "api/demo_parts.h"
+#include "api/table.h"
+#include "json/parse.h"
+
+using namespace rondo;
+using namespace rondo::api;
+
+namespace {
+
+std::string fixtures() {
+  const char* folder = std::getenv("RONDO_FIXTURES");
+  if (folder == nullptr) MESSAGE("skipped: RONDO_FIXTURES is not set");
+  return folder != nullptr ? folder : "";
+}
+
+}  // namespace
+
+TEST_CASE("every family's rollout goes through, and no bridge breaks") {
+  const std::string folder = fixtures();
+  if (folder.empty()) return;
+  const DemoData data = demo_data().value();
+  CHECK(data.agent.size() == 12);
+  CHECK(data.families.size() == 5);
+  for (const std::string& corpus : {std::string(), std::string(RONDO_SOURCE_DIR) + "/../shared/corpus"}) {
+    for (const DemoFamily& family : data.families) {
+      const FamilyRun run = run_family(family, data, folder, corpus);
+      CAPTURE(run.name);
+      CAPTURE(run.chat_template);
+      CHECK(run.failure == "");
+      CHECK(run.rows.size() == data.rollout.size());
+      CHECK(run.bridge_breaks == 0);
+      CHECK(run.rerender_breaks > 0);
+      for (std::size_t i = 1; i < run.rows.size(); ++i) {
+        CHECK(run.rows[i].reused + 1 >= run.rows[i - 1].prompt + run.rows[i - 1].generated);
+        CHECK((run.rows[i].line > 0 || !run.rows[i].cause.empty() || run.rows[i].rerender_reused > 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("the agent's conversation on a tiny model reuses everything but the new turns") {
+  const std::string folder = fixtures();
+  if (folder.empty() || !engine::has_llama_cpp()) return;
+  DemoOptions options;
+  options.fixtures = folder;
+  options.cache_folder = (std::filesystem::temp_directory_path() / ("rondo-demo-" + std::to_string(getpid()))).string();
+  options.json = true;
+  std::string printed;
+  const Status status = run_demo(options, [&](std::string_view text) { printed += text; }, [](std::string_view) {});
+  std::error_code ignored;
+  std::filesystem::remove_all(options.cache_folder, ignored);
+  REQUIRE_MESSAGE(status.ok(), (status.ok() ? "" : status.error().to_string()));
+  const json::Value report = json::parse(printed).value();
+  const json::Value& agent = *report.find("agent");
+  CHECK(*agent.find("bridge_breaks") == json::Value(0));
+  const json::Array& turns = agent.find("turns")->as_array();
+  REQUIRE(turns.size() == 12);
+  for (std::size_t i = 1; i < turns.size(); ++i) {
+    const auto number = [&](std::size_t turn, const char* key) { return *turns[turn].find(key)->to_int64(); };
+    CHECK(number(i, "reused") + 1 == number(i - 1, "prompt_tokens") + number(i - 1, "generated"));
+    CHECK(number(i, "rerender_reused") < number(i, "reused"));
+    CHECK(turns[i].find("break") != nullptr);
+  }
+  CHECK(turns[8].find_string("stop") == "length");
+}
+
+TEST_CASE("tables align by characters and cut long cells") {
+  CHECK(format_table({{"name", Align::kLeft}, {"much"}}, {{"a", "1"}, {"b\u00e9", "22"}}) ==
+        "name  much\n----  ----\na        1\nb\u00e9      22\n");
+  CHECK(format_table({{"two\nlines", Align::kLeft, 4}}, {{"abcdef"}, {"x\ny"}}) == "two\nlines\n-----\nabc\u2026\nx y\n");
+}
