@@ -130,8 +130,8 @@ struct Score {
 };
 
 // A conversation under a row's kwargs set.
-chat::Conversation prepare(const test::Corpus& corpus, const test::CorpusRow& row,
-                           const test::CorpusConversation& item, const std::string& set) {
+chat::Conversation prepare(const test::Corpus& corpus, const test::CorpusRow& row, const test::CorpusConversation& item,
+                           const std::string& set) {
   chat::Conversation out = corpus.conversation(row, item);
   out.messages = item.messages;
   if (set == "continue") {
@@ -195,8 +195,7 @@ Score run_row(const test::Corpus& corpus, const test::CorpusRow& row, std::size_
   const auto compiled = jinja::Template::compile(source.value(), {}, row.id);
   std::map<std::string, std::string> texts;
   std::size_t number = 0;
-  for (const std::string& text :
-       read_xz_lines(RONDO_SOURCE_DIR "/../shared/corpus/render/" + row.id + ".jsonl.xz")) {
+  for (const std::string& text : read_xz_lines(RONDO_SOURCE_DIR "/../shared/corpus/render/" + row.id + ".jsonl.xz")) {
     const auto line = json::parse(text);
     REQUIRE_MESSAGE(line.ok(), line.error().to_string());
     const bool taken = full() || ++number % step == 0;

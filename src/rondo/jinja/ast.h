@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,11 +19,11 @@ struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
 enum class ExprKind : std::uint8_t {
-  kText,      // literal: template data inside an output statement
-  kString,    // literal
-  kInteger,   // text: the digits as written, without '_'
-  kFloat,     // text
-  kBool,      // flag
+  kText,     // literal: template data inside an output statement
+  kString,   // literal
+  kInteger,  // text: the digits as written, without '_'
+  kFloat,    // text
+  kBool,     // flag
   kNone,
   kName,      // text
   kNsRef,     // text, attribute: a.b as an assignment target
@@ -60,9 +61,9 @@ struct Expr {
   ExprKind kind = ExprKind::kNone;
   bool flag = false;
   TokenKind token = TokenKind::kEnd;
-  Place place;              // what an error message points at: an operator, a filter's name, ...
-  Place start;              // where the expression begins
-  int depth = 1;            // height of the tree below
+  Place place;    // what an error message points at: an operator, a filter's name, ...
+  Place start;    // where the expression begins
+  int depth = 1;  // height of the tree below
   std::uint32_t literal = 0;
   std::string text;
   std::string attribute;
@@ -76,17 +77,17 @@ using StmtPtr = std::unique_ptr<Stmt>;
 using Body = std::vector<StmtPtr>;
 
 enum class StmtKind : std::uint8_t {
-  kOutput,      // items
-  kIf,          // branches (condition in items, body), else_body
-  kFor,         // target, value, test or null, recursive, body, else_body
-  kSet,         // target, value
-  kSetBlock,    // target, filter or null (in value), body
-  kMacro,       // name, parameters, defaults, body
-  kCallBlock,   // value (a kCall), parameters, defaults, body
-  kFilterBlock, // value (a kFilter without input), body
-  kWith,        // targets, items, body
-  kAutoescape,  // value, body
-  kGeneration,  // body
+  kOutput,       // items
+  kIf,           // branches (condition in items, body), else_body
+  kFor,          // target, value, test or null, recursive, body, else_body
+  kSet,          // target, value
+  kSetBlock,     // target, filter or null (in value), body
+  kMacro,        // name, parameters, defaults, body
+  kCallBlock,    // value (a kCall), parameters, defaults, body
+  kFilterBlock,  // value (a kFilter without input), body
+  kWith,         // targets, items, body
+  kAutoescape,   // value, body
+  kGeneration,   // body
   kBreak,
   kContinue,
 };
@@ -105,7 +106,7 @@ struct Stmt {
   std::vector<ExprPtr> defaults;  // of the last parameters
   Body body;
   Body else_body;
-  std::vector<Body> branches;     // kIf: one body per condition
+  std::vector<Body> branches;  // kIf: one body per condition
 };
 
 // A parsed template.
@@ -114,5 +115,10 @@ struct Tree {
   std::vector<std::string> literal_texts;  // by LiteralId
   std::vector<text::Literal> literals;
 };
+
+// True for literals and for lists, tuples and dicts of them.
+[[nodiscard]] bool is_constant(const Expr& node);
+// A target in or below `node` that assigns to `name`; nullptr if there is none.
+[[nodiscard]] const Expr* find_assigned(const Stmt& node, std::string_view name);
 
 }  // namespace rondo::jinja

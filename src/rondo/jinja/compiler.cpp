@@ -370,23 +370,11 @@ class Compiler {
   }
 
   void check_loop_target(const Stmt& node) {
-    const auto stores_loop = [&](const auto& self, const Expr& target) -> bool {
-      if (target.kind == ExprKind::kName && target.text == "loop") return true;
-      return std::any_of(target.items.begin(), target.items.end(),
-                         [&](const ExprPtr& item) { return self(self, *item); });
-    };
-    const auto check = [&](const auto& self, const Stmt& inner) -> void {
-      if (inner.target && stores_loop(stores_loop, *inner.target)) {
-        fail(inner.target->place, "Can't assign to special loop variable in for-loop target");
-      }
-      for (const StmtPtr& child : inner.body) self(self, *child);
-      for (const StmtPtr& child : inner.else_body) self(self, *child);
-      for (const Body& branch : inner.branches) {
-        for (const StmtPtr& child : branch) self(self, *child);
-      }
-    };
     // The outermost loop has looked at all inside it.
-    if (function().loops.empty()) check(check, node);
+    if (!function().loops.empty()) return;
+    if (const Expr* target = find_assigned(node, "loop")) {
+      fail(target->place, "Can't assign to special loop variable in for-loop target");
+    }
   }
 
   void loop_control(const Stmt& node) {
@@ -524,8 +512,9 @@ class Compiler {
       if (found == node.parameters.end()) {
         program_.functions[id].caller_slot = declare("caller");
       } else if (node.parameters.end() - found > static_cast<std::ptrdiff_t>(node.defaults.size())) {
-        fail(node.place, "When defining macros or call blocks the special \"caller\" argument must be omitted or be "
-                         "given a default.");
+        fail(node.place,
+             "When defining macros or call blocks the special \"caller\" argument must be omitted or be "
+             "given a default.");
       }
     }
     if (parameter("kwargs") == node.parameters.end() && mentions(node.body, "kwargs")) {
@@ -578,19 +567,40 @@ class Compiler {
       case ExprKind::kNone: emit(Op::kPushNone, node.place); break;
       case ExprKind::kNsRef:
       case ExprKind::kName: load_name(node.text, node.place); break;
-      case ExprKind::kTuple: items(node.items); emit(Op::kTuple, node.place, count); break;
-      case ExprKind::kList: items(node.items); emit(Op::kList, node.place, count); break;
-      case ExprKind::kDict: items(node.items); emit(Op::kDict, node.place, count / 2); break;
-      case ExprKind::kConcat: items(node.items); emit(Op::kConcat, node.place, count); break;
+      case ExprKind::kTuple:
+        items(node.items);
+        emit(Op::kTuple, node.place, count);
+        break;
+      case ExprKind::kList:
+        items(node.items);
+        emit(Op::kList, node.place, count);
+        break;
+      case ExprKind::kDict:
+        items(node.items);
+        emit(Op::kDict, node.place, count / 2);
+        break;
+      case ExprKind::kConcat:
+        items(node.items);
+        emit(Op::kConcat, node.place, count);
+        break;
       case ExprKind::kGetAttr: attribute(node); break;
       case ExprKind::kGetItem: subscript(node); break;
       case ExprKind::kSlice: fail(node.place, "a slice stands for nothing by itself"); break;
       case ExprKind::kCall: call(node, kNoFunction); break;
       case ExprKind::kFilter: filter_of_value(node); break;
       case ExprKind::kTest: test(node); break;
-      case ExprKind::kNot: items(node.items); emit(Op::kNot, node.place); break;
-      case ExprKind::kNegative: items(node.items); emit(Op::kNegative, node.place); break;
-      case ExprKind::kPositive: items(node.items); emit(Op::kPositive, node.place); break;
+      case ExprKind::kNot:
+        items(node.items);
+        emit(Op::kNot, node.place);
+        break;
+      case ExprKind::kNegative:
+        items(node.items);
+        emit(Op::kNegative, node.place);
+        break;
+      case ExprKind::kPositive:
+        items(node.items);
+        emit(Op::kPositive, node.place);
+        break;
       case ExprKind::kBinary:
         items(node.items);
         emit(Op::kBinary, node.place, 0, 0, static_cast<std::uint8_t>(binary_op(node.token)));
@@ -625,10 +635,10 @@ class Compiler {
 
   void attribute(const Expr& node) {
     static constexpr std::pair<std::string_view, LoopAttr> kAttributes[] = {
-        {"index", LoopAttr::kIndex},       {"index0", LoopAttr::kIndex0},     {"revindex", LoopAttr::kRevIndex},
-        {"revindex0", LoopAttr::kRevIndex0}, {"first", LoopAttr::kFirst},     {"last", LoopAttr::kLast},
-        {"length", LoopAttr::kLength},     {"depth", LoopAttr::kDepth},       {"depth0", LoopAttr::kDepth0},
-        {"previtem", LoopAttr::kPrevItem}, {"nextitem", LoopAttr::kNextItem},
+        {"index", LoopAttr::kIndex},         {"index0", LoopAttr::kIndex0},     {"revindex", LoopAttr::kRevIndex},
+        {"revindex0", LoopAttr::kRevIndex0}, {"first", LoopAttr::kFirst},       {"last", LoopAttr::kLast},
+        {"length", LoopAttr::kLength},       {"depth", LoopAttr::kDepth},       {"depth0", LoopAttr::kDepth0},
+        {"previtem", LoopAttr::kPrevItem},   {"nextitem", LoopAttr::kNextItem},
     };
     if (const std::optional<std::uint16_t> out = named_loop(*node.items[0])) {
       for (const auto& [text, id] : kAttributes) {
@@ -657,26 +667,10 @@ class Compiler {
       }
     }
     // The reference folds constants, and folding turns the failure to slice into an undefined value.
-    const bool constant = is_constant(*node.items[0]) && std::all_of(key.items.begin(), key.items.end(), [](const ExprPtr& part) {
-      return !part || is_constant(*part);
-    });
+    const bool constant =
+        is_constant(*node.items[0]) && std::all_of(key.items.begin(), key.items.end(),
+                                                   [](const ExprPtr& part) { return !part || is_constant(*part); });
     emit(Op::kSlice, node.place, 0, 0, constant ? 1 : 0);
-  }
-
-  static bool is_constant(const Expr& node) {
-    switch (node.kind) {
-      case ExprKind::kString:
-      case ExprKind::kInteger:
-      case ExprKind::kFloat:
-      case ExprKind::kBool:
-      case ExprKind::kNone: return true;
-      case ExprKind::kTuple:
-      case ExprKind::kList:
-      case ExprKind::kDict:
-      case ExprKind::kNegative:
-        return std::all_of(node.items.begin(), node.items.end(), [](const ExprPtr& item) { return is_constant(*item); });
-      default: return false;
-    }
   }
 
   // Pushes the arguments; `caller`, if any, as the last keyword.
@@ -794,93 +788,7 @@ class Compiler {
   std::optional<Error> error_;
 };
 
-// ---- roles
-
-class RoleFinder {
- public:
-  std::set<std::string> run(const Tree& tree) {
-    tree_ = &tree;
-    body(tree.body);
-    return std::move(roles_);
-  }
-
- private:
-  bool is_role_text(const Expr& node) const {
-    return node.kind == ExprKind::kString && tree_->literal_texts[node.literal] == "role";
-  }
-  // role, x.role, x['role'], x.get('role'), and any of these through filters.
-  bool is_role(const Expr& node) const {
-    switch (node.kind) {
-      case ExprKind::kName: return node.text == "role";
-      case ExprKind::kGetAttr: return node.text == "role";
-      case ExprKind::kGetItem: return is_role_text(*node.items[1]);
-      case ExprKind::kFilter: return node.items[0] && is_role(*node.items[0]);
-      case ExprKind::kCall: {
-        const Expr& callee = *node.items[0];
-        if (callee.kind != ExprKind::kGetAttr) return false;
-        if (callee.text == "get") return !node.call.positional.empty() && is_role_text(*node.call.positional[0]);
-        return is_role(*callee.items[0]);
-      }
-      default: return false;
-    }
-  }
-
-  void take(const Expr& node) {
-    if (node.kind == ExprKind::kString) roles_.insert(tree_->literal_texts[node.literal]);
-    if (node.kind == ExprKind::kList || node.kind == ExprKind::kTuple) {
-      for (const ExprPtr& item : node.items) take(*item);
-    }
-    if (node.kind == ExprKind::kDict) {
-      for (std::size_t i = 0; i < node.items.size(); i += 2) take(*node.items[i]);
-    }
-  }
-
-  void expression(const Expr* node) {
-    if (node == nullptr) return;
-    if (node->kind == ExprKind::kCompare) {
-      for (std::size_t i = 0; i + 1 < node->items.size(); ++i) {
-        if (is_role(*node->items[i])) take(*node->items[i + 1]);
-        if (is_role(*node->items[i + 1])) take(*node->items[i]);
-      }
-    }
-    if (node->kind == ExprKind::kGetItem && is_role(*node->items[1])) take(*node->items[0]);
-    if (node->kind == ExprKind::kTest && is_role(*node->items[0])) {
-      for (const ExprPtr& item : node->call.positional) take(*item);
-    }
-    // messages | selectattr("role", "equalto", "user")
-    if (node->kind == ExprKind::kFilter && (node->text == "selectattr" || node->text == "rejectattr") &&
-        node->call.positional.size() > 2 && is_role_text(*node->call.positional[0])) {
-      for (std::size_t i = 2; i < node->call.positional.size(); ++i) take(*node->call.positional[i]);
-    }
-    for (const ExprPtr& item : node->items) expression(item.get());
-    for (const ExprPtr& item : node->call.positional) expression(item.get());
-    for (const auto& [name, value] : node->call.keyword) expression(value.get());
-    expression(node->call.star.get());
-    expression(node->call.double_star.get());
-  }
-
-  void body(const Body& statements) {
-    for (const StmtPtr& node : statements) {
-      expression(node->value.get());
-      expression(node->test.get());
-      for (const ExprPtr& item : node->items) expression(item.get());
-      for (const ExprPtr& item : node->defaults) expression(item.get());
-      body(node->body);
-      body(node->else_body);
-      for (const Body& branch : node->branches) body(branch);
-    }
-  }
-
-  const Tree* tree_ = nullptr;
-  std::set<std::string> roles_;
-};
-
 }  // namespace
-
-std::vector<std::string> compared_roles(const Tree& tree) {
-  const std::set<std::string> roles = RoleFinder().run(tree);
-  return {roles.begin(), roles.end()};
-}
 
 Result<Program> compile(Tree tree, std::string source, const std::string& name) {
   return Compiler(std::move(tree), std::move(source), name).run();

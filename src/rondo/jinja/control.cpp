@@ -31,8 +31,7 @@ void Control::end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
   }
   const std::uint64_t key = (std::uint64_t{node} << 32U) | static_cast<std::uint32_t>(runtime_.context);
   runtime_.heap.charge(sizeof(Decision) + reads.size() * sizeof(text::PathId));
-  decisions_.push_back(
-      {runtime_.line, runtime_.column, node, occurrences_[key]++, runtime_.context, outcome, reads});
+  decisions_.push_back({runtime_.line, runtime_.column, node, occurrences_[key]++, runtime_.context, outcome, reads});
 }
 
 void Control::guard(std::uint8_t flag) {

@@ -105,7 +105,8 @@ TEST_CASE("control: the generation prompt is what is written because the variabl
   CHECK(owners("{% if not add_generation_prompt %}x{% else %}GO{% endif %}") == "-G:GO");
   CHECK(owners("{% set g = add_generation_prompt %}{{ 'GO' if g else 'x' }}{% if not (g and false) %}x{% endif %}") ==
         "-G:GO -:x");
-  CHECK(owners("{% for m in messages %}{% if loop.last and add_generation_prompt %}GO{% endif %}{% endfor %}") == "3G:GO");
+  CHECK(owners("{% for m in messages %}{% if loop.last and add_generation_prompt %}GO{% endif %}{% endfor %}") ==
+        "3G:GO");
 }
 
 TEST_CASE("control: text is owned where it is written, else where it was made") {
@@ -113,14 +114,16 @@ TEST_CASE("control: text is owned where it is written, else where it was made") 
   CHECK(owners("{% set ns = namespace(t='') %}{% for m in messages[:2] %}{% set ns.t = ns.t ~ '<' ~ m.content ~ '>' %}"
                "{% endfor %}{{ ns.t }}") == "0:<S> 1:<U>");
   // Made under one message, written under another.
-  CHECK(owners("{% set ns = namespace(t='') %}{% for m in messages[:2] %}{{ ns.t }}{% set ns.t = '<' ~ m.content ~ '>' %}"
-               "{% endfor %}") == "1:<S>");
+  CHECK(
+      owners("{% set ns = namespace(t='') %}{% for m in messages[:2] %}{{ ns.t }}{% set ns.t = '<' ~ m.content ~ '>' %}"
+             "{% endfor %}") == "1:<S>");
   // Written outside all messages, together with the data of one.
   CHECK(owners("{{ '<' ~ messages[1].content ~ '>' }}") == "1:<U>");
 }
 
 TEST_CASE("control: generation blocks") {
-  const Rendered rendered = render("ab{% for m in messages[2:3] %}{% generation %}<{{ m.content }}>{% endgeneration %}{% endfor %}");
+  const Rendered rendered =
+      render("ab{% for m in messages[2:3] %}{% generation %}<{{ m.content }}>{% endgeneration %}{% endfor %}");
   REQUIRE(rendered.generation_blocks.size() == 1);
   CHECK(rendered.generation_blocks[0] == std::pair<std::size_t, std::size_t>(2, 5));
   CHECK(owners("{% for m in messages[2:3] %}a{% generation %}<{{ m.content }}>{% endgeneration %}b{% endfor %}") ==
@@ -129,7 +132,8 @@ TEST_CASE("control: generation blocks") {
 
 TEST_CASE("control: decisions name their place, what they read, and count their occurrences") {
   const Rendered rendered = render(
-      "{% for m in messages[:2] %}\n{% if m.role == 'user' and not m.missing %}x{% endif %}{% endfor %}\n{{ 1 if tools }}");
+      "{% for m in messages[:2] %}\n{% if m.role == 'user' and not m.missing %}x{% endif %}{% endfor %}\n{{ 1 if tools "
+      "}}");
   REQUIRE(rendered.decisions.size() == 3);
   const auto reads = [&](const Decision& decision) {
     std::string out;

@@ -16,72 +16,72 @@ namespace rondo::jinja {
 enum class Op : std::uint8_t {
   // Values.  "push", "pop" and "top" speak of the value stack.
   kPushNone,
-  kPushBool,         // flag
-  kPushNumber,       // a: number
-  kPushString,       // a: literal
+  kPushBool,             // flag
+  kPushNumber,           // a: number
+  kPushString,           // a: literal
   kPushUndefinedChoice,  // what an inline if without else gives when it fails
   kPop,
-  kLoadSlot,         // a: slot, b: name (for the message if it is undefined)
-  kLoadOuter,        // a: slot, b: name, small: how many functions out
-  kLoadName,         // a: name
-  kStoreSlot,        // a: slot; flag: an assignment that may bind a message (set)
-  kClearSlot,        // a: slot
-  kCopySlot,         // a: slot from slot b of the function `small` out
-  kResolveSlot,      // a: slot from the variable named b
-  kUnpack,           // a: count; pop an iterable, push its items, the first on top
-  kCheckNamespace,   // pop; fails unless a namespace
-  kSetMember,        // a: name; pop a namespace, pop the value
-  kGetAttr,          // a: name
+  kLoadSlot,        // a: slot, b: name (for the message if it is undefined)
+  kLoadOuter,       // a: slot, b: name, small: how many functions out
+  kLoadName,        // a: name
+  kStoreSlot,       // a: slot; flag: an assignment that may bind a message (set)
+  kClearSlot,       // a: slot
+  kCopySlot,        // a: slot from slot b of the function `small` out
+  kResolveSlot,     // a: slot from the variable named b
+  kUnpack,          // a: count; pop an iterable, push its items, the first on top
+  kCheckNamespace,  // pop; fails unless a namespace
+  kSetMember,       // a: name; pop a namespace, pop the value
+  kGetAttr,         // a: name
   kGetItem,
-  kSlice,            // pop step, stop, start, object; flag: 1 if all are constants
-  kLoopAttr,         // a: LoopAttr, small: how many loops out
-  kList,             // a: count
-  kTuple,            // a: count
-  kDict,             // a: count of pairs
-  kConcat,           // a: count
-  kBinary,           // flag: BinaryOp (runtime.h)
+  kSlice,     // pop step, stop, start, object; flag: 1 if all are constants
+  kLoopAttr,  // a: LoopAttr, small: how many loops out
+  kList,      // a: count
+  kTuple,     // a: count
+  kDict,      // a: count of pairs
+  kConcat,    // a: count
+  kBinary,    // flag: BinaryOp (runtime.h)
   kNegative,
   kPositive,
   kNot,
-  kCompare,          // flag: Comparison
-  kCompareChain,     // flag: Comparison; if it fails push false and jump to a, else push the right operand
+  kCompare,       // flag: Comparison
+  kCompareChain,  // flag: Comparison; if it fails push false and jump to a, else push the right operand
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
   kCall,
-  kCallMethod,       // b: name; the callee is the attribute of the object below the arguments
-  kFilter,           // b: name; the value is below the arguments
-  kTest,             // b: name
-  kMacro,            // a: function; push it as a value
-  kCallLoop,         // a: function of a recursive loop; pop the iterable, push the text
-  kReturn,           // from a macro, call block or recursive loop: its output is the result
-  kReturnTop,        // from a loop filter: the result is on top
+  kCallMethod,  // b: name; the callee is the attribute of the object below the arguments
+  kFilter,      // b: name; the value is below the arguments
+  kTest,        // b: name
+  kMacro,       // a: function; push it as a value
+  kCallLoop,    // a: function of a recursive loop; pop the iterable, push the text
+  kReturn,      // from a macro, call block or recursive loop: its output is the result
+  kReturnTop,   // from a loop filter: the result is on top
   // Jumps.
-  kJump,             // a: target
-  kJumpIfFalse,      // a: target, if top is false; else pop
-  kJumpIfTrue,       // a: target, if top is true; else pop
-  kJumpIfBound,      // a: target, b: slot; if the parameter was given
-  kBindMissing,      // a: slot, b: name; the parameter was not given and has no default
+  kJump,         // a: target
+  kJumpIfFalse,  // a: target, if top is false; else pop
+  kJumpIfTrue,   // a: target, if top is true; else pop
+  kJumpIfBound,  // a: target, b: slot; if the parameter was given
+  kBindMissing,  // a: slot, b: name; the parameter was not given and has no default
   // Conditions and the control context.
-  kBeginTest,        // from here on what is read belongs to a condition
-  kEndTest,          // a: target if false, b: node, flag: TestFlag
-  kEnterIf,          // before the first condition of an if statement
-  kGuard,            // flag: TestFlag; on entry to a branch: bind what the conditions say
+  kBeginTest,  // from here on what is read belongs to a condition
+  kEndTest,    // a: target if false, b: node, flag: TestFlag
+  kEnterIf,    // before the first condition of an if statement
+  kGuard,      // flag: TestFlag; on entry to a branch: bind what the conditions say
   kLeaveIf,
-  kEnterChoice,      // flag: TestFlag; inside the taken branch of an inline if
+  kEnterChoice,  // flag: TestFlag; inside the taken branch of an inline if
   kLeaveChoice,
   // Loops.
-  kForBegin,         // pop the iterable; a: filter function or kNoFunction; b: slot of `loop` or kNoSlot; small: 1 if the
-                     // function is a recursive loop's
-  kForNext,          // a: target at the end; push the item
-  kForCompleted,     // the body ran to its end
-  kForEnd,           // a: target to go to if the body ran to its end, behind the else block
-  kBreak,            // a: target
-  kContinue,         // a: target
+  kForBegin,      // pop the iterable; a: filter function or kNoFunction; b: slot of `loop` or kNoSlot; small: 1 if the
+                  // function is a recursive loop's
+  kForNext,       // a: target at the end; push the item
+  kForCompleted,  // the body ran to its end
+  kForEnd,        // a: target to go to if the body ran to its end, behind the else block
+  kBreak,         // a: target
+  kContinue,      // a: target
   // Output.
-  kText,             // a: literal
-  kEmit,             // pop; flag: 1 without escaping
+  kText,  // a: literal
+  kEmit,  // pop; flag: 1 without escaping
   kBeginCapture,
-  kEndCapture,       // push the text; flag: 1 marks it safe if autoescape is on
-  kAutoescape,       // pop; sets autoescape to its truth
+  kEndCapture,  // push the text; flag: 1 marks it safe if autoescape is on
+  kAutoescape,  // pop; sets autoescape to its truth
   kEndAutoescape,
   kBeginGeneration,
   kEndGeneration,
@@ -91,7 +91,17 @@ inline constexpr std::uint32_t kNoFunction = 0xFFFFFFFFU;
 inline constexpr std::uint32_t kNoSlot = 0xFFFFFFFFU;
 
 enum class LoopAttr : std::uint32_t {
-  kIndex, kIndex0, kRevIndex, kRevIndex0, kFirst, kLast, kLength, kDepth, kDepth0, kPrevItem, kNextItem
+  kIndex,
+  kIndex0,
+  kRevIndex,
+  kRevIndex0,
+  kFirst,
+  kLast,
+  kLength,
+  kDepth,
+  kDepth0,
+  kPrevItem,
+  kNextItem
 };
 
 // Bits of a condition's `flag`.
@@ -127,14 +137,14 @@ struct CallShape {
 };
 
 struct Function {
-  std::string name;          // "" for call blocks
+  std::string name;  // "" for call blocks
   std::uint32_t entry = 0;
   std::uint32_t slots = 0;
-  bool uses_caller = false;  // the body mentions `caller`
-  bool encloses = false;     // has inner functions: an activation may be looked into after it ended
-  std::vector<std::uint32_t> parameters;       // names
+  bool uses_caller = false;               // the body mentions `caller`
+  bool encloses = false;                  // has inner functions: an activation may be looked into after it ended
+  std::vector<std::uint32_t> parameters;  // names
   std::vector<std::uint32_t> parameter_slots;
-  std::uint32_t caller_slot = kNoSlot;         // slots of the special variables, where the body uses them
+  std::uint32_t caller_slot = kNoSlot;  // slots of the special variables, where the body uses them
   std::uint32_t kwargs_slot = kNoSlot;
   std::uint32_t varargs_slot = kNoSlot;
 };
@@ -149,7 +159,7 @@ struct Program {
   std::vector<CallShape> calls;
   std::vector<std::string> literal_texts;  // by LiteralId
   std::vector<text::Literal> literals;
-  std::vector<Place> conditions;           // by node number
+  std::vector<Place> conditions;  // by node number
   // Filters and tests that must exist for the template to load (the reference looks up those outside conditions early).
   std::vector<std::uint32_t> needed_filters;
   std::vector<std::uint32_t> needed_tests;

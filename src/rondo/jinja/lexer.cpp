@@ -43,9 +43,7 @@ std::size_t trimmed_end(std::string_view text) {
   return end;
 }
 
-bool is_name_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
-}
+bool is_name_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
 // Bytes of the name character at `at`.  Beyond ASCII everything but white space and punctuation blocks counts; the
 // reference asks Python's \w, and templates do not go there.
@@ -121,12 +119,12 @@ struct Operator {
 
 // Longest first.
 constexpr std::array<Operator, 26> kOperators = {{
-    {"//", TokenKind::kFloorDiv}, {"**", TokenKind::kPow},     {"==", TokenKind::kEq},        {"!=", TokenKind::kNe},
-    {">=", TokenKind::kGtEq},     {"<=", TokenKind::kLtEq},    {"+", TokenKind::kAdd},        {"-", TokenKind::kSub},
-    {"/", TokenKind::kDiv},       {"*", TokenKind::kMul},      {"%", TokenKind::kMod},        {"~", TokenKind::kTilde},
-    {"[", TokenKind::kLBracket},  {"]", TokenKind::kRBracket}, {"(", TokenKind::kLParen},     {")", TokenKind::kRParen},
-    {"{", TokenKind::kLBrace},    {"}", TokenKind::kRBrace},   {">", TokenKind::kGt},         {"<", TokenKind::kLt},
-    {"=", TokenKind::kAssign},    {".", TokenKind::kDot},      {":", TokenKind::kColon},      {"|", TokenKind::kPipe},
+    {"//", TokenKind::kFloorDiv}, {"**", TokenKind::kPow},      {"==", TokenKind::kEq},    {"!=", TokenKind::kNe},
+    {">=", TokenKind::kGtEq},     {"<=", TokenKind::kLtEq},     {"+", TokenKind::kAdd},    {"-", TokenKind::kSub},
+    {"/", TokenKind::kDiv},       {"*", TokenKind::kMul},       {"%", TokenKind::kMod},    {"~", TokenKind::kTilde},
+    {"[", TokenKind::kLBracket},  {"]", TokenKind::kRBracket},  {"(", TokenKind::kLParen}, {")", TokenKind::kRParen},
+    {"{", TokenKind::kLBrace},    {"}", TokenKind::kRBrace},    {">", TokenKind::kGt},     {"<", TokenKind::kLt},
+    {"=", TokenKind::kAssign},    {".", TokenKind::kDot},       {":", TokenKind::kColon},  {"|", TokenKind::kPipe},
     {",", TokenKind::kComma},     {";", TokenKind::kSemicolon},
 }};
 
@@ -191,7 +189,10 @@ class Unescaper {
                      ? "unknown Unicode character name"
                      : "malformed \\N character escape";
         return false;
-      default: out_ += '\\'; out_ += c; return true;
+      default:
+        out_ += '\\';
+        out_ += c;
+        return true;
     }
   }
 
@@ -261,9 +262,7 @@ class Lexer {
     return {line_, static_cast<std::int32_t>(at - line_start_ + 1)};
   }
 
-  void add(TokenKind kind, std::size_t at, std::string text) {
-    tokens_.push_back({kind, place(at), std::move(text)});
-  }
+  void add(TokenKind kind, std::size_t at, std::string text) { tokens_.push_back({kind, place(at), std::move(text)}); }
   void fail(std::size_t at, std::string message) {
     add(TokenKind::kError, at, std::move(message));
     failed_ = true;
@@ -456,8 +455,8 @@ class Lexer {
       const utf8::Decoded bad = utf8::decode(source_, pos_);
       const std::string shown(source_.substr(pos_, bad.size));
       const std::string quote = shown == "'" ? "\"" : "'";
-      fail(pos_, "unexpected char " + quote + shown + quote + " at " +
-                     std::to_string(utf8::length(source_.substr(0, pos_))));
+      fail(pos_,
+           "unexpected char " + quote + shown + quote + " at " + std::to_string(utf8::length(source_.substr(0, pos_))));
       return;
     }
     switch (found->kind) {

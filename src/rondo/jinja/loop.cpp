@@ -141,9 +141,7 @@ std::string LoopState::repr(Runtime& /*runtime*/) {
 std::optional<std::size_t> LoopState::length(Runtime& /*runtime*/) { return count(); }
 
 Value LoopState::call(Runtime& runtime, const Args& args) {
-  if (recursive == kNoFunction) {
-    runtime.fail("The loop must have the 'recursive' marker to be called recursively.");
-  }
+  if (recursive == kNoFunction) { runtime.fail("The loop must have the 'recursive' marker to be called recursively."); }
   if (args.positional.size() != 1 || !args.named.empty()) {
     runtime.fail("LoopContext.__call__() takes exactly one argument, the iterable");
   }

@@ -25,12 +25,12 @@ class LoopState final : public Object {
   [[nodiscard]] Value attribute_of(LoopAttr attribute);
 
   // What the VM keeps for a loop.
-  Control::State outside;            // control state around the loop
-  Control::Marks marks = {0, 0};     // nesting of control at the start of an iteration
-  std::size_t output = 0;            // capture nesting
+  Control::State outside;         // control state around the loop
+  Control::Marks marks = {0, 0};  // nesting of control at the start of an iteration
+  std::size_t output = 0;         // capture nesting
   std::size_t autoescapes = 0;
-  bool completed = false;            // an iteration ran to the end of the body
-  bool is_value = false;             // somebody may hold it as `loop`
+  bool completed = false;                 // an iteration ran to the end of the body
+  bool is_value = false;                  // somebody may hold it as `loop`
   std::uint32_t recursive = kNoFunction;  // the function that loop(...) calls
   Activation* recursive_parent = nullptr;
   std::int64_t depth0 = 0;
@@ -58,7 +58,7 @@ class LoopState final : public Object {
   std::size_t position_ = 0;      // in the list or tuple
   std::uint32_t filter_ = kNoFunction;
   Activation* activation_ = nullptr;
-  std::vector<Value> rest_;       // what `length` had to read ahead
+  std::vector<Value> rest_;  // what `length` had to read ahead
   std::size_t rest_position_ = 0;
   bool read_ahead_ = false;
   std::optional<std::size_t> length_;

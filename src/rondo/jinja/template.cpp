@@ -68,9 +68,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
     rendered.generation_blocks = std::move(vm.generation_blocks());
     rendered.strips = std::move(runtime->strips);
     rendered.probes = std::move(runtime->probes);
-  } catch (const Failure& failure) {
-    return complete(failure.error());
-  } catch (const std::bad_alloc&) {
+  } catch (const Failure& failure) { return complete(failure.error()); } catch (const std::bad_alloc&) {
     Error error;
     error.code = ErrorCode::kLimit;
     error.message = "out of memory";

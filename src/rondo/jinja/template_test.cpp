@@ -21,7 +21,8 @@ std::shared_ptr<const Template> compile(const std::string& source) {
   return std::move(compiled).value();
 }
 
-Result<Rendered> render(const std::string& source, const std::string& variables = "{}", const RenderOptions& options = {}) {
+Result<Rendered> render(const std::string& source, const std::string& variables = "{}",
+                        const RenderOptions& options = {}) {
   const auto parsed = json::parse(variables);
   REQUIRE(parsed.ok());
   return compile(source)->render(parsed.value().as_object(), options);
@@ -63,10 +64,11 @@ TEST_CASE("template: literals know their text and place") {
 
 TEST_CASE("template: syntax errors say where") {
   const Error error = syntax_error("a\n  {% if x %}\n{% endfor %}");
-  CHECK(error.to_string() ==
-        "test.jinja:3:4: Encountered unknown tag 'endfor'. Jinja was looking for the following tags: 'elif' or 'else' or "
-        "'endif'. The innermost block that needs to be closed is 'if'.\n"
-        "  3 | {% endfor %}\n    |    ^");
+  CHECK(
+      error.to_string() ==
+      "test.jinja:3:4: Encountered unknown tag 'endfor'. Jinja was looking for the following tags: 'elif' or 'else' or "
+      "'endif'. The innermost block that needs to be closed is 'if'.\n"
+      "  3 | {% endfor %}\n    |    ^");
   CHECK(syntax_error("{{ 1 + }}").column == 8);
   CHECK(syntax_error("é {{ 'x }}").column == 7);
   CHECK(syntax_error("{{ x | nofilter }}").column == 8);
@@ -90,8 +92,9 @@ TEST_CASE("template: deep trees are refused before they can hurt") {
 }
 
 TEST_CASE("template: errors of a render say where and through which macros") {
-  const auto failed = render("{% macro inner(x) %}\n{{ x.y.z }}{% endmacro %}\n{% macro outer() %}{{ inner({}) }}{% endmacro %}\n"
-                             "{{ outer() }}");
+  const auto failed = render(
+      "{% macro inner(x) %}\n{{ x.y.z }}{% endmacro %}\n{% macro outer() %}{{ inner({}) }}{% endmacro %}\n"
+      "{{ outer() }}");
   REQUIRE_FALSE(failed.ok());
   CHECK(failed.error().code == ErrorCode::kTemplateError);
   CHECK(failed.error().to_string() ==
@@ -121,19 +124,25 @@ TEST_CASE("template: limits end a render") {
   CHECK(limited("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}") == "limit");
   CHECK(limited("{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(40) }}") == "limit");
   CHECK(limited("{% for i in [[]] recursive %}{{ loop([[]]) }}{% endfor %}") == "limit");
-  CHECK(limited("{% set ns = namespace(s=x) %}{% for i in range(100) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}") == "limit");
-  CHECK(limited("{% set ns = namespace(s=x) %}{% for i in range(100) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}") ==
+  CHECK(limited("{% set ns = namespace(s=x) %}{% for i in range(100) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}") ==
         "limit");
-  CHECK(limited("{% set ns = namespace(l=[]) %}{% for i in range(99999) %}{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l }}") ==
+  CHECK(
+      limited(
+          "{% set ns = namespace(s=x) %}{% for i in range(100) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}") ==
+      "limit");
+  CHECK(limited(
+            "{% set ns = namespace(l=[]) %}{% for i in range(99999) %}{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l }}") ==
         "limit");
   CHECK(limited("{% set l = [1] %}{% for i in l %}{% set _ = l.append(i) %}{% endfor %}") == "limit");
   CHECK(limited("{{ 7 ** (10 ** 9) }}") == "limit");
-  CHECK(limited("{% set ns = namespace(n=3) %}{% for i in range(60) %}{% set ns.n = ns.n * ns.n %}{% endfor %}") == "limit");
+  CHECK(limited("{% set ns = namespace(n=3) %}{% for i in range(60) %}{% set ns.n = ns.n * ns.n %}{% endfor %}") ==
+        "limit");
   CHECK(limited("{{ (x * 10000) | replace('', x * 1000) }}") == "limit");
 }
 
 TEST_CASE("template: one template, many threads") {
-  const auto compiled = compile("{% for m in messages %}{{ m.content | upper }}{% if loop.last %}.{% endif %}{% endfor %}");
+  const auto compiled =
+      compile("{% for m in messages %}{{ m.content | upper }}{% if loop.last %}.{% endif %}{% endfor %}");
   const auto variables = json::parse(R"({"messages": [{"content": "a"}, {"content": "b"}]})");
   REQUIRE(variables.ok());
   std::vector<std::string> outputs(4);

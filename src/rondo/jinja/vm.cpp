@@ -28,9 +28,7 @@ class Macro final : public Object {
   }
 
   [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
-    if (name == "name") {
-      return function().name.empty() ? Value::none() : make_computed(runtime, function().name);
-    }
+    if (name == "name") { return function().name.empty() ? Value::none() : make_computed(runtime, function().name); }
     if (name == "arguments") {
       std::vector<Value> names;
       for (const std::uint32_t id : function().parameters) {
@@ -151,7 +149,8 @@ void Vm::push_number(const NumberConstant& number) {
     if (base != 10) digits.remove_prefix(2);
   }
   std::int64_t small = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), small, static_cast<int>(base));
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), small, static_cast<int>(base));
   if (error == std::errc() && end == digits.data() + digits.size()) {
     push(Value::integer(small));
     return;
@@ -296,7 +295,8 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
   if (function.kwargs_slot != kNoSlot) {
     const Value rest = make_dict(runtime_);
     for (std::size_t i = 0; i < args.named.size(); ++i) {
-      if (!used[i]) set_item(runtime_, rest.as_dict(), make_computed(runtime_, args.named[i].name), args.named[i].value);
+      if (!used[i])
+        set_item(runtime_, rest.as_dict(), make_computed(runtime_, args.named[i].name), args.named[i].value);
     }
     activation.slots[function.kwargs_slot] = rest;
   } else if (const auto unused = std::find(used.begin(), used.end(), false); unused != used.end()) {
@@ -470,7 +470,8 @@ Value Vm::run(Activation& activation) {
       case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); break;
       case Op::kPushNumber: push_number(program_.numbers[instruction.a]); break;
       case Op::kPushString:
-        push(make_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a)));
+        push(
+            make_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a)));
         break;
       case Op::kPushUndefinedChoice:
         push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(place.line) +
@@ -547,7 +548,8 @@ Value Vm::run(Activation& activation) {
         const std::size_t base = stack_.size() - instruction.a;
         std::vector<Value> items(stack_.begin() + static_cast<std::ptrdiff_t>(base), stack_.end());
         stack_.resize(base);
-        push(instruction.op == Op::kList ? make_list(runtime_, std::move(items)) : make_tuple(runtime_, std::move(items)));
+        push(instruction.op == Op::kList ? make_list(runtime_, std::move(items))
+                                         : make_tuple(runtime_, std::move(items)));
         break;
       }
       case Op::kDict: make_dict_of(instruction.a); break;
@@ -586,9 +588,7 @@ Value Vm::run(Activation& activation) {
       case Op::kCallMethod: call_method_of_top(instruction); break;
       case Op::kFilter: filter_top(instruction); break;
       case Op::kTest: test_top(instruction); break;
-      case Op::kMacro:
-        push(Value::object(runtime_.heap.make_object<Macro>(*this, instruction.a, &activation)));
-        break;
+      case Op::kMacro: push(Value::object(runtime_.heap.make_object<Macro>(*this, instruction.a, &activation))); break;
       case Op::kCallLoop: push(call_loop(instruction.a, &activation, pop(), 0)); break;
       case Op::kReturn: return Value();
       case Op::kReturnTop: return pop();
