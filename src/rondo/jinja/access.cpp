@@ -61,6 +61,9 @@ Value unsafe(Runtime& runtime, const Value& object, std::string_view name) {
   return Value::undefined(info);
 }
 
+// Attributes that every Python object has and the sandbox hides.
+bool is_internal(std::string_view name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
+
 // The element object[key]; nothing for KeyError, IndexError, TypeError.
 std::optional<Value> element(Runtime& runtime, const Value& object, const Value& key) {
   if (object.is_dict()) {
@@ -154,12 +157,17 @@ Value slice_string(Runtime& runtime, const Value& object, const SliceRange& rang
 
 class Generator final : public Object {
  public:
-  explicit Generator(Iterator* iterator) : iterator_(iterator) {}
-  [[nodiscard]] std::string_view type_name() const override { return "generator"; }
-  [[nodiscard]] std::string repr(Runtime&) override { return "<generator object>"; }
+  Generator(std::string_view name, Iterator* iterator) : name_(name), iterator_(iterator) {}
+  [[nodiscard]] std::string_view type_name() const override {
+    return name_.empty() ? "list_reverseiterator" : "generator";
+  }
+  [[nodiscard]] std::string repr(Runtime&) override {
+    return name_.empty() ? "<list_reverseiterator object>" : "<generator object " + std::string(name_) + ">";
+  }
   [[nodiscard]] Iterator* iterate(Runtime&) override { return iterator_; }
 
  private:
+  std::string_view name_;
   Iterator* iterator_;
 };
 
@@ -252,7 +260,7 @@ const Method* lookup_method(const Value& self, std::string_view name) {
 }
 
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
-  if (name.size() > 4 && name.starts_with("__") && name.ends_with("__")) return unsafe(runtime, object, name);
+  if (is_internal(name)) return unsafe(runtime, object, name);
   if (object.is_object()) return object.as_object().attribute(runtime, name);
   if (object.kind() == Kind::kNamespace) {
     const Value* member = find_item(runtime, object.as_dict(), name);
@@ -334,6 +342,8 @@ bool truthy(Runtime& runtime, const Value& value) {
 }
 
 Value get_attr(Runtime& runtime, const Value& object, std::string_view name) {
+  const UndefinedInfo* missing_object = object.is_undefined() ? object.undefined_info() : nullptr;
+  if (missing_object != nullptr && !missing_object->unsafe && is_internal(name)) return unsafe(runtime, object, name);
   require_defined(runtime, object);
   std::optional<Value> found = find_attribute(runtime, object, name);
   if (!found && object.is_dict()) {
@@ -370,14 +380,15 @@ Value get_slice(Runtime& runtime, const Value& object, const Value& start, const
   std::vector<Value> out;
   out.reserve(static_cast<std::size_t>(range.count));
   runtime.spend(static_cast<std::uint64_t>(range.count) / 4);
-  for (std::int64_t i = 0; i < range.count; ++i) out.push_back(items[static_cast<std::size_t>(range.first + i * range.step)]);
+  for (std::int64_t i = 0; i < range.count; ++i)
+    out.push_back(items[static_cast<std::size_t>(range.first + i * range.step)]);
   // The path stays: a part of the messages is still about the messages.
   const Value list = make_list(runtime, std::move(out));
   return (object.is_tuple() ? Value::tuple(&list.as_list()) : list).with_path(object.path());
 }
 
-Value make_generator(Runtime& runtime, Iterator* iterator) {
-  return Value::object(runtime.heap.make_object<Generator>(iterator));
+Value make_generator(Runtime& runtime, std::string_view name, Iterator* iterator) {
+  return Value::object(runtime.heap.make_object<Generator>(name, iterator));
 }
 
 Iterator* iterate_items(Runtime& runtime, std::vector<Value> items) {

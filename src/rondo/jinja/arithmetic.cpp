@@ -83,7 +83,8 @@ Value integer_power(Runtime& runtime, const Value& left, const Value& right) {
   const std::optional<std::int64_t> times = exponent.to_int64();
   const bool trivial = base.bit_length() <= 1;  // 0, 1, -1
   constexpr std::int64_t kMostBits = 100'000;
-  if (!trivial && (!times || *times > kMostBits || static_cast<std::int64_t>(base.bit_length()) * *times > 2 * kMostBits)) {
+  if (!trivial &&
+      (!times || *times > kMostBits || static_cast<std::int64_t>(base.bit_length()) * *times > 2 * kMostBits)) {
     runtime.fail(ErrorCode::kLimit, "an integer of the template exceeds 100000 bits");
   }
   if (trivial) {
@@ -124,7 +125,9 @@ Value numbers(Runtime& runtime, BinaryOp op, const Value& left, const Value& rig
   if (left.is_float() || right.is_float() || op == BinaryOp::kDiv) return float_arithmetic(runtime, op, left, right);
   if (op == BinaryOp::kPow) return integer_power(runtime, left, right);
   const bool divides = op == BinaryOp::kFloorDiv || op == BinaryOp::kMod;
-  if (divides && right.is_small_int() && right.as_int() == 0) runtime.fail("integer division or modulo by zero");
+  if (divides && right.is_small_int() && right.as_int() == 0) {
+    runtime.fail(op == BinaryOp::kMod ? "integer modulo by zero" : "integer division or modulo by zero");
+  }
   if (left.is_small_int() && right.is_small_int()) {
     if (const auto small = small_arithmetic(op, left.as_int(), right.as_int())) return Value::integer(*small);
   }
@@ -186,6 +189,7 @@ Value repeat(Runtime& runtime, const Value& value, const Value& times) {
 
 Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right) {
   require_defined(runtime, left);
+  if (op == BinaryOp::kMod && left.is_string()) return format_percent(runtime, left, right);
   require_defined(runtime, right);
   if (left.is_number() && right.is_number()) return numbers(runtime, op, left, right);
   if (op == BinaryOp::kAdd) return add(runtime, left, right);
@@ -195,7 +199,6 @@ Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& righ
     const bool sequence = left.is_string() || left.is_sequence();
     if (sequence) runtime.fail("can't multiply sequence by non-int of type '" + type_name(right) + "'");
   }
-  if (op == BinaryOp::kMod && left.is_string()) return format_percent(runtime, left, right);
   unsupported(runtime, op, left, right);
 }
 

@@ -97,9 +97,7 @@ bool ordered(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
 bool contains(Runtime& runtime, const Value& container, const Value& item) {
   switch (container.kind()) {
     case Kind::kString: {
-      if (!item.is_string()) {
-        runtime.fail("'in <string>' requires string as left operand, not " + type_name(item));
-      }
+      if (!item.is_string()) { runtime.fail("'in <string>' requires string as left operand, not " + type_name(item)); }
       log_probe(runtime, "in", item, container);
       return bytes_of(runtime, container).find(bytes_of(runtime, item)) != std::string_view::npos;
     }

@@ -1,6 +1,6 @@
 // Output: whose a byte is when it is written.
-#include "jinja/runtime.h"
 #include "jinja/operations.h"
+#include "jinja/runtime.h"
 #include "jinja/state.h"
 #include "jinja/strings.h"
 

@@ -43,7 +43,8 @@ AttributeGetter::AttributeGetter(Runtime& runtime, const Value& attribute) {
   for (;;) {
     const std::size_t dot = std::min(rest.find('.'), rest.size());
     const std::string_view part = rest.substr(0, dot);
-    const bool digits = !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits =
+        !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
     std::optional<Value> index = digits ? parse_integer(runtime, part, 10) : std::nullopt;
     parts_.push_back(index ? *index : make_computed(runtime, part));
     if (dot == rest.size()) return;

@@ -96,7 +96,8 @@ class MapIterator final : public LazyIterator {
   bool step(Runtime& runtime, Iterator& source, Value& out) override {
     Value item;
     if (!source.next(runtime, item)) return false;
-    out = filter_ != nullptr ? call_filter(runtime, *filter_, item, args_.view()) : getter_->get(runtime, item, fallback_);
+    out = filter_ != nullptr ? call_filter(runtime, *filter_, item, args_.view())
+                             : getter_->get(runtime, item, fallback_);
     return true;
   }
 
@@ -129,7 +130,8 @@ class SelectIterator final : public LazyIterator {
     Value item;
     while (source.next(runtime, item)) {
       const Value subject = getter_ ? getter_->get(runtime, item) : item;
-      const bool holds = test_ != nullptr ? call_test(runtime, *test_, subject, args_.view()) : truthy(runtime, subject);
+      const bool holds =
+          test_ != nullptr ? call_test(runtime, *test_, subject, args_.view()) : truthy(runtime, subject);
       if (holds != wanted_) continue;
       out = item;
       return true;
@@ -223,7 +225,9 @@ class ItemsIterator final : public LazyIterator {
     if (!pairs_of_.is_dict()) runtime.fail("Can only get item pairs from a mapping.");
     pairs_ = iterate(runtime, make_view(runtime, pairs_of_, DictPart::kItems));
   }
-  bool step(Runtime& runtime, Iterator&, Value& out) override { return pairs_ != nullptr && pairs_->next(runtime, out); }
+  bool step(Runtime& runtime, Iterator&, Value& out) override {
+    return pairs_ != nullptr && pairs_->next(runtime, out);
+  }
 
  private:
   Value pairs_of_;
@@ -231,27 +235,38 @@ class ItemsIterator final : public LazyIterator {
 };
 
 Value map(Runtime& runtime, const Value& subject, const Args& args) {
-  return make_generator(runtime, runtime.heap.make_iterator<MapIterator>(runtime, subject, args));
+  return make_generator(runtime, "sync_do_map", runtime.heap.make_iterator<MapIterator>(runtime, subject, args));
 }
 
 Value select_by(Runtime& runtime, const Value& subject, const Args& args, bool by_attribute, bool wanted) {
-  return make_generator(runtime, runtime.heap.make_iterator<SelectIterator>(runtime, subject, args, by_attribute, wanted));
+  return make_generator(runtime, "select_or_reject",
+                        runtime.heap.make_iterator<SelectIterator>(runtime, subject, args, by_attribute, wanted));
 }
 
-Value select(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, false, true); }
-Value reject(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, false, false); }
-Value selectattr(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, true, true); }
-Value rejectattr(Runtime& runtime, const Value& subject, const Args& args) { return select_by(runtime, subject, args, true, false); }
+Value select(Runtime& runtime, const Value& subject, const Args& args) {
+  return select_by(runtime, subject, args, false, true);
+}
+Value reject(Runtime& runtime, const Value& subject, const Args& args) {
+  return select_by(runtime, subject, args, false, false);
+}
+Value selectattr(Runtime& runtime, const Value& subject, const Args& args) {
+  return select_by(runtime, subject, args, true, true);
+}
+Value rejectattr(Runtime& runtime, const Value& subject, const Args& args) {
+  return select_by(runtime, subject, args, true, false);
+}
 
 Value unique(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, "unique", args, {"case_sensitive", "attribute"});
-  return make_generator(runtime, runtime.heap.make_iterator<UniqueIterator>(subject, make_dict(runtime),
-                                                                            params.boolean(0, false), params[1]));
+  auto* iterator =
+      runtime.heap.make_iterator<UniqueIterator>(subject, make_dict(runtime), params.boolean(0, false), params[1]);
+  return make_generator(runtime, "sync_do_unique", iterator);
 }
 
 Value batch(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, "batch", args, {"linecount", "fill_with"}, 1);
-  return make_generator(runtime, runtime.heap.make_iterator<BatchIterator>(subject, params.integer(0, 0), params[1]));
+  auto* iterator = runtime.heap.make_iterator<BatchIterator>(subject, params.integer(0, 0), params[1]);
+  return make_generator(runtime, "do_batch", iterator);
 }
 
 Value slice(Runtime& runtime, const Value& subject, const Args& args) {
@@ -266,17 +281,18 @@ Value slice(Runtime& runtime, const Value& subject, const Args& args) {
     const auto slices = static_cast<std::size_t>(count);
     const bool extra = static_cast<std::size_t>(i) < items.size() % slices;
     const std::size_t size = items.size() / slices + (extra ? 1 : 0);
-    std::vector<Value> part(items.begin() + static_cast<std::ptrdiff_t>(at), items.begin() + static_cast<std::ptrdiff_t>(at + size));
+    std::vector<Value> part(items.begin() + static_cast<std::ptrdiff_t>(at),
+                            items.begin() + static_cast<std::ptrdiff_t>(at + size));
     at += size;
     if (!params[1].is_none() && !extra) part.push_back(params[1]);
     out.push_back(make_list(runtime, std::move(part)));
   }
-  return make_generator(runtime, iterate_items(runtime, std::move(out)));
+  return make_generator(runtime, "sync_do_slice", iterate_items(runtime, std::move(out)));
 }
 
 Value items(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, "items", args, {});
-  return make_generator(runtime, runtime.heap.make_iterator<ItemsIterator>(subject));
+  return make_generator(runtime, "do_items", runtime.heap.make_iterator<ItemsIterator>(subject));
 }
 
 constexpr auto kFilters = std::to_array<Filter>({

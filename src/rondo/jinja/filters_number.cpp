@@ -44,8 +44,7 @@ Value to_int(Runtime& runtime, const Value& subject, const Args& args) {
     const std::int64_t base = params.integer(1, 10);
     const bool valid = base == 0 || (base >= 2 && base <= 36);
     const std::string_view text = bytes_of(runtime, subject);
-    const std::optional<Value> whole =
-        valid ? parse_integer(runtime, text, static_cast<unsigned>(base)) : std::nullopt;
+    const std::optional<Value> whole = valid ? parse_integer(runtime, text, static_cast<unsigned>(base)) : std::nullopt;
     if (whole) return *whole;
   }
   if (subject.is_float() && std::isinf(subject.as_float())) runtime.fail("cannot convert float infinity to integer");

@@ -175,7 +175,7 @@ Value reverse(Runtime& runtime, const Value& subject, const Args& args) {
   std::reverse(items.begin(), items.end());
   // Python gives an iterator for what it can walk backwards, a list for the rest.
   if (!reversible) return make_list(runtime, std::move(items));
-  return make_generator(runtime, iterate_items(runtime, std::move(items)));
+  return make_generator(runtime, "", iterate_items(runtime, std::move(items)));
 }
 
 Value sort(Runtime& runtime, const Value& subject, const Args& args) {

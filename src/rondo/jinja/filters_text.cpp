@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
 #include "jinja/filters.h"
 #include "jinja/operations.h"
 #include "jinja/string_functions.h"
 #include "jinja/strings.h"
 #include "unicode/case.h"
 #include "unicode/classes.h"
-#include "base/utf8.h"
 
 namespace rondo::jinja {
 namespace {
@@ -16,7 +16,8 @@ namespace {
 // The value if it is a string, else an error as Python's for calling a method of str.
 const Value& require_text(Runtime& runtime, const Value& value, std::string_view method) {
   require_defined(runtime, value);
-  if (!value.is_string()) runtime.fail("'" + type_name(value) + "' object has no attribute '" + std::string(method) + "'");
+  if (!value.is_string())
+    runtime.fail("'" + type_name(value) + "' object has no attribute '" + std::string(method) + "'");
   return value;
 }
 
@@ -36,9 +37,7 @@ Value format(Runtime& runtime, const Value& subject, const Args& args) {
   if (args.named.empty()) {
     return format_percent(runtime, text, make_tuple(runtime, {args.positional.begin(), args.positional.end()}));
   }
-  if (!args.positional.empty()) {
-    runtime.fail("can't handle positional and keyword arguments at the same time");
-  }
+  if (!args.positional.empty()) { runtime.fail("can't handle positional and keyword arguments at the same time"); }
   const Value mapping = make_dict(runtime);
   for (const NamedValue& argument : args.named) {
     set_item(runtime, mapping.as_dict(), make_computed(runtime, argument.name), argument.value);
@@ -58,8 +57,9 @@ Value indent(Runtime& runtime, const Value& subject, const Args& args) {
   }
   const bool blank = params.boolean(2, false);
   const Value width = params.value(0, Value::integer(4));
-  const Value blanks = width.is_string() ? width
-                                         : padding(runtime, static_cast<std::size_t>(std::max<std::int64_t>(params.integer(0, 4), 0)));
+  const Value blanks =
+      width.is_string() ? width
+                        : padding(runtime, static_cast<std::size_t>(std::max<std::int64_t>(params.integer(0, 4), 0)));
   const std::string_view fill = bytes_of(runtime, blanks);
   // Blanks inside a printed value belong to that value.
   const text::Run run = computed_run(runtime, subject.path());
@@ -126,6 +126,15 @@ Value string(Runtime& runtime, const Value& subject, const Args& args) {
   return to_text(runtime, subject);
 }
 
+std::string upper_character(char32_t c) {
+  const unicode::CaseImage image = unicode::to_upper(c);
+  std::string out;
+  for (std::size_t i = 0; i < image.count; ++i) utf8::append(out, image.code_points[i]);
+  return out;
+}
+
+bool begins_word_behind(char32_t c) { return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<'; }
+
 // jinja2's title(): words begin behind blanks, hyphens and opening brackets.
 Value title(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, "title", args, {});
@@ -133,18 +142,26 @@ Value title(Runtime& runtime, const Value& subject, const Args& args) {
   const std::string_view bytes = bytes_of(runtime, text);
   Rewriter out(runtime, text, "title");
   bool begins = true;
+  std::size_t tail = 0;  // the rest of the word, which the reference lowers alone: [tail, tail_end)
+  std::size_t tail_end = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     const CodePoint c = decode_at(bytes, at);
+    const std::string_view rest = bytes.substr(tail, tail_end - tail);
+    const std::string changed =
+        begins || at >= tail_end ? upper_character(c.value) : lower_at(rest, at - tail, c.value);
     at += c.size;
-    const unicode::CaseImage image = begins ? unicode::to_upper(c.value) : unicode::to_lower(c.value);
-    std::string changed;
-    for (std::size_t i = 0; i < image.count; ++i) utf8::append(changed, image.code_points[i]);
+    if (begins) {
+      tail = at;
+      for (tail_end = at; tail_end < bytes.size(); tail_end += decode_at(bytes, tail_end).size) {
+        if (begins_word_behind(decode_at(bytes, tail_end).value)) break;
+      }
+    }
     if (changed == bytes.substr(at - c.size, c.size)) {
       out.keep(c.size);
     } else {
       out.replace(c.size, changed);
     }
-    begins = is_space(c.value) || c.value == '-' || c.value == '(' || c.value == '{' || c.value == '[' || c.value == '<';
+    begins = begins_word_behind(c.value);
   }
   return out.finish();
 }
@@ -185,8 +202,8 @@ Value upper(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 bool is_word(char32_t c) {
-  return c == '_' || unicode::is_letter(c) || unicode::is_numeric(c) || unicode::category(c) == unicode::Category::kNd ||
-         unicode::is_digit(c);
+  return c == '_' || unicode::is_letter(c) || unicode::is_numeric(c) ||
+         unicode::category(c) == unicode::Category::kNd || unicode::is_digit(c);
 }
 
 Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {

@@ -45,11 +45,11 @@ std::string without(std::string text, std::string_view open, std::string_view cl
 // The character that `&name;` stands for, or "" for names not known here (the reference knows 2,231).
 std::string entity(std::string_view name) {
   static constexpr std::pair<std::string_view, char32_t> kEntities[] = {
-      {"amp", '&'},      {"apos", '\''},    {"bull", 0x2022},   {"cent", 0xA2},    {"copy", 0xA9},    {"deg", 0xB0},
-      {"euro", 0x20AC},  {"gt", '>'},       {"hellip", 0x2026}, {"laquo", 0xAB},   {"ldquo", 0x201C}, {"lsquo", 0x2018},
-      {"lt", '<'},       {"mdash", 0x2014}, {"middot", 0xB7},   {"nbsp", 0xA0},    {"ndash", 0x2013}, {"para", 0xB6},
-      {"pound", 0xA3},   {"quot", '"'},     {"raquo", 0xBB},    {"rdquo", 0x201D}, {"reg", 0xAE},     {"rsquo", 0x2019},
-      {"sect", 0xA7},    {"times", 0xD7},   {"trade", 0x2122},  {"yen", 0xA5},
+      {"amp", '&'},     {"apos", '\''},    {"bull", 0x2022},   {"cent", 0xA2},    {"copy", 0xA9},    {"deg", 0xB0},
+      {"euro", 0x20AC}, {"gt", '>'},       {"hellip", 0x2026}, {"laquo", 0xAB},   {"ldquo", 0x201C}, {"lsquo", 0x2018},
+      {"lt", '<'},      {"mdash", 0x2014}, {"middot", 0xB7},   {"nbsp", 0xA0},    {"ndash", 0x2013}, {"para", 0xB6},
+      {"pound", 0xA3},  {"quot", '"'},     {"raquo", 0xBB},    {"rdquo", 0x201D}, {"reg", 0xAE},     {"rsquo", 0x2019},
+      {"sect", 0xA7},   {"times", 0xD7},   {"trade", 0x2122},  {"yen", 0xA5},
   };
   std::string out;
   for (const auto& [known, character] : kEntities) {
@@ -59,7 +59,8 @@ std::string entity(std::string_view name) {
   const bool hex = name[1] == 'x' || name[1] == 'X';
   const std::optional<BigInt> code = BigInt::parse(name.substr(hex ? 2 : 1), hex ? 16 : 10);
   const std::optional<std::int64_t> value = code ? code->to_int64() : std::nullopt;
-  if (code) utf8::append(out, value && *value > 0 && *value <= 0x10FFFF ? static_cast<char32_t>(*value) : utf8::kReplacement);
+  if (code)
+    utf8::append(out, value && *value > 0 && *value <= 0x10FFFF ? static_cast<char32_t>(*value) : utf8::kReplacement);
   return out;
 }
 
@@ -95,8 +96,8 @@ std::string quote_url(std::string_view text, bool query) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
-                       c == '-' || c == '~' || (!query && c == '/');
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+                       c == '.' || c == '-' || c == '~' || (!query && c == '/');
     if (plain) {
       out += c;
     } else if (query && c == ' ') {
@@ -111,7 +112,8 @@ std::string quote_url(std::string_view text, bool query) {
 Value urlencode(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, "urlencode", args, {});
   const bool pairs = subject.is_dict() || subject.is_sequence() || subject.is_undefined() || subject.is_object();
-  if (!pairs) return make_computed(runtime, quote_url(bytes_of(runtime, to_text(runtime, subject)), false), subject.path());
+  if (!pairs)
+    return make_computed(runtime, quote_url(bytes_of(runtime, to_text(runtime, subject)), false), subject.path());
   std::string out;
   const Value items = subject.is_dict() ? make_view(runtime, subject, DictPart::kItems) : subject;
   for (const Value& item : collect(runtime, items)) {
@@ -154,35 +156,81 @@ Value xmlattr(Runtime& runtime, const Value& subject, const Args& args) {
 
 // --- urlize
 
-bool is_alphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool is_alphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return text.starts_with(prefix); });
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
 }
 
-// A host such as "example.org": labels of letters, digits and hyphens, the last one of those that are taken for domains.
-bool looks_like_url(std::string_view text) {
-  if (starts_with_any(text, {"http://", "https://"})) return text.size() > text.find("//") + 2;
-  const std::size_t host_end = std::min(text.find_first_of(":/?#"), text.size());
-  const std::string_view host = text.substr(0, host_end);
-  for (const char c : host) {
-    if (!is_alphanumeric(c) && c != '.' && c != '-' && static_cast<unsigned char>(c) < 0x80) return false;
+bool is_word_byte(char c) { return is_alphanumeric(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+
+bool all_digits(std::string_view text, std::size_t most) {
+  return !text.empty() && text.size() <= most &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// A dot-separated part of a host name.
+bool is_label(std::string_view text, std::size_t least) {
+  const bool plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return is_word_byte(c) || c == '%' || c == '-'; });
+  return plain && text.size() >= least;
+}
+
+// What may stand behind `http://` or `www.`: labels and a top level of letters, or four numbers.
+bool is_host(std::string_view host) {
+  constexpr std::size_t kLongestTopLevel = 63;
+  std::vector<std::string_view> labels;
+  for (std::size_t at = 0; at <= host.size();) {
+    const std::size_t dot = std::min(host.find('.', at), host.size());
+    labels.push_back(host.substr(at, dot - at));
+    at = dot + 1;
   }
-  if (host.starts_with("www.")) return host.size() > 4;
-  if (host.find('.') == std::string_view::npos || host[0] == '.') return false;
-  const std::string_view last = host.substr(host.rfind('.') + 1);
-  return last == "com" || last == "net" || last == "int" || last == "edu" || last == "gov" || last == "org" ||
-         last == "info" || last == "mil";
+  const bool address =
+      labels.size() == 4 && std::all_of(labels.begin(), labels.end(), [](auto part) { return all_digits(part, 3); });
+  const std::string_view top = labels.back();
+  const bool letters =
+      top.size() >= 2 && top.size() <= kLongestTopLevel &&
+      std::all_of(top.begin(), top.end(), [](char c) { return is_alphanumeric(c) && !(c >= '0' && c <= '9'); });
+  const bool encoded = top.starts_with("xn--") && is_label(top, 6);
+  labels.pop_back();
+  return address || ((letters || encoded) &&
+                     std::all_of(labels.begin(), labels.end(), [](auto part) { return is_label(part, 1); }));
+}
+
+// The pattern by which jinja2 knows a URL: a scheme or `www.` before any host, else a host of a well-known top level.
+bool looks_like_url(std::string_view text) {
+  const bool scheme = starts_with_any(text, {"http://", "https://"});
+  const std::string_view rest = scheme ? text.substr(text.find("//") + 2) : text;
+  const std::size_t host_end = std::min(rest.find_first_of(":/?#"), rest.size());
+  std::string_view tail = rest.substr(host_end);
+  if (tail.starts_with(":")) {
+    const std::size_t port_end = std::min(tail.find_first_of("/?#"), tail.size());
+    if (!all_digits(tail.substr(1, port_end - 1), 5)) return false;
+  }
+  const std::string_view host = rest.substr(0, host_end);
+  if (scheme) return is_host(host);
+  if (host.starts_with("www.") && is_host(host.substr(4))) return true;
+  const std::size_t dot = host.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  static constexpr std::string_view kKnown[] = {"com", "net", "int", "edu", "gov", "org", "info", "mil"};
+  if (std::find(std::begin(kKnown), std::end(kKnown), host.substr(dot + 1)) == std::end(kKnown)) return false;
+  for (std::size_t at = 0; at < dot;) {
+    const std::size_t end = host.find('.', at);
+    if (!is_label(host.substr(at, end - at), 2)) return false;
+    at = end + 1;
+  }
+  return true;
 }
 
 bool looks_like_mail(std::string_view text) {
-  const std::size_t at = text.find('@');
-  if (at == 0 || at == std::string_view::npos || text.find('@', at + 1) != std::string_view::npos) return false;
+  const std::size_t at = text.rfind('@');
+  if (at == 0 || at == std::string_view::npos || at + 1 == text.size()) return false;
   const std::string_view host = text.substr(at + 1);
-  const std::size_t dot = host.find('.');
-  return dot != std::string_view::npos && dot != 0 && dot + 1 < host.size() && host.find('_') == std::string_view::npos;
+  const std::size_t dot = host.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == host.size() || !is_word_byte(host[0])) return false;
+  return std::all_of(host.begin(), host.end(), [](char c) { return is_word_byte(c) || c == '.' || c == '-'; }) &&
+         host.substr(dot).find('-') == std::string_view::npos;
 }
 
 struct LinkStyle {
@@ -243,14 +291,16 @@ std::string link_in_brackets(std::string_view word, const LinkStyle& style) {
       break;
     }
   }
-  for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}}) {
+  for (const auto& [open, close] :
+       {std::pair<std::string_view, std::string_view>{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}}) {
     const std::string_view middle = word.substr(begin, end - begin);
     const std::size_t opened = occurrences(middle, open);
     if (opened <= occurrences(middle, close)) continue;
     std::size_t moves = std::min(opened, occurrences(word.substr(end), close));
     for (; moves != 0; --moves) end = word.find(close, end) + close.size();
   }
-  return std::string(word.substr(0, begin)) + link_word(word.substr(begin, end - begin), style) + std::string(word.substr(end));
+  return std::string(word.substr(0, begin)) + link_word(word.substr(begin, end - begin), style) +
+         std::string(word.substr(end));
 }
 
 LinkStyle link_style(Runtime& runtime, const Params& params) {
@@ -267,12 +317,14 @@ LinkStyle link_style(Runtime& runtime, const Params& params) {
   rel.erase(std::unique(rel.begin(), rel.end()), rel.end());
   std::string joined_rel;
   for (const std::string& word : rel) joined_rel += (joined_rel.empty() ? "" : " ") + word;
-  style.attributes = " rel=\"" + std::string(bytes_of(runtime, escape_html(runtime, make_computed(runtime, joined_rel)))) + "\"";
+  style.attributes =
+      " rel=\"" + std::string(bytes_of(runtime, escape_html(runtime, make_computed(runtime, joined_rel)))) + "\"";
   if (!params[2].is_none() && truthy(runtime, params[2])) {
     style.attributes += " target=\"" + std::string(bytes_of(runtime, escape_html(runtime, params[2]))) + "\"";
   }
   if (!params[4].is_none()) {
-    for (const Value& scheme : collect(runtime, params[4])) style.schemes.emplace_back(bytes_of(runtime, require_string(runtime, scheme)));
+    for (const Value& scheme : collect(runtime, params[4]))
+      style.schemes.emplace_back(bytes_of(runtime, require_string(runtime, scheme)));
   }
   return style;
 }

@@ -161,8 +161,7 @@ class BraceFormatter {
     if (!digits) return named(name);
     if (mapping_ != nullptr && !name.empty()) return named(name);
     if (name.empty() ? manual_ : next_ != 0) {
-      runtime_.fail(name.empty() ? "cannot switch from manual field specification to automatic field numbering"
-                                 : "cannot switch from automatic field numbering to manual field specification");
+      runtime_.fail("cannot switch from manual field specification to automatic field numbering");
     }
     std::size_t index = next_;
     if (name.empty()) {
@@ -172,9 +171,7 @@ class BraceFormatter {
       if (name.size() > 9) runtime_.fail("Too many decimal digits in format string");
       index = static_cast<std::size_t>(std::stoul(std::string(name)));
     }
-    if (index >= args_.positional.size()) {
-      runtime_.fail("Replacement index " + std::to_string(index) + " out of range for positional args tuple");
-    }
+    if (index >= args_.positional.size()) runtime_.fail("tuple index out of range");
     return args_.positional[index];
   }
 
@@ -328,11 +325,19 @@ class PercentFormatter {
       case 'g':
       case 'G':
         if (!value.is_number()) runtime_.fail("must be real number, not " + type_name(value));
-        parts_.push_back(formatted(runtime_, value, format_value(runtime_, Value::floating(to_double(value)), spec_text(spec))));
+        parts_.push_back(
+            formatted(runtime_, value, format_value(runtime_, Value::floating(to_double(value)), spec_text(spec))));
         return;
-      default:
-        runtime_.fail(std::string("unsupported format character '") + spec.type + "' at index " + std::to_string(at_ - 1));
+      default: unsupported(spec.type);
     }
+  }
+
+  [[noreturn]] void unsupported(char type) {
+    static constexpr char kHex[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(type);
+    const std::string code = {'0', 'x', kHex[byte >> 4U], kHex[byte & 15U]};
+    runtime_.fail(std::string("unsupported format character '") + type + "' (" + code + ") at index " +
+                  std::to_string(at_ - 1));
   }
 
   void character(const Value& value, const FormatSpec& spec) {
@@ -358,7 +363,8 @@ class PercentFormatter {
       runtime_.fail(std::string("%") + spec.type + " format: " + kind + " is required, not " + type_name(value));
     }
     if (decimal) spec.type = 'd';
-    std::string digits = format_value(runtime_, whole, spec_text({.sign = spec.sign, .alternate = spec.alternate, .type = spec.type}));
+    std::string digits =
+        format_value(runtime_, whole, spec_text({.sign = spec.sign, .alternate = spec.alternate, .type = spec.type}));
     // The precision of an integer is a number of digits.
     const std::size_t sign = digits.find_first_not_of("+- ");
     const std::size_t prefix = spec.alternate && !decimal ? 2 : 0;

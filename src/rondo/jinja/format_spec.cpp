@@ -48,10 +48,12 @@ std::string float_digits(double magnitude, const FormatSpec& spec) {
   char type = spec.type;
   if (std::isnan(magnitude) || std::isinf(magnitude)) {
     std::string out = std::isnan(magnitude) ? "nan" : "inf";
-    if (type == 'F' || type == 'E' || type == 'G') std::transform(out.begin(), out.end(), out.begin(), [](char c) { return static_cast<char>(c - 32); });
+    if (type == 'F' || type == 'E' || type == 'G')
+      std::transform(out.begin(), out.end(), out.begin(), [](char c) { return static_cast<char>(c - 32); });
     return type == '%' ? out + "%" : out;
   }
-  if (type == '%') return printf_double('f', spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude * 100) + "%";
+  if (type == '%')
+    return printf_double('f', spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude * 100) + "%";
   if (type == 0 && spec.precision < 0) return json::python_float(magnitude);
   if (type == 'n') type = 'g';
   if (type != 0) return printf_double(type, spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude);
@@ -114,9 +116,7 @@ std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSp
       utf8::append(digits, static_cast<char32_t>(*code));
       return pad_number("", digits, spec);
     }
-    default:
-      digits = value.to_string();
-      group = 3;
+    default: digits = value.to_string(); group = 3;
   }
   if (value.is_negative()) digits.erase(0, 1);
   if (spec.grouping != 0) digits = group_digits(digits, spec.grouping, group);
@@ -124,7 +124,8 @@ std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSp
   if (spec.alternate && group == 4) sign += spec.type == 'X' ? "0x" : std::string("0") + spec.type;
   if (spec.type == 'X') {
     for (std::string* part : {&digits, &sign}) {
-      std::transform(part->begin(), part->end(), part->begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      std::transform(part->begin(), part->end(), part->begin(),
+                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     }
   }
   return pad_number(sign, digits, spec);
@@ -136,11 +137,13 @@ std::string format_float(double value, const FormatSpec& spec) {
   return pad_number(sign_of(std::signbit(value) && !std::isnan(value), spec.sign), digits, spec);
 }
 
-std::int64_t read_number(Runtime& runtime, std::string_view spec, std::size_t& at, std::int64_t most, const char* what) {
+std::int64_t read_number(Runtime& runtime, std::string_view spec, std::size_t& at, std::int64_t most,
+                         const char* what) {
   std::int64_t out = 0;
   for (; at < spec.size() && is_digit(spec[at]); ++at) {
     out = out * 10 + (spec[at] - '0');
-    if (out > most) runtime.fail(ErrorCode::kLimit, std::string(what) + " in a format is larger than " + std::to_string(most));
+    if (out > most)
+      runtime.fail(ErrorCode::kLimit, std::string(what) + " in a format is larger than " + std::to_string(most));
   }
   return out;
 }
@@ -188,9 +191,18 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
       at = 1;
     }
   }
-  const auto next_is = [&](std::string_view set) { return at < spec.size() && set.find(spec[at]) != std::string_view::npos; };
+  const auto next_is = [&](std::string_view set) {
+    return at < spec.size() && set.find(spec[at]) != std::string_view::npos;
+  };
   if (next_is("+- ")) out.sign = spec[at++];
-  if (next_is("z")) ++at;
+  if (next_is("z")) {
+    ++at;
+    if (!value.is_float()) {
+      const std::string kind =
+          value.is_string() ? "string format specifier" : "format specifier with integer format code";
+      runtime.fail("Negative zero coercion (z) not allowed in " + kind);
+    }
+  }
   if (next_is("#")) out.alternate = spec[at++] == '#';
   if (next_is("0")) {
     ++at;
@@ -227,7 +239,8 @@ std::string format_value(Runtime& runtime, const Value& value, std::string_view 
     if (spec.sign != '-') runtime.fail("Sign not allowed in string format specifier");
     if (spec.align == '=') runtime.fail("'=' alignment not allowed in string format specifier");
     std::string_view bytes = bytes_of(runtime, value);
-    if (spec.precision >= 0) bytes = bytes.substr(0, code_point_offset(bytes, static_cast<std::size_t>(spec.precision)));
+    if (spec.precision >= 0)
+      bytes = bytes.substr(0, code_point_offset(bytes, static_cast<std::size_t>(spec.precision)));
     return pad_number("", std::string(bytes), spec);
   }
   if (value.is_float()) {
@@ -278,7 +291,8 @@ std::optional<double> parse_float(std::string_view text) {
   if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) digits.remove_prefix(1);
   if (digits.empty() || digits[0] == '-' || digits[0] == '+') return std::nullopt;
   std::string lower(digits);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   double value = 0;
   if (lower == "inf" || lower == "infinity") {
     value = HUGE_VAL;

@@ -94,13 +94,15 @@ void fill_dict(Runtime& runtime, Dict& dict, const Args& args, std::string_view 
     runtime.fail(std::string(function) + " expected at most 1 argument, got " + std::to_string(args.positional.size()));
   }
   if (!args.positional.empty()) update_dict(runtime, dict, args.positional[0]);
-  for (const NamedValue& argument : args.named) set_item(runtime, dict, make_computed(runtime, argument.name), argument.value);
+  for (const NamedValue& argument : args.named)
+    set_item(runtime, dict, make_computed(runtime, argument.name), argument.value);
 }
 
 Value make_cycler(Runtime& runtime, const Args& args) {
   if (!args.named.empty()) runtime.fail("cycler() got an unexpected keyword argument");
   if (args.positional.empty()) runtime.fail("at least one item has to be provided");
-  return Value::object(runtime.heap.make_object<Cycler>(std::vector<Value>(args.positional.begin(), args.positional.end())));
+  return Value::object(
+      runtime.heap.make_object<Cycler>(std::vector<Value>(args.positional.begin(), args.positional.end())));
 }
 
 Value make_dict_of(Runtime& runtime, const Args& args) {
@@ -125,7 +127,6 @@ Value range(Runtime& runtime, const Args& args) {
   std::array<std::int64_t, 3> bounds{};
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Value& bound = args.positional[i];
-    require_defined(runtime, bound);
     if (!bound.is_integral()) runtime.fail("'" + type_name(bound) + "' object cannot be interpreted as an integer");
     if (!bound.is_small_int()) runtime.fail("Python int too large to convert to C ssize_t");
     bounds[i] = bound.as_int();
@@ -145,14 +146,15 @@ Value range(Runtime& runtime, const Args& args) {
 Value lipsum(Runtime& runtime, const Args& args) {
   const Params params(runtime, "lipsum", args, {"n", "html", "min", "max"});
   static constexpr std::array<std::string_view, 16> kWords = {
-      "lorem", "ipsum", "dolor", "sit", "amet", "consectetuer", "adipiscing", "elit",
-      "sed", "diam", "nonummy", "nibh", "euismod", "tincidunt", "ut", "laoreet"};
+      "lorem", "ipsum", "dolor",   "sit",  "amet",    "consectetuer", "adipiscing", "elit",
+      "sed",   "diam",  "nonummy", "nibh", "euismod", "tincidunt",    "ut",         "laoreet"};
   const std::int64_t paragraphs = params.integer(0, 5);
   const bool html = params.boolean(1, true);
   const std::int64_t least = params.integer(2, 20);
   if (least >= params.integer(3, 100)) runtime.fail("empty range for randrange()");
   constexpr std::int64_t kMost = 10'000;
-  if (paragraphs > kMost || least > kMost) runtime.fail(ErrorCode::kLimit, "lipsum() of more than 10000 words or paragraphs");
+  if (paragraphs > kMost || least > kMost)
+    runtime.fail(ErrorCode::kLimit, "lipsum() of more than 10000 words or paragraphs");
   std::string out;
   for (std::int64_t i = 0; i < paragraphs; ++i) {
     runtime.spend(static_cast<std::uint64_t>(std::max<std::int64_t>(least, 1)));

@@ -26,7 +26,7 @@ namespace rondo::jinja {
 
 // An int; normalised to kInt if it fits 64 bits.
 [[nodiscard]] Value make_integer(Runtime& runtime, BigInt value);
-[[nodiscard]] BigInt to_big(const Value& integral);  // REQUIRES: is_integral()
+[[nodiscard]] BigInt to_big(const Value& integral);   // REQUIRES: is_integral()
 [[nodiscard]] double to_double(const Value& number);  // REQUIRES: is_number()
 [[nodiscard]] Value make_length(std::size_t value);
 
@@ -44,8 +44,8 @@ void require_defined(Runtime& runtime, const Value& value);
 // "dict object", "jinja2.utils.Namespace object".
 [[nodiscard]] std::string object_type(const Value& value);
 
-// A lazy sequence: prints as <generator object>, has no length and can be gone through once.
-[[nodiscard]] Value make_generator(Runtime& runtime, Iterator* iterator);
+// A lazy sequence: prints as <generator object NAME>, has no length and can be gone through once.
+[[nodiscard]] Value make_generator(Runtime& runtime, std::string_view name, Iterator* iterator);
 [[nodiscard]] Iterator* iterate_items(Runtime& runtime, std::vector<Value> items);
 
 // The attribute alone, as Python's getattr() finds it; nothing for AttributeError.
@@ -89,6 +89,8 @@ enum class Side : std::uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
 [[nodiscard]] Value upper_text(Runtime& runtime, const Value& subject);
 [[nodiscard]] Value lower_text(Runtime& runtime, const Value& subject);
 [[nodiscard]] Value capitalize_text(Runtime& runtime, const Value& subject);
+// lower() of the character `c` at byte `at` of `text`, in UTF-8; a capital sigma that ends a word gets its final form.
+[[nodiscard]] std::string lower_at(std::string_view text, std::size_t at, char32_t c);
 [[nodiscard]] std::string folded(Runtime& runtime, const Value& subject);  // lower() without origins
 // `size` blanks or other characters, computed here.
 [[nodiscard]] Value padding(Runtime& runtime, std::size_t size, std::string_view character = " ");

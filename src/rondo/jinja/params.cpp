@@ -29,7 +29,9 @@ Params::Params(Runtime& runtime, std::string_view function, const Args& args,
   }
 }
 
-Value Params::value(std::size_t index, const Value& fallback) const { return given(index) ? *values_[index] : fallback; }
+Value Params::value(std::size_t index, const Value& fallback) const {
+  return given(index) ? *values_[index] : fallback;
+}
 
 bool Params::boolean(std::size_t index, bool fallback) const {
   return given(index) ? truthy(runtime_, *values_[index]) : fallback;
@@ -48,7 +50,8 @@ Value Params::string(std::size_t index) const {
   const Value value = (*this)[index];
   require_defined(runtime_, value);
   if (!value.is_string()) {
-    runtime_.fail(std::string(function_) + "() argument " + std::to_string(index + 1) + " must be str, not " + type_name(value));
+    runtime_.fail(std::string(function_) + "() argument " + std::to_string(index + 1) + " must be str, not " +
+                  type_name(value));
   }
   return value;
 }
@@ -60,12 +63,15 @@ void require_positional(Runtime& runtime, std::string_view function, const Args&
   const std::size_t count = args.positional.size();
   if (count >= least && count <= most) return;
   if (least == most) {
-    const std::string wanted = most == 0 ? "no arguments" : most == 1 ? "exactly one argument" : std::to_string(most) + " arguments";
+    const std::string wanted = most == 0   ? "no arguments"
+                               : most == 1 ? "exactly one argument"
+                                           : std::to_string(most) + " arguments";
     runtime.fail(call + " takes " + wanted + " (" + std::to_string(count) + " given)");
   }
   const bool few = count < least;
-  runtime.fail(call + " takes at " + (few ? "least " : "most ") + std::to_string(few ? least : most) + " arguments (" +
-               std::to_string(count) + " given)");
+  const std::size_t bound = few ? least : most;
+  runtime.fail(std::string(function) + " expected at " + (few ? "least " : "most ") + std::to_string(bound) +
+               (bound == 1 ? " argument, got " : " arguments, got ") + std::to_string(count));
 }
 
 }  // namespace rondo::jinja

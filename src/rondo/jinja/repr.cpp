@@ -1,8 +1,8 @@
 // str(), repr() and markup escaping, with origins.
-#include "json/print.h"
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/strings.h"
+#include "json/print.h"
 #include "unicode/classes.h"
 
 namespace rondo::jinja {
@@ -162,7 +162,9 @@ Value to_repr(Runtime& runtime, const Value& value) {
   return writer.finish(value.path());
 }
 
-std::string repr(Runtime& runtime, const Value& value) { return std::string(bytes_of(runtime, to_repr(runtime, value))); }
+std::string repr(Runtime& runtime, const Value& value) {
+  return std::string(bytes_of(runtime, to_repr(runtime, value)));
+}
 
 Value to_text(Runtime& runtime, const Value& value) {
   switch (value.kind()) {

@@ -173,7 +173,8 @@ void set_attr(Runtime& runtime, const Value& target, std::string_view name, cons
 [[nodiscard]] Value get_attr(Runtime& runtime, const Value& object, std::string_view name);
 [[nodiscard]] Value get_item(Runtime& runtime, const Value& object, const Value& key);
 // object[start:stop:step]; absent bounds are None.
-[[nodiscard]] Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step);
+[[nodiscard]] Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
+                              const Value& step);
 
 // One pass over the elements, lazily where Python is lazy; fails if the value cannot be iterated.
 [[nodiscard]] Iterator* iterate(Runtime& runtime, const Value& value);

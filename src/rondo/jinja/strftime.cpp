@@ -9,8 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kDays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                    "Thursday", "Friday", "Saturday"};
-constexpr std::array<std::string_view, 12> kMonths = {"January", "February", "March",     "April",   "May",      "June",
-                                                      "July",    "August",   "September", "October", "November", "December"};
+constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
+                                                      "May",       "June",     "July",     "August",
+                                                      "September", "October",  "November", "December"};
 constexpr int kHoursOfNoon = 12;
 
 bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
@@ -136,7 +137,8 @@ std::string format_time(const LocalTime& time, std::string_view format) {
     }
     const std::size_t begin = at++;
     char flag = 0;
-    if (std::string_view("-_0^#").find(format[at]) != std::string_view::npos && at + 1 < format.size()) flag = format[at++];
+    if (std::string_view("-_0^#").find(format[at]) != std::string_view::npos && at + 1 < format.size())
+      flag = format[at++];
     const char directive = format[at];
     std::string part;
     if (!expansion(directive).empty()) {

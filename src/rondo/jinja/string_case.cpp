@@ -142,7 +142,12 @@ Value upper_text(Runtime& runtime, const Value& subject) {
 
 Value lower_text(Runtime& runtime, const Value& subject) {
   const std::string_view text = bytes_of(runtime, subject);
-  return change_each(runtime, subject, "lower", [&](std::size_t at, char32_t c) { return lower_in_context(text, at, c); });
+  return change_each(runtime, subject, "lower",
+                     [&](std::size_t at, char32_t c) { return lower_in_context(text, at, c); });
+}
+
+std::string lower_at(std::string_view text, std::size_t at, char32_t c) {
+  return encode(lower_in_context(text, at, c));
 }
 
 std::string folded(Runtime& runtime, const Value& subject) {
@@ -150,7 +155,7 @@ std::string folded(Runtime& runtime, const Value& subject) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
-    out += encode(lower_in_context(text, at, c.value));
+    out += lower_at(text, at, c.value);
     at += c.size;
   }
   return out;

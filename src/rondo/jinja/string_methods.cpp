@@ -20,7 +20,7 @@ Value pad(Runtime& runtime, std::string_view method, const Value& self, const Ar
   const auto size = static_cast<std::int64_t>(code_points(runtime, self));
   const std::int64_t width = params.integer(0, 0);
   const Value fill = params.given(1) ? params.string(1) : make_computed(runtime, " ");
-  if (code_points(runtime, fill) != 1) runtime.fail("the fill character must be exactly one character long");
+  if (code_points(runtime, fill) != 1) runtime.fail("The fill character must be exactly one character long");
   if (width <= size) return self;
   const std::int64_t blanks = width - size;
   std::int64_t left = align == Align::kRight ? blanks : 0;
@@ -35,9 +35,13 @@ Value center(Runtime& runtime, const Value& self, const Args& args) {
   return pad(runtime, "center", self, args, Align::kCenter);
 }
 
-Value ljust(Runtime& runtime, const Value& self, const Args& args) { return pad(runtime, "ljust", self, args, Align::kLeft); }
+Value ljust(Runtime& runtime, const Value& self, const Args& args) {
+  return pad(runtime, "ljust", self, args, Align::kLeft);
+}
 
-Value rjust(Runtime& runtime, const Value& self, const Args& args) { return pad(runtime, "rjust", self, args, Align::kRight); }
+Value rjust(Runtime& runtime, const Value& self, const Args& args) {
+  return pad(runtime, "rjust", self, args, Align::kRight);
+}
 
 Value zfill(Runtime& runtime, const Value& self, const Args& args) {
   const Params params(runtime, "zfill", args, {"width"}, 1);
@@ -91,7 +95,9 @@ Value join(Runtime& runtime, const Value& self, const Args& args) {
   return join_strings(runtime, self, parts).with_markup(self.is_markup());
 }
 
-Value format(Runtime& runtime, const Value& self, const Args& args) { return format_braces(runtime, self, args, nullptr); }
+Value format(Runtime& runtime, const Value& self, const Args& args) {
+  return format_braces(runtime, self, args, nullptr);
+}
 
 Value format_map(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, "format_map", args, 1, 1);

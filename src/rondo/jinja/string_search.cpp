@@ -41,9 +41,7 @@ Window window(Runtime& runtime, const Value& self, const Value& start, const Val
   const auto size = static_cast<std::int64_t>(code_points(runtime, self));
   const auto bound = [&](const Value& value, std::int64_t fallback) {
     if (value.is_none()) return fallback;
-    if (!value.is_small_int()) {
-      runtime.fail("slice indices must be integers or None or have an __index__ method");
-    }
+    if (!value.is_small_int()) { runtime.fail("slice indices must be integers or None or have an __index__ method"); }
     const std::int64_t index = value.as_int() < 0 ? value.as_int() + size : value.as_int();
     return std::max<std::int64_t>(index, 0);
   };
@@ -65,8 +63,8 @@ Found search(Runtime& runtime, std::string_view method, const Value& self, const
   const Value& needle = require_string(runtime, args.positional[0]);
   const Value none = Value::none();
   log_probe(runtime, method, needle, self);
-  const Window range = window(runtime, self, args.size() > 1 ? args.positional[1] : none,
-                              args.size() > 2 ? args.positional[2] : none);
+  const Window range =
+      window(runtime, self, args.size() > 1 ? args.positional[1] : none, args.size() > 2 ? args.positional[2] : none);
   if (range.empty_range) return {};
   const std::string_view text = bytes_of(runtime, self).substr(range.begin, range.end - range.begin);
   const std::string_view key = bytes_of(runtime, needle);
@@ -76,7 +74,8 @@ Found search(Runtime& runtime, std::string_view method, const Value& self, const
   return {range.begin + at, true};
 }
 
-Value find(Runtime& runtime, std::string_view method, const Value& self, const Args& args, bool from_right, bool strict) {
+Value find(Runtime& runtime, std::string_view method, const Value& self, const Args& args, bool from_right,
+           bool strict) {
   const Found found = search(runtime, method, self, args, from_right);
   if (found.ok) return make_length(count_code_points(bytes_of(runtime, self).substr(0, found.byte)));
   if (strict) runtime.fail("substring not found");
@@ -86,8 +85,8 @@ Value find(Runtime& runtime, std::string_view method, const Value& self, const A
 bool affix(Runtime& runtime, std::string_view method, const Value& self, const Args& args) {
   require_positional(runtime, method, args, 1, 3);
   const Value none = Value::none();
-  const Window range = window(runtime, self, args.size() > 1 ? args.positional[1] : none,
-                              args.size() > 2 ? args.positional[2] : none);
+  const Window range =
+      window(runtime, self, args.size() > 1 ? args.positional[1] : none, args.size() > 2 ? args.positional[2] : none);
   const std::string_view text = bytes_of(runtime, self).substr(range.begin, range.end - range.begin);
   const auto matches = [&](const Value& candidate) {
     if (!candidate.is_string()) {
@@ -110,7 +109,8 @@ bool affix(Runtime& runtime, std::string_view method, const Value& self, const A
 }
 
 // Parts of `self` between separators, found from the left or from the right.
-std::vector<Value> split_by(Runtime& runtime, const Value& self, const Value& separator, std::int64_t most, bool from_right) {
+std::vector<Value> split_by(Runtime& runtime, const Value& self, const Value& separator, std::int64_t most,
+                            bool from_right) {
   const std::string_view text = bytes_of(runtime, self);
   const std::string_view key = bytes_of(runtime, separator);
   if (key.empty()) runtime.fail("empty separator");
@@ -167,7 +167,8 @@ std::vector<Value> rsplit_spaces(Runtime& runtime, const Value& self, std::int64
       out.push_back(substring(runtime, self, 0, end, "split()"));
       break;
     }
-    while (begin > 0 && !is_space(decode_at(text, previous_start(text, begin)).value)) begin = previous_start(text, begin);
+    while (begin > 0 && !is_space(decode_at(text, previous_start(text, begin)).value))
+      begin = previous_start(text, begin);
     runtime.spend();
     out.push_back(substring(runtime, self, begin, end, "split()"));
     end = begin;
@@ -301,18 +302,26 @@ Value replace_text(Runtime& runtime, const Value& subject, const Value& old, con
   return out.finish();
 }
 
-Value str_find(Runtime& runtime, const Value& self, const Args& args) { return find(runtime, "find", self, args, false, false); }
-Value str_rfind(Runtime& runtime, const Value& self, const Args& args) { return find(runtime, "rfind", self, args, true, false); }
-Value str_index(Runtime& runtime, const Value& self, const Args& args) { return find(runtime, "index", self, args, false, true); }
-Value str_rindex(Runtime& runtime, const Value& self, const Args& args) { return find(runtime, "rindex", self, args, true, true); }
+Value str_find(Runtime& runtime, const Value& self, const Args& args) {
+  return find(runtime, "find", self, args, false, false);
+}
+Value str_rfind(Runtime& runtime, const Value& self, const Args& args) {
+  return find(runtime, "rfind", self, args, true, false);
+}
+Value str_index(Runtime& runtime, const Value& self, const Args& args) {
+  return find(runtime, "index", self, args, false, true);
+}
+Value str_rindex(Runtime& runtime, const Value& self, const Args& args) {
+  return find(runtime, "rindex", self, args, true, true);
+}
 
 Value str_count(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, "count", args, 1, 3);
   const Value& needle = require_string(runtime, args.positional[0]);
   const Value none = Value::none();
   log_probe(runtime, "count", needle, self);
-  const Window range = window(runtime, self, args.size() > 1 ? args.positional[1] : none,
-                              args.size() > 2 ? args.positional[2] : none);
+  const Window range =
+      window(runtime, self, args.size() > 1 ? args.positional[1] : none, args.size() > 2 ? args.positional[2] : none);
   if (range.empty_range) return Value::integer(0);
   const std::string_view text = bytes_of(runtime, self).substr(range.begin, range.end - range.begin);
   const std::string_view key = bytes_of(runtime, needle);
@@ -353,8 +362,12 @@ Value str_splitlines(Runtime& runtime, const Value& self, const Args& args) {
   return make_list(runtime, std::move(out));
 }
 
-Value str_partition(Runtime& runtime, const Value& self, const Args& args) { return partition_at(runtime, self, args, false); }
-Value str_rpartition(Runtime& runtime, const Value& self, const Args& args) { return partition_at(runtime, self, args, true); }
+Value str_partition(Runtime& runtime, const Value& self, const Args& args) {
+  return partition_at(runtime, self, args, false);
+}
+Value str_rpartition(Runtime& runtime, const Value& self, const Args& args) {
+  return partition_at(runtime, self, args, true);
+}
 
 Value str_removeprefix(Runtime& runtime, const Value& self, const Args& args) {
   return remove_affix(runtime, "removeprefix", self, args);

@@ -27,13 +27,33 @@ void set_runs(Heap& heap, String& string, std::span<const Run> runs) {
   }
 }
 
+// Room for the bytes of a concatenation; true if those of its leftmost leaf are in place already.  A template that adds
+// to a long text and looks at it again and again must not copy it each time.
+bool place_bytes(Runtime& runtime, String& string, char*& bytes) {
+  constexpr std::size_t kLongBytes = 1024;
+  String* first = &string;
+  while (first->data == nullptr && first->size != 0) first = first->pair.left;
+  const std::uint32_t added = string.size - first->size;
+  if (first->size != 0 && first->spare >= added) {
+    bytes = const_cast<char*>(first->data);  // NOLINT(cppcoreguidelines-pro-type-const-cast): our own memory, see below
+    string.spare = first->spare - added;
+    first->spare = 0;
+    return true;
+  }
+  // Only memory that is made here has spare bytes.
+  string.spare = first->size > kLongBytes ? string.size : 0;
+  bytes = runtime.heap.allocate_array<char>(std::size_t{string.size} + string.spare);
+  return false;
+}
+
 // Joins a concatenation: its leaves from left to right, each under the innermost stamp around it.
 void join(Runtime& runtime, String& string) {
   struct Part {
     const String* string;
     text::ContextId stamp;
   };
-  char* bytes = runtime.heap.allocate_array<char>(string.size);
+  char* bytes = nullptr;
+  const bool first_in_place = place_bytes(runtime, string, bytes);
   std::size_t at = 0;
   std::vector<Run> runs;
   std::vector<Part> stack{{&string, text::ContextId::kNone}};
@@ -47,7 +67,7 @@ void join(Runtime& runtime, String& string) {
       stack.push_back({leaf.pair.left, stamp});
       continue;
     }
-    if (leaf.size != 0) std::memcpy(bytes + at, leaf.data, leaf.size);
+    if (leaf.size != 0 && !(at == 0 && first_in_place)) std::memcpy(bytes + at, leaf.data, leaf.size);
     at += leaf.size;
     for (std::uint32_t i = 0; i < leaf.run_count; ++i) {
       runs.push_back(leaf.runs[i]);
@@ -112,7 +132,8 @@ std::span<const Run> runs_of(Runtime& runtime, const Value& value) {
 
 std::size_t code_points(Runtime& runtime, const Value& value) {
   String& string = value.as_string();
-  if (string.code_points < 0) string.code_points = static_cast<std::int32_t>(count_code_points(bytes_of(runtime, value)));
+  if (string.code_points < 0)
+    string.code_points = static_cast<std::int32_t>(count_code_points(bytes_of(runtime, value)));
   return static_cast<std::size_t>(string.code_points);
 }
 

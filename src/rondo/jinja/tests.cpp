@@ -10,7 +10,9 @@
 namespace rondo::jinja {
 namespace {
 
-void no_arguments(Runtime& runtime, std::string_view name, const Args& args) { const Params params(runtime, name, args, {}); }
+void no_arguments(Runtime& runtime, std::string_view name, const Args& args) {
+  const Params params(runtime, name, args, {});
+}
 
 const Value& one_argument(Runtime& runtime, std::string_view name, const Args& args) {
   const Params params(runtime, name, args, {"other"}, 1);

@@ -54,7 +54,8 @@ void fill(Runtime& runtime, List& list) {
   runtime.heap.charge(source.size() * sizeof(Value));
   list.items.reserve(source.size());
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const text::PathId path = part_of(list.source_path, [&](auto parent) { return runtime.origins.paths.index(parent, i); });
+    const text::PathId path =
+        part_of(list.source_path, [&](auto parent) { return runtime.origins.paths.index(parent, i); });
     list.items.push_back(wrap(runtime, source[i], path));
   }
 }
@@ -94,7 +95,8 @@ void fill(Runtime& runtime, Dict& dict) {
   dict.entries.reserve(source.size());
   for (const json::Member& member : source) {
     const bool known = dict.path != text::PathId::kNone;
-    const Value key = known ? input_string(runtime, member.key, text::PathId::kNone) : make_computed(runtime, member.key);
+    const Value key =
+        known ? input_string(runtime, member.key, text::PathId::kNone) : make_computed(runtime, member.key);
     const text::PathId path =
         part_of(dict.path, [&](auto parent) { return runtime.origins.paths.member(parent, member.key); });
     const Value value = wrap(runtime, member.value, path);
@@ -317,9 +319,8 @@ Value* find_item(Runtime& runtime, Dict& dict, const Value& key) {
 
 Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
   if (dict.source != nullptr) fill(runtime, dict);
-  const std::ptrdiff_t entry = find_entry(dict, hash_bytes(key), [&](const Value& other) {
-    return other.is_string() && bytes_of(runtime, other) == key;
-  });
+  const std::ptrdiff_t entry = find_entry(
+      dict, hash_bytes(key), [&](const Value& other) { return other.is_string() && bytes_of(runtime, other) == key; });
   return entry < 0 ? nullptr : &dict.entries[static_cast<std::size_t>(entry)].value;
 }
 
@@ -363,11 +364,15 @@ Value copy_dict(Runtime& runtime, const Value& dict) {
 void update_dict(Runtime& runtime, Dict& dict, const Value& from) {
   if (from.is_dict()) {
     const std::vector<Dict::Entry> entries = entries_of(runtime, from);  // a copy: `from` may be `dict` itself
-    for (const Dict::Entry& entry : entries) set_item(runtime, dict, key_of(runtime, from.as_dict(), entry), entry.value);
+    for (const Dict::Entry& entry : entries)
+      set_item(runtime, dict, key_of(runtime, from.as_dict(), entry), entry.value);
     return;
   }
   std::size_t index = 0;
   for (const Value& element : collect(runtime, from)) {
+    if (element.is_number() || element.is_none()) {
+      runtime.fail("cannot convert dictionary update sequence element #" + std::to_string(index) + " to a sequence");
+    }
     const std::vector<Value> pair = collect(runtime, element);
     if (pair.size() != 2) {
       runtime.fail("dictionary update sequence element #" + std::to_string(index) + " has length " +

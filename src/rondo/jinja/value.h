@@ -87,7 +87,9 @@ class Value {
   [[nodiscard]] bool is_object() const { return kind_ == Kind::kObject; }
   [[nodiscard]] bool is_float() const { return kind_ == Kind::kFloat; }
   // Python's isinstance(x, int): true for bools.
-  [[nodiscard]] bool is_integral() const { return kind_ == Kind::kInt || kind_ == Kind::kBigInt || kind_ == Kind::kBool; }
+  [[nodiscard]] bool is_integral() const {
+    return kind_ == Kind::kInt || kind_ == Kind::kBigInt || kind_ == Kind::kBool;
+  }
   [[nodiscard]] bool is_number() const { return is_integral() || kind_ == Kind::kFloat; }
   // An int or bool that fits 64 bits.
   [[nodiscard]] bool is_small_int() const { return kind_ == Kind::kInt || kind_ == Kind::kBool; }
@@ -154,6 +156,7 @@ struct String {
     Pair pair;
   };
   std::int32_t code_points = -1;  // -1: not counted yet; equal to `size` for ASCII
+  std::uint32_t spare = 0;        // free bytes behind the data, for one string that goes on with this one
 
   String() : single() {}
 };
@@ -174,8 +177,8 @@ struct Dict {
     std::size_t hash = 0;
   };
   std::vector<Entry> entries;
-  std::vector<std::uint32_t> slots;      // open addressing, entry number + 1; empty while small
-  const json::Object* source = nullptr;  // not wrapped yet
+  std::vector<std::uint32_t> slots;         // open addressing, entry number + 1; empty while small
+  const json::Object* source = nullptr;     // not wrapped yet
   text::PathId path = text::PathId::kNone;  // of an input dict: its keys have the paths key_of(path, key)
 };
 

@@ -11,8 +11,8 @@ namespace {
 CaseImage image(char32_t c, std::span<const CaseRange> ranges, std::span<const CaseExpansion> expansions) {
   CaseImage out;
   out.code_points[0] = c;
-  const auto range = std::lower_bound(ranges.begin(), ranges.end(), c,
-                                      [](const CaseRange& a, char32_t b) { return a.last < b; });
+  const auto range =
+      std::lower_bound(ranges.begin(), ranges.end(), c, [](const CaseRange& a, char32_t b) { return a.last < b; });
   if (range != ranges.end() && range->first <= c && (c - range->first) % range->step == 0) {
     out.code_points[0] = static_cast<char32_t>(static_cast<std::int64_t>(c) + range->delta);
     return out;
@@ -29,8 +29,8 @@ CaseImage image(char32_t c, std::span<const CaseRange> ranges, std::span<const C
 }
 
 bool is_in(char32_t c, std::span<const PropertyRange> ranges) {
-  const auto range = std::lower_bound(ranges.begin(), ranges.end(), c,
-                                      [](const PropertyRange& a, char32_t b) { return a.last < b; });
+  const auto range =
+      std::lower_bound(ranges.begin(), ranges.end(), c, [](const PropertyRange& a, char32_t b) { return a.last < b; });
   return range != ranges.end() && range->first <= c;
 }
 
@@ -50,7 +50,9 @@ CaseImage to_title(char32_t c) {
   return image(c, {kTitleRanges, kTitleRangeCount}, {kTitleExpansions, kTitleExpansionCount});
 }
 
-CaseImage to_fold(char32_t c) { return image(c, {kFoldRanges, kFoldRangeCount}, {kFoldExpansions, kFoldExpansionCount}); }
+CaseImage to_fold(char32_t c) {
+  return image(c, {kFoldRanges, kFoldRangeCount}, {kFoldExpansions, kFoldExpansionCount});
+}
 
 bool is_upper(char32_t c) { return is_in(c, {kUppercase, kUppercaseCount}); }
 bool is_lower(char32_t c) { return is_in(c, {kLowercase, kLowercaseCount}); }
