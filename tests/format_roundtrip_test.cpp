@@ -64,6 +64,7 @@ std::string canonical(const json::Value& value) {
 
 std::string canonical_arguments(const json::Value& arguments) {
   if (!arguments.is_string()) return canonical(arguments);
+  if (format::is_blank(arguments.as_string())) return "{}";
   const auto parsed = json::parse(arguments.as_string());
   return parsed.ok() ? canonical(parsed.value()) : "unreadable: " + arguments.as_string();
 }
@@ -182,13 +183,18 @@ std::optional<Prompt> prompt_of(const jinja::Template& chat_template, const test
   return prompt;
 }
 
+// Messages whose own text holds the markers of their model: what is written can't tell them from markup.
+bool is_ambiguous(std::string_view conversation) {
+  return conversation == "injection_tool_result" || conversation == "reasoning_inline_tags" || conversation == "injection_roles";
+}
+
 Rate check_completions(const test::Corpus& corpus, const test::CorpusRow& row, const jinja::Template& chat_template,
                        const std::shared_ptr<const Format>& format) {
   Rate rate;
   for (const std::string& text : read_xz_lines(kCorpus + "/completions/" + row.id + ".jsonl.xz")) {
     const json::Value line = json::parse(text).value();
     const auto completion = line.find_string("q");
-    if (!completion) continue;
+    if (!completion || is_ambiguous(*line.find_string("c"))) continue;
     const auto prompt = prompt_of(chat_template, corpus, row, line);
     if (!prompt) continue;
     const std::string written(*completion);

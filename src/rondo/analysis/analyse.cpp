@@ -36,6 +36,7 @@ class Analyst {
     infer_content_and_reasoning();
     infer_stops();
     if (shows_calls_) infer_calls();
+    infer_other_stops();
     infer_inline_reasoning();
     infer_trims();
     if (prober_.limit()) return *prober_.limit();
@@ -51,10 +52,12 @@ class Analyst {
   void collect_variants();
   [[nodiscard]] std::optional<Variant> variant(bool reasoning, bool content, std::size_t calls);
   void find_header();
+  [[nodiscard]] bool header_opens_block() const;
   void infer_content_and_reasoning();
   void split_reasoning_close(const std::string& between, const std::string& plain_lead);
   void infer_stops();
   void infer_calls();
+  void infer_other_stops();
   [[nodiscard]] bool infer_pieces(const Turn& turn);
   [[nodiscard]] std::string before_calls(const VariantKey& key, const Turn& turn) const;
   void infer_inline_reasoning();
@@ -96,7 +99,7 @@ int Analyst::shape_score(const Shape& shape) {
     const auto turn = prober_.turn(shape, probe, {"default", true, with_result, false});
     if (!turn) continue;
     int score = 0;
-    if (turn->has(SlotKind::kName)) score += 2;
+    if (turn->has(SlotKind::kName) || turn->has(SlotKind::kId)) score += 2;
     if (const std::size_t at = turn->first(SlotKind::kArguments); at != kNone) {
       score += 2;
       for (const ArgumentPart& part : turn->tokens[at].parts) {
@@ -189,7 +192,7 @@ std::optional<Variant> Analyst::variant(bool reasoning, bool content, std::size_
         auto turn = prober_.turn(shape_, probe, setting);
         if (!turn) continue;
         bool is_whole = turn->has(SlotKind::kReasoning) == reasoning && turn->has(SlotKind::kContent) == content;
-        for (std::size_t i = 0; i < calls; ++i) is_whole = is_whole && turn->has(SlotKind::kName, i);
+        for (std::size_t i = 0; i < calls; ++i) is_whole = is_whole && (turn->has(SlotKind::kName, i) || turn->has(SlotKind::kId, i));
         if (is_whole) return Variant{std::move(*turn), setting};
       }
     }
@@ -253,6 +256,39 @@ void Analyst::find_header() {
     if (!is_blank(shared) || !has_prompt) header = shared;
   }
   format_.header = header.value_or("");
+  if (header_opens_block()) {
+    const std::vector<std::size_t> cuts = format::unit_boundaries(trimmed_end(format_.header));
+    std::size_t cut = cuts.size() - 2;
+    while (cut > 0 && is_blank(std::string_view(format_.header).substr(cuts[cut]))) --cut;
+    format_.header.resize(cuts[cut]);
+  }
+}
+
+// True if the last unit of the header is what opens the reasoning, or a call.
+bool Analyst::header_opens_block() const {
+  if (is_blank(format_.header)) return false;
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
+    const Variant* calling = find(false, false, count);
+    if (calling == nullptr) continue;
+    const std::size_t slot = first_slot(calling->turn);
+    if (slot < calling->turn.tokens.size() && is_blank(lead(calling->turn, slot))) return true;
+  }
+  const Variant* thinking = find(true, true, 0);
+  if (thinking == nullptr) thinking = find(true, false, 1);
+  if (thinking == nullptr || first_slot(thinking->turn) != thinking->turn.first(SlotKind::kReasoning)) return false;
+  if (!is_blank(lead(thinking->turn, first_slot(thinking->turn)))) return false;
+  // The reasoning's close is what a turn without reasoning begins with then.
+  const std::size_t end = thinking->turn.last(SlotKind::kReasoning);
+  const std::string behind = thinking->turn.literals(end + 1, end + 2);
+  const std::string_view core = trimmed(behind);
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  const std::string_view close = core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
+  for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+    const std::string rest = without_prefix(prompt.text, format_.header);
+    if (!is_blank(rest) && !contains(rest, close)) return false;
+  }
+  const Variant* plain = find(false, true, 0);
+  return plain == nullptr || contains(lead(plain->turn, first_slot(plain->turn)), close);
 }
 
 std::string Analyst::lead(const Turn& turn, std::size_t end) const {
@@ -308,14 +344,15 @@ void Analyst::infer_content_and_reasoning() {
     const std::size_t end = turn.last(SlotKind::kReasoning);
     const std::size_t content = turn.first(SlotKind::kContent);
     format_.reasoning.open = lead(turn, begin);
-    if (content != kNone && content > end) {
+    const std::size_t name = std::min(turn.first(SlotKind::kName), turn.first(SlotKind::kId));
+    if (content != kNone && content > end && name > content) {
       split_reasoning_close(turn.literals(end + 1, content), plain_lead);
     } else {
       std::size_t next = end + 1;
       while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
       const std::string rest = turn.literals(end + 1, next);
       const std::vector<std::size_t> cuts = format::unit_boundaries(trimmed(rest));
-      format_.reasoning.close = next < turn.tokens.size() && content == kNone ? rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]) : rest;
+      format_.reasoning.close = next < turn.tokens.size() ? rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]) : rest;
       format_.content.open = contains(plain_lead, trimmed(format_.reasoning.close)) ? "" : plain_lead;
     }
     // Nothing marks the beginning in history, but the prompt for an answer does.
@@ -385,7 +422,11 @@ void Analyst::infer_stops() {
 std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const {
   const std::size_t name = std::min(turn.first(SlotKind::kName), turn.first(SlotKind::kId));
   const std::size_t content = turn.last(SlotKind::kContent);
-  if (std::get<1>(key) && content < name) return without_prefix(turn.literals(content + 1, name), format_.content.close);
+  const auto behind_header = [this](std::string text) {
+    const std::size_t at = is_blank(format_.header) ? std::string::npos : text.rfind(format_.header);
+    return at == std::string::npos ? text : text.substr(at + format_.header.size());
+  };
+  if (std::get<1>(key) && content < name) return behind_header(without_prefix(turn.literals(content + 1, name), format_.content.close));
   std::string text;
   const std::size_t reasoning = turn.last(SlotKind::kReasoning);
   if (std::get<0>(key) && reasoning < name) {
@@ -405,7 +446,7 @@ std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const
   if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos) text = text.substr(at + close.size());
   const std::string empty = format_.content.open + format_.content.close;
   if (!is_blank(format_.content.open)) text = without_prefix(text, empty);
-  return without_prefix(text, is_blank(format_.header) ? std::string("\x01") : format_.header);
+  return behind_header(std::move(text));
 }
 
 bool is_call_slot(const Token& token, std::size_t call) {
@@ -449,6 +490,11 @@ bool Analyst::infer_pieces(const Turn& turn) {
       default: return false;
     }
   }
+  // A template that shows an id and no name expects the name in the id.
+  const bool has_name = std::any_of(calls.pieces.begin(), calls.pieces.end(), [](const auto& piece) { return piece.kind == Kind::kName; });
+  for (format::CallPiece& piece : calls.pieces) {
+    if (!has_name && piece.kind == Kind::kId) piece.kind = Kind::kNameInId;
+  }
   return has_arguments;
 }
 
@@ -458,28 +504,25 @@ std::string behind_calls(const Turn& turn, std::size_t last) {
 }
 
 void Analyst::infer_calls() {
-  const Variant* one = nullptr;
-  const Variant* two = nullptr;
-  VariantKey key_one;
-  VariantKey key_two;
-  for (const auto& [reasoning, content] : {std::pair{false, true}, {false, false}, {true, true}, {true, false}}) {
-    const auto take = [&](std::size_t count, const Variant*& into, VariantKey& key) {
-      const Variant* found = find(reasoning, content, count);
-      if (found == nullptr || into != nullptr) return;
-      into = found;
-      key = {reasoning, content, count};
-    };
-    take(1, one, key_one);
-    take(2, two, key_two);
-  }
-  if (one == nullptr && two == nullptr) return;
-  const Variant& base = two != nullptr ? *two : *one;
-  const VariantKey& base_key = two != nullptr ? key_two : key_one;
-  const std::size_t count = two != nullptr ? 2 : 1;
+  using Parts = std::pair<bool, bool>;
+  const auto first_of = [this](std::initializer_list<std::size_t> counts, std::initializer_list<Parts> order) {
+    for (const std::size_t count : counts) {
+      for (const auto& [reasoning, content] : order) {
+        if (find(reasoning, content, count) != nullptr) return std::optional(VariantKey{reasoning, content, count});
+      }
+    }
+    return std::optional<VariantKey>();
+  };
+  // Behind content stands what tells the calls from it; without content, what ends a turn of calls alone.
+  const auto lead_key = first_of({1, 2}, {{false, true}, {false, false}, {true, true}, {true, false}});
+  const auto base_key = first_of({2, 1}, {{false, false}, {false, true}, {true, false}, {true, true}});
+  if (!lead_key || !base_key) return;
+  const Variant& base = variants_.at(*base_key);
+  const std::size_t count = std::get<2>(*base_key);
   const Turn& turn = base.turn;
   format::Calls& calls = format_.calls;
   CallText text;
-  text.before = before_calls(one != nullptr ? key_one : base_key, (one != nullptr ? *one : base).turn);
+  text.before = before_calls(*lead_key, variants_.at(*lead_key).turn);
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return;
 
@@ -491,7 +534,7 @@ void Analyst::infer_calls() {
   calls.present = true;
   calls.arguments = is_serialised ? format::ArgumentStyle::kJson : is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
   const std::string stop = format_.stops.content.empty() ? "" : format_.stops.content.front();
-  if (calls.arguments != format::ArgumentStyle::kParameters && find_json_envelope(turn, count, text.before, calls, text)) {
+  if (calls.arguments != format::ArgumentStyle::kParameters && find_json_envelope(turn, variants_.at(*lead_key).turn, count, text.before, calls, text)) {
     split_call_text(text, stop, calls, format_.stops);
     return;
   }
@@ -508,8 +551,8 @@ void Analyst::infer_calls() {
   }
   if (calls.arguments == format::ArgumentStyle::kParameters) {
     ProbeMessage message;
-    message.reasoning = std::get<0>(base_key);
-    message.content = std::get<1>(base_key);
+    message.reasoning = std::get<0>(*base_key);
+    message.content = std::get<1>(*base_key);
     ParameterText parameters;
     if (!infer_parameters(prober_, shape_, message, base.setting, count == 1, calls.parameters, parameters, format_.notes)) {
       calls = {};
@@ -526,6 +569,27 @@ void Analyst::infer_calls() {
     if (parameters.has_between) text.between = parameters.between;
   }
   split_call_text(text, stop, calls, format_.stops);
+}
+
+// Variables that only this template knows may end a turn of calls in another way.
+void Analyst::infer_other_stops() {
+  if (!format_.calls.present) return;
+  ProbeMessage probe;
+  probe.calls = probe_calls(1);
+  for (const bool with_result : {false, true}) {
+    const auto turn = prober_.turn(shape_, probe, {"default", true, with_result, false, true});
+    if (!turn || !turn->has(SlotKind::kName) || !turn->has(SlotKind::kArguments)) continue;
+    const std::string behind = behind_calls(*turn, last_call_slot(*turn, 0));
+    const std::string_view core = trimmed(behind);
+    const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+    if (core.empty() || cuts.size() < 2) continue;
+    const std::string unit(core.substr(cuts[cuts.size() - 2]));
+    bool is_known = contains(format_.calls.call_close, unit) || contains(format_.calls.section_close, unit) || unit.size() < 3;
+    for (const auto* stops : {&format_.stops.content, &format_.stops.tool}) {
+      for (const std::string& stop : *stops) is_known = is_known || contains(stop, unit);
+    }
+    if (!is_known) format_.stops.tool.push_back(unit);
+  }
 }
 
 // ---- Reasoning that has no field of its own ------------------------------------------------------------------------

@@ -75,7 +75,7 @@ void find_roles(const json::Value& value, std::vector<std::string> path, format:
 
 }  // namespace
 
-bool find_json_envelope(const Turn& turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text) {
+bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text) {
   const std::string all = marked(turn);
   const std::size_t name = all.find(name_mark(0));
   if (name == std::string::npos) return false;
@@ -88,8 +88,12 @@ bool find_json_envelope(const Turn& turn, std::size_t calls_in_turn, const std::
   if (!roles.name_is_key && roles.name.empty()) return false;
   calls.envelope = is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject;
   calls.roles = std::move(roles);
-  // `before` ends at the name: what of it lies inside the JSON is not part of the marker.
-  const std::size_t inside = name - first->begin;
+  // `before` ends at the first slot: what of it lies inside the JSON is not part of the marker.
+  const std::string lead_all = marked(lead_turn);
+  const std::size_t slot = std::min(lead_all.find(name_mark(0)), lead_all.find(id_mark(0)));
+  const auto lead = slot == std::string::npos ? std::nullopt : json_around(lead_all, slot, 0);
+  if (!lead) return false;
+  const std::size_t inside = slot - lead->begin;
   text.before = before.size() >= inside ? before.substr(0, before.size() - inside) : "";
   std::size_t end = first->end;
   if (!is_array && calls_in_turn > 1) {

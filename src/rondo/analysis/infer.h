@@ -32,8 +32,9 @@ struct CallText {
 // Splits CallText into the markers of `calls`; `stop` is what ends a plain turn.
 void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops);
 
-// If the call stands inside a JSON value: fills envelope, roles and `text`; false otherwise.  `turn` has two calls or one.
-[[nodiscard]] bool find_json_envelope(const Turn& turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text);
+// If the call stands inside a JSON value: fills envelope, roles and `text`; false otherwise.  `turn` has two calls or
+// one; `before` is what `lead_turn` writes before its first call's name.
+[[nodiscard]] bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text);
 
 // The literals and forms of tagged parameters.  `after_name` is what stands between the name and the parameters.
 struct ParameterText {

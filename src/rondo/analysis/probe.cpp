@@ -96,6 +96,8 @@ Slot slot_of(const PathTable& paths, PathId path) {
     return {is_reasoning ? (name(4) == "type" ? SlotKind::kLiteral : SlotKind::kReasoning) : SlotKind::kContent};
   }
   if (name(2) != "tool_calls" || steps.size() < 4) return {};
+  // The keys of a call that is serialised as a whole are syntax.
+  if (paths.step_kind(steps.back()) == PathTable::StepKind::kKey && steps.size() <= 6) return {};
   const std::size_t call = paths.step_kind(steps[3]) == PathTable::StepKind::kIndex ? paths.step_index(steps[3]) : 0;
   if (name(4) == "id") return {SlotKind::kId, call};
   if (name(4) != "function") return {};
@@ -240,6 +242,7 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
   apply.now = options_.now.value_or(jinja::LocalTime{2026, 1, 1, 12, 0, 0});
   apply.limits = options_.limits;
   for (const bool with_stand_ins : {false, true}) {
+    if (setting.stand_ins && !with_stand_ins) continue;
     if (with_stand_ins) {
       if (stand_ins_.empty()) break;
       for (const json::Member& member : stand_ins_) {

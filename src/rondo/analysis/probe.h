@@ -37,6 +37,7 @@ struct ProbeSetting {
   bool tools = true;
   bool with_result = false;   // a tool result follows
   bool with_user = false;     // a user message follows
+  bool stand_ins = false;     // variables that only this template has are set; else only where it refuses without
 };
 
 enum class SlotKind : std::uint8_t { kLiteral, kReasoning, kContent, kName, kId, kIndex, kArguments };

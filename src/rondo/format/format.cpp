@@ -48,6 +48,7 @@ std::string pieces_text(const std::vector<CallPiece>& pieces) {
       case CallPiece::Kind::kLiteral: out += quoted(piece.text); break;
       case CallPiece::Kind::kName: out += "NAME"; break;
       case CallPiece::Kind::kId: out += "ID"; break;
+      case CallPiece::Kind::kNameInId: out += "ID-WITH-NAME"; break;
       case CallPiece::Kind::kIndex: out += "INDEX"; break;
       case CallPiece::Kind::kArguments: out += "ARGUMENTS"; break;
     }
@@ -93,7 +94,7 @@ std::optional<std::string> verify_pieces(const std::vector<CallPiece>& pieces) {
   int arguments = 0;
   bool slot_before = false;
   for (const CallPiece& piece : pieces) {
-    names += piece.kind == CallPiece::Kind::kName ? 1 : 0;
+    names += piece.kind == CallPiece::Kind::kName || piece.kind == CallPiece::Kind::kNameInId ? 1 : 0;
     arguments += piece.kind == CallPiece::Kind::kArguments ? 1 : 0;
     const bool is_slot = piece.kind != CallPiece::Kind::kLiteral;
     if (is_slot && slot_before && piece.kind != CallPiece::Kind::kArguments) return "calls.pieces: two slots touch each other";

@@ -63,7 +63,8 @@ enum class ArgumentStyle : std::uint8_t {
 
 // One element of a call in tags, in order of writing.
 struct CallPiece {
-  enum class Kind : std::uint8_t { kLiteral, kName, kId, kIndex, kArguments };
+  // kNameInId: the id, which carries the name (`functions.NAME:0`).
+  enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments };
   Kind kind = Kind::kLiteral;
   std::string text;  // of a literal
   bool operator==(const CallPiece&) const = default;

@@ -15,9 +15,10 @@ constexpr Names<Envelope, 3> kEnvelopes{
     {{Envelope::kTags, "tags"}, {Envelope::kJsonObject, "json_object"}, {Envelope::kJsonArray, "json_array"}}};
 constexpr Names<ArgumentStyle, 3> kArgumentStyles{
     {{ArgumentStyle::kJson, "json"}, {ArgumentStyle::kJsonText, "json_text"}, {ArgumentStyle::kParameters, "parameters"}}};
-constexpr Names<CallPiece::Kind, 5> kPieceKinds{{{CallPiece::Kind::kLiteral, "literal"},
+constexpr Names<CallPiece::Kind, 6> kPieceKinds{{{CallPiece::Kind::kLiteral, "literal"},
                                                  {CallPiece::Kind::kName, "name"},
                                                  {CallPiece::Kind::kId, "id"},
+                                                 {CallPiece::Kind::kNameInId, "name_in_id"},
                                                  {CallPiece::Kind::kIndex, "index"},
                                                  {CallPiece::Kind::kArguments, "arguments"}}};
 constexpr Names<ValueType, 8> kValueTypes{{{ValueType::kString, "string"},

@@ -38,7 +38,7 @@ std::vector<std::size_t> unit_boundaries(std::string_view text) {
       ++depth;
     } else if (is_closing(byte)) {
       depth = std::max(0, depth - 1);
-      const bool run_goes_on = i + 1 < text.size() && (is_closing(text[i + 1]) || is_word(text[i + 1]));
+      const bool run_goes_on = i + 1 < text.size() && (text[i + 1] == byte || is_word(text[i + 1]));
       if (depth == 0 && !run_goes_on) out.push_back(i + 1);
     } else if (depth == 0 && is_space(byte)) {
       out.push_back(i);

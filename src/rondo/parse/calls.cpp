@@ -132,11 +132,13 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   }
   if (!is_found && !(is_end_ && !attempt_)) return false;
   std::string text = buffer_.substr(begin, end - begin);
-  if (text.empty() && kind == CallPiece::Kind::kName) return fail_attempt(end, "a tool call has no name");
+  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
+  if (text.empty() && is_name && !has_name_) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
   ++piece_;
-  if (kind == CallPiece::Kind::kName && !has_name_) {
-    name_ = std::move(text);
+  if (is_name && !has_name_) {
+    name_ = kind == CallPiece::Kind::kNameInId ? name_in_id(text) : text;
+    if (kind == CallPiece::Kind::kNameInId) id_ = std::move(text);
     has_name_ = true;
   } else if (kind == CallPiece::Kind::kId && !text.empty()) {
     id_ = std::move(text);
@@ -146,6 +148,17 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     }
   }
   return true;
+}
+
+// `functions.NAME:0`: the known tool that the id names, else what stands between the last dot and the counter.
+std::string Machine::name_in_id(const std::string& id) const {
+  std::string name = id.substr(0, id.rfind(':') == std::string::npos ? id.size() : id.rfind(':'));
+  for (std::size_t from = 0;; from = name.find('.', from) + 1) {
+    const std::string rest = name.substr(from);
+    const bool is_tool = std::any_of(tools_.begin(), tools_.end(), [&rest](const chat::ToolDefinition& tool) { return tool.name == rest; });
+    if (is_tool) return rest;
+    if (name.find('.', from) == std::string::npos) return tools_.empty() || from == 0 ? rest : name.substr(name.find('.') + 1);
+  }
 }
 
 bool Machine::start_arguments() {
@@ -337,6 +350,10 @@ bool Machine::json_call_ends() {
 }
 
 bool Machine::json_bad() {
+  if (attempt_ && has_name_ && !bare_ && !early_arguments_) {
+    if (!commit(pos_)) return true;
+    return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
+  }
   if (attempt_) return fail_attempt(pos_, "the JSON of a tool call cannot be read");
   if (committed_) return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
   phase_ = Phase::kAfterCall;  // between the elements of an array that was never closed

@@ -15,7 +15,7 @@ using format::is_space;
 std::unique_ptr<Machine> Machine::make(std::shared_ptr<const format::Format> format, Options options) {
   auto machine = std::make_unique<Machine>(format, options);
   if (!machine->is_prompt_foreign_) return machine;
-  options.prompt_tail.clear();
+  options.prompt_tail = machine->open_reasoning_;
   return std::make_unique<Machine>(std::move(format), std::move(options));
 }
 
@@ -133,6 +133,13 @@ void Machine::start_from_prompt() {
   bool is_generation_prompt = false;
   const std::size_t header = is_blank(format_->header) ? std::string::npos : tail.rfind(format_->header);
   if (header != std::string::npos) written = tail.substr(header + format_->header.size());
+  // Within a turn (behind a tool's result) a prompt may open the reasoning without any header.
+  const std::string_view open = format::trimmed(format_->reasoning.open);
+  const std::size_t last_open = open.empty() ? std::string::npos : tail.rfind(open);
+  if (last_open != std::string::npos && is_blank(std::string_view(tail).substr(last_open + open.size()))) {
+    open_reasoning_ = tail.substr(last_open);
+    if (header == std::string::npos) written = open_reasoning_;
+  }
   for (const format::GenerationPrompt& prompt : format_->generation_prompts) {
     if (prompt.text.empty() || !tail.ends_with(prompt.text)) continue;
     if (header == std::string::npos && is_blank(format_->header) && prompt.text.size() > written.size()) written = prompt.text;

@@ -76,6 +76,7 @@ class Machine {
   bool pieces();
   bool piece_literal(const Marker& literal);
   bool piece_slot(format::CallPiece::Kind kind);
+  [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
   bool commit(std::size_t upto);
   [[nodiscard]] bool is_known_tool(const std::string& name) const;
@@ -133,6 +134,7 @@ class Machine {
   std::size_t prompt_bytes_ = 0;  // bytes fed from the prompt's tail
   bool is_end_ = false;
   bool is_closed_ = false;
+  std::string open_reasoning_;      // the prompt's end, if it opens the reasoning
   bool is_prompt_foreign_ = false;  // the prompt's tail is an earlier turn, or text that is nobody's
 
   // State.
