@@ -1,7 +1,5 @@
 #include "jinja/ast.h"
 
-#include <algorithm>
-
 namespace rondo::jinja {
 namespace {
 
@@ -21,22 +19,6 @@ const Expr* find_in_body(const Body& body, std::string_view name) {
 }
 
 }  // namespace
-
-bool is_constant(const Expr& node) {
-  switch (node.kind) {
-    case ExprKind::kString:
-    case ExprKind::kInteger:
-    case ExprKind::kFloat:
-    case ExprKind::kBool:
-    case ExprKind::kNone: return true;
-    case ExprKind::kTuple:
-    case ExprKind::kList:
-    case ExprKind::kDict:
-    case ExprKind::kNegative:
-      return std::all_of(node.items.begin(), node.items.end(), [](const ExprPtr& item) { return is_constant(*item); });
-    default: return false;
-  }
-}
 
 const Expr* find_assigned(const Stmt& node, std::string_view name) {
   if (node.target) {

@@ -116,8 +116,6 @@ struct Tree {
   std::vector<text::Literal> literals;
 };
 
-// True for literals and for lists, tuples and dicts of them.
-[[nodiscard]] bool is_constant(const Expr& node);
 // A target in or below `node` that assigns to `name`; nullptr if there is none.
 [[nodiscard]] const Expr* find_assigned(const Stmt& node, std::string_view name);
 

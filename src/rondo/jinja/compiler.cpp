@@ -666,11 +666,7 @@ class Compiler {
         emit(Op::kPushNone, key.place);
       }
     }
-    // The reference folds constants, and folding turns the failure to slice into an undefined value.
-    const bool constant =
-        is_constant(*node.items[0]) && std::all_of(key.items.begin(), key.items.end(),
-                                                   [](const ExprPtr& part) { return !part || is_constant(*part); });
-    emit(Op::kSlice, node.place, 0, 0, constant ? 1 : 0);
+    emit(Op::kSlice, node.place);
   }
 
   // Pushes the arguments; `caller`, if any, as the last keyword.

@@ -33,7 +33,7 @@ enum class Op : std::uint8_t {
   kSetMember,       // a: name; pop a namespace, pop the value
   kGetAttr,         // a: name
   kGetItem,
-  kSlice,     // pop step, stop, start, object; flag: 1 if all are constants
+  kSlice,     // pop step, stop, start, object
   kLoopAttr,  // a: LoopAttr, small: how many loops out
   kList,      // a: count
   kTuple,     // a: count

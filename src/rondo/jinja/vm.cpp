@@ -535,11 +535,7 @@ Value Vm::run(Activation& activation) {
         const Value stop = pop();
         const Value start = pop();
         const Value object = pop();
-        if (instruction.flag != 0 && !object.is_string() && !object.is_sequence()) {
-          push(make_undefined_hint(runtime_, type_name(object) + " has no slices"));
-        } else {
-          push(get_slice(runtime_, object, start, stop, step));
-        }
+        push(get_slice(runtime_, object, start, stop, step));
         break;
       }
       case Op::kLoopAttr: push(loop_attribute(instruction)); break;
