@@ -14,12 +14,13 @@ bool came_from_input_lists(const text::Run& run, const text::Origins& origins) {
   return root == "messages" || root == "tools" || root == "documents";
 }
 
-// A whole role name that the template knows: data of messages[i].role, read from its first to its last byte.
+// A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to its
+// last byte.  A template may glue `<|` + role + `|>` without ever comparing the role; its turns need their markers.
 bool is_known_role(const jinja::Template& chat_template, const text::Run& run, const text::Origins& origins, std::string_view bytes) {
   if (run.kind != text::RunKind::kData || run.source_offset != 0) return false;
   if (origins.paths.depth(run.path()) != 3 || origins.paths.step_name(run.path()) != "role") return false;
   const std::vector<std::string>& known = chat_template.compared_roles();
-  return std::find(known.begin(), known.end(), bytes) != known.end();
+  return chat::is_api_role(bytes) || std::find(known.begin(), known.end(), bytes) != known.end();
 }
 
 void add_range(std::vector<ByteRange>& ranges, std::size_t begin, std::size_t end) {

@@ -20,7 +20,7 @@ enum class ContentSpecials : std::uint8_t {
 };
 
 // Where added tokens may be recognised in `rendered`: bytes that no message, tool or document wrote.  One exception: a
-// role name glued between literals, when it is a role that the template itself compares against.
+// role name glued between literals, when it is a role of the chat APIs or one that the template itself compares against.
 [[nodiscard]] std::vector<tokenizer::ByteRange> trusted_ranges(const jinja::Template& chat_template, const jinja::Rendered& rendered);
 
 // The tokens of bytes [begin, end) of a rendered prompt, offsets relative to `begin`.
