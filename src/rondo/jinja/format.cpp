@@ -219,7 +219,7 @@ class PercentFormatter {
       begin = at_;
     }
     if (begin < at_) parts_.push_back(substring(runtime_, format_, begin, at_, "format"));
-    const bool mapping = values_.is_dict() || values_.is_list();
+    const bool mapping = values_.is_dict() || values_.is_list() || values_.is_undefined();
     if (next_ < arguments_.size() && !mapping) runtime_.fail("not all arguments converted during string formatting");
     return join_parts(runtime_, parts_).with_markup(format_.is_markup());
   }
