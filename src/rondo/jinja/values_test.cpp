@@ -137,4 +137,147 @@ TEST_CASE("values: data runs name their source") {
   }
 }
 
+TEST_CASE("values: what only lenient renders may do") {
+  const json::Value variables = read_json("variables.json");
+  const struct {
+    const char* source;
+    const char* want;
+  } rows[] = {
+      {"{% set x = [2] %}{% set _ = x.append(1) %}{% set _ = x.extend((5, 4)) %}{{ x }}", R"("[2, 1, 5, 4]")"},
+      {"{% set x = [2, 1, 3] %}{{ x.pop() }}{{ x.pop(0) }}{% set _ = x.insert(0, 'a') %}{{ x }}", R"("32['a', 1]")"},
+      {"{% set x = [2, 1, 3] %}{% set _ = x.remove(1) %}{% set _ = x.reverse() %}{{ x }}", R"("[3, 2]")"},
+      {"{% set x = [2, 1, 3] %}{% set _ = x.sort(reverse=true) %}{{ x }}{% set _ = x.clear() %}{{ x }}",
+       R"("[3, 2, 1][]")"},
+      {"{% set x = {'a': 1} %}{% set _ = x.update({'b': 2}, c=3) %}{{ x }}{{ x.pop('a') }}{{ x.pop('z', 9) }}",
+       R"("{'a': 1, 'b': 2, 'c': 3}19")"},
+      {"{% set x = {'a': 1} %}{{ x.setdefault('a', 5) }}{{ x.setdefault('b', 6) }}{{ x.popitem() }}{{ x }}",
+       R"("16('b', 6){'a': 1}")"},
+      {"{% set x = [] %}{% set _ = x.append(x) %}{{ x }}", "error calls or values nest deeper than 200 levels"},
+      {R"({{ ('{"a": [1, 2.50, "x"], "b": null}' | from_json).a }})", R"("[1, 2.5, 'x']")"},
+      {"{{ '[1' | fromjson }}", "error"},
+      {"{{ [1].pop(5) }}", "error pop index out of range"},
+      {"{{ [].pop() }}", "error pop from empty list"},
+      {"{{ {}.pop('a') }}", "error 'a'"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.source);
+    const std::string source = std::string(row.source).starts_with("{%")
+                                   ? row.source
+                                   : "{% if true %}" + std::string(row.source) + "{% endif %}";
+    CHECK(answer(source, variables, false).starts_with(row.want));
+    CHECK(answer(source, variables, true).starts_with("error"));
+  }
+}
+
+TEST_CASE("values: dates") {
+  const json::Value variables = read_json("variables.json");
+  CHECK(answer("strftime_now('%Y-%m-%d %H:%M:%S %a %A %b %B %j %p %I %y %e %-d %%')", variables) ==
+        R"("2024-02-29 13:05:09 Thu Thursday Feb February 060 PM 01 24 29 29 %")");
+  CHECK(answer("strftime_now('%d %B %Y')", variables) == R"("29 February 2024")");
+  CHECK(answer("strftime_now('%G-W%V-%u %U %W %w %C %D %T %R %F %q %')", variables) ==
+        R"("2024-W09-4 08 09 4 20 02/29/24 13:05:09 13:05 2024-02-29 %q %")");
+  CHECK(render("{{ strftime_now('%Y') }}", variables, true).ok());
+}
+
+TEST_CASE("values: strings that grow from one beginning do not disturb each other") {
+  const json::Value variables = read_json("variables.json");
+  const std::string grow =
+      "{% set ns = namespace(t='', fork='') %}"
+      "{% for i in range(300) %}{% set ns.t = ns.t + 'abcdefghij' %}{% if not ns.t.endswith('j') %}{{ 1/0 }}{% endif %}"
+      "{% if i == 200 %}{% set ns.fork = ns.t + 'XYZ' %}{% if ns.fork.endswith('Z') %}{% endif %}{% endif %}{% endfor "
+      "%}";
+  CHECK(answer(grow + "{{ ns.t == 'abcdefghij' * 300 }} {{ ns.fork == 'abcdefghij' * 201 ~ 'XYZ' }}", variables) ==
+        R"("True True")");
+}
+
+TEST_CASE("values: origins of what operations make") {
+  const json::Value variables = json::parse(R"({"messages": [{"role": "user", "content": " Say \"<hi>\"\n", "n": 1.50,
+      "args": {"city": "Ölten", "list": [1, null]}}]})")
+                                    .value();
+  const auto dump = [&](const std::string& source) {
+    const auto rendered = render(source, variables, true);
+    return rendered.ok() ? rendered.value().text.to_string(rendered.value().origins) : rendered.error().to_string();
+  };
+  const std::string place = " message 0 in messages[0]";
+  CHECK(dump("{{ messages[0].content.strip() }}") ==
+        "[0,10) data messages[0].content[1,11) \"Say \\\"<hi>\\\"\"" + place + " via strip\n");
+  CHECK(dump("{{ messages[0].role.strip() | upper }}") ==
+        "[0,4) data messages[0].role[0,4) \"USER\"" + place + " via strip, upper\n");
+  CHECK(dump("{{ messages[0].n }}") == "[0,3) scalar messages[0].n \"1.5\"" + place + " via pystr\n");
+  CHECK(dump("{{ messages[0].role | length }}") == "[0,1) computed \"4\"\n");
+  CHECK(dump("{{ messages[0].role | replace('s', '<>') }}") == "[0,1) data messages[0].role[0,1) \"u\"" + place +
+                                                                   " via replace('s')\n"
+                                                                   "[1,3) escaped messages[0].role[1,2) \"<>\"" +
+                                                                   place +
+                                                                   " via replace('s')\n"
+                                                                   "[3,5) data messages[0].role[2,4) \"er\"" +
+                                                                   place + " via replace('s')\n");
+  CHECK(dump("{{ messages[0].args | tojson }}") == "[0,2) serialiser messages[0].args \"{\\\"\"" + place +
+                                                       " via json\n"
+                                                       "[2,6) data messages[0].args.#city[0,4) \"city\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[6,9) serialiser messages[0].args \"\\\": \"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[9,10) serialiser messages[0].args.city \"\\\"\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[10,16) data messages[0].args.city[0,6) \"Ölten\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[16,17) serialiser messages[0].args.city \"\\\"\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[17,20) serialiser messages[0].args \", \\\"\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[20,24) data messages[0].args.#list[0,4) \"list\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[24,27) serialiser messages[0].args \"\\\": \"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[27,28) serialiser messages[0].args.list \"[\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[28,29) scalar messages[0].args.list[0] \"1\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[29,31) serialiser messages[0].args.list \", \"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[31,35) scalar messages[0].args.list[1] \"null\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[35,36) serialiser messages[0].args.list \"]\"" +
+                                                       place +
+                                                       " via json\n"
+                                                       "[36,37) serialiser messages[0].args \"}\"" +
+                                                       place + " via json\n");
+}
+
+TEST_CASE("values: strips and probes are logged") {
+  const json::Value variables =
+      json::parse(R"({"messages": [{"role": "user", "content": "\n a</t> b "}], "other": " x "})").value();
+  const auto rendered = render(
+      "{% set c = messages[0].content %}{{ c.strip() }}{{ other.strip() }}\n"
+      "{{ c.split('</t>')[0] }}{% if '</t>' in c and messages[0].role == 'user' %}{% endif %}",
+      variables, true);
+  REQUIRE(rendered.ok());
+  const text::PathTable& paths = rendered.value().origins.paths;
+  std::string log;
+  for (const Strip& strip : rendered.value().strips) {
+    log += std::to_string(strip.line) + " " + paths.to_string(strip.path) + "[" + std::to_string(strip.begin) + "," +
+           std::to_string(strip.end) + ")\n";
+  }
+  for (const Probe& probe : rendered.value().probes) {
+    log += std::to_string(probe.line) + " " + probe.operation + " " + probe.constant + " " +
+           paths.to_string(probe.path) + "\n";
+  }
+  CHECK(log ==
+        "1 messages[0].content[0,2)\n1 messages[0].content[9,10)\n1 other[0,1)\n1 other[2,3)\n"
+        "2 split </t> messages[0].content\n2 in </t> messages[0].content\n2 == user messages[0].role\n");
+}
+
 }  // namespace rondo::jinja
