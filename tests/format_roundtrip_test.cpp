@@ -248,5 +248,247 @@ TEST_CASE("recorded completions of the corpus are read as the messages they came
   MESSAGE("completions read as their messages: " << percent(total) << "\nnot all of:\n" << report);
 }
 
+
+// ---- Messages of all shapes, rendered and read back ----------------------------------------------------------------
+
+constexpr const char* kValues = R"(["Paris", "a \"q\" \\ 'x' <b> & é 日本", "l1\nl2\n\n  l3", "42", "true", "{\"a\": 1}", "", " lead and trail ", 3, -7, 1.5,
+  1e21, true, false, null, {"u":"C","n":1}, {"l":[1,2.5,null,true,"s"],"o":{"p":{"q":"r"}}}, ["a","b"], [1,"a",null,{"k":[]}], {}, []])";
+
+const char* type_name(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull: return "null";
+    case json::Kind::kBool: return "boolean";
+    case json::Kind::kInteger: return "integer";
+    case json::Kind::kFloat: return "number";
+    case json::Kind::kString: return "string";
+    case json::Kind::kArray: return "array";
+    case json::Kind::kObject: return "object";
+  }
+  return "";
+}
+
+json::Value tool_call(const Format& format, std::size_t index, const std::string& name, const json::Object& arguments) {
+  json::Object function{{"name", name}, {"arguments", arguments}};
+  if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(arguments), {}));
+  return json::Object{{"id", "abcdef00" + std::to_string(index)}, {"type", "function"}, {"function", function}};
+}
+
+json::Value assistant(const Format& format, const char* reasoning, const char* content, const std::vector<json::Object>& calls) {
+  json::Object out{{"role", "assistant"}};
+  if (content != nullptr) {
+    out.set("content", content);
+  } else if (format.input.no_content != format::NoContent::kAbsent) {
+    out.set("content", format.input.no_content == format::NoContent::kNull ? json::Value() : json::Value(""));
+  }
+  if (reasoning != nullptr) out.set(format.input.reasoning_field, reasoning);
+  json::Array list;
+  for (const json::Object& call : calls) list.push_back(tool_call(format, list.size(), list.size() % 2 == 0 ? "get_weather" : "search", call));
+  if (!list.empty()) out.set("tool_calls", std::move(list));
+  return out;
+}
+
+std::vector<json::Value> messages_for(const Format& format) {
+  std::vector<json::Value> out;
+  out.push_back(assistant(format, nullptr, "Hello there.\n\nSecond *par* <b>x</b>", {}));
+  const bool thinks = !format.input.reasoning_field.empty();
+  if (thinks) out.push_back(assistant(format, "Think\n\nmore", "Hello there.", {}));
+  if (!format.calls.present) return out;
+  const json::Value values = json::parse(kValues).value();
+  for (const json::Value& value : values.as_array()) out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"k", value}}}));
+  out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"a", "x"}, {"b", 2}, {"c", true}, {"d", nullptr}, {"f", "y\nz"}}}));
+  out.push_back(assistant(format, nullptr, nullptr, {json::Object{}}));
+  out.push_back(assistant(format, nullptr, "Let me look.", {json::Object{{"city", "Paris"}}}));
+  if (thinks) out.push_back(assistant(format, "I think\nso", nullptr, {json::Object{{"city", "Paris"}, {"d", 3}}}));
+  if (thinks) out.push_back(assistant(format, "I think", "Let me look.", {json::Object{{"city", "Paris"}}}));
+  if (format.input.single_call) return out;
+  out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"city", "Paris"}, {"n", 1}}, json::Object{{"q", "x"}}}));
+  out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"city", "Paris"}}, json::Object{{"q", "x"}}, json::Object{{"city", "Rome"}, {"d", 2}}}));
+  out.push_back(assistant(format, nullptr, nullptr, {json::Object{}, json::Object{{"q", "x"}}}));
+  return out;
+}
+
+// Tools whose schemas have the types of the message's own arguments.
+json::Value tools_for(const json::Value& message) {
+  json::Array tools;
+  for (const char* name : {"get_weather", "search"}) {
+    json::Object properties;
+    if (const json::Value* calls = message.find("tool_calls")) {
+      for (const json::Value& call : calls->as_array()) {
+        if (call.find("function")->find_string("name") != name) continue;
+        json::Value arguments = *call.find("function")->find("arguments");
+        if (arguments.is_string()) arguments = json::parse(arguments.as_string()).value();
+        for (const json::Member& member : arguments.as_object()) {
+          properties.set(member.key, json::Object{{"type", type_name(member.value)}, {"description", "d"}});
+        }
+      }
+    }
+    const json::Object parameters{{"type", "object"}, {"properties", properties}, {"required", json::Array{}}};
+    tools.push_back(json::Object{{"type", "function"}, {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
+  }
+  return json::Value(std::move(tools));
+}
+
+// The text of the turn behind the prompt; nullopt if the template refuses or rewrites the prompt.
+struct Written {
+  std::string prompt;
+  std::string text;
+};
+
+std::optional<Written> written(const jinja::Template& chat_template, const analysis::Options& special, const json::Value& message, bool thinking) {
+  chat::Conversation conversation;
+  conversation.messages = json::Array{json::Object{{"role", "user"}, {"content", "Hi."}}};
+  if (message.find("tool_calls") != nullptr) conversation.tools = tools_for(message);
+  if (thinking) conversation.kwargs = json::Object{{"enable_thinking", true}, {"thinking", true}};
+  conversation.bos_token = special.bos_token;
+  conversation.eos_token = special.eos_token;
+  tmpl::ApplyOptions apply;
+  apply.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
+  const auto render = [&] { return tmpl::apply(chat_template, conversation, apply); };
+  const auto plain = render();
+  conversation.add_generation_prompt = true;
+  const auto prompt = render();
+  conversation.add_generation_prompt = false;
+  conversation.messages.push_back(message);
+  const auto full = render();
+  if (!plain.ok() || !prompt.ok() || !full.ok()) return std::nullopt;
+  const std::string& text = full.value().text.bytes();
+  for (const auto* before : {&prompt.value(), &plain.value()}) {
+    const std::string& start = before->text.bytes();
+    if (text.starts_with(start)) return Written{start, text.substr(start.size())};
+  }
+  return std::nullopt;
+}
+
+Rate check_round_trip(const std::string& name, const jinja::Template& chat_template, const analysis::Options& special, const std::shared_ptr<const Format>& format) {
+  Rate rate;
+  for (const json::Value& message : messages_for(*format)) {
+    std::string expected;
+    std::optional<Written> turn;
+    for (const bool thinking : {false, true}) {
+      turn = written(chat_template, special, message, thinking);
+      if (!turn) continue;
+      expected = show_expected(message, turn->text);
+      if (expected == show_expected(message, json::to_compact(message) + turn->text)) break;
+    }
+    if (!turn) continue;
+    parse::Options options;
+    options.tools = tools_for(message);
+    options.prompt_tail = turn->prompt;
+    const std::string got = parsed(format, options, turn->text, turn->text.size() + 1);
+    rate.count(got == expected);
+    for (const std::size_t chunk : {1, 2, 5}) rate.chunking += parsed(format, options, turn->text, chunk) != got ? 1 : 0;
+    if (got != expected && is_verbose(name)) {
+      MESSAGE(name << "\n  text " << json::to_compact(json::Value(turn->text)) << "\n  got  " << got << "\n  want " << expected);
+    }
+  }
+  return rate;
+}
+
+// (path, special tokens) of every template at hand.
+std::vector<std::pair<std::string, analysis::Options>> templates_at_hand() {
+  std::vector<std::pair<std::string, analysis::Options>> out;
+  if (const auto corpus = test::Corpus::open()) {
+    std::map<std::string, analysis::Options> by_path;
+    for (const test::CorpusRow& row : corpus->rows()) by_path.emplace(row.template_path, analysis_options(row));
+    out.assign(by_path.begin(), by_path.end());
+  } else if (const char* fixtures = std::getenv("RONDO_FIXTURES"); fixtures != nullptr && files::is_folder(std::string(fixtures) + "/templates")) {
+    for (const auto& entry : fs::directory_iterator(std::string(fixtures) + "/templates")) {
+      if (entry.path().extension() == ".jinja") out.emplace_back(entry.path().string(), analysis::Options{});
+    }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+  return out;
+}
+
+TEST_CASE("parse(render(message)) == message over the templates at hand") {
+  const auto templates = templates_at_hand();
+  if (templates.empty()) {
+    MESSAGE("skipped: there is neither a corpus beside the checkout nor RONDO_FIXTURES");
+    return;
+  }
+  Rate total;
+  Rate with_calls;
+  std::string report;
+  int call_templates = 0;
+  for (const auto& [path, special] : templates) {
+    const auto chat_template = compiled(path);
+    if (!chat_template) continue;
+    const std::string name = fs::path(path).stem().string();
+    const auto format = analysis::analyse(*chat_template, special);
+    if (!format.ok()) continue;
+    CHECK_MESSAGE(!format.value()->verify(), name);
+    if (is_verbose(name)) MESSAGE(name << "\n" << format.value()->to_string());
+    const Rate rate = check_round_trip(name, *chat_template, special, format.value());
+    CHECK_MESSAGE(rate.chunking == 0, name << ": chunks matter in " << rate.chunking);
+    call_templates += format.value()->calls.present ? 1 : 0;
+    for (Rate* sum : {&total, format.value()->calls.present ? &with_calls : nullptr}) {
+      if (sum == nullptr) continue;
+      sum->good += rate.good;
+      sum->all += rate.all;
+    }
+    if (rate.good != rate.all) report += "  " + percent(rate) + "  " + name + "\n";
+  }
+  MESSAGE("messages read back: " << percent(total) << "; with calls, " << call_templates << " templates: " << percent(with_calls) << "\nnot all of:\n" << report);
+  CHECK(total.good >= 0.95 * total.all);
+}
+
+// ---- Invented templates --------------------------------------------------------------------------------------------
+
+constexpr const char* kInventedJson = R"JINJA(
+{%- for m in messages %}
+{{- '[[' + m.role + '>>' }}
+{%- if m.reasoning_content %}{{- '(*mull ' + m.reasoning_content + ' mull*)' }}{%- endif %}
+{{- m.content or '' }}
+{%- for c in m.tool_calls or [] %}
+{{- '{!do ' + c.function.name + ' with ' + (c.function.arguments | tojson) + ' do!}' }}
+{%- endfor %}
+{{- '~fin~' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '[[assistant>>' }}{%- endif %}
+)JINJA";
+
+constexpr const char* kInventedParameters = R"JINJA(
+{%- for m in messages %}
+{{- '#' + m.role + '#\n' }}
+{%- if m.reasoning_content %}{{- '~~~musing\n' + m.reasoning_content + '\n~~~\n' }}{%- endif %}
+{{- m.content or '' }}
+{%- if m.tool_calls %}{{- '\n=run=' }}
+{%- for c in m.tool_calls %}
+{{- '\n(op ' + c.function.name + ')' }}
+{%- for k, v in c.function.arguments.items() %}
+{{- '\n(arg ' + k + ')' }}{{- v if v is string else v | tojson }}{{- '(/arg)' }}
+{%- endfor %}
+{{- '\n(/op)' }}
+{%- endfor %}{{- '\n=done=' }}{%- endif %}
+{{- '#end#\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '#assistant#\n' }}{%- endif %}
+)JINJA";
+
+TEST_CASE("templates with markers that nobody has seen") {
+  for (const char* source : {kInventedJson, kInventedParameters}) {
+    const auto chat_template = jinja::Template::compile(source, {}, "invented");
+    REQUIRE(chat_template.ok());
+    const auto format = analysis::analyse(*chat_template.value(), {});
+    REQUIRE(format.ok());
+    INFO(format.value()->to_string());
+    CHECK(format.value()->reasoning.present);
+    CHECK(format.value()->calls.present);
+    const Rate rate = check_round_trip("invented", *chat_template.value(), {}, format.value());
+    CHECK(rate.all >= 25);
+    CHECK(rate.good == rate.all);
+    CHECK(rate.chunking == 0);
+  }
+}
+
+TEST_CASE("a template that refuses everything still has a format") {
+  const auto chat_template = jinja::Template::compile("{{ raise_exception('no') }}", {}, "refusing");
+  REQUIRE(chat_template.ok());
+  const auto format = analysis::analyse(*chat_template.value(), {});
+  REQUIRE(format.ok());
+  CHECK(!format.value()->calls.present);
+  CHECK(parsed(format.value(), {}, "Hello", 2) == "R() C(Hello)");
+}
+
 }  // namespace
 }  // namespace rondo

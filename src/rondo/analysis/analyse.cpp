@@ -144,7 +144,9 @@ void Analyst::find_reasoning_shape() {
         probe.reasoning = probe.content = true;
         probe.calls = probe_calls(calls);
         const auto turn = prober_.turn(shape, probe, {thinking, true, false, false});
-        if (turn && turn->has(SlotKind::kReasoning)) return turn->reasoning_name;
+        const std::size_t at = turn ? turn->first(SlotKind::kReasoning) : kNone;
+        // A list of parts that is printed as a whole shows them, but not as reasoning.
+        if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr")) return turn->reasoning_name;
       }
     }
     return std::nullopt;
@@ -580,6 +582,14 @@ void Analyst::infer_other_stops() {
     const auto turn = prober_.turn(shape_, probe, {"default", true, with_result, false, true});
     if (!turn || !turn->has(SlotKind::kName) || !turn->has(SlotKind::kArguments)) continue;
     const std::string behind = behind_calls(*turn, last_call_slot(*turn, 0));
+    if (with_result && format_.stops.tool.empty()) {
+      // Nothing of the turn itself ends it: the model stops with what begins the result.
+      const std::string_view next = trimmed(turn->following);
+      const std::vector<std::size_t> ends = format::unit_boundaries(next);
+      const std::string unit(next.substr(0, ends[std::min<std::size_t>(1, ends.size() - 1)]));
+      if (unit.size() > 2 && std::string_view("<[{(").find(unit.front()) != std::string_view::npos) format_.stops.tool.push_back(unit);
+      continue;
+    }
     const std::string_view core = trimmed(behind);
     const std::vector<std::size_t> cuts = format::unit_boundaries(core);
     if (core.empty() || cuts.size() < 2) continue;
