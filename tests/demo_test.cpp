@@ -75,5 +75,6 @@ TEST_CASE("the agent's conversation on a tiny model reuses everything but the ne
 TEST_CASE("tables align by characters and cut long cells") {
   CHECK(format_table({{"name", Align::kLeft}, {"much"}}, {{"a", "1"}, {"b\u00e9", "22"}}) ==
         "name  much\n----  ----\na        1\nb\u00e9      22\n");
-  CHECK(format_table({{"two\nlines", Align::kLeft, 4}}, {{"abcdef"}, {"x\ny"}}) == "two\nlines\n-----\nabc\u2026\nx y\n");
+  CHECK(format_table({{"two\nlines", Align::kLeft, 4}}, {{"abcdef"}, {"x\ny"}}) ==
+        "two\nlines\n-----\nabc\u2026\nx y\n");
 }

@@ -48,7 +48,8 @@ Difference compare(std::span<const float> a, std::span<const float> b) {
   std::vector<float> sorted(b.begin(), b.end());
   std::partial_sort(sorted.begin(), sorted.begin() + 2, sorted.end(), std::greater<>());
   const bool clear_best = static_cast<double>(sorted[0] - sorted[1]) > 2 * kTolerance;
-  result.same_best = !clear_best || std::max_element(a.begin(), a.end()) - a.begin() == std::max_element(b.begin(), b.end()) - b.begin();
+  result.same_best = !clear_best || std::max_element(a.begin(), a.end()) - a.begin() ==
+                                        std::max_element(b.begin(), b.end()) - b.begin();
   return result;
 }
 
@@ -61,14 +62,17 @@ struct Tally {
 // One conversation: the engine under test goes on, the reference starts afresh each time.
 class Conversation {
  public:
-  Conversation(LlamaCpp& engine, LlamaCpp& reference, std::uint64_t seed) : engine_(engine), reference_(reference), random_(seed) {}
+  Conversation(LlamaCpp& engine, LlamaCpp& reference, std::uint64_t seed)
+      : engine_(engine), reference_(reference), random_(seed) {}
 
   void step(std::map<Reuse, Tally>& tallies) {
     std::vector<TokenId> prompt = all_;
     const std::uint64_t choice = random_.next() % 6;
-    if (!all_.empty() && choice == 0) prompt.resize(1 + random_.next() % all_.size());            // a branch far back
-    if (!all_.empty() && choice == 1) prompt.resize(all_.size() - random_.next() % std::min<std::size_t>(all_.size(), 20));
-    if (!all_.empty() && choice == 2 && last_prompt_ > 0) prompt.resize(std::min(last_prompt_, all_.size()));  // the turn again
+    if (!all_.empty() && choice == 0) prompt.resize(1 + random_.next() % all_.size());  // a branch far back
+    if (!all_.empty() && choice == 1)
+      prompt.resize(all_.size() - random_.next() % std::min<std::size_t>(all_.size(), 20));
+    if (!all_.empty() && choice == 2 && last_prompt_ > 0)
+      prompt.resize(std::min(last_prompt_, all_.size()));  // the turn again
     const std::size_t added = choice == 2 && !all_.empty() ? 0 : 1 + random_.next() % (all_.empty() ? 300 : 90);
     for (std::size_t i = 0; i < added; ++i) prompt.push_back(static_cast<TokenId>(random_.next() % kVocabulary));
     last_prompt_ = prompt.size();
@@ -136,7 +140,8 @@ TEST_CASE("reused memory gives the logits of a fresh decode") {
     }
     std::string line = std::string(one.name) + " (" + std::string(to_string(one.memory)) + "):";
     for (const auto& [how, tally] : tallies) {
-      line += " " + std::string(to_string(how)) + " " + std::to_string(tally.equal) + "/" + std::to_string(tally.count) + " equal";
+      line += " " + std::string(to_string(how)) + " " + std::to_string(tally.equal) + "/" +
+              std::to_string(tally.count) + " equal";
       if (tally.max > 0) line += ", max difference " + std::to_string(tally.max * 1e6) + "e-6";
       line += ";";
     }
@@ -178,7 +183,8 @@ TEST_CASE("going back behind a sliding window is noticed") {
     CHECK(report.value().reused == (checkpoint_bytes == 0 ? 0 : 400));
     if (checkpoint_bytes == 0) {
       CHECK(report.value().reason ==
-            "the window of 64 tokens has dropped positions that position 420 looks back at, and no checkpoint is old enough");
+            "the window of 64 tokens has dropped positions that position 420 looks back at, and no checkpoint is old "
+            "enough");
     }
     REQUIRE(reference->replay(ids, engine->batches()).ok());
     CHECK(compare(engine->logits(), reference->logits()).max <= kTolerance);

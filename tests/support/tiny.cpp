@@ -34,7 +34,8 @@ std::string tiny_model_path(const engine::TinyArchitecture& architecture) {
   return path;
 }
 
-std::unique_ptr<engine::LlamaCpp> tiny_engine(const engine::TinyArchitecture& architecture, engine::LlamaCppOptions options) {
+std::unique_ptr<engine::LlamaCpp> tiny_engine(const engine::TinyArchitecture& architecture,
+                                              engine::LlamaCppOptions options) {
   if (options.context_tokens == 0) options.context_tokens = 2048;
   auto loaded = engine::LlamaCpp::load(tiny_model_path(architecture), options);
   REQUIRE_MESSAGE(loaded.ok(), (loaded.ok() ? "" : loaded.error().to_string()));
@@ -44,7 +45,8 @@ std::unique_ptr<engine::LlamaCpp> tiny_engine(const engine::TinyArchitecture& ar
 std::vector<engine::TokenId> random_ids(std::size_t size, engine::TokenId vocab_size, std::uint64_t seed) {
   engine::Random random(seed);
   std::vector<engine::TokenId> ids(size);
-  for (engine::TokenId& id : ids) id = static_cast<engine::TokenId>(random.next() % static_cast<std::uint64_t>(vocab_size));
+  for (engine::TokenId& id : ids)
+    id = static_cast<engine::TokenId>(random.next() % static_cast<std::uint64_t>(vocab_size));
   return ids;
 }
 

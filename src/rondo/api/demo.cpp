@@ -17,7 +17,9 @@ std::string seconds_text(double seconds) {
   return std::to_string(hundredths / 100) + (cents.size() < 2 ? ".0" : ".") + cents + " s";
 }
 
-std::string counted(std::size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 std::string times(const std::optional<double>& all, const std::optional<double>& prompts) {
   if (!all) return "";
@@ -35,18 +37,21 @@ std::string totals(const DemoRun& run, const char* other) {
     prefilled += row.prefilled;
     generated += row.generated;
   }
-  std::string out = "bridge:    " + counted(run.bridge_breaks, "break") + ", " + std::to_string(prompt) + " prompt tokens, " +
-                    std::to_string(reused) + " reused, " + std::to_string(prefilled) + " prefilled, " + std::to_string(generated) + " generated";
+  std::string out = "bridge:    " + counted(run.bridge_breaks, "break") + ", " + std::to_string(prompt) +
+                    " prompt tokens, " + std::to_string(reused) + " reused, " + std::to_string(prefilled) +
+                    " prefilled, " + std::to_string(generated) + " generated";
   out += times(run.bridge_seconds, run.bridge_prompt_seconds);
-  out += "\n" + std::string(other) + ": " + counted(run.rerender_breaks, "break") + ", " + std::to_string(run.rerender_prefilled) + " prefilled";
+  out += "\n" + std::string(other) + ": " + counted(run.rerender_breaks, "break") + ", " +
+         std::to_string(run.rerender_prefilled) + " prefilled";
   out += times(run.rerender_seconds, run.rerender_prompt_seconds);
   return out + "\n";
 }
 
 std::string describe(const EmbeddedModel& model) {
   const engine::Description& description = model.engine->describe();
-  std::string out = "model:     " + model.path + " (" + description.name + ", " + std::string(engine::to_string(description.memory)) +
-                    " memory, context of " + std::to_string(description.context_tokens) + " tokens, " +
+  std::string out = "model:     " + model.path + " (" + description.name + ", " +
+                    std::string(engine::to_string(description.memory)) + " memory, context of " +
+                    std::to_string(description.context_tokens) + " tokens, " +
                     counted(static_cast<std::size_t>(description.threads), "thread") + ")\n";
   out += "tokenizer: " + model.tokenizer->to_string() + "\n";
   if (!model.template_name.empty()) out += "template:  " + model.template_name + "\n";
@@ -61,8 +66,10 @@ Result<DemoRun> agent(const DemoOptions& options, const DemoData& data, const Pr
   Result<EmbeddedModel> model = load_embedded(embedded, progress);
   if (!model.ok()) return model.error();
   if (!options.json) {
-    print("An agent with " + counted(data.tools.as_array().size(), "tool") + " and " + counted(data.agent.size(), "turn") +
-          " of the model.  Each next prompt is a bridge: all ids so far, and the new turn.\n" + describe(model.value()));
+    print("An agent with " + counted(data.tools.as_array().size(), "tool") + " and " +
+          counted(data.agent.size(), "turn") +
+          " of the model.  Each next prompt is a bridge: all ids so far, and the new turn.\n" +
+          describe(model.value()));
   }
   return run_agent(model.value(), data, options.seed, options.seconds, [&](const DemoRow& row) {
     progress("turn " + std::to_string(row.turn) + " of " + std::to_string(data.agent.size()) + "\n");
@@ -111,8 +118,10 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
   }
   report.set("families", std::move(family_reports));
   if (!options.json) {
-    print("\nThe same rollout in five families: six turns with calls, some in compact JSON, with extra newlines, cut off.\n" +
-          families_table(runs));
+    print(
+        "\nThe same rollout in five families: six turns with calls, some in compact JSON, with extra newlines, cut "
+        "off.\n" +
+        families_table(runs));
   }
   if (!options.gemma.empty()) {
     const Result<DemoRun> plain = plain_text(options, print, progress);

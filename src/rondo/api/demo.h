@@ -25,7 +25,7 @@ struct ChatOptions {
   int max_tokens = 512;       // per turn
   double temperature = 0.0;   // 0: greedy
   std::uint64_t seed = 0;
-  bool json = false;          // one JSON object per turn
+  bool json = false;  // one JSON object per turn
   std::function<std::tm()> clock;
 };
 
@@ -34,13 +34,13 @@ struct ChatOptions {
                               const Print& print, const Print& progress);
 
 struct DemoOptions {
-  std::string model;          // as above
-  std::string cache_folder;   // where models are made and kept
-  std::string fixtures;       // templates and vocabularies; as above
-  std::string corpus;         // folder with more exact templates for the family table; "" for the packaged ones
-  std::string gemma;          // a .gguf file of base weights for timing and reuse on plain text; "" for none
+  std::string model;         // as above
+  std::string cache_folder;  // where models are made and kept
+  std::string fixtures;      // templates and vocabularies; as above
+  std::string corpus;        // folder with more exact templates for the family table; "" for the packaged ones
+  std::string gemma;         // a .gguf file of base weights for timing and reuse on plain text; "" for none
   std::uint64_t seed = 0;
-  bool json = false;          // one JSON object in place of the tables
+  bool json = false;                // one JSON object in place of the tables
   std::function<double()> seconds;  // a clock that never goes back; without one no times are shown
 };
 

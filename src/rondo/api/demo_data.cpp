@@ -64,7 +64,8 @@ Result<DemoData> demo_data() {
   for (const json::Value& family : array_of(value, "families")) {
     const json::Value* kwargs = family.find("kwargs");
     data.families.push_back({text_of(family, "name"), strings_of(family, "templates"), text_of(family, "tokenizer"),
-                             strings_of(family, "special_tokens"), kwargs != nullptr ? kwargs->as_object() : json::Object{}});
+                             strings_of(family, "special_tokens"),
+                             kwargs != nullptr ? kwargs->as_object() : json::Object{}});
   }
   data.system = text_of(value, "system");
   data.tools = array_of(value, "tools");

@@ -15,10 +15,11 @@ namespace rondo::api {
 
 // One turn of a scripted conversation: what the client adds, then what the model writes.
 struct DemoStep {
-  json::Array results;      // texts of the tool results, in the order of the calls
-  std::string user;         // "" for none; comes behind the results
-  json::Value message;      // the model's turn: role, content, reasoning_content, tool_calls.  A text "*N" means N free tokens
-  std::string style;        // "", "compact", "newlines", "truncated", "resplit"
+  json::Array results;  // texts of the tool results, in the order of the calls
+  std::string user;     // "" for none; comes behind the results
+  json::Value
+      message;  // the model's turn: role, content, reasoning_content, tool_calls.  A text "*N" means N free tokens
+  std::string style;  // "", "compact", "newlines", "truncated", "resplit"
 };
 
 struct DemoFamily {

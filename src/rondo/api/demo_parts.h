@@ -31,14 +31,14 @@ struct DemoRow {
 
 struct DemoRun {
   std::vector<DemoRow> rows;
-  std::size_t bridge_breaks = 0;    // prompts that did not begin with all earlier ids
+  std::size_t bridge_breaks = 0;  // prompts that did not begin with all earlier ids
   std::size_t rerender_breaks = 0;
-  std::optional<double> bridge_seconds;    // decoding prompts and turns, on an empty memory at first
-  std::optional<double> rerender_seconds;  // the same turns behind re-rendered prompts
-  std::optional<double> bridge_prompt_seconds;    // the prompts' part of it
+  std::optional<double> bridge_seconds;         // decoding prompts and turns, on an empty memory at first
+  std::optional<double> rerender_seconds;       // the same turns behind re-rendered prompts
+  std::optional<double> bridge_prompt_seconds;  // the prompts' part of it
   std::optional<double> rerender_prompt_seconds;
-  std::size_t rerender_prefilled = 0;      // tokens, measured in that run
-  json::Array messages;             // the conversation as a client sees it
+  std::size_t rerender_prefilled = 0;  // tokens, measured in that run
+  json::Array messages;                // the conversation as a client sees it
 };
 
 // The scripted conversation on the model.  `clock` may be empty.
@@ -51,14 +51,15 @@ struct FamilyRun {
   std::string name;
   std::string chat_template;
   std::string tokenizer;
-  std::string failure;              // "" if it went through
+  std::string failure;  // "" if it went through
   std::vector<DemoRow> rows;
   std::size_t bridge_breaks = 0;
   std::size_t rerender_breaks = 0;
-  std::size_t bridge_kept = 0;      // tokens before the new part, over all prompts
+  std::size_t bridge_kept = 0;  // tokens before the new part, over all prompts
   std::size_t rerender_kept = 0;
 };
-[[nodiscard]] FamilyRun run_family(const DemoFamily& family, const DemoData& data, const std::string& fixtures, const std::string& corpus);
+[[nodiscard]] FamilyRun run_family(const DemoFamily& family, const DemoData& data, const std::string& fixtures,
+                                   const std::string& corpus);
 
 // Timing and reuse on plain text turns, without a template.
 [[nodiscard]] Result<DemoRun> run_plain_text(EmbeddedModel& model, const std::function<double()>& clock);

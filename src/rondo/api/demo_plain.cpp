@@ -15,17 +15,20 @@ constexpr int kOpeningLines = 24;  // some 500 tokens: long enough for prefill t
 std::string opening_text() {
   std::string text = "Notes of a walk along the river.\n";
   for (int i = 1; i <= kOpeningLines; ++i) {
-    text += "Kilometre " + std::to_string(i) + ": the path follows the water, and the next village is still far away.\n";
+    text +=
+        "Kilometre " + std::to_string(i) + ": the path follows the water, and the next village is still far away.\n";
   }
   return text;
 }
 
 constexpr std::array<std::string_view, 5> kLines = {
     "\nQuestion: what was at the second kilometre?\nAnswer:", "\nQuestion: and at the fifth?\nAnswer:",
-    "\nQuestion: is there a bridge?\nAnswer:", "\nQuestion: who wrote these notes?\nAnswer:", "\nQuestion: how does the walk end?\nAnswer:"};
+    "\nQuestion: is there a bridge?\nAnswer:", "\nQuestion: who wrote these notes?\nAnswer:",
+    "\nQuestion: how does the walk end?\nAnswer:"};
 
-Result<double> decode_turn(engine::Engine& engine, std::span<const TokenId> prompt, const std::function<double()>& clock,
-                           engine::PromptReport& report, engine::Generation& turn) {
+Result<double> decode_turn(engine::Engine& engine, std::span<const TokenId> prompt,
+                           const std::function<double()>& clock, engine::PromptReport& report,
+                           engine::Generation& turn) {
   const double begin = clock ? clock() : 0;
   Result<engine::PromptReport> prompted = engine.prompt(prompt);
   if (!prompted.ok()) return prompted.error();

@@ -9,10 +9,16 @@ namespace {
 std::string or_dash(std::size_t value, bool known) { return known ? std::to_string(value) : "-"; }
 
 json::Value row_json(const DemoRow& row) {
-  json::Object out{{"turn", row.turn}, {"prompt_tokens", row.prompt}, {"reused", row.reused}, {"prefilled", row.prefilled},
-                   {"generated", row.generated}, {"stop", row.stop}, {"rerender_prompt_tokens", row.rerender_prompt},
+  json::Object out{{"turn", row.turn},
+                   {"prompt_tokens", row.prompt},
+                   {"reused", row.reused},
+                   {"prefilled", row.prefilled},
+                   {"generated", row.generated},
+                   {"stop", row.stop},
+                   {"rerender_prompt_tokens", row.rerender_prompt},
                    {"rerender_reused", row.rerender_reused}};
-  if (!row.cause.empty()) out.set("break", json::Object{{"cause", row.cause}, {"template_line", static_cast<std::int64_t>(row.line)}});
+  if (!row.cause.empty())
+    out.set("break", json::Object{{"cause", row.cause}, {"template_line", static_cast<std::int64_t>(row.line)}});
   return out;
 }
 
@@ -44,23 +50,25 @@ DemoRow row_of(const session::Turn& turn, std::size_t number) {
 }
 
 std::string rows_table(const std::vector<DemoRow>& rows, bool with_rerender) {
-  std::vector<Column> columns = {{"turn"}, {"prompt\ntokens"}, {"\nreused"}, {"\nprefilled"}, {"\ngenerated"}, {"\nstop", Align::kLeft}};
+  std::vector<Column> columns = {{"turn"},        {"prompt\ntokens"}, {"\nreused"},
+                                 {"\nprefilled"}, {"\ngenerated"},    {"\nstop", Align::kLeft}};
   if (with_rerender) {
     columns.push_back({"re-render\nreuses"});
     columns.push_back({"\nwhy not more", Align::kLeft, 100});
   }
   std::vector<std::vector<std::string>> cells;
   for (const DemoRow& row : rows) {
-    cells.push_back({std::to_string(row.turn), std::to_string(row.prompt), std::to_string(row.reused), std::to_string(row.prefilled),
-                     std::to_string(row.generated), row.stop, or_dash(row.rerender_reused, row.turn > 1), row.cause});
+    cells.push_back({std::to_string(row.turn), std::to_string(row.prompt), std::to_string(row.reused),
+                     std::to_string(row.prefilled), std::to_string(row.generated), row.stop,
+                     or_dash(row.rerender_reused, row.turn > 1), row.cause});
   }
   return format_table(columns, cells);
 }
 
 std::string families_table(const std::vector<FamilyRun>& runs) {
-  const std::vector<Column> columns = {{"family", Align::kLeft}, {"template", Align::kLeft}, {"\nprompts"},
-                                       {"bridge\nbreaks"}, {"re-render\nbreaks"}, {"tokens kept by\nbridge"},
-                                       {"\nre-render"}, {"\nfirst cause", Align::kLeft, 90}};
+  const std::vector<Column> columns = {
+      {"family", Align::kLeft}, {"template", Align::kLeft}, {"\nprompts"},   {"bridge\nbreaks"},
+      {"re-render\nbreaks"},    {"tokens kept by\nbridge"}, {"\nre-render"}, {"\nfirst cause", Align::kLeft, 90}};
   std::vector<std::vector<std::string>> cells;
   for (const FamilyRun& run : runs) {
     std::string cause = run.failure.empty() ? "" : "failed: " + run.failure;
@@ -69,13 +77,16 @@ std::string families_table(const std::vector<FamilyRun>& runs) {
     }
     const bool ran = !run.rows.empty();
     cells.push_back({run.name, run.chat_template, std::to_string(run.rows.size()), or_dash(run.bridge_breaks, ran),
-                     or_dash(run.rerender_breaks, ran), or_dash(run.bridge_kept, ran), or_dash(run.rerender_kept, ran), cause});
+                     or_dash(run.rerender_breaks, ran), or_dash(run.bridge_kept, ran), or_dash(run.rerender_kept, ran),
+                     cause});
   }
   return format_table(columns, cells);
 }
 
 json::Value to_json(const DemoRun& run) {
-  json::Object out{{"turns", rows_json(run.rows)}, {"bridge_breaks", run.bridge_breaks}, {"rerender_breaks", run.rerender_breaks},
+  json::Object out{{"turns", rows_json(run.rows)},
+                   {"bridge_breaks", run.bridge_breaks},
+                   {"rerender_breaks", run.rerender_breaks},
                    {"rerender_prefilled", run.rerender_prefilled}};
   if (run.bridge_seconds) out.set("bridge_seconds", *run.bridge_seconds);
   if (run.rerender_seconds) out.set("rerender_seconds", *run.rerender_seconds);

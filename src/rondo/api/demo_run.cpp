@@ -16,14 +16,16 @@ using tokenizer::TokenId;
 
 tmpl::ApplyOptions fixed_day() {
   tmpl::ApplyOptions options;
-  options.now = jinja::LocalTime{.year = 2026, .month = 5, .day = 11, .hour = 9};  // the conversation is about that week
+  options.now =
+      jinja::LocalTime{.year = 2026, .month = 5, .day = 11, .hour = 9};  // the conversation is about that week
   return options;
 }
 
 chat::Conversation opening(const DemoData& data, const std::vector<DemoStep>& steps, const json::Object& kwargs) {
   chat::Conversation conversation;
   conversation.messages.emplace_back(json::Object{{"role", "system"}, {"content", data.system}});
-  for (json::Value& message : client_messages(steps.front(), nullptr)) conversation.messages.push_back(std::move(message));
+  for (json::Value& message : client_messages(steps.front(), nullptr))
+    conversation.messages.push_back(std::move(message));
   conversation.tools = data.tools;
   conversation.kwargs = kwargs;
   return conversation;
@@ -51,7 +53,10 @@ class Driver {
   using Reader = std::function<Result<render::ParsedCompletion>(std::span<const TokenId>)>;
 
   Driver(const session::Parts& parts, const chat::Conversation& conversation, const std::vector<DemoStep>& steps)
-      : parts_(parts), conversation_(conversation), steps_(steps), options_(fixed_day()),
+      : parts_(parts),
+        conversation_(conversation),
+        steps_(steps),
+        options_(fixed_day()),
         context_{parts.chat_template, parts.tokenizer, conversation_, options_} {}
 
   [[nodiscard]] Status start() {
@@ -102,7 +107,8 @@ struct Replayed {
 };
 
 // The same turns once more on an empty memory, behind the bridged or the re-rendered prompts: equal work but for those.
-Result<Replayed> run_again(engine::Engine& engine, const session::Session& session, bool rerendered, const std::function<double()>& clock) {
+Result<Replayed> run_again(engine::Engine& engine, const session::Session& session, bool rerendered,
+                           const std::function<double()>& clock) {
   const auto now = [&] { return clock ? clock() : 0.0; };
   engine.clear();
   Replayed out;
@@ -128,7 +134,8 @@ Result<Replayed> run_again(engine::Engine& engine, const session::Session& sessi
 }
 
 // Times both ways, the bridge first.
-Status time_both(engine::Engine& engine, const session::Session& session, const std::function<double()>& clock, DemoRun& run) {
+Status time_both(engine::Engine& engine, const session::Session& session, const std::function<double()>& clock,
+                 DemoRun& run) {
   const Result<Replayed> bridged = run_again(engine, session, false, clock);
   if (!bridged.ok()) return bridged.error();
   const Result<Replayed> rerendered = run_again(engine, session, true, clock);
@@ -143,13 +150,14 @@ Status time_both(engine::Engine& engine, const session::Session& session, const 
 }
 
 std::size_t count_breaks(const std::vector<DemoRow>& rows) {
-  return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](const DemoRow& row) { return !row.cause.empty(); }));
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const DemoRow& row) { return !row.cause.empty(); }));
 }
 
 }  // namespace
 
-Result<DemoRun> run_agent(EmbeddedModel& model, const DemoData& data, std::uint64_t seed, const std::function<double()>& clock,
-                          const std::function<void(const DemoRow&)>& on_row) {
+Result<DemoRun> run_agent(EmbeddedModel& model, const DemoData& data, std::uint64_t seed,
+                          const std::function<double()>& clock, const std::function<void(const DemoRow&)>& on_row) {
   chat::Conversation conversation = opening(data, data.agent, {});
   conversation.bos_token = model.bos_token;
   conversation.eos_token = model.eos_token;
@@ -188,7 +196,8 @@ std::string template_path(const DemoFamily& family, const std::string& fixtures,
 }
 
 // Plays the rollout into `run`; what goes wrong comes back.
-Status play(const DemoFamily& family, const DemoData& data, const std::string& path, const model::TokenizerSource& source, FamilyRun& run) {
+Status play(const DemoFamily& family, const DemoData& data, const std::string& path,
+            const model::TokenizerSource& source, FamilyRun& run) {
   const Result<std::string> text = files::read(path);
   if (!text.ok()) return text.error();
   const Result<std::shared_ptr<const jinja::Template>> compiled = jinja::Template::compile(text.value(), {}, path);
@@ -205,7 +214,8 @@ Status play(const DemoFamily& family, const DemoData& data, const std::string& p
   const std::span<const tokenizer::AddedToken> added = tokenizer.value()->added_tokens();
   const auto content_of = [&](std::optional<TokenId> id) -> std::optional<std::string> {
     if (!id) return std::nullopt;
-    const auto found = std::find_if(added.begin(), added.end(), [&](const tokenizer::AddedToken& token) { return token.id == *id; });
+    const auto found =
+        std::find_if(added.begin(), added.end(), [&](const tokenizer::AddedToken& token) { return token.id == *id; });
     return found == added.end() ? std::nullopt : std::optional(found->content);
   };
   conversation.bos_token = content_of(tokenizer.value()->bos());
@@ -232,7 +242,8 @@ Status play(const DemoFamily& family, const DemoData& data, const std::string& p
 
 }  // namespace
 
-FamilyRun run_family(const DemoFamily& family, const DemoData& data, const std::string& fixtures, const std::string& corpus) {
+FamilyRun run_family(const DemoFamily& family, const DemoData& data, const std::string& fixtures,
+                     const std::string& corpus) {
   FamilyRun run;
   run.name = family.name;
   run.tokenizer = family.tokenizer;

@@ -57,7 +57,8 @@ void change_texts(json::Value& message, const Change& change) {
 }
 
 bool is_word(std::string_view bytes) {
-  return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(),
+                                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
 }
 
 }  // namespace
@@ -108,7 +109,8 @@ struct Script::Builder {
       if (as_template && from < to && owners[i].second == kTemplate) allowed.push_back({from - begin, to - begin});
     }
     options.allowed = &allowed;
-    for (const tokenizer::Piece& piece : context.tokenizer.encode(std::string_view(chunk).substr(begin, end - begin), options)) {
+    for (const tokenizer::Piece& piece :
+         context.tokenizer.encode(std::string_view(chunk).substr(begin, end - begin), options)) {
       script.plan_.push_back({piece.id, false, false, parts_of(begin + piece.begin, begin + piece.end)});
     }
   }
@@ -119,7 +121,8 @@ struct Script::Builder {
         const std::size_t end = i + 1 < owners.size() ? owners[i + 1].first : chunk.size();
         const bool own = owners[i].second == kTemplate;
         const std::size_t step_size = own ? end - owners[i].first : 2;
-        for (std::size_t at = owners[i].first; at < end; at += step_size) encode(at, std::min(at + step_size, end), own);
+        for (std::size_t at = owners[i].first; at < end; at += step_size)
+          encode(at, std::min(at + step_size, end), own);
       }
     } else {
       encode(0, chunk.size(), true);
@@ -175,8 +178,8 @@ struct Script::Builder {
   }
 };
 
-Result<Script> Script::make(const render::TurnContext& context, const render::TurnProfile& profile, const json::Array& history,
-                            const DemoStep& step) {
+Result<Script> Script::make(const render::TurnContext& context, const render::TurnProfile& profile,
+                            const json::Array& history, const DemoStep& step) {
   Script script(context.tokenizer);
   Builder builder{script, context, step, {}, {}, {}};
   script.message_ = builder.with_leaves();
@@ -259,7 +262,8 @@ Result<render::ParsedCompletion> Script::read(std::span<const TokenId> sampled) 
   for (std::size_t i = 0; i < written; ++i) {
     for (const Part& part : plan_[i].parts) {
       if (part.leaf == kTemplate) continue;
-      texts[static_cast<std::size_t>(part.leaf)] += plan_[i].free ? tokenizer_->token_bytes(sampled[i]) : std::string_view(part.text);
+      texts[static_cast<std::size_t>(part.leaf)] +=
+          plan_[i].free ? tokenizer_->token_bytes(sampled[i]) : std::string_view(part.text);
     }
   }
   json::Value message = message_;
@@ -270,7 +274,8 @@ Result<render::ParsedCompletion> Script::read(std::span<const TokenId> sampled) 
   render::ParsedCompletion out;
   out.message.complete = written == plan_.size();
   out.message.content = message.find_string("content").value_or("");
-  if (const auto reasoning = message.find_string("reasoning_content"); reasoning && !reasoning->empty()) out.message.reasoning = *reasoning;
+  if (const auto reasoning = message.find_string("reasoning_content"); reasoning && !reasoning->empty())
+    out.message.reasoning = *reasoning;
   if (const json::Value* calls = message.find("tool_calls")) {
     for (const json::Value& call : calls->as_array()) {
       chat::ToolCall parsed;

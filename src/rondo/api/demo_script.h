@@ -43,7 +43,7 @@ class Script final : public engine::TokenConstraint {
   };
   // One token of the plan.
   struct Place {
-    engine::TokenId id = 0;   // unless free
+    engine::TokenId id = 0;  // unless free
     bool free = false;
     bool first = false;       // of a free run: begins a word without a space before it
     std::vector<Part> parts;  // what it spells; of a free token only whose text it is part of
@@ -54,12 +54,12 @@ class Script final : public engine::TokenConstraint {
   [[nodiscard]] std::string closing_text(std::size_t written) const;
 
   const tokenizer::Tokenizer* tokenizer_;
-  json::Value message_;              // with the names of leaves in place of texts
+  json::Value message_;  // with the names of leaves in place of texts
   std::size_t leaves_ = 0;
   std::vector<Place> plan_;
   std::size_t limit_ = 0;
   std::vector<engine::TokenId> stops_;
-  std::vector<std::uint64_t> words_;       // ids that are plain words, with a space before them or without
+  std::vector<std::uint64_t> words_;  // ids that are plain words, with a space before them or without
   std::vector<std::uint64_t> first_words_;
 };
 

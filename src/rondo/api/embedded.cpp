@@ -34,7 +34,8 @@ std::string digest(std::initializer_list<std::string_view> texts) {
     value = (value ^ 0xFFU) * 0x100000001B3U;
   }
   std::string out;
-  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(value >> static_cast<unsigned>(shift)) & 0xFU];
+  for (int shift = 60; shift >= 0; shift -= 4)
+    out += "0123456789abcdef"[(value >> static_cast<unsigned>(shift)) & 0xFU];
   return out;
 }
 
@@ -49,8 +50,10 @@ Result<std::string> weights_path(const std::string& model) {
     if (entry.path().extension() == ".gguf") found.push_back(entry.path().string());
   }
   if (found.size() == 1) return found.front();
-  return failure(ErrorCode::kNotFound,
-                 found.empty() ? "the folder has no .gguf file to run" : "the folder has several .gguf files: name one of them", model);
+  return failure(
+      ErrorCode::kNotFound,
+      found.empty() ? "the folder has no .gguf file to run" : "the folder has several .gguf files: name one of them",
+      model);
 }
 
 Status load_template(const EmbeddedOptions& options, const model::ModelFiles& files, EmbeddedModel& out) {
@@ -81,7 +84,8 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   if (!data.ok()) return data.error();
   const std::string fixtures = fixtures_folder(options.fixtures, options.cache_folder);
   if (fixtures.empty()) {
-    return failure(ErrorCode::kNotFound, "the small random model needs the test data: run ./dev setup, or name a model with --model");
+    return failure(ErrorCode::kNotFound,
+                   "the small random model needs the test data: run ./dev setup, or name a model with --model");
   }
   const DemoModel& plan = data.value().model;
   engine::TinyModel model;
@@ -96,8 +100,9 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   for (const std::string& token : plan.added_tokens) model.extra_tokens.push_back({token, false});
   for (const engine::ExtraToken& token : model.extra_tokens) tokens += token.content + (token.special ? "!" : "?");
 
-  const std::string path = files::join(
-      options.cache_folder, "tiny-" + digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens}) + ".gguf");
+  const std::string path =
+      files::join(options.cache_folder,
+                  "tiny-" + digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens}) + ".gguf");
   if (files::exists(path)) return path;
   progress("making a small model with random weights: " + path + "\n");
   if (const Result<model::Gguf> checked = model::read_gguf(model.vocabulary); !checked.ok()) return checked.error();
@@ -149,8 +154,10 @@ model::TokenizerSource with_special_tokens(model::TokenizerSource source, const 
   json::Value* added = document.as_object().find("added_tokens");
   if (added == nullptr || !added->is_array()) added = &document.as_object().set("added_tokens", json::Array{});
   std::int64_t next = 0;
-  if (const json::Value* model = document.find("model"); model != nullptr && model->find("vocab") != nullptr && model->find("vocab")->is_object()) {
-    for (const json::Member& entry : model->find("vocab")->as_object()) next = std::max(next, entry.value.to_int64().value_or(0) + 1);
+  if (const json::Value* model = document.find("model");
+      model != nullptr && model->find("vocab") != nullptr && model->find("vocab")->is_object()) {
+    for (const json::Member& entry : model->find("vocab")->as_object())
+      next = std::max(next, entry.value.to_int64().value_or(0) + 1);
   }
   for (const json::Value& token : added->as_array()) {
     if (const json::Value* id = token.find("id")) next = std::max(next, id->to_int64().value_or(0) + 1);
@@ -158,14 +165,20 @@ model::TokenizerSource with_special_tokens(model::TokenizerSource source, const 
   for (const std::string& content : tokens) {
     const auto same = [&](const json::Value& token) { return token.find_string("content") == content; };
     if (std::any_of(added->as_array().begin(), added->as_array().end(), same)) continue;
-    added->as_array().emplace_back(json::Object{{"id", next++}, {"content", content}, {"special", true}, {"lstrip", false},
-                                                {"rstrip", false}, {"single_word", false}, {"normalized", false}});
+    added->as_array().emplace_back(json::Object{{"id", next++},
+                                                {"content", content},
+                                                {"special", true},
+                                                {"lstrip", false},
+                                                {"rstrip", false},
+                                                {"single_word", false},
+                                                {"normalized", false}});
   }
   source.tokenizer_json = std::make_shared<const json::Value>(std::move(document));
   return source;
 }
 
-Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options, const std::function<void(std::string_view)>& progress) {
+Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options,
+                                    const std::function<void(std::string_view)>& progress) {
   EmbeddedModel out;
   Result<std::string> path = options.model.empty() ? tiny_model(options, progress) : weights_path(options.model);
   if (!path.ok()) return path.error();
@@ -195,7 +208,8 @@ Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options, const std::f
   if (!engine.ok()) return engine.error();
   out.engine = std::move(engine).value();
   if (out.engine->describe().vocab_size < out.tokenizer->vocab_size()) {
-    return failure(ErrorCode::kInvalidArgument, "the tokenizer has more ids than the model: they do not belong together", out.path);
+    return failure(ErrorCode::kInvalidArgument,
+                   "the tokenizer has more ids than the model: they do not belong together", out.path);
   }
   return out;
 }

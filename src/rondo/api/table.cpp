@@ -32,11 +32,13 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<s
     lines[0].push_back(feed == std::string::npos ? "" : column.title.substr(0, feed));
     lines[1].push_back(feed == std::string::npos ? column.title : column.title.substr(feed + 1));
   }
-  if (std::all_of(lines[0].begin(), lines[0].end(), [](const std::string& cell) { return cell.empty(); })) lines.erase(lines.begin());
+  if (std::all_of(lines[0].begin(), lines[0].end(), [](const std::string& cell) { return cell.empty(); }))
+    lines.erase(lines.begin());
   const std::size_t header = lines.size();
   for (const std::vector<std::string>& row : rows) {
     std::vector<std::string>& line = lines.emplace_back();
-    for (std::size_t i = 0; i < columns.size(); ++i) line.push_back(shown(i < row.size() ? row[i] : "", columns[i].limit));
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      line.push_back(shown(i < row.size() ? row[i] : "", columns[i].limit));
   }
   std::vector<std::size_t> widths(columns.size(), 0);
   for (const auto& line : lines) {

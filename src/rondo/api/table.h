@@ -15,6 +15,7 @@ struct Column {
 };
 
 // Lines with a header and a rule below it.  Widths count code points.  Line feeds in cells show as spaces.
-[[nodiscard]] std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows);
+[[nodiscard]] std::string format_table(const std::vector<Column>& columns,
+                                       const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace rondo::api

@@ -33,7 +33,7 @@ enum class MemoryKind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(MemoryKind kind);
 
 struct Description {
-  std::string name;                // the engine's own name of the model
+  std::string name;  // the engine's own name of the model
   MemoryKind memory = MemoryKind::kAttention;
   std::size_t context_tokens = 0;  // prompt and completion together
   std::size_t batch_tokens = 0;    // prefill goes in pieces of this size
@@ -55,7 +55,7 @@ struct PromptReport {
   std::size_t reused = 0;     // ids that were not decoded again
   std::size_t prefilled = 0;  // ids that were; reused + prefilled = size of the prompt
   Reuse how = Reuse::kFull;
-  std::string reason;         // for kFull: a sentence on why nothing could be reused
+  std::string reason;  // for kFull: a sentence on why nothing could be reused
 };
 
 enum class StopReason : std::uint8_t { kStopToken, kLength, kConstraint, kContextFull, kCancelled };
@@ -86,11 +86,11 @@ using CancelFlag = std::atomic<bool>;
 
 struct GenerateOptions {
   std::size_t max_tokens = 256;
-  std::span<const TokenId> stop_ids{};            // generation ends with the first of them; it is part of the result
+  std::span<const TokenId> stop_ids{};  // generation ends with the first of them; it is part of the result
   Sampling sampling{};
   TokenConstraint* constraint = nullptr;
-  std::function<void(TokenId)> on_token{};        // called for each sampled id, in order
-  const CancelFlag* cancel = nullptr;             // checked before every decode and inside of it
+  std::function<void(TokenId)> on_token{};  // called for each sampled id, in order
+  const CancelFlag* cancel = nullptr;       // checked before every decode and inside of it
 };
 
 struct Generation {
@@ -107,7 +107,8 @@ class Engine {
   // Makes the memory stand behind exactly `ids`, decoding as few of them as can be proven enough.  Afterwards logits()
   // are those that follow the last id.  Fails with kInvalidArgument (no ids, an id out of range), kLimit (longer than
   // the context) or kEngine (the engine refused, or `cancel` was set); the memory is then consistent with tokens().
-  [[nodiscard]] virtual Result<PromptReport> prompt(std::span<const TokenId> ids, const CancelFlag* cancel = nullptr) = 0;
+  [[nodiscard]] virtual Result<PromptReport> prompt(std::span<const TokenId> ids,
+                                                    const CancelFlag* cancel = nullptr) = 0;
 
   // Samples until something in StopReason holds.  The last sampled id is not decoded: the next prompt() brings it.
   // Fails with kInvalidArgument (no prompt yet, a constraint that allows no id) or kEngine.

@@ -119,7 +119,9 @@ class LlamaCpp::Memory {
 };
 
 LlamaCpp::Memory::Memory(ModelPointer model, ContextPointer context, const LlamaCppOptions& options)
-    : model_(std::move(model)), context_(std::move(context)), checkpoint_bytes_(options.checkpoint_bytes),
+    : model_(std::move(model)),
+      context_(std::move(context)),
+      checkpoint_bytes_(options.checkpoint_bytes),
       batch_(llama_n_batch(context_.get())) {
   char name[128] = {};
   llama_model_desc(model_.get(), name, sizeof name);
@@ -161,14 +163,13 @@ std::string LlamaCpp::Memory::cannot_roll_back(std::size_t cut) const {
   switch (description_.memory) {
     case MemoryKind::kRecurrent:
     case MemoryKind::kHybrid:
-      return "a " + std::string(to_string(description_.memory)) + " memory can't go back from " + count(tokens_.size()) +
-             " to " + std::to_string(cut);
+      return "a " + std::string(to_string(description_.memory)) + " memory can't go back from " +
+             count(tokens_.size()) + " to " + std::to_string(cut);
     case MemoryKind::kSlidingWindow:
       if (window_covers(cut)) return "";
       return "the window of " + count(description_.window_tokens) + " has dropped positions that position " +
              std::to_string(cut) + " looks back at";
-    case MemoryKind::kAttention:
-      return window_covers(cut) ? "" : "the memory does not begin at position 0";
+    case MemoryKind::kAttention: return window_covers(cut) ? "" : "the memory does not begin at position 0";
   }
   return "unknown kind of memory";
 }
@@ -205,8 +206,8 @@ bool LlamaCpp::Memory::restore(const Checkpoint& checkpoint) {
   const auto cut = static_cast<llama_pos>(checkpoint.tokens);
   // The first removal frees what attention layers hold behind the cut; a recurrent memory refuses it, which is fine.
   (void)llama_memory_seq_rm(memory(), kSequence, cut, -1);
-  const std::size_t read = llama_state_seq_set_data_ext(context_.get(), checkpoint.state.data(), checkpoint.state.size(),
-                                                        kSequence, LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
+  const std::size_t read = llama_state_seq_set_data_ext(
+      context_.get(), checkpoint.state.data(), checkpoint.state.size(), kSequence, LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
   if (read == 0 || !llama_memory_seq_rm(memory(), kSequence, cut, -1)) return false;
   const std::vector<float> logits = checkpoint.logits;
   const std::vector<std::uint32_t> batches = checkpoint.batches;
@@ -227,8 +228,7 @@ void LlamaCpp::Memory::remember() {
   if (description_.memory == MemoryKind::kAttention || checkpoint_bytes_ == 0 || tokens_.empty()) return;
   if (!checkpoints_.empty() && checkpoints_.back().tokens == tokens_.size()) return;
   Checkpoint checkpoint{.tokens = tokens_.size(), .state = {}, .logits = logits_, .batches = batches_};
-  const std::size_t size =
-      llama_state_seq_get_size_ext(context_.get(), kSequence, LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
+  const std::size_t size = llama_state_seq_get_size_ext(context_.get(), kSequence, LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
   if (size == 0 || size > checkpoint_bytes_) return;
   checkpoint.state.resize(size);
   const std::size_t written = llama_state_seq_get_data_ext(context_.get(), checkpoint.state.data(), size, kSequence,
@@ -340,7 +340,8 @@ Result<ModelPointer> load_model(const std::string& path) {
   if (!model) {
     return make_error(ErrorCode::kEngine, "the engine refuses the model: " + log.last_error("no reason given"), path);
   }
-  if (llama_model_has_encoder(model.get()) || !llama_model_has_decoder(model.get()) || llama_model_is_diffusion(model.get())) {
+  if (llama_model_has_encoder(model.get()) || !llama_model_has_decoder(model.get()) ||
+      llama_model_is_diffusion(model.get())) {
     return make_error(ErrorCode::kUnsupported, "only models that generate token by token can be run", path);
   }
   return model;
@@ -350,8 +351,8 @@ Result<ContextPointer> make_context(llama_model* model, const LlamaCppOptions& o
   const LlamaLog log;
   const auto trained = static_cast<std::size_t>(std::max(1, llama_model_n_ctx_train(model)));
   llama_context_params params = llama_context_default_params();
-  params.n_ctx = static_cast<std::uint32_t>(
-      options.context_tokens > 0 ? options.context_tokens : std::min(trained, kLlamaCppContext));
+  params.n_ctx = static_cast<std::uint32_t>(options.context_tokens > 0 ? options.context_tokens
+                                                                       : std::min(trained, kLlamaCppContext));
   // One micro-batch per batch: what is computed together is then what append() hands over.
   params.n_batch = static_cast<std::uint32_t>(options.batch_tokens);
   params.n_ubatch = params.n_batch;
@@ -380,7 +381,9 @@ Result<std::unique_ptr<LlamaCpp>> LlamaCpp::load(const std::string& path, const 
   constexpr std::size_t kMaxContext = std::size_t{1} << 24U;
   if (options.threads < 1 || options.threads > 512 || options.batch_tokens < 1 || options.batch_tokens > 65536 ||
       options.context_tokens > kMaxContext) {
-    return make_error(ErrorCode::kInvalidArgument, "engine options out of range: 1 to 512 threads, batches of 1 to 65536, contexts up to 16777216 tokens");
+    return make_error(
+        ErrorCode::kInvalidArgument,
+        "engine options out of range: 1 to 512 threads, batches of 1 to 65536, contexts up to 16777216 tokens");
   }
   Result<ModelPointer> model = load_model(path);
   if (!model.ok()) return model.error();
@@ -434,7 +437,9 @@ Result<Generation> LlamaCpp::generate(const GenerateOptions& options) {
   const auto cancelled = [&] { return options.cancel != nullptr && options.cancel->load(); };
   Sampler sampler(options.sampling);
   Generation result;
-  const auto next_allowed = [&] { return options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{}; };
+  const auto next_allowed = [&] {
+    return options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{};
+  };
   memory_->watch(options.cancel);
   while (true) {
     result.stop = StopReason::kLength;

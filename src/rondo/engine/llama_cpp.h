@@ -16,10 +16,10 @@
 namespace rondo::engine {
 
 struct LlamaCppOptions {
-  std::size_t context_tokens = 0;     // 0: what the model was trained for, at most kLlamaCppContext
-  std::size_t batch_tokens = 512;     // prefill goes in pieces of this size
-  int threads = 1;                    // more threads than free cores are slower: they wait spinning
-  bool full_window = false;           // keep all positions of sliding-window layers: more memory, exact rollback
+  std::size_t context_tokens = 0;  // 0: what the model was trained for, at most kLlamaCppContext
+  std::size_t batch_tokens = 512;  // prefill goes in pieces of this size
+  int threads = 1;                 // more threads than free cores are slower: they wait spinning
+  bool full_window = false;        // keep all positions of sliding-window layers: more memory, exact rollback
   std::size_t checkpoint_bytes = std::size_t{256} << 20U;  // for all checkpoints together; 0: none
 };
 

@@ -6,9 +6,7 @@
 namespace rondo::engine {
 namespace {
 
-Error off() {
-  return make_error(ErrorCode::kUnsupported, "this build has no embedded engine (RONDO_LLAMA=off)");
-}
+Error off() { return make_error(ErrorCode::kUnsupported, "this build has no embedded engine (RONDO_LLAMA=off)"); }
 
 }  // namespace
 

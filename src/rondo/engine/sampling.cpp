@@ -49,7 +49,8 @@ void Sampler::cut_to_best() {
   };
   const std::size_t kept = sampling_.top_k == 0 ? candidates_.size() : std::min(sampling_.top_k, candidates_.size());
   if (kept < candidates_.size() || sampling_.top_p < 1.0F) {
-    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(kept), candidates_.end(), better);
+    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(kept), candidates_.end(),
+                      better);
     candidates_.resize(kept);
   }
 }
@@ -61,7 +62,8 @@ TokenId Sampler::draw() {
   weights_.clear();
   double sum = 0;
   for (const Candidate& candidate : candidates_) {
-    weights_.push_back(std::exp(static_cast<double>(candidate.logit - best) / static_cast<double>(sampling_.temperature)));
+    weights_.push_back(
+        std::exp(static_cast<double>(candidate.logit - best) / static_cast<double>(sampling_.temperature)));
     sum += weights_.back();
   }
   if (sampling_.top_p < 1.0F) {  // the candidates are sorted then

@@ -40,21 +40,32 @@ struct Parameter {
 // What each architecture reads beside the common keys.
 std::vector<Parameter> parameters_of(const TinyModel& model, std::string_view name) {
   const std::vector<std::uint32_t> one_attention_layer = {kHeads, 0};
-  std::vector<Parameter> mamba = {{"ssm.conv_kernel", 4U},   {"ssm.inner_size", 2 * kEmbedding}, {"ssm.state_size", 16U},
-                                  {"ssm.time_step_rank", 4U}, {"ssm.group_count", 1U}};
+  std::vector<Parameter> mamba = {{"ssm.conv_kernel", 4U},
+                                  {"ssm.inner_size", 2 * kEmbedding},
+                                  {"ssm.state_size", 16U},
+                                  {"ssm.time_step_rank", 4U},
+                                  {"ssm.group_count", 1U}};
   if (name == "gemma3") {
-    return {{"attention.head_count", kHeads}, {"attention.head_count_kv", 1U},
-            {"attention.key_length", kHeadSize}, {"attention.value_length", kHeadSize},
-            {"attention.sliding_window", model.window_tokens}, {"attention.sliding_window_pattern", 2U}};
+    return {{"attention.head_count", kHeads},
+            {"attention.head_count_kv", 1U},
+            {"attention.key_length", kHeadSize},
+            {"attention.value_length", kHeadSize},
+            {"attention.sliding_window", model.window_tokens},
+            {"attention.sliding_window_pattern", 2U}};
   }
   if (name == "mamba2") {
     mamba.push_back({"attention.head_count", 0U});
     return mamba;
   }
   if (name == "rwkv7") {
-    return {{"attention.head_count", 0U}, {"wkv.head_size", kHeadSize}, {"attention.layer_norm_epsilon", 1e-5F},
-            {"attention.decay_lora_rank", 16U}, {"attention.iclr_lora_rank", 16U},
-            {"attention.value_residual_mix_lora_rank", 16U}, {"attention.gate_lora_rank", 16U}, {"token_shift_count", 2U}};
+    return {{"attention.head_count", 0U},
+            {"wkv.head_size", kHeadSize},
+            {"attention.layer_norm_epsilon", 1e-5F},
+            {"attention.decay_lora_rank", 16U},
+            {"attention.iclr_lora_rank", 16U},
+            {"attention.value_residual_mix_lora_rank", 16U},
+            {"attention.gate_lora_rank", 16U},
+            {"token_shift_count", 2U}};
   }
   if (name == "granitehybrid") {
     mamba.push_back({"attention.head_count", one_attention_layer});
@@ -62,17 +73,26 @@ std::vector<Parameter> parameters_of(const TinyModel& model, std::string_view na
     return mamba;
   }
   if (name == "lfm2") {
-    return {{"attention.head_count", kHeads}, {"attention.head_count_kv", one_attention_layer}, {"shortconv.l_cache", 3U}};
+    return {
+        {"attention.head_count", kHeads}, {"attention.head_count_kv", one_attention_layer}, {"shortconv.l_cache", 3U}};
   }
   if (name == "qwen35") {
-    return {{"attention.head_count", kHeads}, {"attention.head_count_kv", 1U},
-            {"attention.key_length", kHeadSize}, {"attention.value_length", kHeadSize},
-            {"rope.dimension_sections", std::vector<std::uint32_t>{4, 4, 4, 4}}, {"full_attention_interval", 2U},
-            {"ssm.conv_kernel", 4U}, {"ssm.inner_size", 64U}, {"ssm.state_size", 32U}, {"ssm.time_step_rank", 2U},
+    return {{"attention.head_count", kHeads},
+            {"attention.head_count_kv", 1U},
+            {"attention.key_length", kHeadSize},
+            {"attention.value_length", kHeadSize},
+            {"rope.dimension_sections", std::vector<std::uint32_t>{4, 4, 4, 4}},
+            {"full_attention_interval", 2U},
+            {"ssm.conv_kernel", 4U},
+            {"ssm.inner_size", 64U},
+            {"ssm.state_size", 32U},
+            {"ssm.time_step_rank", 2U},
             {"ssm.group_count", 2U}};
   }
-  return {{"attention.head_count", kHeads}, {"attention.head_count_kv", 1U},
-          {"attention.key_length", kHeadSize}, {"attention.value_length", kHeadSize}};
+  return {{"attention.head_count", kHeads},
+          {"attention.head_count_kv", 1U},
+          {"attention.key_length", kHeadSize},
+          {"attention.value_length", kHeadSize}};
 }
 
 void set(gguf_context* gguf, const std::string& key, const Value& value) {
@@ -98,7 +118,8 @@ void add_tokens(gguf_context* gguf, const std::vector<ExtraToken>& extra) {
   std::vector<std::string> tokens(size);
   for (std::size_t i = 0; i < size; ++i) tokens[i] = gguf_get_arr_str(gguf, list, i);
   std::vector<std::int32_t> types(size, LLAMA_TOKEN_TYPE_NORMAL);
-  if (const std::int64_t key = gguf_find_key(gguf, "tokenizer.ggml.token_type"); key >= 0 && gguf_get_arr_n(gguf, key) == size) {
+  if (const std::int64_t key = gguf_find_key(gguf, "tokenizer.ggml.token_type");
+      key >= 0 && gguf_get_arr_n(gguf, key) == size) {
     std::memcpy(types.data(), gguf_get_arr_data(gguf, key), size * sizeof(std::int32_t));
   }
   std::size_t free = 0;
@@ -139,7 +160,8 @@ Status copy_vocabulary(gguf_context* gguf, const std::string& path) {
   }
   for (const std::string& key : others) gguf_remove_key(source.get(), key.c_str());
   const std::int64_t list = gguf_find_key(source.get(), "tokenizer.ggml.tokens");
-  if (list < 0 || gguf_get_kv_type(source.get(), list) != GGUF_TYPE_ARRAY || gguf_get_arr_type(source.get(), list) != GGUF_TYPE_STRING) {
+  if (list < 0 || gguf_get_kv_type(source.get(), list) != GGUF_TYPE_ARRAY ||
+      gguf_get_arr_type(source.get(), list) != GGUF_TYPE_STRING) {
     return tokenizer_error(path, "the file has no vocabulary");
   }
   gguf_set_kv(gguf, source.get());
@@ -161,12 +183,16 @@ Result<GgufPointer> describe_model(const TinyModel& model, std::string_view name
   GgufPointer gguf(gguf_init_empty());
   const std::string prefix = std::string(name) + ".";
   gguf_set_val_str(gguf.get(), "general.architecture", std::string(name).c_str());
-  gguf_set_val_str(gguf.get(), "general.name", ("tiny random " + std::string(to_string(model.memory)) + " model").c_str());
-  const std::vector<Parameter> common = {
-      {"context_length", model.context_tokens}, {"embedding_length", kEmbedding}, {"block_count", kLayers},
-      {"feed_forward_length", 2 * kEmbedding}, {"attention.layer_norm_rms_epsilon", 1e-5F}};
+  gguf_set_val_str(gguf.get(), "general.name",
+                   ("tiny random " + std::string(to_string(model.memory)) + " model").c_str());
+  const std::vector<Parameter> common = {{"context_length", model.context_tokens},
+                                         {"embedding_length", kEmbedding},
+                                         {"block_count", kLayers},
+                                         {"feed_forward_length", 2 * kEmbedding},
+                                         {"attention.layer_norm_rms_epsilon", 1e-5F}};
   for (const Parameter& parameter : common) set(gguf.get(), prefix + parameter.key, parameter.value);
-  for (const Parameter& parameter : parameters_of(model, name)) set(gguf.get(), prefix + parameter.key, parameter.value);
+  for (const Parameter& parameter : parameters_of(model, name))
+    set(gguf.get(), prefix + parameter.key, parameter.value);
   if (model.vocabulary.empty()) {
     gguf_set_val_str(gguf.get(), "tokenizer.ggml.model", "none");
     gguf_set_val_u32(gguf.get(), (prefix + "vocab_size").c_str(), model.vocab_size);
@@ -174,7 +200,8 @@ Result<GgufPointer> describe_model(const TinyModel& model, std::string_view name
     if (auto copied = copy_vocabulary(gguf.get(), model.vocabulary); !copied.ok()) return copied.error();
     if (!model.extra_tokens.empty()) add_tokens(gguf.get(), model.extra_tokens);
   }
-  if (!model.chat_template.empty()) gguf_set_val_str(gguf.get(), "tokenizer.chat_template", model.chat_template.c_str());
+  if (!model.chat_template.empty())
+    gguf_set_val_str(gguf.get(), "tokenizer.chat_template", model.chat_template.c_str());
   return gguf;
 }
 
@@ -265,8 +292,10 @@ Status write_tiny_model(const TinyModel& model, const std::string& path) {
   std::unique_ptr<llama_model, ModelFree> made;
   try {
     made.reset(llama_model_init_from_user(
-        plan.get(), [](ggml_tensor* tensor, void* self) { static_cast<Weights*>(self)->fill(tensor); }, &weights, params));
-    if (!made) return make_error(ErrorCode::kEngine, "the tiny model can't be made: " + log.last_error("no reason given"));
+        plan.get(), [](ggml_tensor* tensor, void* self) { static_cast<Weights*>(self)->fill(tensor); }, &weights,
+        params));
+    if (!made)
+      return make_error(ErrorCode::kEngine, "the tiny model can't be made: " + log.last_error("no reason given"));
     return write_file(metadata.value().get(), weights, path);
   } catch (const std::exception& failure) {
     return make_error(ErrorCode::kEngine, std::string("the tiny model can't be made: ") + failure.what());

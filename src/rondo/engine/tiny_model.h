@@ -21,17 +21,17 @@ struct ExtraToken {
 
 struct TinyModel {
   MemoryKind memory = MemoryKind::kAttention;
-  std::string architecture;            // GGUF name, one of tiny_architectures(); "": the first with this memory
-  std::uint64_t seed = 1;              // equal options give equal files
-  bool half = true;                    // the two vocabulary-sized tensors as 16-bit floats
+  std::string architecture;  // GGUF name, one of tiny_architectures(); "": the first with this memory
+  std::uint64_t seed = 1;    // equal options give equal files
+  bool half = true;          // the two vocabulary-sized tensors as 16-bit floats
   std::uint32_t context_tokens = 8192;
-  std::uint32_t window_tokens = 64;    // of a sliding window
+  std::uint32_t window_tokens = 64;  // of a sliding window
   // A GGUF file whose tokenizer is copied; "": `vocab_size` ids without text.
   // REQUIRES: the file has passed model::read_gguf.
   std::string vocabulary;
   std::uint32_t vocab_size = 512;
   std::vector<ExtraToken> extra_tokens;
-  std::string chat_template;           // "": none
+  std::string chat_template;  // "": none
 };
 
 struct TinyArchitecture {

@@ -22,8 +22,8 @@ std::vector<TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces) {
 
 // Two token lists can differ and still spell the same text, at least over the tokens where they part; then no template
 // line is to blame.
-void explain_tokenization(const render::TurnContext& context, std::span<const TokenId> known, const jinja::Rendered& rendered,
-                          const tokenizer::Piece* piece, render::Break& broken) {
+void explain_tokenization(const render::TurnContext& context, std::span<const TokenId> known,
+                          const jinja::Rendered& rendered, const tokenizer::Piece* piece, render::Break& broken) {
   if (piece == nullptr) return;
   const Result<std::string> text = context.tokenizer.decode(known, {});
   const Result<std::string> through = context.tokenizer.decode(known.first(broken.kept_tokens + 1), {});
@@ -47,14 +47,14 @@ Session::Session(const Parts& parts, chat::Conversation conversation, SessionOpt
       profile_(render::probe_turns(context_)),
       messages_(base_.messages) {}
 
-Result<std::unique_ptr<Session>> Session::start(const Parts& parts, chat::Conversation conversation, SessionOptions options) {
+Result<std::unique_ptr<Session>> Session::start(const Parts& parts, chat::Conversation conversation,
+                                                SessionOptions options) {
   conversation.add_generation_prompt = true;
   std::unique_ptr<Session> session(new Session(parts, std::move(conversation), std::move(options)));
   Result<jinja::Rendered> first = render::render_messages(session->context_, session->messages_, true);
   if (!first.ok()) return first.error();
   const std::size_t size = first.value().text.size();
   session->ids_ = ids_of(render::encode_range(session->context_, first.value(), 0, size, session->options_.specials));
-  if (session->options_.compare) session->before_ = std::move(first).value();
   return session;
 }
 
@@ -109,12 +109,12 @@ Result<Rerender> Session::render_again(std::size_t known) {
     if (broken_ && broken_->kept_tokens == at && broken_->message == out.broken->message) out.broken = broken_;
   }
   broken_ = out.broken;
-  before_ = std::move(rendered).value();
   return out;
 }
 
 Status Session::add(json::Array new_messages) {
-  if (!spoken_) return failure(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
+  if (!spoken_)
+    return failure(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
   render::BridgeRequest request;
   request.prompt_ids = std::span(ids_).first(prompt_size_);
   request.completion_ids = std::span(ids_).subspan(prompt_size_);
@@ -129,6 +129,10 @@ Status Session::add(json::Array new_messages) {
   bridged_ = std::move(bridged).value();
   ids_ = std::move(bridged_->ids);
   messages_.push_back(render::history_message(last_, new_messages));
+  if (options_.compare) {  // what the new messages change is seen against the render without them
+    Result<jinja::Rendered> before = render::render_messages(context_, messages_, false);
+    before_ = before.ok() ? std::optional(std::move(before).value()) : std::nullopt;
+  }
   messages_.insert(messages_.end(), new_messages.begin(), new_messages.end());
   spoken_ = false;
   if (options_.compare) {

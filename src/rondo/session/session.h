@@ -31,8 +31,8 @@ namespace rondo::session {
 using tokenizer::TokenId;
 
 // What a completion says; given the prompt before it, whose end may have opened a block.
-using Interpreter =
-    std::function<Result<render::ParsedCompletion>(std::span<const TokenId> prompt, std::span<const TokenId> completion)>;
+using Interpreter = std::function<Result<render::ParsedCompletion>(std::span<const TokenId> prompt,
+                                                                   std::span<const TokenId> completion)>;
 
 // What a session works with.  All of it must outlive the session.
 struct Parts {
@@ -51,23 +51,24 @@ struct SessionOptions {
 // The prompt that a client without the ids would have sent: all visible messages, rendered and tokenized.
 struct Rerender {
   std::vector<TokenId> ids;
-  std::size_t reusable = 0;             // how many of its first ids the engine has seen
-  std::optional<render::Break> broken;  // the first place where it differs from what the engine has seen; nullopt: nowhere
+  std::size_t reusable = 0;  // how many of its first ids the engine has seen
+  std::optional<render::Break>
+      broken;  // the first place where it differs from what the engine has seen; nullopt: nowhere
 };
 
 // One turn of the model.
 struct Turn {
   std::size_t prompt_tokens = 0;
-  engine::PromptReport prompt;           // what of it was reused
-  std::size_t sampled_begin = 0;         // the sampled ids: ids()[sampled_begin .. sampled_end)
+  engine::PromptReport prompt;    // what of it was reused
+  std::size_t sampled_begin = 0;  // the sampled ids: ids()[sampled_begin .. sampled_end)
   std::size_t sampled_end = 0;
   engine::StopReason stop = engine::StopReason::kLength;
-  bool truncated = false;                // ended without one of the model's stop tokens
-  std::size_t message = 0;               // index of the turn's message in messages(), once something was added behind it
+  bool truncated = false;   // ended without one of the model's stop tokens
+  std::size_t message = 0;  // index of the turn's message in messages(), once something was added behind it
   chat::AssistantMessage said;
-  std::vector<std::string> notes;        // of the bridge that made this turn's prompt
+  std::vector<std::string> notes;  // of the bridge that made this turn's prompt
   std::vector<render::LossyFinding> lossy;
-  std::optional<Rerender> rerender;      // of this turn's prompt; nullopt for the first, or without `compare`
+  std::optional<Rerender> rerender;  // of this turn's prompt; nullopt for the first, or without `compare`
 
   [[nodiscard]] std::size_t generated() const { return sampled_end - sampled_begin; }
 };
@@ -108,13 +109,13 @@ class Session {
   std::vector<TokenId> ids_;
   json::Array messages_;
   std::vector<Turn> turns_;
-  std::size_t prompt_size_ = 0;          // ids_[0 .. prompt_size_) is the last prompt
-  bool spoken_ = false;                  // the last prompt has been answered
-  render::ParsedCompletion last_;        // that answer
+  std::size_t prompt_size_ = 0;             // ids_[0 .. prompt_size_) is the last prompt
+  bool spoken_ = false;                     // the last prompt has been answered
+  render::ParsedCompletion last_;           // that answer
   std::optional<render::Bridged> bridged_;  // what the next turn's record takes over
   std::optional<Rerender> rerender_;
-  std::optional<jinja::Rendered> before_;   // the last render of the visible messages
-  std::optional<render::Break> broken_;     // and where it broke
+  std::optional<jinja::Rendered> before_;  // the visible messages without what was added last
+  std::optional<render::Break> broken_;    // where the last re-render broke
 };
 
 }  // namespace rondo::session

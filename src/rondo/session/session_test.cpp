@@ -59,7 +59,9 @@ struct Fixture {
     chat::Conversation conversation;
     conversation.messages = messages(first);
     session::SessionOptions options;
-    options.interpret = [this](std::span<const session::TokenId>, std::span<const session::TokenId> ids) { return interpret(ids); };
+    options.interpret = [this](std::span<const session::TokenId>, std::span<const session::TokenId> ids) {
+      return interpret(ids);
+    };
     options.compare = true;
     auto started = session::Session::start({*chat_template, *tokenizer, *engine}, conversation, options);
     REQUIRE_MESSAGE(started.ok(), (started.ok() ? "" : started.error().to_string()));
@@ -101,7 +103,8 @@ TEST_CASE_FIXTURE(Fixture, "each next prompt is everything so far and the new tu
   auto third = session->step({});
   REQUIRE(third.ok());
   CHECK(third.value().truncated);
-  CHECK(text() == "[user:hi~fin~[assistant:(hm)one~fin~[user:more~fin~[assistant: two ~fin~[user:again~fin~[assistant:three");
+  CHECK(text() ==
+        "[user:hi~fin~[assistant:(hm)one~fin~[user:more~fin~[assistant: two ~fin~[user:again~fin~[assistant:three");
   REQUIRE(session->add(messages(R"([{"role": "user", "content": "go on"}])")).ok());
   CHECK(text().ends_with("[assistant:three~fin~[user:go on~fin~[assistant:"));
 }
