@@ -270,7 +270,11 @@ const char* type_name(const json::Value& value) {
 json::Value tool_call(const Format& format, std::size_t index, const std::string& name, const json::Object& arguments) {
   json::Object function{{"name", name}, {"arguments", arguments}};
   if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(arguments), {}));
-  return json::Object{{"id", "abcdef00" + std::to_string(index)}, {"type", "function"}, {"function", function}};
+  // Where the id carries the name it must do so here too.
+  const auto& pieces = format.calls.pieces;
+  const bool is_named = std::any_of(pieces.begin(), pieces.end(), [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
+  const std::string id = is_named ? "functions." + name + ":" + std::to_string(index) : "abcdef00" + std::to_string(index);
+  return json::Object{{"id", id}, {"type", "function"}, {"function", function}};
 }
 
 json::Value assistant(const Format& format, const char* reasoning, const char* content, const std::vector<json::Object>& calls) {

@@ -422,7 +422,7 @@ void Analyst::infer_stops() {
 
 // What the template writes between whatever precedes the calls and the first slot of the first call.
 std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const {
-  const std::size_t name = std::min(turn.first(SlotKind::kName), turn.first(SlotKind::kId));
+  const std::size_t name = std::min({turn.first(SlotKind::kName), turn.first(SlotKind::kId), turn.first(SlotKind::kArguments)});
   const std::size_t content = turn.last(SlotKind::kContent);
   const auto behind_header = [this](std::string text) {
     const std::size_t at = is_blank(format_.header) ? std::string::npos : text.rfind(format_.header);

@@ -90,7 +90,7 @@ bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t cal
   calls.roles = std::move(roles);
   // `before` ends at the first slot: what of it lies inside the JSON is not part of the marker.
   const std::string lead_all = marked(lead_turn);
-  const std::size_t slot = std::min(lead_all.find(name_mark(0)), lead_all.find(id_mark(0)));
+  const std::size_t slot = std::min({lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
   const auto lead = slot == std::string::npos ? std::nullopt : json_around(lead_all, slot, 0);
   if (!lead) return false;
   const std::size_t inside = slot - lead->begin;

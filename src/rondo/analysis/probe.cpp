@@ -284,10 +284,11 @@ std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting
   const auto without = render(messages, setting, false);
   if (!with || !without) return std::nullopt;
   if (with->text.bytes().starts_with(without->text.bytes())) return with->text.bytes().substr(without->text.size());
-  // What else changes when an answer is asked for hides it: take what was written under that condition.
+  // What else changes when an answer is asked for hides it: take what was written under that condition at the end.
   std::string out;
   std::size_t at = 0;
   for (const text::Run& run : with->text.runs()) {
+    if (!with->origins.contexts.at(run.context).generation_prompt) out.clear();
     if (with->origins.contexts.at(run.context).generation_prompt) out += with->text.bytes().substr(at, run.size);
     at += run.size;
   }
