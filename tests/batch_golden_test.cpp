@@ -102,7 +102,8 @@ TEST_CASE("requests and replies of the line protocol") {
 TEST_CASE("spans cover the text without gap or overlap") {
   fs::current_path(kFolder);
   const api::Service service(fixed_clock());
-  auto request = json::parse(R"({"op": "render", "template_file": "model", "spans": true, "tools": [{"a": [1, {"b": "c"}]}],
+  auto request =
+      json::parse(R"({"op": "render", "template_file": "model", "spans": true, "tools": [{"a": [1, {"b": "c"}]}],
       "messages": [{"role": "system", "content": " x "}, {"role": "user", "content": "é"}]})");
   REQUIRE(request.ok());
   auto reply = service.run(request.value());
@@ -126,7 +127,8 @@ TEST_CASE("roles that nobody knows are refused for people") {
     return reply.ok() ? std::string(*reply.value().find_string("text")) : reply.error().message;
   };
   const std::string any = "{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}";
-  const std::string some = "{% for m in messages %}{% if m.role == 'user' or m.role == 'sage' %}{{ m.content }}{% endif %}{% endfor %}";
+  const std::string some =
+      "{% for m in messages %}{% if m.role == 'user' or m.role == 'sage' %}{{ m.content }}{% endif %}{% endfor %}";
   CHECK(message(any, "user") == "user:hi");
   CHECK(message(any, "wizard") == "messages[0].role: unknown role `wizard`");
   CHECK(message(some, "sage") == "hi");

@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
   const std::string cut = file("cut.gguf", std::string("GGUF\x03\0\0\0\x05\0\0\0", 12));
   const Row rows[] = {
       {"render --model nowhere", kHello, "rondo: nowhere: no such file or folder"},
-      {"render --model .. ", kHello, "rondo: ..: the folder has no chat template"},
+      {"render --model .. ", kHello, "rondo: ..: the folder has neither a tokenizer.json nor a chat template"},
       {"render --model model --messages nowhere.json", "", "rondo: nowhere.json: "},
       {"render --model model", "{\"role\": 1}", "rondo: messages must be an array of objects, found an object"},
       {"render --model model", "\"hi\"", "rondo: messages must be an array of objects, found a string"},
@@ -144,7 +144,8 @@ TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {
   std::string input = "\n" + request + "1}, \"id\": 1}\r\n\r\nnonsense\n" + request + "2}, \"id\": 2}";
   const std::string replies =
       "{\"id\":1,\"text\":\"1\"}\n"
-      "{\"error\":{\"code\":\"bad_request\",\"message\":\"the line is not JSON: column 1: expected a value, found `n`\"}}\n"
+      "{\"error\":{\"code\":\"bad_request\",\"message\":\"the line is not JSON: column 1: expected a value, found "
+      "`n`\"}}\n"
       "{\"id\":2,\"text\":\"2\"}\n";
   CHECK(run("batch", input).out == replies);
   CHECK(run("batch --threads 3", input).out == replies);
