@@ -23,13 +23,13 @@ namespace rondo {
 
 // The input of one prompt.  Texts are JSON; "" stands for absent.
 struct Chat {
-  std::string messages = "[]";         // an array of messages
-  std::string tools;                   // an array of tool definitions
-  std::string documents;               // an array of objects
-  std::string kwargs;                  // an object: further template variables
-  bool add_generation_prompt = true;   // open the turn that the model is to write
-  std::string now;                     // local time for templates that print it, as "2026-03-14T15:09:26"
-  std::string continue_field;          // field of the last message that the model continues ("content"); excludes the above
+  std::string messages = "[]";        // an array of messages
+  std::string tools;                  // an array of tool definitions
+  std::string documents;              // an array of objects
+  std::string kwargs;                 // an object: further template variables
+  bool add_generation_prompt = true;  // open the turn that the model is to write
+  std::string now;                    // local time for templates that print it, as "2026-03-14T15:09:26"
+  std::string continue_field;  // field of the last message that the model continues ("content"); excludes the above
 };
 
 // A prompt in token ids; all vectors have one entry per id.
@@ -57,8 +57,8 @@ struct Bridged {
 struct ParsedCall {
   std::optional<std::string> id;  // only if the model wrote one
   std::string name;
-  std::string arguments;          // JSON, in the model's own characters where the format carries JSON
-  std::string status;             // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
+  std::string arguments;  // JSON, in the model's own characters where the format carries JSON
+  std::string status;     // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
 };
 
 // What a model wrote.
@@ -66,7 +66,7 @@ struct Parsed {
   std::string content;
   std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
   std::vector<ParsedCall> tool_calls;
-  bool complete = false;                 // false if something that was opened is still open
+  bool complete = false;  // false if something that was opened is still open
 };
 
 class Model {

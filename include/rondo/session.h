@@ -24,15 +24,15 @@
 namespace rondo {
 
 struct SessionOptions {
-  std::string template_path;        // replaces the model's own template; "" for none
-  std::size_t context_tokens = 0;   // 0: what the model was trained for, within reason
+  std::string template_path;       // replaces the model's own template; "" for none
+  std::size_t context_tokens = 0;  // 0: what the model was trained for, within reason
   int threads = 1;
 };
 
 struct StepOptions {
   std::size_t max_tokens = 512;
-  float temperature = 0.0F;         // 0: greedy
-  std::size_t top_k = 0;            // 0: all
+  float temperature = 0.0F;  // 0: greedy
+  std::size_t top_k = 0;     // 0: all
   float top_p = 1.0F;
   std::uint64_t seed = 0;
 };
@@ -40,11 +40,11 @@ struct StepOptions {
 // One turn of the model.
 struct Turn {
   Parsed message;
-  std::vector<std::int32_t> ids;    // as sampled, stop token included
-  std::string stop;                 // why it ended: "stop", "length", "constraint", "context_full", "cancelled"
+  std::vector<std::int32_t> ids;  // as sampled, stop token included
+  std::string stop;               // why it ended: "stop", "length", "constraint", "context_full", "cancelled"
   std::size_t prompt_tokens = 0;
-  std::size_t reused_tokens = 0;    // of the prompt, not decoded again
-  std::size_t prefilled_tokens = 0; // of the prompt, decoded
+  std::size_t reused_tokens = 0;     // of the prompt, not decoded again
+  std::size_t prefilled_tokens = 0;  // of the prompt, decoded
 };
 
 class Session {

@@ -59,7 +59,9 @@ Status check_messages(const json::Value& messages, const std::string& what, Role
   return Done{};
 }
 
-bool is_api_role(std::string_view role) { return std::find(kApiRoles.begin(), kApiRoles.end(), role) != kApiRoles.end(); }
+bool is_api_role(std::string_view role) {
+  return std::find(kApiRoles.begin(), kApiRoles.end(), role) != kApiRoles.end();
+}
 
 bool has_content(const json::Value& message) {
   for (const std::string_view field : {"content", "reasoning_content", "tool_calls"}) {
@@ -84,7 +86,8 @@ json::Value to_history(const AssistantMessage& message, std::size_t first_call_i
   if (message.reasoning) out.set("reasoning_content", *message.reasoning);
   if (message.tool_calls.empty()) return out;
   json::Array calls;
-  for (const ToolCall& call : message.tool_calls) calls.push_back(call_to_history(call, first_call_index + calls.size()));
+  for (const ToolCall& call : message.tool_calls)
+    calls.push_back(call_to_history(call, first_call_index + calls.size()));
   out.set("tool_calls", std::move(calls));
   return out;
 }

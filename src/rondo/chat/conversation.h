@@ -17,13 +17,13 @@ namespace rondo::chat {
 
 // The input of one render.
 struct Conversation {
-  json::Array messages;                // objects
-  std::optional<json::Value> tools;    // an array, when given
+  json::Array messages;              // objects
+  std::optional<json::Value> tools;  // an array, when given
   std::optional<json::Value> documents;
   bool add_generation_prompt = false;
   // Name of the field of the last message that the model continues ("content", ...).
   std::optional<std::string> continue_final_message;
-  json::Object kwargs;                 // further template variables; they win over all others
+  json::Object kwargs;  // further template variables; they win over all others
   std::optional<std::string> bos_token;
   std::optional<std::string> eos_token;
 };

@@ -52,8 +52,8 @@ TEST_CASE("a parsed message becomes history") {
 }
 
 TEST_CASE("tool definitions, wrapped and bare") {
-  const auto tools = tool_definitions(parsed(
-      R"([{"type":"function","function":{"name":"a","parameters":{"type":"object"}}},{"name":"b"},{"x":1},3])"));
+  const auto tools = tool_definitions(
+      parsed(R"([{"type":"function","function":{"name":"a","parameters":{"type":"object"}}},{"name":"b"},{"x":1},3])"));
   REQUIRE(tools.size() == 2);
   CHECK(tools[0].name == "a");
   CHECK(tools[0].parameters.find_string("type") == "object");

@@ -43,7 +43,8 @@ std::string lossy_lines(const json::Value& reply) {
   if (findings == nullptr || !findings->is_array()) return out;
   for (const json::Value& finding : findings->as_array()) {
     const auto what = finding.find_string("what");
-    out += "kept although the template would change it: " + (what ? std::string(*what) : json::to_compact(finding)) + "\n";
+    out +=
+        "kept although the template would change it: " + (what ? std::string(*what) : json::to_compact(finding)) + "\n";
   }
   return out;
 }
@@ -63,8 +64,8 @@ int run_bridge(const BridgeArguments& arguments) {
   if (!text.ok()) return report(text.error());
   const std::size_t total = reply.value().find("ids")->as_array().size();
   const auto appended = static_cast<std::size_t>(reply.value().find("appended")->to_int64().value_or(0));
-  const std::string out = "kept " + std::to_string(total - appended) + " ids, appended " + std::to_string(appended) + ": " +
-                          json::to_compact(text.value()) + "\n" + lossy_lines(reply.value());
+  const std::string out = "kept " + std::to_string(total - appended) + " ids, appended " + std::to_string(appended) +
+                          ": " + json::to_compact(text.value()) + "\n" + lossy_lines(reply.value());
   return print(out) ? kSuccess : kFailure;
 }
 

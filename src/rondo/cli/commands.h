@@ -12,7 +12,7 @@ namespace rondo::cli {
 
 // Where the template and the tokenizer come from.
 struct ModelArguments {
-  std::string model;      // folder or .gguf: both template and tokenizer
+  std::string model;  // folder or .gguf: both template and tokenizer
   std::string chat_template;
   std::string tokenizer;
   std::string mode = "lenient";
@@ -21,7 +21,7 @@ struct ModelArguments {
 
 // The conversation that a prompt is made of.  Files may be "-" for standard input.
 struct ConversationArguments {
-  std::string messages;  // file: an array, or an object with `messages` and perhaps `tools`
+  std::string messages;            // file: an array, or an object with `messages` and perhaps `tools`
   std::vector<std::string> texts;  // user messages given on the command line
   std::string tools;
   std::string documents;

@@ -93,7 +93,8 @@ std::string cache_folder() {
 
 int report(const Error& error) {
   Error shown = error;
-  if (shown.code == ErrorCode::kTemplateRaised) shown.message = "the template refused the conversation: " + shown.message;
+  if (shown.code == ErrorCode::kTemplateRaised)
+    shown.message = "the template refused the conversation: " + shown.message;
   const std::string text = "rondo: " + shown.to_string() + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
   return kFailure;

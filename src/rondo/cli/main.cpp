@@ -41,10 +41,12 @@ void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
       ->type_name("PATH");
   command
       .add_option("--mode", model.mode,
-                  "template language: `strict` as transformers runs it, `lenient` also allows what some vendors' templates need")
+                  "template language: `strict` as transformers runs it, `lenient` also allows what some vendors' "
+                  "templates need")
       ->check(CLI::IsMember({"strict", "lenient"}))
       ->capture_default_str();
-  command.add_option("--now", model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)")
+  command
+      .add_option("--now", model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)")
       ->type_name("TIME");
 }
 
@@ -52,15 +54,19 @@ void add_conversation(CLI::App& command, ConversationArguments& conversation, co
   command.add_option("--messages", conversation.messages, messages_help)->type_name("FILE");
   command.add_option("-m,--message", conversation.texts, "a user message, added to the end; may be repeated")
       ->type_name("TEXT");
-  command.add_option("--tools", conversation.tools, "tool definitions: a JSON array or a file with one")->type_name("JSON|FILE");
-  command.add_option("--documents", conversation.documents, "documents: a JSON array or a file with one")->type_name("JSON|FILE");
+  command.add_option("--tools", conversation.tools, "tool definitions: a JSON array or a file with one")
+      ->type_name("JSON|FILE");
+  command.add_option("--documents", conversation.documents, "documents: a JSON array or a file with one")
+      ->type_name("JSON|FILE");
   command
-      .add_option("--kwargs", conversation.kwargs,
-                  "further template variables: a JSON object, such as '{\"enable_thinking\": false}', or a file with one")
+      .add_option(
+          "--kwargs", conversation.kwargs,
+          "further template variables: a JSON object, such as '{\"enable_thinking\": false}', or a file with one")
       ->type_name("JSON|FILE");
   command.add_flag("--no-generation-prompt", conversation.no_generation_prompt,
                    "do not open the turn that the model is to write");
-  command.add_flag("--continue", conversation.continue_final, "the last message is the beginning of what the model writes");
+  command.add_flag("--continue", conversation.continue_final,
+                   "the last message is the beginning of what the model writes");
 }
 
 constexpr const char* kMessagesHelp =
@@ -83,7 +89,8 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
   CLI::App& command = *app.add_subcommand("parse", "what a model wrote to a message: reasoning, content, tool calls");
   add_model(command, arguments.model, false);
   add_conversation(command, arguments.conversation, "the conversation that the model answered");
-  CLI::Option* text = command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
+  CLI::Option* text =
+      command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
   CLI::Option* file = command.add_option("FILE", arguments.file, "a file with it; - for standard input (the default)");
   text->excludes(file);
   command.add_flag("--partial", arguments.partial, "the text is cut off, more may follow");
@@ -100,14 +107,18 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
 }
 
 void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command = *app.add_subcommand("bridge", "the next prompt: the old token ids unchanged, plus only the new turn");
+  CLI::App& command =
+      *app.add_subcommand("bridge", "the next prompt: the old token ids unchanged, plus only the new turn");
   add_model(command, arguments.model, true);
   add_conversation(command, arguments.conversation, "the messages behind the prompt ids");
-  command.add_option("--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")->type_name("JSON|FILE")->required();
+  command.add_option("--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")
+      ->type_name("JSON|FILE")
+      ->required();
   command.add_option("--completion-ids", arguments.completion_ids, "ids that the model sampled after it")
       ->type_name("JSON|FILE")
       ->required();
-  command.add_option("--new-messages", arguments.new_messages, "the messages after that completion; - for standard input")
+  command
+      .add_option("--new-messages", arguments.new_messages, "the messages after that completion; - for standard input")
       ->type_name("FILE")
       ->required();
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
@@ -115,7 +126,8 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");
   command.footer(
       "Example:\n"
-      "  rondo bridge --model MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages next.json");
+      "  rondo bridge --model MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages "
+      "next.json");
   command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
 }
 
@@ -142,7 +154,9 @@ void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::funct
   command.add_option("--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
       ->type_name("PATH")
       ->required();
-  command.add_option("--ids,IDS", arguments.ids, "a JSON array of ids, or a file with one")->type_name("JSON|FILE")->required();
+  command.add_option("--ids,IDS", arguments.ids, "a JSON array of ids, or a file with one")
+      ->type_name("JSON|FILE")
+      ->required();
   command.add_flag("--skip-special", arguments.skip_special, "leave special tokens out");
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON");
   command.footer("Example:\n  rondo detokenize --model MODEL '[9707, 1879]'");
@@ -150,7 +164,8 @@ void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::funct
 }
 
 void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command = *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
+  CLI::App& command =
+      *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
   command.add_option("--threads", arguments.threads, "answer this many requests at once; replies stay in order")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
@@ -165,7 +180,8 @@ void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& 
   CLI::App& command = *app.add_subcommand("chat", "talk to a model on the embedded engine");
   command.add_option("--model", arguments.model, "a .gguf file (default: a small random model that talks nonsense)")
       ->type_name("PATH");
-  command.add_option("--template", arguments.chat_template, "a chat template that replaces the model's own")->type_name("PATH");
+  command.add_option("--template", arguments.chat_template, "a chat template that replaces the model's own")
+      ->type_name("PATH");
   command.add_option("--system", arguments.system, "a system message")->type_name("TEXT");
   command.add_option("--max-tokens", arguments.max_tokens, "at most this many per turn")
       ->check(CLI::Range(1, 1'000'000))
@@ -180,12 +196,15 @@ void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& 
 }
 
 void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command =
-      *app.add_subcommand("demo", "an agent holds a conversation on the embedded engine; a table shows what bridging saves");
-  command.add_option("--model", arguments.model, "a .gguf file (default: a small random model, made on the spot)")->type_name("PATH");
+  CLI::App& command = *app.add_subcommand(
+      "demo", "an agent holds a conversation on the embedded engine; a table shows what bridging saves");
+  command.add_option("--model", arguments.model, "a .gguf file (default: a small random model, made on the spot)")
+      ->type_name("PATH");
   command.add_option("--corpus", arguments.corpus, "folder with templates and tokenizers for the table of families")
       ->type_name("PATH");
-  command.add_option("--gemma", arguments.gemma, "also timing and reuse on plain text with these base weights (./dev demo --gemma)")
+  command
+      .add_option("--gemma", arguments.gemma,
+                  "also timing and reuse on plain text with these base weights (./dev demo --gemma)")
       ->type_name("FILE.gguf");
   command.add_option("--seed", arguments.seed, "of the sampler")->capture_default_str();
   command.add_flag("--json", arguments.json, "print the tables as one JSON object");
@@ -220,9 +239,7 @@ int run(int argc, char** argv) {
   define_demo(app, arguments.demo, chosen);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kUsage;
-  }
+  } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? kSuccess : kUsage; }
   if (!chosen) {
     std::cerr << app.help();
     return kUsage;

@@ -35,7 +35,8 @@ std::string call_line(const json::Value& call) {
 
 std::string for_people(const json::Value& message) {
   std::string out;
-  if (const auto reasoning = message.find_string("reasoning_content")) out += "reasoning: " + std::string(*reasoning) + "\n";
+  if (const auto reasoning = message.find_string("reasoning_content"))
+    out += "reasoning: " + std::string(*reasoning) + "\n";
   const std::string content(message.find_string("content").value_or(""));
   if (!content.empty()) out += "content:   " + content + "\n";
   for (const json::Value& call : message.find("tool_calls")->as_array()) out += call_line(call);

@@ -239,7 +239,8 @@ std::string python_float(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::array<char, 32> buffer{};
-  const auto printed = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
+  const auto printed =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
   const std::string_view text(buffer.data(), static_cast<std::size_t>(printed.ptr - buffer.data()));
   const std::size_t mark = text.find('e');  // "-d.ddde-05": to_chars writes two exponent digits at least, as Python
   int exponent = 0;

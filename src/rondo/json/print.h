@@ -19,7 +19,7 @@ namespace rondo::json {
 struct PythonOptions {
   bool ensure_ascii = false;
   bool sort_keys = false;
-  std::optional<std::string> indent;  // one level of indentation; none prints on one line
+  std::optional<std::string> indent;                              // one level of indentation; none prints on one line
   std::optional<std::pair<std::string, std::string>> separators;  // between items, between key and value
 };
 // As json.dumps(json.loads(text), ...) prints it: 1e5 -> 100000.0, 1.0 -> 1.0, big integers exact.  Lone surrogates
@@ -29,7 +29,7 @@ struct PythonOptions {
 // The parts that other printers share.  Escapes as Python does; bytes that are no UTF-8 are kept, or written as \ufffd
 // with `ensure_ascii`.
 void append_escaped(std::string& out, std::string_view text, bool ensure_ascii);  // without the quotes
-[[nodiscard]] std::string python_float(double value);        // repr(float): 1e-05, 1e+16, inf, nan
+[[nodiscard]] std::string python_float(double value);                             // repr(float): 1e-05, 1e+16, inf, nan
 [[nodiscard]] std::string python_number(const Number& number);  // as json.dumps prints it: Infinity, NaN, 100000.0
 
 }  // namespace rondo::json

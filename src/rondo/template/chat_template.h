@@ -22,7 +22,7 @@ struct ApplyOptions {
 
 // The prompt.  With continue_final_message the text ends right behind that field's text; kTemplateError if the template
 // does not write it.  Origins' paths refer to the variables of template_variables().
-[[nodiscard]] Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::Conversation& conversation,
-                                            const ApplyOptions& options);
+[[nodiscard]] Result<jinja::Rendered> apply(const jinja::Template& chat_template,
+                                            const chat::Conversation& conversation, const ApplyOptions& options);
 
 }  // namespace rondo::tmpl
