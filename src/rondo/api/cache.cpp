@@ -69,7 +69,8 @@ Error as(ErrorCode code, Error error) {
   if (error.code == ErrorCode::kJson) {
     error.code = code;
     if (error.line > 0) {
-      error.message = "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": " + error.message;
+      error.message =
+          "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": " + error.message;
     }
   }
   return error;

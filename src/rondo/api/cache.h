@@ -94,10 +94,10 @@ class Cache {
  public:
   // From the template's own text.  Fails with kTemplateSyntax.
   [[nodiscard]] Result<std::shared_ptr<const LoadedTemplate>> template_from_text(const std::string& source,
-                                                                                const jinja::CompileOptions& options);
+                                                                                 const jinja::CompileOptions& options);
   // From a file or model folder (docs/batch.md section 3).  Also fails with kNotFound.
   [[nodiscard]] Result<std::shared_ptr<const LoadedTemplate>> template_from_file(const std::string& path,
-                                                                                const jinja::CompileOptions& options);
+                                                                                 const jinja::CompileOptions& options);
   // Fails with kNotFound or kTokenizer.
   [[nodiscard]] Result<std::shared_ptr<const LoadedTokenizer>> tokenizer(const std::string& path);
 

@@ -10,7 +10,9 @@
 namespace rondo::api {
 namespace {
 
-json::Value message(const char* role, const std::string& content) { return json::Object{{"role", role}, {"content", content}}; }
+json::Value message(const char* role, const std::string& content) {
+  return json::Object{{"role", role}, {"content", content}};
+}
 
 std::string now_text(const std::tm& time) {
   std::string text(32, '\0');
@@ -60,8 +62,8 @@ Result<Session> start(const ChatOptions& options, const std::string& model, cons
 
 }  // namespace
 
-Status run_chat(const ChatOptions& options, const std::function<std::optional<std::string>()>& read_line, const Print& print,
-                const Print& progress) {
+Status run_chat(const ChatOptions& options, const std::function<std::optional<std::string>()>& read_line,
+                const Print& print, const Print& progress) {
   std::string model = options.model;
   if (model.empty()) {
     EmbeddedOptions tiny;

@@ -17,6 +17,7 @@ namespace rondo::api {
 // The end of the prompt that `conversation` makes, from behind the data of the messages that the model answers: it says
 // whether reasoning or content is already open, and holds the text of a continued message.  Without messages one plain
 // user message is meant.
-[[nodiscard]] Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages);
+[[nodiscard]] Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation,
+                                              bool has_messages);
 
 }  // namespace rondo::api

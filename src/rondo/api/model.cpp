@@ -38,7 +38,9 @@ std::vector<Number> numbers(const json::Value& reply, const char* field) {
   return out;
 }
 
-std::string text_of(const json::Value& value, const char* field) { return std::string(value.find_string(field).value_or("")); }
+std::string text_of(const json::Value& value, const char* field) {
+  return std::string(value.find_string(field).value_or(""));
+}
 
 ParsedCall call_of(const json::Value& value) {
   ParsedCall call;
@@ -84,7 +86,8 @@ Result<Model> Model::load(const std::string& template_path, const std::string& t
   state->template_path = template_path;
   state->tokenizer_path = tokenizer_path;
   // Small requests load both; what they answer does not matter.
-  auto tokenizer = state->service.run(json::Object{{"op", "detokenize"}, {"tokenizer", tokenizer_path}, {"ids", json::Array{}}});
+  auto tokenizer =
+      state->service.run(json::Object{{"op", "detokenize"}, {"tokenizer", tokenizer_path}, {"ids", json::Array{}}});
   if (!tokenizer.ok()) return tokenizer.error();
   auto stop = state->run("stop", {});
   if (!stop.ok()) return stop.error();
@@ -101,7 +104,8 @@ Result<Encoded> Model::encode(const Chat& chat) const {
   auto reply = state_->run("encode", chat);
   if (!reply.ok()) return reply.error();
   return Encoded{numbers<std::int32_t>(reply.value(), "ids"), numbers<std::int32_t>(reply.value(), "message_indices"),
-                 numbers<std::uint8_t>(reply.value(), "content_mask"), numbers<std::uint8_t>(reply.value(), "sampled_mask")};
+                 numbers<std::uint8_t>(reply.value(), "content_mask"),
+                 numbers<std::uint8_t>(reply.value(), "sampled_mask")};
 }
 
 Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
@@ -110,7 +114,8 @@ Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
   request.value().set("prompt_ids", ids_value(bridge.prompt_ids));
   request.value().set("completion_ids", ids_value(bridge.completion_ids));
   request.value().set("lossy", bridge.allow_lossy);
-  if (Status status = add_json(request.value(), "new_messages", bridge.new_messages); !status.ok()) return status.error();
+  if (Status status = add_json(request.value(), "new_messages", bridge.new_messages); !status.ok())
+    return status.error();
   auto reply = state_->service.run(std::move(request).value());
   if (!reply.ok()) return reply.error();
   Bridged out;
@@ -144,7 +149,8 @@ Result<std::vector<std::int32_t>> Model::stop_ids() const {
 }
 
 Result<std::vector<std::int32_t>> Model::tokenize(const std::string& text) const {
-  auto reply = state_->service.run(json::Object{{"op", "tokenize"}, {"tokenizer", state_->tokenizer_path}, {"text", text}});
+  auto reply =
+      state_->service.run(json::Object{{"op", "tokenize"}, {"tokenizer", state_->tokenizer_path}, {"text", text}});
   if (!reply.ok()) return reply.error();
   return numbers<std::int32_t>(reply.value(), "ids");
 }

@@ -87,7 +87,8 @@ class Deltas {
       case parse::EventKind::kContent: return add_text("content", event.text);
       case parse::EventKind::kReasoning: return add_text("reasoning_content", event.text);
       case parse::EventKind::kCallStart: {
-        json::Object call{{"index", event.call}, {"id", event.id ? json::Value(*event.id) : json::Value()}, {"name", event.text}};
+        json::Object call{
+            {"index", event.call}, {"id", event.id ? json::Value(*event.id) : json::Value()}, {"name", event.text}};
         return add_call(std::move(call));
       }
       case parse::EventKind::kCallId: return add_call({{"index", event.call}, {"id", event.text}});

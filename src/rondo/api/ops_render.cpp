@@ -24,7 +24,8 @@ Status check_role_names(const jinja::Template& chat_template, const json::Array&
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto role = messages[i].find_string("role");
     if (!role) continue;
-    if (!chat::is_api_role(*role) && !compares_role(chat_template, *role)) return unknown_role(i, *role, "unknown role");
+    if (!chat::is_api_role(*role) && !compares_role(chat_template, *role))
+      return unknown_role(i, *role, "unknown role");
   }
   return Done{};
 }
@@ -59,7 +60,8 @@ Reply op_render(const OpContext& context, Fields& fields) {
   auto prepared = prepare(context.cache, template_fields, conversation, context.clock);
   if (!prepared.ok()) return prepared.error();
   const jinja::Template& chat_template = *prepared.value().chat_template;
-  if (Status roles = check_roles_before(context, chat_template, conversation.messages); !roles.ok()) return roles.error();
+  if (Status roles = check_roles_before(context, chat_template, conversation.messages); !roles.ok())
+    return roles.error();
   auto rendered = tmpl::apply(chat_template, conversation, prepared.value().options);
   if (!rendered.ok()) return rendered.error();
   if (context.options.refuse_unknown_roles) {

@@ -17,7 +17,8 @@ namespace rondo::api {
 [[nodiscard]] std::string derived_key(const Prepared& prepared, const chat::Conversation& conversation);
 
 // REQUIRES: `prepared` has a tokenizer.
-[[nodiscard]] Memo<render::TurnProfile>::Made turn_profile(Memo<render::TurnProfile>& profiles, const Prepared& prepared,
+[[nodiscard]] Memo<render::TurnProfile>::Made turn_profile(Memo<render::TurnProfile>& profiles,
+                                                           const Prepared& prepared,
                                                            const chat::Conversation& conversation);
 
 }  // namespace rondo::api

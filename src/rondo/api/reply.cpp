@@ -12,8 +12,8 @@ namespace rondo::api {
 namespace {
 
 bool is_template_error(ErrorCode code) {
-  return code == ErrorCode::kTemplateSyntax || code == ErrorCode::kTemplateRaised || code == ErrorCode::kTemplateError ||
-         code == ErrorCode::kLimit;
+  return code == ErrorCode::kTemplateSyntax || code == ErrorCode::kTemplateRaised ||
+         code == ErrorCode::kTemplateError || code == ErrorCode::kLimit;
 }
 
 // Columns of errors count bytes, those of the protocol code points.
@@ -93,7 +93,10 @@ class SpanMaker {
       out.from = "special";
       return out;
     }
-    out.from = root == "messages" ? "message" : root == "tools" ? "tools" : root == "documents" ? "documents" : "kwargs";
+    out.from = root == "messages"    ? "message"
+               : root == "tools"     ? "tools"
+               : root == "documents" ? "documents"
+                                     : "kwargs";
     out.path = origins_.paths.to_string(run.path());
     return out;
   }

@@ -91,7 +91,8 @@ Result<Prepared> prepare(Cache& cache, const TemplateFields& fields, chat::Conve
   Prepared out;
   out.chat_template = loaded.value()->with_tools(conversation.tools.has_value());
   out.options.strict = fields.strict;
-  out.identity = std::to_string(loaded.value()->serial) + (out.chat_template == loaded.value()->plain ? " " : " tools ") +
+  out.identity = std::to_string(loaded.value()->serial) +
+                 (out.chat_template == loaded.value()->plain ? " " : " tools ") +
                  (fields.strict ? "strict" : "lenient");
   out.options.now = fields.now;
   if (!out.options.now && clock) out.options.now = clock();

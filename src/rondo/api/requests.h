@@ -40,8 +40,8 @@ struct ConversationFields {
 // What was asked of the model: tools to choose from and the shape of its answer.
 struct AskedOfModel {
   bool parallel_tool_calls = true;
-  std::string tool_choice = "auto";        // "auto", "none", "required" or "named"
-  std::string tool_name;                   // for "named"
+  std::string tool_choice = "auto";  // "auto", "none", "required" or "named"
+  std::string tool_name;             // for "named"
   std::optional<json::Value> response_schema;
 };
 [[nodiscard]] AskedOfModel read_asked(Fields& fields);

@@ -93,9 +93,7 @@ Result<json::Value> Service::run(const json::Value& request, const RunOptions& o
   const OpContext context{state_->cache, state_->profiles, state_->formats, state_->clock, options};
   try {
     return op->run(context, fields);
-  } catch (const std::exception& exception) {
-    return fault(exception);
-  }
+  } catch (const std::exception& exception) { return fault(exception); }
 }
 
 json::Value Service::handle(const json::Value& request) const { return reply_of(run(request), request.find("id")); }
@@ -104,8 +102,8 @@ std::string Service::handle_line(std::string_view line) const {
   auto request = json::parse(line);
   if (request.ok()) return json::to_compact(handle(request.value()));
   const Error& error = request.error();
-  return json::to_compact(
-      reply_of(bad_request("the line is not JSON: column " + std::to_string(error.column) + ": " + error.message), nullptr));
+  return json::to_compact(reply_of(
+      bad_request("the line is not JSON: column " + std::to_string(error.column) + ": " + error.message), nullptr));
 }
 
 }  // namespace rondo::api

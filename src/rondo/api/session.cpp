@@ -84,7 +84,8 @@ struct Session::State {
     all.set("tokenizer", model);
     api::Fields fields(all);
     const api::TemplateFields template_fields = api::read_template(fields, api::TokenizerUse::kRequired);
-    conversation = api::read_conversation(fields, {.messages_required = true, .add_generation_prompt = true}).conversation;
+    conversation =
+        api::read_conversation(fields, {.messages_required = true, .add_generation_prompt = true}).conversation;
     if (Status status = fields.finish(); !status.ok()) return status;
     auto made = api::prepare(cache, template_fields, conversation, {});
     if (!made.ok()) return made.error();
@@ -111,7 +112,8 @@ struct Session::State {
     options.interpret = [this](std::span<const std::int32_t> prompt, std::span<const std::int32_t> completion) {
       return render::interpret(format, *prepared.tokenizer, profile, tools, prompt, completion);
     };
-    auto started = session::Session::start({*prepared.chat_template, *prepared.tokenizer, *engine}, conversation, options);
+    auto started =
+        session::Session::start({*prepared.chat_template, *prepared.tokenizer, *engine}, conversation, options);
     if (!started.ok()) return started.error();
     rollout = std::move(started).value();
     return Done{};
