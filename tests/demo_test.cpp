@@ -1,4 +1,4 @@
-// The demonstration's parts: the families' rollouts break nowhere over bridges, and the conversation on a tiny model runs.
+// The demonstration's parts: the families' rollouts break nowhere over bridges; the conversation on a tiny model runs.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

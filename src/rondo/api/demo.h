@@ -1,6 +1,7 @@
 // The two commands that need an engine: a conversation with a person, and the demonstration.
 //
-// Both print through the functions they are given: `print` takes results, `progress` takes notes for people (standard error).
+// Both print through the functions they are given: `print` takes results, `progress` takes notes for people (standard
+// error).
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,7 @@ Result<Rerender> Session::render_again(std::size_t known) {
   if (out.broken) {
     const std::size_t at = out.broken->kept_tokens;
     explain_tokenization(context_, seen, rendered.value(), at < pieces.size() ? &pieces[at] : nullptr, *out.broken);
-    // A break stays where it is for the rest of the conversation; what caused it is seen only in the render it came with.
+    // A break stays where it is for the rest of the conversation; its cause is seen only in the render it came with.
     if (broken_ && broken_->kept_tokens == at && broken_->message == out.broken->message) out.broken = broken_;
   }
   broken_ = out.broken;
