@@ -16,19 +16,19 @@ using rondo::format::Format;
 
 // One format of each kind, with short markers so that random bytes reach every phase.
 constexpr const char* kFormats[] = {
-    R"({"header":"@","reasoning":{"present":true,"open":"<t>\n","close":"\n</t>\n"},"stops":{"content":["<e>"]},
-        "calls":{"present":true,"call_open":"\n<c>","call_close":"</c>","envelope":"json_object","roles":{"name":["n"],"arguments":["a"],"id":["i"]}}})",
-    R"({"reasoning":{"present":true,"open":"<t>","close":"</t>"},"stops":{"content":["<e>"]},
-        "calls":{"present":true,"section_open":"[C]","envelope":"json_array","roles":{"name":["f","n"],"arguments":["f","a"]}}})",
-    R"({"content":{"open":"<o>","close":"</o>"},"stops":{"content":["<e>"]},
+    R"f({"header":"@","reasoning":{"present":true,"open":"<t>\n","close":"\n</t>\n"},"stops":{"content":["<e>"]},
+        "calls":{"present":true,"call_open":"\n<c>","call_close":"</c>","envelope":"json_object","roles":{"name":["n"],"arguments":["a"],"id":["i"]}}})f",
+    R"f({"reasoning":{"present":true,"open":"<t>","close":"</t>"},"stops":{"content":["<e>"]},
+        "calls":{"present":true,"section_open":"[C]","envelope":"json_array","roles":{"name":["f","n"],"arguments":["f","a"]}}})f",
+    R"f({"content":{"open":"<o>","close":"</o>"},"stops":{"content":["<e>"]},
         "calls":{"present":true,"section_open":"<s>","call_open":"<c>","call_close":"</c>","section_close":"</s>","envelope":"tags",
-        "pieces":[{"kind":"name"},{"kind":"literal","text":"<a>"},{"kind":"arguments"}],"arguments":"json"}})",
-    R"({"stops":{"content":["<e>"]},"calls":{"present":true,"call_open":"<c>","call_close":"</c>","envelope":"tags",
+        "pieces":[{"kind":"name"},{"kind":"literal","text":"<a>"},{"kind":"arguments"}],"arguments":"json"}})f",
+    R"f({"stops":{"content":["<e>"]},"calls":{"present":true,"call_open":"<c>","call_close":"</c>","envelope":"tags",
         "pieces":[{"kind":"name"},{"kind":"literal","text":">"},{"kind":"arguments"}],"arguments":"parameters",
-        "parameters":{"open":"\n<p=","key_close":">\n","close":"\n</p>","forms":[{"type":"string","style":"raw"},{"type":"integer","style":"json"}]}}})",
-    R"({"stops":{"content":["<e>"]},"calls":{"present":true,"section_open":"<s>[","call_close":")","section_close":"]","separator":", ","envelope":"tags",
+        "parameters":{"open":"\n<p=","key_close":">\n","close":"\n</p>","forms":[{"type":"string","style":"raw"},{"type":"integer","style":"json"}]}}})f",
+    R"f({"stops":{"content":["<e>"]},"calls":{"present":true,"section_open":"<s>[","call_close":")","section_close":"]","separator":", ","envelope":"tags",
         "pieces":[{"kind":"name"},{"kind":"literal","text":"("},{"kind":"arguments"}],"arguments":"parameters",
-        "parameters":{"key_close":"=","separator":", ","forms":[{"type":"string","style":"raw","open":"'","close":"'"},{"type":"array","style":"python"}]}}})"};
+        "parameters":{"key_close":"=","separator":", ","forms":[{"type":"string","style":"raw","open":"'","close":"'"},{"type":"array","style":"python"}]}}})f"};
 
 std::vector<std::shared_ptr<const Format>> formats() {
   std::vector<std::shared_ptr<const Format>> out;
