@@ -58,7 +58,8 @@ std::vector<Turn> turns_of(const json::Array& messages) {
     Turn turn;
     turn.history.assign(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(i));
     turn.assistant = messages[i];
-    for (std::size_t j = i + 1; j < messages.size() && messages[j].find_string("role") != "assistant"; ++j) turn.following.push_back(messages[j]);
+    for (std::size_t j = i + 1; j < messages.size() && messages[j].find_string("role") != "assistant"; ++j)
+      turn.following.push_back(messages[j]);
     turns.push_back(std::move(turn));
   }
   return turns;
@@ -66,7 +67,8 @@ std::vector<Turn> turns_of(const json::Array& messages) {
 
 // What the model sampled: the history form behind the prompt, up to its last stop token; nullopt if the history form
 // does not continue the prompt.
-std::optional<std::string> sampled_text(const std::string& prompt, const std::string& history_form, const std::vector<std::string>& stops) {
+std::optional<std::string> sampled_text(const std::string& prompt, const std::string& history_form,
+                                        const std::vector<std::string>& stops) {
   if (!history_form.starts_with(prompt)) return std::nullopt;
   std::string sampled = history_form.substr(prompt.size());
   std::size_t end = 0;
@@ -80,7 +82,8 @@ std::optional<std::string> sampled_text(const std::string& prompt, const std::st
 
 std::vector<TokenId> ids_of(const render::TurnContext& context, const jinja::Rendered& rendered, std::size_t end) {
   std::vector<TokenId> ids;
-  for (const auto& piece : render::encode_range(context, rendered, 0, end, render::ContentSpecials::kText)) ids.push_back(piece.id);
+  for (const auto& piece : render::encode_range(context, rendered, 0, end, render::ContentSpecials::kText))
+    ids.push_back(piece.id);
   return ids;
 }
 
@@ -88,7 +91,8 @@ std::vector<TokenId> ids_of(const render::TurnContext& context, const jinja::Ren
 std::vector<TokenId> completion_of(const render::TurnContext& context, const jinja::Rendered& form, std::size_t end,
                                    const std::vector<TokenId>& prompt_ids, const std::string& sampled) {
   std::vector<TokenId> ids = ids_of(context, form, end);
-  if (ids.size() < prompt_ids.size() || !std::equal(prompt_ids.begin(), prompt_ids.end(), ids.begin())) return context.tokenizer.encode_ids(sampled, {});
+  if (ids.size() < prompt_ids.size() || !std::equal(prompt_ids.begin(), prompt_ids.end(), ids.begin()))
+    return context.tokenizer.encode_ids(sampled, {});
   ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(prompt_ids.size()));
   return ids;
 }
@@ -106,7 +110,8 @@ void check_turn(const render::TurnContext& context, const render::TurnProfile& p
   if (!sampled || sampled->empty()) return;
 
   const std::vector<TokenId> prompt_ids = ids_of(context, prompt.value(), prompt.value().text.size());
-  const std::vector<TokenId> completion_ids = completion_of(context, form.value(), prompt.value().text.size() + sampled->size(), prompt_ids, *sampled);
+  const std::vector<TokenId> completion_ids =
+      completion_of(context, form.value(), prompt.value().text.size() + sampled->size(), prompt_ids, *sampled);
   const std::vector<TokenId> full_ids = ids_of(context, full.value(), full.value().text.size());
   std::vector<TokenId> old_ids = prompt_ids;
   old_ids.insert(old_ids.end(), completion_ids.begin(), completion_ids.end());
@@ -137,8 +142,11 @@ void check_turn(const render::TurnContext& context, const render::TurnProfile& p
   } else if (bridged.value().ids == full_ids) {
     ++tally.equal;
   } else {
-    MESSAGE(name << ": bridge differs: appended " << text::quoted(bridged.value().appended_text) << ", re-render ends with "
-                 << text::quoted(full.value().text.bytes().substr(full.value().text.size() - std::min<std::size_t>(full.value().text.size(), bridged.value().appended_text.size() + 20))));
+    MESSAGE(name << ": bridge differs: appended " << text::quoted(bridged.value().appended_text)
+                 << ", re-render ends with "
+                 << text::quoted(full.value().text.bytes().substr(
+                        full.value().text.size() -
+                        std::min<std::size_t>(full.value().text.size(), bridged.value().appended_text.size() + 20))));
   }
 }
 
@@ -168,9 +176,11 @@ TEST_CASE("corpus: bridge = re-render wherever the template allows it") {
       const render::TurnProfile profile = render::probe_turns(context);
       for (const Turn& turn : turns) check_turn(context, profile, turn, row.stop_tokens, row.id + "/" + item.id, tally);
     }
-    CHECK_MESSAGE(tally.equal == tally.stable, row.id << ": " << tally.equal << " of " << tally.stable << " stable turns equal");
-    MESSAGE(row.id << ": stable " << tally.stable << ", equal " << tally.equal << ", other split " << tally.split << ", unstable " << tally.unstable << ", reported "
-                   << tally.reported << ", refused " << tally.refused);
+    CHECK_MESSAGE(tally.equal == tally.stable,
+                  row.id << ": " << tally.equal << " of " << tally.stable << " stable turns equal");
+    MESSAGE(row.id << ": stable " << tally.stable << ", equal " << tally.equal << ", other split " << tally.split
+                   << ", unstable " << tally.unstable << ", reported " << tally.reported << ", refused "
+                   << tally.refused);
     total.stable += tally.stable;
     total.equal += tally.equal;
     total.split += tally.split;
@@ -178,8 +188,9 @@ TEST_CASE("corpus: bridge = re-render wherever the template allows it") {
     total.reported += tally.reported;
     total.refused += tally.refused;
   }
-  MESSAGE("all: stable " << total.stable << ", equal " << total.equal << ", other split " << total.split << ", unstable " << total.unstable << ", reported " << total.reported
-                         << ", refused " << total.refused);
+  MESSAGE("all: stable " << total.stable << ", equal " << total.equal << ", other split " << total.split
+                         << ", unstable " << total.unstable << ", reported " << total.reported << ", refused "
+                         << total.refused);
   CHECK(total.reported == total.unstable);
 }
 

@@ -29,13 +29,15 @@ const std::string kCorpus = RONDO_SOURCE_DIR "/../shared/corpus";
 
 std::vector<std::string> read_xz_lines(const std::string& path) {
   std::vector<std::string> lines;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(("xz -dc '" + path + "' 2>/dev/null").c_str(), "r"), &pclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(("xz -dc '" + path + "' 2>/dev/null").c_str(), "r"),
+                                                             &pclose);
   if (!pipe) return lines;
   std::string text;
   char block[65536];
   for (std::size_t size = 0; (size = std::fread(block, 1, sizeof block, pipe.get())) > 0;) text.append(block, size);
   std::size_t begin = 0;
-  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) lines.push_back(text.substr(begin, end - begin));
+  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    lines.push_back(text.substr(begin, end - begin));
   return lines;
 }
 
@@ -70,15 +72,18 @@ std::string canonical_arguments(const json::Value& arguments) {
 }
 
 // Without white space at the ends: what the template trims is not the parser's to find again.
-std::string show(const std::string& reasoning, const std::string& content, const std::vector<std::pair<std::string, std::string>>& calls) {
-  std::string out = "R(" + std::string(format::trimmed(reasoning)) + ") C(" + std::string(format::trimmed(content)) + ")";
+std::string show(const std::string& reasoning, const std::string& content,
+                 const std::vector<std::pair<std::string, std::string>>& calls) {
+  std::string out =
+      "R(" + std::string(format::trimmed(reasoning)) + ") C(" + std::string(format::trimmed(content)) + ")";
   for (const auto& [name, arguments] : calls) out += "\n    " + name + arguments;
   return out;
 }
 
 std::string show(const chat::AssistantMessage& message) {
   std::vector<std::pair<std::string, std::string>> calls;
-  for (const chat::ToolCall& call : message.tool_calls) calls.emplace_back(call.name, canonical_arguments(json::Value(call.arguments)));
+  for (const chat::ToolCall& call : message.tool_calls)
+    calls.emplace_back(call.name, canonical_arguments(json::Value(call.arguments)));
   return show(message.reasoning.value_or(""), message.content, calls);
 }
 
@@ -108,13 +113,15 @@ std::string show_expected(const json::Value& message, const std::string& written
       const json::Value& holder = function != nullptr ? *function : call;
       const std::string name(holder.find_string("name").value_or(""));
       const json::Value* arguments = holder.find("arguments");
-      if (written.find(name) != std::string::npos) calls.emplace_back(name, arguments != nullptr ? canonical_arguments(*arguments) : "{}");
+      if (written.find(name) != std::string::npos)
+        calls.emplace_back(name, arguments != nullptr ? canonical_arguments(*arguments) : "{}");
     }
   }
   return show(if_written(reasoning), if_written(text_of(message.find("content"))), calls);
 }
 
-std::string parsed(const std::shared_ptr<const Format>& format, const parse::Options& options, const std::string& text, std::size_t chunk) {
+std::string parsed(const std::shared_ptr<const Format>& format, const parse::Options& options, const std::string& text,
+                   std::size_t chunk) {
   parse::Parser parser(format, options);
   for (std::size_t at = 0; at < text.size(); at += chunk) (void)parser.feed(std::string_view(text).substr(at, chunk));
   return show(parser.finish().value());
@@ -132,7 +139,8 @@ struct Rate {
 
 std::string percent(const Rate& rate) {
   char text[64];
-  std::snprintf(text, sizeof text, "%5d of %5d  %5.1f %%", rate.good, rate.all, rate.all > 0 ? 100.0 * rate.good / rate.all : 0.0);
+  std::snprintf(text, sizeof text, "%5d of %5d  %5.1f %%", rate.good, rate.all,
+                rate.all > 0 ? 100.0 * rate.good / rate.all : 0.0);
   return text;
 }
 
@@ -158,9 +166,11 @@ struct Prompt {
   std::optional<json::Value> tools;
 };
 
-std::optional<Prompt> prompt_of(const jinja::Template& chat_template, const test::Corpus& corpus, const test::CorpusRow& row, const json::Value& line) {
+std::optional<Prompt> prompt_of(const jinja::Template& chat_template, const test::Corpus& corpus,
+                                const test::CorpusRow& row, const json::Value& line) {
   const auto& items = corpus.conversations();
-  const auto item = std::find_if(items.begin(), items.end(), [&](const auto& candidate) { return candidate.id == *line.find_string("c"); });
+  const auto item = std::find_if(items.begin(), items.end(),
+                                 [&](const auto& candidate) { return candidate.id == *line.find_string("c"); });
   const auto index = static_cast<std::size_t>(line.find("i")->to_int64().value_or(0));
   if (item == items.end() || index >= item->messages.size()) return std::nullopt;
   chat::Conversation conversation = corpus.conversation(row, *item);
@@ -185,7 +195,8 @@ std::optional<Prompt> prompt_of(const jinja::Template& chat_template, const test
 
 // Messages whose own text holds the markers of their model: what is written can't tell them from markup.
 bool is_ambiguous(std::string_view conversation) {
-  return conversation == "injection_tool_result" || conversation == "reasoning_inline_tags" || conversation == "injection_roles";
+  return conversation == "injection_tool_result" || conversation == "reasoning_inline_tags" ||
+         conversation == "injection_roles";
 }
 
 Rate check_completions(const test::Corpus& corpus, const test::CorpusRow& row, const jinja::Template& chat_template,
@@ -202,12 +213,14 @@ Rate check_completions(const test::Corpus& corpus, const test::CorpusRow& row, c
     options.tools = prompt->tools;
     options.prompt_tail = prompt->text;
     const std::string got = parsed(format, options, written, written.size() + 1);
-    const std::string expected = show_expected(prompt->message, prompt->text.substr(prompt->text.size() - std::min<std::size_t>(prompt->text.size(), 64)) + written);
+    const std::string expected = show_expected(
+        prompt->message,
+        prompt->text.substr(prompt->text.size() - std::min<std::size_t>(prompt->text.size(), 64)) + written);
     rate.count(got == expected);
     rate.chunking += parsed(format, options, written, 3) != got ? 1 : 0;
     if (got != expected && is_verbose(row.id)) {
-      MESSAGE(row.id << " " << *line.find_string("c") << " " << *line.find_string("k") << "\n  text " << json::to_compact(json::Value(written)) << "\n  got  "
-                     << got << "\n  want " << expected);
+      MESSAGE(row.id << " " << *line.find_string("c") << " " << *line.find_string("k") << "\n  text "
+                     << json::to_compact(json::Value(written)) << "\n  got  " << got << "\n  want " << expected);
     }
   }
   return rate;
@@ -248,10 +261,10 @@ TEST_CASE("recorded completions of the corpus are read as the messages they came
   MESSAGE("completions read as their messages: " << percent(total) << "\nnot all of:\n" << report);
 }
 
-
 // ---- Messages of all shapes, rendered and read back ----------------------------------------------------------------
 
-constexpr const char* kValues = R"(["Paris", "a \"q\" \\ 'x' <b> & é 日本", "l1\nl2\n\n  l3", "42", "true", "{\"a\": 1}", "", " lead and trail ", 3, -7, 1.5,
+constexpr const char* kValues =
+    R"(["Paris", "a \"q\" \\ 'x' <b> & é 日本", "l1\nl2\n\n  l3", "42", "true", "{\"a\": 1}", "", " lead and trail ", 3, -7, 1.5,
   1e21, true, false, null, {"u":"C","n":1}, {"l":[1,2.5,null,true,"s"],"o":{"p":{"q":"r"}}}, ["a","b"], [1,"a",null,{"k":[]}], {}, []])";
 
 const char* type_name(const json::Value& value) {
@@ -272,12 +285,15 @@ json::Value tool_call(const Format& format, std::size_t index, const std::string
   if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(arguments), {}));
   // Where the id carries the name it must do so here too.
   const auto& pieces = format.calls.pieces;
-  const bool is_named = std::any_of(pieces.begin(), pieces.end(), [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
-  const std::string id = is_named ? "functions." + name + ":" + std::to_string(index) : "abcdef00" + std::to_string(index);
+  const bool is_named = std::any_of(pieces.begin(), pieces.end(),
+                                    [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
+  const std::string id =
+      is_named ? "functions." + name + ":" + std::to_string(index) : "abcdef00" + std::to_string(index);
   return json::Object{{"id", id}, {"type", "function"}, {"function", function}};
 }
 
-json::Value assistant(const Format& format, const char* reasoning, const char* content, const std::vector<json::Object>& calls) {
+json::Value assistant(const Format& format, const char* reasoning, const char* content,
+                      const std::vector<json::Object>& calls) {
   json::Object out{{"role", "assistant"}};
   if (content != nullptr) {
     out.set("content", content);
@@ -286,7 +302,8 @@ json::Value assistant(const Format& format, const char* reasoning, const char* c
   }
   if (reasoning != nullptr) out.set(format.input.reasoning_field, reasoning);
   json::Array list;
-  for (const json::Object& call : calls) list.push_back(tool_call(format, list.size(), list.size() % 2 == 0 ? "get_weather" : "search", call));
+  for (const json::Object& call : calls)
+    list.push_back(tool_call(format, list.size(), list.size() % 2 == 0 ? "get_weather" : "search", call));
   if (!list.empty()) out.set("tool_calls", std::move(list));
   return out;
 }
@@ -298,15 +315,20 @@ std::vector<json::Value> messages_for(const Format& format) {
   if (thinks) out.push_back(assistant(format, "Think\n\nmore", "Hello there.", {}));
   if (!format.calls.present) return out;
   const json::Value values = json::parse(kValues).value();
-  for (const json::Value& value : values.as_array()) out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"k", value}}}));
-  out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"a", "x"}, {"b", 2}, {"c", true}, {"d", nullptr}, {"f", "y\nz"}}}));
+  for (const json::Value& value : values.as_array())
+    out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"k", value}}}));
+  out.push_back(assistant(format, nullptr, nullptr,
+                          {json::Object{{"a", "x"}, {"b", 2}, {"c", true}, {"d", nullptr}, {"f", "y\nz"}}}));
   out.push_back(assistant(format, nullptr, nullptr, {json::Object{}}));
   out.push_back(assistant(format, nullptr, "Let me look.", {json::Object{{"city", "Paris"}}}));
   if (thinks) out.push_back(assistant(format, "I think\nso", nullptr, {json::Object{{"city", "Paris"}, {"d", 3}}}));
   if (thinks) out.push_back(assistant(format, "I think", "Let me look.", {json::Object{{"city", "Paris"}}}));
   if (format.input.single_call) return out;
-  out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"city", "Paris"}, {"n", 1}}, json::Object{{"q", "x"}}}));
-  out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"city", "Paris"}}, json::Object{{"q", "x"}}, json::Object{{"city", "Rome"}, {"d", 2}}}));
+  out.push_back(
+      assistant(format, nullptr, nullptr, {json::Object{{"city", "Paris"}, {"n", 1}}, json::Object{{"q", "x"}}}));
+  out.push_back(
+      assistant(format, nullptr, nullptr,
+                {json::Object{{"city", "Paris"}}, json::Object{{"q", "x"}}, json::Object{{"city", "Rome"}, {"d", 2}}}));
   out.push_back(assistant(format, nullptr, nullptr, {json::Object{}, json::Object{{"q", "x"}}}));
   return out;
 }
@@ -327,7 +349,9 @@ json::Value tools_for(const json::Value& message) {
       }
     }
     const json::Object parameters{{"type", "object"}, {"properties", properties}, {"required", json::Array{}}};
-    tools.push_back(json::Object{{"type", "function"}, {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
+    tools.push_back(
+        json::Object{{"type", "function"},
+                     {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
   }
   return json::Value(std::move(tools));
 }
@@ -338,7 +362,8 @@ struct Written {
   std::string text;
 };
 
-std::optional<Written> written(const jinja::Template& chat_template, const analysis::Options& special, const json::Value& message, bool thinking) {
+std::optional<Written> written(const jinja::Template& chat_template, const analysis::Options& special,
+                               const json::Value& message, bool thinking) {
   chat::Conversation conversation;
   conversation.messages = json::Array{json::Object{{"role", "user"}, {"content", "Hi."}}};
   if (message.find("tool_calls") != nullptr) conversation.tools = tools_for(message);
@@ -363,7 +388,8 @@ std::optional<Written> written(const jinja::Template& chat_template, const analy
   return std::nullopt;
 }
 
-Rate check_round_trip(const std::string& name, const jinja::Template& chat_template, const analysis::Options& special, const std::shared_ptr<const Format>& format) {
+Rate check_round_trip(const std::string& name, const jinja::Template& chat_template, const analysis::Options& special,
+                      const std::shared_ptr<const Format>& format) {
   Rate rate;
   for (const json::Value& message : messages_for(*format)) {
     std::string expected;
@@ -380,9 +406,11 @@ Rate check_round_trip(const std::string& name, const jinja::Template& chat_templ
     options.prompt_tail = turn->prompt;
     const std::string got = parsed(format, options, turn->text, turn->text.size() + 1);
     rate.count(got == expected);
-    for (const std::size_t chunk : {1, 2, 5}) rate.chunking += parsed(format, options, turn->text, chunk) != got ? 1 : 0;
+    for (const std::size_t chunk : {1, 2, 5})
+      rate.chunking += parsed(format, options, turn->text, chunk) != got ? 1 : 0;
     if (got != expected && is_verbose(name)) {
-      MESSAGE(name << "\n  text " << json::to_compact(json::Value(turn->text)) << "\n  got  " << got << "\n  want " << expected);
+      MESSAGE(name << "\n  text " << json::to_compact(json::Value(turn->text)) << "\n  got  " << got << "\n  want "
+                   << expected);
     }
   }
   return rate;
@@ -395,7 +423,8 @@ std::vector<std::pair<std::string, analysis::Options>> templates_at_hand() {
     std::map<std::string, analysis::Options> by_path;
     for (const test::CorpusRow& row : corpus->rows()) by_path.emplace(row.template_path, analysis_options(row));
     out.assign(by_path.begin(), by_path.end());
-  } else if (const char* fixtures = std::getenv("RONDO_FIXTURES"); fixtures != nullptr && files::is_folder(std::string(fixtures) + "/templates")) {
+  } else if (const char* fixtures = std::getenv("RONDO_FIXTURES");
+             fixtures != nullptr && files::is_folder(std::string(fixtures) + "/templates")) {
     for (const auto& entry : fs::directory_iterator(std::string(fixtures) + "/templates")) {
       if (entry.path().extension() == ".jinja") out.emplace_back(entry.path().string(), analysis::Options{});
     }
@@ -432,7 +461,9 @@ TEST_CASE("parse(render(message)) == message over the templates at hand") {
     }
     if (rate.good != rate.all) report += "  " + percent(rate) + "  " + name + "\n";
   }
-  MESSAGE("messages read back: " << percent(total) << "; with calls, " << call_templates << " templates: " << percent(with_calls) << "\nnot all of:\n" << report);
+  MESSAGE("messages read back: " << percent(total) << "; with calls, " << call_templates
+                                 << " templates: " << percent(with_calls) << "\nnot all of:\n"
+                                 << report);
   CHECK(total.good >= 0.95 * total.all);
 }
 

@@ -31,7 +31,8 @@ constexpr const char* kTemplate = R"JINJA(
 )JINJA";
 
 struct Fixture {
-  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~fin~", "{!do ", " do!}", "(*mull ", " mull*)"}, "");
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer =
+      test::byte_tokenizer({"~fin~", "{!do ", " do!}", "(*mull ", " mull*)"}, "");
   std::shared_ptr<const jinja::Template> chat_template;
   chat::Conversation base;
   tmpl::ApplyOptions options;
@@ -95,9 +96,27 @@ TEST_CASE_FIXTURE(Fixture, "masks of an invented template: owners, content, samp
     content += e.content_mask[i] != 0 ? '1' : '.';
     sampled += e.sampled_mask[i] != 0 ? '1' : '.';
   }
-  CHECK(owners == "00000000" "00" "0" "1111111111111" "11" "1");
-  CHECK(content == "........" "11" "." "............." "11" ".");
-  CHECK(sampled == "........" ".." "." "............." "11" "1");
+  CHECK(owners ==
+        "00000000"
+        "00"
+        "0"
+        "1111111111111"
+        "11"
+        "1");
+  CHECK(content ==
+        "........"
+        "11"
+        "."
+        "............."
+        "11"
+        ".");
+  CHECK(sampled ==
+        "........"
+        ".."
+        "."
+        "............."
+        "11"
+        "1");
 }
 
 TEST_CASE_FIXTURE(Fixture, "the bridge of an invented template equals the re-render") {

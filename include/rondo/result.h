@@ -45,13 +45,13 @@ enum class ErrorCode : std::uint8_t {
 // points with `line_text`.  `offset` is a byte offset for inputs that are not read by lines (sampled text, GGUF).
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
-  std::string message;              // lower case, no full stop
-  std::string source;               // file name or input name, "" if unknown
+  std::string message;  // lower case, no full stop
+  std::string source;   // file name or input name, "" if unknown
   int line = 0;
   int column = 0;
-  std::string line_text;            // the text of line `line`, for the code frame; "" if unknown
+  std::string line_text;  // the text of line `line`, for the code frame; "" if unknown
   std::optional<std::uint64_t> offset;
-  std::vector<std::string> trail;   // callers, innermost first ("in macro `render_tool` called at line 12")
+  std::vector<std::string> trail;  // callers, innermost first ("in macro `render_tool` called at line 12")
 
   // "source:line:column: message", then the line with a caret below its column and the trail, where known.
   [[nodiscard]] std::string to_string() const;

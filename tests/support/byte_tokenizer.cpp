@@ -9,7 +9,9 @@ namespace {
 
 // GPT-2's printable stand-in for each byte: printable Latin-1 characters stand for themselves, the others follow U+0100.
 std::string stand_in(int byte) {
-  const auto printable = [](int b) { return (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || (b >= 0xAE && b <= 0xFF); };
+  const auto printable = [](int b) {
+    return (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || (b >= 0xAE && b <= 0xFF);
+  };
   int shift = 0;
   for (int b = 0; b < byte; ++b) shift += printable(b) ? 0 : 1;
   std::string out;
@@ -60,7 +62,8 @@ json::Value byte_tokenizer_json(const std::vector<std::string>& added_tokens) {
                  {"model", model}});
 }
 
-std::shared_ptr<const tokenizer::Tokenizer> byte_tokenizer(const std::vector<std::string>& added_tokens, const std::string& eos) {
+std::shared_ptr<const tokenizer::Tokenizer> byte_tokenizer(const std::vector<std::string>& added_tokens,
+                                                           const std::string& eos) {
   model::TokenizerSource source;
   source.path = "byte tokenizer";
   source.tokenizer_json = std::make_shared<json::Value>(byte_tokenizer_json(added_tokens));

@@ -14,6 +14,7 @@ namespace rondo::test {
 json::Value byte_tokenizer_json(const std::vector<std::string>& added_tokens);
 
 // The same, loaded; `eos` (one of the added tokens, or "") ends generation.
-std::shared_ptr<const tokenizer::Tokenizer> byte_tokenizer(const std::vector<std::string>& added_tokens, const std::string& eos);
+std::shared_ptr<const tokenizer::Tokenizer> byte_tokenizer(const std::vector<std::string>& added_tokens,
+                                                           const std::string& eos);
 
 }  // namespace rondo::test

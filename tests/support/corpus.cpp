@@ -55,13 +55,16 @@ CorpusConversation read_conversation(const std::string& path) {
   out.messages = file.find("messages")->as_array();
   if (const json::Value* tools = file.find("tools")) out.tools = *tools;
   if (const json::Value* documents = file.find("documents")) out.documents = *documents;
-  if (const json::Value* kwargs = file.find("kwargs"); kwargs != nullptr && kwargs->is_object()) out.kwargs = kwargs->as_object();
+  if (const json::Value* kwargs = file.find("kwargs"); kwargs != nullptr && kwargs->is_object())
+    out.kwargs = kwargs->as_object();
   return out;
 }
 
 }  // namespace
 
-bool CorpusConversation::has_tag(const std::string& tag) const { return std::find(tags.begin(), tags.end(), tag) != tags.end(); }
+bool CorpusConversation::has_tag(const std::string& tag) const {
+  return std::find(tags.begin(), tags.end(), tag) != tags.end();
+}
 
 std::optional<Corpus> Corpus::open() {
   const std::string root = RONDO_SOURCE_DIR "/../shared/corpus";

@@ -13,12 +13,12 @@ namespace rondo::test {
 
 struct CorpusRow {
   std::string id;
-  std::string template_path;   // absolute
-  std::string model_folder;    // with tokenizer.json, tokenizer_config.json and chat_template.jinja; "" if none
+  std::string template_path;  // absolute
+  std::string model_folder;   // with tokenizer.json, tokenizer_config.json and chat_template.jinja; "" if none
   std::optional<std::string> bos_token;
   std::optional<std::string> eos_token;
   std::vector<std::string> stop_tokens;
-  json::Array kwargs_sets;     // {"name", "kwargs"}
+  json::Array kwargs_sets;  // {"name", "kwargs"}
 };
 
 struct CorpusConversation {

@@ -9,8 +9,8 @@
 namespace rondo::analysis {
 namespace {
 
-using format::is_blank;
 using format::Format;
+using format::is_blank;
 using format::trimmed;
 
 constexpr std::array<const char*, 3> kThinking = {"default", "on", "off"};
@@ -21,11 +21,14 @@ std::string without_prefix(const std::string& text, const std::string& prefix) {
 
 std::string trimmed_end(const std::string& text) { return text.substr(0, text.find_last_not_of(" \n\t\r") + 1); }
 
-bool contains(const std::string& text, std::string_view part) { return !part.empty() && text.find(part) != std::string::npos; }
+bool contains(const std::string& text, std::string_view part) {
+  return !part.empty() && text.find(part) != std::string::npos;
+}
 
 class Analyst {
  public:
-  Analyst(const jinja::Template& chat_template, const Options& options) : options_(options), prober_(chat_template, options) {}
+  Analyst(const jinja::Template& chat_template, const Options& options)
+      : options_(options), prober_(chat_template, options) {}
 
   Result<std::shared_ptr<const Format>> run() {
     find_shape();
@@ -103,7 +106,8 @@ int Analyst::shape_score(const Shape& shape) {
     if (const std::size_t at = turn->first(SlotKind::kArguments); at != kNone) {
       score += 2;
       for (const ArgumentPart& part : turn->tokens[at].parts) {
-        const bool wants_text = !shape.arguments_as_text && part.kind == text::RunKind::kSerialiser && contains(part.chain, "pyrepr");
+        const bool wants_text =
+            !shape.arguments_as_text && part.kind == text::RunKind::kSerialiser && contains(part.chain, "pyrepr");
         const bool wants_object = shape.arguments_as_text && contains(part.chain, "json");
         if (wants_text || wants_object) {
           score -= 2;
@@ -146,7 +150,8 @@ void Analyst::find_reasoning_shape() {
         const auto turn = prober_.turn(shape, probe, {thinking, true, false, false});
         const std::size_t at = turn ? turn->first(SlotKind::kReasoning) : kNone;
         // A list of parts that is printed as a whole shows them, but not as reasoning.
-        if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr")) return turn->reasoning_name;
+        if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr"))
+          return turn->reasoning_name;
       }
     }
     return std::nullopt;
@@ -194,7 +199,8 @@ std::optional<Variant> Analyst::variant(bool reasoning, bool content, std::size_
         auto turn = prober_.turn(shape_, probe, setting);
         if (!turn) continue;
         bool is_whole = turn->has(SlotKind::kReasoning) == reasoning && turn->has(SlotKind::kContent) == content;
-        for (std::size_t i = 0; i < calls; ++i) is_whole = is_whole && (turn->has(SlotKind::kName, i) || turn->has(SlotKind::kId, i));
+        for (std::size_t i = 0; i < calls; ++i)
+          is_whole = is_whole && (turn->has(SlotKind::kName, i) || turn->has(SlotKind::kId, i));
         if (is_whole) return Variant{std::move(*turn), setting};
       }
     }
@@ -209,7 +215,8 @@ void Analyst::collect_variants() {
       for (const std::size_t calls : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
         if (calls > 0 && !shows_calls_) continue;
         if (!reasoning && !content && calls == 0) continue;
-        if (auto found = variant(reasoning, content, calls)) variants_.emplace(VariantKey{reasoning, content, calls}, std::move(*found));
+        if (auto found = variant(reasoning, content, calls))
+          variants_.emplace(VariantKey{reasoning, content, calls}, std::move(*found));
       }
     }
   }
@@ -222,7 +229,9 @@ void Analyst::collect_variants() {
 
 std::size_t first_slot(const Turn& turn) {
   std::size_t i = 0;
-  while (i < turn.tokens.size() && (turn.tokens[i].kind == SlotKind::kLiteral || turn.tokens[i].kind == SlotKind::kIndex)) ++i;
+  while (i < turn.tokens.size() &&
+         (turn.tokens[i].kind == SlotKind::kLiteral || turn.tokens[i].kind == SlotKind::kIndex))
+    ++i;
   return i;
 }
 
@@ -309,8 +318,8 @@ void Analyst::split_reasoning_close(const std::string& between, const std::strin
   };
   const std::string_view open = trimmed(reasoning.open);
   const auto is_split = [&](const std::string& candidate) {
-    return !is_blank(candidate) && between.ends_with(candidate) && !is_blank(between.substr(0, between.size() - candidate.size())) &&
-           !contains(candidate, open);
+    return !is_blank(candidate) && between.ends_with(candidate) &&
+           !is_blank(between.substr(0, between.size() - candidate.size())) && !contains(candidate, open);
   };
   if (is_split(plain_lead)) {
     split(plain_lead);
@@ -322,7 +331,8 @@ void Analyst::split_reasoning_close(const std::string& between, const std::strin
     }
   }
   // The next block's own header is recognised by itself.
-  if (!is_blank(format_.header) && reasoning.close.size() > format_.header.size() && reasoning.close.ends_with(format_.header)) {
+  if (!is_blank(format_.header) && reasoning.close.size() > format_.header.size() &&
+      reasoning.close.ends_with(format_.header)) {
     reasoning.close.resize(reasoning.close.size() - format_.header.size());
   }
 }
@@ -354,13 +364,17 @@ void Analyst::infer_content_and_reasoning() {
       while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
       const std::string rest = turn.literals(end + 1, next);
       const std::vector<std::size_t> cuts = format::unit_boundaries(trimmed(rest));
-      format_.reasoning.close = next < turn.tokens.size() ? rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]) : rest;
+      format_.reasoning.close =
+          next < turn.tokens.size()
+              ? rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)])
+              : rest;
       format_.content.open = contains(plain_lead, trimmed(format_.reasoning.close)) ? "" : plain_lead;
     }
     // Nothing marks the beginning in history, but the prompt for an answer does.
     for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
       const std::string rest = without_prefix(prompt.text, format_.header);
-      const bool is_other = contains(rest, trimmed(format_.reasoning.close)) || contains(rest, trimmed(format_.content.open));
+      const bool is_other =
+          contains(rest, trimmed(format_.reasoning.close)) || contains(rest, trimmed(format_.content.open));
       if (is_blank(format_.reasoning.open) && !is_blank(rest) && !is_other) format_.reasoning.open = rest;
     }
     if (is_blank(format_.reasoning.close)) {
@@ -403,7 +417,8 @@ void Analyst::infer_stops() {
   } else if (followed) {
     // Nothing ends the turn but the next one's beginning.
     const std::string own = followed->literals(followed->last(SlotKind::kContent) + 1, followed->tokens.size());
-    const std::string next = is_blank(own) ? followed->following : without_prefix(own, format_.content.close) + followed->following;
+    const std::string next =
+        is_blank(own) ? followed->following : without_prefix(own, format_.content.close) + followed->following;
     const std::string_view core = trimmed(next);
     const std::vector<std::size_t> cuts = format::unit_boundaries(core);
     const std::string unit(core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]));
@@ -422,13 +437,15 @@ void Analyst::infer_stops() {
 
 // What the template writes between whatever precedes the calls and the first slot of the first call.
 std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const {
-  const std::size_t name = std::min({turn.first(SlotKind::kName), turn.first(SlotKind::kId), turn.first(SlotKind::kArguments)});
+  const std::size_t name =
+      std::min({turn.first(SlotKind::kName), turn.first(SlotKind::kId), turn.first(SlotKind::kArguments)});
   const std::size_t content = turn.last(SlotKind::kContent);
   const auto behind_header = [this](std::string text) {
     const std::size_t at = is_blank(format_.header) ? std::string::npos : text.rfind(format_.header);
     return at == std::string::npos ? text : text.substr(at + format_.header.size());
   };
-  if (std::get<1>(key) && content < name) return behind_header(without_prefix(turn.literals(content + 1, name), format_.content.close));
+  if (std::get<1>(key) && content < name)
+    return behind_header(without_prefix(turn.literals(content + 1, name), format_.content.close));
   std::string text;
   const std::size_t reasoning = turn.last(SlotKind::kReasoning);
   if (std::get<0>(key) && reasoning < name) {
@@ -445,14 +462,16 @@ std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const
   }
   // Content that is always written, also when it is empty.
   const std::string_view close = trimmed(format_.content.close);
-  if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos) text = text.substr(at + close.size());
+  if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos)
+    text = text.substr(at + close.size());
   const std::string empty = format_.content.open + format_.content.close;
   if (!is_blank(format_.content.open)) text = without_prefix(text, empty);
   return behind_header(std::move(text));
 }
 
 bool is_call_slot(const Token& token, std::size_t call) {
-  const bool is_slot = token.kind == SlotKind::kName || token.kind == SlotKind::kId || token.kind == SlotKind::kArguments;
+  const bool is_slot =
+      token.kind == SlotKind::kName || token.kind == SlotKind::kId || token.kind == SlotKind::kArguments;
   return is_slot && token.call == call;
 }
 
@@ -493,7 +512,8 @@ bool Analyst::infer_pieces(const Turn& turn) {
     }
   }
   // A template that shows an id and no name expects the name in the id.
-  const bool has_name = std::any_of(calls.pieces.begin(), calls.pieces.end(), [](const auto& piece) { return piece.kind == Kind::kName; });
+  const bool has_name = std::any_of(calls.pieces.begin(), calls.pieces.end(),
+                                    [](const auto& piece) { return piece.kind == Kind::kName; });
   for (format::CallPiece& piece : calls.pieces) {
     if (!has_name && piece.kind == Kind::kId) piece.kind = Kind::kNameInId;
   }
@@ -532,11 +552,15 @@ void Analyst::infer_calls() {
   const bool is_serialised = std::any_of(arguments.parts.begin(), arguments.parts.end(), [](const ArgumentPart& part) {
     return part.path.empty() && part.kind == text::RunKind::kSerialiser && contains(part.chain, "json");
   });
-  const bool is_copied = std::all_of(arguments.parts.begin(), arguments.parts.end(), [](const ArgumentPart& part) { return part.path.empty(); });
+  const bool is_copied = std::all_of(arguments.parts.begin(), arguments.parts.end(),
+                                     [](const ArgumentPart& part) { return part.path.empty(); });
   calls.present = true;
-  calls.arguments = is_serialised ? format::ArgumentStyle::kJson : is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
+  calls.arguments = is_serialised ? format::ArgumentStyle::kJson
+                    : is_copied   ? format::ArgumentStyle::kJsonText
+                                  : format::ArgumentStyle::kParameters;
   const std::string stop = format_.stops.content.empty() ? "" : format_.stops.content.front();
-  if (calls.arguments != format::ArgumentStyle::kParameters && find_json_envelope(turn, variants_.at(*lead_key).turn, count, text.before, calls, text)) {
+  if (calls.arguments != format::ArgumentStyle::kParameters &&
+      find_json_envelope(turn, variants_.at(*lead_key).turn, count, text.before, calls, text)) {
     split_call_text(text, stop, calls, format_.stops);
     return;
   }
@@ -556,7 +580,8 @@ void Analyst::infer_calls() {
     message.reasoning = std::get<0>(*base_key);
     message.content = std::get<1>(*base_key);
     ParameterText parameters;
-    if (!infer_parameters(prober_, shape_, message, base.setting, count == 1, calls.parameters, parameters, format_.notes)) {
+    if (!infer_parameters(prober_, shape_, message, base.setting, count == 1, calls.parameters, parameters,
+                          format_.notes)) {
       calls = {};
       note("the parameters of tool calls are written in a way that could not be understood");
       return;
@@ -587,14 +612,16 @@ void Analyst::infer_other_stops() {
       const std::string_view next = trimmed(turn->following);
       const std::vector<std::size_t> ends = format::unit_boundaries(next);
       const std::string unit(next.substr(0, ends[std::min<std::size_t>(1, ends.size() - 1)]));
-      if (unit.size() > 2 && std::string_view("<[{(").find(unit.front()) != std::string_view::npos) format_.stops.tool.push_back(unit);
+      if (unit.size() > 2 && std::string_view("<[{(").find(unit.front()) != std::string_view::npos)
+        format_.stops.tool.push_back(unit);
       continue;
     }
     const std::string_view core = trimmed(behind);
     const std::vector<std::size_t> cuts = format::unit_boundaries(core);
     if (core.empty() || cuts.size() < 2) continue;
     const std::string unit(core.substr(cuts[cuts.size() - 2]));
-    bool is_known = contains(format_.calls.call_close, unit) || contains(format_.calls.section_close, unit) || unit.size() < 3;
+    bool is_known =
+        contains(format_.calls.call_close, unit) || contains(format_.calls.section_close, unit) || unit.size() < 3;
     for (const auto* stops : {&format_.stops.content, &format_.stops.tool}) {
       for (const std::string& stop : *stops) is_known = is_known || contains(stop, unit);
     }
@@ -619,7 +646,8 @@ void Analyst::infer_inline_reasoning() {
   for (const auto& [key, found] : variants_) {
     for (const jinja::Probe& probe : found.turn.probes) {
       const bool searches = probe.operation == "in" || probe.operation == "split" || probe.operation == "find";
-      if (searches && trimmed(probe.constant).size() > 2 && std::find(constants.begin(), constants.end(), probe.constant) == constants.end()) {
+      if (searches && trimmed(probe.constant).size() > 2 &&
+          std::find(constants.begin(), constants.end(), probe.constant) == constants.end()) {
         constants.push_back(probe.constant);
       }
     }
@@ -665,8 +693,10 @@ void Analyst::infer_inline_reasoning() {
 void Analyst::infer_trims() {
   for (const auto& [key, found] : variants_) {
     for (const Token& token : found.turn.tokens) {
-      const bool begin = token.chain.starts_with("strip") || contains(token.chain, "lstrip") || contains(token.chain, ", strip") || contains(token.chain, "trim");
-      const bool end = token.chain.starts_with("strip") || contains(token.chain, "rstrip") || contains(token.chain, ", strip") || contains(token.chain, "trim");
+      const bool begin = token.chain.starts_with("strip") || contains(token.chain, "lstrip") ||
+                         contains(token.chain, ", strip") || contains(token.chain, "trim");
+      const bool end = token.chain.starts_with("strip") || contains(token.chain, "rstrip") ||
+                       contains(token.chain, ", strip") || contains(token.chain, "trim");
       if (token.kind == SlotKind::kContent) {
         format_.trims.content_begin |= begin;
         format_.trims.content_end |= end;

@@ -23,14 +23,15 @@ namespace rondo::analysis {
 struct Options {
   std::optional<std::string> bos_token;
   std::optional<std::string> eos_token;
-  json::Object kwargs;                               // template variables, as for the real renders
-  std::optional<jinja::LocalTime> now;               // a fixed time stands for an absent one
-  const tokenizer::Tokenizer* tokenizer = nullptr;   // if known: its end ids are stops too
+  json::Object kwargs;                              // template variables, as for the real renders
+  std::optional<jinja::LocalTime> now;              // a fixed time stands for an absent one
+  const tokenizer::Tokenizer* tokenizer = nullptr;  // if known: its end ids are stops too
   limits::Render limits;
 };
 
 // Never fails because the template refuses some, or all, of the probes: what could not be seen is left out of the
 // Format and said in its notes.  Fails with kLimit when a probe runs out of its limits.
-[[nodiscard]] Result<std::shared_ptr<const format::Format>> analyse(const jinja::Template& chat_template, const Options& options);
+[[nodiscard]] Result<std::shared_ptr<const format::Format>> analyse(const jinja::Template& chat_template,
+                                                                    const Options& options);
 
 }  // namespace rondo::analysis

@@ -75,7 +75,8 @@ void find_roles(const json::Value& value, std::vector<std::string> path, format:
 
 }  // namespace
 
-bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text) {
+bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, const std::string& before,
+                        format::Calls& calls, CallText& text) {
   const std::string all = marked(turn);
   const std::size_t name = all.find(name_mark(0));
   if (name == std::string::npos) return false;
@@ -90,7 +91,8 @@ bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t cal
   calls.roles = std::move(roles);
   // `before` ends at the first slot: what of it lies inside the JSON is not part of the marker.
   const std::string lead_all = marked(lead_turn);
-  const std::size_t slot = std::min({lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
+  const std::size_t slot = std::min(
+      {lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
   const auto lead = slot == std::string::npos ? std::nullopt : json_around(lead_all, slot, 0);
   if (!lead) return false;
   const std::size_t inside = slot - lead->begin;
@@ -119,7 +121,8 @@ void split_end(std::string end, const std::string& stop, format::Calls& calls, f
   if (!plain.empty() && core.ends_with(plain)) {
     const std::size_t at = static_cast<std::size_t>(core.data() - end.data()) + core.size() - plain.size();
     std::string section = end.substr(0, at);
-    stops.tool.push_back(end.substr(section.find_last_not_of(" \n\t\r") + 1, at + plain.size() - (section.find_last_not_of(" \n\t\r") + 1)));
+    stops.tool.push_back(end.substr(section.find_last_not_of(" \n\t\r") + 1,
+                                    at + plain.size() - (section.find_last_not_of(" \n\t\r") + 1)));
     if (!is_blank(section)) calls.section_close = section.substr(0, section.find_last_not_of(" \n\t\r") + 1);
     return;
   }

@@ -34,16 +34,18 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
 
 // If the call stands inside a JSON value: fills envelope, roles and `text`; false otherwise.  `turn` has two calls or
 // one; `before` is what `lead_turn` writes before its first call's name.
-[[nodiscard]] bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, const std::string& before, format::Calls& calls, CallText& text);
+[[nodiscard]] bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
+                                      const std::string& before, format::Calls& calls, CallText& text);
 
 // The literals and forms of tagged parameters.  `after_name` is what stands between the name and the parameters.
 struct ParameterText {
   std::string after_name;
-  std::string between;     // from the last value of a call to the next call's first slot
-  std::string after;       // behind the last value of the last call
+  std::string between;  // from the last value of a call to the next call's first slot
+  std::string after;    // behind the last value of the last call
   bool has_between = false;
 };
-[[nodiscard]] bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base, const ProbeSetting& setting, bool single_call,
-                                    format::Parameters& parameters, ParameterText& text, std::vector<std::string>& notes);
+[[nodiscard]] bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base,
+                                    const ProbeSetting& setting, bool single_call, format::Parameters& parameters,
+                                    ParameterText& text, std::vector<std::string>& notes);
 
 }  // namespace rondo::analysis

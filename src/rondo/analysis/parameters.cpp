@@ -27,7 +27,8 @@ std::vector<Element> elements_of(const Turn& turn) {
       for (const ArgumentPart& part : token.parts) {
         const bool is_key = part.is_key && part.path.size() == 1;
         const std::string key = part.path.empty() ? "" : part.path.front();
-        if (!out.empty() && out.back().kind == (is_key ? Element::Kind::kKey : Element::Kind::kValue) && out.back().key == key && !is_key) {
+        if (!out.empty() && out.back().kind == (is_key ? Element::Kind::kKey : Element::Kind::kValue) &&
+            out.back().key == key && !is_key) {
           out.back().text += part.text;
         } else {
           out.push_back({is_key ? Element::Kind::kKey : Element::Kind::kValue, key, part.text});
@@ -36,7 +37,8 @@ std::vector<Element> elements_of(const Turn& turn) {
     } else if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex) {
       out.push_back({Element::Kind::kLiteral, "", token.text});
     } else {
-      out.push_back({Element::Kind::kOther, token.kind == SlotKind::kName && token.call == 0 ? "name" : "", token.text});
+      out.push_back(
+          {Element::Kind::kOther, token.kind == SlotKind::kName && token.call == 0 ? "name" : "", token.text});
     }
   }
   return out;
@@ -112,7 +114,8 @@ std::string python_text(const json::Value& value) {
     for (const json::Value& item : value.as_array()) out += (out.empty() ? "" : ", ") + python_text(item);
     return "[" + out + "]";
   }
-  for (const json::Member& member : value.as_object()) out += (out.empty() ? "'" : ", '") + member.key + "': " + python_text(member.value);
+  for (const json::Member& member : value.as_object())
+    out += (out.empty() ? "'" : ", '") + member.key + "': " + python_text(member.value);
   return "{" + out + "}";
 }
 
@@ -152,7 +155,8 @@ class ParameterProber {
       seen.before = text_between(*found, place.key + 1, place.first_value);
       seen.after = text_between(*found, place.last_value + 1, next.key);
       seen.text = all_text(*found, place.first_value, place.last_value + 1);
-      for (std::size_t i = place.first_value; i < place.last_value; ++i) seen.has_literals |= (*found)[i].kind == Element::Kind::kLiteral;
+      for (std::size_t i = place.first_value; i < place.last_value; ++i)
+        seen.has_literals |= (*found)[i].kind == Element::Kind::kLiteral;
     } else {
       seen.before = text_between(*found, place.key + 1, next.key);
     }
@@ -195,21 +199,28 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
       if (text.ends_with(after)) text.resize(text.size() - after.size());
       form.constant = text;
     }
-    const bool is_known = std::any_of(parameters.forms.begin(), parameters.forms.end(), [&form](const ValueForm& known) {
-      return known.type == form.type && known.style == form.style && known.open == form.open && known.close == form.close;
-    });
+    const bool is_known =
+        std::any_of(parameters.forms.begin(), parameters.forms.end(), [&form](const ValueForm& known) {
+          return known.type == form.type && known.style == form.style && known.open == form.open &&
+                 known.close == form.close;
+        });
     if (!is_known) parameters.forms.push_back(std::move(form));
   }
 }
 
 std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& notes) {
-  const std::vector<std::pair<ValueType, json::Value>> kValues = {
-      {ValueType::kString, "v1"},         {ValueType::kInteger, parsed("7")},
-      {ValueType::kFloat, parsed("2.5")}, {ValueType::kTrue, true},
-      {ValueType::kFalse, false},         {ValueType::kNull, nullptr},
-      {ValueType::kObject, parsed(R"({"x":"y","z":1})")}, {ValueType::kArray, parsed(R"(["p",1,null])")},
-      {ValueType::kString, "a\nb"},       {ValueType::kString, "<b>"},
-      {ValueType::kString, "q\"q"},       {ValueType::kString, "&"}};
+  const std::vector<std::pair<ValueType, json::Value>> kValues = {{ValueType::kString, "v1"},
+                                                                  {ValueType::kInteger, parsed("7")},
+                                                                  {ValueType::kFloat, parsed("2.5")},
+                                                                  {ValueType::kTrue, true},
+                                                                  {ValueType::kFalse, false},
+                                                                  {ValueType::kNull, nullptr},
+                                                                  {ValueType::kObject, parsed(R"({"x":"y","z":1})")},
+                                                                  {ValueType::kArray, parsed(R"(["p",1,null])")},
+                                                                  {ValueType::kString, "a\nb"},
+                                                                  {ValueType::kString, "<b>"},
+                                                                  {ValueType::kString, "q\"q"},
+                                                                  {ValueType::kString, "&"}};
   std::vector<Seen> out;
   for (const auto& [type, value] : kValues) {
     auto seen = prober.see(type, value);
@@ -225,8 +236,9 @@ std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& n
 
 }  // namespace
 
-bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base, const ProbeSetting& setting, bool single_call,
-                      format::Parameters& parameters, ParameterText& text, std::vector<std::string>& notes) {
+bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base, const ProbeSetting& setting,
+                      bool single_call, format::Parameters& parameters, ParameterText& text,
+                      std::vector<std::string>& notes) {
   ParameterProber probes(prober, shape, base, setting);
   const auto three = probes.elements(json::Object{{"k0", "v0"}, {"k1", "v1"}, {"k2", "v2"}}, false);
   if (!three) return false;

@@ -24,7 +24,9 @@ constexpr const char* kTools = R"([
 {"type":"function","function":{"name":"beta_tool","description":"second","parameters":{"type":"object","properties":{
  "q0":{"type":"string","description":"d"}},"required":["q0"]}}}])";
 
-json::Object message(const char* role, const char* content) { return json::Object{{"role", role}, {"content", content}}; }
+json::Object message(const char* role, const char* content) {
+  return json::Object{{"role", role}, {"content", content}};
+}
 
 // Nine letters and digits: some templates insist on it.
 std::string call_id(std::size_t index) { return "abcdef00" + std::to_string(index); }
@@ -82,14 +84,16 @@ std::vector<PathId> steps_of(const PathTable& paths, PathId path) {
 }
 
 std::string step_text(const PathTable& paths, PathId step) {
-  return paths.step_kind(step) == PathTable::StepKind::kIndex ? std::to_string(paths.step_index(step)) : std::string(paths.step_name(step));
+  return paths.step_kind(step) == PathTable::StepKind::kIndex ? std::to_string(paths.step_index(step))
+                                                              : std::string(paths.step_name(step));
 }
 
 Slot slot_of(const PathTable& paths, PathId path) {
   if (paths.message(path) != kAssistant) return {};
   const std::vector<PathId> steps = steps_of(paths, path);
   const auto name = [&](std::size_t i) { return i < steps.size() ? step_text(paths, steps[i]) : std::string(); };
-  if (std::find(kReasoningFields.begin(), kReasoningFields.end(), name(2)) != kReasoningFields.end()) return {SlotKind::kReasoning};
+  if (std::find(kReasoningFields.begin(), kReasoningFields.end(), name(2)) != kReasoningFields.end())
+    return {SlotKind::kReasoning};
   if (name(2) == "content") {
     // A part of type thinking names its text like its type.
     const bool is_reasoning = steps.size() > 4 && name(4) != "text";
@@ -118,7 +122,9 @@ ArgumentPart argument_part(const jinja::Rendered& rendered, const text::Run& run
   return part;
 }
 
-bool is_digits(const std::string& text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos; }
+bool is_digits(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::string bytes) {
   Token token;
@@ -128,9 +134,11 @@ Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::strin
   token.call = slot.call;
   const bool is_named = slot.kind == SlotKind::kName || slot.kind == SlotKind::kId;
   if (is_named && run.kind == RunKind::kSerialiser) token.kind = SlotKind::kLiteral;  // quotes of tojson
-  if (slot.kind == SlotKind::kLiteral && run.kind == RunKind::kComputed && is_digits(bytes)) token.kind = SlotKind::kIndex;
+  if (slot.kind == SlotKind::kLiteral && run.kind == RunKind::kComputed && is_digits(bytes))
+    token.kind = SlotKind::kIndex;
   if (slot.kind == SlotKind::kArguments) token.parts.push_back(argument_part(rendered, run, std::move(bytes)));
-  if (slot.kind == SlotKind::kReasoning || slot.kind == SlotKind::kContent) token.chain = rendered.origins.chains.to_string(run.chain);
+  if (slot.kind == SlotKind::kReasoning || slot.kind == SlotKind::kContent)
+    token.chain = rendered.origins.chains.to_string(run.chain);
   return token;
 }
 
@@ -214,7 +222,9 @@ std::string Turn::literals(std::size_t begin, std::size_t end) const {
 
 Prober::Prober(const jinja::Template& chat_template, const Options& options)
     : template_(chat_template), options_(options), tools_(json::parse(kTools).value()) {
-  constexpr std::array<std::string_view, 8> kUsual = {"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token", "enable_thinking", "thinking"};
+  constexpr std::array<std::string_view, 8> kUsual = {
+      "messages",  "tools",     "documents",       "add_generation_prompt",
+      "bos_token", "eos_token", "enable_thinking", "thinking"};
   for (const std::string& name : chat_template.undeclared_variables()) {
     if (std::find(kUsual.begin(), kUsual.end(), name) == kUsual.end()) stand_ins_.set(name, kTools);
   }
@@ -230,7 +240,8 @@ json::Object Prober::kwargs(const ProbeSetting& setting) const {
   return out;
 }
 
-std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeSetting& setting, bool generation_prompt) {
+std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeSetting& setting,
+                                              bool generation_prompt) {
   chat::Conversation conversation;
   conversation.messages = std::move(messages);
   if (setting.tools) conversation.tools = tools_;

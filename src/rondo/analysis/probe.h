@@ -33,11 +33,11 @@ struct ProbeMessage {
 
 // How a probe is rendered.
 struct ProbeSetting {
-  std::string thinking;       // "default", "on", "off"
+  std::string thinking;  // "default", "on", "off"
   bool tools = true;
-  bool with_result = false;   // a tool result follows
-  bool with_user = false;     // a user message follows
-  bool stand_ins = false;     // variables that only this template has are set; else only where it refuses without
+  bool with_result = false;  // a tool result follows
+  bool with_user = false;    // a user message follows
+  bool stand_ins = false;    // variables that only this template has are set; else only where it refuses without
 };
 
 enum class SlotKind : std::uint8_t { kLiteral, kReasoning, kContent, kName, kId, kIndex, kArguments };
@@ -91,7 +91,8 @@ class Prober {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:
-  [[nodiscard]] std::optional<jinja::Rendered> render(json::Array messages, const ProbeSetting& setting, bool generation_prompt);
+  [[nodiscard]] std::optional<jinja::Rendered> render(json::Array messages, const ProbeSetting& setting,
+                                                      bool generation_prompt);
   [[nodiscard]] json::Object kwargs(const ProbeSetting& setting) const;
 
   const jinja::Template& template_;

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/analyse.h"
 #include "api/demo_script.h"
 #include "base/files.h"
 #include "engine/fake.h"
-#include "render/stop.h"
+#include "render/completion.h"
 
 namespace rondo::api {
 namespace {
@@ -49,9 +50,6 @@ class Replay final : public engine::TokenConstraint {
 // The session's conversation, driven by the steps of a script.
 class Driver {
  public:
-  // Reads a turn's completion; set before each step.
-  using Reader = std::function<Result<render::ParsedCompletion>(std::span<const TokenId>)>;
-
   Driver(const session::Parts& parts, const chat::Conversation& conversation, const std::vector<DemoStep>& steps)
       : parts_(parts),
         conversation_(conversation),
@@ -60,10 +58,21 @@ class Driver {
         context_{parts.chat_template, parts.tokenizer, conversation_, options_} {}
 
   [[nodiscard]] Status start() {
+    analysis::Options wanted;
+    wanted.bos_token = conversation_.bos_token;
+    wanted.eos_token = conversation_.eos_token;
+    wanted.kwargs = conversation_.kwargs;
+    wanted.now = options_.now;
+    wanted.tokenizer = &parts_.tokenizer;
+    Result<std::shared_ptr<const format::Format>> format = analysis::analyse(parts_.chat_template, wanted);
+    if (!format.ok()) return format.error();
+    format_ = std::move(format).value();
     session::SessionOptions options;
     options.apply = options_;
     options.compare = true;
-    options.interpret = [this](std::span<const TokenId>, std::span<const TokenId> ids) { return script_->read(ids); };
+    options.interpret = [this](std::span<const TokenId> prompt, std::span<const TokenId> completion) {
+      return render::interpret(format_, parts_.tokenizer, session_->profile(), conversation_.tools, prompt, completion);
+    };
     Result<std::unique_ptr<session::Session>> started = session::Session::start(parts_, conversation_, options);
     if (!started.ok()) return started.error();
     session_ = std::move(started).value();
@@ -79,7 +88,7 @@ class Driver {
       const std::span<const TokenId> after = session_->ids();
       if (after.size() < before.size() || !std::equal(before.begin(), before.end(), after.begin())) ++bridge_breaks_;
     }
-    Result<Script> script = Script::make(context_, session_->profile(), session_->messages(), steps_[index]);
+    Result<Script> script = Script::make(context_, session_->messages(), steps_[index]);
     if (!script.ok()) return script.error();
     script_.emplace(std::move(script).value());
     return Done{};
@@ -95,6 +104,7 @@ class Driver {
   const std::vector<DemoStep>& steps_;
   tmpl::ApplyOptions options_;
   render::TurnContext context_;
+  std::shared_ptr<const format::Format> format_;
   std::unique_ptr<session::Session> session_;
   std::optional<Script> script_;
   std::size_t bridge_breaks_ = 0;

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include "json/print.h"
 #include "render/encode.h"
 
 namespace rondo::api {
@@ -14,13 +13,6 @@ using engine::TokenId;
 
 // Stands for text `index` in a render: letters and digits only, so that no serialiser or filter changes it.
 std::string leaf_name(std::size_t index) { return "zqleaf" + std::to_string(index) + "zq"; }
-
-std::optional<std::size_t> leaf_index(std::string_view text) {
-  if (!text.starts_with("zqleaf") || !text.ends_with("zq")) return std::nullopt;
-  std::size_t index = 0;
-  const char* end = text.data() + text.size() - 2;
-  return std::from_chars(text.data() + 6, end, index).ptr == end ? std::optional(index) : std::nullopt;
-}
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
@@ -89,15 +81,13 @@ struct Script::Builder {
     chunk += text;
   }
 
-  // The parts of chunk bytes [begin, end).
-  std::vector<Part> parts_of(std::size_t begin, std::size_t end) const {
-    std::vector<Part> parts;
-    for (std::size_t i = 0; i < owners.size(); ++i) {
-      const std::size_t from = std::max(begin, owners[i].first);
-      const std::size_t to = std::min(end, i + 1 < owners.size() ? owners[i + 1].first : chunk.size());
-      if (from < to) parts.push_back({owners[i].second, chunk.substr(from, to - from)});
+  // Whose text the byte at `at` of the chunk is.
+  std::int32_t leaf_at(std::size_t at) const {
+    std::int32_t leaf = kTemplate;
+    for (const auto& [from, owner] : owners) {
+      if (from <= at) leaf = owner;
     }
-    return parts;
+    return leaf;
   }
 
   void encode(std::size_t begin, std::size_t end, bool as_template) {
@@ -111,7 +101,7 @@ struct Script::Builder {
     options.allowed = &allowed;
     for (const tokenizer::Piece& piece :
          context.tokenizer.encode(std::string_view(chunk).substr(begin, end - begin), options)) {
-      script.plan_.push_back({piece.id, false, false, parts_of(begin + piece.begin, begin + piece.end)});
+      script.plan_.push_back({piece.id, false, false, leaf_at(begin + piece.begin)});
     }
   }
 
@@ -140,7 +130,7 @@ struct Script::Builder {
     const char* end = text.data() + text.size();
     if (text.starts_with("*") && std::from_chars(text.data() + 1, end, count).ptr == end) {
       flush();
-      for (std::size_t i = 0; i < count; ++i) script.plan_.push_back({0, true, i == 0, {{leaf, ""}}});
+      for (std::size_t i = 0; i < count; ++i) script.plan_.push_back({0, true, i == 0, leaf});
     } else {
       add_text(text, leaf);
     }
@@ -178,13 +168,10 @@ struct Script::Builder {
   }
 };
 
-Result<Script> Script::make(const render::TurnContext& context, const render::TurnProfile& profile,
-                            const json::Array& history, const DemoStep& step) {
-  Script script(context.tokenizer);
+Result<Script> Script::make(const render::TurnContext& context, const json::Array& history, const DemoStep& step) {
+  Script script;
   Builder builder{script, context, step, {}, {}, {}};
   script.message_ = builder.with_leaves();
-  script.leaves_ = builder.texts.size();
-  script.stops_ = profile.stop_ids;
   json::Array messages = history;
   messages.push_back(script.message_);
   Result<jinja::Rendered> rendered = render::render_messages(context, messages, false);
@@ -206,7 +193,7 @@ Result<Script> Script::make(const render::TurnContext& context, const render::Tu
   script.limit_ = script.plan_.size();
   if (step.style == "truncated") {  // inside the last text
     std::size_t cut = script.plan_.size();
-    while (cut > 0 && script.plan_[cut - 1].parts.front().leaf == kTemplate) --cut;
+    while (cut > 0 && script.plan_[cut - 1].leaf == kTemplate) --cut;
     script.limit_ = cut > 4 ? cut - 3 : cut;
   }
 
@@ -241,50 +228,6 @@ engine::Allowed Script::next(std::span<const TokenId> sampled) {
 std::vector<TokenId> Script::ids() const {
   std::vector<TokenId> out;
   for (std::size_t i = 0; i < limit_; ++i) out.push_back(plan_[i].id);
-  return out;
-}
-
-// What is missing behind `written` tokens, without the texts and the stop.
-std::string Script::closing_text(std::size_t written) const {
-  std::string text;
-  for (std::size_t i = written; i < plan_.size(); ++i) {
-    if (!plan_[i].free && std::binary_search(stops_.begin(), stops_.end(), plan_[i].id)) break;
-    for (const Part& part : plan_[i].parts) {
-      if (part.leaf == kTemplate) text += part.text;
-    }
-  }
-  return text;
-}
-
-Result<render::ParsedCompletion> Script::read(std::span<const TokenId> sampled) const {
-  std::vector<std::string> texts(leaves_);
-  const std::size_t written = std::min(sampled.size(), plan_.size());
-  for (std::size_t i = 0; i < written; ++i) {
-    for (const Part& part : plan_[i].parts) {
-      if (part.leaf == kTemplate) continue;
-      texts[static_cast<std::size_t>(part.leaf)] +=
-          plan_[i].free ? tokenizer_->token_bytes(sampled[i]) : std::string_view(part.text);
-    }
-  }
-  json::Value message = message_;
-  change_texts(message, [&](const std::string& text) {
-    const auto index = leaf_index(text);
-    return index && *index < texts.size() ? texts[*index] : text;
-  });
-  render::ParsedCompletion out;
-  out.message.complete = written == plan_.size();
-  out.message.content = message.find_string("content").value_or("");
-  if (const auto reasoning = message.find_string("reasoning_content"); reasoning && !reasoning->empty())
-    out.message.reasoning = *reasoning;
-  if (const json::Value* calls = message.find("tool_calls")) {
-    for (const json::Value& call : calls->as_array()) {
-      chat::ToolCall parsed;
-      parsed.name = call.find("function")->find_string("name").value_or("");
-      parsed.arguments = json::to_compact(*call.find("function")->find("arguments"));
-      out.message.tool_calls.push_back(std::move(parsed));
-    }
-  }
-  if (!out.message.complete) out.closing_text = closing_text(written);
   return out;
 }
 

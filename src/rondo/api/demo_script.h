@@ -10,8 +10,7 @@
 
 #include "api/demo_data.h"
 #include "engine/engine.h"
-#include "render/bridge.h"
-#include "render/stop.h"
+#include "render/turn.h"
 #include "rondo/result.h"
 
 namespace rondo::api {
@@ -20,8 +19,8 @@ class Script final : public engine::TokenConstraint {
  public:
   // What the model writes as `step.message` behind `history`.  Fails as the template does, and with kCannotBridge where
   // it shows nothing of the message.
-  [[nodiscard]] static Result<Script> make(const render::TurnContext& context, const render::TurnProfile& profile,
-                                           const json::Array& history, const DemoStep& step);
+  [[nodiscard]] static Result<Script> make(const render::TurnContext& context, const json::Array& history,
+                                           const DemoStep& step);
 
   [[nodiscard]] engine::Allowed next(std::span<const engine::TokenId> sampled) override;
 
@@ -30,35 +29,23 @@ class Script final : public engine::TokenConstraint {
   // All tokens, for a script without free places.
   [[nodiscard]] std::vector<engine::TokenId> ids() const;
 
-  // What the script's turn says, once `sampled` has been written for it.
-  [[nodiscard]] Result<render::ParsedCompletion> read(std::span<const engine::TokenId> sampled) const;
-
  private:
   static constexpr std::int32_t kTemplate = -1;
 
-  // Bytes of one text (its index) or of the template (kTemplate).
-  struct Part {
-    std::int32_t leaf = kTemplate;
-    std::string text;
-  };
   // One token of the plan.
   struct Place {
     engine::TokenId id = 0;  // unless free
     bool free = false;
-    bool first = false;       // of a free run: begins a word without a space before it
-    std::vector<Part> parts;  // what it spells; of a free token only whose text it is part of
+    bool first = false;             // of a free run: begins a word without a space before it
+    std::int32_t leaf = kTemplate;  // the text that its first byte is part of, or the template
   };
   struct Builder;
 
-  explicit Script(const tokenizer::Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
-  [[nodiscard]] std::string closing_text(std::size_t written) const;
+  Script() = default;
 
-  const tokenizer::Tokenizer* tokenizer_;
   json::Value message_;  // with the names of leaves in place of texts
-  std::size_t leaves_ = 0;
   std::vector<Place> plan_;
   std::size_t limit_ = 0;
-  std::vector<engine::TokenId> stops_;
   std::vector<std::uint64_t> words_;  // ids that are plain words, with a space before them or without
   std::vector<std::uint64_t> first_words_;
 };

@@ -30,12 +30,15 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
   // Sizes of pipes and special files are not known in advance, so the limit is enforced while reading.
   std::string content;
   const std::uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, ec) : 0;
-  if (!ec && size > max_bytes) return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
+  if (!ec && size > max_bytes)
+    return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
   if (!ec) content.reserve(static_cast<std::size_t>(size));
   char buffer[1 << 16];
   while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
     content.append(buffer, static_cast<std::size_t>(in.gcount()));
-    if (content.size() > max_bytes) return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
+    if (content.size() > max_bytes)
+      return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes",
+                     path);
   }
   if (in.bad()) return failure(ErrorCode::kIo, "reading failed", path);
   return content;
@@ -43,8 +46,8 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
 
 Status write(const std::string& path, std::string_view content) {
   static std::atomic<std::uint64_t> counter{0};  // makes names of concurrent writers in one process differ
-  const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" +
-                                std::to_string(reinterpret_cast<std::uintptr_t>(&path) >> 4U);
+  const std::string temporary =
+      path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(reinterpret_cast<std::uintptr_t>(&path) >> 4U);
   {
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
     if (!out) return failure(ErrorCode::kIo, "cannot be opened for writing", path);
@@ -71,6 +74,8 @@ bool is_folder(const std::string& path) {
   return fs::is_directory(path, ec);
 }
 
-std::string join(std::string_view folder, std::string_view name) { return (fs::path(folder) / fs::path(name)).string(); }
+std::string join(std::string_view folder, std::string_view name) {
+  return (fs::path(folder) / fs::path(name)).string();
+}
 
 }  // namespace rondo::files

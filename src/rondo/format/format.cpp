@@ -97,7 +97,8 @@ std::optional<std::string> verify_pieces(const std::vector<CallPiece>& pieces) {
     names += piece.kind == CallPiece::Kind::kName || piece.kind == CallPiece::Kind::kNameInId ? 1 : 0;
     arguments += piece.kind == CallPiece::Kind::kArguments ? 1 : 0;
     const bool is_slot = piece.kind != CallPiece::Kind::kLiteral;
-    if (is_slot && slot_before && piece.kind != CallPiece::Kind::kArguments) return "calls.pieces: two slots touch each other";
+    if (is_slot && slot_before && piece.kind != CallPiece::Kind::kArguments)
+      return "calls.pieces: two slots touch each other";
     slot_before = is_slot;
   }
   if (names == 0) return "calls.pieces: there is no name";
@@ -109,7 +110,8 @@ std::optional<std::string> verify_calls(const Calls& calls) {
   if (calls.envelope == Envelope::kTags) {
     if (auto wrong = verify_pieces(calls.pieces)) return wrong;
     const bool marked = !is_blank(calls.section_open) || !is_blank(calls.call_open);
-    if (!marked && calls.pieces.front().kind != CallPiece::Kind::kLiteral) return "calls: nothing marks where a call begins";
+    if (!marked && calls.pieces.front().kind != CallPiece::Kind::kLiteral)
+      return "calls: nothing marks where a call begins";
   } else {
     if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
     if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
@@ -136,12 +138,15 @@ std::string Format::to_string() const {
   if (!input.reasoning_part.empty()) shape += ", reasoning in content parts of type " + input.reasoning_part;
   if (input.single_call) shape += ", one call";
   line(out, "input", shape);
-  for (const GenerationPrompt& prompt : generation_prompts) line(out, "generation prompt " + prompt.name, quoted(prompt.text));
+  for (const GenerationPrompt& prompt : generation_prompts)
+    line(out, "generation prompt " + prompt.name, quoted(prompt.text));
   print_marker(out, "header", header);
   if (reasoning.present) {
-    line(out, "reasoning", quoted(reasoning.open) + " .. " + quoted(reasoning.close) + (reasoning.in_content ? " in content" : ""));
+    line(out, "reasoning",
+         quoted(reasoning.open) + " .. " + quoted(reasoning.close) + (reasoning.in_content ? " in content" : ""));
   }
-  if (!content.open.empty() || !content.close.empty()) line(out, "content", quoted(content.open) + " .. " + quoted(content.close));
+  if (!content.open.empty() || !content.close.empty())
+    line(out, "content", quoted(content.open) + " .. " + quoted(content.close));
   if (calls.present) print_calls(out, calls);
   if (!stops.content.empty()) line(out, "stop", quoted(stops.content));
   if (!stops.tool.empty()) line(out, "stop after calls", quoted(stops.tool));

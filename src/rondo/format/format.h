@@ -23,11 +23,11 @@ enum class NoContent : std::uint8_t { kEmpty, kNull, kAbsent };
 
 // How an assistant message must look so that the template shows all of it.
 struct InputShape {
-  bool arguments_as_text = false;         // arguments as a string of JSON, not as an object
+  bool arguments_as_text = false;  // arguments as a string of JSON, not as an object
   NoContent no_content = NoContent::kEmpty;
-  std::string reasoning_field;            // "reasoning_content", ...; "" if the template shows no reasoning
-  std::string reasoning_part;             // type of a content part that carries reasoning; "" if none does
-  bool single_call = false;               // the template refuses or drops further calls
+  std::string reasoning_field;  // "reasoning_content", ...; "" if the template shows no reasoning
+  std::string reasoning_part;   // type of a content part that carries reasoning; "" if none does
+  bool single_call = false;     // the template refuses or drops further calls
 };
 
 // What the template writes with add_generation_prompt, per thinking switch ("default", "on", "off").
@@ -81,7 +81,7 @@ struct JsonRoles {
 enum class ValueType : std::uint8_t { kString, kInteger, kFloat, kTrue, kFalse, kNull, kObject, kArray };
 
 enum class ValueStyle : std::uint8_t {
-  kRaw,       // the string's own characters
+  kRaw,  // the string's own characters
   kJson,
   kPython,    // True, None, {'a': 1}
   kConstant,  // a literal of the template stands for the value
@@ -101,7 +101,7 @@ struct ValueForm {
 struct Parameters {
   std::string open;
   std::string key_close;
-  std::string close;         // with key_in_close: what follows the repeated key
+  std::string close;  // with key_in_close: what follows the repeated key
   std::string separator;
   std::string key_in_close;  // not empty: the closing repeats the key behind this text (`</` KEY `>`)
   std::string item_open;     // around the elements of an array, where that has a syntax of its own
@@ -113,14 +113,14 @@ struct Calls {
   bool present = false;
   std::string section_open;
   std::string section_close;
-  std::string call_open;      // before the first piece, or before the JSON
+  std::string call_open;  // before the first piece, or before the JSON
   std::string call_close;
   std::string separator;
   Envelope envelope = Envelope::kTags;
   std::vector<CallPiece> pieces;  // of kTags
   JsonRoles roles;                // of the JSON envelopes
   ArgumentStyle arguments = ArgumentStyle::kJson;
-  Parameters parameters;          // of kParameters
+  Parameters parameters;  // of kParameters
 };
 
 struct Stops {

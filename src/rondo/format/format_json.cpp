@@ -10,11 +10,13 @@ namespace {
 template <typename E, std::size_t N>
 using Names = std::array<std::pair<E, std::string_view>, N>;
 
-constexpr Names<NoContent, 3> kNoContent{{{NoContent::kEmpty, "empty"}, {NoContent::kNull, "null"}, {NoContent::kAbsent, "absent"}}};
+constexpr Names<NoContent, 3> kNoContent{
+    {{NoContent::kEmpty, "empty"}, {NoContent::kNull, "null"}, {NoContent::kAbsent, "absent"}}};
 constexpr Names<Envelope, 3> kEnvelopes{
     {{Envelope::kTags, "tags"}, {Envelope::kJsonObject, "json_object"}, {Envelope::kJsonArray, "json_array"}}};
-constexpr Names<ArgumentStyle, 3> kArgumentStyles{
-    {{ArgumentStyle::kJson, "json"}, {ArgumentStyle::kJsonText, "json_text"}, {ArgumentStyle::kParameters, "parameters"}}};
+constexpr Names<ArgumentStyle, 3> kArgumentStyles{{{ArgumentStyle::kJson, "json"},
+                                                   {ArgumentStyle::kJsonText, "json_text"},
+                                                   {ArgumentStyle::kParameters, "parameters"}}};
 constexpr Names<CallPiece::Kind, 6> kPieceKinds{{{CallPiece::Kind::kLiteral, "literal"},
                                                  {CallPiece::Kind::kName, "name"},
                                                  {CallPiece::Kind::kId, "id"},
@@ -98,7 +100,8 @@ class Writer {
 // Fills one struct from an object; the first mistake is kept as a sentence.
 class Reader {
  public:
-  Reader(const json::Object& object, std::string path, std::string& wrong) : object_(object), path_(std::move(path)), wrong_(wrong) {}
+  Reader(const json::Object& object, std::string path, std::string& wrong)
+      : object_(object), path_(std::move(path)), wrong_(wrong) {}
 
   void field(const char* key, std::string& value) {
     const json::Value* found = take(key);
@@ -153,7 +156,8 @@ class Reader {
   template <typename T>
   static void read(const json::Value& value, const std::string& path, T& out, std::string& wrong) {
     if (!value.is_object()) {
-      if (wrong.empty()) wrong = "format" + path + " must be an object, found " + std::string(json::describe(value.kind()));
+      if (wrong.empty())
+        wrong = "format" + path + " must be an object, found " + std::string(json::describe(value.kind()));
       return;
     }
     Reader reader(value.as_object(), path, wrong);
@@ -170,7 +174,8 @@ class Reader {
     if (wrong_.empty()) wrong_ = std::move(what);
   }
   void complain(const char* key, const char* expected, const json::Value& found) {
-    note("format" + path_ + "." + key + " must be " + expected + ", found " + std::string(json::describe(found.kind())));
+    note("format" + path_ + "." + key + " must be " + expected + ", found " +
+         std::string(json::describe(found.kind())));
   }
   void check_all_taken() {
     for (const json::Member& member : object_) {

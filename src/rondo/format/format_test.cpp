@@ -16,7 +16,8 @@ Format tagged() {
   format.calls.present = true;
   format.calls.call_open = "{!do ";
   format.calls.call_close = "!}";
-  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, " with "}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, " with "}, {CallPiece::Kind::kArguments, ""}};
   format.calls.arguments = ArgumentStyle::kParameters;
   format.calls.parameters.open = "@";
   format.calls.parameters.key_close = "=";

@@ -54,8 +54,8 @@ struct RenderOptions {
 struct Decision {
   std::int32_t line = 0;
   std::int32_t column = 0;
-  std::uint32_t node = 0;         // the same condition of the template has the same number
-  std::uint32_t occurrence = 0;   // how often this node was evaluated under this context before
+  std::uint32_t node = 0;                            // the same condition of the template has the same number
+  std::uint32_t occurrence = 0;                      // how often this node was evaluated under this context before
   text::ContextId context = text::ContextId::kNone;  // of the place where it was evaluated
   bool outcome = false;
   std::vector<text::PathId> reads;  // input values the condition looked at
@@ -91,8 +91,8 @@ struct Rendered {
 class Template {
  public:
   // Fails with kTemplateSyntax and its place.  `name` is used in messages only.
-  [[nodiscard]] static Result<std::shared_ptr<const Template>> compile(std::string source, const CompileOptions& options,
-                                                                       std::string name);
+  [[nodiscard]] static Result<std::shared_ptr<const Template>> compile(std::string source,
+                                                                       const CompileOptions& options, std::string name);
   ~Template();
   Template(const Template&) = delete;
   Template& operator=(const Template&) = delete;

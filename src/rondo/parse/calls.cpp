@@ -12,11 +12,12 @@ using format::CallPiece;
 using format::is_blank;
 using format::is_space;
 
-constexpr std::size_t kLongestName = 256;         // OpenAI allows 64
+constexpr std::size_t kLongestName = 256;           // OpenAI allows 64
 constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a JSON call whose name comes last
 
 bool is_name_byte(char byte) {
-  return static_cast<unsigned char>(byte) > 0x20 && std::string_view("<>{}[]()\"'`,=|").find(byte) == std::string_view::npos;
+  return static_cast<unsigned char>(byte) > 0x20 &&
+         std::string_view("<>{}[]()\"'`,=|").find(byte) == std::string_view::npos;
 }
 
 }  // namespace
@@ -108,10 +109,11 @@ bool Machine::piece_literal(const Marker& literal) {
 // A name, id or index: up to white space or to what the format writes behind it.
 bool Machine::piece_slot(CallPiece::Kind kind) {
   const std::vector<CallPiece>& all = format_->calls.pieces;
-  const bool json_next = format_->calls.arguments != format::ArgumentStyle::kParameters &&
-                         std::all_of(all.begin() + static_cast<std::ptrdiff_t>(piece_) + 1, all.end(), [](const CallPiece& piece) {
-                           return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
-                         });
+  const bool json_next =
+      format_->calls.arguments != format::ArgumentStyle::kParameters &&
+      std::all_of(all.begin() + static_cast<std::ptrdiff_t>(piece_) + 1, all.end(), [](const CallPiece& piece) {
+        return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
+      });
   const std::size_t begin = skip_space(pos_);
   std::size_t end = begin;
   bool is_found = false;
@@ -127,7 +129,8 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     }
     is_found = is_found || (json_next && byte == '{') || is_space(byte);
     if (!is_found && (!is_name_byte(byte) || end - begin > kLongestName)) {
-      return attempt_ ? fail_attempt(end, "the name of a tool call cannot be read") : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
+      return attempt_ ? fail_attempt(end, "the name of a tool call cannot be read")
+                      : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
     }
   }
   if (!is_found && !(is_end_ && !attempt_)) return false;
@@ -155,9 +158,11 @@ std::string Machine::name_in_id(const std::string& id) const {
   std::string name = id.substr(0, id.rfind(':') == std::string::npos ? id.size() : id.rfind(':'));
   for (std::size_t from = 0;; from = name.find('.', from) + 1) {
     const std::string rest = name.substr(from);
-    const bool is_tool = std::any_of(tools_.begin(), tools_.end(), [&rest](const chat::ToolDefinition& tool) { return tool.name == rest; });
+    const bool is_tool = std::any_of(tools_.begin(), tools_.end(),
+                                     [&rest](const chat::ToolDefinition& tool) { return tool.name == rest; });
     if (is_tool) return rest;
-    if (name.find('.', from) == std::string::npos) return tools_.empty() || from == 0 ? rest : name.substr(name.find('.') + 1);
+    if (name.find('.', from) == std::string::npos)
+      return tools_.empty() || from == 0 ? rest : name.substr(name.find('.') + 1);
   }
 }
 
@@ -174,7 +179,8 @@ bool Machine::start_arguments() {
 }
 
 bool Machine::is_known_tool(const std::string& name) const {
-  return !options_.tools || std::any_of(tools_.begin(), tools_.end(), [&name](const chat::ToolDefinition& tool) { return tool.name == name; });
+  return !options_.tools || std::any_of(tools_.begin(), tools_.end(),
+                                        [&name](const chat::ToolDefinition& tool) { return tool.name == name; });
 }
 
 // The name is known: the call is reported, with the bytes up to `upto`.  False if it turned out to be text.
@@ -222,7 +228,8 @@ bool Machine::json_envelope() {
     }
   }
   if (attempt_ && pos_ - head_ > kLongestAttempt) return fail_attempt(pos_, "a tool call holds no name");
-  if (committed_ && capture_ == Capture::kArguments && !arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_));
+  if (committed_ && capture_ == Capture::kArguments && !arguments_are_string_)
+    emit(EventKind::kArguments, whole_characters(pos_));
   return false;
 }
 
@@ -323,9 +330,11 @@ bool Machine::json_value_ends() {
     if (!early_arguments_) return true;
     const auto [from, to] = *early_arguments_;
     if (!commit(from - base_)) return false;
-    emit(EventKind::kArguments, to - base_, arguments_are_string_ ? decoded_string(from - base_, to - base_) : buffer_.substr(from - base_, to - from));
+    emit(EventKind::kArguments, to - base_,
+         arguments_are_string_ ? decoded_string(from - base_, to - base_) : buffer_.substr(from - base_, to - from));
   } else if (committed_) {
-    emit(EventKind::kArguments, pos_, arguments_are_string_ ? decoded_string(begin, pos_) : buffer_.substr(head_, pos_ - head_));
+    emit(EventKind::kArguments, pos_,
+         arguments_are_string_ ? decoded_string(begin, pos_) : buffer_.substr(head_, pos_ - head_));
   } else {
     early_arguments_ = {base_ + begin, base_ + pos_};
   }
@@ -380,7 +389,8 @@ bool Machine::json_arguments() {
     if (step.bad) return break_call(chat::CallStatus::kInvalidJson, "the arguments of a tool call are no valid JSON");
     if (!step.left_over) ++pos_;
     if (!scanner_.done()) continue;
-    emit(EventKind::kArguments, pos_, arguments_are_string_ ? decoded_string(head_, pos_) : buffer_.substr(head_, pos_ - head_));
+    emit(EventKind::kArguments, pos_,
+         arguments_are_string_ ? decoded_string(head_, pos_) : buffer_.substr(head_, pos_ - head_));
     return arguments_done();
   }
   if (!arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_));

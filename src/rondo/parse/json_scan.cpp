@@ -11,14 +11,15 @@ namespace {
 using format::is_space;
 
 bool is_scalar(char byte) {
-  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '+' ||
-         byte == '.';
+  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' ||
+         byte == '+' || byte == '.';
 }
 
 // Numbers loosely, words exactly: a prefix of `true`, `false`, `null`, `NaN`, `Infinity`.
 bool may_be_scalar(std::string_view text) {
   if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') {
-    return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos || std::string_view("-Infinity").starts_with(text);
+    return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos ||
+           std::string_view("-Infinity").starts_with(text);
   }
   for (const std::string_view word : {"true", "false", "null", "NaN", "Infinity"}) {
     if (word.starts_with(text)) return true;
@@ -160,8 +161,8 @@ std::string JsonScanner::closing() const {
           break;
         }
       }
-      if (!scalar_.empty() && std::string_view("+-.eE").find(scalar_.back()) != std::string_view::npos && scalar_ != "true" &&
-          scalar_ != "false" && out.empty()) {
+      if (!scalar_.empty() && std::string_view("+-.eE").find(scalar_.back()) != std::string_view::npos &&
+          scalar_ != "true" && scalar_ != "false" && out.empty()) {
         out = "0";
       }
       break;

@@ -11,11 +11,11 @@ class JsonScanner {
  public:
   // What one byte did.
   struct Step {
-    bool bad = false;          // the byte cannot stand here; the scanner stays where it was
-    bool begins_value = false; // it is the first byte of a value
-    bool ends_value = false;   // it is the last byte of a value (string, object, array)
-    bool ended_before = false; // a number or word ended before it
-    bool left_over = false;    // ... and it was the outermost value: the byte is not part of it
+    bool bad = false;           // the byte cannot stand here; the scanner stays where it was
+    bool begins_value = false;  // it is the first byte of a value
+    bool ends_value = false;    // it is the last byte of a value (string, object, array)
+    bool ended_before = false;  // a number or word ended before it
+    bool left_over = false;     // ... and it was the outermost value: the byte is not part of it
   };
   [[nodiscard]] Step step(char byte);
 
@@ -33,7 +33,18 @@ class JsonScanner {
   [[nodiscard]] std::string closing() const;
 
  private:
-  enum class State : std::uint8_t { kValue, kValueOrEnd, kKey, kKeyOrEnd, kInKey, kColon, kInString, kInScalar, kAfterValue, kDone };
+  enum class State : std::uint8_t {
+    kValue,
+    kValueOrEnd,
+    kKey,
+    kKeyOrEnd,
+    kInKey,
+    kColon,
+    kInString,
+    kInScalar,
+    kAfterValue,
+    kDone
+  };
   struct Frame {
     bool is_array = false;
     std::string key;

@@ -19,7 +19,8 @@ std::unique_ptr<Machine> Machine::make(std::shared_ptr<const format::Format> for
   return std::make_unique<Machine>(std::move(format), std::move(options));
 }
 
-Machine::Machine(std::shared_ptr<const format::Format> format, Options options) : format_(std::move(format)), options_(std::move(options)) {
+Machine::Machine(std::shared_ptr<const format::Format> format, Options options)
+    : format_(std::move(format)), options_(std::move(options)) {
   if (options_.tools) tools_ = chat::tool_definitions(*options_.tools);
   compile();
   start_from_prompt();
@@ -49,7 +50,8 @@ void Machine::compile() {
     for (const std::string& stop : *stops) {
       const Marker* marker = add_marker(stop);
       if (marker->empty() && stops == &f.stops.content) blank_stop_ = stop;
-      for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &section_set_, &after_set_, &between_set_, &parameter_set_, &follower_set_, &recover_set_}) {
+      for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &section_set_, &after_set_, &between_set_,
+                             &parameter_set_, &follower_set_, &recover_set_}) {
         set->add(kStop, marker);
       }
     }
@@ -105,11 +107,14 @@ void Machine::compile_calls() {
     set->add(kSeparator, &separator_);
   }
   key_set_.add(0, add_marker(calls.parameters.key_close));
-  for (const format::CallPiece& piece : calls.pieces) piece_markers_.emplace_back(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : "");
+  for (const format::CallPiece& piece : calls.pieces)
+    piece_markers_.emplace_back(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : "");
   for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
     MarkerSet& set = slot_sets_[i];
     std::size_t next = i + 1;
-    while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral && piece_markers_[next].empty()) ++next;
+    while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral &&
+           piece_markers_[next].empty())
+      ++next;
     if (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral) {
       set.add(kSeparator, &piece_markers_[next]);
     } else {
@@ -142,7 +147,8 @@ void Machine::start_from_prompt() {
   }
   for (const format::GenerationPrompt& prompt : format_->generation_prompts) {
     if (prompt.text.empty() || !tail.ends_with(prompt.text)) continue;
-    if (header == std::string::npos && is_blank(format_->header) && prompt.text.size() > written.size()) written = prompt.text;
+    if (header == std::string::npos && is_blank(format_->header) && prompt.text.size() > written.size())
+      written = prompt.text;
     is_generation_prompt = true;
   }
   if (written.empty()) return;
@@ -150,7 +156,8 @@ void Machine::start_from_prompt() {
   const bool inline_reasoning = std::exchange(options_.inline_reasoning, false);
   feed(written);
   options_.inline_reasoning = inline_reasoning;
-  if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) || !message_.tool_calls.empty()) {
+  if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) ||
+      !message_.tool_calls.empty()) {
     is_prompt_foreign_ = true;
     return;
   }
@@ -206,8 +213,7 @@ void Machine::close() {
 std::vector<Event> Machine::take_events() { return std::exchange(events_, {}); }
 
 void Machine::run() {
-  while (step()) {
-  }
+  while (step()) {}
 }
 
 bool Machine::step() {
@@ -294,7 +300,8 @@ bool Machine::top_blank() {
     return top_marker(found);
   }
   const format::Calls& calls = format_->calls;
-  const bool has_bare_calls = calls.present && options_.calls && calls.envelope != format::Envelope::kTags && is_blank(calls.section_open) && call_open_.empty();
+  const bool has_bare_calls = calls.present && options_.calls && calls.envelope != format::Envelope::kTags &&
+                              is_blank(calls.section_open) && call_open_.empty();
   if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && is_blank(message_.content)) {
     pos_ = at;
     begin_attempt(false);
@@ -410,7 +417,8 @@ void Machine::finish_open() {
   if (committed_) {
     open_at_end_ = true;
     const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces;
-    if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen || phase_ == Phase::kValue) {
+    if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen ||
+        phase_ == Phase::kValue) {
       if (!options_.partial) {
         if (phase_ == Phase::kValue) end_value(buffer_.size(), buffer_.size());
         finish_parameters();
@@ -439,13 +447,20 @@ void Machine::emit(EventKind kind, std::size_t end) {
 }
 
 void Machine::emit(EventKind kind, std::size_t end, std::string text) {
-  Event event{kind, raw(head_), raw(end), std::move(text), message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1, std::nullopt};
+  Event event{kind,
+              raw(head_),
+              raw(end),
+              std::move(text),
+              message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1,
+              std::nullopt};
   head_ = std::max(head_, end);
   pos_ = std::max(pos_, head_);
   push(std::move(event));
 }
 
-void Machine::emit_reasoning_marker(std::size_t end) { emit(options_.inline_reasoning ? EventKind::kContent : EventKind::kMarker, end); }
+void Machine::emit_reasoning_marker(std::size_t end) {
+  emit(options_.inline_reasoning ? EventKind::kContent : EventKind::kMarker, end);
+}
 
 void Machine::push(Event event) {
   if (event.kind == EventKind::kReasoning && options_.inline_reasoning) event.kind = EventKind::kContent;
@@ -507,7 +522,8 @@ std::string Machine::closing_text() const {
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
     case Phase::kPieces: return after_arguments_closing() + section;
-    case Phase::kJsonArguments: return (arguments_started_ ? scanner_.closing() : "{}") + after_arguments_closing() + section;
+    case Phase::kJsonArguments:
+      return (arguments_started_ ? scanner_.closing() : "{}") + after_arguments_closing() + section;
     default: return parameters_closing() + after_arguments_closing() + section;
   }
 }

@@ -39,8 +39,37 @@ class Machine {
   [[nodiscard]] const Options& options() const { return options_; }
 
  private:
-  enum class Phase { kTop, kReasoning, kSection, kJson, kPieces, kJsonArguments, kParameter, kKey, kValueOpen, kValue, kRecover, kAfterCall, kBetween, kEnded };
-  enum Id : int { kReasoningOpen, kReasoningClose, kContentOpen, kContentClose, kHeader, kSectionOpen, kSectionClose, kCallOpen, kCallClose, kSeparator, kParameterOpen, kParameterSeparator, kStop };
+  enum class Phase {
+    kTop,
+    kReasoning,
+    kSection,
+    kJson,
+    kPieces,
+    kJsonArguments,
+    kParameter,
+    kKey,
+    kValueOpen,
+    kValue,
+    kRecover,
+    kAfterCall,
+    kBetween,
+    kEnded
+  };
+  enum Id : int {
+    kReasoningOpen,
+    kReasoningClose,
+    kContentOpen,
+    kContentClose,
+    kHeader,
+    kSectionOpen,
+    kSectionClose,
+    kCallOpen,
+    kCallClose,
+    kSeparator,
+    kParameterOpen,
+    kParameterSeparator,
+    kStop
+  };
 
   // machine.cpp: set-up, events, content and reasoning
   void compile();
@@ -118,17 +147,18 @@ class Machine {
 
   // Markers and which of them are looked for where.
   std::vector<std::unique_ptr<Marker>> markers_;
-  MarkerSet blank_set_, text_set_, reasoning_set_, reasoning_open_set_, section_set_, after_set_, between_set_, parameter_set_, follower_set_, recover_set_, key_set_;
-  std::vector<Marker> piece_markers_;          // by piece
-  std::map<std::size_t, MarkerSet> slot_sets_; // by piece
+  MarkerSet blank_set_, text_set_, reasoning_set_, reasoning_open_set_, section_set_, after_set_, between_set_,
+      parameter_set_, follower_set_, recover_set_, key_set_;
+  std::vector<Marker> piece_markers_;           // by piece
+  std::map<std::size_t, MarkerSet> slot_sets_;  // by piece
   Marker call_open_, call_close_, section_close_, separator_, parameter_open_, parameter_separator_;
-  std::string blank_stop_;                     // a stop that is white space only
+  std::string blank_stop_;  // a stop that is white space only
   NestedSyntax nested_;
   const Marker* add_marker(std::string_view text);
 
   // Input.
   std::string buffer_;
-  std::size_t base_ = 0;     // bytes dropped from the front of the buffer
+  std::size_t base_ = 0;  // bytes dropped from the front of the buffer
   std::size_t head_ = 0;
   std::size_t pos_ = 0;
   std::size_t prompt_bytes_ = 0;  // bytes fed from the prompt's tail
@@ -139,18 +169,18 @@ class Machine {
 
   // State.
   Phase phase_ = Phase::kTop;
-  std::string trail_;        // the last marker's own white space that may still come
+  std::string trail_;  // the last marker's own white space that may still come
   bool trail_is_reasoning_ = false;
-  bool blank_ = true;        // only white space since the last marker
-  bool layout_ = false;      // ... and it is layout even if nothing follows
-  bool wrapped_ = false;     // inside content that an opening marker began
+  bool blank_ = true;     // only white space since the last marker
+  bool layout_ = false;   // ... and it is layout even if nothing follows
+  bool wrapped_ = false;  // inside content that an opening marker began
   bool in_section_ = false;
   bool reasoning_start_ = false;
-  bool open_at_end_ = false; // something was still open when the text ended
-  bool attempt_ = false;     // a call is being read whose name is not known
+  bool open_at_end_ = false;       // something was still open when the text ended
+  bool attempt_ = false;           // a call is being read whose name is not known
   std::size_t attempt_begin_ = 0;  // raw offset
-  bool bare_ = false;        // ... without any marker
-  bool expect_call_ = false; // behind a separator
+  bool bare_ = false;              // ... without any marker
+  bool expect_call_ = false;       // behind a separator
 
   // Of the current call.
   std::size_t piece_ = 0;
@@ -161,7 +191,7 @@ class Machine {
   JsonScanner scanner_;
   bool arguments_started_ = false;
   bool arguments_are_string_ = false;
-  std::size_t object_depth_ = 0;   // frame of the call's object, 0: none open
+  std::size_t object_depth_ = 0;  // frame of the call's object, 0: none open
   enum class Capture { kNone, kName, kId, kArguments };
   Capture capture_ = Capture::kNone;
   std::size_t capture_depth_ = 0;
@@ -180,7 +210,7 @@ class Machine {
   int value_depth_ = 0;
   char value_quote_ = 0;
   bool value_escape_ = false;
-  bool value_fresh_ = true;   // a quote may begin here
+  bool value_fresh_ = true;  // a quote may begin here
 
   chat::AssistantMessage message_;
   std::vector<Event> events_;

@@ -69,7 +69,9 @@ Match Marker::match(std::string_view text, bool is_end) const {
 
 std::size_t Marker::own_lead(std::string_view before) const {
   std::size_t size = 0;
-  while (size < lead_.size() && size < before.size() && lead_[lead_.size() - 1 - size] == before[before.size() - 1 - size]) ++size;
+  while (size < lead_.size() && size < before.size() &&
+         lead_[lead_.size() - 1 - size] == before[before.size() - 1 - size])
+    ++size;
   return size;
 }
 

@@ -18,7 +18,8 @@ constexpr std::size_t kLongestKey = 256;
 
 bool is_key_byte(char byte, bool is_marked) {
   if (is_marked && byte == ' ') return true;
-  return static_cast<unsigned char>(byte) > 0x20 && std::string_view("<>{}[](),\"'`").find(byte) == std::string_view::npos;
+  return static_cast<unsigned char>(byte) > 0x20 &&
+         std::string_view("<>{}[](),\"'`").find(byte) == std::string_view::npos;
 }
 
 std::string escaped(std::string_view text) {
@@ -86,7 +87,8 @@ bool Machine::value_open() {
   if (!trail_.empty()) return false;
   const std::vector<ValueForm>& forms = format_->calls.parameters.forms;
   const std::size_t at = skip_space(pos_);
-  const bool has_opens = std::any_of(forms.begin(), forms.end(), [](const ValueForm& form) { return !is_blank(form.open); });
+  const bool has_opens =
+      std::any_of(forms.begin(), forms.end(), [](const ValueForm& form) { return !is_blank(form.open); });
   if (has_opens) {
     if (at == buffer_.size() && !is_end_) return false;
     const ValueForm* best = nullptr;
@@ -138,7 +140,8 @@ void Machine::select_forms(const std::string& open) {
     terminators_.push_back(std::make_unique<Marker>(form->close + repeated + parameters.close));
     terminator_set_.add(0, terminators_.back().get());
   }
-  is_streaming_ = raw_string && !terminator_set_.empty() && (only_strings || (types_ && types_->is_only(TypeSet::kString)));
+  is_streaming_ =
+      raw_string && !terminator_set_.empty() && (only_strings || (types_ && types_->is_only(TypeSet::kString)));
   value_depth_ = 0;
   value_quote_ = 0;
   value_escape_ = false;
@@ -157,7 +160,8 @@ bool Machine::value_marked() {
     if (found.kind == MatchKind::kFull) {
       bool wait = false;
       if (is_followed(found.begin + found.size, wait)) {
-        end_value(found.begin - found.marker->own_lead(std::string_view(buffer_).substr(head_, found.begin - head_)), found.begin + found.size);
+        end_value(found.begin - found.marker->own_lead(std::string_view(buffer_).substr(head_, found.begin - head_)),
+                  found.begin + found.size);
         return true;
       }
       if (!wait) {
@@ -258,7 +262,8 @@ std::string Machine::parameters_closing() const {
   std::string out;
   if (phase_ == Phase::kKey) out = parameters.key_close;
   if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
-    const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(), [](const ValueForm& f) { return f.type == ValueType::kString; });
+    const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(),
+                                   [](const ValueForm& f) { return f.type == ValueType::kString; });
     if (form != parameters.forms.end()) out += form->open + form->close;
     out += repeated + parameters.close;
   } else if (phase_ == Phase::kValue) {

@@ -53,7 +53,8 @@ Place Parser::place() const { return state_->machine->place(); }
 bool Parser::ended() const { return state_->machine->ended(); }
 std::string Parser::closing_text() const { return state_->machine->closing_text(); }
 
-Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options, std::string_view text) {
+Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options,
+                                     std::string_view text) {
   Parser parser(std::move(format), std::move(options));
   (void)parser.feed(text);
   return parser.finish();

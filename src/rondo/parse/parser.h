@@ -27,9 +27,9 @@ namespace rondo::parse {
 
 // A token as the parser sees it.
 struct Piece {
-  std::int32_t id = -1;      // -1: plain text
-  std::string_view bytes;    // may be part of a character
-  bool is_special = false;   // a control token
+  std::int32_t id = -1;     // -1: plain text
+  std::string_view bytes;   // may be part of a character
+  bool is_special = false;  // a control token
 };
 
 struct Options {
@@ -45,7 +45,7 @@ struct Options {
 };
 
 enum class EventKind : std::uint8_t {
-  kMarker,     // syntax of the format; no text
+  kMarker,  // syntax of the format; no text
   kContent,
   kReasoning,
   kCallStart,  // a call whose name is known
@@ -58,8 +58,8 @@ struct Event {
   EventKind kind = EventKind::kMarker;
   std::size_t begin = 0;  // bytes of the sampled text that it stands for; the prompt's tail has none
   std::size_t end = 0;
-  std::string text;       // kContent, kReasoning, kArguments: the delta; kCallStart: the name; kCallId: the id
-  std::size_t call = 0;   // index, for the call events
+  std::string text;               // kContent, kReasoning, kArguments: the delta; kCallStart: the name; kCallId: the id
+  std::size_t call = 0;           // index, for the call events
   std::optional<std::string> id;  // kCallStart, if the model wrote one before
 };
 
@@ -97,6 +97,7 @@ class Parser {
 };
 
 // All of `text` at once.
-[[nodiscard]] Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options, std::string_view text);
+[[nodiscard]] Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options,
+                                                   std::string_view text);
 
 }  // namespace rondo::parse

@@ -72,7 +72,8 @@ std::shared_ptr<const Format> tags_json() {
   format.calls.section_close = "<|calls_end|>";
   format.calls.call_open = "<|call|>";
   format.calls.call_close = "<|end|>";
-  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "<|args|>"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "<|args|>"}, {CallPiece::Kind::kArguments, ""}};
   return share(format);
 }
 
@@ -83,13 +84,15 @@ std::shared_ptr<const Format> tags_parameters() {
   format.calls.call_open = "<call>\n<f=";
   format.calls.call_close = "\n</f>\n</call>";
   format.calls.separator = "\n";
-  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ">"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ">"}, {CallPiece::Kind::kArguments, ""}};
   format.calls.arguments = ArgumentStyle::kParameters;
   auto& parameters = format.calls.parameters;
   parameters.open = "\n<p=";
   parameters.key_close = ">\n";
   parameters.close = "\n</p>";
-  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "", "", ""}, {ValueType::kInteger, ValueStyle::kJson, "", "", ""},
+  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "", "", ""},
+                      {ValueType::kInteger, ValueStyle::kJson, "", "", ""},
                       {ValueType::kTrue, ValueStyle::kPython, "", "", ""}};
   return share(format);
 }
@@ -102,20 +105,24 @@ std::shared_ptr<const Format> python_calls() {
   format.calls.section_close = "]<|/py|>";
   format.calls.call_close = ")";
   format.calls.separator = ", ";
-  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "("}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "("}, {CallPiece::Kind::kArguments, ""}};
   format.calls.arguments = ArgumentStyle::kParameters;
   auto& parameters = format.calls.parameters;
   parameters.key_close = "=";
   parameters.separator = ", ";
-  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "'", "'", ""}, {ValueType::kInteger, ValueStyle::kJson, "", "", ""},
-                      {ValueType::kTrue, ValueStyle::kPython, "", "", ""}, {ValueType::kArray, ValueStyle::kPython, "", "", ""}};
+  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "'", "'", ""},
+                      {ValueType::kInteger, ValueStyle::kJson, "", "", ""},
+                      {ValueType::kTrue, ValueStyle::kPython, "", "", ""},
+                      {ValueType::kArray, ValueStyle::kPython, "", "", ""}};
   return share(format);
 }
 
 json::Value tools() {
   return json::parse(R"([{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{
     "q":{"type":"string"},"n":{"type":"integer"},"deep":{"type":"boolean"},"any":{}}}}},
-    {"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}])").value();
+    {"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}])")
+      .value();
 }
 
 // One line: reasoning, content, calls, completeness.
@@ -157,7 +164,8 @@ std::string show_events(const std::vector<Event>& events, const std::string& tex
   return show(message);
 }
 
-std::string run(const std::shared_ptr<const Format>& format, const Options& options, const std::vector<std::string>& chunks) {
+std::string run(const std::shared_ptr<const Format>& format, const Options& options,
+                const std::vector<std::string>& chunks) {
   Parser parser(format, options);
   std::vector<Event> events;
   std::string text;
@@ -212,8 +220,9 @@ TEST_CASE("content, reasoning and the stop") {
 TEST_CASE("calls as JSON objects") {
   const auto f = json_object();
   CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x\"}}\n</do><eot>") == "C() find{\"q\": \"x\"}");
-  CHECK(parsed(f, "Look.\n<do>\n{\"name\": \"find\", \"args\": {}}\n</do>\n<do>\n{\"name\": \"now\", \"args\": {}}\n</do><eot>") ==
-        "C(Look.) find{} now{}");
+  CHECK(parsed(f,
+               "Look.\n<do>\n{\"name\": \"find\", \"args\": {}}\n</do>\n<do>\n{\"name\": \"now\", \"args\": "
+               "{}}\n</do><eot>") == "C(Look.) find{} now{}");
   CHECK(parsed(f, "<muse>\nhm\n</muse>\n\n<do>{\"name\":\"find\",\"args\":{\"a\":[1,{\"b\":2}]}}</do>") ==
         "R(hm) C() find{\"a\":[1,{\"b\":2}]}");
   CHECK(parsed(f, "<do>{\"args\":{\"a\":\"</do>\"},\"name\":\"find\"}</do>") == "C() find{\"a\":\"</do>\"}");
@@ -226,7 +235,8 @@ TEST_CASE("malformed calls") {
   const auto f = json_object();
   CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x") == "C() find{\"q\": \"x!unclosed ...");
   CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": 1}}") == "C() find{\"q\": 1} ...");
-  CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": x}}\n</do><eot>") == "C() find{\"q\": x}}!invalid_json");
+  CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": x}}\n</do><eot>") ==
+        "C() find{\"q\": x}}!invalid_json");
   CHECK(parsed(f, "see <do> in the text") == "C(see <do> in the text)");
   CHECK(parsed(f, "<do>\n{\"args\": {}}\n</do>") == "C(<do>\n{\"args\": {}}\n</do>)");
   CHECK(parsed(f, "<do>{\"nam") == "C(<do>{\"nam) ...");
@@ -234,13 +244,15 @@ TEST_CASE("malformed calls") {
   options.tools = tools();
   CHECK(parsed(f, "<do>{\"name\":\"other\",\"args\":{}}</do>", options) == "C() other{}!unknown_tool");
   options.calls = false;
-  CHECK(parsed(f, "<do>{\"name\":\"find\",\"args\":{}}</do>", options) == "C(<do>{\"name\":\"find\",\"args\":{}}</do>)");
+  CHECK(parsed(f, "<do>{\"name\":\"find\",\"args\":{}}</do>", options) ==
+        "C(<do>{\"name\":\"find\",\"args\":{}}</do>)");
 }
 
 TEST_CASE("calls as a JSON array") {
   const auto f = json_array();
-  CHECK(parsed(f, "[CALLS][{\"id\":\"7\",\"function\":{\"name\":\"find\",\"args\":{\"q\":1}}},{\"function\":{\"args\":{},\"name\":\"now\"},\"id\":\"8\"}]<eot>") ==
-        "C() find{\"q\":1}#7 now{}#8");
+  CHECK(parsed(f,
+               "[CALLS][{\"id\":\"7\",\"function\":{\"name\":\"find\",\"args\":{\"q\":1}}},{\"function\":{\"args\":{},"
+               "\"name\":\"now\"},\"id\":\"8\"}]<eot>") == "C() find{\"q\":1}#7 now{}#8");
   CHECK(parsed(f, "Hm [CALLS] [ {\"function\": {\"name\": \"now\"}} ] ") == "C(Hm ) now{}");
   CHECK(parsed(f, "[CALLS]{\"function\": {\"name\": \"now\", \"args\": {}}}") == "C() now{}");
   CHECK(parsed(f, "[CALLS][{\"function\": {\"name\": \"now\", \"args\": {}}}<eot>") == "C() now{}");
@@ -251,15 +263,19 @@ TEST_CASE("bare JSON calls") {
   Options options;
   options.tools = tools();
   CHECK(parsed(f, "{\"name\": \"find\", \"parameters\": {\"q\": \"x\"}}<eot>", options) == "C() find{\"q\": \"x\"}");
-  CHECK(parsed(f, "{\"name\": \"Ann\", \"parameters\": {}}<eot>", options) == "C({\"name\": \"Ann\", \"parameters\": {}})");
+  CHECK(parsed(f, "{\"name\": \"Ann\", \"parameters\": {}}<eot>", options) ==
+        "C({\"name\": \"Ann\", \"parameters\": {}})");
   CHECK(parsed(f, "{\"x\": 1}") == "C({\"x\": 1})");
-  CHECK(parsed(f, "Yes: {\"name\": \"find\", \"parameters\": {}}") == "C(Yes: {\"name\": \"find\", \"parameters\": {}})");
+  CHECK(parsed(f, "Yes: {\"name\": \"find\", \"parameters\": {}}") ==
+        "C(Yes: {\"name\": \"find\", \"parameters\": {}})");
 }
 
 TEST_CASE("calls in tags with JSON") {
   const auto f = tags_json();
-  CHECK(parsed(f, "<|calls|><|call|>find<|args|>{\"q\": 1}<|end|><|call|>now<|args|>{}<|end|><|calls_end|><eot>") == "C() find{\"q\": 1} now{}");
-  CHECK(parsed(f, "ok\n<|calls|>\n<|call|> find <|args|>\n{\"q\": 1}\n<|end|>\n<|calls_end|>\n") == "C(ok\n) find{\"q\": 1}");
+  CHECK(parsed(f, "<|calls|><|call|>find<|args|>{\"q\": 1}<|end|><|call|>now<|args|>{}<|end|><|calls_end|><eot>") ==
+        "C() find{\"q\": 1} now{}");
+  CHECK(parsed(f, "ok\n<|calls|>\n<|call|> find <|args|>\n{\"q\": 1}\n<|end|>\n<|calls_end|>\n") ==
+        "C(ok\n) find{\"q\": 1}");
   CHECK(parsed(f, "<|call|>now<|args|><|end|>") == "C() now{}");
   CHECK(parsed(f, "<|calls|><|call|>find<|args|>{\"q\": 1}<|calls_end|>") == "C() find{\"q\": 1}");
   CHECK(parsed(f, "<|calls|><|call|>fi nd<|args|>{}") == "C(<|calls|><|call|>fi nd<|args|>{})");
@@ -273,10 +289,12 @@ TEST_CASE("calls in tags with parameters") {
   const std::string call = "<call>\n<f=find>\n<p=q>\n42\n</p>\n<p=n>\n7\n</p>\n<p=deep>\nTrue\n</p>\n</f>\n</call>";
   CHECK(parsed(f, call + "<eot>") == "C() find{\"q\":42,\"n\":7,\"deep\":true}");
   CHECK(parsed(f, call, options) == "C() find{\"q\":\"42\",\"n\":7,\"deep\":true}");
-  CHECK(parsed(f, call + "\n" + call, options) == "C() find{\"q\":\"42\",\"n\":7,\"deep\":true} find{\"q\":\"42\",\"n\":7,\"deep\":true}");
+  CHECK(parsed(f, call + "\n" + call, options) ==
+        "C() find{\"q\":\"42\",\"n\":7,\"deep\":true} find{\"q\":\"42\",\"n\":7,\"deep\":true}");
   CHECK(parsed(f, "<call><f=find><p=q>a\nb</p></f></call>", options) == "C() find{\"q\":\"a\\nb\"}");
   CHECK(parsed(f, "<call>\n<f=now>\n</f>\n</call>", options) == "C() now{}");
-  CHECK(parsed(f, "<call>\n<f=find>\n<p=q>\nuse </p> here\n</p>\n</f>\n</call>", options) == "C() find{\"q\":\"use </p> here\"}");
+  CHECK(parsed(f, "<call>\n<f=find>\n<p=q>\nuse </p> here\n</p>\n</f>\n</call>", options) ==
+        "C() find{\"q\":\"use </p> here\"}");
   CHECK(parsed(f, "<call>\n<f=find>\n<p=q>\nx\n</p>\n</call>", options) == "C() find{\"q\":\"x\"}");
   CHECK(parsed(f, "<call>\n<f=find>\n<p=q>\nx", options) == "C() find{\"q\":\"x\"}!unclosed ...");
   CHECK(parsed(f, "<call>\n<f=find>\noops\n</f>\n</call>", options) == "C() find{}!malformed");
@@ -324,7 +342,8 @@ TEST_CASE("partial text and strict parsing") {
   Options options;
   options.partial = true;
   CHECK(run(json_object(), options, {"Hello <d"}) == "C(Hello )");
-  CHECK(run(json_object(), options, {"<do>{\"name\":\"find\",\"args\":{\"q\":\"x"}) == "C() find{\"q\":\"x!unclosed ...");
+  CHECK(run(json_object(), options, {"<do>{\"name\":\"find\",\"args\":{\"q\":\"x"}) ==
+        "C() find{\"q\":\"x!unclosed ...");
   options.partial = false;
   options.strict = true;
   const auto strict = parse(json_object(), options, "ok <do>{\"name\":\"find\",\"args\":{x}}</do>");

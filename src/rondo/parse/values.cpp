@@ -87,7 +87,8 @@ std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& ro
   if (set.empty() && schema.find("properties") != nullptr) set.add(TypeSet::kObject);
   if (set.empty() && schema.find("items") != nullptr) set.add(TypeSet::kArray);
   if (set.empty()) return std::nullopt;
-  if (const json::Value* nullable = schema.find("nullable"); nullable != nullptr && nullable->kind() == json::Kind::kBool && nullable->as_bool()) {
+  if (const json::Value* nullable = schema.find("nullable");
+      nullable != nullptr && nullable->kind() == json::Kind::kBool && nullable->as_bool()) {
     set.add(TypeSet::kNull);
   }
   return set;
@@ -145,7 +146,8 @@ class LiteralReader {
   }
 
   std::optional<std::string> string() {
-    if (!syntax_.string_open.empty() && syntax_.string_open != "'" && syntax_.string_open != "\"" && eat(syntax_.string_open)) {
+    if (!syntax_.string_open.empty() && syntax_.string_open != "'" && syntax_.string_open != "\"" &&
+        eat(syntax_.string_open)) {
       const std::size_t end = text_.find(syntax_.string_close, at_);
       if (end == std::string_view::npos) return std::nullopt;
       std::string out(text_.substr(at_, end - at_));
@@ -260,7 +262,9 @@ class LiteralReader {
 
   std::optional<json::Value> scalar() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && !is_space(text_[at_]) && std::string_view(",]}){[(:").find(text_[at_]) == std::string_view::npos) ++at_;
+    while (at_ < text_.size() && !is_space(text_[at_]) &&
+           std::string_view(",]}){[(:").find(text_[at_]) == std::string_view::npos)
+      ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (syntax_.python || !syntax_.string_open.empty()) {
       if (word == "True") return json::Value(true);
@@ -301,16 +305,20 @@ bool TypeSet::allows(const json::Value& value) const {
   }
 }
 
-std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root) { return types_at(schema, root, 0); }
+std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root) {
+  return types_at(schema, root, 0);
+}
 
 const json::Value* property_schema(const json::Value& schema, const json::Value& root, std::string_view key) {
   return property_at(schema, root, key, 0);
 }
 
-std::optional<json::Value> read_literal(std::string_view text, const NestedSyntax& syntax) { return LiteralReader(text, syntax).whole(); }
+std::optional<json::Value> read_literal(std::string_view text, const NestedSyntax& syntax) {
+  return LiteralReader(text, syntax).whole();
+}
 
-json::Value read_value(std::string_view text, const std::vector<const ValueForm*>& forms, const std::optional<TypeSet>& types,
-                       const NestedSyntax& syntax) {
+json::Value read_value(std::string_view text, const std::vector<const ValueForm*>& forms,
+                       const std::optional<TypeSet>& types, const NestedSyntax& syntax) {
   bool raw_string = false;
   bool only_strings = true;
   bool python = syntax.python;

@@ -15,7 +15,15 @@ namespace rondo::parse {
 // JSON types as a set.
 class TypeSet {
  public:
-  enum Type : std::uint8_t { kString = 1, kInteger = 2, kNumber = 4, kBoolean = 8, kNull = 16, kObject = 32, kArray = 64 };
+  enum Type : std::uint8_t {
+    kString = 1,
+    kInteger = 2,
+    kNumber = 4,
+    kBoolean = 8,
+    kNull = 16,
+    kObject = 32,
+    kArray = 64
+  };
   TypeSet() = default;
   explicit TypeSet(unsigned bits) : bits_(static_cast<std::uint8_t>(bits)) {}
   void add(Type type) { bits_ = static_cast<std::uint8_t>(bits_ | type); }
@@ -33,7 +41,8 @@ class TypeSet {
 // The types that `schema` allows; nullopt if it does not say.  `root` resolves local references.
 [[nodiscard]] std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root);
 // The schema of property `key`, nullptr if there is none.
-[[nodiscard]] const json::Value* property_schema(const json::Value& schema, const json::Value& root, std::string_view key);
+[[nodiscard]] const json::Value* property_schema(const json::Value& schema, const json::Value& root,
+                                                 std::string_view key);
 
 // How strings inside nested values are quoted, beside JSON and Python quotes.
 struct NestedSyntax {

@@ -30,7 +30,8 @@ class ToolResults {
 
   // The result that answers a call of `name`: the first one with that name, else the first one left; nullptr if none.
   const json::Value* take(std::string_view name) {
-    auto found = std::find_if(open_.begin(), open_.end(), [&](const json::Value* m) { return m->find_string("name") == name; });
+    auto found =
+        std::find_if(open_.begin(), open_.end(), [&](const json::Value* m) { return m->find_string("name") == name; });
     if (found == open_.end()) found = open_.begin();
     if (found == open_.end()) return nullptr;
     const json::Value* result = *found;
@@ -60,7 +61,8 @@ json::Value call_message(std::string_view id, std::string_view name, json::Value
 }
 
 std::string_view reasoning_field(const ParsedCompletion& completion) {
-  return completion.input.reasoning_field.empty() ? std::string_view("reasoning_content") : completion.input.reasoning_field;
+  return completion.input.reasoning_field.empty() ? std::string_view("reasoning_content")
+                                                  : completion.input.reasoning_field;
 }
 
 json::Value arguments_value(const std::string& arguments, bool as_text) {
@@ -87,8 +89,8 @@ json::Array history_calls(const ParsedCompletion& completion, const json::Array&
 
 // A message of the completion's kind without its text: same calls (names and ids), placeholder arguments, content and
 // reasoning where the completion has some.
-json::Value placeholder(const ParsedCompletion& completion, const json::Array& new_messages, const json::Value& arguments,
-                        const json::Value& no_content) {
+json::Value placeholder(const ParsedCompletion& completion, const json::Array& new_messages,
+                        const json::Value& arguments, const json::Value& no_content) {
   const chat::AssistantMessage& parsed = completion.message;
   json::Object message;
   message.set("role", "assistant");
@@ -154,7 +156,8 @@ void append_text(const TurnContext& context, std::string_view text, Bridged& out
 
 // The pieces of `suffix.full` from byte `begin` on.  The history close before it is tokenized along, because some
 // tokenizers treat the start of a text differently from what follows a token.
-std::vector<Piece> suffix_pieces(const TurnContext& context, const SuffixRender& suffix, std::size_t begin, ContentSpecials specials) {
+std::vector<Piece> suffix_pieces(const TurnContext& context, const SuffixRender& suffix, std::size_t begin,
+                                 ContentSpecials specials) {
   const std::size_t lead = begin == suffix.close.suffix_begin ? suffix.close.history_close.size() : 0;
   std::vector<Piece> pieces = encode_range(context, suffix.full, begin - lead, suffix.full.text.size(), specials);
   std::erase_if(pieces, [lead](const Piece& piece) { return piece.begin < lead; });
@@ -167,8 +170,8 @@ std::vector<Piece> suffix_pieces(const TurnContext& context, const SuffixRender&
 
 // How the sampled completion ends, in terms of stop tokens.
 struct SampledEnd {
-  std::optional<TokenId> stop;       // the last stop token in it
-  std::span<const TokenId> trailing; // what was sampled behind that
+  std::optional<TokenId> stop;        // the last stop token in it
+  std::span<const TokenId> trailing;  // what was sampled behind that
 };
 
 SampledEnd sampled_end(const TurnProfile& profile, std::span<const TokenId> completion) {
@@ -191,7 +194,8 @@ bool opens_a_turn(const TurnContext& context, std::span<const TokenId> ids) {
 // Number of leading `pieces` that were already sampled behind the stop token.
 std::size_t already_sampled(std::span<const TokenId> trailing, std::span<const Piece> pieces) {
   if (trailing.empty() || trailing.size() > pieces.size()) return 0;
-  const bool same = std::equal(trailing.begin(), trailing.end(), pieces.begin(), [](TokenId id, const Piece& piece) { return id == piece.id; });
+  const bool same = std::equal(trailing.begin(), trailing.end(), pieces.begin(),
+                               [](TokenId id, const Piece& piece) { return id == piece.id; });
   return same ? trailing.size() : 0;
 }
 
@@ -202,7 +206,8 @@ void close_turn(const TurnContext& context, const BridgeRequest& request, const 
   const Result<std::string> sampled = context.tokenizer.decode(request.completion_ids, {});
   // The closers of a call are the format's business; those of plain content stand in the render.
   if (!has_calls && text.empty() && !(sampled.ok() && sampled.value().ends_with(close.closers))) text = close.closers;
-  if (!text.empty()) out.notes.push_back("the completion was cut off; " + text::quoted(text) + " closes what it left open");
+  if (!text.empty())
+    out.notes.push_back("the completion was cut off; " + text::quoted(text) + " closes what it left open");
   if (!close.stop_opens_next) {
     text += close.stop;
     out.notes.push_back("the completion has no stop token; " + text::quoted(close.stop) + " was added");
@@ -210,8 +215,8 @@ void close_turn(const TurnContext& context, const BridgeRequest& request, const 
   append_text(context, text, out);
 }
 
-void append_suffix(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request, const SuffixRender& suffix,
-                   Bridged& out) {
+void append_suffix(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request,
+                   const SuffixRender& suffix, Bridged& out) {
   const TurnClose& close = suffix.close;
   const SampledEnd end = sampled_end(profile, request.completion_ids);
   const bool closed = end.stop.has_value() || ends_with_literal_stop(context, close, request.completion_ids);
@@ -224,7 +229,8 @@ void append_suffix(const TurnContext& context, const TurnProfile& profile, const
   const std::size_t skipped = already_sampled(end.trailing, pieces);
   if (skipped == 0 && opens_a_turn(context, end.trailing) && !close.stop_opens_next) {
     append_text(context, close.stop, out);
-    out.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) + " closes it");
+    out.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) +
+                        " closes it");
   }
   const std::vector<std::int32_t> owners = piece_owners(suffix.full, begin, pieces);
   for (std::size_t i = skipped; i < pieces.size(); ++i) {
@@ -262,7 +268,8 @@ json::Value history_message(const ParsedCompletion& completion, const json::Arra
 Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request) {
   for (std::size_t i = 0; i < request.new_messages.size(); ++i) {
     if (request.new_messages[i].find_string("role") == "assistant") {
-      return failure(ErrorCode::kInvalidArgument, "new_messages[" + std::to_string(i) + "] has the role `assistant`; sampled turns are never rendered");
+      return failure(ErrorCode::kInvalidArgument, "new_messages[" + std::to_string(i) +
+                                                      "] has the role `assistant`; sampled turns are never rendered");
     }
   }
   const json::Array history = request.messages ? *request.messages : stand_in_history();
@@ -276,7 +283,8 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
   out.message_indices.assign(old_size, text::kNoMessage);
   append_suffix(context, profile, request, suffix.value(), out);
   out.appended = out.ids.size() - old_size;
-  out.lossy = find_lossy(context, history, history_message(*request.completion, request.new_messages), request.new_messages);
+  out.lossy =
+      find_lossy(context, history, history_message(*request.completion, request.new_messages), request.new_messages);
   return out;
 }
 

@@ -36,17 +36,17 @@ struct BridgeRequest {
   const ParsedCompletion* completion = nullptr;        // REQUIRES: not null
   // The messages behind prompt_ids; without them one plain user message stands for them.
   std::optional<json::Array> messages;
-  json::Array new_messages;                            // REQUIRES: none with role `assistant`
+  json::Array new_messages;  // REQUIRES: none with role `assistant`
   ContentSpecials specials = ContentSpecials::kText;
 };
 
 // Something of the earlier turns that the template would write differently once the new messages follow.  The bridge
 // keeps the old ids all the same.
 struct LossyFinding {
-  std::string what;                          // a sentence
-  std::int32_t message = text::kNoMessage;   // index in messages + completion
-  std::string place;                         // origin of the differing text: "messages[1].reasoning_content"
-  std::int32_t line = 0;                     // template line, 0 if unknown
+  std::string what;                         // a sentence
+  std::int32_t message = text::kNoMessage;  // index in messages + completion
+  std::string place;                        // origin of the differing text: "messages[1].reasoning_content"
+  std::int32_t line = 0;                    // template line, 0 if unknown
   std::int32_t column = 0;
 };
 
@@ -55,13 +55,14 @@ struct Bridged {
   std::vector<std::int32_t> message_indices;  // per id: index in new_messages, -1 for everything else
   std::size_t appended = 0;
   std::string appended_text;
-  std::vector<std::string> notes;             // what was synthesised or replaced by a stand-in, and why
+  std::vector<std::string> notes;  // what was synthesised or replaced by a stand-in, and why
   std::vector<LossyFinding> lossy;
 };
 
 // Fails with kInvalidArgument (an assistant message among the new ones), kCannotBridge (the template writes nothing
 // that ends an assistant turn, or raises with the new messages) or as the template does.
-[[nodiscard]] Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request);
+[[nodiscard]] Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile,
+                                     const BridgeRequest& request);
 
 // The completion as a history message in the field names of the public chat APIs and the shape that the template wants.
 // Calls without an id get the ids of the tool results that answer them.

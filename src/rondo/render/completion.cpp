@@ -27,11 +27,13 @@ Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId>
 
 }  // namespace
 
-Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format, const tokenizer::Tokenizer& tokenizer,
-                                   const TurnProfile& profile, const std::optional<json::Value>& tools,
-                                   std::span<const TokenId> prompt_ids, std::span<const TokenId> completion_ids) {
+Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format,
+                                   const tokenizer::Tokenizer& tokenizer, const TurnProfile& profile,
+                                   const std::optional<json::Value>& tools, std::span<const TokenId> prompt_ids,
+                                   std::span<const TokenId> completion_ids) {
   if (const Status valid = check_ids(tokenizer, completion_ids); !valid.ok()) return valid.error();
-  const auto first_stop = std::find_if(completion_ids.begin(), completion_ids.end(), [&](TokenId id) { return profile.is_stop(id); });
+  const auto first_stop =
+      std::find_if(completion_ids.begin(), completion_ids.end(), [&](TokenId id) { return profile.is_stop(id); });
   const bool stopped = first_stop != completion_ids.end();
   const auto body = completion_ids.first(static_cast<std::size_t>(first_stop - completion_ids.begin()));
   const std::size_t tail = std::min(prompt_ids.size(), kPromptTailTokens);

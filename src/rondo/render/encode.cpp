@@ -16,7 +16,8 @@ bool came_from_input_lists(const text::Run& run, const text::Origins& origins) {
 
 // A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to its
 // last byte.  A template may glue `<|` + role + `|>` without ever comparing the role; its turns need their markers.
-bool is_known_role(const jinja::Template& chat_template, const text::Run& run, const text::Origins& origins, std::string_view bytes) {
+bool is_known_role(const jinja::Template& chat_template, const text::Run& run, const text::Origins& origins,
+                   std::string_view bytes) {
   if (run.kind != text::RunKind::kData || run.source_offset != 0) return false;
   if (origins.paths.depth(run.path()) != 3 || origins.paths.step_name(run.path()) != "role") return false;
   const std::vector<std::string>& known = chat_template.compared_roles();
@@ -33,7 +34,8 @@ void add_range(std::vector<ByteRange>& ranges, std::size_t begin, std::size_t en
 
 // Calls `visit(piece index, run)` for the run that holds each piece's first byte.
 template <typename Visit>
-void for_each_piece_run(const jinja::Rendered& rendered, std::size_t begin, const std::vector<Piece>& pieces, Visit visit) {
+void for_each_piece_run(const jinja::Rendered& rendered, std::size_t begin, const std::vector<Piece>& pieces,
+                        Visit visit) {
   const auto runs = rendered.text.runs();
   std::size_t run_index = 0;
   std::size_t run_begin = 0;
@@ -59,7 +61,8 @@ std::string generation_prompt_text(const TurnContext& context) {
 }
 
 // The offset behind the longest run of whole tokens of the generation prompt that `lead` contains; npos if none.
-std::size_t behind_generation_prompt(const tokenizer::Tokenizer& tokenizer, const std::string& prompt, std::string_view lead) {
+std::size_t behind_generation_prompt(const tokenizer::Tokenizer& tokenizer, const std::string& prompt,
+                                     std::string_view lead) {
   const std::vector<Piece> pieces = tokenizer.encode(prompt, {});
   for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
     const std::string_view part = std::string_view(prompt).substr(0, piece->end);
@@ -73,22 +76,26 @@ std::size_t behind_generation_prompt(const tokenizer::Tokenizer& tokenizer, cons
 std::size_t sampled_begin(const TurnContext& context, const std::string& prompt, const jinja::Rendered& rendered,
                           const json::Array& messages, std::size_t index, Extent lead) {
   const std::string_view text = rendered.text.bytes();
-  const std::size_t behind = behind_generation_prompt(context.tokenizer, prompt, text.substr(lead.begin, lead.end - lead.begin));
+  const std::size_t behind =
+      behind_generation_prompt(context.tokenizer, prompt, text.substr(lead.begin, lead.end - lead.begin));
   if (behind != std::string_view::npos) return lead.begin + behind;
   // No header of its own: ask the template what the prompt was when the model wrote this turn.
   const json::Array before(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(index));
   const Result<jinja::Rendered> asked = render_messages(context, before, true);
-  if (asked.ok() && text.starts_with(asked.value().text.bytes())) return std::max(lead.begin, asked.value().text.size());
+  if (asked.ok() && text.starts_with(asked.value().text.bytes()))
+    return std::max(lead.begin, asked.value().text.size());
   return lead.begin;
 }
 
-std::size_t sampled_end(const TurnContext& context, const PlainClose& plain, const jinja::Rendered& rendered, std::int32_t index,
-                        std::size_t data_end) {
+std::size_t sampled_end(const TurnContext& context, const PlainClose& plain, const jinja::Rendered& rendered,
+                        std::int32_t index, std::size_t data_end) {
   const std::string_view text = rendered.text.bytes();
   const std::size_t end = tail_end(rendered, index, data_end);
-  if (const auto marker = closing_marker(context.tokenizer, text.substr(data_end, end - data_end))) return data_end + marker->end;
+  if (const auto marker = closing_marker(context.tokenizer, text.substr(data_end, end - data_end)))
+    return data_end + marker->end;
   if (plain.marker) return end;
-  const std::vector<Marker> next = markers(context.tokenizer, text.substr(end, std::min<std::size_t>(64, text.size() - end)));
+  const std::vector<Marker> next =
+      markers(context.tokenizer, text.substr(end, std::min<std::size_t>(64, text.size() - end)));
   return !next.empty() && next.front().begin == 0 ? end + next.front().end : end;
 }
 
@@ -101,14 +108,15 @@ std::vector<ByteRange> trusted_ranges(const jinja::Template& chat_template, cons
     const std::size_t begin = at;
     at += run.size;
     const std::string_view bytes = std::string_view(rendered.text.bytes()).substr(begin, run.size);
-    if (came_from_input_lists(run, rendered.origins) && !is_known_role(chat_template, run, rendered.origins, bytes)) continue;
+    if (came_from_input_lists(run, rendered.origins) && !is_known_role(chat_template, run, rendered.origins, bytes))
+      continue;
     add_range(ranges, begin, at);
   }
   return ranges;
 }
 
-std::vector<Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered, std::size_t begin, std::size_t end,
-                                ContentSpecials specials) {
+std::vector<Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered, std::size_t begin,
+                                std::size_t end, ContentSpecials specials) {
   const std::string_view part = std::string_view(rendered.text.bytes()).substr(begin, end - begin);
   tokenizer::EncodeOptions options;
   std::vector<ByteRange> allowed;
@@ -123,13 +131,16 @@ std::vector<Piece> encode_range(const TurnContext& context, const jinja::Rendere
   return context.tokenizer.encode(part, options);
 }
 
-std::vector<std::int32_t> piece_owners(const jinja::Rendered& rendered, std::size_t begin, const std::vector<Piece>& pieces) {
+std::vector<std::int32_t> piece_owners(const jinja::Rendered& rendered, std::size_t begin,
+                                       const std::vector<Piece>& pieces) {
   std::vector<std::int32_t> owners(pieces.size(), text::kNoMessage);
-  for_each_piece_run(rendered, begin, pieces, [&](std::size_t i, const text::Run& run) { owners[i] = owner(run, rendered.origins); });
+  for_each_piece_run(rendered, begin, pieces,
+                     [&](std::size_t i, const text::Run& run) { owners[i] = owner(run, rendered.origins); });
   return owners;
 }
 
-std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered, const json::Array& messages) {
+std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
+                                    const json::Array& messages) {
   std::vector<Extent> out;
   std::optional<PlainClose> plain;  // probed only when there is an assistant turn
   std::string prompt;
@@ -153,7 +164,8 @@ std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Ren
 }
 
 Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::Tokenizer& tokenizer,
-                       const chat::Conversation& conversation, const tmpl::ApplyOptions& options, ContentSpecials specials) {
+                       const chat::Conversation& conversation, const tmpl::ApplyOptions& options,
+                       ContentSpecials specials) {
   const TurnContext context{chat_template, tokenizer, conversation, options};
   Result<jinja::Rendered> applied = tmpl::apply(chat_template, conversation, options);
   if (!applied.ok()) return applied.error();
@@ -164,8 +176,9 @@ Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::To
   out.text = rendered.text.bytes();
   out.message_indices = piece_owners(rendered, 0, pieces);
   out.content_mask.resize(pieces.size());
-  for_each_piece_run(rendered, 0, pieces,
-                     [&](std::size_t i, const text::Run& run) { out.content_mask[i] = is_message_data(run, rendered.origins) ? 1 : 0; });
+  for_each_piece_run(rendered, 0, pieces, [&](std::size_t i, const text::Run& run) {
+    out.content_mask[i] = is_message_data(run, rendered.origins) ? 1 : 0;
+  });
   const std::vector<Extent> sampled = sampled_extents(context, rendered, conversation.messages);
   std::size_t extent = 0;
   for (const Piece& piece : pieces) {

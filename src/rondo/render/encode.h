@@ -21,7 +21,8 @@ enum class ContentSpecials : std::uint8_t {
 
 // Where added tokens may be recognised in `rendered`: bytes that no message, tool or document wrote.  One exception: a
 // role name glued between literals, when it is a role of the chat APIs or one that the template itself compares against.
-[[nodiscard]] std::vector<tokenizer::ByteRange> trusted_ranges(const jinja::Template& chat_template, const jinja::Rendered& rendered);
+[[nodiscard]] std::vector<tokenizer::ByteRange> trusted_ranges(const jinja::Template& chat_template,
+                                                               const jinja::Rendered& rendered);
 
 // The tokens of bytes [begin, end) of a rendered prompt, offsets relative to `begin`.
 // REQUIRES: begin <= end <= size of the text.
@@ -32,10 +33,10 @@ enum class ContentSpecials : std::uint8_t {
 struct Encoded {
   std::string text;
   std::vector<tokenizer::TokenId> ids;
-  std::vector<std::uint32_t> begins;           // first byte of each id in `text`
-  std::vector<std::int32_t> message_indices;   // the message an id belongs to, by its first byte; -1: nobody
-  std::vector<std::uint8_t> content_mask;      // 1: the first byte is a message's own data
-  std::vector<std::uint8_t> sampled_mask;      // 1: the model would have written it as part of an assistant turn
+  std::vector<std::uint32_t> begins;          // first byte of each id in `text`
+  std::vector<std::int32_t> message_indices;  // the message an id belongs to, by its first byte; -1: nobody
+  std::vector<std::uint8_t> content_mask;     // 1: the first byte is a message's own data
+  std::vector<std::uint8_t> sampled_mask;     // 1: the model would have written it as part of an assistant turn
 };
 
 // Fails as tmpl::apply does.

@@ -35,7 +35,8 @@ std::string outcome(bool value) { return value ? "true" : "false"; }
 
 // The place is rewritten text: a serialised value, a printed scalar, an escaped string.
 bool is_rewritten(const text::Run& run) {
-  return run.kind == text::RunKind::kSerialiser || run.kind == text::RunKind::kScalar || run.kind == text::RunKind::kEscaped;
+  return run.kind == text::RunKind::kSerialiser || run.kind == text::RunKind::kScalar ||
+         run.kind == text::RunKind::kEscaped;
 }
 
 const jinja::Strip* strip_of_message(const jinja::Rendered& rendered, std::int32_t message) {
@@ -45,17 +46,20 @@ const jinja::Strip* strip_of_message(const jinja::Rendered& rendered, std::int32
   return nullptr;
 }
 
-void explain(const TurnContext& context, const jinja::Rendered& rerendered, const jinja::Rendered* before, const text::Run* run,
-             Break& out) {
-  const bool only_spacing = out.kept.find_first_not_of(" \t\r\n") == std::string::npos || out.kept.front() == '\n' || out.kept.front() == ' ';
+void explain(const TurnContext& context, const jinja::Rendered& rerendered, const jinja::Rendered* before,
+             const text::Run* run, Break& out) {
+  const bool only_spacing =
+      out.kept.find_first_not_of(" \t\r\n") == std::string::npos || out.kept.front() == '\n' || out.kept.front() == ' ';
   const jinja::Strip* strip = strip_of_message(rerendered, out.message);
   if (strip != nullptr && only_spacing) {
     out.line = strip->line;
-    out.cause = "line " + std::to_string(strip->line) + " cuts characters off " + rerendered.origins.paths.to_string(strip->path);
+    out.cause = "line " + std::to_string(strip->line) + " cuts characters off " +
+                rerendered.origins.paths.to_string(strip->path);
     return;
   }
   if (run != nullptr && is_rewritten(*run)) {
-    out.cause = rerendered.origins.paths.to_string(run->path()) + " is written again by the template's serialiser, not copied";
+    out.cause =
+        rerendered.origins.paths.to_string(run->path()) + " is written again by the template's serialiser, not copied";
     return;
   }
   if (before != nullptr) {
@@ -64,12 +68,13 @@ void explain(const TurnContext& context, const jinja::Rendered& rerendered, cons
     if (flip != nullptr) {
       out.line = flip->line;
       out.column = flip->column;
-      out.cause = "line " + std::to_string(flip->line) + " `" + source_line(context.chat_template, flip->line) + "` was " +
-                  outcome(!flip->outcome) + ", now " + outcome(flip->outcome);
+      out.cause = "line " + std::to_string(flip->line) + " `" + source_line(context.chat_template, flip->line) +
+                  "` was " + outcome(!flip->outcome) + ", now " + outcome(flip->outcome);
       return;
     }
   }
-  out.cause = out.line > 0 ? "line " + std::to_string(out.line) + " writes text that the model did not write" : "the model's own spelling is not kept";
+  out.cause = out.line > 0 ? "line " + std::to_string(out.line) + " writes text that the model did not write"
+                           : "the model's own spelling is not kept";
 }
 
 }  // namespace

@@ -8,7 +8,9 @@ namespace rondo::render {
 namespace {
 
 std::size_t common_prefix(std::string_view a, std::string_view b) {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first - a.begin());
+  return static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first -
+      a.begin());
 }
 
 // The owner of byte `at` in `rendered`, or kNoMessage.
@@ -22,8 +24,8 @@ std::int32_t owner_at(const jinja::Rendered& rendered, std::size_t at) {
 }
 
 // A finding if `after` does not start with bytes [0, kept) of `before`.
-std::optional<LossyFinding> compare(const TurnContext& context, const jinja::Rendered& before, std::size_t kept, const jinja::Rendered& after,
-                                    const std::string& what) {
+std::optional<LossyFinding> compare(const TurnContext& context, const jinja::Rendered& before, std::size_t kept,
+                                    const jinja::Rendered& after, const std::string& what) {
   const std::string_view old_text = std::string_view(before.text.bytes()).substr(0, kept);
   const std::size_t same = common_prefix(old_text, after.text.bytes());
   if (same == old_text.size()) return std::nullopt;
@@ -37,7 +39,8 @@ std::optional<LossyFinding> compare(const TurnContext& context, const jinja::Ren
   if (flip != nullptr) {
     finding.line = flip->line;
     finding.column = flip->column;
-    finding.what += "; line " + std::to_string(flip->line) + " `" + source_line(context.chat_template, flip->line) + "` now goes the other way";
+    finding.what += "; line " + std::to_string(flip->line) + " `" + source_line(context.chat_template, flip->line) +
+                    "` now goes the other way";
   }
   return finding;
 }
@@ -46,7 +49,8 @@ bool writes_path(const jinja::Rendered& rendered, std::int32_t index, const std:
   const text::PathTable& paths = rendered.origins.paths;
   for (const text::Run& run : rendered.text.runs()) {
     if (run.path() == text::PathId::kNone || paths.message(run.path()) != index) continue;
-    const std::string_view field = paths.depth(run.path()) >= 3 ? paths.step_name(paths.prefix(run.path(), 3)) : std::string_view();
+    const std::string_view field =
+        paths.depth(run.path()) >= 3 ? paths.step_name(paths.prefix(run.path(), 3)) : std::string_view();
     if (std::find(fields.begin(), fields.end(), field) != fields.end()) return true;
   }
   return false;
@@ -57,7 +61,8 @@ bool has_text(const json::Value& message, std::string_view field) {
   return text && text->find_first_not_of(" \t\r\n") != std::string_view::npos;
 }
 
-void add_dropped_fields(const jinja::Rendered& after, const json::Value& assistant, std::int32_t index, std::vector<LossyFinding>& out) {
+void add_dropped_fields(const jinja::Rendered& after, const json::Value& assistant, std::int32_t index,
+                        std::vector<LossyFinding>& out) {
   const auto add = [&](const char* field) {
     LossyFinding finding;
     finding.message = index;
@@ -66,15 +71,17 @@ void add_dropped_fields(const jinja::Rendered& after, const json::Value& assista
     out.push_back(std::move(finding));
   };
   // Templates read reasoning under one of several names; the aliases of template_variables() are two of them.
-  if (has_text(assistant, "reasoning_content") && !writes_path(after, index, {"reasoning_content", "thinking", "reasoning"})) add("reasoning_content");
+  if (has_text(assistant, "reasoning_content") &&
+      !writes_path(after, index, {"reasoning_content", "thinking", "reasoning"}))
+    add("reasoning_content");
   if (has_text(assistant, "content") && !writes_path(after, index, {"content"})) add("content");
   if (assistant.find("tool_calls") != nullptr && !writes_path(after, index, {"tool_calls"})) add("tool_calls");
 }
 
 }  // namespace
 
-std::vector<LossyFinding> find_lossy(const TurnContext& context, const json::Array& history, const json::Value& assistant,
-                                     const json::Array& new_messages) {
+std::vector<LossyFinding> find_lossy(const TurnContext& context, const json::Array& history,
+                                     const json::Value& assistant, const json::Array& new_messages) {
   std::vector<LossyFinding> out;
   const auto index = static_cast<std::int32_t>(history.size());
   json::Array messages = history;
@@ -85,12 +92,14 @@ std::vector<LossyFinding> find_lossy(const TurnContext& context, const json::Arr
   if (!after.ok()) return out;
   const Result<jinja::Rendered> prompt = render_messages(context, history, true);
   if (prompt.ok()) {
-    const auto finding = compare(context, prompt.value(), prompt.value().text.size(), after.value(), "the earlier prompt changes");
+    const auto finding =
+        compare(context, prompt.value(), prompt.value().text.size(), after.value(), "the earlier prompt changes");
     if (finding) out.push_back(*finding);
   }
   if (out.empty() && turn.ok()) {
     const auto data = data_extent(turn.value(), index);
-    const auto finding = compare(context, turn.value(), data ? data->end : 0, after.value(), "the assistant's turn changes");
+    const auto finding =
+        compare(context, turn.value(), data ? data->end : 0, after.value(), "the assistant's turn changes");
     if (finding) out.push_back(*finding);
   }
   if (out.empty()) add_dropped_fields(after.value(), assistant, index, out);

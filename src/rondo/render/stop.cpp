@@ -13,20 +13,24 @@ json::Value object(std::initializer_list<std::pair<std::string_view, json::Value
 
 json::Value probe_tool() {
   const json::Value string_type = object({{"type", "string"}, {"description", "d"}});
-  const json::Value parameters = object({{"type", "object"}, {"properties", object({{"z", string_type}})}, {"required", json::Array{"z"}}});
-  return object({{"type", "function"}, {"function", object({{"name", "probe"}, {"description", "d"}, {"parameters", parameters}})}});
+  const json::Value parameters =
+      object({{"type", "object"}, {"properties", object({{"z", string_type}})}, {"required", json::Array{"z"}}});
+  return object({{"type", "function"},
+                 {"function", object({{"name", "probe"}, {"description", "d"}, {"parameters", parameters}})}});
 }
 
 // Templates differ in what they accept of a call: arguments as an object or as JSON text, content null or "".
 std::vector<json::Array> tool_turn_variants() {
   std::vector<json::Array> variants;
   const json::Value user = object({{"role", "user"}, {"content", "Hq"}});
-  const json::Value result = object({{"role", "tool"}, {"content", "Rr"}, {"tool_call_id", "abcdef000"}, {"name", "probe"}});
+  const json::Value result =
+      object({{"role", "tool"}, {"content", "Rr"}, {"tool_call_id", "abcdef000"}, {"name", "probe"}});
   for (const json::Value& arguments : {object({{"z", "Z"}}), json::Value(R"({"z": "Z"})")}) {
     for (const json::Value& content : {json::Value(""), json::Value()}) {
       const json::Value function = object({{"name", "probe"}, {"arguments", arguments}});
       const json::Value call = object({{"id", "abcdef000"}, {"type", "function"}, {"function", function}});
-      const json::Value assistant = object({{"role", "assistant"}, {"content", content}, {"tool_calls", json::Array{call}}});
+      const json::Value assistant =
+          object({{"role", "assistant"}, {"content", content}, {"tool_calls", json::Array{call}}});
       variants.push_back({user, assistant, result});
     }
   }
@@ -44,7 +48,8 @@ void add_close(const std::optional<TurnClose>& close, TurnProfile& profile) {
 
 // The close of the plain turn between two user messages.
 std::optional<TurnClose> plain_turn_close(const TurnContext& context, const PlainClose& plain) {
-  const json::Array messages = {object({{"role", "user"}, {"content", "Hq"}}), object({{"role", "assistant"}, {"content", "ZZ"}}),
+  const json::Array messages = {object({{"role", "user"}, {"content", "Hq"}}),
+                                object({{"role", "assistant"}, {"content", "ZZ"}}),
                                 object({{"role", "user"}, {"content", "Nq"}})};
   const Result<jinja::Rendered> full = render_messages(context, messages, true);
   return full.ok() ? find_turn_close(context, plain, messages, full.value(), 1) : std::nullopt;
@@ -72,7 +77,9 @@ void sort_unique(std::vector<T>& values) {
 
 }  // namespace
 
-bool TurnProfile::is_stop(tokenizer::TokenId id) const { return std::binary_search(stop_ids.begin(), stop_ids.end(), id); }
+bool TurnProfile::is_stop(tokenizer::TokenId id) const {
+  return std::binary_search(stop_ids.begin(), stop_ids.end(), id);
+}
 
 TurnProfile probe_turns(const TurnContext& context) {
   TurnProfile profile;

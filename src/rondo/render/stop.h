@@ -12,8 +12,9 @@ namespace rondo::render {
 // renders; keep it.
 struct TurnProfile {
   PlainClose plain;
-  std::vector<tokenizer::TokenId> stop_ids;  // sorted: the stops of plain and tool turns, and the tokenizer's own end ids
-  std::vector<std::string> stop_strings;     // endings that are no token; empty for most models
+  std::vector<tokenizer::TokenId>
+      stop_ids;                           // sorted: the stops of plain and tool turns, and the tokenizer's own end ids
+  std::vector<std::string> stop_strings;  // endings that are no token; empty for most models
 
   [[nodiscard]] bool is_stop(tokenizer::TokenId id) const;
 };

@@ -46,7 +46,8 @@ bool has_calls(const json::Value& message) {
 std::int32_t owner(const text::Run& run, const text::Origins& origins) {
   const text::Context& context = origins.contexts.at(run.context);
   if (context.generation_prompt) return text::kNoMessage;
-  if (context.element != text::PathId::kNone && is_list_variable(origins.paths.root(context.element))) return text::kNoMessage;
+  if (context.element != text::PathId::kNone && is_list_variable(origins.paths.root(context.element)))
+    return text::kNoMessage;
   if (is_list_variable(origins.paths.root(run.path()))) return text::kNoMessage;
   const std::int32_t bound = context.owner();
   return bound != text::kNoMessage ? bound : origins.paths.message(run.path());
@@ -116,7 +117,8 @@ std::optional<Marker> closing_marker(const tokenizer::Tokenizer& tokenizer, std:
   return best;
 }
 
-Result<jinja::Rendered> render_messages(const TurnContext& context, const json::Array& messages, bool add_generation_prompt) {
+Result<jinja::Rendered> render_messages(const TurnContext& context, const json::Array& messages,
+                                        bool add_generation_prompt) {
   chat::Conversation conversation = context.base;
   conversation.messages = messages;
   conversation.add_generation_prompt = add_generation_prompt;
@@ -156,8 +158,8 @@ std::string marker_text(const tokenizer::Tokenizer& tokenizer, const Marker& mar
 }
 
 // The stop is written inside the turn's own tail (or, if `history` differs, in its place).
-TurnClose close_in_tail(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end, const Marker& stop,
-                        const std::optional<Marker>& history) {
+TurnClose close_in_tail(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end,
+                        const Marker& stop, const std::optional<Marker>& history) {
   TurnClose close;
   close.stop = marker_text(tokenizer, stop);
   close.stop_id = stop.id;
@@ -168,7 +170,8 @@ TurnClose close_in_tail(const tokenizer::Tokenizer& tokenizer, std::string_view 
 }
 
 // The stop is the first token of the next turn (its role marker, or the opener of a tool result).
-TurnClose close_by_next(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end, const Marker& stop) {
+TurnClose close_by_next(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end,
+                        const Marker& stop) {
   TurnClose close;
   close.stop = marker_text(tokenizer, stop);
   close.stop_id = stop.id;
@@ -181,8 +184,8 @@ TurnClose close_by_next(const tokenizer::Tokenizer& tokenizer, std::string_view 
 
 }  // namespace
 
-std::optional<TurnClose> find_turn_close(const TurnContext& context, const PlainClose& plain, const json::Array& messages,
-                                         const jinja::Rendered& full, std::int32_t index) {
+std::optional<TurnClose> find_turn_close(const TurnContext& context, const PlainClose& plain,
+                                         const json::Array& messages, const jinja::Rendered& full, std::int32_t index) {
   const tokenizer::Tokenizer& tokenizer = context.tokenizer;
   const std::optional<Extent> data = data_extent(full, index);
   if (!data) return std::nullopt;
@@ -197,7 +200,8 @@ std::optional<TurnClose> find_turn_close(const TurnContext& context, const Plain
   std::optional<Marker> stop = closing_marker(tokenizer, alone);
   if (!stop) stop = in_tail;
   const std::optional<Marker> opener = leading_marker(tokenizer, next);
-  if (stop && opener && opener->id == stop->id && (!in_tail || in_tail->id != stop->id)) return close_by_next(tokenizer, tail, data->end, *opener);
+  if (stop && opener && opener->id == stop->id && (!in_tail || in_tail->id != stop->id))
+    return close_by_next(tokenizer, tail, data->end, *opener);
 
   if (plain.marker) {
     // A tool turn whose last token is an inner closer was never closed by the template; the model still ends it as it

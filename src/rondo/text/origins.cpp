@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::string_view kMessagesVariable = "messages";
 
-std::size_t combine(std::size_t seed, std::size_t value) { return seed ^ (value + 0x9E3779B97F4A7C15ULL + (seed << 6U) + (seed >> 2U)); }
+std::size_t combine(std::size_t seed, std::size_t value) {
+  return seed ^ (value + 0x9E3779B97F4A7C15ULL + (seed << 6U) + (seed >> 2U));
+}
 
 }  // namespace
 
@@ -31,23 +33,32 @@ PathId PathTable::intern(Key key) {
   made.index = key.index;
   made.name = key.name;
   made.message = up.message;
-  if (key.kind == StepKind::kIndex && up.depth == 1 && up.name == kMessagesVariable) made.message = static_cast<std::int32_t>(key.index);
+  if (key.kind == StepKind::kIndex && up.depth == 1 && up.name == kMessagesVariable)
+    made.message = static_cast<std::int32_t>(key.index);
   nodes_.push_back(std::move(made));
   ids_.emplace(std::move(key), id);
   return id;
 }
 
-PathId PathTable::variable(std::string_view name) { return intern({PathId::kNone, StepKind::kVariable, 0, std::string(name)}); }
-PathId PathTable::member(PathId parent, std::string_view key) { return intern({parent, StepKind::kMember, 0, std::string(key)}); }
+PathId PathTable::variable(std::string_view name) {
+  return intern({PathId::kNone, StepKind::kVariable, 0, std::string(name)});
+}
+PathId PathTable::member(PathId parent, std::string_view key) {
+  return intern({parent, StepKind::kMember, 0, std::string(key)});
+}
 PathId PathTable::index(PathId parent, std::size_t index) { return intern({parent, StepKind::kIndex, index, {}}); }
-PathId PathTable::key_of(PathId dict, std::string_view key) { return intern({dict, StepKind::kKey, 0, std::string(key)}); }
+PathId PathTable::key_of(PathId dict, std::string_view key) {
+  return intern({dict, StepKind::kKey, 0, std::string(key)});
+}
 
 PathId PathTable::prefix(PathId path, std::size_t depth) const {
   while (node(path).depth > depth) path = node(path).parent;
   return path;
 }
 
-std::string_view PathTable::root(PathId path) const { return path == PathId::kNone ? std::string_view() : std::string_view(node(prefix(path, 1)).name); }
+std::string_view PathTable::root(PathId path) const {
+  return path == PathId::kNone ? std::string_view() : std::string_view(node(prefix(path, 1)).name);
+}
 
 std::string PathTable::to_string(PathId path) const {
   if (path == PathId::kNone) return "";

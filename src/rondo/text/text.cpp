@@ -9,7 +9,8 @@ bool has_source(RunKind kind) { return kind == RunKind::kLiteral || kind == RunK
 
 // True when `next` goes on exactly where `last` ended, so that one run can stand for both.
 bool continues(const Run& last, const Run& next) {
-  if (last.kind != next.kind || last.origin != next.origin || last.context != next.context || last.chain != next.chain) return false;
+  if (last.kind != next.kind || last.origin != next.origin || last.context != next.context || last.chain != next.chain)
+    return false;
   if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
   return last.kind == RunKind::kSerialiser;
 }
@@ -204,10 +205,12 @@ std::optional<std::string> Text::verify(const Origins& origins) const {
     if (run.origin >= limit) return where + "origin id " + std::to_string(run.origin) + " does not exist";
     if (static_cast<std::size_t>(run.context) >= origins.contexts.size()) return where + "context id does not exist";
     if (static_cast<std::size_t>(run.chain) >= origins.chains.size()) return where + "chain id does not exist";
-    if (has_source(run.kind) && run.source_size != run.size) return where + "copied bytes differ in number from their source";
+    if (has_source(run.kind) && run.source_size != run.size)
+      return where + "copied bytes differ in number from their source";
     at += run.size;
   }
-  if (at != bytes_.size()) return "runs cover " + std::to_string(at) + " of " + std::to_string(bytes_.size()) + " bytes";
+  if (at != bytes_.size())
+    return "runs cover " + std::to_string(at) + " of " + std::to_string(bytes_.size()) + " bytes";
   return std::nullopt;
 }
 

@@ -31,7 +31,7 @@ enum class RunKind : std::uint8_t {
   kEscaped,     // stands for `source_size` bytes of an input string that a transformation rewrote; origin: PathId
   kScalar,      // a number, bool or null of the input, printed; origin: PathId
   kSerialiser,  // structure that a serialiser wrote around input values: braces, quotes, commas; origin: PathId
-  kComputed,    // made by the template: a length, a date, indentation; origin: PathId of the value it stands for or none
+  kComputed,  // made by the template: a length, a date, indentation; origin: PathId of the value it stands for or none
 };
 
 // Some consecutive bytes with one origin.
