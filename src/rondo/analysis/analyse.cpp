@@ -525,6 +525,17 @@ std::string behind_calls(const Turn& turn, std::size_t last) {
   return turn.literals(last + 1, content != kNone && content > last ? content : turn.tokens.size());
 }
 
+// Serialised by the template, copied as text, or written parameter by parameter.
+format::ArgumentStyle argument_style(const Token& arguments) {
+  const bool is_serialised = std::any_of(arguments.parts.begin(), arguments.parts.end(), [](const ArgumentPart& part) {
+    return part.path.empty() && part.kind == text::RunKind::kSerialiser && contains(part.chain, "json");
+  });
+  if (is_serialised) return format::ArgumentStyle::kJson;
+  const bool is_copied = std::all_of(arguments.parts.begin(), arguments.parts.end(),
+                                     [](const ArgumentPart& part) { return part.path.empty(); });
+  return is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
+}
+
 void Analyst::infer_calls() {
   using Parts = std::pair<bool, bool>;
   const auto first_of = [this](std::initializer_list<std::size_t> counts, std::initializer_list<Parts> order) {
@@ -548,16 +559,8 @@ void Analyst::infer_calls() {
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return;
 
-  const Token& arguments = turn.tokens[slot];
-  const bool is_serialised = std::any_of(arguments.parts.begin(), arguments.parts.end(), [](const ArgumentPart& part) {
-    return part.path.empty() && part.kind == text::RunKind::kSerialiser && contains(part.chain, "json");
-  });
-  const bool is_copied = std::all_of(arguments.parts.begin(), arguments.parts.end(),
-                                     [](const ArgumentPart& part) { return part.path.empty(); });
   calls.present = true;
-  calls.arguments = is_serialised ? format::ArgumentStyle::kJson
-                    : is_copied   ? format::ArgumentStyle::kJsonText
-                                  : format::ArgumentStyle::kParameters;
+  calls.arguments = argument_style(turn.tokens[slot]);
   const std::string stop = format_.stops.content.empty() ? "" : format_.stops.content.front();
   if (calls.arguments != format::ArgumentStyle::kParameters &&
       find_json_envelope(turn, variants_.at(*lead_key).turn, count, text.before, calls, text)) {
