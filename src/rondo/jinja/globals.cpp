@@ -180,7 +180,10 @@ Value strftime_now(Runtime& runtime, const Args& args) {
   const Params params(runtime, "strftime_now", args, {"format"}, 1);
   const Value format = params.string(0);
   if (!runtime.options.now) runtime.fail("strftime_now() needs the current time, and none was given");
-  return make_computed(runtime, format_time(*runtime.options.now, bytes_of(runtime, format)));
+  return make_string(
+      runtime,
+      text::Text::made(text::RunKind::kComputed, format_time(*runtime.options.now, bytes_of(runtime, format)),
+                       text::PathId::kNone, runtime.context, runtime.extend(text::ChainId::kNone, "strftime")));
 }
 
 struct Global {

@@ -68,7 +68,7 @@ class Reader {
   [[nodiscard]] Error damaged_at(std::uint64_t offset, std::string message) const {
     Error error;
     error.code = ErrorCode::kTokenizer;
-    error.message = "damaged GGUF file: " + std::move(message) + " (at byte " + std::to_string(offset) + ")";
+    error.message = "damaged GGUF file: " + std::move(message);
     error.source = path_;
     error.offset = offset;
     return error;
@@ -83,7 +83,7 @@ class Reader {
     if (!in_.read(static_cast<char*>(to), static_cast<std::streamsize>(size))) {
       Error error;
       error.code = ErrorCode::kIo;
-      error.message = "reading failed at byte " + std::to_string(offset_);
+      error.message = "reading failed";
       error.source = path_;
       error.offset = offset_;
       return error;

@@ -199,13 +199,21 @@ std::size_t already_sampled(std::span<const TokenId> trailing, std::span<const P
   return same ? trailing.size() : 0;
 }
 
-// Closes what a cut-off completion left open.
-void close_turn(const TurnContext& context, const BridgeRequest& request, const TurnClose& close, Bridged& out) {
+// What the template writes between plain content and the stop.
+std::string plain_closers(const PlainClose& plain) {
+  return plain.marker ? plain.text.substr(0, plain.marker->begin) : std::string();
+}
+
+// Closes what a cut-off completion left open.  The closers of reasoning and calls are the format's business; those of
+// plain content are read off the template.
+void close_turn(const TurnContext& context, const PlainClose& plain, const BridgeRequest& request,
+                const TurnClose& close, Bridged& out) {
   std::string text = request.completion->closing_text;
-  const bool has_calls = !request.completion->message.tool_calls.empty();
-  const Result<std::string> sampled = context.tokenizer.decode(request.completion_ids, {});
-  // The closers of a call are the format's business; those of plain content stand in the render.
-  if (!has_calls && text.empty() && !(sampled.ok() && sampled.value().ends_with(close.closers))) text = close.closers;
+  if (request.completion->message.tool_calls.empty() && text.empty()) {
+    const std::string closers = plain_closers(plain);
+    const Result<std::string> sampled = context.tokenizer.decode(request.completion_ids, {});
+    if (!sampled.ok() || !sampled.value().ends_with(closers)) text = closers;
+  }
   if (!text.empty())
     out.notes.push_back("the completion was cut off; " + text::quoted(text) + " closes what it left open");
   if (!close.stop_opens_next) {
@@ -221,7 +229,7 @@ void append_suffix(const TurnContext& context, const TurnProfile& profile, const
   const SampledEnd end = sampled_end(profile, request.completion_ids);
   const bool closed = end.stop.has_value() || ends_with_literal_stop(context, close, request.completion_ids);
   std::size_t begin = close.suffix_begin;
-  if (!closed) close_turn(context, request, close, out);
+  if (!closed) close_turn(context, profile.plain, request, close, out);
   // Where the stop is the opener of the next turn it must stand there once: the sampled one serves if it fits.
   const bool fits = end.stop && close.stop_id && *end.stop == *close.stop_id && end.trailing.empty();
   if (close.stop_opens_next && !fits) begin -= close.history_close.size();
