@@ -440,7 +440,7 @@ std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const
   const std::size_t name =
       std::min({turn.first(SlotKind::kName), turn.first(SlotKind::kId), turn.first(SlotKind::kArguments)});
   const std::size_t content = turn.last(SlotKind::kContent);
-  const auto behind_header = [this](std::string text) {
+  const auto behind_header = [this](const std::string& text) {
     const std::size_t at = is_blank(format_.header) ? std::string::npos : text.rfind(format_.header);
     return at == std::string::npos ? text : text.substr(at + format_.header.size());
   };
@@ -583,7 +583,7 @@ void Analyst::infer_calls() {
     message.reasoning = std::get<0>(*base_key);
     message.content = std::get<1>(*base_key);
     ParameterText parameters;
-    if (!infer_parameters(prober_, shape_, message, base.setting, count == 1, calls.parameters, parameters,
+    if (!infer_parameters({prober_, shape_, message, base.setting, count == 1}, calls.parameters, parameters,
                           format_.notes)) {
       calls = {};
       note("the parameters of tool calls are written in a way that could not be understood");

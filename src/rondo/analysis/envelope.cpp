@@ -54,7 +54,7 @@ std::optional<Extent> json_around(const std::string& text, std::size_t at, std::
   return best;
 }
 
-void find_roles(const json::Value& value, std::vector<std::string> path, format::JsonRoles& roles) {
+void find_roles(const json::Value& value, const std::vector<std::string>& path, format::JsonRoles& roles) {
   if (!value.is_object()) return;
   for (const json::Member& member : value.as_object()) {
     std::vector<std::string> here = path;

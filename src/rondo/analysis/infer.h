@@ -44,8 +44,15 @@ struct ParameterText {
   std::string after;    // behind the last value of the last call
   bool has_between = false;
 };
-[[nodiscard]] bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base,
-                                    const ProbeSetting& setting, bool single_call, format::Parameters& parameters,
-                                    ParameterText& text, std::vector<std::string>& notes);
+// The call that the parameter probes vary.  The references must outlive it.
+struct ParameterProbe {
+  Prober& prober;
+  const Shape& shape;
+  const ProbeMessage& base;
+  const ProbeSetting& setting;
+  bool single_call = false;
+};
+[[nodiscard]] bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
+                                    std::vector<std::string>& notes);
 
 }  // namespace rondo::analysis

@@ -209,20 +209,20 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
 }
 
 std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& notes) {
-  const std::vector<std::pair<ValueType, json::Value>> kValues = {{ValueType::kString, "v1"},
-                                                                  {ValueType::kInteger, parsed("7")},
-                                                                  {ValueType::kFloat, parsed("2.5")},
-                                                                  {ValueType::kTrue, true},
-                                                                  {ValueType::kFalse, false},
-                                                                  {ValueType::kNull, nullptr},
-                                                                  {ValueType::kObject, parsed(R"({"x":"y","z":1})")},
-                                                                  {ValueType::kArray, parsed(R"(["p",1,null])")},
-                                                                  {ValueType::kString, "a\nb"},
-                                                                  {ValueType::kString, "<b>"},
-                                                                  {ValueType::kString, "q\"q"},
-                                                                  {ValueType::kString, "&"}};
+  const std::vector<std::pair<ValueType, json::Value>> values = {{ValueType::kString, "v1"},
+                                                                 {ValueType::kInteger, parsed("7")},
+                                                                 {ValueType::kFloat, parsed("2.5")},
+                                                                 {ValueType::kTrue, true},
+                                                                 {ValueType::kFalse, false},
+                                                                 {ValueType::kNull, nullptr},
+                                                                 {ValueType::kObject, parsed(R"({"x":"y","z":1})")},
+                                                                 {ValueType::kArray, parsed(R"(["p",1,null])")},
+                                                                 {ValueType::kString, "a\nb"},
+                                                                 {ValueType::kString, "<b>"},
+                                                                 {ValueType::kString, "q\"q"},
+                                                                 {ValueType::kString, "&"}};
   std::vector<Seen> out;
-  for (const auto& [type, value] : kValues) {
+  for (const auto& [type, value] : values) {
     auto seen = prober.see(type, value);
     if (!seen && out.empty()) return out;
     if (!seen) {
@@ -236,10 +236,9 @@ std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& n
 
 }  // namespace
 
-bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& base, const ProbeSetting& setting,
-                      bool single_call, format::Parameters& parameters, ParameterText& text,
+bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
                       std::vector<std::string>& notes) {
-  ParameterProber probes(prober, shape, base, setting);
+  ParameterProber probes(probe.prober, probe.shape, probe.base, probe.setting);
   const auto three = probes.elements(json::Object{{"k0", "v0"}, {"k1", "v1"}, {"k2", "v2"}}, false);
   if (!three) return false;
   const Place first = place_of(*three, "k0");
@@ -277,7 +276,7 @@ bool infer_parameters(Prober& prober, const Shape& shape, const ProbeMessage& ba
   parameters.separator = sep.substr(close);
   text.after_name = after_name.substr(0, after_name.size() - open);
   text.after = after.substr(std::min(close, after.size()));
-  if (single_call) return true;
+  if (probe.single_call) return true;
   const auto two = probes.elements(json::Object{{"k0", "v0"}}, true);
   if (!two) return true;
   const Place only = place_of(*two, "k0");

@@ -9,9 +9,8 @@
 #include "cli/commands.h"
 #include "cli/io.h"
 
+namespace rondo::cli {
 namespace {
-
-using namespace rondo::cli;
 
 constexpr const char* kAbout =
     "rondo closes the ring between chat messages, token ids and sampled text: it renders a conversation with the\n"
@@ -248,12 +247,13 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+}  // namespace rondo::cli
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return rondo::cli::run(argc, argv);
   } catch (const std::exception& exception) {
     std::cerr << "rondo: a fault in rondo: " << exception.what() << "\n";
-    return kFailure;
+    return rondo::cli::kFailure;
   }
 }

@@ -56,21 +56,21 @@ class ExpressionParser {
     return true;
   }
 
-  void fail(const Token& token, std::string message) {
+  void fail(const Token& token, const std::string& message) {
     if (error_) return;
     // What cannot be lexed is reported as such, whatever the parser was looking for.
     const bool lexical = current().kind == TokenKind::kError;
     const Token& culprit = lexical ? current() : token;
     Error error;
     error.code = ErrorCode::kTemplateSyntax;
-    error.message = lexical ? current().text : std::move(message);
+    error.message = lexical ? current().text : message;
     error.source = name_;
     error.line = culprit.place.line;
     error.column = culprit.place.column;
     error.line_text = line_text(source_, culprit.place.line);
     error_ = std::move(error);
   }
-  void fail(std::string message) { fail(current(), std::move(message)); }
+  void fail(const std::string& message) { fail(current(), message); }
 
   void expected(std::string_view what) {
     if (is(TokenKind::kEnd)) {

@@ -14,7 +14,7 @@ namespace rondo::jinja {
 namespace {
 
 // The value if it is a string, else an error as Python's for calling a method of str.
-const Value& require_text(Runtime& runtime, const Value& value, std::string_view method) {
+Value require_text(Runtime& runtime, const Value& value, std::string_view method) {
   require_defined(runtime, value);
   if (!value.is_string())
     runtime.fail("'" + type_name(value) + "' object has no attribute '" + std::string(method) + "'");

@@ -29,7 +29,7 @@ Value safe(Runtime& runtime, const Value& subject, const Args& args) {
 
 // --- striptags
 
-std::string without(std::string text, std::string_view open, std::string_view close) {
+std::string without(const std::string& text, std::string_view open, std::string_view close) {
   std::string out;
   std::size_t at = 0;
   for (;;) {

@@ -92,7 +92,6 @@ std::string pad_number(const std::string& sign, std::string digits, const Format
     return sign + grouped;
   }
   if (size >= width) return sign + digits;
-  std::string fill;
   std::string left;
   std::string right;
   const std::size_t blanks = width - size;

@@ -19,8 +19,14 @@ Params::Params(Runtime& runtime, std::string_view function, const Args& args,
       ++index;
     }
     const std::string name(argument.name);
-    if (index == names.size()) runtime.fail(call + " got an unexpected keyword argument '" + name + "'");
-    if (values_[index] != nullptr) runtime.fail(call + " got multiple values for argument '" + name + "'");
+    const bool unknown = index == names.size();
+    if (unknown || values_[index] != nullptr) {
+      std::string message = call;
+      message += unknown ? " got an unexpected keyword argument '" : " got multiple values for argument '";
+      message += name;
+      message += '\'';
+      runtime.fail(std::move(message));
+    }
     values_[index] = &argument.value;
   }
   for (std::size_t i = 0; i < required; ++i) {

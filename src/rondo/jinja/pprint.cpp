@@ -18,11 +18,10 @@ class PrettyPrinter {
   void write(const Value& value, std::size_t indent, std::size_t allowance, std::string& out) {
     const DepthGuard guard(runtime_);
     const std::string flat = one_line(value);
-    if (count_code_points(flat) + indent + allowance <= kColumns) {
-      out += flat;
-    } else if (value.is_dict() && !entries_of(runtime_, value).empty()) {
+    const bool fits = count_code_points(flat) + indent + allowance <= kColumns;
+    if (!fits && value.is_dict() && !entries_of(runtime_, value).empty()) {
       write_dict(value, indent, allowance, out);
-    } else if (value.is_sequence() && !items_of(runtime_, value).empty()) {
+    } else if (!fits && value.is_sequence() && !items_of(runtime_, value).empty()) {
       write_items(value, indent, allowance, out);
     } else {
       out += flat;

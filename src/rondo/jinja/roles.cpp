@@ -20,7 +20,7 @@ class RoleFinder {
   // role, x.role, x['role'], x.get('role'), and any of these through filters.
   bool is_role(const Expr& node) const {
     switch (node.kind) {
-      case ExprKind::kName: return node.text == "role";
+      case ExprKind::kName:
       case ExprKind::kGetAttr: return node.text == "role";
       case ExprKind::kGetItem: return is_role_text(*node.items[1]);
       case ExprKind::kFilter: return node.items[0] && is_role(*node.items[0]);

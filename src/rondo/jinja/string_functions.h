@@ -8,7 +8,7 @@ namespace rondo::jinja {
 // Python's str.isspace() of one character.
 [[nodiscard]] bool is_space(char32_t c);
 // The value if it is a string, else a TypeError.
-const Value& require_string(Runtime& runtime, const Value& value);
+Value require_string(Runtime& runtime, const Value& value);
 
 // Every string in a row, without copying their bytes.
 [[nodiscard]] Value join_parts(Runtime& runtime, std::span<const Value> strings);

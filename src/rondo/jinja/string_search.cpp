@@ -247,7 +247,7 @@ Value strip_method(Runtime& runtime, std::string_view method, const Value& self,
 
 bool is_space(char32_t c) { return unicode::is_white_space(c) || (c >= 0x1C && c <= 0x1F); }
 
-const Value& require_string(Runtime& runtime, const Value& value) {
+Value require_string(Runtime& runtime, const Value& value) {
   require_defined(runtime, value);
   if (!value.is_string()) runtime.fail("must be str, not " + type_name(value));
   return value;

@@ -23,7 +23,7 @@ struct Template::State {
 Template::Template(std::unique_ptr<const State> state) : state_(std::move(state)) {}
 Template::~Template() = default;
 
-Result<std::shared_ptr<const Template>> Template::compile(std::string source, const CompileOptions& options,
+Result<std::shared_ptr<const Template>> Template::compile(const std::string& source, const CompileOptions& options,
                                                           std::string name) {
   if (!utf8::is_valid(source)) {
     Error error;

@@ -91,7 +91,7 @@ struct Rendered {
 class Template {
  public:
   // Fails with kTemplateSyntax and its place.  `name` is used in messages only.
-  [[nodiscard]] static Result<std::shared_ptr<const Template>> compile(std::string source,
+  [[nodiscard]] static Result<std::shared_ptr<const Template>> compile(const std::string& source,
                                                                        const CompileOptions& options, std::string name);
   ~Template();
   Template(const Template&) = delete;

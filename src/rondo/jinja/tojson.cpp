@@ -33,12 +33,11 @@ std::string json_escape(char32_t c, const JsonStyle& style) {
     default: break;
   }
   std::string out;
-  if (c < 0x20 || (style.html_safe && (c == '<' || c == '>' || c == '&' || c == '\''))) {
-    append_hex(out, c);
-  } else if (style.ensure_ascii && c >= 0x10000) {
+  const bool is_markup = style.html_safe && (c == '<' || c == '>' || c == '&' || c == '\'');
+  if (style.ensure_ascii && c >= 0x10000) {
     append_hex(out, 0xD800U + ((c - 0x10000U) >> 10U));
     append_hex(out, 0xDC00U + ((c - 0x10000U) & 0x3FFU));
-  } else if (style.ensure_ascii && c >= 0x7F) {
+  } else if (c < 0x20 || is_markup || (style.ensure_ascii && c >= 0x7F)) {
     append_hex(out, c);
   }
   return out;

@@ -157,7 +157,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
 std::string Machine::name_in_id(const std::string& id) const {
   std::string name = id.substr(0, id.rfind(':') == std::string::npos ? id.size() : id.rfind(':'));
   for (std::size_t from = 0;; from = name.find('.', from) + 1) {
-    const std::string rest = name.substr(from);
+    std::string rest = name.substr(from);
     const bool is_tool = std::any_of(tools_.begin(), tools_.end(),
                                      [&rest](const chat::ToolDefinition& tool) { return tool.name == rest; });
     if (is_tool) return rest;

@@ -511,7 +511,7 @@ Place Machine::place() const {
 
 std::string Machine::closing_text() const {
   const format::Calls& calls = format_->calls;
-  const std::string section = in_section_ ? calls.section_close : "";
+  std::string section = in_section_ ? calls.section_close : "";
   switch (phase_) {
     case Phase::kEnded: return "";
     case Phase::kReasoning: return format_->reasoning.close;

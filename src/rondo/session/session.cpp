@@ -138,9 +138,10 @@ Status Session::add(json::Array new_messages) {
   if (options_.compare) {
     // A template that refuses the visible messages leaves the client without any prompt: nothing can be reused.
     Result<Rerender> again = render_again(known);
-    rerender_ = again.ok() ? std::move(again).value() : Rerender{};
-    if (!again.ok()) {
-      rerender_->broken.emplace();
+    if (again.ok()) {
+      rerender_ = std::move(again).value();
+    } else {
+      rerender_.emplace().broken.emplace();
       rerender_->broken->cause = "the template refuses the messages: " + again.error().message;
       rerender_->broken->line = again.error().line;
     }

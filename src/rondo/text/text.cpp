@@ -1,6 +1,7 @@
 #include "text/text.h"
 
 #include <cassert>
+#include <utility>
 
 namespace rondo::text {
 namespace {
@@ -79,8 +80,9 @@ void Text::append(std::string_view bytes, Run run) {
 
 void Text::append(const Text& other) {
   if (&other == this) {
-    const Text copy = other;
-    append(copy);
+    Text doubled = other;
+    doubled.append(other);
+    *this = std::move(doubled);
     return;
   }
   bytes_.append(other.bytes_);

@@ -92,7 +92,7 @@ Aligned run(const Normalizer::Strip& step, Aligned text) {
   return out.finish();
 }
 
-Aligned run(const Normalizer::Lowercase&, Aligned text) {
+Aligned run(const Normalizer::Lowercase&, const Aligned& text) {
   AlignedBuilder out(text);
   const std::string_view view = text.text();
   std::string lower;
@@ -108,7 +108,7 @@ Aligned run(const Normalizer::Lowercase&, Aligned text) {
   return out.finish();
 }
 
-Aligned run(const Normalizer::StripAccents&, Aligned text) {
+Aligned run(const Normalizer::StripAccents&, const Aligned& text) {
   AlignedBuilder out(text);
   const std::string_view view = text.text();
   for (std::uint32_t at = 0; at < view.size();) {

@@ -35,7 +35,8 @@ struct FreeJitStack {
 struct Workspace {
   std::unique_ptr<pcre2_match_data, FreeMatchData> data{pcre2_match_data_create(1, nullptr)};
   std::unique_ptr<pcre2_match_context, FreeMatchContext> context{pcre2_match_context_create(nullptr)};
-  std::unique_ptr<pcre2_jit_stack, FreeJitStack> stack{pcre2_jit_stack_create(32 * 1024, kJitStackBytes, nullptr)};
+  std::unique_ptr<pcre2_jit_stack, FreeJitStack> stack{
+      pcre2_jit_stack_create(std::size_t{32} * 1024, kJitStackBytes, nullptr)};
   Workspace() {
     pcre2_set_heap_limit(context.get(), kHeapKilobytes);
     if (stack != nullptr) pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
