@@ -83,7 +83,7 @@ std::optional<Corpus> Corpus::open() {
 }
 
 std::vector<CorpusRow> Corpus::rows_with_tokenizer() const {
-  const bool full = std::getenv("RONDO_FULL") != nullptr;
+  const bool full = std::getenv("RONDO_TEST_FULL") != nullptr;
   constexpr std::size_t kSampleStep = 12;
   std::vector<CorpusRow> out;
   std::size_t seen = 0;

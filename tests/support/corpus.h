@@ -37,7 +37,7 @@ class Corpus {
   static std::optional<Corpus> open();
 
   [[nodiscard]] const std::vector<CorpusRow>& rows() const { return rows_; }
-  // Rows whose model folder has been unpacked; without RONDO_FULL only a sample of them.
+  // Rows whose model folder has been unpacked; without RONDO_TEST_FULL only a sample of them.
   [[nodiscard]] std::vector<CorpusRow> rows_with_tokenizer() const;
   [[nodiscard]] const std::vector<CorpusConversation>& conversations() const { return conversations_; }
   // Everything but the messages: tools, documents, kwargs, bos and eos.
