@@ -165,7 +165,7 @@ def main():
     for name, value in SANITIZERS.items():
         environment.setdefault(name, value)
     if options.full:
-        environment["RONDO_TEST_FULL"] = environment["RONDO_FULL"] = "1"
+        environment["RONDO_TEST_FULL"] = "1"
     jobs = plan(options, environment)
     outcomes = []
     workers = max(1, int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1))
