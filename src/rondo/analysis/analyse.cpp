@@ -466,7 +466,7 @@ std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const
     text = text.substr(at + close.size());
   const std::string empty = format_.content.open + format_.content.close;
   if (!is_blank(format_.content.open)) text = without_prefix(text, empty);
-  return behind_header(std::move(text));
+  return behind_header(text);
 }
 
 bool is_call_slot(const Token& token, std::size_t call) {
