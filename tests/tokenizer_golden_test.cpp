@@ -3,6 +3,7 @@
 // The vocabularies with .inp and .out files come from the engine's package; tokenizer.json files, texts and ids from the
 // corpus beside the checkout.  Without RONDO_TEST_FULL only some of the corpus is taken.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -45,7 +46,7 @@ bool is_wanted(std::string_view id) {
 
 // A folder that is removed at the end.
 struct Scratch {
-  fs::path path = fs::temp_directory_path() / "rondo_tokenizer_golden";
+  fs::path path = fs::temp_directory_path() / ("rondo_tokenizer_golden_" + std::to_string(::getpid()));
   Scratch() { fs::create_directories(path); }
   ~Scratch() { fs::remove_all(path); }
   Scratch(const Scratch&) = delete;

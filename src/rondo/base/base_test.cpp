@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -51,7 +52,8 @@ TEST_CASE("utf8 complete_prefix holds back only what more bytes could complete")
 }
 
 TEST_CASE("files are written whole and read back; failures name the path") {
-  const std::string path = files::join(std::filesystem::temp_directory_path().string(), "rondo_base_test.txt");
+  const std::string path =
+      files::join(std::filesystem::temp_directory_path().string(), "rondo_base_test_" + std::to_string(::getpid()));
   REQUIRE(files::write(path, std::string("a\0b", 3)).ok());
   CHECK(files::read(path).value() == std::string("a\0b", 3));
   CHECK(files::read(path, 2).error().code == ErrorCode::kLimit);

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -16,7 +17,8 @@ namespace fs = std::filesystem;
 // A fresh folder that is removed at the end.
 struct Folder {
   fs::path path;
-  explicit Folder(const std::string& name) : path(fs::temp_directory_path() / ("rondo_model_test_" + name)) {
+  explicit Folder(const std::string& name)
+      : path(fs::temp_directory_path() / ("rondo_model_test_" + std::to_string(::getpid()) + name)) {
     fs::remove_all(path);
     fs::create_directories(path);
   }
