@@ -3,23 +3,11 @@
 
 #include <utility>
 
+#include "api/requests.h"
 #include "api/service.h"
-#include "json/parse.h"
 
 namespace rondo {
 namespace {
-
-Status add_json(json::Object& request, const char* field, const std::string& text) {
-  if (text.empty()) return Done{};
-  auto value = json::parse(text);
-  if (!value.ok()) {
-    Error error = value.error();
-    error.source = field;
-    return error;
-  }
-  request.set(field, std::move(value).value());
-  return Done{};
-}
 
 json::Value ids_value(const std::vector<std::int32_t>& ids) {
   json::Array out;
@@ -62,7 +50,7 @@ struct Model::State {
     json::Object out{{"op", op}, {"template_file", template_path}, {"tokenizer", tokenizer_path}, {"mode", "lenient"}};
     for (const auto& [field, text] : {std::pair{"messages", &chat.messages}, std::pair{"tools", &chat.tools},
                                       std::pair{"documents", &chat.documents}, std::pair{"kwargs", &chat.kwargs}}) {
-      if (Status status = add_json(out, field, *text); !status.ok()) return status.error();
+      if (Status status = api::set_json(out, field, *text); !status.ok()) return status.error();
     }
     if (!chat.now.empty()) out.set("now", chat.now);
     if (!chat.continue_field.empty()) out.set("continue_final_message", chat.continue_field);
@@ -114,7 +102,7 @@ Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
   request.value().set("prompt_ids", ids_value(bridge.prompt_ids));
   request.value().set("completion_ids", ids_value(bridge.completion_ids));
   request.value().set("lossy", bridge.allow_lossy);
-  if (Status status = add_json(request.value(), "new_messages", bridge.new_messages); !status.ok())
+  if (Status status = api::set_json(request.value(), "new_messages", bridge.new_messages); !status.ok())
     return status.error();
   auto reply = state_->service.run(std::move(request).value());
   if (!reply.ok()) return reply.error();

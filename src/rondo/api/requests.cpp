@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "json/parse.h"
+
 namespace rondo::api {
 namespace {
 
@@ -107,6 +109,18 @@ Result<Prepared> prepare(Cache& cache, const TemplateFields& fields, chat::Conve
   take_if_absent(conversation.bos_token, tokenizer.value()->bos_token);
   take_if_absent(conversation.eos_token, tokenizer.value()->eos_token);
   return out;
+}
+
+Status set_json(json::Object& request, const char* field, const std::string& text) {
+  if (text.empty()) return Done{};
+  auto value = json::parse(text);
+  if (!value.ok()) {
+    Error error = value.error();
+    error.source = field;
+    return error;
+  }
+  request.set(field, std::move(value).value());
+  return Done{};
 }
 
 }  // namespace rondo::api

@@ -46,6 +46,9 @@ struct AskedOfModel {
 };
 [[nodiscard]] AskedOfModel read_asked(Fields& fields);
 
+// Sets `field` of a request to the JSON that `text` holds; "" leaves the field out.  Fails with kJson, naming the field.
+[[nodiscard]] Status set_json(json::Object& request, const char* field, const std::string& text);
+
 // A template and tokenizer, loaded, and everything that a render needs.
 struct Prepared {
   std::shared_ptr<const jinja::Template> chat_template;

@@ -17,24 +17,12 @@
 namespace rondo {
 namespace {
 
-Status set_json(json::Object& request, const char* field, const std::string& text) {
-  if (text.empty()) return Done{};
-  auto value = json::parse(text);
-  if (!value.ok()) {
-    Error error = value.error();
-    error.source = field;
-    return error;
-  }
-  request.set(field, std::move(value).value());
-  return Done{};
-}
-
 // The fields of the line protocol that describe `chat`: one reader for both.
 Result<json::Object> fields_of(const Chat& chat) {
   json::Object request;
   for (const auto& [field, text] : {std::pair{"messages", &chat.messages}, std::pair{"tools", &chat.tools},
                                     std::pair{"documents", &chat.documents}, std::pair{"kwargs", &chat.kwargs}}) {
-    if (Status status = set_json(request, field, *text); !status.ok()) return status.error();
+    if (Status status = api::set_json(request, field, *text); !status.ok()) return status.error();
   }
   request.set("mode", "lenient");
   if (!chat.now.empty()) request.set("now", chat.now);

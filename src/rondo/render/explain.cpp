@@ -64,7 +64,6 @@ void explain(const TurnContext& context, const jinja::Rendered& rerendered, cons
   }
   if (before != nullptr) {
     const jinja::Decision* flip = first_flip(*before, rerendered, out.message);
-    if (flip == nullptr) flip = first_flip(*before, rerendered, text::kNoMessage);
     if (flip != nullptr) {
       out.line = flip->line;
       out.column = flip->column;
@@ -108,12 +107,16 @@ std::string describe_origin(const jinja::Rendered& rendered, std::size_t at) {
 const jinja::Decision* first_flip(const jinja::Rendered& before, const jinja::Rendered& after, std::int32_t message) {
   std::map<DecisionKey, bool> earlier;
   for (const jinja::Decision& decision : before.decisions) earlier.emplace(key_of(before, decision), decision.outcome);
+  const jinja::Decision* first = nullptr;
   for (const jinja::Decision& decision : after.decisions) {
-    if (message != text::kNoMessage && after.origins.contexts.at(decision.context).message != message) continue;
     const auto found = earlier.find(key_of(after, decision));
-    if (found != earlier.end() && found->second != decision.outcome) return &decision;
+    if (found == earlier.end() || found->second == decision.outcome) continue;
+    const bool is_wanted =
+        message == text::kNoMessage || after.origins.contexts.at(decision.context).message == message;
+    if (is_wanted) return &decision;
+    if (first == nullptr) first = &decision;
   }
-  return nullptr;
+  return first;
 }
 
 std::optional<Break> find_break(const TurnContext& context, std::span<const tokenizer::TokenId> old_ids,

@@ -35,8 +35,8 @@ struct Break {
 // The source line of a template, trimmed, for messages; "" if there is no such line.
 [[nodiscard]] std::string source_line(const jinja::Template& chat_template, std::int32_t line);
 
-// The first condition that went another way in `after` than in `before`, under the same input element.  `message`
-// restricts the search to conditions evaluated under that message (kNoMessage: any).
+// The first condition that went another way in `after` than in `before`, under the same input element.  One that was
+// evaluated under `message` is preferred (kNoMessage: none is).  nullptr if all went the same way.
 [[nodiscard]] const jinja::Decision* first_flip(const jinja::Rendered& before, const jinja::Rendered& after,
                                                 std::int32_t message);
 

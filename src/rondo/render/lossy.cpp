@@ -33,7 +33,6 @@ std::optional<LossyFinding> compare(const TurnContext& context, const jinja::Ren
   finding.message = owner_at(before, same);
   finding.place = describe_origin(before, same);
   const jinja::Decision* flip = first_flip(before, after, finding.message);
-  if (flip == nullptr) flip = first_flip(before, after, text::kNoMessage);
   finding.what = what + ": " + text::quoted(old_text.substr(same, 40)) + " becomes " +
                  text::quoted(std::string_view(after.text.bytes()).substr(same, 40));
   if (flip != nullptr) {
