@@ -247,9 +247,15 @@ class Compiler {
         emit(Op::kText, item->place, item->literal);
       } else {
         expression(*item);
-        emit(Op::kEmit, item->start);
+        emit(Op::kEmit, item->start, expression_number(item->start));
       }
     }
+  }
+
+  // Counts output expressions from 1, as far as text::Run can tell them apart.
+  std::uint32_t expression_number(Place place) {
+    program_.expressions.push_back(place);
+    return program_.expressions.size() <= 0xFFFF ? static_cast<std::uint32_t>(program_.expressions.size()) : 0;
   }
 
   // A test: leaves for the returned jump if it is false.

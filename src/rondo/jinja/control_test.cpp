@@ -53,6 +53,30 @@ std::string owners(const std::string& source) {
 
 }  // namespace
 
+TEST_CASE("control: every written value knows the expression that wrote it") {
+  const std::string source =
+      "{% macro m(x) %}<{{ x }}>{% endmacro %}\n{{ m(messages[0].content) }}\n {{ messages | length }}{{ 'k' }}"
+      "{% set late %}{{ messages[1].content }}{% endset %}\n{{ late }}";
+  const auto compiled = Template::compile(source, {}, "test");
+  REQUIRE(compiled.ok());
+  const std::vector<text::Literal> places = compiled.value()->expressions();
+  const Rendered rendered = render(source);
+  std::string found;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    const std::string bytes = rendered.text.bytes().substr(at, run.size);
+    at += run.size;
+    if (run.kind == text::RunKind::kLiteral) {
+      CHECK(run.expression == 0);
+      continue;
+    }
+    REQUIRE(run.expression > 0);
+    const text::Literal& place = places.at(run.expression - 1U);
+    found += bytes + "@" + std::to_string(place.line) + ":" + std::to_string(place.column) + " ";
+  }
+  CHECK(found == "S@1:21 4@3:5 U@3:51 ");
+}
+
 TEST_CASE("control: a loop over messages owns what its body writes") {
   CHECK(owners("a{% for m in messages[:2] %}<{{ m.content }}>{% endfor %}z") == "-:a 0:<S> 1:<U> -:z");
   CHECK(owners("{% for m in messages if m.role == 'user' %}<{{ loop.index }}>{% endfor %}") == "1:<1>");

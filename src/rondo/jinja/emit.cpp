@@ -76,6 +76,7 @@ void emit(Runtime& runtime, const Value& value, text::Text& out) {
     const std::string_view bytes(string.data + at, run.size);
     at += run.size;
     run.context = stamped(runtime, run.context, under);
+    if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
     out.append(bytes, run);
   }
 }

@@ -78,7 +78,7 @@ enum class Op : std::uint8_t {
   kContinue,      // a: target
   // Output.
   kText,  // a: literal
-  kEmit,  // pop; flag: 1 without escaping
+  kEmit,  // pop; a: number of the output expression, 0 if it has none; flag: 1 without escaping
   kBeginCapture,
   kEndCapture,  // push the text; flag: 1 marks it safe if autoescape is on
   kAutoescape,  // pop; sets autoescape to its truth
@@ -159,7 +159,8 @@ struct Program {
   std::vector<CallShape> calls;
   std::vector<std::string> literal_texts;  // by LiteralId
   std::vector<text::Literal> literals;
-  std::vector<Place> conditions;  // by node number
+  std::vector<Place> conditions;   // by node number
+  std::vector<Place> expressions;  // those whose value is written, by number - 1
   // Filters and tests that must exist for the template to load (the reference looks up those outside conditions early).
   std::vector<std::uint32_t> needed_filters;
   std::vector<std::uint32_t> needed_tests;

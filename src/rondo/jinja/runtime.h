@@ -70,6 +70,7 @@ class Runtime {
   text::ContextId context = text::ContextId::kNone;  // under whose control the template is now
   std::int32_t line = 0;
   std::int32_t column = 0;
+  std::uint16_t expression = 0;  // the output expression that is being written, see text::Run
   bool autoescape = false;
 
   std::vector<Strip> strips;

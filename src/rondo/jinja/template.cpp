@@ -14,6 +14,16 @@
 #include "jinja/vm.h"
 
 namespace rondo::jinja {
+namespace {
+
+std::vector<text::Literal> to_literals(const std::vector<Place>& places) {
+  std::vector<text::Literal> out;
+  out.reserve(places.size());
+  for (const Place& place : places) out.push_back({place.line, place.column});
+  return out;
+}
+
+}  // namespace
 
 struct Template::State {
   std::string name;
@@ -87,6 +97,8 @@ const std::string& Template::name() const { return state_->name; }
 const std::vector<std::string>& Template::undeclared_variables() const { return state_->program.undeclared; }
 const std::vector<std::string>& Template::literal_texts() const { return state_->program.literal_texts; }
 const std::vector<text::Literal>& Template::literals() const { return state_->program.literals; }
+std::vector<text::Literal> Template::expressions() const { return to_literals(state_->program.expressions); }
+std::vector<text::Literal> Template::conditions() const { return to_literals(state_->program.conditions); }
 const std::vector<std::string>& Template::compared_roles() const { return state_->program.compared_roles; }
 bool Template::has_generation_block() const { return state_->program.has_generation; }
 std::string Template::disassemble() const { return jinja::disassemble(state_->program); }

@@ -108,6 +108,10 @@ class Template {
   // Every string constant and text piece of the template, by LiteralId.
   [[nodiscard]] const std::vector<std::string>& literal_texts() const;
   [[nodiscard]] const std::vector<text::Literal>& literals() const;
+  // The places of the expressions whose value is written ({{ ... }}); text::Run::expression counts them from 1.
+  [[nodiscard]] std::vector<text::Literal> expressions() const;
+  // The places of all conditions, by Decision::node.
+  [[nodiscard]] std::vector<text::Literal> conditions() const;
   // String constants that stand in a comparison with, or a test of, a name or attribute `role` or with `.role` / ['role'].
   [[nodiscard]] const std::vector<std::string>& compared_roles() const;
   // True if there is a {% generation %} block.

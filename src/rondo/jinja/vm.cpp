@@ -639,6 +639,7 @@ Value Vm::run(Activation& activation) {
       case Op::kEmit: {
         Value value = pop();
         if (instruction.flag != 0) value = to_text(runtime_, value).with_markup(true);
+        runtime_.expression = static_cast<std::uint16_t>(instruction.a);
         emit(runtime_, value, *outputs_[output_]);
         break;
       }

@@ -10,7 +10,8 @@ bool has_source(RunKind kind) { return kind == RunKind::kLiteral || kind == RunK
 
 // True when `next` goes on exactly where `last` ended, so that one run can stand for both.
 bool continues(const Run& last, const Run& next) {
-  if (last.kind != next.kind || last.origin != next.origin || last.context != next.context || last.chain != next.chain)
+  if (last.kind != next.kind || last.origin != next.origin || last.context != next.context ||
+      last.chain != next.chain || last.expression != next.expression)
     return false;
   if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
   return last.kind == RunKind::kSerialiser;

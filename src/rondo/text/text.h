@@ -43,6 +43,9 @@ struct Run {
   ContextId context = ContextId::kNone;
   ChainId chain = ChainId::kNone;
   RunKind kind = RunKind::kComputed;
+  // Which output expression of the template wrote the run, counted from 1 (jinja::Template::expressions); where several
+  // did (a macro inside an expression), the innermost.  0 for literals, which have a place of their own, and unknown.
+  std::uint16_t expression = 0;
 
   [[nodiscard]] bool is_input() const { return kind != RunKind::kLiteral; }
   // kNone for literals.
