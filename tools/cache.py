@@ -3,6 +3,7 @@
 Layout of the cache folder ($RONDO_CACHE, else $XDG_CACHE_HOME/rondo, else ~/.cache/rondo):
     packages/<sha256>-<file>   downloaded package files, checked against their pinned hash before every use
     llama-<key>/               installed libllama; the key covers source, options, compiler and instruction set
+    llama-common-<key>/        its template engine, unpacked for a benchmark
     fixtures-<key>/            test data unpacked from packages
     gemma-<key>/               the opt-in model, assembled
     ccache/                    compiler cache
