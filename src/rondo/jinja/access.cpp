@@ -112,7 +112,6 @@ std::optional<std::int64_t> slice_bound(Runtime& runtime, const Value& value) {
     constexpr std::int64_t kFar = std::numeric_limits<std::int32_t>::max();
     return value.as_big().is_negative() ? -kFar : kFar;
   }
-  require_defined(runtime, value);
   runtime.fail("slice indices must be integers or None or have an __index__ method");
 }
 
@@ -261,7 +260,11 @@ const Method* lookup_method(const Value& self, std::string_view name) {
 
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
   if (is_internal(name)) return unsafe(runtime, object, name);
-  if (object.is_object()) return object.as_object().attribute(runtime, name);
+  if (object.is_object()) {
+    const bool hidden = name == "gi_frame" || name == "gi_code";  // jinja2.sandbox.UNSAFE_GENERATOR_ATTRIBUTES
+    if (hidden && object.as_object().type_name() == "generator") return unsafe(runtime, object, name);
+    return object.as_object().attribute(runtime, name);
+  }
   if (object.kind() == Kind::kNamespace) {
     const Value* member = find_item(runtime, object.as_dict(), name);
     return member == nullptr ? std::nullopt : std::optional<Value>(*member);
@@ -316,7 +319,8 @@ std::string undefined_message(const Value& value) {
   const std::string object(info->object_type);
   if (info->element) return object + " has no element " + name;
   if (object.empty()) return "'" + name + "' is undefined";
-  return "'" + object + "' has no attribute '" + name + "'";
+  const char quote = repr_quote(name);
+  return "'" + object + "' has no attribute " + quote + name + quote;
 }
 
 void require_defined(Runtime& runtime, const Value& value) {
@@ -409,6 +413,22 @@ Iterator* iterate(Runtime& runtime, const Value& value) {
     default: break;
   }
   runtime.fail("'" + type_name(value) + "' object is not iterable");
+}
+
+bool is_iterable(Runtime& runtime, const Value& value) {
+  if (value.is_object()) return value.as_object().iterate(runtime) != nullptr;
+  return value.is_undefined() || value.is_string() || value.is_sequence() || value.is_dict();
+}
+
+std::vector<Value> unpack_items(Runtime& runtime, const Value& value, std::size_t count) {
+  if (!is_iterable(runtime, value)) runtime.fail("cannot unpack non-iterable " + type_name(value) + " object");
+  std::vector<Value> items = value.is_sequence() ? items_of(runtime, value) : collect(runtime, value);
+  const std::string expected = "(expected " + std::to_string(count);
+  if (items.size() < count) {
+    runtime.fail("not enough values to unpack " + expected + ", got " + std::to_string(items.size()) + ")");
+  }
+  if (items.size() > count) runtime.fail("too many values to unpack " + expected + ")");
+  return items;
 }
 
 std::vector<Value> collect(Runtime& runtime, const Value& value) {

@@ -196,8 +196,10 @@ Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& righ
   if (op == BinaryOp::kMul) {
     if ((left.is_string() || left.is_sequence()) && right.is_integral()) return repeat(runtime, left, right);
     if ((right.is_string() || right.is_sequence()) && left.is_integral()) return repeat(runtime, right, left);
-    const bool sequence = left.is_string() || left.is_sequence();
-    if (sequence) runtime.fail("can't multiply sequence by non-int of type '" + type_name(right) + "'");
+    const auto is_sequence = [](const Value& value) { return value.is_string() || value.is_sequence(); };
+    if (is_sequence(left) || is_sequence(right)) {
+      runtime.fail("can't multiply sequence by non-int of type '" + type_name(is_sequence(left) ? right : left) + "'");
+    }
   }
   unsupported(runtime, op, left, right);
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "jinja/expressions.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"
 #include "jinja/symbols.h"
@@ -484,7 +485,12 @@ class Compiler {
     enter_function(id);
     Symbols inner(symbols_, id);
     ScopeScanner scanner(inner, names_);
-    for (const std::string& parameter : node.parameters) inner.declare_parameter(name(parameter));
+    for (auto parameter = node.parameters.begin(); parameter != node.parameters.end(); ++parameter) {
+      if (std::find(node.parameters.begin(), parameter, *parameter) != parameter) {
+        fail(node.place, "duplicate argument " + quoted_name(*parameter) + " in function definition");
+      }
+      inner.declare_parameter(name(*parameter));
+    }
     for (const ExprPtr& value : node.defaults) scanner.expression(value.get());
     scanner.body(node.body);
     const Scope scope(*this, inner, false);
@@ -718,17 +724,22 @@ class Compiler {
     }
   }
 
+  // Of several unknown filters the reference names the outermost.
+  void check_filter(const Expr& node) {
+    if (find_filter(node.text) == nullptr && !soft_) fail(node.place, "No filter named '" + node.text + "'.");
+  }
   void filter_of_value(const Expr& node) {
+    check_filter(node);
     expression(*node.items[0]);
     apply_filter(node);
   }
   // The filters of a filter or set block, innermost first; the text is on top.
   void filter(const Expr& node) {
+    check_filter(node);
     if (!node.items.empty() && node.items[0]) filter(*node.items[0]);
     apply_filter(node);
   }
   void apply_filter(const Expr& node) {
-    if (find_filter(node.text) == nullptr && !soft_) fail(node.place, "No filter named '" + node.text + "'.");
     if (!soft_) program_.needed_filters.push_back(name(node.text));
     const std::uint32_t shape = arguments(node.call, kNoFunction, node.place);
     emit(Op::kFilter, node.place, shape, name(node.text));

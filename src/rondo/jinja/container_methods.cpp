@@ -16,9 +16,9 @@ namespace {
 // --- list and tuple
 
 Value sequence_index(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "index", args, 1, 3);
+  require_positional(runtime, method_of(self.is_tuple() ? "tuple" : "list", "index"), args, 1, 3);
   const std::vector<Value>& items = items_of(runtime, self);
-  const Params params(runtime, "index", args, {"value", "start", "stop"}, 1);
+  const Params params(runtime, c_function("index"), args, {"value", "start", "stop"}, 1);
   const auto size = static_cast<std::int64_t>(items.size());
   const auto bound = [&](std::size_t which, std::int64_t fallback) {
     const std::int64_t index = params.integer(which, fallback);
@@ -34,7 +34,7 @@ Value sequence_index(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value sequence_count(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "count", args, 1, 1);
+  require_positional(runtime, method_of(self.is_tuple() ? "tuple" : "list", "count"), args, 1, 1);
   std::int64_t count = 0;
   for (const Value& item : items_of(runtime, self)) {
     runtime.spend();
@@ -44,25 +44,25 @@ Value sequence_count(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value list_copy(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "copy", args, 0, 0);
+  require_positional(runtime, method_of("list", "copy"), args, 0, 0);
   return make_list(runtime, collect(runtime, self)).with_path(self.path());
 }
 
 Value list_append(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "append", args, 1, 1);
+  require_positional(runtime, method_of("list", "append"), args, 1, 1);
   runtime.heap.charge(sizeof(Value));
   items_of(runtime, self).push_back(args.positional[0]);
   return Value::none();
 }
 
 Value list_clear(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "clear", args, 0, 0);
+  require_positional(runtime, method_of("list", "clear"), args, 0, 0);
   items_of(runtime, self).clear();
   return Value::none();
 }
 
 Value list_extend(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "extend", args, 1, 1);
+  require_positional(runtime, method_of("list", "extend"), args, 1, 1);
   const std::vector<Value> more = collect(runtime, args.positional[0]);
   runtime.heap.charge(more.size() * sizeof(Value));
   std::vector<Value>& items = items_of(runtime, self);
@@ -71,7 +71,8 @@ Value list_extend(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value list_insert(Runtime& runtime, const Value& self, const Args& args) {
-  const Params params(runtime, "insert", args, {"index", "object"}, 2);
+  require_positional(runtime, method_of("list", "insert"), args, 2, 2);
+  const Params params(runtime, c_function("insert"), args, {"index", "object"}, 2);
   std::vector<Value>& items = items_of(runtime, self);
   const auto size = static_cast<std::int64_t>(items.size());
   std::int64_t index = params.integer(0, 0);
@@ -83,8 +84,8 @@ Value list_insert(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value list_pop(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "pop", args, 0, 1);
-  const Params params(runtime, "pop", args, {"index"});
+  require_positional(runtime, method_of("list", "pop"), args, 0, 1);
+  const Params params(runtime, c_function("pop"), args, {"index"});
   std::vector<Value>& items = items_of(runtime, self);
   if (items.empty()) runtime.fail("pop from empty list");
   std::int64_t index = params.integer(0, -1);
@@ -97,7 +98,7 @@ Value list_pop(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value list_remove(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "remove", args, 1, 1);
+  require_positional(runtime, method_of("list", "remove"), args, 1, 1);
   const Value index = [&] {
     const std::vector<Value>& items = items_of(runtime, self);
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -111,7 +112,7 @@ Value list_remove(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value list_reverse(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "reverse", args, 0, 0);
+  require_positional(runtime, method_of("list", "reverse"), args, 0, 0);
   std::vector<Value>& items = items_of(runtime, self);
   std::reverse(items.begin(), items.end());
   return Value::none();
@@ -119,7 +120,7 @@ Value list_reverse(Runtime& runtime, const Value& self, const Args& args) {
 
 Value list_sort(Runtime& runtime, const Value& self, const Args& args) {
   if (!args.positional.empty()) runtime.fail("sort() takes no positional arguments");
-  const Params params(runtime, "sort", args, {"key", "reverse"});
+  const Params params(runtime, c_function("sort"), args, {"key", "reverse"});
   std::vector<Value> items = items_of(runtime, self);
   std::vector<Value> keys;
   if (!params[0].is_none()) {
@@ -133,7 +134,7 @@ Value list_sort(Runtime& runtime, const Value& self, const Args& args) {
 // --- dict
 
 Value dict_get(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "get", args, 1, 2);
+  require_positional(runtime, method_of("dict", "get"), args, 1, 2);
   const Value& key = args.positional[0];
   if (!hash_of(runtime, key)) runtime.fail("unhashable type: '" + type_name(key) + "'");
   if (const Value* found = find_item(runtime, self.as_dict(), key)) {
@@ -147,7 +148,7 @@ Value dict_get(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value dict_view(Runtime& runtime, const Value& self, const Args& args, DictPart part, std::string_view name) {
-  require_positional(runtime, name, args, 0, 0);
+  require_positional(runtime, method_of("dict", name), args, 0, 0);
   return make_view(runtime, self, part);
 }
 
@@ -164,12 +165,12 @@ Value dict_values(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value dict_copy(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "copy", args, 0, 0);
+  require_positional(runtime, method_of("dict", "copy"), args, 0, 0);
   return copy_dict(runtime, self).with_path(self.path());
 }
 
 Value dict_fromkeys(Runtime& runtime, const Value&, const Args& args) {
-  require_positional(runtime, "fromkeys", args, 1, 2);
+  require_positional(runtime, method_of("dict", "fromkeys"), args, 1, 2);
   const Value out = make_dict(runtime);
   for (const Value& key : collect(runtime, args.positional[0])) {
     set_item(runtime, out.as_dict(), key, args.size() > 1 ? args.positional[1] : Value::none());
@@ -178,14 +179,14 @@ Value dict_fromkeys(Runtime& runtime, const Value&, const Args& args) {
 }
 
 Value dict_clear(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "clear", args, 0, 0);
+  require_positional(runtime, method_of("dict", "clear"), args, 0, 0);
   entries_of(runtime, self).clear();
   self.as_dict().slots.clear();
   return Value::none();
 }
 
 Value dict_pop(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "pop", args, 1, 2);
+  require_positional(runtime, method_of("dict", "pop"), args, 1, 2);
   const Value& key = args.positional[0];
   if (const Value* found = find_item(runtime, self.as_dict(), key)) {
     const Value out = *found;
@@ -197,7 +198,7 @@ Value dict_pop(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value dict_popitem(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "popitem", args, 0, 0);
+  require_positional(runtime, method_of("dict", "popitem"), args, 0, 0);
   if (entries_of(runtime, self).empty()) runtime.fail("'popitem(): dictionary is empty'");
   const Dict::Entry last = entries_of(runtime, self).back();
   const Value out = make_tuple(runtime, {key_of(runtime, self.as_dict(), last), last.value});
@@ -206,7 +207,7 @@ Value dict_popitem(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value dict_setdefault(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "setdefault", args, 1, 2);
+  require_positional(runtime, method_of("dict", "setdefault"), args, 1, 2);
   if (const Value* found = find_item(runtime, self.as_dict(), args.positional[0])) return *found;
   const Value value = args.size() > 1 ? args.positional[1] : Value::none();
   set_item(runtime, self.as_dict(), args.positional[0], value);
@@ -227,34 +228,34 @@ Value dict_update(Runtime& runtime, const Value& self, const Args& args) {
 // --- int and float
 
 Value int_bit_count(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "bit_count", args, 0, 0);
+  require_positional(runtime, method_of("int", "bit_count"), args, 0, 0);
   const BigInt value = to_big(self);
   const std::string bits = (value.is_negative() ? value.negated() : value).to_string(2);
   return Value::integer(std::count(bits.begin(), bits.end(), '1'));
 }
 
 Value int_bit_length(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "bit_length", args, 0, 0);
+  require_positional(runtime, method_of("int", "bit_length"), args, 0, 0);
   return make_length(to_big(self).bit_length());
 }
 
 Value int_itself(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "conjugate", args, 0, 0);
+  require_positional(runtime, method_of(self.is_float() ? "float" : "int", "conjugate"), args, 0, 0);
   return positive(runtime, self);
 }
 
 Value int_ratio(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "as_integer_ratio", args, 0, 0);
+  require_positional(runtime, method_of("int", "as_integer_ratio"), args, 0, 0);
   return make_tuple(runtime, {positive(runtime, self), Value::integer(1)});
 }
 
 Value float_is_integer(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "is_integer", args, 0, 0);
+  require_positional(runtime, method_of("float", "is_integer"), args, 0, 0);
   return Value::boolean(std::isfinite(self.as_float()) && std::trunc(self.as_float()) == self.as_float());
 }
 
 Value float_ratio(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "as_integer_ratio", args, 0, 0);
+  require_positional(runtime, method_of("float", "as_integer_ratio"), args, 0, 0);
   if (!std::isfinite(self.as_float())) runtime.fail("cannot convert Infinity or NaN to integer ratio");
   double numerator = self.as_float();
   BigInt denominator(1);

@@ -3,6 +3,11 @@
 namespace rondo::jinja {
 namespace {
 
+bool can_assign(const Expr& target) {
+  if (target.kind != ExprKind::kTuple) return target.kind == ExprKind::kName || target.kind == ExprKind::kNsRef;
+  return std::all_of(target.items.begin(), target.items.end(), [](const ExprPtr& item) { return can_assign(*item); });
+}
+
 std::string_view node_name(ExprKind kind) {
   switch (kind) {
     case ExprKind::kString:
@@ -52,12 +57,7 @@ ExprPtr ExpressionParser::parse_target(TupleOptions options) {
 }
 
 void ExpressionParser::check_target(const Expr& target, const Token& token) {
-  if (target.kind == ExprKind::kName || target.kind == ExprKind::kNsRef) return;
-  if (target.kind == ExprKind::kTuple) {
-    for (const ExprPtr& item : target.items) check_target(*item, token);
-    return;
-  }
-  fail(token, "can't assign to " + quoted_name(node_name(target.kind)));
+  if (!can_assign(target)) fail(token, "can't assign to " + quoted_name(node_name(target.kind)));
 }
 
 ExprPtr ExpressionParser::parse_expression(bool inline_if) {

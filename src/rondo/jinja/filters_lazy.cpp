@@ -21,20 +21,14 @@ struct KeptArgs {
   [[nodiscard]] Args view() const { return {positional, named}; }
 };
 
-std::string_view required_name(Runtime& runtime, const Value& value) {
-  require_defined(runtime, value);
-  if (!value.is_string()) runtime.fail("the name of a filter or test must be a string, not " + type_name(value));
-  return bytes_of(runtime, value);
-}
-
 const Filter& require_filter(Runtime& runtime, const Value& name) {
-  const Filter* filter = find_filter(required_name(runtime, name));
+  const Filter* filter = name.is_string() ? find_filter(bytes_of(runtime, name)) : nullptr;
   if (filter == nullptr) runtime.fail("No filter named " + repr(runtime, name) + ".");
   return *filter;
 }
 
 const Test& require_test(Runtime& runtime, const Value& name) {
-  const Test* test = find_test(required_name(runtime, name));
+  const Test* test = name.is_string() ? find_test(bytes_of(runtime, name)) : nullptr;
   if (test == nullptr) runtime.fail("No test named " + repr(runtime, name) + ".");
   return *test;
 }
@@ -257,20 +251,20 @@ Value rejectattr(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value unique(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "unique", args, {"case_sensitive", "attribute"});
+  const Params params(runtime, python("do_unique", 2), args, {"case_sensitive", "attribute"});
   auto* iterator =
       runtime.heap.make_iterator<UniqueIterator>(subject, make_dict(runtime), params.boolean(0, false), params[1]);
   return make_generator(runtime, "sync_do_unique", iterator);
 }
 
 Value batch(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "batch", args, {"linecount", "fill_with"}, 1);
+  const Params params(runtime, python("do_batch", 1), args, {"linecount", "fill_with"}, 1);
   auto* iterator = runtime.heap.make_iterator<BatchIterator>(subject, params.integer(0, 0), params[1]);
   return make_generator(runtime, "do_batch", iterator);
 }
 
 Value slice(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "slice", args, {"slices", "fill_with"}, 1);
+  const Params params(runtime, python("sync_do_slice", 1), args, {"slices", "fill_with"}, 1);
   const std::int64_t count = params.integer(0, 0);
   if (count == 0) runtime.fail("integer division or modulo by zero");
   const std::vector<Value> items = collect(runtime, subject);
@@ -291,7 +285,7 @@ Value slice(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value items(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "items", args, {});
+  const Params params(runtime, python("do_items", 1), args, {});
   return make_generator(runtime, "do_items", runtime.heap.make_iterator<ItemsIterator>(subject));
 }
 

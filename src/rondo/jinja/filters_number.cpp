@@ -12,7 +12,7 @@ namespace rondo::jinja {
 namespace {
 
 Value abs(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "abs", args, {});
+  require_no_more(runtime, "abs", args);
   if (!subject.is_number()) runtime.fail("bad operand type for abs(): '" + type_name(subject) + "'");
   if (subject.is_float()) return Value::floating(std::fabs(subject.as_float()));
   const bool negative = order_numbers(subject, Value::integer(0)) < 0;
@@ -30,13 +30,13 @@ std::optional<double> number_of(Runtime& runtime, const Value& value) {
 }
 
 Value to_float(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "float", args, {"default"});
+  const Params params(runtime, python("do_float", 1), args, {"default"});
   if (const std::optional<double> number = number_of(runtime, subject)) return Value::floating(*number);
   return params.value(0, Value::floating(0));
 }
 
 Value to_int(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "int", args, {"default", "base"});
+  const Params params(runtime, python("do_int", 1), args, {"default", "base"});
   const Value fallback = params.value(0, Value::integer(0));
   require_defined(runtime, subject);
   if (subject.is_integral()) return positive(runtime, subject);
@@ -81,7 +81,7 @@ Value round_integer(Runtime& runtime, const Value& value, std::int64_t digits) {
 }
 
 Value round(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "round", args, {"precision", "method"});
+  const Params params(runtime, python("do_round", 1), args, {"precision", "method"});
   const std::string_view method = params.given(1) ? bytes_of(runtime, params.string(1)) : "common";
   if (method != "common" && method != "ceil" && method != "floor") runtime.fail("method must be common, ceil or floor");
   const std::int64_t digits = params.integer(0, 0);
@@ -102,9 +102,10 @@ Value round(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value filesizeformat(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "filesizeformat", args, {"binary"});
+  const Params params(runtime, python("do_filesizeformat", 1), args, {"binary"});
   const std::optional<double> number = number_of(runtime, subject);
-  if (!number) runtime.fail("could not convert " + repr(runtime, subject) + " to float");
+  if (!number && subject.is_string()) runtime.fail("could not convert string to float: " + repr(runtime, subject));
+  if (!number) { runtime.fail("float() argument must be a string or a real number, not '" + type_name(subject) + "'"); }
   const double bytes = *number;
   const bool binary_units = params.boolean(0, false);
   const double base = binary_units ? 1024 : 1000;

@@ -12,10 +12,10 @@ namespace rondo::jinja {
 namespace {
 
 Value attr(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "attr", args, {"name"}, 1);
+  const Params params(runtime, python("do_attr", 2), args, {"name"}, 1);
   require_defined(runtime, subject);
-  const Value name = params.string(0);
-  const std::string_view bytes = bytes_of(runtime, name);
+  if (!params[0].is_string()) runtime.fail("attribute name must be string, not '" + type_name(params[0]) + "'");
+  const std::string_view bytes = bytes_of(runtime, params[0]);
   if (const std::optional<Value> found = find_attribute(runtime, subject, bytes)) {
     runtime.note(*found);
     return *found;
@@ -24,14 +24,14 @@ Value attr(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value default_value(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "default", args, {"default_value", "boolean"});
+  const Params params(runtime, python("do_default", 1), args, {"default_value", "boolean"});
   const bool absent = subject.is_undefined() || (params.boolean(1, false) && !truthy(runtime, subject));
   if (!absent) return subject;
   return params.given(0) ? params[0] : empty_string(runtime);
 }
 
 Value dictsort(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "dictsort", args, {"case_sensitive", "by", "reverse"});
+  const Params params(runtime, python("do_dictsort", 1), args, {"case_sensitive", "by", "reverse"});
   const std::string_view by = params.given(1) ? bytes_of(runtime, params.string(1)) : "key";
   if (by != "key" && by != "value") runtime.fail("You can only sort by either \"key\" or \"value\"");
   require_defined(runtime, subject);
@@ -47,14 +47,14 @@ Value dictsort(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value first(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "first", args, {});
+  const Params params(runtime, python("sync_do_first", 2), args, {});
   Value out;
   if (iterate(runtime, subject)->next(runtime, out)) return out;
   return make_undefined_hint(runtime, "No first item, sequence was empty.");
 }
 
 Value last(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "last", args, {});
+  const Params params(runtime, python("do_last", 2), args, {});
   if (!length_of(runtime, subject)) runtime.fail("'" + type_name(subject) + "' object is not reversible");
   if (subject.is_sequence() && !items_of(runtime, subject).empty()) return items_of(runtime, subject).back();
   const std::vector<Value> items = collect(runtime, subject);
@@ -63,7 +63,7 @@ Value last(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value random(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "random", args, {});
+  const Params params(runtime, python("do_random", 2), args, {});
   const std::optional<std::size_t> size = length_of(runtime, subject);
   if (!size) runtime.fail("object of type '" + type_name(subject) + "' has no len()");
   if (*size == 0) return make_undefined_hint(runtime, "No random item, sequence was empty.");
@@ -77,7 +77,7 @@ struct Group {
 };
 
 Value groupby(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "groupby", args, {"attribute", "default", "case_sensitive"}, 1);
+  const Params params(runtime, python("sync_do_groupby", 2), args, {"attribute", "default", "case_sensitive"}, 1);
   const AttributeGetter getter(runtime, params[0]);
   const bool case_sensitive = params.boolean(2, false);
   std::vector<Value> items = collect(runtime, subject);
@@ -106,7 +106,7 @@ Value groupby(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value join(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "join", args, {"d", "attribute"});
+  const Params params(runtime, python("sync_do_join", 2), args, {"d", "attribute"});
   const AttributeGetter getter(runtime, params[1]);
   Value separator = params.given(0) ? to_text(runtime, params[0]) : empty_string(runtime);
   std::vector<Value> parts;
@@ -125,20 +125,20 @@ Value join(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value length(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "length", args, {});
+  require_no_more(runtime, "len", args);
   const std::optional<std::size_t> size = length_of(runtime, subject);
   if (!size) runtime.fail("object of type '" + type_name(subject) + "' has no len()");
   return make_length(*size);
 }
 
 Value list(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "list", args, {});
+  const Params params(runtime, python("sync_do_list", 1), args, {});
   const Value out = make_list(runtime, collect(runtime, subject));
   return subject.is_sequence() ? out.with_path(subject.path()) : out;
 }
 
 Value extreme(Runtime& runtime, const Value& subject, const Args& args, bool largest) {
-  const Params params(runtime, largest ? "max" : "min", args, {"case_sensitive", "attribute"});
+  const Params params(runtime, python(largest ? "do_max" : "do_min", 2), args, {"case_sensitive", "attribute"});
   const AttributeGetter getter(runtime, params[1]);
   const auto key_of_item = [&](const Value& item) {
     const Value key = getter.get(runtime, item);
@@ -162,7 +162,7 @@ Value max(Runtime& runtime, const Value& subject, const Args& args) { return ext
 Value min(Runtime& runtime, const Value& subject, const Args& args) { return extreme(runtime, subject, args, false); }
 
 Value reverse(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "reverse", args, {});
+  const Params params(runtime, python("do_reverse", 1), args, {});
   if (subject.is_string()) {
     const Value step = Value::integer(-1);
     return get_slice(runtime, subject, Value::none(), Value::none(), step);
@@ -179,7 +179,7 @@ Value reverse(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value sort(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "sort", args, {"reverse", "case_sensitive", "attribute"});
+  const Params params(runtime, python("do_sort", 2), args, {"reverse", "case_sensitive", "attribute"});
   std::vector<AttributeGetter> getters;
   if (params[2].is_string()) {
     const Value comma = make_computed(runtime, ",");
@@ -197,14 +197,15 @@ Value sort(Runtime& runtime, const Value& subject, const Args& args) {
       const Value key = getter.get(runtime, item);
       parts.push_back(params.boolean(1, false) ? key : ignore_case(runtime, key));
     }
-    keys.push_back(parts.size() == 1 ? parts[0] : make_list(runtime, std::move(parts)));
+    // With an attribute the keys are lists, and lists look for a difference before they ask for an order.
+    keys.push_back(params[2].is_none() ? parts[0] : make_list(runtime, std::move(parts)));
   }
   sort_values(runtime, items, keys, params.boolean(0, false));
   return make_list(runtime, std::move(items));
 }
 
 Value sum(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "sum", args, {"attribute", "start"});
+  const Params params(runtime, python("sync_do_sum", 2), args, {"attribute", "start"});
   const AttributeGetter getter(runtime, params[0]);
   Value out = params.value(1, Value::integer(0));
   if (out.is_string()) runtime.fail("sum() can't sum strings [use ''.join(seq) instead]");

@@ -22,12 +22,12 @@ Value require_text(Runtime& runtime, const Value& value, std::string_view method
 }
 
 Value capitalize(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "capitalize", args, {});
+  const Params params(runtime, python("do_capitalize", 1), args, {});
   return capitalize_text(runtime, to_text(runtime, subject));
 }
 
 Value center(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "center", args, {"width"});
+  const Params params(runtime, python("do_center", 1), args, {"width"});
   const Value width = params.value(0, Value::integer(80));
   return call_method(runtime, to_text(runtime, subject), "center", {std::span(&width, 1), {}});
 }
@@ -50,7 +50,7 @@ bool is_line_break(char32_t c) {
 }
 
 Value indent(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "indent", args, {"width", "first", "blank"});
+  const Params params(runtime, python("do_indent", 1), args, {"width", "first", "blank"});
   require_defined(runtime, subject);
   if (!subject.is_string()) {
     runtime.fail("unsupported operand type(s) for +=: '" + type_name(subject) + "' and 'str'");
@@ -97,17 +97,17 @@ Value indent(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value lower(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "lower", args, {});
+  const Params params(runtime, python("do_lower", 1), args, {});
   return lower_text(runtime, to_text(runtime, subject));
 }
 
 Value pprint(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "pprint", args, {});
+  const Params params(runtime, python("do_pprint", 1), args, {});
   return make_computed(runtime, pretty_print(runtime, subject), subject.path());
 }
 
 Value replace(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "replace", args, {"old", "new", "count"}, 2);
+  const Params params(runtime, python("do_replace", 2), args, {"old", "new", "count"}, 2);
   Value text = to_text(runtime, subject);
   Value old = to_text(runtime, params[0]);
   Value with = to_text(runtime, params[1]);
@@ -122,7 +122,7 @@ Value replace(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value string(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "string", args, {});
+  const Params params(runtime, python("soft_str", 1), args, {});
   return to_text(runtime, subject);
 }
 
@@ -137,7 +137,7 @@ bool begins_word_behind(char32_t c) { return is_space(c) || c == '-' || c == '('
 
 // jinja2's title(): words begin behind blanks, hyphens and opening brackets.
 Value title(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "title", args, {});
+  const Params params(runtime, python("do_title", 1), args, {});
   const Value text = to_text(runtime, subject);
   const std::string_view bytes = bytes_of(runtime, text);
   Rewriter out(runtime, text, "title");
@@ -167,12 +167,12 @@ Value title(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value trim(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "trim", args, {"chars"});
+  const Params params(runtime, python("do_trim", 1), args, {"chars"});
   return strip_text(runtime, to_text(runtime, subject), Side::kBoth, params[0]);
 }
 
 Value truncate(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "truncate", args, {"length", "killwords", "end", "leeway"});
+  const Params params(runtime, python("do_truncate", 2), args, {"length", "killwords", "end", "leeway"});
   const std::int64_t length = params.integer(0, 255);
   const Value end = params.given(2) ? params.string(2) : make_computed(runtime, "...");
   constexpr std::int64_t kLeeway = 5;  // environment.policies["truncate.leeway"]
@@ -197,7 +197,7 @@ Value truncate(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value upper(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "upper", args, {});
+  const Params params(runtime, python("do_upper", 1), args, {});
   return upper_text(runtime, to_text(runtime, subject));
 }
 
@@ -207,7 +207,7 @@ bool is_word(char32_t c) {
 }
 
 Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "wordcount", args, {});
+  const Params params(runtime, python("do_wordcount", 1), args, {});
   const Value text = to_text(runtime, subject);
   const std::string_view bytes = bytes_of(runtime, text);
   std::int64_t count = 0;
@@ -311,7 +311,8 @@ class Wrapper {
 };
 
 Value wordwrap(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "wordwrap", args, {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
+  const Params params(runtime, python("do_wordwrap", 2), args,
+                      {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
   require_text(runtime, subject, "splitlines");
   const std::int64_t width = params.integer(0, 79);
   if (width <= 0) runtime.fail("invalid width " + std::to_string(width) + " (must be > 0)");

@@ -13,17 +13,17 @@ namespace rondo::jinja {
 namespace {
 
 Value escape(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "escape", args, {});
+  const Params params(runtime, python("escape", 1), args, {});
   return escape_html(runtime, subject);
 }
 
 Value forceescape(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "forceescape", args, {});
+  const Params params(runtime, python("do_forceescape", 1), args, {});
   return escape_html(runtime, to_text(runtime, subject).with_markup(false));
 }
 
 Value safe(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "safe", args, {});
+  const Params params(runtime, python("do_mark_safe", 1), args, {});
   return to_text(runtime, subject).with_markup(true);
 }
 
@@ -81,7 +81,7 @@ std::string unescape(std::string_view text) {
 }
 
 Value striptags(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "striptags", args, {});
+  const Params params(runtime, python("do_striptags", 1), args, {});
   const Value text = to_text(runtime, subject);
   const std::string plain = without(without(std::string(bytes_of(runtime, text)), "<!--", "-->"), "<", ">");
   const Value words = str_split(runtime, make_computed(runtime, plain), {});
@@ -110,19 +110,14 @@ std::string quote_url(std::string_view text, bool query) {
 }
 
 Value urlencode(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "urlencode", args, {});
+  const Params params(runtime, python("do_urlencode", 1), args, {});
   const bool pairs = subject.is_dict() || subject.is_sequence() || subject.is_undefined() || subject.is_object();
   if (!pairs)
     return make_computed(runtime, quote_url(bytes_of(runtime, to_text(runtime, subject)), false), subject.path());
   std::string out;
   const Value items = subject.is_dict() ? make_view(runtime, subject, DictPart::kItems) : subject;
   for (const Value& item : collect(runtime, items)) {
-    const std::vector<Value> pair = collect(runtime, item);
-    if (pair.size() != 2) {
-      const bool few = pair.size() < 2;
-      runtime.fail(few ? "not enough values to unpack (expected 2, got " + std::to_string(pair.size()) + ")"
-                       : "too many values to unpack (expected 2)");
-    }
+    const std::vector<Value> pair = unpack_items(runtime, item, 2);
     if (!out.empty()) out += '&';
     out += quote_url(bytes_of(runtime, to_text(runtime, pair[0])), true) + '=';
     out += quote_url(bytes_of(runtime, to_text(runtime, pair[1])), true);
@@ -133,7 +128,7 @@ Value urlencode(Runtime& runtime, const Value& subject, const Args& args) {
 // --- xmlattr
 
 Value xmlattr(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "xmlattr", args, {"autospace"});
+  const Params params(runtime, python("do_xmlattr", 2), args, {"autospace"});
   require_defined(runtime, subject);
   if (!subject.is_dict()) runtime.fail("'" + type_name(subject) + "' object has no attribute 'items'");
   std::vector<Value> parts;
@@ -303,6 +298,17 @@ std::string link_in_brackets(std::string_view word, const LinkStyle& style) {
          std::string(word.substr(end));
 }
 
+// ^([\w.+-]{2,}:(/){0,2})$
+bool is_scheme_prefix(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon < 2) return false;
+  const std::string_view rest = text.substr(colon + 1);
+  if (rest != "" && rest != "/" && rest != "//") return false;
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
+    return is_alphanumeric(c) || c == '_' || c == '.' || c == '+' || c == '-' || static_cast<unsigned char>(c) >= 0x80;
+  });
+}
+
 LinkStyle link_style(Runtime& runtime, const Params& params) {
   LinkStyle style;
   if (!params[0].is_none()) style.limit = params.integer(0, -1);
@@ -323,14 +329,20 @@ LinkStyle link_style(Runtime& runtime, const Params& params) {
     style.attributes += " target=\"" + std::string(bytes_of(runtime, escape_html(runtime, params[2]))) + "\"";
   }
   if (!params[4].is_none()) {
-    for (const Value& scheme : collect(runtime, params[4]))
-      style.schemes.emplace_back(bytes_of(runtime, require_string(runtime, scheme)));
+    for (const Value& scheme : collect(runtime, params[4])) {
+      if (!scheme.is_string()) runtime.fail("expected string or bytes-like object, got '" + type_name(scheme) + "'");
+      if (!is_scheme_prefix(bytes_of(runtime, scheme))) {
+        runtime.fail(repr(runtime, scheme) + " is not a valid URI scheme prefix.");
+      }
+      style.schemes.emplace_back(bytes_of(runtime, scheme));
+    }
   }
   return style;
 }
 
 Value urlize(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, "urlize", args, {"trim_url_limit", "nofollow", "target", "rel", "extra_schemes"});
+  const Params params(runtime, python("do_urlize", 2), args,
+                      {"trim_url_limit", "nofollow", "target", "rel", "extra_schemes"});
   const LinkStyle style = link_style(runtime, params);
   const Value escaped = escape_html(runtime, subject);
   const std::string_view text = bytes_of(runtime, escaped);

@@ -1,5 +1,6 @@
 // str.format() and the % operator, with the origins of what they put in.
 #include <algorithm>
+#include <cmath>
 
 #include "jinja/format_spec.h"
 #include "jinja/operations.h"
@@ -84,9 +85,13 @@ class BraceFormatter {
   std::size_t field(std::size_t at, std::size_t end, int depth) {
     if (at >= end) runtime_.fail("Single '{' encountered in format string");
     std::size_t close = at;
+    bool in_name = true;
     for (int open = 1; close < end; ++close) {
       if (text_[close] == '{') ++open;
       if (text_[close] == '}' && --open == 0) break;
+      // Inside [] only its end counts.
+      if (text_[close] == '[' && in_name) close = std::min(text_.find(']', close), end) - 1;
+      if (text_[close] == '!' || text_[close] == ':') in_name = false;
     }
     if (close >= end) runtime_.fail("expected '}' before end of string");
     std::size_t name_end = at;
@@ -98,7 +103,7 @@ class BraceFormatter {
     Value value = lookup(text_.substr(at, name_end - at));
     std::size_t spec = name_end;
     if (spec < close && text_[spec] == '!') {
-      if (spec + 1 >= close) runtime_.fail("end of string while looking for conversion specifier");
+      if (spec + 1 >= close) runtime_.fail("unmatched '{' in format spec");
       value = convert(value, text_[spec + 1]);
       spec += 2;
       if (spec < close && text_[spec] != ':') runtime_.fail("expected ':' after conversion specifier");
@@ -141,7 +146,8 @@ class BraceFormatter {
         continue;
       }
       const std::size_t end = rest.find(']');
-      if (rest[0] != '[' || end == std::string_view::npos) runtime_.fail("Missing ']' in format string");
+      if (rest[0] != '[') runtime_.fail("Only '.' or '[' may follow ']' in format field specifier");
+      if (end == std::string_view::npos) runtime_.fail("Missing ']' in format string");
       if (end == 1) runtime_.fail("Empty attribute in format string");
       value = get_item(runtime_, value, key(rest.substr(1, end - 1)));
       rest.remove_prefix(end + 1);
@@ -175,8 +181,15 @@ class BraceFormatter {
     return args_.positional[index];
   }
 
+  void require_subscriptable(const Value& value) {
+    if (value.is_number() || value.is_none()) {
+      runtime_.fail("'" + type_name(value) + "' object is not subscriptable");
+    }
+  }
+
   Value named(std::string_view name) {
     if (mapping_ != nullptr) {
+      if (!mapping_->is_dict()) require_subscriptable(*mapping_);
       const Value found = get_item(runtime_, *mapping_, make_computed(runtime_, name));
       if (!found.is_undefined()) return found;
     } else if (const Value* argument = args_.find(name)) {
@@ -269,11 +282,12 @@ class PercentFormatter {
   Value mapped() {
     const std::size_t begin = ++at_;
     int open = 1;
-    for (; open != 0; ++at_) {
-      if (peek() == '(') ++open;
-      if (peek() == ')') --open;
-    }
     if (!values_.is_dict()) runtime_.fail("format requires a mapping");
+    for (; open != 0; ++at_) {
+      if (at_ >= text_.size()) runtime_.fail("incomplete format key");
+      if (text_[at_] == '(') ++open;
+      if (text_[at_] == ')') --open;
+    }
     const std::string_view key = text_.substr(begin, at_ - begin - 1);
     const Value* found = find_item(runtime_, values_.as_dict(), key);
     if (found == nullptr) runtime_.fail("'" + std::string(key) + "'");
@@ -324,7 +338,9 @@ class PercentFormatter {
       case 'F':
       case 'g':
       case 'G':
+        require_defined(runtime_, value);
         if (!value.is_number()) runtime_.fail("must be real number, not " + type_name(value));
+        if (!value.is_float() && std::isinf(to_double(value))) runtime_.fail("int too large to convert to float");
         parts_.push_back(
             formatted(runtime_, value, format_value(runtime_, Value::floating(to_double(value)), spec_text(spec))));
         return;
@@ -353,6 +369,7 @@ class PercentFormatter {
 
   void integer(const Value& value, FormatSpec spec) {
     const bool decimal = spec.type == 'd' || spec.type == 'i' || spec.type == 'u';
+    if (decimal) require_defined(runtime_, value);
     Value whole = value;
     if (value.is_float() && decimal) {
       if (!(value.as_float() - value.as_float() == 0)) runtime_.fail("cannot convert float infinity or NaN to integer");

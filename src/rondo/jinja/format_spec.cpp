@@ -14,6 +14,7 @@
 namespace rondo::jinja {
 namespace {
 
+constexpr std::size_t kMostDigitsOfInt = 4300;  // sys.int_info.default_max_str_digits
 constexpr std::int64_t kMostDigits = 4096;      // nobody prints more decimals on purpose
 constexpr std::int64_t kMostWidth = 1'000'000;  // nor pads wider
 
@@ -115,7 +116,7 @@ std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSp
       utf8::append(digits, static_cast<char32_t>(*code));
       return pad_number("", digits, spec);
     }
-    default: digits = value.to_string(); group = 3;
+    default: digits = decimal_digits(runtime, value); group = 3;
   }
   if (value.is_negative()) digits.erase(0, 1);
   if (spec.grouping != 0) digits = group_digits(digits, spec.grouping, group);
@@ -170,6 +171,15 @@ std::optional<std::string> without_underscores(std::string_view text) {
   return out;
 }
 
+// Which types take separators of digits.
+void check_grouping(Runtime& runtime, const FormatSpec& spec) {
+  if (spec.grouping == 0 || spec.type == 0 || std::string_view("deEfFgG%").find(spec.type) != std::string_view::npos) {
+    return;
+  }
+  if (spec.grouping == '_' && std::string_view("boxX").find(spec.type) != std::string_view::npos) return;
+  runtime.fail(std::string("Cannot specify '") + spec.grouping + "' with '" + spec.type + "'.");
+}
+
 }  // namespace
 
 FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Value& value) {
@@ -197,8 +207,7 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
   if (next_is("z")) {
     ++at;
     if (!value.is_float()) {
-      const std::string kind =
-          value.is_string() ? "string format specifier" : "format specifier with integer format code";
+      const std::string kind = value.is_string() ? "string format specifier" : "integer format specifier";
       runtime.fail("Negative zero coercion (z) not allowed in " + kind);
     }
   }
@@ -212,12 +221,17 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
   }
   if (next_is("0123456789")) out.width = read_number(runtime, spec, at, kMostWidth, "the width");
   if (next_is(",_")) out.grouping = spec[at++];
+  if (out.grouping != 0 && next_is(",_")) {
+    if (spec[at] != out.grouping) runtime.fail("Cannot specify both ',' and '_'.");
+    runtime.fail(std::string("Cannot specify '") + out.grouping + "' with '" + out.grouping + "'.");
+  }
   if (next_is(".")) {
     ++at;
     if (!next_is("0123456789")) runtime.fail("Format specifier missing precision");
     out.precision = read_number(runtime, spec, at, value.is_string() ? kMostWidth : kMostDigits, "the precision");
   }
   if (at + 1 == spec.size()) out.type = spec[at++];
+  check_grouping(runtime, out);
   if (at != spec.size()) {
     runtime.fail("Invalid format specifier '" + std::string(spec) + "' for object of type '" + type_name(value) + "'");
   }
@@ -235,7 +249,9 @@ std::string format_value(Runtime& runtime, const Value& value, std::string_view 
                               "' for object of type '" + type_name(value) + "'";
   if (value.is_string()) {
     if (spec.type != 0 && spec.type != 's') runtime.fail(unknown);
+    if (spec.grouping != 0) runtime.fail(std::string("Cannot specify '") + spec.grouping + "' with 's'.");
     if (spec.sign != '-') runtime.fail("Sign not allowed in string format specifier");
+    if (spec.alternate) runtime.fail("Alternate form (#) not allowed in string format specifier");
     if (spec.align == '=') runtime.fail("'=' alignment not allowed in string format specifier");
     std::string_view bytes = bytes_of(runtime, value);
     if (spec.precision >= 0)
@@ -250,7 +266,18 @@ std::string format_value(Runtime& runtime, const Value& value, std::string_view 
     return format_integer(runtime, to_big(value), spec);
   }
   if (std::string_view("eEfFgG%").find(spec.type) == std::string_view::npos) runtime.fail(unknown);
+  if (std::isinf(to_double(value))) runtime.fail("int too large to convert to float");
   return format_float(to_double(value), spec);
+}
+
+std::string decimal_digits(Runtime& runtime, const BigInt& value) {
+  // The time to print grows with the square of the length; log2(10) < 3.33.
+  const bool fits = value.bit_length() <= kMostDigitsOfInt * 333 / 100;
+  std::string out = fits ? value.to_string() : "";
+  if (fits && out.size() - (value.is_negative() ? 1 : 0) <= kMostDigitsOfInt) return out;
+  runtime.fail(
+      "Exceeds the limit (4300 digits) for integer string conversion; use sys.set_int_max_str_digits() to increase "
+      "the limit");
 }
 
 std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base) {
@@ -275,7 +302,6 @@ std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsi
     if (digits->front() == '0' && digits->find_first_not_of('0') != std::string::npos) return std::nullopt;
     base = 10;
   }
-  constexpr std::size_t kMostDigitsOfInt = 4300;  // Python refuses longer ones as well
   if (digits->size() > kMostDigitsOfInt) return std::nullopt;
   const std::optional<BigInt> value = BigInt::parse(sign + *digits, base);
   if (!value) return std::nullopt;

@@ -139,6 +139,18 @@ std::optional<char32_t> hex(std::string_view text, std::size_t at, std::size_t d
   return value;
 }
 
+// repr() of one character.
+std::string quoted_char(std::string_view shown) {
+  const char c = shown[0];
+  if (c == '\'') return "\"'\"";
+  std::string out(shown);
+  if (c == '\\') out = "\\\\";
+  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+    out = {'\\', 'x', "0123456789abcdef"[static_cast<unsigned char>(c) >> 4U], "0123456789abcdef"[c & 15]};
+  }
+  return "'" + out + "'";
+}
+
 // Decodes Python's backslash escapes as str.encode("ascii", "backslashreplace").decode("unicode-escape") does.
 class Unescaper {
  public:
@@ -453,10 +465,8 @@ class Lexer {
                                      [&](const Operator& candidate) { return starts(pos_, candidate.text); });
     if (found == kOperators.end()) {
       const utf8::Decoded bad = utf8::decode(source_, pos_);
-      const std::string shown(source_.substr(pos_, bad.size));
-      const std::string quote = shown == "'" ? "\"" : "'";
-      fail(pos_,
-           "unexpected char " + quote + shown + quote + " at " + std::to_string(utf8::length(source_.substr(0, pos_))));
+      fail(pos_, "unexpected char " + quoted_char(source_.substr(pos_, bad.size)) + " at " +
+                     std::to_string(utf8::length(source_.substr(0, pos_))));
       return;
     }
     switch (found->kind) {

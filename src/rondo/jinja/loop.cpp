@@ -1,5 +1,7 @@
 #include "jinja/loop.h"
 
+#include "jinja/operations.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -142,10 +144,8 @@ std::optional<std::size_t> LoopState::length(Runtime& /*runtime*/) { return coun
 
 Value LoopState::call(Runtime& runtime, const Args& args) {
   if (recursive == kNoFunction) { runtime.fail("The loop must have the 'recursive' marker to be called recursively."); }
-  if (args.positional.size() != 1 || !args.named.empty()) {
-    runtime.fail("LoopContext.__call__() takes exactly one argument, the iterable");
-  }
-  return vm_.call_loop(recursive, recursive_parent, args.positional[0], depth0 + 1);
+  const Params params(runtime, python("LoopContext.__call__", 1), args, {"iterable"}, 1);
+  return vm_.call_loop(recursive, recursive_parent, params[0], depth0 + 1);
 }
 
 Value LoopState::cycle(const Args& args) {

@@ -64,6 +64,8 @@ void require_defined(Runtime& runtime, const Value& value);
 [[nodiscard]] Value format_braces(Runtime& runtime, const Value& format, const Args& args, const Value* mapping);
 [[nodiscard]] Value format_percent(Runtime& runtime, const Value& format, const Value& values);
 
+// str(value) of an int, which Python limits in length.
+[[nodiscard]] std::string decimal_digits(Runtime& runtime, const BigInt& value);
 // int(text, base) and float(text) as Python reads them; nothing where it raises ValueError.
 [[nodiscard]] std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base);
 [[nodiscard]] std::optional<double> parse_float(std::string_view text);
@@ -95,13 +97,31 @@ enum class Side : std::uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
 // `size` blanks or other characters, computed here.
 [[nodiscard]] Value padding(Runtime& runtime, std::size_t size, std::string_view character = " ");
 
+// False for what `iterate` refuses.
+[[nodiscard]] bool is_iterable(Runtime& runtime, const Value& value);
+// The elements of `value`, which must be `count`.
+[[nodiscard]] std::vector<Value> unpack_items(Runtime& runtime, const Value& value, std::size_t count);
+
+// Who is called, for messages about wrong arguments: Python words them by how the function is written.
+struct Callee {
+  std::string_view name;    // of the reference's function: "do_indent" for the filter `indent`
+  bool is_python = false;   // written in Python, else in C
+  std::size_t leading = 0;  // if in Python: parameters before those in the template's parentheses
+  std::string_view type;    // of a method in C: "str" of str.upper()
+  bool parses = false;      // a method in C that counts its arguments in another way: find, count, startswith, ...
+};
+constexpr Callee python(std::string_view name, std::size_t leading = 0) { return {name, true, leading, {}, false}; }
+constexpr Callee c_function(std::string_view name) { return {name, false, 0, {}, false}; }
+constexpr Callee method_of(std::string_view type, std::string_view name) { return {name, false, 0, type, false}; }
+constexpr Callee parsing_method(std::string_view name) { return {name, false, 0, "str", true}; }
+
 // Arguments by position or name.  Fails where Python raises TypeError: too many, unknown, twice, missing.
-//   Params params(runtime, "indent", args, {"width", "first", "blank"});
+//   Params params(runtime, python("do_indent", 1), args, {"width", "first", "blank"});
 //   const std::int64_t width = params.integer(0, 4);
 class Params {
  public:
   // `required`: how many of the names must be given.
-  Params(Runtime& runtime, std::string_view function, const Args& args, std::initializer_list<std::string_view> names,
+  Params(Runtime& runtime, Callee callee, const Args& args, std::initializer_list<std::string_view> names,
          std::size_t required = 0);
 
   [[nodiscard]] bool given(std::size_t index) const { return values_[index] != nullptr; }
@@ -116,13 +136,16 @@ class Params {
 
  private:
   static constexpr std::size_t kMost = 8;
+  void take_named(const NamedValue& argument, std::span<const std::string_view> names, std::size_t positional);
+
   Runtime& runtime_;
-  std::string_view function_;
+  Callee callee_;
   const Value* values_[kMost] = {};
 };
 
+// Fails if there are arguments: for functions in C that take what a filter or test is applied to and nothing else.
+void require_no_more(Runtime& runtime, std::string_view function, const Args& args);
 // Fails if there are named arguments.
-void require_positional(Runtime& runtime, std::string_view function, const Args& args, std::size_t least,
-                        std::size_t most);
+void require_positional(Runtime& runtime, Callee callee, const Args& args, std::size_t least, std::size_t most);
 
 }  // namespace rondo::jinja

@@ -1,38 +1,75 @@
+#include <algorithm>
+
 #include "jinja/operations.h"
 #include "jinja/string_functions.h"
 
 namespace rondo::jinja {
+namespace {
 
-Params::Params(Runtime& runtime, std::string_view function, const Args& args,
-               std::initializer_list<std::string_view> names, std::size_t required)
-    : runtime_(runtime), function_(function) {
-  const std::string call = std::string(function) + "()";
-  if (args.positional.size() > names.size()) {
-    runtime.fail(call + " takes at most " + std::to_string(names.size()) + " arguments (" +
-                 std::to_string(args.positional.size()) + " given)");
+// "1 argument", "2 arguments".
+std::string plural(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+// More arguments than parameters.
+[[noreturn]] void fail_count(Runtime& runtime, Callee callee, std::size_t given, std::size_t most,
+                             std::size_t required) {
+  const std::string call = std::string(callee.name) + "()";
+  if (!callee.is_python) {
+    runtime.fail(call + " takes at most " + plural(most, "argument") + " (" + std::to_string(given) + " given)");
   }
-  for (std::size_t i = 0; i < args.positional.size(); ++i) values_[i] = &args.positional[i];
-  for (const NamedValue& argument : args.named) {
-    std::size_t index = 0;
-    for (const std::string_view name : names) {
-      if (name == argument.name) break;
-      ++index;
-    }
-    const std::string name(argument.name);
-    const bool unknown = index == names.size();
-    if (unknown || values_[index] != nullptr) {
-      std::string message = call;
-      message += unknown ? " got an unexpected keyword argument '" : " got multiple values for argument '";
-      message += name;
-      message += '\'';
-      runtime.fail(std::move(message));
-    }
-    values_[index] = &argument.value;
+  // Python counts the value a filter is applied to, and what jinja2 passes before it.
+  const std::size_t all = callee.leading + most;
+  const std::size_t least = callee.leading + required;
+  const std::string wanted =
+      least == all ? plural(all, "positional argument")
+                   : "from " + std::to_string(least) + " to " + std::to_string(all) + " positional arguments";
+  runtime.fail(call + " takes " + wanted + " but " + std::to_string(callee.leading + given) + " were given");
+}
+
+[[noreturn]] void fail_missing(Runtime& runtime, Callee callee, std::span<const std::string> missing) {
+  std::string list;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (i != 0) list += i + 1 < missing.size() ? ", " : missing.size() == 2 ? " and " : ", and ";
+    list += missing[i];
   }
+  runtime.fail(std::string(callee.name) + "() missing " + plural(missing.size(), "required positional argument") +
+               ": " + list);
+}
+
+}  // namespace
+
+Params::Params(Runtime& runtime, Callee callee, const Args& args, std::initializer_list<std::string_view> names,
+               std::size_t required)
+    : runtime_(runtime), callee_(callee) {
+  const std::size_t given = args.positional.size();
+  for (std::size_t i = 0; i < std::min(given, names.size()); ++i) values_[i] = &args.positional[i];
+  const std::span<const std::string_view> all(names.begin(), names.size());
+  // Python's order: names first, then too many, then missing.  Functions written in C count first.
+  if (!callee.is_python && args.size() > all.size()) fail_count(runtime, callee, args.size(), all.size(), required);
+  for (const NamedValue& argument : args.named) take_named(argument, all, given);
+  if (given > all.size()) fail_count(runtime, callee, given, all.size(), required);
+  std::vector<std::string> missing;
   for (std::size_t i = 0; i < required; ++i) {
-    if (values_[i] != nullptr) continue;
-    runtime.fail(call + " missing required argument: '" + std::string(names.begin()[i]) + "'");
+    if (values_[i] == nullptr) missing.push_back("'" + std::string(all[i]) + "'");
   }
+  if (!missing.empty()) fail_missing(runtime, callee, missing);
+}
+
+void Params::take_named(const NamedValue& argument, std::span<const std::string_view> names, std::size_t positional) {
+  const auto index = static_cast<std::size_t>(std::find(names.begin(), names.end(), argument.name) - names.begin());
+  const std::string quoted = "'" + std::string(argument.name) + "'";
+  const std::string call = std::string(callee_.name) + "()";
+  if (index == names.size()) {
+    runtime_.fail(!callee_.is_python ? quoted + " is an invalid keyword argument for " + call
+                                     : call + " got an unexpected keyword argument " + quoted);
+  }
+  if (index < positional) {
+    runtime_.fail(!callee_.is_python ? "argument for " + call + " given by name (" + quoted + ") and position (" +
+                                           std::to_string(index + 1) + ")"
+                                     : call + " got multiple values for argument " + quoted);
+  }
+  values_[index] = &argument.value;
 }
 
 Value Params::value(std::size_t index, const Value& fallback) const {
@@ -54,30 +91,38 @@ std::int64_t Params::integer(std::size_t index, std::int64_t fallback) const {
 
 Value Params::string(std::size_t index) const {
   const Value value = (*this)[index];
-  require_defined(runtime_, value);
+  if (callee_.is_python) require_defined(runtime_, value);
   if (!value.is_string()) {
-    runtime_.fail(std::string(function_) + "() argument " + std::to_string(index + 1) + " must be str, not " +
+    runtime_.fail(std::string(callee_.name) + "() argument " + std::to_string(index + 1) + " must be str, not " +
                   type_name(value));
   }
   return value;
 }
 
-void require_positional(Runtime& runtime, std::string_view function, const Args& args, std::size_t least,
-                        std::size_t most) {
+void require_no_more(Runtime& runtime, std::string_view function, const Args& args) {
   const std::string call = std::string(function) + "()";
+  if (!args.named.empty()) runtime.fail(call + " takes no keyword arguments");
+  if (args.positional.empty()) return;
+  runtime.fail(call + " takes exactly one argument (" + std::to_string(args.positional.size() + 1) + " given)");
+}
+
+void require_positional(Runtime& runtime, Callee callee, const Args& args, std::size_t least, std::size_t most) {
+  const std::string name(callee.name);
+  const std::string call = (callee.type.empty() ? name : std::string(callee.type) + "." + name) + "()";
   if (!args.named.empty()) runtime.fail(call + " takes no keyword arguments");
   const std::size_t count = args.positional.size();
   if (count >= least && count <= most) return;
-  if (least == most) {
-    const std::string wanted = most == 0   ? "no arguments"
-                               : most == 1 ? "exactly one argument"
-                                           : std::to_string(most) + " arguments";
-    runtime.fail(call + " takes " + wanted + " (" + std::to_string(count) + " given)");
+  const std::size_t bound = count < least ? least : most;
+  const std::string side = count < least ? "at least " : "at most ";
+  if (callee.parses) {
+    runtime.fail(name + "() takes " + side + plural(bound, "argument") + " (" + std::to_string(count) + " given)");
   }
-  const bool few = count < least;
-  const std::size_t bound = few ? least : most;
-  runtime.fail(std::string(function) + " expected at " + (few ? "least " : "most ") + std::to_string(bound) +
-               (bound == 1 ? " argument, got " : " arguments, got ") + std::to_string(count));
+  if (most > 1 || least != most) {
+    runtime.fail(name + " expected " + (least == most ? "" : side) + plural(bound, "argument") + ", got " +
+                 std::to_string(count));
+  }
+  const std::string wanted = most == 0 ? "no arguments" : "exactly one argument";
+  runtime.fail(call + " takes " + wanted + " (" + std::to_string(count) + " given)");
 }
 
 }  // namespace rondo::jinja

@@ -43,12 +43,12 @@ Value repr_body(Runtime& runtime, const Value& string, char quote) {
   return out.finish();
 }
 
-std::string scalar_repr(const Value& value) {
+std::string scalar_repr(Runtime& runtime, const Value& value) {
   switch (value.kind()) {
     case Kind::kNone: return "None";
     case Kind::kBool: return value.as_bool() ? "True" : "False";
     case Kind::kInt: return std::to_string(value.as_int());
-    case Kind::kBigInt: return value.as_big().to_string();
+    case Kind::kBigInt: return decimal_digits(runtime, value.as_big());
     case Kind::kFloat: return json::python_float(value.as_float());
     default: return "";
   }
@@ -74,7 +74,7 @@ class ReprWriter {
         out_.append_computed(">");
         break;
       case Kind::kObject: out_.append_computed(value.as_object().repr(runtime_)); break;
-      default: out_.append(scalar_repr(value), printed_run(runtime_, RunKind::kScalar, value.path(), chain_));
+      default: out_.append(scalar_repr(runtime_, value), printed_run(runtime_, RunKind::kScalar, value.path(), chain_));
     }
   }
 
@@ -177,7 +177,7 @@ Value to_text(Runtime& runtime, const Value& value) {
     case Kind::kFloat: {
       const text::ChainId chain = runtime.extend(text::ChainId::kNone, "pystr");
       StringBuilder out(runtime);
-      out.append(scalar_repr(value), printed_run(runtime, RunKind::kScalar, value.path(), chain));
+      out.append(scalar_repr(runtime, value), printed_run(runtime, RunKind::kScalar, value.path(), chain));
       return out.finish(value.path());
     }
     default: return to_repr(runtime, value);

@@ -94,7 +94,7 @@ Value change_in_place(Runtime& runtime, const Value& subject, std::string_view s
 }
 
 void no_arguments(Runtime& runtime, std::string_view method, const Args& args) {
-  require_positional(runtime, method, args, 0, 0);
+  require_positional(runtime, method_of("str", method), args, 0, 0);
 }
 
 // True if the string is not empty and every character passes.

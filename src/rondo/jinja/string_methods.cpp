@@ -15,11 +15,14 @@ namespace {
 enum class Align : std::uint8_t { kLeft, kRight, kCenter };
 
 Value pad(Runtime& runtime, std::string_view method, const Value& self, const Args& args, Align align) {
-  require_positional(runtime, method, args, 1, 2);
-  const Params params(runtime, method, args, {"width", "fillchar"}, 1);
+  require_positional(runtime, c_function(method), args, 1, 2);
+  const Params params(runtime, c_function(method), args, {"width", "fillchar"}, 1);
   const auto size = static_cast<std::int64_t>(code_points(runtime, self));
   const std::int64_t width = params.integer(0, 0);
-  const Value fill = params.given(1) ? params.string(1) : make_computed(runtime, " ");
+  if (params.given(1) && !params[1].is_string()) {
+    runtime.fail("The fill character must be a unicode character, not " + type_name(params[1]));
+  }
+  const Value fill = params.given(1) ? params[1] : make_computed(runtime, " ");
   if (code_points(runtime, fill) != 1) runtime.fail("The fill character must be exactly one character long");
   if (width <= size) return self;
   const std::int64_t blanks = width - size;
@@ -44,7 +47,8 @@ Value rjust(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value zfill(Runtime& runtime, const Value& self, const Args& args) {
-  const Params params(runtime, "zfill", args, {"width"}, 1);
+  require_positional(runtime, method_of("str", "zfill"), args, 1, 1);
+  const Params params(runtime, c_function("zfill"), args, {"width"}, 1);
   const auto size = static_cast<std::int64_t>(code_points(runtime, self));
   const std::int64_t width = params.integer(0, 0);
   if (width <= size) return self;
@@ -57,7 +61,7 @@ Value zfill(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value expandtabs(Runtime& runtime, const Value& self, const Args& args) {
-  const Params params(runtime, "expandtabs", args, {"tabsize"});
+  const Params params(runtime, c_function("expandtabs"), args, {"tabsize"});
   const std::int64_t size = params.integer(0, 8);
   if (size > 4096) runtime.fail(ErrorCode::kLimit, "tabs wider than 4096 columns");
   const std::string_view text = bytes_of(runtime, self);
@@ -79,7 +83,7 @@ Value expandtabs(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value join(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "join", args, 1, 1);
+  require_positional(runtime, method_of("str", "join"), args, 1, 1);
   const Value& elements = args.positional[0];
   if (!elements.is_string() && !elements.is_sequence() && !elements.is_dict() && !elements.is_object() &&
       !elements.is_undefined()) {
@@ -100,18 +104,22 @@ Value format(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value format_map(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "format_map", args, 1, 1);
+  require_positional(runtime, c_function("format_map"), args, 1, 1);
   return format_braces(runtime, self, {}, &args.positional[0]);
 }
 
 Value translate(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "translate", args, 1, 1);
+  require_positional(runtime, method_of("str", "translate"), args, 1, 1);
   const std::string_view text = bytes_of(runtime, self);
+  const Value& table = args.positional[0];
+  if ((table.is_number() || table.is_none()) && !text.empty()) {
+    runtime.fail("'" + type_name(table) + "' object is not subscriptable");
+  }
   Rewriter out(runtime, self, "translate");
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
     at += c.size;
-    const Value image = get_item(runtime, args.positional[0], Value::integer(static_cast<std::int64_t>(c.value)));
+    const Value image = get_item(runtime, table, Value::integer(static_cast<std::int64_t>(c.value)));
     if (image.is_undefined()) {
       out.keep(c.size);
     } else if (image.is_none()) {
@@ -132,7 +140,7 @@ Value translate(Runtime& runtime, const Value& self, const Args& args) {
 Value encode(Runtime& runtime, const Value&, const Args&) { runtime.fail("bytes are not supported in templates"); }
 
 Value maketrans(Runtime& runtime, const Value&, const Args& args) {
-  require_positional(runtime, "maketrans", args, 1, 3);
+  require_positional(runtime, method_of("str", "maketrans"), args, 1, 3);
   const Value out = make_dict(runtime);
   const auto ordinal = [&](const Value& key) {
     if (!key.is_string()) return key;

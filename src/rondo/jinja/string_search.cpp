@@ -59,7 +59,7 @@ struct Found {
 };
 
 Found search(Runtime& runtime, std::string_view method, const Value& self, const Args& args, bool from_right) {
-  require_positional(runtime, method, args, 1, 3);
+  require_positional(runtime, parsing_method(method), args, 1, 3);
   const Value& needle = require_string(runtime, args.positional[0]);
   const Value none = Value::none();
   log_probe(runtime, method, needle, self);
@@ -83,7 +83,7 @@ Value find(Runtime& runtime, std::string_view method, const Value& self, const A
 }
 
 bool affix(Runtime& runtime, std::string_view method, const Value& self, const Args& args) {
-  require_positional(runtime, method, args, 1, 3);
+  require_positional(runtime, parsing_method(method), args, 1, 3);
   const Value none = Value::none();
   const Window range =
       window(runtime, self, args.size() > 1 ? args.positional[1] : none, args.size() > 2 ? args.positional[2] : none);
@@ -178,13 +178,14 @@ std::vector<Value> rsplit_spaces(Runtime& runtime, const Value& self, std::int64
 }
 
 Value split(Runtime& runtime, const Value& self, const Args& args, bool from_right) {
-  const Params params(runtime, from_right ? "rsplit" : "split", args, {"sep", "maxsplit"});
+  const Params params(runtime, c_function(from_right ? "rsplit" : "split"), args, {"sep", "maxsplit"});
   const std::int64_t most = params.integer(1, -1);
   std::vector<Value> parts;
   if (params[0].is_none()) {
     parts = from_right ? rsplit_spaces(runtime, self, most) : split_spaces(runtime, self, most);
   } else {
-    const Value separator = params.string(0);
+    if (!params[0].is_string()) runtime.fail("must be str or None, not " + type_name(params[0]));
+    const Value separator = params[0];
     log_probe(runtime, from_right ? "rsplit" : "split", separator, self);
     parts = split_by(runtime, self, separator, most, from_right);
   }
@@ -197,8 +198,9 @@ bool is_line_break(char32_t c) {
 }
 
 Value remove_affix(Runtime& runtime, std::string_view method, const Value& self, const Args& args) {
-  require_positional(runtime, method, args, 1, 1);
-  const Value& affix = require_string(runtime, args.positional[0]);
+  require_positional(runtime, method_of("str", method), args, 1, 1);
+  const Value& affix = args.positional[0];
+  if (!affix.is_string()) runtime.fail(std::string(method) + "() argument must be str, not " + type_name(affix));
   log_probe(runtime, method, affix, self);
   const std::string_view text = bytes_of(runtime, self);
   const std::string_view key = bytes_of(runtime, affix);
@@ -213,7 +215,7 @@ Value remove_affix(Runtime& runtime, std::string_view method, const Value& self,
 
 Value partition_at(Runtime& runtime, const Value& self, const Args& args, bool from_right) {
   const std::string_view method = from_right ? "rpartition" : "partition";
-  require_positional(runtime, method, args, 1, 1);
+  require_positional(runtime, method_of("str", method), args, 1, 1);
   const Value& separator = require_string(runtime, args.positional[0]);
   log_probe(runtime, method, separator, self);
   const std::string_view text = bytes_of(runtime, self);
@@ -238,8 +240,11 @@ bool in_set(std::string_view characters, char32_t c) {
 }
 
 Value strip_method(Runtime& runtime, std::string_view method, const Value& self, const Args& args, Side side) {
-  require_positional(runtime, method, args, 0, 1);
+  require_positional(runtime, method_of("str", method), args, 0, 1);
   const Value characters = args.positional.empty() ? Value::none() : args.positional[0];
+  if (!characters.is_none() && !characters.is_string()) {
+    runtime.fail(std::string(method) + " arg must be None or str");
+  }
   return strip_text(runtime, self, side, characters);
 }
 
@@ -248,7 +253,6 @@ Value strip_method(Runtime& runtime, std::string_view method, const Value& self,
 bool is_space(char32_t c) { return unicode::is_white_space(c) || (c >= 0x1C && c <= 0x1F); }
 
 Value require_string(Runtime& runtime, const Value& value) {
-  require_defined(runtime, value);
   if (!value.is_string()) runtime.fail("must be str, not " + type_name(value));
   return value;
 }
@@ -316,7 +320,7 @@ Value str_rindex(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_count(Runtime& runtime, const Value& self, const Args& args) {
-  require_positional(runtime, "count", args, 1, 3);
+  require_positional(runtime, parsing_method("count"), args, 1, 3);
   const Value& needle = require_string(runtime, args.positional[0]);
   const Value none = Value::none();
   log_probe(runtime, "count", needle, self);
@@ -343,7 +347,7 @@ Value str_split(Runtime& runtime, const Value& self, const Args& args) { return 
 Value str_rsplit(Runtime& runtime, const Value& self, const Args& args) { return split(runtime, self, args, true); }
 
 Value str_splitlines(Runtime& runtime, const Value& self, const Args& args) {
-  const Params params(runtime, "splitlines", args, {"keepends"});
+  const Params params(runtime, c_function("splitlines"), args, {"keepends"});
   const bool keep = params.boolean(0, false);
   const std::string_view text = bytes_of(runtime, self);
   std::vector<Value> out;
@@ -390,7 +394,8 @@ Value str_rstrip(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_replace(Runtime& runtime, const Value& self, const Args& args) {
-  const Params params(runtime, "replace", args, {"old", "new", "count"}, 2);
+  require_positional(runtime, method_of("str", "replace"), args, 2, 3);
+  const Params params(runtime, c_function("replace"), args, {"old", "new", "count"}, 2);
   Value old = params.string(0);
   Value with = params.string(1);
   if (self.is_markup()) {

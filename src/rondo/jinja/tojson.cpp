@@ -50,12 +50,12 @@ bool is_plain(char c, const JsonStyle& style) {
   return !style.html_safe || (c != '<' && c != '>' && c != '&' && c != '\'');
 }
 
-std::string json_number(const Value& value) {
+std::string json_number(Runtime& runtime, const Value& value) {
   switch (value.kind()) {
     case Kind::kNone: return "null";
     case Kind::kBool: return value.as_bool() ? "true" : "false";
     case Kind::kInt: return std::to_string(value.as_int());
-    case Kind::kBigInt: return value.as_big().to_string();
+    case Kind::kBigInt: return decimal_digits(runtime, value.as_big());
     default: break;
   }
   const double number = value.as_float();
@@ -79,7 +79,7 @@ class JsonWriter {
       case Kind::kUndefined:
       case Kind::kNamespace:
       case Kind::kObject: runtime_.fail("Object of type " + type_name(value) + " is not JSON serializable");
-      default: out_.append(json_number(value), printed_run(runtime_, RunKind::kScalar, value.path(), chain_));
+      default: out_.append(json_number(runtime_, value), printed_run(runtime_, RunKind::kScalar, value.path(), chain_));
     }
   }
 
@@ -153,7 +153,7 @@ class JsonWriter {
     if (!key.is_number() && !key.is_none()) {
       runtime_.fail("keys must be str, int, float, bool or None, not " + type_name(key));
     }
-    structure("\"" + json_number(key) + "\"", owner);
+    structure("\"" + json_number(runtime_, key) + "\"", owner);
   }
 
   void write_dict(const Value& value, int level) {
@@ -202,21 +202,23 @@ void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
 Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
   JsonStyle style;
   if (!runtime.options.chat_globals) {  // jinja2's own: for HTML pages
-    const Params params(runtime, "tojson", args, {"indent"});
+    const Params params(runtime, python("tojson", 1), args, {"indent"});
     style.ensure_ascii = true;
     style.sort_keys = true;
     style.html_safe = true;
     set_indent(runtime, params[0], style);
     return to_json(runtime, subject, style).with_markup(true);
   }
-  const Params params(runtime, "tojson", args, {"ensure_ascii", "indent", "separators", "sort_keys"});
+  const Params params(runtime, python("tojson", 1), args, {"ensure_ascii", "indent", "separators", "sort_keys"});
   style.ensure_ascii = params.boolean(0, false);
   style.sort_keys = params.boolean(3, false);
   set_indent(runtime, params[1], style);
   if (!params[2].is_none()) {
-    const std::vector<Value> separators = collect(runtime, params[2]);
-    if (separators.size() != 2 || !separators[0].is_string() || !separators[1].is_string()) {
-      runtime.fail("tojson() argument 'separators' must be two strings");
+    const std::vector<Value> separators = unpack_items(runtime, params[2], 2);
+    for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
+      if (separators[i].is_string()) continue;
+      runtime.fail("make_encoder() argument " + std::to_string(6 - i) + " must be str, not " +
+                   type_name(separators[i]));
     }
     style.item_separator = bytes_of(runtime, separators[0]);
     style.key_separator = bytes_of(runtime, separators[1]);
@@ -225,7 +227,7 @@ Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
-  require_positional(runtime, "from_json", args, 0, 0);
+  require_positional(runtime, c_function("from_json"), args, 0, 0);
   require_defined(runtime, subject);
   if (!subject.is_string()) runtime.fail("the JSON object must be str, bytes or bytearray, not " + type_name(subject));
   Result<json::Value> parsed = json::parse(bytes_of(runtime, subject));

@@ -368,6 +368,7 @@ void update_dict(Runtime& runtime, Dict& dict, const Value& from) {
       set_item(runtime, dict, key_of(runtime, from.as_dict(), entry), entry.value);
     return;
   }
+  require_defined(runtime, from);
   std::size_t index = 0;
   for (const Value& element : collect(runtime, from)) {
     if (element.is_number() || element.is_none()) {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "jinja/loop.h"
+#include "jinja/operations.h"
 
 namespace rondo::jinja {
 namespace {
@@ -165,20 +166,7 @@ void Vm::push_number(const NumberConstant& number) {
 // ---- building values
 
 void Vm::unpack(std::uint32_t count) {
-  const Value value = pop();
-  std::vector<Value> items;
-  if (value.is_sequence()) {
-    items = items_of(runtime_, value);
-  } else if (value.is_number() || value.is_none() || value.kind() == Kind::kNamespace) {
-    runtime_.fail("cannot unpack non-iterable " + type_name(value) + " object");
-  } else {
-    items = collect(runtime_, value);
-  }
-  const std::string expected = "(expected " + std::to_string(count);
-  if (items.size() < count) {
-    runtime_.fail("not enough values to unpack " + expected + ", got " + std::to_string(items.size()) + ")");
-  }
-  if (items.size() > count) runtime_.fail("too many values to unpack " + expected + ")");
+  const std::vector<Value> items = unpack_items(runtime_, pop(), count);
   for (std::size_t i = items.size(); i-- > 0;) push(items[i]);
 }
 
@@ -211,7 +199,9 @@ void Vm::take_arguments(const CallShape& shape, Taken& taken) {
   for (std::uint32_t i = 0; i < shape.positional; ++i) taken.positional.push_back(stack_[at++]);
   for (const std::uint32_t keyword : shape.keywords) taken.named.push_back({program_.names[keyword], stack_[at++]});
   if (shape.star) {
-    const std::vector<Value> more = collect(runtime_, stack_[at++]);
+    const Value& star = stack_[at++];
+    if (!is_iterable(runtime_, star)) runtime_.fail("Value after * must be an iterable, not " + type_name(star));
+    const std::vector<Value> more = collect(runtime_, star);
     taken.positional.insert(taken.positional.end(), more.begin(), more.end());
   }
   if (shape.double_star) take_double_star(stack_[at++], taken);
@@ -249,7 +239,7 @@ void Vm::call_method_of_top(const Instruction& instruction) {
 void Vm::filter_top(const Instruction& instruction) {
   const Filter*& filter = filters_[instruction.b];
   if (filter == nullptr) filter = find_filter(program_.names[instruction.b]);
-  if (filter == nullptr) runtime_.fail("No filter named '" + program_.names[instruction.b] + "'.");
+  if (filter == nullptr) runtime_.fail("No filter named '" + program_.names[instruction.b] + "' found.");
   std::unique_ptr<Taken> taken = borrow();
   take_arguments(program_.calls[instruction.a], *taken);
   const Value subject = pop();
@@ -260,7 +250,7 @@ void Vm::filter_top(const Instruction& instruction) {
 void Vm::test_top(const Instruction& instruction) {
   const Test*& test = tests_[instruction.b];
   if (test == nullptr) test = find_test(program_.names[instruction.b]);
-  if (test == nullptr) runtime_.fail("No test named '" + program_.names[instruction.b] + "'.");
+  if (test == nullptr) runtime_.fail("No test named '" + program_.names[instruction.b] + "' found.");
   std::unique_ptr<Taken> taken = borrow();
   take_arguments(program_.calls[instruction.a], *taken);
   const Value subject = pop();
