@@ -8,6 +8,7 @@ trim_blocks, lstrip_blocks, loop controls, generation blocks, json.dumps as tojs
 `ours` (a message that is meant to differ) is kept; its line is then not compared.
 """
 import copy
+import datetime
 import json
 import sys
 
@@ -38,8 +39,14 @@ def environment():
     def raise_exception(message):
         raise jinja2.exceptions.TemplateError(message)
 
+    def strftime_now(format):
+        return datetime.datetime(2024, 2, 29, 13, 5, 9).strftime(format)
+
+    for function in (tojson, raise_exception, strftime_now):
+        function.__qualname__ = function.__name__  # messages name it, not where it is defined
     env.filters["tojson"] = tojson
     env.globals["raise_exception"] = raise_exception
+    env.globals["strftime_now"] = strftime_now
     return env
 
 
@@ -69,4 +76,5 @@ def main():
         file.write("\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -57,6 +57,11 @@ struct Arguments {
   ExprPtr double_star;  // **kwargs
 };
 
+struct PlacedComparison {
+  Comparison op = Comparison::kEq;
+  Place place;
+};
+
 struct Expr {
   ExprKind kind = ExprKind::kNone;
   bool flag = false;
@@ -68,7 +73,7 @@ struct Expr {
   std::string text;
   std::string attribute;
   std::vector<ExprPtr> items;
-  std::vector<Comparison> comparisons;
+  std::vector<PlacedComparison> comparisons;
   Arguments call;
 };
 

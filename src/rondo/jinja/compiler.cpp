@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "jinja/expressions.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"
 #include "jinja/symbols.h"
@@ -485,12 +484,7 @@ class Compiler {
     enter_function(id);
     Symbols inner(symbols_, id);
     ScopeScanner scanner(inner, names_);
-    for (auto parameter = node.parameters.begin(); parameter != node.parameters.end(); ++parameter) {
-      if (std::find(node.parameters.begin(), parameter, *parameter) != parameter) {
-        fail(node.place, "duplicate argument " + quoted_name(*parameter) + " in function definition");
-      }
-      inner.declare_parameter(name(*parameter));
-    }
+    for (const std::string& parameter : node.parameters) inner.declare_parameter(name(parameter));
     for (const ExprPtr& value : node.defaults) scanner.expression(value.get());
     scanner.body(node.body);
     const Scope scope(*this, inner, false);
@@ -599,7 +593,7 @@ class Compiler {
       case ExprKind::kGetItem: subscript(node); break;
       case ExprKind::kSlice: fail(node.place, "a slice stands for nothing by itself"); break;
       case ExprKind::kCall: call(node, kNoFunction); break;
-      case ExprKind::kFilter: filter_of_value(node); break;
+      case ExprKind::kFilter: filter(node, true); break;
       case ExprKind::kTest: test(node); break;
       case ExprKind::kNot:
         items(node.items);
@@ -724,22 +718,15 @@ class Compiler {
     }
   }
 
-  // Of several unknown filters the reference names the outermost.
-  void check_filter(const Expr& node) {
-    if (find_filter(node.text) == nullptr && !soft_) fail(node.place, "No filter named '" + node.text + "'.");
-  }
-  void filter_of_value(const Expr& node) {
-    check_filter(node);
-    expression(*node.items[0]);
-    apply_filter(node);
-  }
   // The filters of a filter or set block, innermost first; the text is on top.
-  void filter(const Expr& node) {
-    check_filter(node);
-    if (!node.items.empty() && node.items[0]) filter(*node.items[0]);
-    apply_filter(node);
-  }
-  void apply_filter(const Expr& node) {
+  void filter(const Expr& node, bool of_value = false) {
+    // Of several unknown filters the reference names the outermost.
+    if (find_filter(node.text) == nullptr && !soft_) fail(node.place, "No filter named '" + node.text + "'.");
+    if (of_value) {
+      expression(*node.items[0]);
+    } else if (!node.items.empty() && node.items[0]) {
+      filter(*node.items[0]);
+    }
     if (!soft_) program_.needed_filters.push_back(name(node.text));
     const std::uint32_t shape = arguments(node.call, kNoFunction, node.place);
     emit(Op::kFilter, node.place, shape, name(node.text));
@@ -766,8 +753,8 @@ class Compiler {
     for (std::size_t i = 0; i < node.comparisons.size(); ++i) {
       expression(*node.items[i + 1]);
       const bool last = i + 1 == node.comparisons.size();
-      const auto flag = static_cast<std::uint8_t>(node.comparisons[i]);
-      const std::uint32_t at = emit(last ? Op::kCompare : Op::kCompareChain, node.place, 0, 0, flag);
+      const auto flag = static_cast<std::uint8_t>(node.comparisons[i].op);
+      const std::uint32_t at = emit(last ? Op::kCompare : Op::kCompareChain, node.comparisons[i].place, 0, 0, flag);
       if (!last) failures.push_back(at);
     }
     for (const std::uint32_t failure : failures) land(failure);

@@ -152,7 +152,7 @@ ExprPtr ExpressionParser::parse_compare() {
     const std::optional<Comparison> comparison = take_comparison();
     if (!comparison) break;
     if (!node) node = make_over(ExprKind::kCompare, place, std::move(left));
-    node->comparisons.push_back(*comparison);
+    node->comparisons.push_back({*comparison, place});
     ExprPtr right = parse_sum();
     if (!ok()) return nullptr;
     add_item(*node, std::move(right));

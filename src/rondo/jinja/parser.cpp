@@ -267,8 +267,13 @@ class Parser : private ExpressionParser {
     if (!expect(TokenKind::kLParen)) return;
     while (ok() && !is(TokenKind::kRParen)) {
       if (!node.parameters.empty() && !expect(TokenKind::kComma)) return;
-      node.parameters.push_back(parse_name_target());
+      const Token& token = current();
+      std::string parameter = parse_name_target();
+      if (std::find(node.parameters.begin(), node.parameters.end(), parameter) != node.parameters.end()) {
+        fail(token, "duplicate argument " + quoted_name(parameter) + " in function definition");
+      }
       if (!ok()) return;
+      node.parameters.push_back(std::move(parameter));
       if (skip(TokenKind::kAssign)) {
         node.defaults.push_back(parse_expression(true));
       } else if (!node.defaults.empty()) {

@@ -62,6 +62,30 @@ text::PathId true_generation_prompt(Runtime& runtime, const json::Object& variab
   return runtime.origins.paths.variable(kName);
 }
 
+void add_caller(Failure& failure, const std::string& callee, Place place) {
+  failure.error().trail.push_back("in " + callee + " called at line " + std::to_string(place.line));
+}
+
+// Deep recursion: equal neighbours are counted, and of many the middle is left out.
+void shorten(std::vector<std::string>& trail) {
+  constexpr std::size_t kFirst = 12;
+  constexpr std::size_t kLast = 4;
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < trail.size();) {
+    std::size_t end = i + 1;
+    while (end < trail.size() && trail[end] == trail[i]) ++end;
+    out.push_back(trail[i] + (end - i > 1 ? ", " + std::to_string(end - i) + " times" : ""));
+    i = end;
+  }
+  if (out.size() > kFirst + kLast + 1) {
+    const auto begin = out.begin() + kFirst;
+    const auto end = out.end() - kLast;
+    *begin = "... " + std::to_string(end - begin) + " more callers";
+    out.erase(begin + 1, end);
+  }
+  trail = std::move(out);
+}
+
 }  // namespace
 
 Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
@@ -79,7 +103,12 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
 
 void Vm::render() {
   Activation* root = enter(0, nullptr);
-  run(*root);
+  try {
+    run(*root);
+  } catch (Failure& failure) {
+    shorten(failure.error().trail);
+    throw;
+  }
 }
 
 // ---- activations
@@ -324,8 +353,7 @@ Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& arg
     run(*activation);
   } catch (Failure& failure) {
     const std::string& name = program_.functions[function].name;
-    failure.error().trail.push_back((name.empty() ? std::string("in a call block") : "in macro `" + name + "`") +
-                                    " called at line " + std::to_string(caller.line));
+    add_caller(failure, name.empty() ? "a call block" : "macro `" + name + "`", caller);
     throw;
   }
   const Value result = make_string(runtime_, end_capture());
@@ -343,7 +371,13 @@ Value Vm::call_loop(std::uint32_t function, Activation* parent, const Value& ite
   begin_capture();
   push(iterable);
   loop_depth_ = depth;
-  run(*activation);
+  const Place caller = {runtime_.line, runtime_.column};
+  try {
+    run(*activation);
+  } catch (Failure& failure) {
+    if (depth > 0) add_caller(failure, "a recursive loop", caller);  // the outermost one stands where it is written
+    throw;
+  }
   const Value result = make_string(runtime_, end_capture());
   leave(activation);
   control_.restore(state);
