@@ -22,6 +22,8 @@ bool is_space(char32_t c) {
 // Bytes of the white-space character at `at`, 0 if there is none.
 std::size_t space_size(std::string_view source, std::size_t at) {
   if (at >= source.size()) return 0;
+  const auto byte = static_cast<unsigned char>(source[at]);
+  if (byte < 0x80) return is_space(byte) ? 1 : 0;
   const utf8::Decoded decoded = utf8::decode(source, at);
   return decoded.valid && is_space(decoded.code_point) ? decoded.size : 0;
 }
@@ -253,6 +255,7 @@ class Lexer {
   Lexer(std::string_view source, const CompileOptions& options) : source_(source), options_(options) {}
 
   std::vector<Token> run() {
+    tokens_.reserve(source_.size() / kBytesPerToken);
     while (!failed_ && pos_ < source_.size()) root();
     if (!failed_) add(TokenKind::kEnd, pos_, {});
     return std::move(tokens_);
@@ -260,16 +263,23 @@ class Lexer {
 
  private:
   static constexpr std::size_t kNone = std::string_view::npos;
+  // As real templates have it; only spares moving the tokens a few times.
+  static constexpr std::size_t kBytesPerToken = 5;
 
-  bool starts(std::size_t at, std::string_view text) const { return source_.substr(at, text.size()) == text; }
+  // Byte by byte: `text` is a constant of two or three bytes, and mostly the first one differs.
+  bool starts(std::size_t at, std::string_view text) const {
+    if (at > source_.size() || text.size() > source_.size() - at) return false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (source_[at + i] != text[i]) return false;
+    }
+    return true;
+  }
 
   // The place of byte `at`.  Tokens come in order, so counting goes on from the last place.
   Place place(std::size_t at) {
-    for (; counted_ < at; ++counted_) {
-      if (source_[counted_] == '\n') {
-        ++line_;
-        line_start_ = counted_ + 1;
-      }
+    for (; line_end_ < at; line_end_ = source_.find('\n', line_start_)) {
+      ++line_;
+      line_start_ = line_end_ + 1;
     }
     return {line_, static_cast<std::int32_t>(at - line_start_ + 1)};
   }
@@ -499,9 +509,10 @@ class Lexer {
   std::size_t pos_ = 0;
   bool line_starting_ = true;
   bool failed_ = false;
-  std::size_t counted_ = 0;  // place() has counted up to here
+  // The line that place() has counted up to; kNone ends the last one.
   std::int32_t line_ = 1;
   std::size_t line_start_ = 0;
+  std::size_t line_end_ = source_.find('\n');
 };
 
 }  // namespace
@@ -509,14 +520,13 @@ class Lexer {
 std::string normalize_source(std::string_view source, bool keep_trailing_newline) {
   std::string out;
   out.reserve(source.size());
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    if (source[i] != '\r') {
-      out += source[i];
-      continue;
-    }
+  std::size_t from = 0;
+  for (std::size_t at = source.find('\r'); at != std::string_view::npos; at = source.find('\r', from)) {
+    out += source.substr(from, at - from);
     out += '\n';
-    if (i + 1 < source.size() && source[i + 1] == '\n') ++i;
+    from = at + (source.substr(at, 2) == "\r\n" ? 2 : 1);
   }
+  out += source.substr(from);
   if (!keep_trailing_newline && !out.empty() && out.back() == '\n') out.pop_back();
   return out;
 }
