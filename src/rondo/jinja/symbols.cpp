@@ -1,7 +1,5 @@
 #include "jinja/symbols.h"
 
-#include <algorithm>
-
 namespace rondo::jinja {
 
 NameId Names::intern(std::string_view name) {
@@ -10,12 +8,35 @@ NameId Names::intern(std::string_view name) {
   return at->second;
 }
 
-const Symbols::Entry* Symbols::find(NameId name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
-  return found == entries_.end() ? nullptr : &*found;
+std::optional<std::size_t> Symbols::position(NameId name) const {
+  if (entries_.size() > kFewEntries) {
+    const auto found = positions_.find(name);
+    return found == positions_.end() ? std::nullopt : std::optional(found->second);
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].name == name) return i;
+  }
+  return std::nullopt;
 }
 
-Symbols::Entry* Symbols::find_own(NameId name) { return const_cast<Entry*>(find(name)); }
+const Symbols::Entry* Symbols::find(NameId name) const {
+  const auto at = position(name);
+  return at ? &entries_[*at] : nullptr;
+}
+
+void Symbols::add(const Entry& entry) {
+  entries_.push_back(entry);
+  if (entries_.size() == kFewEntries + 1) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) positions_.emplace(entries_[i].name, i);
+  } else if (entries_.size() > kFewEntries) {
+    positions_.emplace(entry.name, entries_.size() - 1);
+  }
+}
+
+void Symbols::change(std::size_t at, const Entry& entry) {
+  changes_.push_back({at, entries_[at]});
+  entries_[at] = entry;
+}
 
 const Symbols* Symbols::owner(NameId name) const {
   const Symbols* scope = this;
@@ -24,47 +45,59 @@ const Symbols* Symbols::owner(NameId name) const {
 }
 
 void Symbols::load(NameId name) {
-  if (owner(name) == nullptr) entries_.push_back({name, Load::kResolve, false});
+  if (owner(name) == nullptr) add({name, Load::kResolve, false});
 }
 
 void Symbols::store(NameId name) {
-  if (Entry* entry = find_own(name)) {
-    entry->stored = true;
+  if (const auto at = position(name)) {
+    if (!entries_[*at].stored) change(*at, {name, entries_[*at].load, true});
     return;
   }
   const bool outside = parent_ != nullptr && parent_->owner(name) != nullptr;
-  entries_.push_back({name, outside ? Load::kAlias : Load::kUndefined, true});
+  add({name, outside ? Load::kAlias : Load::kUndefined, true});
 }
 
 void Symbols::declare_parameter(NameId name) {
-  if (Entry* entry = find_own(name)) {
-    *entry = {name, Load::kParameter, true};
+  const Entry parameter = {name, Load::kParameter, true};
+  if (const auto at = position(name)) {
+    change(*at, parameter);
   } else {
-    entries_.push_back({name, Load::kParameter, true});
+    add(parameter);
   }
 }
 
-void Symbols::merge_branches(const std::vector<Symbols>& branches) {
+std::vector<Symbols::Entry> Symbols::take_back(Mark mark) {
+  std::vector<Entry> out;
+  for (std::size_t i = mark.changes; i < changes_.size(); ++i) {
+    if (changes_[i].at < mark.entries) out.push_back(entries_[changes_[i].at]);
+  }
+  out.insert(out.end(), entries_.begin() + static_cast<std::ptrdiff_t>(mark.entries), entries_.end());
+  for (; changes_.size() > mark.changes; changes_.pop_back()) entries_[changes_.back().at] = changes_.back().before;
+  for (; entries_.size() > mark.entries; entries_.pop_back()) positions_.erase(entries_.back().name);
+  if (entries_.size() <= kFewEntries) positions_.clear();
+  return out;
+}
+
+void Symbols::merge_branches(const std::vector<std::vector<Entry>>& branches) {
   std::vector<NameId> newly_stored;
-  for (const Symbols& branch : branches) {
-    for (const Entry& entry : branch.entries_) {
+  for (const std::vector<Entry>& branch : branches) {
+    for (const Entry& entry : branch) {
       const Entry* before = find(entry.name);
       if (entry.stored && (before == nullptr || !before->stored)) newly_stored.push_back(entry.name);
     }
   }
-  for (const Symbols& branch : branches) {
-    for (const Entry& entry : branch.entries_) {
-      if (Entry* own = find_own(entry.name)) {
-        own->load = entry.load;
-        own->stored = own->stored || entry.stored;
+  for (const std::vector<Entry>& branch : branches) {
+    for (const Entry& entry : branch) {
+      if (const auto at = position(entry.name)) {
+        change(*at, {entry.name, entry.load, entries_[*at].stored || entry.stored});
       } else {
-        entries_.push_back(entry);
+        add(entry);
       }
     }
   }
   for (const NameId name : newly_stored) {
     const bool outside = parent_ != nullptr && parent_->owner(name) != nullptr;
-    find_own(name)->load = outside ? Load::kAlias : Load::kResolve;
+    change(*position(name), {name, outside ? Load::kAlias : Load::kResolve, true});
   }
 }
 
@@ -84,7 +117,7 @@ void ScopeScanner::statement(const Stmt& node) {
       target(*node.target);
       break;
     case StmtKind::kSetBlock: target(*node.target); break;
-    case StmtKind::kMacro: symbols_->store(names_.intern(node.name)); break;
+    case StmtKind::kMacro: symbols_.store(names_.intern(node.name)); break;
     case StmtKind::kCallBlock:
     case StmtKind::kFilterBlock: expression(node.value.get()); break;
     case StmtKind::kWith:
@@ -99,24 +132,21 @@ void ScopeScanner::statement(const Stmt& node) {
 
 void ScopeScanner::if_statement(const Stmt& node) {
   expression(node.items[0].get());
-  Symbols* original = symbols_;
-  std::vector<Symbols> branches(3, *original);
-  symbols_ = &branches[0];
+  const Symbols::Mark start = symbols_.mark();
+  std::vector<std::vector<Symbols::Entry>> branches;
   body(node.branches[0]);
+  branches.push_back(symbols_.take_back(start));
   // The elif branches count as one branch, in which each is a branch of its own.
-  symbols_ = &branches[1];
   for (std::size_t i = 1; i < node.items.size(); ++i) {
     expression(node.items[i].get());
-    std::vector<Symbols> inner(1, branches[1]);
-    symbols_ = &inner[0];
+    const Symbols::Mark inner = symbols_.mark();
     body(node.branches[i]);
-    symbols_ = &branches[1];
-    branches[1].merge_branches(inner);
+    symbols_.merge_branches({symbols_.take_back(inner)});
   }
-  symbols_ = &branches[2];
+  branches.push_back(symbols_.take_back(start));
   body(node.else_body);
-  symbols_ = original;
-  symbols_->merge_branches(branches);
+  branches.push_back(symbols_.take_back(start));
+  symbols_.merge_branches(branches);
 }
 
 void ScopeScanner::arguments(const Arguments& call) {
@@ -128,19 +158,19 @@ void ScopeScanner::arguments(const Arguments& call) {
 
 void ScopeScanner::expression(const Expr* node) {
   if (node == nullptr) return;
-  if (node->kind == ExprKind::kName || node->kind == ExprKind::kNsRef) symbols_->load(names_.intern(node->text));
+  if (node->kind == ExprKind::kName || node->kind == ExprKind::kNsRef) symbols_.load(names_.intern(node->text));
   for (const ExprPtr& item : node->items) expression(item.get());
   arguments(node->call);
 }
 
 void ScopeScanner::target(const Expr& node) {
-  if (node.kind == ExprKind::kName) symbols_->store(names_.intern(node.text));
-  if (node.kind == ExprKind::kNsRef) symbols_->load(names_.intern(node.text));
+  if (node.kind == ExprKind::kName) symbols_.store(names_.intern(node.text));
+  if (node.kind == ExprKind::kNsRef) symbols_.load(names_.intern(node.text));
   for (const ExprPtr& item : node.items) target(*item);
 }
 
 void ScopeScanner::parameter_target(const Expr& node) {
-  if (node.kind == ExprKind::kName) symbols_->declare_parameter(names_.intern(node.text));
+  if (node.kind == ExprKind::kName) symbols_.declare_parameter(names_.intern(node.text));
   for (const ExprPtr& item : node.items) parameter_target(*item);
 }
 

@@ -5,8 +5,11 @@
 // variable in each iteration; a name that is set on one branch of an if only is looked up outside on the others.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -60,22 +63,42 @@ class Symbols {
   void load(NameId name);
   void store(NameId name);
   void declare_parameter(NameId name);
-  // Takes over what the branches of an if statement, each a copy of this scope, did.
-  void merge_branches(const std::vector<Symbols>& branches);
+
+  // The branches of an if statement: each starts from the scope as it is at a mark.  What it did is taken back, and in
+  // the end what all of them did is merged.
+  struct Mark {
+    std::size_t entries = 0;
+    std::size_t changes = 0;
+  };
+  [[nodiscard]] Mark mark() const { return {entries_.size(), changes_.size()}; }
+  // Makes the scope what it was at `mark`, the latest that was not taken back; returns the entries that differed.
+  [[nodiscard]] std::vector<Entry> take_back(Mark mark);
+  void merge_branches(const std::vector<std::vector<Entry>>& branches);
 
  private:
-  [[nodiscard]] Entry* find_own(NameId name);
+  struct Change {
+    std::size_t at = 0;
+    Entry before;
+  };
+  // Up to here a search is faster than a hash.
+  static constexpr std::size_t kFewEntries = 12;
+
+  [[nodiscard]] std::optional<std::size_t> position(NameId name) const;
+  void add(const Entry& entry);
+  void change(std::size_t at, const Entry& entry);
 
   const Symbols* parent_;
   std::uint32_t level_;
   std::uint32_t function_;
   std::vector<Entry> entries_;
+  std::vector<Change> changes_;                        // of entries that were there, in order
+  std::unordered_map<NameId, std::size_t> positions_;  // in entries_, once these are more than a few
 };
 
 // Walks statements and expressions as they stand in one scope and fills its Symbols.  Inner scopes are not entered.
 class ScopeScanner {
  public:
-  ScopeScanner(Symbols& symbols, Names& names) : symbols_(&symbols), names_(names) {}
+  ScopeScanner(Symbols& symbols, Names& names) : symbols_(symbols), names_(names) {}
 
   void body(const Body& statements);
   void statement(const Stmt& node);
@@ -87,7 +110,7 @@ class ScopeScanner {
   void if_statement(const Stmt& node);
   void arguments(const Arguments& call);
 
-  Symbols* symbols_;
+  Symbols& symbols_;
   Names& names_;
 };
 
