@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "jinja/expressions.h"
@@ -265,11 +266,12 @@ class Parser : private ExpressionParser {
   // parameters := [name ["=" expression] ("," name ["=" expression])*]
   void parse_signature(Stmt& node) {
     if (!expect(TokenKind::kLParen)) return;
+    std::set<std::string> seen;
     while (ok() && !is(TokenKind::kRParen)) {
       if (!node.parameters.empty() && !expect(TokenKind::kComma)) return;
       const Token& token = current();
       std::string parameter = parse_name_target();
-      if (std::find(node.parameters.begin(), node.parameters.end(), parameter) != node.parameters.end()) {
+      if (!seen.insert(parameter).second) {
         fail(token, "duplicate argument " + quoted_name(parameter) + " in function definition");
       }
       if (!ok()) return;
