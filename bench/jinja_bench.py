@@ -72,7 +72,7 @@ class Worker:
 def _minijinja_command(build):
     """Builds the Rust peer; None without cargo."""
     if shutil.which("cargo") is None:
-        print("minijinja: no `cargo`, passed over (any Rust since 1.77 will do)")
+        print("minijinja: no `cargo`, passed over (Rust 1.78 or newer builds it)")
         return None
     manifest = REPO / "bench" / "minijinja_peer" / "Cargo.toml"
     done = subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest,
@@ -192,7 +192,8 @@ def report_renders(workers, templates, folder, options):
         _row("**median**", "", "", "",
              *(f"{statistics.median(collected[name]):.1f}" for name in peers if name in collected))
         _row("**worst**", "", "", "", *(f"{min(collected[name]):.1f}" for name in peers if name in collected))
-        print(*("\n* " + remark for remark in all_remarks), sep="")
+        print("\nall other texts are equal" if all_remarks else "\nall texts are equal")
+        print(*("* " + remark for remark in all_remarks), sep="\n")
 
 
 def report_compile(worker, templates):
@@ -238,6 +239,8 @@ def main():
         sys.exit("jinja_bench: RONDO_FIXTURES is not set; run ./dev bench jinja")
     fixtures = pathlib.Path(os.environ["RONDO_FIXTURES"]) / "templates"
     templates = [fixtures / f"{name}.jinja" for name in TEMPLATES if options.only in name]
+    if not templates:
+        sys.exit(f"jinja_bench: no template has `{options.only}` in its name: {' '.join(TEMPLATES)}")
     corpus = sorted([*fixtures.glob("*.jinja"), *(REPO.parent / "shared" / "corpus" / "templates").glob("*.jinja")])
     workers = start_engines(options.rondo, [name for name in options.peers.split(",") if name])
     with tempfile.TemporaryDirectory() as folder:
