@@ -7,9 +7,9 @@
 //   compile TEMPLATE             ok <median microseconds of compiling it>
 //   memory                       ok <peak heap bytes of one render> <bytes rendered> <heap bytes of what it returns>
 #include <malloc.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
@@ -59,22 +59,35 @@ void operator delete(void* memory, std::size_t /*size*/) noexcept { counted_free
 namespace {
 
 using namespace rondo;  // NOLINT(google-build-using-namespace): a program of one file
-using Clock = std::chrono::steady_clock;
 
-constexpr int kLeastRuns = 3;
-constexpr int kCompileMilliseconds = 20;
+constexpr int kLeastBatches = 3;
+constexpr double kCompileMilliseconds = 20;
+// A batch of runs takes about this long, so that reading the clock costs nothing.
+constexpr double kBatchUs = 200;
+
+// What this thread has spent on a processor, in microseconds.
+double cpu_us() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
+
+double batch_us(std::size_t count, const std::function<void()>& work) {
+  const double start = cpu_us();
+  for (std::size_t i = 0; i < count; ++i) work();
+  return cpu_us() - start;
+}
 
 // The median microseconds of `work`, repeated for about `milliseconds`, and how often it ran.
-std::pair<double, std::size_t> median_us(int milliseconds, const std::function<void()>& work) {
+std::pair<double, std::size_t> median_us(double milliseconds, const std::function<void()>& work) {
+  const std::size_t batch = std::max<std::size_t>(1, static_cast<std::size_t>(kBatchUs / batch_us(1, work)));
   std::vector<double> times;
-  const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
-  while (times.size() < kLeastRuns || Clock::now() < end) {
-    const auto start = Clock::now();
-    work();
-    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+  const double end = cpu_us() + milliseconds * 1e3;
+  while (times.size() < kLeastBatches || cpu_us() < end) {
+    times.push_back(batch_us(batch, work) / static_cast<double>(batch));
   }
   std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times.size()};
+  return {times[times.size() / 2], times.size() * batch};
 }
 
 std::string one_line(std::string text) {
@@ -94,7 +107,7 @@ class Worker {
     const std::string& command = fields[0];
     if (command == "load" && fields.size() == 4) return load(fields[1], fields[2], fields[3]);
     if (command == "compile" && fields.size() == 2) return compile(fields[1]);
-    if (command == "run" && fields.size() == 2 && template_) return run(std::atoi(fields[1].c_str()));
+    if (command == "run" && fields.size() == 2 && template_) return run(std::atof(fields[1].c_str()));
     if (command == "memory" && template_) return memory();
     return "error\tunknown command";
   }
@@ -107,9 +120,9 @@ class Worker {
     if (!text.ok()) return failed(text.error());
     auto variables = json::parse(text.value());
     if (!variables.ok()) return failed(variables.error());
-    const auto start = Clock::now();
+    const double start = cpu_us();
     auto compiled = jinja::Template::compile(source.value(), {}, template_path);
-    const double compile_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    const double compile_us = cpu_us() - start;
     if (!compiled.ok()) return failed(compiled.error());
     variables_ = std::move(variables.value());
     template_ = std::move(compiled.value());
@@ -121,7 +134,7 @@ class Worker {
     return "ok\t" + std::to_string(compile_us);
   }
 
-  std::string run(int milliseconds) const {
+  std::string run(double milliseconds) const {
     const auto [median, count] =
         median_us(milliseconds, [&] { (void)template_->render(variables_.as_object(), options_).ok(); });
     return "ok\t" + std::to_string(median) + "\t" + std::to_string(count);

@@ -3,9 +3,9 @@
 
 Usage: jinja_bench.py --rondo PROGRAM [--quick] [--only WORD] [--peers NAME,...]     (./dev bench jinja runs it)
 
-Each engine is a process of its own that compiles the template and parses the variables once.  All are measured in turns:
-a slice of each, then again, so that a slow moment hits all of them alike; a ratio is the median of the ratios within
-the rounds.  A worker reads lines of fields separated by tabs and answers each with one line:
+Each engine is a process of its own that compiles the template and parses the variables once.  Times are those of its thread
+on a processor, as others may be busy there too.  All are measured in turns: a slice of each, then again, so that a slow
+moment hits all of them alike; a ratio is the median of the ratios within the rounds.  A worker reads lines of fields separated by tabs and answers each with one line:
 
     load TEMPLATE VARIABLES OUTPUT    ok <microseconds of compiling>; one render's text is in the file OUTPUT
     run MILLISECONDS                  ok <median microseconds of one render> <number of renders>
@@ -170,6 +170,10 @@ def _cell(ratios, name):
     return f"{ratios[name]:.1f}" if name in ratios else "–"
 
 
+def _summary(function, collected, name):
+    return f"{function(collected[name]):.1f}" if name in collected else "–"
+
+
 def report_renders(workers, templates, folder, options):
     peers = [name for name in workers if name != "rondo"]
     for count in COUNTS:
@@ -190,8 +194,8 @@ def report_renders(workers, templates, folder, options):
             for name in ratios:
                 collected.setdefault(name, []).append(ratios[name])
         _row("**median**", "", "", "",
-             *(f"{statistics.median(collected[name]):.1f}" for name in peers if name in collected))
-        _row("**worst**", "", "", "", *(f"{min(collected[name]):.1f}" for name in peers if name in collected))
+             *(_summary(statistics.median, collected, name) for name in peers))
+        _row("**worst**", "", "", "", *(_summary(min, collected, name) for name in peers))
         print("\nall other texts are equal" if all_remarks else "\nall texts are equal")
         print(*("* " + remark for remark in all_remarks), sep="\n")
 
