@@ -6,6 +6,7 @@
 
 #include "api/ops.h"
 #include "api/reply.h"
+#include "api/trace.h"
 
 namespace rondo::api {
 namespace {
@@ -70,6 +71,9 @@ Reply op_render(const OpContext& context, Fields& fields) {
   }
   json::Object reply{{"text", rendered.value().text.bytes()}};
   if (spans) reply.set("spans", spans_to_json(rendered.value(), chat_template));
+  if (context.options.trace) {
+    reply.set("trace", trace_to_json(rendered.value(), chat_template, tmpl::template_variables(conversation)));
+  }
   return json::Value(std::move(reply));
 }
 

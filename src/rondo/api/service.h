@@ -26,6 +26,8 @@ struct RunOptions {
   // Refuse messages whose role neither the template nor the public chat APIs know, and those that the template drops
   // because it does not know their role.  For people; the line protocol leaves roles to the template.
   bool refuse_unknown_roles = false;
+  // The op `render` also replies with `trace` (docs/render.md): what each line of the template wrote, and why.
+  bool trace = false;
 };
 
 class Service {
