@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -75,6 +76,93 @@ TEST_CASE_FIXTURE(Shell, "render prints the prompt") {
   CHECK(run("render --model model --messages '" + file("bom.json", "\xEF\xBB\xBF[]") + "'").status == 0);
 }
 
+TEST_CASE_FIXTURE(Shell, "render shows what each line of the template wrote, and where each part came from") {
+  for (const char* arguments :
+       {"--trace", "--trace --color always", "--spans", "--spans --color always", "--color always"}) {
+    std::string name(arguments);
+    std::erase(name, '-');
+    std::replace(name.begin(), name.end(), ' ', '_');
+    const Run shown = run("render --model model --messages ../render/chat.json " + std::string(arguments));
+    CHECK(shown.status == 0);
+    CHECK(shown.err == "");
+    const std::string golden = RONDO_SOURCE_DIR "/tests/golden/render/" + name + ".txt";
+    if (std::getenv("RONDO_UPDATE") != nullptr) REQUIRE(files::write(golden, shown.out).ok());
+    CHECK(shown.out == files::read(golden).value());
+  }
+  const std::string cutting =
+      file("cutting.jinja", "{{ messages[0].content | trim }}{% if none %}{% if x %}x{% endif %}{% endif %}");
+  const Run cuts = run("render --template " + cutting + " -m ' a\n' --trace");
+  CHECK(cuts.out.find("        - cut \" \" off messages[0].content\n") != std::string::npos);
+  CHECK(cuts.out.find("\nnever asked: 1 condition: line 1 `x`\n") != std::string::npos);
+  const Run json = run("render --model model --messages ../render/chat.json --trace --spans --json");
+  CHECK(json.out.starts_with("{\"text\":\"<bos>[["));
+  CHECK(json.out.find("\"spans\":[{") != std::string::npos);
+  CHECK(json.out.find("\"trace\":{\"template\":{\"name\":\"model/chat_template.jinja\"") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "render in colours, and without them where there is no terminal") {
+  const std::string chat = R"([{"role": "user", "content": "a\u001b[2J\n\u202eb"}])";
+  CHECK(run("render --model model", chat).out ==
+        "<bos>[[user: a\x1b[2J\n\u202e"
+        "b~fin~[[assistant: ");
+  CHECK(run("render --model model --color never", chat).out == run("render --model model", chat).out);
+  const Run coloured = run("render --model model --color always", chat);
+  CHECK(coloured.out ==
+        "<bos>\x1b[2;36m[[\x1b[0m\x1b[36muser\x1b[0m\x1b[2;36m: \x1b[0m\x1b[36ma\\u001b[2J\n\\u202eb\x1b[0m"
+        "\x1b[2;36m~fin~\x1b[0m\x1b[2m[[assistant: \x1b[0m\n");
+  CHECK(run("render --model model --color always --spans", chat).out.find("\x1b[36mmessages[0].content") !=
+        std::string::npos);
+  CHECK(run("render --model model --color always --json", chat).out == run("render --model model --json", chat).out);
+  CHECK(run("render --model model --color sometimes", chat).status == 2);
+}
+
+TEST_CASE_FIXTURE(Shell, "render --html writes one page") {
+  const std::string page = file("page.html", "");
+  const Run written = run("render --model model -m '</script>' --html '" + page + "'");
+  CHECK(written.status == 0);
+  CHECK(written.out == "");
+  CHECK(written.err == "");
+  const std::string content = files::read(page).value();
+  CHECK(content.starts_with("<!doctype html>"));
+  CHECK(content.ends_with("</html>\n"));
+  CHECK(run("render --model model -m '</script>' --html").out == content);
+  CHECK(run("render --model model -m '</script>' --html -").out == content);
+  CHECK(run("render --html --model model -m '</script>'").out == content);
+  const Run nowhere = run("render --model model -m x --html /no/such/folder/page.html");
+  CHECK(nowhere.status == 1);
+  CHECK(nowhere.err.starts_with("rondo: /no/such/folder/page.html: "));
+  for (const char* others : {"--html - --json", "--html - --spans", "--html - --trace", "--spans --trace"}) {
+    const Run both = run("render --model model -m x " + std::string(others));
+    CHECK(both.status == 2);
+    CHECK(both.err.starts_with("rondo: --"));
+    CHECK(both.out == "");
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "jinja renders any template with any variables") {
+  CHECK(run(R"(jinja --text 'Hello {{ name }}!' --context '{"name": "Ann"}')").out == "Hello Ann!");
+  CHECK(run("jinja", "{% if true %}\n  a\n  {% endif %}\n").out == "  a\n");
+  CHECK(
+      run("jinja - --no-trim-blocks --no-lstrip-blocks --keep-trailing-newline", "{% if true %}\n  a\n  {% endif %}\n")
+          .out == "\n  a\n  \n");
+  const std::string context = file("context.json", R"({"x": [1, null]})");
+  CHECK(run("jinja '" + file("t.jinja", "{{ x }}") + "' --context '" + context + "' --json").out ==
+        "{\"text\":\"[1, None]\"}\n");
+  CHECK(run("jinja '" + file("letter.html", "{{ 1 }}") + "'").out == "1");
+  CHECK(run("jinja --text \"{{ strftime_now('%Y') }}\" --now 1999-12-31T00:00:00").out == "1999");
+  const std::string append = "jinja --text '{% set l = [] %}{{ l.append(1) }}{{ l }}'";
+  CHECK(run(append).out == "None[1]");
+  CHECK(run(append + " --mode strict").status == 1);
+  CHECK(run("jinja model").out == "");  // neither messages nor special tokens
+  CHECK(run("jinja --text x model").status == 2);
+  const Run broken = run("jinja", "one\n{{ x");
+  CHECK(broken.status == 1);
+  CHECK(broken.err.starts_with("rondo: standard input:2:"));
+  CHECK(run("jinja nowhere.jinja").err.starts_with("rondo: nowhere.jinja: no such file or folder"));
+  CHECK(run("jinja --text x --context '[1]'").err.starts_with("rondo: `context` must be an object, found an array"));
+  CHECK(run("jinja --text x --context '{1}'").err.starts_with("rondo: --context:1:2: "));
+}
+
 TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and status 1") {
   struct Row {
     std::string arguments;
@@ -124,7 +212,8 @@ TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
   CHECK(run("juggle").status == 2);
   CHECK(run("render --frobnicate").status == 2);
   CHECK(run("bridge --model model").status == 2);
-  for (const char* command : {"", "render", "parse", "bridge", "tokenize", "detokenize", "chat", "batch", "demo"}) {
+  for (const char* command :
+       {"", "render", "jinja", "parse", "bridge", "tokenize", "detokenize", "chat", "batch", "demo"}) {
     const Run help = run(std::string(command) + " --help");
     CHECK(help.status == 0);
     CHECK(help.out.find("Usage") != std::string::npos);

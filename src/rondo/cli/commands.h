@@ -34,6 +34,23 @@ struct RenderArguments {
   ModelArguments model;
   ConversationArguments conversation;
   bool spans = false;
+  bool trace = false;
+  bool html = false;
+  std::string html_file;       // "" or "-": standard output
+  std::string color = "auto";  // "auto", "always" or "never"
+  bool json = false;
+};
+
+struct JinjaArguments {
+  std::string file;  // the template; "-" for standard input
+  std::string text;  // the same, given on the command line
+  bool has_text = false;
+  std::string context;
+  bool no_trim_blocks = false;
+  bool no_lstrip_blocks = false;
+  bool keep_trailing_newline = false;
+  std::string mode = "lenient";
+  std::string now;
   bool json = false;
 };
 
@@ -98,6 +115,7 @@ struct DemoArguments {
 };
 
 [[nodiscard]] int run_render(const RenderArguments& arguments);
+[[nodiscard]] int run_jinja(const JinjaArguments& arguments);
 [[nodiscard]] int run_parse(const ParseArguments& arguments);
 [[nodiscard]] int run_bridge(const BridgeArguments& arguments);
 [[nodiscard]] int run_tokenize(const TokenizeArguments& arguments);

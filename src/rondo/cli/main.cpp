@@ -21,12 +21,25 @@ constexpr const char* kExamples =
     "A first walk (MODEL is a Hugging Face style folder or a .gguf file):\n"
     "  rondo render --model MODEL -m \"What is the capital of France?\"\n"
     "  rondo render --model MODEL -m \"Hello\" --spans        where each part of the prompt came from\n"
+    "  rondo render --model MODEL -m \"Hello\" --trace        what each line of the template wrote, and why\n"
+    "  rondo render --model MODEL -m \"Hello\" --html p.html  the same as a page\n"
     "  rondo tokenize --model MODEL \"Hello world\"\n"
     "  echo 'Paris.' | rondo parse --model MODEL\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
     "\n"
     "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
     "2 wrong usage.";
+
+void add_language(CLI::App& command, std::string& mode, std::string& now) {
+  command
+      .add_option("--mode", mode,
+                  "template language: `strict` as transformers runs it, `lenient` also allows what some vendors' "
+                  "templates need")
+      ->check(CLI::IsMember({"strict", "lenient"}))
+      ->capture_default_str();
+  command.add_option("--now", now, "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)")
+      ->type_name("TIME");
+}
 
 void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
   command.add_option("--model", model.model, "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file")
@@ -38,15 +51,7 @@ void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
                   needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
                                   : "tokenizer: a file or folder whose special tokens the template may use")
       ->type_name("PATH");
-  command
-      .add_option("--mode", model.mode,
-                  "template language: `strict` as transformers runs it, `lenient` also allows what some vendors' "
-                  "templates need")
-      ->check(CLI::IsMember({"strict", "lenient"}))
-      ->capture_default_str();
-  command
-      .add_option("--now", model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)")
-      ->type_name("TIME");
+  add_language(command, model.mode, model.now);
 }
 
 void add_conversation(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
@@ -75,13 +80,59 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
   CLI::App& command = *app.add_subcommand("render", "conversation to prompt text");
   add_model(command, arguments.model, false);
   add_conversation(command, arguments.conversation, std::string(kMessagesHelp) + " (the default)");
-  command.add_flag("--spans", arguments.spans, "show where each part of the prompt came from");
-  command.add_flag("--json", arguments.json, "print {\"text\", \"spans\"} as JSON");
+  command.add_flag("--spans", arguments.spans, "a table: where each part of the prompt came from");
+  command.add_flag("--trace", arguments.trace,
+                   "the template, with what each line wrote for whom, which conditions decided on what grounds, and "
+                   "what was cut off");
+  CLI::Option* html = command.add_option("--html", arguments.html_file,
+                                         "a page for the browser: the prompt coloured by owner, beside the template; "
+                                         "without FILE on standard output");
+  html->type_name("[FILE]")->expected(0, 1);
+  command
+      .add_option("--color", arguments.color,
+                  "colours: `auto` when standard output is a terminal and NO_COLOR is not set; a prompt in colours has "
+                  "its control characters escaped")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  command.add_flag("--json", arguments.json, "print {\"text\"} as JSON; with --spans and --trace also theirs");
   command.footer(
       "Examples:\n"
       "  rondo render --model MODEL --messages chat.json --tools tools.json\n"
-      "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs '{\"bos_token\": \"<s>\"}' --spans");
-  command.callback([&] { chosen = [&] { return run_render(arguments); }; });
+      "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs '{\"bos_token\": \"<s>\"}' --spans\n"
+      "  rondo render --model MODEL --messages chat.json --trace | less\n"
+      "  rondo render --model MODEL --messages chat.json --html prompt.html\n"
+      "\n"
+      "What the marks of --trace mean: `?` a condition, `>` what the line wrote, with values in angle brackets, `-` "
+      "what\n"
+      "it cut off a value.  Without options the prompt is printed, byte for byte unless in colours.");
+  command.callback([&, html] {
+    arguments.html = html->count() > 0;
+    chosen = [&] { return run_render(arguments); };
+  });
+}
+
+void define_jinja(CLI::App& app, JinjaArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("jinja", "any template with any variables to text");
+  CLI::Option* file = command.add_option("TEMPLATE", arguments.file,
+                                         "a .jinja or .txt file, or a model; - for standard input (the default)");
+  CLI::Option* text = command.add_option("--text", arguments.text, "the template itself");
+  text->excludes(file);
+  command.add_option("--context", arguments.context, "the variables: a JSON object or a file with one")
+      ->type_name("JSON|FILE");
+  command.add_flag("--no-trim-blocks", arguments.no_trim_blocks, "keep the newline behind a block tag");
+  command.add_flag("--no-lstrip-blocks", arguments.no_lstrip_blocks, "keep white space before a block tag on its line");
+  command.add_flag("--keep-trailing-newline", arguments.keep_trailing_newline, "keep a newline at the template's end");
+  add_language(command, arguments.mode, arguments.now);
+  command.add_flag("--json", arguments.json, "print {\"text\"} as JSON");
+  command.footer(
+      "Examples:\n"
+      "  rondo jinja --text 'Hello {{ name }}!' --context '{\"name\": \"Ann\"}'\n"
+      "  rondo jinja letter.jinja --context variables.json --keep-trailing-newline");
+  command.callback([&, text] {
+    arguments.has_text = text->count() > 0;
+    if (arguments.file.empty()) arguments.file = "-";
+    chosen = [&] { return run_jinja(arguments); };
+  });
 }
 
 void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>& chosen) {
@@ -212,6 +263,7 @@ void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& 
 
 struct AllArguments {
   RenderArguments render;
+  JinjaArguments jinja;
   ParseArguments parse;
   BridgeArguments bridge;
   TokenizeArguments tokenize;
@@ -229,6 +281,7 @@ int run(int argc, char** argv) {
   AllArguments arguments;
   std::function<int()> chosen;
   define_render(app, arguments.render, chosen);
+  define_jinja(app, arguments.jinja, chosen);
   define_parse(app, arguments.parse, chosen);
   define_bridge(app, arguments.bridge, chosen);
   define_tokenize(app, arguments.tokenize, chosen);

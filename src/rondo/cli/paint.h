@@ -1,0 +1,34 @@
+// Colours and widths of the terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rondo::cli {
+
+// Colours text with SGR codes such as "1" or "2;36", or leaves it as it is.
+class Paint {
+ public:
+  explicit Paint(bool is_on) : is_on_(is_on) {}
+  [[nodiscard]] bool is_on() const { return is_on_; }
+  [[nodiscard]] std::string operator()(std::string_view code, std::string_view text) const;
+
+ private:
+  bool is_on_;
+};
+
+// `when`: "always", "never", or "auto": standard output is a terminal that can show them, and NO_COLOR is not set.
+[[nodiscard]] Paint paint_for(const std::string& when);
+
+// Columns of the terminal on standard output; 0 if it is none.
+[[nodiscard]] std::size_t terminal_width();
+
+// `text` with everything that a terminal would obey or not show escaped: controls, direction marks, odd spaces.  Newlines
+// and tabs become \n and \t, or stay if `keep_layout`.  Invalid UTF-8 becomes U+FFFD.
+[[nodiscard]] std::string printable(std::string_view text, bool keep_layout);
+
+// At most `limit` code points: the middle of a longer text is replaced by "…".  REQUIRES: limit >= 3.
+[[nodiscard]] std::string elided(std::string_view text, std::size_t limit);
+
+}  // namespace rondo::cli

@@ -1,0 +1,417 @@
+#include "cli/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/utf8.h"
+#include "json/print.h"
+
+namespace rondo::cli {
+namespace {
+
+constexpr std::array<std::string_view, 6> kRoleColours = {"36", "32", "33", "35", "34", "31"};
+constexpr std::string_view kFaint = "2";
+constexpr std::size_t kWidth = 120;      // of a report that goes to no terminal
+constexpr std::size_t kRowsPerLine = 3;  // for what one template line wrote; one more is still shown
+constexpr std::size_t kValueWidth = 40;  // of one value in such a row
+constexpr std::size_t kListed = 6;       // members of a list, before the rest is only counted
+constexpr std::size_t kMargin = 8;       // columns for line numbers
+
+std::int64_t number(const json::Value& object, std::string_view field, std::int64_t otherwise = 0) {
+  const json::Value* found = object.find(field);
+  return found == nullptr ? otherwise : found->to_int64().value_or(otherwise);
+}
+
+std::string_view bytes_of(const json::Value& reply, const json::Value& range) {
+  const std::string_view text = reply.find_string("text").value_or("");
+  const auto begin = static_cast<std::size_t>(number(range, "start"));
+  return text.substr(begin, static_cast<std::size_t>(number(range, "end")) - begin);
+}
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t length = utf8::length(text);
+  if (length < width) text.append(width - length, ' ');
+  return text;
+}
+
+std::string right(std::size_t value, std::size_t width) {
+  const std::string text = std::to_string(value);
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string counted(std::size_t count, const std::string& one) {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+// "0-3, 7" of sorted numbers.
+std::string ranges(const std::set<std::int64_t>& numbers) {
+  std::string out;
+  std::size_t shown = 0;
+  for (auto at = numbers.begin(); at != numbers.end();) {
+    const std::int64_t first = *at;
+    std::int64_t last = first;
+    for (++at; at != numbers.end() && *at == last + 1; ++at) last = *at;
+    if (shown++ == kListed) return out + ", …";
+    out += (out.empty() ? "" : ", ") + std::to_string(first) + (last > first ? "-" + std::to_string(last) : "");
+  }
+  return out;
+}
+
+// "messages[…].content": the same field of any message.
+std::string any_message(std::string_view path) {
+  constexpr std::string_view kMessages = "messages[";
+  const std::size_t close = path.find(']');
+  if (!path.starts_with(kMessages) || close == std::string_view::npos) return std::string(path);
+  return "messages[…" + std::string(path.substr(close));
+}
+
+std::string list(const std::vector<std::string>& items) {
+  std::string out;
+  for (std::size_t i = 0; i < items.size() && i < kListed; ++i) out += (i == 0 ? "" : ", ") + items[i];
+  return items.size() > kListed ? out + ", …" : out;
+}
+
+// `paths` without those that only lead to another one.
+std::vector<std::string> ends_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    const bool leads_on = std::any_of(paths.begin(), paths.end(), [&](const std::string& other) {
+      return other.size() > path.size() && other.starts_with(path) &&
+             (other[path.size()] == '.' || other[path.size()] == '[');
+    });
+    if (!leads_on) out.push_back(path);
+  }
+  return out;
+}
+
+// Names and colours of owners: a colour for each role, in the order in which they appear.
+class Owners {
+ public:
+  explicit Owners(const json::Value& trace) {
+    for (const json::Value& role : trace.find("messages")->as_array()) {
+      roles_.push_back(role.is_string() ? printable(role.as_string(), false) : "?");
+      colours_.try_emplace(roles_.back(), kRoleColours[colours_.size() % kRoleColours.size()]);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return roles_.size(); }
+  [[nodiscard]] std::string name(const json::Value& part) const {
+    const std::int64_t owner = number(part, "owner", -1);
+    const bool is_prompt = part.find("generation_prompt") != nullptr;
+    if (owner < 0) return is_prompt ? "generation prompt" : "no message";
+    const std::string message = std::to_string(owner) + " " + role(owner);
+    return is_prompt ? "generation prompt of " + message : message;
+  }
+  // How a part is painted: in the colour of its owner, faint if the template wrote it.
+  [[nodiscard]] std::string style(const json::Value& part, bool is_literal) const {
+    const std::int64_t owner = number(part, "owner", -1);
+    const std::string_view colour = owner < 0 ? std::string_view() : colours_.find(role(owner))->second;
+    std::string out(is_literal ? kFaint : "");
+    if (!out.empty() && !colour.empty()) out += ';';
+    return out.append(colour);
+  }
+
+ private:
+  [[nodiscard]] const std::string& role(std::int64_t owner) const {
+    return roles_[std::min(static_cast<std::size_t>(owner), roles_.size() - 1)];
+  }
+
+  std::vector<std::string> roles_;
+  std::map<std::string, std::string_view, std::less<>> colours_;
+};
+
+// Stretches of the prompt that one template line wrote for one owner.
+struct Stretch {
+  std::size_t first = 0;  // parts [first, end)
+  std::size_t end = 0;
+};
+
+class Report {
+ public:
+  Report(const json::Value& reply, const Look& look)
+      : reply_(reply),
+        trace_(*reply.find("trace")),
+        parts_(trace_.find("parts")->as_array()),
+        origins_(trace_.find("origins")->as_array()),
+        owners_(trace_),
+        paint_(look.paint),
+        width_(std::max<std::size_t>(look.width == 0 ? kWidth : look.width, 40)) {
+    group();
+  }
+
+  std::string print() {
+    const std::vector<std::string_view> lines = source_lines();
+    out_ = paint_("1", printable(trace_.find("template")->find_string("name").value_or(""), false)) + ": " +
+           counted(lines.size(), "line") + " wrote " + counted(reply_.find_string("text").value_or("").size(), "byte") +
+           " for " + counted(owners_.size(), "message") + "\n\n";
+    std::size_t quiet = 0;  // lines before this one that did nothing
+    for (std::size_t line = 1; line <= lines.size(); ++line) {
+      if (!is_active(line)) {
+        ++quiet;
+        continue;
+      }
+      quiet_lines(lines, line - quiet, line);
+      quiet = 0;
+      source_line(lines, line, {});
+      conditions(line);
+      cuts(line);
+      wrote(line);
+    }
+    quiet_lines(lines, lines.size() + 1 - quiet, lines.size() + 1);
+    never();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] const json::Value& origin(const json::Value& part) const {
+    return origins_[static_cast<std::size_t>(number(part, "origin"))];
+  }
+
+  void group() {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto line = static_cast<std::size_t>(number(origin(parts_[i]), "line"));
+      std::vector<Stretch>& stretches = wrote_[line];
+      const bool goes_on =
+          !stretches.empty() && stretches.back().end == i && owners_.name(parts_[i - 1]) == owners_.name(parts_[i]);
+      if (goes_on) {
+        stretches.back().end = i + 1;
+      } else {
+        stretches.push_back({i, i + 1});
+      }
+    }
+    for (const json::Value& condition : trace_.find("conditions")->as_array()) {
+      if (condition.find("outcomes")->as_array().empty()) {
+        never_.push_back(&condition);
+      } else {
+        conditions_[static_cast<std::size_t>(number(condition, "line"))].push_back(&condition);
+      }
+    }
+    for (const json::Value& cut : trace_.find("cuts")->as_array())
+      cuts_[static_cast<std::size_t>(number(cut, "line"))].push_back(&cut);
+  }
+
+  [[nodiscard]] std::vector<std::string_view> source_lines() const {
+    std::vector<std::string_view> lines;
+    std::string_view rest = trace_.find("template")->find_string("source").value_or("");
+    while (true) {
+      const std::size_t end = rest.find('\n');
+      lines.push_back(rest.substr(0, end));
+      if (end == std::string_view::npos) return lines;
+      rest.remove_prefix(end + 1);
+    }
+  }
+
+  [[nodiscard]] bool is_active(std::size_t line) const {
+    return wrote_.contains(line) || conditions_.contains(line) || cuts_.contains(line);
+  }
+
+  void source_line(const std::vector<std::string_view>& lines, std::size_t line, std::string_view code) {
+    const std::string text = elided(printable(lines[line - 1], false), width_ - kMargin);
+    out_ += paint_(kFaint, right(line, kMargin - 3) + " | ") + paint_(code, text) + "\n";
+  }
+
+  // Lines [from, to) that did nothing.
+  void quiet_lines(const std::vector<std::string_view>& lines, std::size_t from, std::size_t to) {
+    constexpr std::size_t kShown = 2;
+    if (to - from <= kShown) {
+      for (std::size_t line = from; line < to; ++line) source_line(lines, line, kFaint);
+      return;
+    }
+    out_ += paint_(kFaint,
+                   std::string(kMargin - 4, ' ') + "… | lines " + std::to_string(from) + "-" + std::to_string(to - 1)) +
+            "\n";
+  }
+
+  void row(std::string_view sign, const std::string& text) {
+    out_ += std::string(kMargin, ' ') + paint_("1", sign) + " " + text + "\n";
+  }
+
+  // "true 3 times (messages 0-2)".
+  [[nodiscard]] std::string how(const json::Value& condition, bool outcome) const {
+    const auto times = static_cast<std::size_t>(number(condition, outcome ? "true" : "false"));
+    if (times == 0) return {};
+    std::set<std::int64_t> owners;
+    for (const json::Value& found : condition.find("outcomes")->as_array()) {
+      if (found.find("outcome")->as_bool() == outcome && found.find("owner") != nullptr)
+        owners.insert(number(found, "owner"));
+    }
+    std::string text = paint_(outcome ? "32" : "31", outcome ? "true" : "false");
+    if (times > 1 && times != owners.size()) text += " " + std::to_string(times) + " times";
+    if (owners.empty()) return text;
+    return text + (owners.size() == 1 ? " for message " : " for messages ") + ranges(owners);
+  }
+
+  void conditions(std::size_t line) {
+    const auto found = conditions_.find(line);
+    if (found == conditions_.end()) return;
+    for (const json::Value* condition : found->second) {
+      std::vector<std::string> reads;
+      for (const json::Value& outcome : condition->find("outcomes")->as_array()) {
+        for (const json::Value& path : outcome.find("reads")->as_array()) {
+          std::string name = printable(any_message(path.as_string()), false);
+          if (std::find(reads.begin(), reads.end(), name) == reads.end()) reads.push_back(std::move(name));
+        }
+      }
+      const std::string held = how(*condition, true);
+      const std::string failed = how(*condition, false);
+      std::string text = elided(printable(condition->find_string("text").value_or(""), false), kValueWidth);
+      text += ": " + held;
+      if (!held.empty() && !failed.empty()) text += ", ";
+      text += failed;
+      if (!reads.empty()) text += paint_(kFaint, "; read " + list(ends_of(reads)));
+      row("?", text);
+    }
+  }
+
+  void cuts(std::size_t line) {
+    const auto found = cuts_.find(line);
+    if (found == cuts_.end()) return;
+    std::map<std::string, std::vector<std::string>> places;  // by what was cut
+    for (const json::Value* cut : found->second) {
+      const auto text = cut->find_string("text");
+      const auto size = static_cast<std::size_t>(number(*cut, "end") - number(*cut, "start"));
+      const std::string what =
+          text ? "\"" + elided(printable(*text, false), kValueWidth) + "\"" : counted(size, "byte");
+      std::string path = printable(cut->find_string("path").value_or(""), false);
+      std::vector<std::string>& paths = places[what];
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+    }
+    for (const auto& [what, paths] : places) row("-", "cut " + what + " off " + list(paths));
+  }
+
+  // True if two parts are of one value: one expression wrote both, neither is template text.
+  [[nodiscard]] bool is_one_value(const json::Value& a, const json::Value& b) const {
+    const json::Value& from = origin(a);
+    const json::Value& to = origin(b);
+    return from.find_string("kind") != "literal" && to.find_string("kind") != "literal" &&
+           number(from, "line") == number(to, "line") && number(from, "column") == number(to, "column");
+  }
+
+  // Template text as it is, values in ⟨⟩, both elided.
+  [[nodiscard]] std::string written(const Stretch& stretch, std::size_t width) const {
+    std::string out = paint_(kFaint, "\"");
+    std::size_t used = 0;
+    for (std::size_t i = stretch.first; i < stretch.end; ++i) {
+      if (used >= width) return out + paint_(kFaint, "\" … " + counted(stretch.end - i, "more piece"));
+      const json::Value& part = parts_[i];
+      const bool is_literal = origin(part).find_string("kind") == "literal";
+      std::string bytes(bytes_of(reply_, part));
+      for (; i + 1 < stretch.end && is_one_value(part, parts_[i + 1]); ++i) bytes += bytes_of(reply_, parts_[i + 1]);
+      std::string text = elided(printable(bytes, false), std::max(kValueWidth, width / 2));
+      if (!is_literal) text.insert(0, "⟨").append("⟩");
+      used += utf8::length(text);
+      out += paint_(owners_.style(part, is_literal), text);
+    }
+    return out + paint_(kFaint, "\"");
+  }
+
+  void wrote(std::size_t line) {
+    const auto found = wrote_.find(line);
+    if (found == wrote_.end()) return;
+    const std::vector<Stretch>& stretches = found->second;
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      if (stretches.size() > kRowsPerLine + 1 && i == kRowsPerLine - 1) {
+        row(" ", paint_(kFaint, "… " + std::to_string(stretches.size() - kRowsPerLine) + " times more"));
+        i = stretches.size() - 1;
+      }
+      const std::string owner = owners_.name(parts_[stretches[i].first]);
+      row(">", owner + ": " + written(stretches[i], width_ - std::min(width_ / 2, kMargin + 4 + owner.size())));
+    }
+  }
+
+  void never() {
+    std::vector<std::string> conditions;
+    for (const json::Value* condition : never_) {
+      conditions.push_back("line " + std::to_string(number(*condition, "line")) + " `" +
+                           elided(printable(condition->find_string("text").value_or(""), false), kValueWidth) + "`");
+    }
+    std::string idle;
+    for (const json::Value& range : trace_.find("idle")->as_array()) {
+      const std::string& first = range.as_array()[0].number();
+      const std::string& last = range.as_array()[1].number();
+      idle += (idle.empty() ? "" : ", ") + first + (first == last ? "" : "-" + last);
+    }
+    if (!idle.empty() || !conditions.empty()) out_ += "\n";
+    if (!idle.empty()) out_ += "wrote nothing: lines " + idle + "\n";
+    if (!conditions.empty())
+      out_ += "never asked: " + counted(conditions.size(), "condition") + ": " + list(conditions) + "\n";
+  }
+
+  const json::Value& reply_;
+  const json::Value& trace_;
+  const json::Array& parts_;
+  const json::Array& origins_;
+  Owners owners_;
+  Paint paint_;
+  std::size_t width_;
+  std::map<std::size_t, std::vector<Stretch>> wrote_;  // by template line
+  std::map<std::size_t, std::vector<const json::Value*>> conditions_;
+  std::map<std::size_t, std::vector<const json::Value*>> cuts_;
+  std::vector<const json::Value*> never_;  // conditions that were never asked
+  std::string out_;
+};
+
+}  // namespace
+
+std::string spans_table(const json::Value& reply, const Look& look) {
+  constexpr std::size_t kLongestPlace = 48;
+  struct Row {
+    std::string range;
+    std::string place;
+    std::string_view from;
+    std::string_view text;
+  };
+  std::vector<Row> rows;
+  std::size_t range_width = 12;
+  std::size_t place_width = 28;
+  for (const json::Value& span : reply.find("spans")->as_array()) {
+    Row row{std::to_string(number(span, "start")) + ".." + std::to_string(number(span, "end")),
+            {},
+            span.find_string("from").value_or(""),
+            bytes_of(reply, span)};
+    row.place = printable(span.find_string("path").value_or(row.from), false);
+    if (const json::Value* line = span.find("line")) row.place += " line " + line->number();
+    range_width = std::max(range_width, row.range.size());
+    place_width = std::max(place_width, std::min(utf8::length(row.place), kLongestPlace));
+    rows.push_back(std::move(row));
+  }
+  std::string table;
+  for (const Row& row : rows) {
+    const std::string quoted = "\"" + printable(json::to_compact(row.text), false).substr(1);
+    const std::size_t used = range_width + place_width + 2;
+    const bool is_template = row.from == "template";
+    const std::string text = look.width > used + 12 ? elided(quoted, look.width - used) : quoted;
+    table += look.paint(kFaint, padded(row.range, range_width)) + " " +
+             look.paint(is_template             ? kFaint
+                        : row.from == "message" ? "36"
+                                                : "33",
+                        padded(row.place, place_width)) +
+             " " + look.paint(is_template ? kFaint : "", text) + "\n";
+  }
+  return table;
+}
+
+std::string trace_report(const json::Value& reply, const Look& look) { return Report(reply, look).print(); }
+
+std::string coloured_prompt(const json::Value& reply, const Look& look) {
+  const json::Value& trace = *reply.find("trace");
+  const json::Array& origins = trace.find("origins")->as_array();
+  const Owners owners(trace);
+  std::string out;
+  for (const json::Value& part : trace.find("parts")->as_array()) {
+    const json::Value& origin = origins[static_cast<std::size_t>(number(part, "origin"))];
+    const bool is_literal = origin.find_string("kind") == "literal";
+    out += look.paint(owners.style(part, is_literal), printable(bytes_of(reply, part), true));
+  }
+  const std::string_view text = reply.find_string("text").value_or("");
+  if (!text.empty() && !text.ends_with('\n')) out += "\n";  // so that what the shell prints next starts a line
+  return out;
+}
+
+}  // namespace rondo::cli
