@@ -35,8 +35,7 @@ struct HeapCount {
 };
 HeapCount heap_count;
 
-void* counted_allocate(std::size_t size) {
-  void* memory = std::malloc(size);
+void* counted(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
   if (heap_count.counting) {
     heap_count.now += static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
@@ -52,9 +51,15 @@ void counted_free(void* memory) {
 
 }  // namespace
 
-void* operator new(std::size_t size) { return counted_allocate(size); }
+void* operator new(std::size_t size) { return counted(std::malloc(size)); }
+void* operator new(std::size_t size, std::align_val_t align) {
+  const auto unit = static_cast<std::size_t>(align);
+  return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
+}
 void operator delete(void* memory) noexcept { counted_free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { counted_free(memory); }
+void operator delete(void* memory, std::align_val_t /*align*/) noexcept { counted_free(memory); }
+void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*align*/) noexcept { counted_free(memory); }
 
 namespace {
 
