@@ -83,11 +83,16 @@ std::string unescaped(std::string_view constants) {
   return out;
 }
 
-std::string_view source_at(std::string_view source, std::size_t line, std::size_t column) {
-  std::size_t begin = 0;
-  for (std::size_t i = 1; i < line; ++i) begin = source.find('\n', begin) + 1;
-  const std::string_view rest = source.substr(begin);
-  return rest.substr(utf8::offset_of(rest, column - 1));
+// The template from the place of an origin on.
+std::string source_at(const json::Value& trace, const json::Value& origin) {
+  const json::Array& rows = trace.find("template")->find("rows")->as_array();
+  const std::size_t first = number(origin, "row");
+  std::string out;
+  for (std::size_t i = first; i < rows.size() && i < first + 40; ++i) {
+    if (i > first && number(rows[i], "column") == 1) out += '\n';
+    out += *rows[i].find_string("text");
+  }
+  return out.substr(utf8::offset_of(out, number(origin, "column") - number(rows[first], "column")));
 }
 
 // What is wrong with the parts of a reply; "" if nothing is.
@@ -106,10 +111,9 @@ void check_part(const json::Value& reply, const json::Value& part, const json::O
     out.wrong = what + ": " + json::to_compact(part) + " " + json::to_compact(origin) + " " + text::quoted(bytes);
   };
   if (number(origin, "line") == 0) return complain("no place in the template");
-  const std::string_view there =
-      source_at(*trace.find("template")->find_string("source"), number(origin, "line"), number(origin, "column"));
   if (changes_case(origin)) return;
   if (origin.find_string("kind") == "literal") {
+    const std::string there = source_at(trace, origin);
     const bool is_constant = there.starts_with('\'') || there.starts_with('"');
     const bool is_there =
         there.starts_with(bytes) || (is_constant && unescaped(there).find(bytes) != std::string::npos);

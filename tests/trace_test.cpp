@@ -100,24 +100,54 @@ TEST_CASE("trace: conditions, cuts and lines that did nothing") {
   const json::Value reply = traced(kTemplate, kFields);
   const json::Value& trace = *reply.find("trace");
   CHECK(json::to_compact(*trace.find("messages")) == R"(["user","bot"])");
-  CHECK(*trace.find("template")->find_string("source") == kTemplate);
+  std::string source;
+  for (const json::Value& row : trace.find("template")->find("rows")->as_array()) {
+    CHECK(number(row, "column") == 1);
+    source += (source.empty() ? "" : "\n") + std::string(*row.find_string("text"));
+  }
+  CHECK(source == kTemplate);
+  CHECK(number(*trace.find("template"), "lines") == 11);
   const json::Array& conditions = trace.find("conditions")->as_array();
   REQUIRE(conditions.size() == 4);
   CHECK(
       json::to_compact(conditions[0]) ==
-      R"x({"line":3,"column":9,"text":"(m.content and m.role == 'user') or m.x","true":1,"false":1,"outcomes":[)x"
+      R"x({"line":3,"column":9,"row":2,"text":"(m.content and m.role == 'user') or m.x","true":1,"false":1,"outcomes":[)x"
       R"x({"outcome":true,"owner":0,"element":"messages[0]","reads":["messages[0]","messages[0].content","messages[0].role"]},)x"
       R"x({"outcome":false,"owner":1,"element":"messages[1]","reads":["messages[1]","messages[1].content","messages[1].role","messages[1].x"]}]})x");
   CHECK(
       json::to_compact(conditions[1]) ==
-      R"({"line":6,"column":7,"text":"false","true":0,"false":2,"outcomes":[)"
+      R"({"line":6,"column":7,"row":5,"text":"false","true":0,"false":2,"outcomes":[)"
       R"({"outcome":false,"owner":0,"element":"messages[0]","reads":[]},{"outcome":false,"owner":1,"element":"messages[1]","reads":[]}]})");
-  CHECK(json::to_compact(conditions[2]) == R"({"line":8,"column":7,"text":"tools","true":0,"false":0,"outcomes":[]})");
+  CHECK(json::to_compact(conditions[2]) ==
+        R"({"line":8,"column":7,"row":7,"text":"tools","true":0,"false":0,"outcomes":[]})");
   CHECK(json::to_compact(*conditions[3].find("outcomes")) == R"([{"outcome":true,"reads":["add_generation_prompt"]}])");
   CHECK(json::to_compact(*trace.find("cuts")) ==
-        R"([{"line":4,"path":"messages[0].content","start":0,"end":1,"text":" "},)"
-        R"({"line":4,"path":"messages[0].content","start":4,"end":5,"text":"\n"}])");
-  CHECK(json::to_compact(*trace.find("idle")) == "[[7,8]]");
+        R"([{"line":4,"column":17,"row":3,"path":"messages[0].content","start":0,"end":1,"text":" "},)"
+        R"({"line":4,"column":17,"row":3,"path":"messages[0].content","start":4,"end":5,"text":"\n"}])");
+  CHECK(json::to_compact(*trace.find("idle")) == "[6,7]");
+}
+
+TEST_CASE("trace: a long line is cut from tag to tag") {
+  const std::string padding(80, '.');
+  const std::string line =
+      "é {{ '%}' }}" + padding + "{% if x %}a{# }} {{ #}{% endif %}" + padding + "{{ messages[0].content }} {";
+  const json::Value reply = traced("one\n" + line + "\n\n", R"("messages": [{"content": "c"}])");
+  const json::Value& trace = *reply.find("trace");
+  std::string rows;
+  for (const json::Value& row : trace.find("template")->find("rows")->as_array()) {
+    rows += std::to_string(number(row, "line")) + ":" + std::to_string(number(row, "column")) + " " +
+            std::string(*row.find_string("text")) + "\n";
+  }
+  CHECK(rows == "1:1 one\n2:1 é \n2:3 {{ '%}' }}" + padding +
+                    "\n2:93 {% if x %}a\n2:104 {# }} {{ #}\n2:115 {% endif %}" + padding +
+                    "\n2:206 {{ messages[0].content }} {\n3:1 \n");
+  CHECK(json::to_compact(*trace.find("idle")) == "[]");
+  for (const json::Value& origin : trace.find("origins")->as_array()) {
+    const json::Value& row =
+        trace.find("template")->find("rows")->as_array()[static_cast<std::size_t>(number(origin, "row"))];
+    CHECK(number(row, "line") == number(origin, "line"));
+    CHECK(number(row, "column") <= number(origin, "column"));
+  }
 }
 
 TEST_CASE("trace: outcomes that are alike are counted, not repeated") {

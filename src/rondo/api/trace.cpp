@@ -10,18 +10,13 @@
 
 #include "api/places.h"
 #include "api/reply.h"
+#include "api/rows.h"
 #include "render/turn.h"
 
 namespace rondo::api {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
-
-void set_place(json::Object& out, const TemplatePlace& place) {
-  if (place.line <= 0) return;
-  out.set("line", place.line);
-  out.set("column", place.column);
-}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kSpace);
@@ -53,11 +48,15 @@ const json::Value* find_input(const json::Object& variables, const text::PathTab
 class Tracer {
  public:
   Tracer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Object& variables)
-      : rendered_(rendered), template_(chat_template), variables_(variables), namer_(rendered, chat_template) {}
+      : rendered_(rendered),
+        template_(chat_template),
+        variables_(variables),
+        namer_(rendered, chat_template),
+        rows_(namer_.lines()) {}
 
   [[nodiscard]] json::Object trace() {
     json::Object out;
-    out.set("template", json::Object{{"name", template_.name()}, {"source", template_.source()}});
+    out.set("template", template_rows());
     out.set("messages", roles());
     json::Array parts = this->parts();
     out.set("origins", std::move(origins_));
@@ -70,6 +69,24 @@ class Tracer {
 
  private:
   [[nodiscard]] std::string path_name(text::PathId path) const { return rendered_.origins.paths.to_string(path); }
+
+  [[nodiscard]] json::Object template_rows() const {
+    json::Array rows;
+    for (const TemplateRow& row : rows_.rows()) {
+      rows.emplace_back(json::Object{{"line", row.place.line}, {"column", row.place.column}, {"text", row.text}});
+    }
+    return {{"name", template_.name()}, {"lines", namer_.lines().size()}, {"rows", std::move(rows)}};
+  }
+
+  // Adds line, column and row.  The row counts as one that did something.
+  void set_place(json::Object& out, const TemplatePlace& place) {
+    if (place.line <= 0) return;
+    const std::size_t row = rows_.row_of(place);
+    out.set("line", place.line);
+    out.set("column", place.column);
+    out.set("row", row);
+    active_.insert(row);
+  }
 
   [[nodiscard]] json::Array roles() const {
     json::Array out;
@@ -91,7 +108,6 @@ class Tracer {
     if (!name.path.empty()) out.set("path", name.path);
     if (run.chain != text::ChainId::kNone) out.set("via", texts_to_json(rendered_.origins.chains.steps(run.chain)));
     set_place(out, name.place);
-    if (name.place.line > 0) wrote_.insert(name.place.line);
     origins_.emplace_back(std::move(out));
     return found->second;
   }
@@ -174,12 +190,11 @@ class Tracer {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       Node& node = nodes[i];
       const TemplatePlace place = namer_.lines().place(places[i]);
-      if (!node.outcomes.empty()) wrote_.insert(place.line);
       for (std::size_t j = 0; j < node.outcomes.size(); ++j) {
         if (node.times[j] > 1) node.outcomes[j].as_object().set("times", node.times[j]);
       }
-      json::Object condition;
-      set_place(condition, place);
+      json::Object condition{{"line", place.line}, {"column", place.column}, {"row", rows_.row_of(place)}};
+      if (!node.outcomes.empty()) active_.insert(rows_.row_of(place));
       condition.set("text", condition_text(namer_.lines().condition_line(places[i])));
       condition.set("true", node.held);
       condition.set("false", node.failed);
@@ -189,13 +204,14 @@ class Tracer {
     return out;
   }
 
-  [[nodiscard]] json::Array cuts() const {
+  [[nodiscard]] json::Array cuts() {
     json::Array out;
     for (const jinja::Strip& strip : rendered_.strips) {
-      json::Object cut{{"line", strip.line},
-                       {"path", path_name(strip.path)},
-                       {"start", static_cast<std::size_t>(strip.begin)},
-                       {"end", static_cast<std::size_t>(strip.end)}};
+      json::Object cut;
+      set_place(cut, namer_.lines().place({strip.line, strip.column}));
+      cut.set("path", path_name(strip.path));
+      cut.set("start", static_cast<std::size_t>(strip.begin));
+      cut.set("end", static_cast<std::size_t>(strip.end));
       const json::Value* value = find_input(variables_, rendered_.origins.paths, strip.path);
       if (value != nullptr && value->is_string() && strip.begin <= strip.end && strip.end <= value->as_string().size())
         cut.set("text", value->as_string().substr(strip.begin, strip.end - strip.begin));
@@ -204,38 +220,27 @@ class Tracer {
     return out;
   }
 
-  // Lines with text, values to write or conditions, of which nothing was written or asked; as ranges.  Lines that could
-  // do neither do not end a range.
+  // Rows with text, values to write or conditions, of which nothing was written or asked.
   [[nodiscard]] json::Array idle() const {
-    std::set<std::int64_t> able;
+    std::set<std::size_t> able;
+    const auto add = [&](const text::Literal& at) { able.insert(rows_.row_of(namer_.lines().place(at))); };
     for (std::size_t i = 0; i < template_.literals().size(); ++i) {
       const text::Literal& literal = template_.literals()[i];
-      std::string_view bytes = template_.literal_texts()[i];
+      const std::string_view bytes = template_.literal_texts()[i];
       if (!namer_.lines().is_text(literal, bytes)) continue;
-      for (std::int64_t line = literal.line; !bytes.empty(); ++line) {
-        const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
-        if (!trimmed(bytes.substr(0, end)).empty()) able.insert(line);
-        bytes.remove_prefix(end);
+      for (std::size_t at = 0; at < bytes.size();) {
+        const std::size_t end = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
+        if (!trimmed(bytes.substr(at, end - at)).empty())
+          able.insert(rows_.row_of(namer_.lines().place(literal, bytes, at)));
+        at = end;
       }
     }
-    for (const text::Literal& place : template_.expressions()) able.insert(place.line);
-    for (const text::Literal& place : template_.conditions()) able.insert(place.line);
+    for (const text::Literal& place : template_.expressions()) add(place);
+    for (const text::Literal& place : template_.conditions()) add(place);
     json::Array out;
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-    const auto close = [&] {
-      if (first > 0) out.emplace_back(json::Array{first, last});
-      first = 0;
-    };
-    for (const std::int64_t line : able) {
-      if (wrote_.contains(line)) {
-        close();
-        continue;
-      }
-      if (first == 0) first = line;
-      last = line;
+    for (const std::size_t row : able) {
+      if (!active_.contains(row)) out.emplace_back(row);
     }
-    close();
     return out;
   }
 
@@ -243,11 +248,12 @@ class Tracer {
   const jinja::Template& template_;
   const json::Object& variables_;
   OriginNamer namer_;
+  TemplateRows rows_;
   json::Array origins_;
   std::map<std::tuple<std::string_view, std::string, text::RunKind, text::ChainId, std::int64_t, std::int64_t>,
            std::size_t>
       origin_ids_;
-  std::set<std::int64_t> wrote_;  // template lines that wrote something or decided
+  std::set<std::size_t> active_;  // rows that wrote something or decided
 };
 
 }  // namespace

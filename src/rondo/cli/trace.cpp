@@ -18,14 +18,17 @@ namespace {
 constexpr std::array<std::string_view, 6> kRoleColours = {"36", "32", "33", "35", "34", "31"};
 constexpr std::string_view kFaint = "2";
 constexpr std::size_t kWidth = 120;      // of a report that goes to no terminal
-constexpr std::size_t kRowsPerLine = 3;  // for what one template line wrote; one more is still shown
+constexpr std::size_t kTimesPerRow = 3;  // shown of what one row wrote; one more is still shown too
 constexpr std::size_t kValueWidth = 40;  // of one value in such a row
 constexpr std::size_t kListed = 6;       // members of a list, before the rest is only counted
-constexpr std::size_t kMargin = 8;       // columns for line numbers
 
 std::int64_t number(const json::Value& object, std::string_view field, std::int64_t otherwise = 0) {
   const json::Value* found = object.find(field);
   return found == nullptr ? otherwise : found->to_int64().value_or(otherwise);
+}
+
+std::size_t index(const json::Value& object, std::string_view field) {
+  return static_cast<std::size_t>(number(object, field));
 }
 
 std::string_view bytes_of(const json::Value& reply, const json::Value& range) {
@@ -40,9 +43,8 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string right(std::size_t value, std::size_t width) {
-  const std::string text = std::to_string(value);
-  return std::string(width - std::min(width, text.size()), ' ') + text;
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, utf8::length(text)), ' ') + text;
 }
 
 std::string counted(std::size_t count, const std::string& one) {
@@ -71,10 +73,10 @@ std::string any_message(std::string_view path) {
   return "messages[…" + std::string(path.substr(close));
 }
 
-std::string list(const std::vector<std::string>& items) {
+std::string list(const std::vector<std::string>& items, std::size_t most = kListed) {
   std::string out;
-  for (std::size_t i = 0; i < items.size() && i < kListed; ++i) out += (i == 0 ? "" : ", ") + items[i];
-  return items.size() > kListed ? out + ", …" : out;
+  for (std::size_t i = 0; i < items.size() && i < most; ++i) out += (i == 0 ? "" : ", ") + items[i];
+  return items.size() > most ? out + ", …" : out;
 }
 
 // `paths` without those that only lead to another one.
@@ -126,7 +128,7 @@ class Owners {
   std::map<std::string, std::string_view, std::less<>> colours_;
 };
 
-// Stretches of the prompt that one template line wrote for one owner.
+// A stretch of the prompt that one row of the template wrote for one owner.
 struct Stretch {
   std::size_t first = 0;  // parts [first, end)
   std::size_t end = 0;
@@ -139,44 +141,44 @@ class Report {
         trace_(*reply.find("trace")),
         parts_(trace_.find("parts")->as_array()),
         origins_(trace_.find("origins")->as_array()),
+        rows_(trace_.find("template")->find("rows")->as_array()),
         owners_(trace_),
         paint_(look.paint),
         width_(std::max<std::size_t>(look.width == 0 ? kWidth : look.width, 40)) {
     group();
+    for (std::size_t row = 0; row < rows_.size(); ++row) margin_ = std::max(margin_, place(row).size() + 3);
   }
 
   std::string print() {
-    const std::vector<std::string_view> lines = source_lines();
-    out_ = paint_("1", printable(trace_.find("template")->find_string("name").value_or(""), false)) + ": " +
-           counted(lines.size(), "line") + " wrote " + counted(reply_.find_string("text").value_or("").size(), "byte") +
-           " for " + counted(owners_.size(), "message") + "\n\n";
-    std::size_t quiet = 0;  // lines before this one that did nothing
-    for (std::size_t line = 1; line <= lines.size(); ++line) {
-      if (!is_active(line)) {
+    const json::Value& source = *trace_.find("template");
+    out_ = paint_("1", printable(source.find_string("name").value_or(""), false)) + ": " +
+           counted(index(source, "lines"), "line") + " wrote " +
+           counted(reply_.find_string("text").value_or("").size(), "byte") + " for " +
+           counted(owners_.size(), "message") + "\n\n";
+    std::size_t quiet = 0;  // rows before this one that did nothing
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      if (!is_active(row)) {
         ++quiet;
         continue;
       }
-      quiet_lines(lines, line - quiet, line);
+      quiet_rows(row - quiet, row);
       quiet = 0;
-      source_line(lines, line, {});
-      conditions(line);
-      cuts(line);
-      wrote(line);
+      source_row(row, {});
+      conditions(row);
+      cuts(row);
+      wrote(row);
     }
-    quiet_lines(lines, lines.size() + 1 - quiet, lines.size() + 1);
+    quiet_rows(rows_.size() - quiet, rows_.size());
     never();
     return std::move(out_);
   }
 
  private:
-  [[nodiscard]] const json::Value& origin(const json::Value& part) const {
-    return origins_[static_cast<std::size_t>(number(part, "origin"))];
-  }
+  [[nodiscard]] const json::Value& origin(const json::Value& part) const { return origins_[index(part, "origin")]; }
 
   void group() {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const auto line = static_cast<std::size_t>(number(origin(parts_[i]), "line"));
-      std::vector<Stretch>& stretches = wrote_[line];
+      std::vector<Stretch>& stretches = wrote_[index(origin(parts_[i]), "row")];
       const bool goes_on =
           !stretches.empty() && stretches.back().end == i && owners_.name(parts_[i - 1]) == owners_.name(parts_[i]);
       if (goes_on) {
@@ -189,47 +191,43 @@ class Report {
       if (condition.find("outcomes")->as_array().empty()) {
         never_.push_back(&condition);
       } else {
-        conditions_[static_cast<std::size_t>(number(condition, "line"))].push_back(&condition);
+        conditions_[index(condition, "row")].push_back(&condition);
       }
     }
-    for (const json::Value& cut : trace_.find("cuts")->as_array())
-      cuts_[static_cast<std::size_t>(number(cut, "line"))].push_back(&cut);
+    for (const json::Value& cut : trace_.find("cuts")->as_array()) cuts_[index(cut, "row")].push_back(&cut);
   }
 
-  [[nodiscard]] std::vector<std::string_view> source_lines() const {
-    std::vector<std::string_view> lines;
-    std::string_view rest = trace_.find("template")->find_string("source").value_or("");
-    while (true) {
-      const std::size_t end = rest.find('\n');
-      lines.push_back(rest.substr(0, end));
-      if (end == std::string_view::npos) return lines;
-      rest.remove_prefix(end + 1);
-    }
+  [[nodiscard]] bool is_active(std::size_t row) const {
+    return wrote_.contains(row) || conditions_.contains(row) || cuts_.contains(row);
   }
 
-  [[nodiscard]] bool is_active(std::size_t line) const {
-    return wrote_.contains(line) || conditions_.contains(line) || cuts_.contains(line);
+  // "12", or "1:340" for a row that is only a part of its line.
+  [[nodiscard]] std::string place(std::size_t row) const {
+    const auto line_of = [&](std::size_t i) { return number(rows_[i], "line"); };
+    const bool is_part =
+        (row > 0 && line_of(row - 1) == line_of(row)) || (row + 1 < rows_.size() && line_of(row + 1) == line_of(row));
+    const std::string line = std::to_string(line_of(row));
+    return is_part ? line + ":" + std::to_string(number(rows_[row], "column")) : line;
   }
 
-  void source_line(const std::vector<std::string_view>& lines, std::size_t line, std::string_view code) {
-    const std::string text = elided(printable(lines[line - 1], false), width_ - kMargin);
-    out_ += paint_(kFaint, right(line, kMargin - 3) + " | ") + paint_(code, text) + "\n";
+  void source_row(std::size_t row, std::string_view code) {
+    const std::string text = printable(rows_[row].find_string("text").value_or(""), false);
+    out_ +=
+        paint_(kFaint, right(place(row), margin_ - 3) + " | ") + paint_(code, elided(text, width_ - margin_)) + "\n";
   }
 
-  // Lines [from, to) that did nothing.
-  void quiet_lines(const std::vector<std::string_view>& lines, std::size_t from, std::size_t to) {
+  // Rows [from, to) that did nothing.
+  void quiet_rows(std::size_t from, std::size_t to) {
     constexpr std::size_t kShown = 2;
     if (to - from <= kShown) {
-      for (std::size_t line = from; line < to; ++line) source_line(lines, line, kFaint);
+      for (std::size_t row = from; row < to; ++row) source_row(row, kFaint);
       return;
     }
-    out_ += paint_(kFaint,
-                   std::string(kMargin - 4, ' ') + "… | lines " + std::to_string(from) + "-" + std::to_string(to - 1)) +
-            "\n";
+    out_ += paint_(kFaint, right("…", margin_ - 3) + " | lines " + place(from) + " to " + place(to - 1)) + "\n";
   }
 
-  void row(std::string_view sign, const std::string& text) {
-    out_ += std::string(kMargin, ' ') + paint_("1", sign) + " " + text + "\n";
+  void note(std::string_view sign, const std::string& text) {
+    out_ += std::string(margin_, ' ') + paint_("1", sign) + " " + text + "\n";
   }
 
   // "true 3 times (messages 0-2)".
@@ -247,8 +245,8 @@ class Report {
     return text + (owners.size() == 1 ? " for message " : " for messages ") + ranges(owners);
   }
 
-  void conditions(std::size_t line) {
-    const auto found = conditions_.find(line);
+  void conditions(std::size_t row) {
+    const auto found = conditions_.find(row);
     if (found == conditions_.end()) return;
     for (const json::Value* condition : found->second) {
       std::vector<std::string> reads;
@@ -265,12 +263,12 @@ class Report {
       if (!held.empty() && !failed.empty()) text += ", ";
       text += failed;
       if (!reads.empty()) text += paint_(kFaint, "; read " + list(ends_of(reads)));
-      row("?", text);
+      note("?", text);
     }
   }
 
-  void cuts(std::size_t line) {
-    const auto found = cuts_.find(line);
+  void cuts(std::size_t row) {
+    const auto found = cuts_.find(row);
     if (found == cuts_.end()) return;
     std::map<std::string, std::vector<std::string>> places;  // by what was cut
     for (const json::Value* cut : found->second) {
@@ -282,7 +280,7 @@ class Report {
       std::vector<std::string>& paths = places[what];
       if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
     }
-    for (const auto& [what, paths] : places) row("-", "cut " + what + " off " + list(paths));
+    for (const auto& [what, paths] : places) note("-", "cut " + what + " off " + list(paths));
   }
 
   // True if two parts are of one value: one expression wrote both, neither is template text.
@@ -311,34 +309,45 @@ class Report {
     return out + paint_(kFaint, "\"");
   }
 
-  void wrote(std::size_t line) {
-    const auto found = wrote_.find(line);
+  void wrote(std::size_t row) {
+    const auto found = wrote_.find(row);
     if (found == wrote_.end()) return;
     const std::vector<Stretch>& stretches = found->second;
     for (std::size_t i = 0; i < stretches.size(); ++i) {
-      if (stretches.size() > kRowsPerLine + 1 && i == kRowsPerLine - 1) {
-        row(" ", paint_(kFaint, "… " + std::to_string(stretches.size() - kRowsPerLine) + " times more"));
+      if (stretches.size() > kTimesPerRow + 1 && i == kTimesPerRow - 1) {
+        note(" ", paint_(kFaint, "… " + std::to_string(stretches.size() - kTimesPerRow) + " times more"));
         i = stretches.size() - 1;
       }
       const std::string owner = owners_.name(parts_[stretches[i].first]);
-      row(">", owner + ": " + written(stretches[i], width_ - std::min(width_ / 2, kMargin + 4 + owner.size())));
+      note(">", owner + ": " + written(stretches[i], width_ - std::min(width_ / 2, margin_ + 4 + owner.size())));
     }
   }
 
   void never() {
     std::vector<std::string> conditions;
     for (const json::Value* condition : never_) {
-      conditions.push_back("line " + std::to_string(number(*condition, "line")) + " `" +
+      conditions.push_back("line " + place(index(*condition, "row")) + " `" +
                            elided(printable(condition->find_string("text").value_or(""), false), kValueWidth) + "`");
     }
-    std::string idle;
-    for (const json::Value& range : trace_.find("idle")->as_array()) {
-      const std::string& first = range.as_array()[0].number();
-      const std::string& last = range.as_array()[1].number();
-      idle += (idle.empty() ? "" : ", ") + first + (first == last ? "" : "-" + last);
+    std::vector<std::string> idle;
+    std::optional<std::size_t> first;
+    std::size_t last = 0;
+    const auto close = [&] {
+      if (first) idle.push_back(place(*first) + (*first == last ? "" : "-" + place(last)));
+      first.reset();
+    };
+    const json::Array& able = trace_.find("idle")->as_array();
+    std::size_t next = 0;
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      if (is_active(row)) close();
+      if (next == able.size() || able[next].to_int64() != static_cast<std::int64_t>(row)) continue;
+      ++next;
+      last = row;
+      if (!first) first = row;
     }
+    close();
     if (!idle.empty() || !conditions.empty()) out_ += "\n";
-    if (!idle.empty()) out_ += "wrote nothing: lines " + idle + "\n";
+    if (!idle.empty()) out_ += "did nothing: lines " + list(idle, idle.size()) + "\n";
     if (!conditions.empty())
       out_ += "never asked: " + counted(conditions.size(), "condition") + ": " + list(conditions) + "\n";
   }
@@ -347,10 +356,12 @@ class Report {
   const json::Value& trace_;
   const json::Array& parts_;
   const json::Array& origins_;
+  const json::Array& rows_;
   Owners owners_;
   Paint paint_;
   std::size_t width_;
-  std::map<std::size_t, std::vector<Stretch>> wrote_;  // by template line
+  std::size_t margin_ = 8;                             // columns for places of the template
+  std::map<std::size_t, std::vector<Stretch>> wrote_;  // by row of the template, as the next two
   std::map<std::size_t, std::vector<const json::Value*>> conditions_;
   std::map<std::size_t, std::vector<const json::Value*>> cuts_;
   std::vector<const json::Value*> never_;  // conditions that were never asked
@@ -405,7 +416,7 @@ std::string coloured_prompt(const json::Value& reply, const Look& look) {
   const Owners owners(trace);
   std::string out;
   for (const json::Value& part : trace.find("parts")->as_array()) {
-    const json::Value& origin = origins[static_cast<std::size_t>(number(part, "origin"))];
+    const json::Value& origin = origins[index(part, "origin")];
     const bool is_literal = origin.find_string("kind") == "literal";
     out += look.paint(owners.style(part, is_literal), printable(bytes_of(reply, part), true));
   }

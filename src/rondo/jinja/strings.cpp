@@ -352,6 +352,7 @@ void log_strip(Runtime& runtime, const Value& value, std::size_t begin, std::siz
     if (from >= to || (run.kind != RunKind::kData && run.kind != RunKind::kEscaped)) continue;
     Strip strip;
     strip.line = runtime.line;
+    strip.column = runtime.column;
     strip.path = run.path();
     strip.begin = run.source_offset;
     strip.end = run.source_offset + run.source_size;

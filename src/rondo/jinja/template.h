@@ -64,6 +64,7 @@ struct Decision {
 // Characters that the template cut off input text (strip, trim, ...).
 struct Strip {
   std::int32_t line = 0;
+  std::int32_t column = 0;
   text::PathId path = text::PathId::kNone;
   std::uint32_t begin = 0;  // bytes of the input string at `path`
   std::uint32_t end = 0;

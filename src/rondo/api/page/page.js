@@ -68,7 +68,7 @@
   // --- The prompt: one block for each stretch of one owner, one span for each piece.
 
   const spans = new Array(parts.length);
-  const partsOfLine = new Map();
+  const partsOfRow = new Map();
 
   function addPart(pre, index) {
     const part = parts[index];
@@ -76,7 +76,7 @@
     const isInput = origin.from !== "template" && origin.from !== "special" && origin.from !== "time";
     const span = make("span", `p ${origin.kind}${isInput ? " input" : ""}`);
     span.dataset.i = index;
-    if (origin.line) span.dataset.l = origin.line;
+    if (origin.row !== undefined) span.dataset.r = origin.row;
     // White space at an end matters where texts meet; around the punctuation of serialised values it is only noise.
     fill(span, partText(part), origin.kind === "serialiser" ? kUnseen : kUnseenAtEnds);
     spans[index] = span;
@@ -134,22 +134,25 @@
   }
 
   parts.forEach((part, index) => {
-    const { line } = origins[part.origin];
-    if (!line) return;
-    if (!partsOfLine.has(line)) partsOfLine.set(line, []);
-    partsOfLine.get(line).push(index);
+    const { row } = origins[part.origin];
+    if (row === undefined) return;
+    if (!partsOfRow.has(row)) partsOfRow.set(row, []);
+    partsOfRow.get(row).push(index);
   });
 
-  // --- The template, with what each line wrote and decided.
+  // --- The template by rows, with what each wrote and decided.
 
-  const source = trace.template.source;
-  const sourceLines = source.split("\n");
-  const lineElements = [];
-  const onLine = (items, line) => items.filter((item) => item.line === line);
-  const isIdle = (line) => trace.idle.some(([first, last]) => first <= line && line <= last);
+  const { rows } = trace.template;
+  const rowElements = [];
+  const idle = new Set(trace.idle);
+  const inRow = (items, row) => items.filter((item) => item.row === row);
+  const piecesOf = (row) => partsOfRow.get(row) ?? [];
+  const sizeOf = (pieces) => pieces.reduce((sum, index) => sum + parts[index].end - parts[index].start, 0);
+  const isPartOfLine = (row) => rows[row].line === rows[row - 1]?.line || rows[row].line === rows[row + 1]?.line;
+  const rowName = (row) => (isPartOfLine(row) ? `${rows[row].line}:${rows[row].column}` : `${rows[row].line}`);
 
   // [class, text] pieces of the template's source.
-  function* tokens() {
+  function* tokens(source) {
     const inTag = (piece) => piece.match(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"']+|["']/gs) ?? [];
     for (const piece of source.match(/\{#[\s\S]*?#\}|\{%[\s\S]*?%\}|\{\{[\s\S]*?\}\}|\{|[^{]+/g) ?? []) {
       if (piece.startsWith("{#")) yield ["comment", piece];
@@ -160,57 +163,72 @@
     }
   }
 
-  function addBadges(element, line) {
+  // The source's tokens are cut where rows end; a newline between two lines belongs to no row.
+  function highlight() {
+    const codes = rows.map(() => make("code"));
+    const source = rows.map(({ text: piece, column }, row) => (column === 1 && row > 0 ? "\n" : "") + piece).join("");
+    let row = 0;
+    let room = rows[0].text.length;
+    const nextRow = () => { ++row; room = rows[row].text.length; };
+    for (const [kind, token] of tokens(source)) {
+      let at = 0;
+      while (at < token.length) {
+        if (room === 0) {
+          if (token[at] === "\n") ++at;
+          nextRow();
+          continue;
+        }
+        const piece = token.slice(at, at + room);
+        codes[row].append(kind ? make("span", kind, piece) : piece);
+        room -= piece.length;
+        at += piece.length;
+      }
+    }
+    return codes;
+  }
+
+  function addBadges(element, row) {
     const badge = make("span", "badge");
-    const asked = onLine(conditions, line).filter((condition) => condition.outcomes.length);
+    const asked = inRow(conditions, row).filter((condition) => condition.outcomes.length);
     for (const condition of asked.slice(0, 3)) {
       badge.append(make("span", "yes", condition.true ? ` \u2713${condition.true}` : ""), make("span", "nope", condition.false ? ` \u2717${condition.false}` : ""));
     }
-    if (onLine(cuts, line).length) badge.append(" \u2702");
-    const written = (partsOfLine.get(line) ?? []).reduce((sum, index) => sum + parts[index].end - parts[index].start, 0);
-    if (written) badge.append(` ${written.toLocaleString("en")} B`);
+    if (inRow(cuts, row).length) badge.append(" \u2702");
+    const size = sizeOf(piecesOf(row));
+    if (size) badge.append(` ${size.toLocaleString("en")} B`);
     element.append(badge);
   }
 
   function buildTemplate() {
-    const codes = sourceLines.map(() => make("code"));
-    let line = 0;
-    for (const [kind, piece] of tokens()) {
-      piece.split("\n").forEach((row, index) => {
-        if (index > 0) ++line;
-        if (row) codes[line].append(kind ? make("span", kind, row) : row);
-      });
-    }
-    codes.forEach((code, index) => {
-      const number = index + 1;
-      const element = make("div", "ln");
-      if (partsOfLine.has(number)) element.classList.add("wrote");
-      if (isIdle(number)) element.classList.add("idle");
-      element.dataset.n = number;
-      element.append(make("span", "no", number), code);
-      addBadges(element, number);
-      lineElements.push(element);
+    highlight().forEach((code, row) => {
+      const element = make("div", "row");
+      if (partsOfRow.has(row)) element.classList.add("wrote");
+      if (idle.has(row)) element.classList.add("idle");
+      element.dataset.n = row;
+      element.append(make("span", "no", rowName(row)), code);
+      addBadges(element, row);
+      rowElements.push(element);
       $("template").append(element);
     });
   }
 
   // --- Details.
 
-  function frame(line, column) {
+  // The row with what stands at the column marked, up to the end of its tag.
+  function frame(row, column) {
     const code = make("span", "mono");
-    const row = sourceLines[line - 1] ?? "";
-    const points = [...row];
-    const before = points.slice(0, column - 1).join("");
-    const rest = points.slice(column - 1).join("");
+    const points = [...rows[row].text];
+    const at = column - rows[row].column;
+    const rest = points.slice(at).join("");
     const end = rest.search(/\s*[-+]?[%}]\}/);
-    const marked = column > 0 ? rest.slice(0, end > 0 ? end : rest.length) : "";
-    code.append(before.trimStart(), make("mark", "", marked), column > 0 ? rest.slice(marked.length) : "");
+    const marked = rest.slice(0, end > 0 ? end : rest.length);
+    code.append(points.slice(0, at).join("").trimStart(), make("mark", "", marked), rest.slice(marked.length));
     return code;
   }
 
-  function show(title, rows) {
+  function show(title, facts) {
     const list = make("dl");
-    for (const [name, value] of rows) {
+    for (const [name, value] of facts) {
       const term = make("dd");
       term.append(value);
       list.append(make("dt", "", name), term);
@@ -228,18 +246,17 @@
     const part = parts[index];
     const origin = origins[part.origin];
     const named = { special: "a special token of the model", time: "the clock" }[origin.from];
-    const rows = [["belongs to", ownerName(part)]];
     let what = kKinds[origin.kind];
     if (origin.via) what += `, via ${origin.via.join(" \u2192 ")}`;
     if (part.source) what += `; bytes ${part.source[0]}\u2013${part.source[1]} of the value`;
-    rows.push(["kind", what]);
-    rows.push(["prompt", `bytes ${part.start}\u2013${part.end}${part.generation_block ? ", in a generation block" : ""}`]);
-    if (origin.line) {
+    const facts = [["belongs to", ownerName(part)], ["kind", what],
+      ["prompt", `bytes ${part.start}\u2013${part.end}${part.generation_block ? ", in a generation block" : ""}`]];
+    if (origin.row !== undefined) {
       const place = make("span", "", `line ${origin.line}, column ${origin.column}  `);
-      place.append(frame(origin.line, origin.column));
-      rows.push(["written by", place]);
+      place.append(frame(origin.row, origin.column));
+      facts.push(["written by", place]);
     }
-    show(origin.path ?? named ?? "the template", rows);
+    show(origin.path ?? named ?? "the template", facts);
   }
 
   function ranges(numbers) {
@@ -270,22 +287,22 @@
     return paths.filter((path) => !paths.some((other) => other.startsWith(path) && (other[path.length] === "." || other[path.length] === "[")));
   }
 
-  function showLine(line) {
-    const rows = [];
-    const written = partsOfLine.get(line) ?? [];
-    const size = written.reduce((sum, index) => sum + parts[index].end - parts[index].start, 0);
+  function showRow(row) {
+    const facts = [];
+    const written = piecesOf(row);
     const owners = written.map((index) => parts[index].owner).filter((owner) => owner !== undefined);
     const whose = owners.length ? ` for message${new Set(owners).size === 1 ? "" : "s"} ${ranges(owners)}` : "";
-    rows.push(["wrote", written.length ? `${count(size, "byte")} in ${count(written.length, "piece")}${whose}` : isIdle(line) ? "nothing: not reached, or only empty text" : "nothing"]);
-    for (const condition of onLine(conditions, line)) {
+    const nothing = idle.has(row) ? "nothing: not reached, or only empty text" : "nothing";
+    facts.push(["wrote", written.length ? `${count(sizeOf(written), "byte")} in ${count(written.length, "piece")}${whose}` : nothing]);
+    for (const condition of inRow(conditions, row)) {
       const reads = readsOf(condition);
       const how = [describe(condition, true), describe(condition, false)].filter(Boolean).join("; ") || "never asked";
-      rows.push(["condition", `${condition.text}: ${how}${reads.length ? `; read ${reads.slice(0, 6).join(", ")}${reads.length > 6 ? ", \u2026" : ""}` : ""}`]);
+      facts.push(["condition", `${condition.text}: ${how}${reads.length ? `; read ${reads.slice(0, 6).join(", ")}${reads.length > 6 ? ", \u2026" : ""}` : ""}`]);
     }
-    for (const cut of onLine(cuts, line).slice(0, 20)) {
-      rows.push(["cut", `${cut.text === undefined ? `bytes ${cut.start}\u2013${cut.end}` : JSON.stringify(cut.text)} off ${cut.path}`]);
+    for (const cut of inRow(cuts, row).slice(0, 20)) {
+      facts.push(["cut", `${cut.text === undefined ? `bytes ${cut.start}\u2013${cut.end}` : JSON.stringify(cut.text)} off ${cut.path}`]);
     }
-    show(`line ${line}`, rows);
+    show(`line ${rowName(row)}`, facts);
   }
 
   function help() {
@@ -296,19 +313,19 @@
     $("details").replaceChildren(line);
   }
 
-  // --- Selection: a piece, a line, or nothing.  All pieces of a line are lit by one rule of style, not one by one.
+  // --- Selection: a piece, a row, or nothing.  All pieces of a row are lit by one rule of style, not one by one.
 
-  const lineRule = document.head.appendChild(make("style"));
-  let selected = {};  // {part} or {line}
+  const rowRule = document.head.appendChild(make("style"));
+  let selected = {};  // {part} or {row}
   let pinned = false;
 
-  const into = (pane, element) => element?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const into = (element) => element?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const rowOfPart = (index) => origins[parts[index].origin].row;
 
   function clear() {
     if (selected.part !== undefined) spans[selected.part]?.classList.remove("on");
-    const line = selected.line ?? (selected.part === undefined ? 0 : origins[parts[selected.part].origin].line);
-    lineElements[line - 1]?.classList.remove("on");
-    lineRule.textContent = "";
+    rowElements[selected.row ?? (selected.part === undefined ? -1 : rowOfPart(selected.part))]?.classList.remove("on");
+    rowRule.textContent = "";
     selected = {};
   }
 
@@ -317,19 +334,19 @@
     clear();
     selected = { part: index };
     spans[index].classList.add("on");
-    const line = lineElements[origins[parts[index].origin].line - 1];
-    line?.classList.add("on");
-    into($("template"), line);
+    const row = rowElements[rowOfPart(index)];
+    row?.classList.add("on");
+    into(row);
     showPart(index);
   }
 
-  function selectLine(line) {
-    if (selected.line === line) return;
+  function selectRow(row) {
+    if (selected.row === row) return;
     clear();
-    selected = { line };
-    lineElements[line - 1].classList.add("on");
-    lineRule.textContent = `.p[data-l="${line}"] { background: var(--mark); color: var(--mark-ink); }`;
-    showLine(line);
+    selected = { row };
+    rowElements[row].classList.add("on");
+    rowRule.textContent = `.p[data-r="${row}"] { background: var(--mark); color: var(--mark-ink); }`;
+    showRow(row);
   }
 
   function release() {
@@ -339,14 +356,14 @@
   }
 
   const partAt = (event) => event.target.closest?.(".p");
-  const lineAt = (event) => event.target.closest?.(".ln");
+  const rowAt = (event) => event.target.closest?.(".row");
 
   function listen(pane, find, select) {
     pane.addEventListener("mouseover", (event) => { const found = find(event); if (found && !pinned) select(found); });
     pane.addEventListener("mouseleave", () => { if (!pinned) release(); });
   }
   listen($("prompt"), partAt, (span) => selectPart(Number(span.dataset.i)));
-  listen($("template"), lineAt, (line) => selectLine(Number(line.dataset.n)));
+  listen($("template"), rowAt, (row) => selectRow(Number(row.dataset.n)));
 
   $("prompt").addEventListener("click", (event) => {
     const span = partAt(event);
@@ -357,13 +374,14 @@
     pinned = !again;
   });
   $("template").addEventListener("click", (event) => {
-    const line = Number(lineAt(event)?.dataset.n);
-    if (!line || String(getSelection())) return;
-    const again = pinned && selected.line === line;
+    const found = rowAt(event);
+    if (!found || String(getSelection())) return;
+    const row = Number(found.dataset.n);
+    const again = pinned && selected.row === row;
     release();
-    selectLine(line);
+    selectRow(row);
     pinned = !again;
-    if (pinned) into($("prompt"), spans[partsOfLine.get(line)?.[0]]);
+    if (pinned) into(spans[piecesOf(row)[0]]);
   });
 
   function walkPrompt(key) {
@@ -388,35 +406,36 @@
   }
 
   $("prompt").addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && selected.part !== undefined) {
-      const { line } = origins[parts[selected.part].origin];
-      if (!line) return;
+      const row = rowOfPart(selected.part);
+      if (row === undefined) return;
       $("template").focus();
-      selectLine(line);
+      selectRow(row);
     } else {
-      const index = event.ctrlKey || event.metaKey || event.altKey ? null : walkPrompt(event.key);
+      const index = walkPrompt(event.key);
       if (index === null || !parts.length) return;
       selectPart(index);
-      into($("prompt"), spans[index]);
+      into(spans[index]);
     }
     pinned = true;
     event.preventDefault();
   });
 
   $("template").addEventListener("keydown", (event) => {
-    const now = selected.line ?? 0;
-    const last = sourceLines.length;
-    const steps = { ArrowDown: now + 1, ArrowRight: now + 1, ArrowUp: now - 1, ArrowLeft: now - 1, Home: 1, End: last };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" && partsOfLine.has(now)) {
+    const now = selected.row ?? -1;
+    const last = rows.length - 1;
+    const steps = { ArrowDown: now + 1, ArrowRight: now + 1, ArrowUp: now - 1, ArrowLeft: now - 1, Home: 0, End: last };
+    if (event.key === "Enter" && partsOfRow.has(now)) {
       $("prompt").focus();
-      const index = partsOfLine.get(now)[0];
+      const index = piecesOf(now)[0];
       selectPart(index);
-      into($("prompt"), spans[index]);
+      into(spans[index]);
     } else if (event.key in steps) {
-      const line = Math.min(Math.max(steps[event.key], 1), last);
-      selectLine(line);
-      into($("template"), lineElements[line - 1]);
+      const row = Math.min(Math.max(steps[event.key], 0), last);
+      selectRow(row);
+      into(rowElements[row]);
     } else return;
     pinned = true;
     event.preventDefault();
@@ -444,7 +463,7 @@
   const name = trace.template.name.split("/").slice(-2).join("/");
   $("title").textContent = name;
   document.title = `${name}: prompt, piece by piece`;
-  $("summary").textContent = [count(bytes.length, "byte"), count(messages.length, "message"), count(parts.length, "piece"), count(sourceLines.length, "template line")].join(", ");
+  $("summary").textContent = [count(bytes.length, "byte"), count(messages.length, "message"), count(parts.length, "piece"), count(trace.template.lines, "template line")].join(", ");
   addLegend();
   buildTemplate();
   buildSlice();
