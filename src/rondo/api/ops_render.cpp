@@ -50,6 +50,14 @@ Status check_roles_before(const OpContext& context, const jinja::Template& chat_
   return check_role_names(chat_template, messages);
 }
 
+// The messages that the paths of a render refer to, as they were sent.
+const json::Array& sent_messages(const chat::Conversation& conversation) {
+  static const json::Array kNone;
+  const json::Value* replaced = conversation.kwargs.find("messages");
+  if (replaced == nullptr) return conversation.messages;
+  return replaced->is_array() ? replaced->as_array() : kNone;
+}
+
 }  // namespace
 
 Reply op_render(const OpContext& context, Fields& fields) {
@@ -70,9 +78,10 @@ Reply op_render(const OpContext& context, Fields& fields) {
     if (!written.ok()) return written.error();
   }
   json::Object reply{{"text", rendered.value().text.bytes()}};
-  if (spans) reply.set("spans", spans_to_json(rendered.value(), chat_template));
+  if (spans) reply.set("spans", spans_to_json(rendered.value(), chat_template, sent_messages(conversation)));
   if (context.options.trace) {
-    reply.set("trace", trace_to_json(rendered.value(), chat_template, tmpl::template_variables(conversation)));
+    reply.set("trace", trace_to_json(rendered.value(), chat_template, tmpl::template_variables(conversation),
+                                     sent_messages(conversation)));
   }
   return json::Value(std::move(reply));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "template/chat_template.h"
 
 namespace rondo::api {
 
@@ -62,6 +63,25 @@ std::string_view OriginNamer::literal_bytes(const text::Run& run) const {
   return index < literal_texts_.size() ? std::string_view(literal_texts_[index]) : std::string_view();
 }
 
+std::string OriginNamer::path(text::PathId path) const {
+  const text::PathTable& paths = origins_.paths;
+  std::string name = paths.to_string(path);
+  constexpr std::size_t kFieldDepth = 3;  // messages, [i], field
+  const text::PathId field = paths.prefix(path, kFieldDepth);
+  const auto message = static_cast<std::size_t>(paths.message(path));
+  if (paths.depth(field) != kFieldDepth || paths.step_kind(field) != text::PathTable::StepKind::kMember ||
+      message >= messages_.size()) {
+    return name;
+  }
+  const std::string_view alias = paths.step_name(field);
+  const json::Value* own = messages_[message].find(alias);
+  const std::string_view sent = tmpl::reasoning_field(messages_[message]);
+  const bool is_sent = own != nullptr && !own->is_null();
+  if (is_sent || sent.empty() || (alias != "reasoning_content" && alias != "thinking")) return name;
+  const std::size_t end = paths.to_string(field).size();
+  return name.replace(end - alias.size(), alias.size(), sent);
+}
+
 NamedOrigin OriginNamer::name(const text::Run& run) const {
   NamedOrigin out;
   if (run.kind == text::RunKind::kLiteral) {
@@ -85,7 +105,7 @@ NamedOrigin OriginNamer::name(const text::Run& run) const {
     return out;
   }
   out.from = root == "messages" ? "message" : root == "tools" ? "tools" : root == "documents" ? "documents" : "kwargs";
-  out.path = origins_.paths.to_string(run.path());
+  out.path = path(run.path());
   return out;
 }
 

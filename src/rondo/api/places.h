@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jinja/template.h"
+#include "json/value.h"
 #include "text/text.h"
 
 namespace rondo::api {
@@ -55,20 +56,24 @@ struct NamedOrigin {
 
 class OriginNamer {
  public:
-  // Both must outlive this.
-  OriginNamer(const jinja::Rendered& rendered, const jinja::Template& chat_template)
+  // `messages` are those of the request.  All must outlive this.
+  OriginNamer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Array& messages)
       : origins_(rendered.origins),
+        messages_(messages),
         lines_(chat_template),
         literal_texts_(chat_template.literal_texts()),
         expressions_(chat_template.expressions()) {}
 
   [[nodiscard]] NamedOrigin name(const text::Run& run) const;
+  // A path as the request has it: reasoning may have reached the template under another name than it was sent by.
+  [[nodiscard]] std::string path(text::PathId path) const;
   // The bytes of the literal that a run was copied from.  REQUIRES: run.kind == kLiteral.
   [[nodiscard]] std::string_view literal_bytes(const text::Run& run) const;
   [[nodiscard]] const TemplateLines& lines() const { return lines_; }
 
  private:
   const text::Origins& origins_;
+  const json::Array& messages_;
   TemplateLines lines_;
   const std::vector<std::string>& literal_texts_;
   std::vector<text::Literal> expressions_;

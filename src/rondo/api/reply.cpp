@@ -69,8 +69,9 @@ json::Value error_to_json(const Error& error) {
   return out;
 }
 
-json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template) {
-  const OriginNamer namer(rendered, chat_template);
+json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
+                          const json::Array& messages) {
+  const OriginNamer namer(rendered, chat_template, messages);
   json::Array out;
   std::optional<Span> last;
   std::size_t at = 0;

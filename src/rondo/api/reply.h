@@ -11,8 +11,9 @@ namespace rondo::api {
 [[nodiscard]] json::Value error_to_json(const Error& error);
 
 // The parts of a rendered text: [{"start", "end", "from", "path"?, "line"?}], without gap or overlap.  `chat_template` is
-// the one that made it.
-[[nodiscard]] json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template);
+// the one that made it, `messages` are those of the request.
+[[nodiscard]] json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
+                                        const json::Array& messages);
 
 // An array of numbers.
 template <typename Numbers>

@@ -47,11 +47,12 @@ const json::Value* find_input(const json::Object& variables, const text::PathTab
 
 class Tracer {
  public:
-  Tracer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Object& variables)
+  Tracer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Object& variables,
+         const json::Array& messages)
       : rendered_(rendered),
         template_(chat_template),
         variables_(variables),
-        namer_(rendered, chat_template),
+        namer_(rendered, chat_template, messages),
         rows_(namer_.lines()) {}
 
   [[nodiscard]] json::Object trace() {
@@ -209,7 +210,7 @@ class Tracer {
     for (const jinja::Strip& strip : rendered_.strips) {
       json::Object cut;
       set_place(cut, namer_.lines().place({strip.line, strip.column}));
-      cut.set("path", path_name(strip.path));
+      cut.set("path", namer_.path(strip.path));
       cut.set("start", static_cast<std::size_t>(strip.begin));
       cut.set("end", static_cast<std::size_t>(strip.end));
       const json::Value* value = find_input(variables_, rendered_.origins.paths, strip.path);
@@ -259,8 +260,8 @@ class Tracer {
 }  // namespace
 
 json::Object trace_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
-                           const json::Object& variables) {
-  return Tracer(rendered, chat_template, variables).trace();
+                           const json::Object& variables, const json::Array& messages) {
+  return Tracer(rendered, chat_template, variables, messages).trace();
 }
 
 }  // namespace rondo::api

@@ -7,8 +7,8 @@
 namespace rondo::api {
 
 // {"template", "messages", "origins", "parts", "conditions", "cuts", "idle"}.  `chat_template` is the one that made
-// `rendered` out of `variables`.
+// `rendered` out of `variables`; `messages` are those of the request.
 [[nodiscard]] json::Object trace_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
-                                         const json::Object& variables);
+                                         const json::Object& variables, const json::Array& messages);
 
 }  // namespace rondo::api

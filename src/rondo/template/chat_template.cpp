@@ -12,19 +12,12 @@ namespace {
 // In the order in which they are looked for.
 constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
 
-const json::Value* reasoning_of(const json::Value& message) {
-  for (const std::string_view field : kReasoningFields) {
-    const json::Value* value = message.find(field);
-    if (value != nullptr && !value->is_null()) return value;
-  }
-  return nullptr;
-}
-
 // As the reference: {"thinking": reasoning, **message, "reasoning_content": reasoning}.  The order of keys is seen by
 // templates that print a message as a whole.
 json::Value with_reasoning_aliases(const json::Value& message) {
-  const json::Value* reasoning = reasoning_of(message);
-  if (reasoning == nullptr) return message;
+  const std::string_view field = reasoning_field(message);
+  if (field.empty()) return message;
+  const json::Value* reasoning = message.find(field);
   json::Object out;
   out.set("thinking", *reasoning);
   for (const json::Member& member : message.as_object()) out.set(member.key, member.value);
@@ -40,6 +33,14 @@ json::Array aliased(const json::Array& messages) {
 }
 
 }  // namespace
+
+std::string_view reasoning_field(const json::Value& message) {
+  for (const std::string_view field : kReasoningFields) {
+    const json::Value* value = message.find(field);
+    if (value != nullptr && !value->is_null()) return field;
+  }
+  return {};
+}
 
 json::Object template_variables(const chat::Conversation& conversation) {
   json::Object variables;

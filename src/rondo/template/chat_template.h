@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "chat/conversation.h"
 #include "jinja/template.h"
@@ -19,6 +20,9 @@ struct ApplyOptions {
 // The variables that a template sees for `conversation`: messages with their reasoning aliases, tools, documents (none
 // if absent), add_generation_prompt, bos_token, eos_token, and the kwargs, which win.
 [[nodiscard]] json::Object template_variables(const chat::Conversation& conversation);
+
+// The field of a message that its reasoning comes from; "" if it has none.  See template_variables().
+[[nodiscard]] std::string_view reasoning_field(const json::Value& message);
 
 // The prompt.  With continue_final_message the text ends right behind that field's text; kTemplateError if the template
 // does not write it.  Origins' paths refer to the variables of template_variables().
