@@ -38,8 +38,8 @@ Value missing(Runtime& runtime, const Value& object, std::string_view name) {
   info->name = name;
   info->object_type = runtime.heap.copy(object_type(object));
   // That a member is absent is something the template saw of the input, too.
-  if (runtime.reads != nullptr && object.is_dict() && object.has_path()) {
-    runtime.reads->add(runtime.origins.paths.member(object.path(), name));
+  if (runtime.is_reading() && object.is_dict() && object.has_path()) {
+    runtime.add_read(runtime.origins.paths.member(object.path(), name));
   }
   return Value::undefined(info);
 }
@@ -74,7 +74,7 @@ std::optional<Value> element(Runtime& runtime, const Value& object, const Value&
   if (!key.is_small_int()) return std::nullopt;
   std::int64_t index = key.as_int();
   if (object.is_sequence()) {
-    const std::vector<Value>& items = items_of(runtime, object);
+    const Values& items = items_of(runtime, object);
     if (index < 0) index += static_cast<std::int64_t>(items.size());
     if (index < 0 || index >= static_cast<std::int64_t>(items.size())) return std::nullopt;
     return items[static_cast<std::size_t>(index)];
@@ -190,7 +190,7 @@ class ListIterator final : public Iterator {
  public:
   explicit ListIterator(Value list) : list_(list) {}
   bool next(Runtime& runtime, Value& out) override {
-    const std::vector<Value>& items = items_of(runtime, list_);
+    const Values& items = items_of(runtime, list_);
     if (at_ >= items.size()) return false;
     runtime.spend();
     out = items[at_++];
@@ -206,7 +206,7 @@ class KeyIterator final : public Iterator {
  public:
   KeyIterator(Runtime& runtime, Value dict) : dict_(dict), size_(entries_of(runtime, dict).size()) {}
   bool next(Runtime& runtime, Value& out) override {
-    const std::vector<Dict::Entry>& entries = entries_of(runtime, dict_);
+    const auto& entries = entries_of(runtime, dict_);
     if (entries.size() != size_) runtime.fail("dictionary changed size during iteration");
     if (at_ >= entries.size()) return false;
     runtime.spend();
@@ -240,6 +240,12 @@ class CharacterIterator final : public Iterator {
 
 }  // namespace
 
+const Method* find_method(std::span<const Method> methods, std::string_view name) {
+  const auto found = std::lower_bound(methods.begin(), methods.end(), name,
+                                      [](const Method& method, std::string_view key) { return method.name < key; });
+  return found != methods.end() && found->name == name ? &*found : nullptr;
+}
+
 const Method* lookup_method(const Value& self, std::string_view name) {
   std::span<const Method> methods;
   switch (self.kind()) {
@@ -253,9 +259,7 @@ const Method* lookup_method(const Value& self, std::string_view name) {
     case Kind::kFloat: methods = float_methods(); break;
     default: return nullptr;
   }
-  const auto found = std::lower_bound(methods.begin(), methods.end(), name,
-                                      [](const Method& method, std::string_view key) { return method.name < key; });
-  return found != methods.end() && found->name == name ? &*found : nullptr;
+  return find_method(methods, name);
 }
 
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
@@ -379,7 +383,7 @@ Value get_slice(Runtime& runtime, const Value& object, const Value& start, const
     if (object.is_dict()) runtime.fail("unhashable type: 'slice'");
     runtime.fail("'" + type_name(object) + "' object is not subscriptable");
   }
-  const std::vector<Value>& items = items_of(runtime, object);
+  const Values& items = items_of(runtime, object);
   const SliceRange range = slice_range(runtime, start, stop, step, static_cast<std::int64_t>(items.size()));
   std::vector<Value> out;
   out.reserve(static_cast<std::size_t>(range.count));
@@ -387,7 +391,7 @@ Value get_slice(Runtime& runtime, const Value& object, const Value& start, const
   for (std::int64_t i = 0; i < range.count; ++i)
     out.push_back(items[static_cast<std::size_t>(range.first + i * range.step)]);
   // The path stays: a part of the messages is still about the messages.
-  const Value list = make_list(runtime, std::move(out));
+  const Value list = make_list(runtime, out);
   return (object.is_tuple() ? Value::tuple(&list.as_list()) : list).with_path(object.path());
 }
 
@@ -397,16 +401,16 @@ Value make_generator(Runtime& runtime, std::string_view name, Iterator* iterator
 
 Iterator* iterate_items(Runtime& runtime, std::vector<Value> items) {
   runtime.heap.charge(items.size() * sizeof(Value));
-  return runtime.heap.make_iterator<OwnedItems>(std::move(items));
+  return runtime.heap.make_object<OwnedItems>(std::move(items));
 }
 
 Iterator* iterate(Runtime& runtime, const Value& value) {
   switch (value.kind()) {
     case Kind::kUndefined: return iterate_items(runtime, {});
-    case Kind::kString: return runtime.heap.make_iterator<CharacterIterator>(value);
+    case Kind::kString: return runtime.heap.make_object<CharacterIterator>(value);
     case Kind::kList:
-    case Kind::kTuple: return runtime.heap.make_iterator<ListIterator>(value);
-    case Kind::kDict: return runtime.heap.make_iterator<KeyIterator>(runtime, value);
+    case Kind::kTuple: return runtime.heap.make_object<ListIterator>(value);
+    case Kind::kDict: return runtime.heap.make_object<KeyIterator>(runtime, value);
     case Kind::kObject:
       if (Iterator* iterator = value.as_object().iterate(runtime)) return iterator;
       break;
@@ -433,10 +437,10 @@ std::vector<Value> unpack_items(Runtime& runtime, const Value& value, std::size_
 
 std::vector<Value> collect(Runtime& runtime, const Value& value) {
   if (value.is_sequence()) {
-    const std::vector<Value>& items = items_of(runtime, value);
+    const Values& items = items_of(runtime, value);
     runtime.spend(items.size());
     runtime.heap.charge(items.size());  // short-lived copies count a little
-    return items;
+    return {items.begin(), items.end()};
   }
   std::vector<Value> out;
   Iterator* iterator = iterate(runtime, value);

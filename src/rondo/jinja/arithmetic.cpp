@@ -151,11 +151,12 @@ Value add(Runtime& runtime, const Value& left, const Value& right) {
     return concatenate(runtime, left, right);
   }
   if (left.is_sequence() && left.kind() == right.kind()) {
-    std::vector<Value> items = items_of(runtime, left);
-    const std::vector<Value>& more = items_of(runtime, right);
+    const Values& first = items_of(runtime, left);
+    std::vector<Value> items(first.begin(), first.end());
+    const Values& more = items_of(runtime, right);
     runtime.spend((items.size() + more.size()) / 4);
     items.insert(items.end(), more.begin(), more.end());
-    return left.is_list() ? make_list(runtime, std::move(items)) : make_tuple(runtime, std::move(items));
+    return left.is_list() ? make_list(runtime, std::move(items)) : jinja::make_tuple(runtime, std::move(items));
   }
   if (left.is_string() || left.is_sequence()) {
     const std::string type = left.is_string() ? "str" : type_name(left);
@@ -179,10 +180,10 @@ Value repeat(Runtime& runtime, const Value& value, const Value& times) {
     return out.finish().with_markup(value.is_markup());
   }
   std::vector<Value> out;
-  const std::vector<Value>& items = items_of(runtime, value);
+  const Values& items = items_of(runtime, value);
   runtime.spend(items.size() * count);
   for (std::size_t i = 0; !items.empty() && i < count; ++i) out.insert(out.end(), items.begin(), items.end());
-  return value.is_list() ? make_list(runtime, std::move(out)) : make_tuple(runtime, std::move(out));
+  return value.is_list() ? make_list(runtime, std::move(out)) : jinja::make_tuple(runtime, std::move(out));
 }
 
 }  // namespace

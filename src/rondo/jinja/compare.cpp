@@ -26,8 +26,8 @@ std::partial_ordering reversed(std::partial_ordering order) {
 }
 
 bool equal_items(Runtime& runtime, const Value& left, const Value& right) {
-  const std::vector<Value>& a = items_of(runtime, left);
-  const std::vector<Value>& b = items_of(runtime, right);
+  const Values& a = items_of(runtime, left);
+  const Values& b = items_of(runtime, right);
   if (a.size() != b.size()) return false;
   const DepthGuard guard(runtime);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -38,7 +38,7 @@ bool equal_items(Runtime& runtime, const Value& left, const Value& right) {
 }
 
 bool equal_dicts(Runtime& runtime, const Value& left, const Value& right) {
-  const std::vector<Dict::Entry>& a = entries_of(runtime, left);
+  const auto& a = entries_of(runtime, left);
   if (a.size() != entries_of(runtime, right).size()) return false;
   const DepthGuard guard(runtime);
   for (const Dict::Entry& entry : a) {
@@ -82,8 +82,8 @@ bool ordered(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
   }
   if (left.kind() == right.kind() && left.is_sequence()) {
     const DepthGuard guard(runtime);
-    const std::vector<Value>& a = items_of(runtime, left);
-    const std::vector<Value>& b = items_of(runtime, right);
+    const Values& a = items_of(runtime, left);
+    const Values& b = items_of(runtime, right);
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
       runtime.spend();
       if (!a[i].is_same(b[i]) && !equals(runtime, a[i], b[i])) return ordered(runtime, op, a[i], b[i]);
@@ -176,10 +176,6 @@ bool compare(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
     case CompareOp::kNotIn: return !contains(runtime, right, left);
     case CompareOp::kEq:
     case CompareOp::kNe:
-      if (left.is_string() && right.is_string()) {
-        log_probe(runtime, "==", right, left);
-        log_probe(runtime, "==", left, right);
-      }
       return equals(runtime, left, right) == (op == CompareOp::kEq);
     default: return ordered(runtime, op, left, right);
   }

@@ -6,12 +6,31 @@
 #include <set>
 #include <utility>
 
+#include "jinja/methods.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"
 #include "jinja/symbols.h"
 
 namespace rondo::jinja {
 namespace {
+
+NameInfo name_info(std::string_view name) {
+  NameInfo info;
+  info.filter = find_filter(name);
+  info.test = find_test(name);
+  info.string_method = find_method(string_methods(), name);
+  info.list_method = find_method(list_methods(), name);
+  info.dict_method = find_method(dict_methods(), name);
+  info.is_plain = info.dict_method == nullptr && !name.starts_with("__");
+  return info;
+}
+
+// A bound, not the exact number: every instruction that pushes, as if nothing were ever popped.
+std::uint32_t stack_size(const Program& program) {
+  std::uint32_t size = 1;
+  for (const Instruction& instruction : program.code) size += instruction.op == Op::kUnpack ? instruction.a : 1;
+  return size;
+}
 
 class Compiler {
  public:
@@ -33,6 +52,8 @@ class Compiler {
     if (error_) return *std::move(error_);
     program_.compared_roles = compared_roles(tree_);
     program_.names = names_.all();
+    for (const std::string& text : program_.names) program_.name_infos.push_back(name_info(text));
+    program_.stack_size = stack_size(program_);
     program_.literal_texts = std::move(tree_.literal_texts);
     program_.literals = std::move(tree_.literals);
     program_.undeclared.assign(undeclared_.begin(), undeclared_.end());
@@ -751,13 +772,24 @@ class Compiler {
     expression(*node.items[0]);
     std::vector<std::uint32_t> failures;
     for (std::size_t i = 0; i < node.comparisons.size(); ++i) {
-      expression(*node.items[i + 1]);
       const bool last = i + 1 == node.comparisons.size();
+      if (last && compare_with_string(node, i)) break;
+      expression(*node.items[i + 1]);
       const auto flag = static_cast<std::uint8_t>(node.comparisons[i].op);
       const std::uint32_t at = emit(last ? Op::kCompare : Op::kCompareChain, node.comparisons[i].place, 0, 0, flag);
       if (!last) failures.push_back(at);
     }
     for (const std::uint32_t failure : failures) land(failure);
+  }
+
+  // `x == 'constant'` as one instruction; false if the comparison `i` of `node` is none such.
+  bool compare_with_string(const Expr& node, std::size_t i) {
+    const auto [comparison, place] = node.comparisons[i];
+    const Expr& right = *node.items[i + 1];
+    if (right.kind != ExprKind::kString) return false;
+    if (comparison != Comparison::kEq && comparison != Comparison::kNe) return false;
+    emit(Op::kEqualsString, place, right.literal, 0, comparison == Comparison::kNe ? 1 : 0);
+    return true;
   }
 
   void inline_if(const Expr& node) {

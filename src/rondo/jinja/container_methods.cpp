@@ -17,7 +17,7 @@ namespace {
 
 Value sequence_index(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of(self.is_tuple() ? "tuple" : "list", "index"), args, 1, 3);
-  const std::vector<Value>& items = items_of(runtime, self);
+  const Values& items = items_of(runtime, self);
   const Params params(runtime, c_function("index"), args, {"value", "start", "stop"}, 1);
   const auto size = static_cast<std::int64_t>(items.size());
   const auto bound = [&](std::size_t which, std::int64_t fallback) {
@@ -65,7 +65,7 @@ Value list_extend(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("list", "extend"), args, 1, 1);
   const std::vector<Value> more = collect(runtime, args.positional[0]);
   runtime.heap.charge(more.size() * sizeof(Value));
-  std::vector<Value>& items = items_of(runtime, self);
+  Values& items = items_of(runtime, self);
   items.insert(items.end(), more.begin(), more.end());
   return Value::none();
 }
@@ -73,7 +73,7 @@ Value list_extend(Runtime& runtime, const Value& self, const Args& args) {
 Value list_insert(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("list", "insert"), args, 2, 2);
   const Params params(runtime, c_function("insert"), args, {"index", "object"}, 2);
-  std::vector<Value>& items = items_of(runtime, self);
+  Values& items = items_of(runtime, self);
   const auto size = static_cast<std::int64_t>(items.size());
   std::int64_t index = params.integer(0, 0);
   if (index < 0) index += size;
@@ -86,7 +86,7 @@ Value list_insert(Runtime& runtime, const Value& self, const Args& args) {
 Value list_pop(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("list", "pop"), args, 0, 1);
   const Params params(runtime, c_function("pop"), args, {"index"});
-  std::vector<Value>& items = items_of(runtime, self);
+  Values& items = items_of(runtime, self);
   if (items.empty()) runtime.fail("pop from empty list");
   std::int64_t index = params.integer(0, -1);
   if (index < 0) index += static_cast<std::int64_t>(items.size());
@@ -100,20 +100,20 @@ Value list_pop(Runtime& runtime, const Value& self, const Args& args) {
 Value list_remove(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("list", "remove"), args, 1, 1);
   const Value index = [&] {
-    const std::vector<Value>& items = items_of(runtime, self);
+    const Values& items = items_of(runtime, self);
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].is_same(args.positional[0]) || equals(runtime, items[i], args.positional[0])) return make_length(i);
     }
     runtime.fail("list.remove(x): x not in list");
   }();
-  std::vector<Value>& items = items_of(runtime, self);
+  Values& items = items_of(runtime, self);
   items.erase(items.begin() + index.as_int());
   return Value::none();
 }
 
 Value list_reverse(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("list", "reverse"), args, 0, 0);
-  std::vector<Value>& items = items_of(runtime, self);
+  Values& items = items_of(runtime, self);
   std::reverse(items.begin(), items.end());
   return Value::none();
 }
@@ -121,13 +121,14 @@ Value list_reverse(Runtime& runtime, const Value& self, const Args& args) {
 Value list_sort(Runtime& runtime, const Value& self, const Args& args) {
   if (!args.positional.empty()) runtime.fail("sort() takes no positional arguments");
   const Params params(runtime, c_function("sort"), args, {"key", "reverse"});
-  std::vector<Value> items = items_of(runtime, self);
+  const Values& old = items_of(runtime, self);
+  std::vector<Value> items(old.begin(), old.end());
   std::vector<Value> keys;
   if (!params[0].is_none()) {
     for (const Value& item : items) keys.push_back(call(runtime, params[0], {std::span(&item, 1), {}}));
   }
   sort_values(runtime, items, keys.empty() ? items : keys, params.boolean(1, false));
-  items_of(runtime, self) = std::move(items);
+  items_of(runtime, self).assign(items.begin(), items.end());
   return Value::none();
 }
 
@@ -141,8 +142,8 @@ Value dict_get(Runtime& runtime, const Value& self, const Args& args) {
     runtime.note(*found);
     return *found;
   }
-  if (runtime.reads != nullptr && self.has_path() && key.is_string()) {
-    runtime.reads->add(runtime.origins.paths.member(self.path(), bytes_of(runtime, key)));
+  if (runtime.is_reading() && self.has_path() && key.is_string()) {
+    runtime.add_read(runtime.origins.paths.member(self.path(), bytes_of(runtime, key)));
   }
   return args.size() > 1 ? args.positional[1] : Value::none();
 }
@@ -201,7 +202,7 @@ Value dict_popitem(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("dict", "popitem"), args, 0, 0);
   if (entries_of(runtime, self).empty()) runtime.fail("'popitem(): dictionary is empty'");
   const Dict::Entry last = entries_of(runtime, self).back();
-  const Value out = make_tuple(runtime, {key_of(runtime, self.as_dict(), last), last.value});
+  const Value out = jinja::make_tuple(runtime, {key_of(runtime, self.as_dict(), last), last.value});
   erase_item(runtime, self.as_dict(), last.key);
   return out;
 }
@@ -246,7 +247,7 @@ Value int_itself(Runtime& runtime, const Value& self, const Args& args) {
 
 Value int_ratio(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("int", "as_integer_ratio"), args, 0, 0);
-  return make_tuple(runtime, {positive(runtime, self), Value::integer(1)});
+  return jinja::make_tuple(runtime, {positive(runtime, self), Value::integer(1)});
 }
 
 Value float_is_integer(Runtime& runtime, const Value& self, const Args& args) {
@@ -260,7 +261,7 @@ Value float_ratio(Runtime& runtime, const Value& self, const Args& args) {
   double numerator = self.as_float();
   BigInt denominator(1);
   for (; std::trunc(numerator) != numerator; numerator *= 2) denominator = denominator + denominator;
-  return make_tuple(runtime, {make_integer(runtime, BigInt::truncate(numerator)), make_integer(runtime, denominator)});
+  return jinja::make_tuple(runtime, {make_integer(runtime, BigInt::truncate(numerator)), make_integer(runtime, denominator)});
 }
 
 constexpr auto kListMethods = std::to_array<Method>({

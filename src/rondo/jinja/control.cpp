@@ -1,22 +1,15 @@
 #include "jinja/control.h"
 
 #include <algorithm>
+#include <span>
 
 namespace rondo::jinja {
 
-void Control::begin_test() {
-  if (tests_ == reads_.size()) reads_.push_back(std::make_unique<ReadSet>());
-  ReadSet& reads = *reads_[tests_++];
-  reads.clear();
-  runtime_.reads = &reads;
-}
-
-void Control::end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
-  const std::vector<text::PathId>& reads = reads_[--tests_]->paths();
-  runtime_.reads = tests_ == 0 ? nullptr : reads_[tests_ - 1].get();
-  if (runtime_.reads != nullptr) {
-    for (const text::PathId path : reads) runtime_.reads->add(path);
-  }
+void Control::log(bool outcome, std::uint32_t node, std::uint8_t flag) {
+  const Test test = tests_.back();
+  tests_.pop_back();
+  runtime_.end_reading(test.outer);
+  const std::span<const text::PathId> reads = std::span(runtime_.reads).subspan(test.reads_begin);
   read_generation_prompt_ = generation_prompt_ != text::PathId::kNone &&
                             std::find(reads.begin(), reads.end(), generation_prompt_) != reads.end();
   if ((flag & kTestOfIf) != 0) {
@@ -29,12 +22,18 @@ void Control::end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
       if (current.several) break;
     }
   }
-  const std::uint64_t key = (std::uint64_t{node} << 32U) | static_cast<std::uint32_t>(runtime_.context);
-  runtime_.heap.charge(sizeof(Decision) + reads.size() * sizeof(text::PathId));
-  decisions_.push_back({runtime_.line, runtime_.column, node, occurrences_[key]++, runtime_.context, outcome, reads});
+  runtime_.heap.charge(sizeof(Decision) + reads.size_bytes());
+  Decision& decision = decisions_.emplace_back();
+  decision.line = runtime_.line();
+  decision.column = runtime_.column();
+  decision.node = node;
+  decision.context = runtime_.context;
+  decision.reads_begin = static_cast<std::uint32_t>(test.reads_begin);
+  decision.reads_end = static_cast<std::uint32_t>(runtime_.reads.size());
+  decision.outcome = outcome;
 }
 
-void Control::guard(std::uint8_t flag) {
+void Control::enter_branch(std::uint8_t flag) {
   If& current = ifs_.back();
   const bool negated = (flag & kTestNegated) != 0;
   const bool otherwise = (flag & kTestElse) != 0;
@@ -49,19 +48,13 @@ void Control::guard(std::uint8_t flag) {
   current.branch = runtime_.context;
 }
 
-void Control::leave_if() {
-  const If current = ifs_.back();
-  ifs_.pop_back();
-  if (runtime_.context == current.branch) {
-    runtime_.context = current.outside;
-    return;
-  }
-  // A message that was set inside the branch stays bound for the rest of the iteration.
+// A message that was set inside the branch stays bound for the rest of the iteration.
+void Control::keep_binding() {
   const text::Context inside = now();
-  text::Context context = runtime_.origins.contexts.at(current.outside);
+  text::Context context = runtime_.origins.contexts.at(ifs_.back().outside);
   context.element = inside.element;
   context.message = inside.message;
-  set(context);
+  ifs_.back().outside = runtime_.origins.contexts.intern(context);
 }
 
 void Control::enter_choice(std::uint8_t flag) {
@@ -74,6 +67,7 @@ void Control::enter_choice(std::uint8_t flag) {
 
 void Control::enter_generation() {
   saved_.push_back(runtime_.context);
+  if (!runtime_.tracing) return;
   text::Context context = now();
   context.generation_block = true;
   set(context);
@@ -85,10 +79,11 @@ void Control::leave_saved() {
 }
 
 text::ContextId Control::item_context(const Value& item, text::ContextId outer) {
+  if (!runtime_.tracing) return text::ContextId::kNone;
   text::PathId path = item.path();
   // The pairs of items() have no place of their own; their values have.
   if (path == text::PathId::kNone && item.is_tuple()) {
-    const std::vector<Value>& parts = items_of(runtime_, item);
+    const Values& parts = items_of(runtime_, item);
     if (!parts.empty()) path = parts.back().path();
   }
   if (path == text::PathId::kNone) return text::ContextId::kNone;

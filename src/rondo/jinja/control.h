@@ -7,8 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "jinja/instructions.h"
@@ -24,17 +22,29 @@ class Control {
       : runtime_(runtime), generation_prompt_(generation_prompt) {}
 
   // Conditions.  What is read between begin_test and end_test belongs to the decision (and to those around it).
-  void begin_test();
-  void end_test(bool outcome, std::uint32_t node, std::uint8_t flag);
+  void begin_test() {
+    if (runtime_.tracing) tests_.push_back({runtime_.reads.size(), runtime_.begin_reading()});
+  }
+  void end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
+    if (runtime_.tracing) log(outcome, node, flag);
+  }
 
   // If statements: around the statement, and on entry to the branch that is taken.
   void enter_if() { ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false}); }
-  void guard(std::uint8_t flag);
-  void leave_if();
+  void guard(std::uint8_t flag) {
+    const If& current = ifs_.back();
+    if (read_generation_prompt_ || current.message != text::kNoMessage) enter_branch(flag);
+  }
+  void leave_if() {
+    if (ifs_.back().branch != runtime_.context) keep_binding();
+    runtime_.context = ifs_.back().outside;
+    ifs_.pop_back();
+  }
 
   // Inline ifs and generation blocks: the context to return to is remembered.
   void enter_choice(std::uint8_t flag);
   void enter_generation();
+  [[nodiscard]] text::ContextId saved() const { return saved_.back(); }
   void leave_saved();
 
   // What binds the code that runs now.
@@ -81,7 +91,15 @@ class Control {
     bool several;             // they read more than one
   };
 
+  struct Test {
+    std::size_t reads_begin;
+    std::size_t outer;  // see Runtime::begin_reading
+  };
+
+  void log(bool outcome, std::uint32_t node, std::uint8_t flag);
+  void enter_branch(std::uint8_t flag);
   void bind_slowly(const Value& value);
+  void keep_binding();
   [[nodiscard]] text::Context now() const { return runtime_.origins.contexts.at(runtime_.context); }
   void set(const text::Context& context) { runtime_.context = runtime_.origins.contexts.intern(context); }
 
@@ -91,9 +109,7 @@ class Control {
   bool read_generation_prompt_ = false;  // by the last condition
   std::vector<If> ifs_;
   std::vector<text::ContextId> saved_;
-  std::vector<std::unique_ptr<ReadSet>> reads_;  // of the conditions under evaluation; those behind tests_ are spare
-  std::size_t tests_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> occurrences_;  // by node and context
+  std::vector<Test> tests_;  // the conditions under evaluation
   std::vector<Decision> decisions_;
 };
 

@@ -1,4 +1,8 @@
 // Output: whose a byte is when it is written.
+#include <array>
+#include <span>
+#include <vector>
+
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/state.h"
@@ -10,19 +14,67 @@ namespace {
 using text::Context;
 using text::ContextId;
 
+// Goes through the leaves of a concatenation from left to right, without joining it.
+class Leaves {
+ public:
+  explicit Leaves(const String& string) { push(string); }
+
+  struct Leaf {
+    const String* string;
+    ContextId stamp;  // of the innermost concatenation around it that has one
+  };
+  // The next one; false at the end.
+  bool next(Leaf& out) {
+    while (size_ != 0) {
+      const Leaf top = stack()[--size_];
+      const String& string = *top.string;
+      if (string.data != nullptr || string.size == 0) {
+        out = top;
+        return true;
+      }
+      const ContextId stamp = string.pair.stamp != ContextId::kNone ? string.pair.stamp : top.stamp;
+      push({string.pair.right, stamp});
+      push({string.pair.left, stamp});
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+
+  void push(const String& string) { push({&string, ContextId::kNone}); }
+  void push(const Leaf& leaf) {
+    if (size_ == kFew && many_.empty()) many_.assign(few_.begin(), few_.end());
+    if (many_.empty()) {
+      few_[size_++] = leaf;
+      return;
+    }
+    many_.resize(size_++);
+    many_.push_back(leaf);
+  }
+  Leaf* stack() { return many_.empty() ? few_.data() : many_.data(); }
+
+  std::array<Leaf, kFew> few_;
+  std::vector<Leaf> many_;
+  std::size_t size_ = 0;
+};
+
 // An expression outside every binding to a message, whose data all come from one message, is written for that message.
-ContextId emission_context(Runtime& runtime, std::span<const text::Run> runs) {
+ContextId emission_context(Runtime& runtime, const String& string) {
   const Context& current = runtime.origins.contexts.at(runtime.context);
   if (current.message != text::kNoMessage) return runtime.context;
   std::int32_t message = text::kNoMessage;
   text::PathId path = text::PathId::kNone;
-  for (const text::Run& run : runs) {
-    if (!is_input(run)) continue;
-    const std::int32_t from = runtime.origins.paths.message(run.path());
-    if (from == text::kNoMessage) continue;
-    if (message != text::kNoMessage && from != message) return runtime.context;
-    message = from;
-    path = run.path();
+  Leaves leaves(string);
+  for (Leaves::Leaf leaf; leaves.next(leaf);) {
+    for (const text::Run& run : std::span(leaf.string->runs, leaf.string->run_count)) {
+      if (!is_input(run)) continue;
+      const std::int32_t from = runtime.origins.paths.message(run.path());
+      if (from == text::kNoMessage) continue;
+      if (message != text::kNoMessage && from != message) return runtime.context;
+      message = from;
+      path = run.path();
+    }
   }
   if (message == text::kNoMessage) return runtime.context;
   Context bound = current;
@@ -62,28 +114,51 @@ void check_size(Runtime& runtime, std::size_t size) {
                "template writes more than " + std::to_string(runtime.options.limits.output_bytes) + " bytes");
 }
 
+void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
+  const ContextId under = emission_context(runtime, string);
+  Leaves leaves(string);
+  for (Leaves::Leaf leaf; leaves.next(leaf);) {
+    runtime.spend();
+    const char* bytes = leaf.string->data;
+    for (text::Run run : std::span(leaf.string->runs, leaf.string->run_count)) {
+      const ContextId made = run.context == ContextId::kNone ? leaf.stamp : run.context;
+      run.context = stamped(runtime, made, under);
+      if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
+      out.append(std::string_view(bytes, run.size), run);
+      bytes += run.size;
+    }
+  }
+}
+
+void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
+  Leaves leaves(string);
+  for (Leaves::Leaf leaf; leaves.next(leaf);) {
+    runtime.spend();
+    out.append_untraced({leaf.string->data, leaf.string->size});
+  }
+}
+
 }  // namespace
 
 void emit(Runtime& runtime, const Value& value, text::Text& out) {
   if (value.is_undefined()) return;
   const Value text = runtime.autoescape ? escape_html(runtime, value) : to_text(runtime, value);
-  const String& string = joined(runtime, text);
+  const String& string = text.as_string();
   check_size(runtime, out.size() + string.size);
-  const std::span<const text::Run> runs(string.runs, string.run_count);
-  const ContextId under = emission_context(runtime, runs);
-  std::size_t at = 0;
-  for (text::Run run : runs) {
-    const std::string_view bytes(string.data + at, run.size);
-    at += run.size;
-    run.context = stamped(runtime, run.context, under);
-    if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
-    out.append(bytes, run);
+  if (runtime.tracing) {
+    emit_traced(runtime, string, out);
+  } else {
+    emit_untraced(runtime, string, out);
   }
 }
 
 void emit_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal, text::Text& out) {
   if (bytes.empty()) return;
   check_size(runtime, out.size() + bytes.size());
+  if (!runtime.tracing) {
+    out.append_untraced(bytes);
+    return;
+  }
   text::Run run;
   run.kind = text::RunKind::kLiteral;
   run.origin = static_cast<std::uint32_t>(literal);

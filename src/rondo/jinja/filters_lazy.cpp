@@ -229,12 +229,12 @@ class ItemsIterator final : public LazyIterator {
 };
 
 Value map(Runtime& runtime, const Value& subject, const Args& args) {
-  return make_generator(runtime, "sync_do_map", runtime.heap.make_iterator<MapIterator>(runtime, subject, args));
+  return make_generator(runtime, "sync_do_map", runtime.heap.make_object<MapIterator>(runtime, subject, args));
 }
 
 Value select_by(Runtime& runtime, const Value& subject, const Args& args, bool by_attribute, bool wanted) {
   return make_generator(runtime, "select_or_reject",
-                        runtime.heap.make_iterator<SelectIterator>(runtime, subject, args, by_attribute, wanted));
+                        runtime.heap.make_object<SelectIterator>(runtime, subject, args, by_attribute, wanted));
 }
 
 Value select(Runtime& runtime, const Value& subject, const Args& args) {
@@ -253,13 +253,13 @@ Value rejectattr(Runtime& runtime, const Value& subject, const Args& args) {
 Value unique(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_unique", 2), args, {"case_sensitive", "attribute"});
   auto* iterator =
-      runtime.heap.make_iterator<UniqueIterator>(subject, make_dict(runtime), params.boolean(0, false), params[1]);
+      runtime.heap.make_object<UniqueIterator>(subject, make_dict(runtime), params.boolean(0, false), params[1]);
   return make_generator(runtime, "sync_do_unique", iterator);
 }
 
 Value batch(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_batch", 1), args, {"linecount", "fill_with"}, 1);
-  auto* iterator = runtime.heap.make_iterator<BatchIterator>(subject, params.integer(0, 0), params[1]);
+  auto* iterator = runtime.heap.make_object<BatchIterator>(subject, params.integer(0, 0), params[1]);
   return make_generator(runtime, "do_batch", iterator);
 }
 
@@ -286,7 +286,7 @@ Value slice(Runtime& runtime, const Value& subject, const Args& args) {
 
 Value items(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_items", 1), args, {});
-  return make_generator(runtime, "do_items", runtime.heap.make_iterator<ItemsIterator>(subject));
+  return make_generator(runtime, "do_items", runtime.heap.make_object<ItemsIterator>(subject));
 }
 
 constexpr auto kFilters = std::to_array<Filter>({

@@ -86,19 +86,19 @@ Value groupby(Runtime& runtime, const Value& subject, const Args& args) {
   for (const Value& item : items) {
     const Value key = getter.get(runtime, item, params[1]);
     keys.push_back(case_sensitive ? key : ignore_case(runtime, key));
-    pairs.push_back(make_tuple(runtime, {keys.back(), item}));
+    pairs.push_back(jinja::make_tuple(runtime, {keys.back(), item}));
   }
   sort_values(runtime, pairs, keys, false);
   std::vector<Group> groups;
   for (const Value& pair : pairs) {
-    const std::vector<Value>& parts = items_of(runtime, pair);
+    const Values& parts = items_of(runtime, pair);
     if (groups.empty() || !equals(runtime, groups.back().key, parts[0])) groups.push_back({parts[0], {}});
     groups.back().items.push_back(parts[1]);
   }
   std::vector<Value> out;
   for (Group& group : groups) {
     const Value key = case_sensitive ? group.key : getter.get(runtime, group.items.front(), params[1]);
-    const Value tuple = make_tuple(runtime, {key, make_list(runtime, std::move(group.items))});
+    const Value tuple = jinja::make_tuple(runtime, {key, make_list(runtime, std::move(group.items))});
     tuple.as_list().is_group = true;
     out.push_back(tuple);
   }

@@ -35,7 +35,7 @@ Value center(Runtime& runtime, const Value& subject, const Args& args) {
 Value format(Runtime& runtime, const Value& subject, const Args& args) {
   const Value text = to_text(runtime, subject);
   if (args.named.empty()) {
-    return format_percent(runtime, text, make_tuple(runtime, {args.positional.begin(), args.positional.end()}));
+    return format_percent(runtime, text, jinja::make_tuple(runtime, {args.positional.begin(), args.positional.end()}));
   }
   if (!args.positional.empty()) { runtime.fail("can't handle positional and keyword arguments at the same time"); }
   const Value mapping = make_dict(runtime);

@@ -213,7 +213,8 @@ class PercentFormatter {
   PercentFormatter(Runtime& runtime, const Value& format, const Value& values)
       : runtime_(runtime), format_(format), text_(bytes_of(runtime, format)), values_(values) {
     if (values.is_tuple()) {
-      arguments_ = items_of(runtime, values);
+      const Values& items = items_of(runtime, values);
+      arguments_.assign(items.begin(), items.end());
     } else {
       arguments_ = {values};
     }

@@ -38,7 +38,7 @@ class Cycler final : public Object {
   [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
     if (name == "current") return items_[at_];
     if (name == "pos") return make_length(at_);
-    if (name == "items") return make_tuple(runtime, items_);
+    if (name == "items") return jinja::make_tuple(runtime, items_);
     if (name == "next") return Value::object(runtime.heap.make_object<Step>(*this, false));
     if (name == "reset") return Value::object(runtime.heap.make_object<Step>(*this, true));
     return std::nullopt;

@@ -7,12 +7,35 @@
 namespace rondo::jinja {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{64} << 10U;
 constexpr std::size_t kBytesPerMegabyte = std::size_t{1} << 20U;
 
 }  // namespace
 
-Heap::~Heap() = default;
+BlockPool::Block BlockPool::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!blocks_.empty()) {
+      Block block = std::move(blocks_.back());
+      blocks_.pop_back();
+      return block;
+    }
+  }
+  return Block(new char[kBlockBytes]);
+}
+
+void BlockPool::give_back(std::vector<Block>& blocks) {
+  constexpr std::size_t kMostBlocks = 16;  // a megabyte for each template
+  const std::lock_guard lock(mutex_);
+  while (!blocks.empty() && blocks_.size() < kMostBlocks) {
+    blocks_.push_back(std::move(blocks.back()));
+    blocks.pop_back();
+  }
+}
+
+Heap::~Heap() {
+  for (const Finalizer* last = finalizers_; last != nullptr; last = last->next) last->destroy(last->object);
+  pool_.give_back(blocks_);
+}
 
 void Heap::charge(std::size_t bytes) {
   require(bytes);
@@ -27,23 +50,16 @@ void Heap::require(std::size_t bytes) const {
   throw Failure(std::move(error));
 }
 
-void* Heap::allocate(std::size_t size, std::size_t align) {
-  const auto misalignment = reinterpret_cast<std::uintptr_t>(next_) % align;
-  const std::size_t padding = misalignment == 0 ? 0 : align - misalignment;
-  if (next_ != nullptr && size + padding <= static_cast<std::size_t>(end_ - next_)) {
-    char* out = next_ + padding;
-    next_ = out + size;
-    return out;
-  }
-  if (size > kBlockBytes / 4) {  // a block of its own; the current one stays open
+void* Heap::allocate_slowly(std::size_t size) {
+  if (size > BlockPool::kBlockBytes / 4) {  // a block of its own; the current one stays open
     charge(size);
-    blocks_.push_back(std::unique_ptr<char[]>(new char[size]));
-    return blocks_.back().get();
+    large_blocks_.push_back(BlockPool::Block(new char[size]));
+    return large_blocks_.back().get();
   }
-  charge(kBlockBytes);
-  blocks_.push_back(std::unique_ptr<char[]>(new char[kBlockBytes]));
+  charge(BlockPool::kBlockBytes);
+  blocks_.push_back(pool_.take());
   next_ = blocks_.back().get() + size;
-  end_ = blocks_.back().get() + kBlockBytes;
+  end_ = blocks_.back().get() + BlockPool::kBlockBytes;
   return blocks_.back().get();
 }
 
@@ -54,29 +70,30 @@ std::string_view Heap::copy(std::string_view bytes) {
   return {out, bytes.size()};
 }
 
-String* Heap::make_string() { return new (allocate(sizeof(String), alignof(String))) String; }
+namespace {
 
-List* Heap::make_list() {
-  charge(sizeof(List));
-  return &lists_.emplace_back();
-}
+// Something that is no value itself but must live as long as the values.
+template <typename T>
+struct Kept {
+  explicit Kept(T the_content) : content(std::move(the_content)) {}
+  T content;
+};
 
-Dict* Heap::make_dict() {
-  charge(sizeof(Dict));
-  return &dicts_.emplace_back();
-}
+}  // namespace
 
 const BigInt* Heap::keep(BigInt value) {
-  charge(sizeof(BigInt) + value.bit_length() / 8);
-  return &bigs_.emplace_back(std::move(value));
+  charge(value.bit_length() / 8);
+  return &make_object<Kept<BigInt>>(std::move(value))->content;
 }
 
 const text::Text* Heap::keep(text::Text text) {
-  charge(sizeof(text::Text) + text.size() + text.runs().size_bytes());
-  return &texts_.emplace_back(std::move(text));
+  charge(text.size() + text.runs().size_bytes());
+  return &make_object<Kept<text::Text>>(std::move(text))->content;
 }
 
-const json::Value* Heap::keep(json::Value value) { return &documents_.emplace_back(std::move(value)); }
+const json::Value* Heap::keep(json::Value value) {
+  return &make_object<Kept<json::Value>>(std::move(value))->content;
+}
 
 std::string Object::repr(Runtime&) { return "<" + object_type() + ">"; }
 

@@ -35,6 +35,7 @@ constexpr std::array kOpNames = {
     "positive",
     "not",
     "compare",
+    "equals_string",
     "compare_chain",
     "call",
     "call_method",
@@ -80,6 +81,7 @@ std::string operands(const Program& program, const Instruction& instruction) {
   switch (instruction.op) {
     case Op::kPushNumber: return " " + program.numbers[instruction.a].text;
     case Op::kPushString:
+    case Op::kEqualsString:
     case Op::kText: return " " + text::quoted(program.literal_texts[instruction.a]);
     case Op::kLoadSlot: return number(instruction.a) + name(instruction.b);
     case Op::kLoadOuter: return number(instruction.a) + name(instruction.b) + " out" + number(instruction.small);

@@ -44,6 +44,7 @@ enum class Op : std::uint8_t {
   kPositive,
   kNot,
   kCompare,       // flag: Comparison
+  kEqualsString,  // a: literal, flag: 1 for !=; the constant is the right operand
   kCompareChain,  // flag: Comparison; if it fails push false and jump to a, else push the right operand
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
   kCall,
@@ -149,12 +150,27 @@ struct Function {
   std::uint32_t varargs_slot = kNoSlot;
 };
 
+// What a name means as an attribute, method, filter or test; found once for all renders.
+struct Method;
+struct Filter;
+struct Test;
+struct NameInfo {
+  const Filter* filter = nullptr;
+  const Test* test = nullptr;
+  const Method* string_method = nullptr;
+  const Method* list_method = nullptr;
+  const Method* dict_method = nullptr;
+  bool is_plain = false;  // as an attribute of a dict it can only be a member
+};
+
 struct Program {
   std::string source;
   std::vector<Instruction> code;
   std::vector<Place> places;  // of each instruction
   std::vector<Function> functions;
   std::vector<std::string> names;
+  std::vector<NameInfo> name_infos;  // by name
+  std::uint32_t stack_size = 0;      // values that one function has on the stack at most
   std::vector<NumberConstant> numbers;
   std::vector<CallShape> calls;
   std::vector<std::string> literal_texts;  // by LiteralId

@@ -48,7 +48,7 @@ void LoopState::begin(const Value& iterable, std::uint32_t filter, Activation* a
 bool LoopState::read_any(Value& out) {
   if (iterator_ != nullptr) return iterator_->next(vm_.runtime(), out);
   // Looked up anew each time: the body may add to the list.
-  const std::vector<Value>& items = items_of(vm_.runtime(), iterable_);
+  const Values& items = items_of(vm_.runtime(), iterable_);
   if (position_ >= items.size()) return false;
   out = items[position_++];
   return true;

@@ -21,6 +21,8 @@ struct Method {
 [[nodiscard]] std::span<const Method> int_methods();
 [[nodiscard]] std::span<const Method> float_methods();
 
+// nullptr if there is none of that name.
+[[nodiscard]] const Method* find_method(std::span<const Method> methods, std::string_view name);
 // nullptr if values of this type have no such method.
 [[nodiscard]] const Method* lookup_method(const Value& self, std::string_view name);
 

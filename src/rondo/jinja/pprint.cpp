@@ -30,7 +30,8 @@ class PrettyPrinter {
 
  private:
   [[nodiscard]] std::vector<Dict::Entry> sorted(const Value& dict) {
-    std::vector<Dict::Entry> entries = entries_of(runtime_, dict);
+    const auto& all = entries_of(runtime_, dict);
+    std::vector<Dict::Entry> entries(all.begin(), all.end());
     std::stable_sort(entries.begin(), entries.end(), [&](const Dict::Entry& a, const Dict::Entry& b) {
       if (a.key.is_string() != b.key.is_string() || a.key.is_number() != b.key.is_number()) {
         return type_name(a.key) < type_name(b.key);
@@ -73,7 +74,7 @@ class PrettyPrinter {
   }
 
   void write_items(const Value& value, std::size_t indent, std::size_t allowance, std::string& out) {
-    const std::vector<Value> items = items_of(runtime_, value);
+    const Values& items = items_of(runtime_, value);
     const std::string close = value.is_list() ? "]" : items.size() == 1 ? ",)" : ")";
     out += value.is_list() ? '[' : '(';
     for (std::size_t i = 0; i < items.size(); ++i) {

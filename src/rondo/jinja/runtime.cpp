@@ -5,32 +5,11 @@
 #include "jinja/state.h"
 
 namespace rondo::jinja {
-namespace {
-
-constexpr std::size_t kFewPaths = 16;
-
-}  // namespace
-
-void ReadSet::add(text::PathId path) {
-  if (paths_.size() < kFewPaths) {
-    if (std::find(paths_.begin(), paths_.end(), path) == paths_.end()) paths_.push_back(path);
-    return;
-  }
-  if (seen_.empty()) {
-    for (const text::PathId old : paths_) seen_.insert(static_cast<std::uint32_t>(old));
-  }
-  if (seen_.insert(static_cast<std::uint32_t>(path)).second) paths_.push_back(path);
-}
-
-void ReadSet::clear() {
-  paths_.clear();
-  seen_.clear();
-}
-
-Runtime::Runtime(text::Origins& the_origins, const RenderOptions& the_options)
+Runtime::Runtime(text::Origins& the_origins, const RenderOptions& the_options, BlockPool& pool)
     : origins(the_origins),
       options(the_options),
-      heap(the_options.limits.memory_bytes),
+      heap(the_options.limits.memory_bytes, pool),
+      tracing(the_options.origins),
       fuel_(the_options.limits.instructions),
       iterations_(the_options.limits.iterations),
       state_(std::make_unique<State>()) {}
@@ -41,8 +20,8 @@ void Runtime::fail(ErrorCode code, std::string message) const {
   Error error;
   error.code = code;
   error.message = std::move(message);
-  error.line = line;
-  error.column = column;
+  error.line = line();
+  error.column = column();
   throw Failure(std::move(error));
 }
 
@@ -64,7 +43,7 @@ void Runtime::enter() {
 }
 
 text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {
-  if (step.empty()) return chain;
+  if (step.empty() || !tracing) return chain;
   std::size_t slot = static_cast<std::size_t>(chain) * 31 + step.size() * 7;
   slot += static_cast<unsigned char>(step.front()) + 3U * static_cast<unsigned char>(step.back());
   State::ChainSlot& cached = state_->chains[slot % state_->chains.size()];
@@ -76,14 +55,21 @@ text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {
   return cached.result;
 }
 
+void Runtime::add_read(text::PathId path) {
+  constexpr std::size_t kFew = 12;  // the same value is mostly read again soon
+  const std::size_t first = reads.size() - std::min(reads.size() - reading_from_, kFew);
+  if (std::find(reads.begin() + static_cast<std::ptrdiff_t>(first), reads.end(), path) == reads.end())
+    reads.push_back(path);
+}
+
 void Runtime::note_slowly(const Value& value) {
   if (value.has_path()) {
-    reads->add(value.path());
+    add_read(value.path());
     return;
   }
   if (!value.is_string()) return;
   for (const text::Run& run : runs_of(*this, value)) {
-    if (run.path() != text::PathId::kNone) reads->add(run.path());
+    if (run.path() != text::PathId::kNone) add_read(run.path());
   }
 }
 

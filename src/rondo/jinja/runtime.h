@@ -2,7 +2,7 @@
 // operations on values.
 //
 // Failure.  Operations throw `Failure`; Template::render catches it and returns its error, so no exception leaves this
-// folder.  Set `line` and `column` before an operation: errors, strips and probes carry them.
+// folder.  Set `place` before an operation: errors, strips and probes carry it.
 //
 // Origins.  Every string that an operation makes has runs that name the source of each byte; the table in
 // docs/provenance is the specification.  Strings the template writes itself take the current `context`.
@@ -14,12 +14,13 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "jinja/lexer.h"
 #include "jinja/template.h"
 #include "jinja/value.h"
 #include "rondo/result.h"
@@ -40,25 +41,13 @@ class Failure : public std::exception {
   Error error_;
 };
 
-// The input values that a condition looked at; in the order of first reading, each once.
-class ReadSet {
- public:
-  void add(text::PathId path);
-  [[nodiscard]] const std::vector<text::PathId>& paths() const { return paths_; }
-  void clear();
-
- private:
-  std::vector<text::PathId> paths_;
-  std::unordered_set<std::uint32_t> seen_;  // used once there are many
-};
-
 enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kPow };
 enum class CompareOp : std::uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kIn, kNotIn };
 
 class Runtime {
  public:
-  // `origins` and `options` must outlive the runtime; `literal_texts` (by LiteralId) too.
-  Runtime(text::Origins& origins, const RenderOptions& options);
+  // All arguments must outlive the runtime.
+  Runtime(text::Origins& origins, const RenderOptions& options, BlockPool& pool);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -67,15 +56,17 @@ class Runtime {
   const RenderOptions& options;
   Heap heap;
 
+  const bool tracing;                                // whether strings have runs, and decisions are logged
   text::ContextId context = text::ContextId::kNone;  // under whose control the template is now
-  std::int32_t line = 0;
-  std::int32_t column = 0;
-  std::uint16_t expression = 0;  // the output expression that is being written, see text::Run
+  const Place* place = nullptr;                      // of the instruction that runs; nullptr before the first
+  std::uint16_t expression = 0;                      // the output expression that is being written, see text::Run
   bool autoescape = false;
+
+  [[nodiscard]] std::int32_t line() const { return place == nullptr ? 0 : place->line; }
+  [[nodiscard]] std::int32_t column() const { return place == nullptr ? 0 : place->column; }
 
   std::vector<Strip> strips;
   std::vector<Probe> probes;
-  ReadSet* reads = nullptr;  // where to note the values read; nullptr outside conditions
 
   // Throws kTemplateError, kTemplateRaised, kLimit at the current place.
   [[noreturn]] void fail(std::string message) const;
@@ -92,9 +83,24 @@ class Runtime {
     --iterations_;
   }
 
+  // What conditions read.  Conditions nest; what an inner one reads belongs to the outer one too.
+  // `begin_reading` gives what its `end_reading` wants back.
+  [[nodiscard]] std::size_t begin_reading() {
+    ++readers_;
+    return std::exchange(reading_from_, reads.size());
+  }
+  void end_reading(std::size_t outer) {
+    --readers_;
+    reading_from_ = outer;
+  }
+  [[nodiscard]] bool is_reading() const { return readers_ != 0; }
+  // All that was read so far, in order.
+  std::vector<text::PathId> reads;
+  // REQUIRES: is_reading().
+  void add_read(text::PathId path);
   // Notes a read of the value: its path, or for a string without one the paths of its runs.
   void note(const Value& value) {
-    if (reads != nullptr) note_slowly(value);
+    if (is_reading()) note_slowly(value);
   }
 
   // Nesting of calls and values, see DepthGuard.
@@ -116,6 +122,8 @@ class Runtime {
   std::uint64_t fuel_;
   std::uint64_t iterations_;
   int depth_ = 0;
+  int readers_ = 0;
+  std::size_t reading_from_ = 0;  // where the reads of the innermost condition begin
   std::unique_ptr<State> state_;
 };
 
@@ -138,14 +146,19 @@ class DepthGuard {
 [[nodiscard]] Value wrap(Runtime& runtime, const json::Value& value, text::PathId path);
 // The variable `name` of the input: wrap() with the path of that variable.
 [[nodiscard]] Value wrap_variable(Runtime& runtime, std::string_view name, const json::Value& value);
-// The string constant `literal` of the template under the current context.  `bytes` must outlive the render.
-[[nodiscard]] Value make_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal);
+// The string constant `literal` of the template under `context`; under kNone it belongs to the context that first takes a
+// part of it.  `bytes` must outlive the render.
+[[nodiscard]] Value make_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal,
+                                 text::ContextId context);
 // Text that the template made (kComputed) under the current context; bytes are copied.
 [[nodiscard]] Value make_computed(Runtime& runtime, std::string_view bytes, text::PathId path = text::PathId::kNone);
 // A string with the bytes and runs of `text`: what a macro, set block or filter block wrote.
 [[nodiscard]] Value make_string(Runtime& runtime, text::Text text);
-[[nodiscard]] Value make_list(Runtime& runtime, std::vector<Value> items);
-[[nodiscard]] Value make_tuple(Runtime& runtime, std::vector<Value> items);
+[[nodiscard]] Value make_list(Runtime& runtime, std::span<const Value> items);
+[[nodiscard]] Value make_tuple(Runtime& runtime, std::span<const Value> items);
+[[nodiscard]] inline Value make_tuple(Runtime& runtime, std::initializer_list<Value> items) {
+  return make_tuple(runtime, std::span(items.begin(), items.size()));
+}
 [[nodiscard]] Value make_dict(Runtime& runtime);  // empty; fill with set_item
 [[nodiscard]] Value make_undefined(Runtime& runtime, std::string_view variable_name);
 [[nodiscard]] Value make_undefined_hint(Runtime& runtime, std::string_view message);  // copied
@@ -156,9 +169,9 @@ class DepthGuard {
 [[nodiscard]] std::string_view bytes_of(Runtime& runtime, const Value& value);
 [[nodiscard]] std::span<const text::Run> runs_of(Runtime& runtime, const Value& value);
 // Elements of a list or tuple.  The reference stays valid while nothing is added.
-[[nodiscard]] std::vector<Value>& items_of(Runtime& runtime, const Value& sequence);
+[[nodiscard]] Values& items_of(Runtime& runtime, const Value& sequence);
 // Members of a dict or namespace.  Keys of input dicts: use key_of for the one with its origin.
-[[nodiscard]] std::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& dict);
+[[nodiscard]] std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& dict);
 [[nodiscard]] Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry);
 // nullptr if there is no such key or it is not hashable.
 [[nodiscard]] Value* find_item(Runtime& runtime, Dict& dict, const Value& key);

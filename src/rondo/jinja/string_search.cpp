@@ -99,7 +99,7 @@ bool affix(Runtime& runtime, std::string_view method, const Value& self, const A
   };
   const Value& candidates = args.positional[0];
   if (candidates.is_tuple()) {
-    const std::vector<Value>& items = items_of(runtime, candidates);
+    const Values& items = items_of(runtime, candidates);
     return std::any_of(items.begin(), items.end(), matches);
   }
   if (!candidates.is_string()) {
@@ -227,7 +227,7 @@ Value partition_at(Runtime& runtime, const Value& self, const Args& args, bool f
   const bool found = at != std::string_view::npos;
   const std::size_t first = found ? at : from_right ? 0 : text.size();
   const std::size_t second = found ? at + key.size() : first;
-  return make_tuple(runtime, {part(0, first), part(first, second), part(second, text.size())});
+  return jinja::make_tuple(runtime, {part(0, first), part(first, second), part(second, text.size())});
 }
 
 bool in_set(std::string_view characters, char32_t c) {

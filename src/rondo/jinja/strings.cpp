@@ -71,7 +71,7 @@ void join(Runtime& runtime, String& string) {
     at += leaf.size;
     for (std::uint32_t i = 0; i < leaf.run_count; ++i) {
       runs.push_back(leaf.runs[i]);
-      if (runs.back().context == text::ContextId::kNone && is_input(runs.back())) runs.back().context = part.stamp;
+      if (runs.back().context == text::ContextId::kNone) runs.back().context = part.stamp;
     }
   }
   assert(at == string.size);
@@ -153,7 +153,7 @@ Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::si
   String* out = runtime.heap.make_string();
   out->data = source.data + begin;
   out->size = static_cast<std::uint32_t>(end - begin);
-  if (begin < end) {
+  if (begin < end && source.run_count != 0) {
     std::size_t at = 0;
     std::uint32_t first = 0;
     while (at + source.runs[first].size <= begin) at += source.runs[first++].size;
@@ -174,7 +174,7 @@ Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::si
         run.source_offset += static_cast<std::uint32_t>(from);
         run.source_size = run.size;
       }
-      if (is_input(run)) run.chain = runtime.extend(run.chain, step);
+      take_run(runtime, run, step);
     }
   }
   return Value::string(out).with_path(value.path()).with_markup(value.is_markup());
@@ -188,7 +188,7 @@ Value concatenate(Runtime& runtime, const Value& left, const Value& right) {
   String* out = runtime.heap.make_string();
   out->size = static_cast<std::uint32_t>(size);
   if (size != 0) {
-    const bool bound = runtime.origins.contexts.at(runtime.context).message != text::kNoMessage;
+    const bool bound = runtime.tracing && runtime.origins.contexts.at(runtime.context).message != text::kNoMessage;
     out->pair = {&a, &b, bound ? runtime.context : text::ContextId::kNone};
   }
   return Value::string(out);
@@ -212,6 +212,10 @@ Run printed_run(const Runtime& runtime, RunKind kind, text::PathId path, text::C
 }
 
 void StringBuilder::append(const String& string, std::size_t begin, std::size_t end, std::string_view step) {
+  if (string.run_count == 0) {
+    append(std::string_view(string.data + begin, end - begin), text::Run{});
+    return;
+  }
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < string.run_count && at < end; ++i) {
     Run run = string.runs[i];
@@ -221,7 +225,7 @@ void StringBuilder::append(const String& string, std::size_t begin, std::size_t 
     at += run.size;
     if (from >= to) continue;
     if (has_source(run)) run.source_offset += static_cast<std::uint32_t>(from);
-    if (is_input(run)) run.chain = runtime_.extend(run.chain, step);
+    take_run(runtime_, run, step);
     append(std::string_view(string.data + run_start + from, to - from), run);
   }
 }
@@ -247,6 +251,11 @@ Rewriter::Rewriter(Runtime& runtime, const Value& source, std::string_view step)
       markup_(source.is_markup()) {}
 
 void Rewriter::flush() {
+  if (!runtime_.tracing) {
+    out_.append(std::string_view(source_.data + kept_from_, at_ - kept_from_), Run{});
+    kept_from_ = at_;
+    return;
+  }
   while (kept_from_ < at_) {
     Run run = source_.runs[run_];
     const std::size_t offset = kept_from_ - run_start_;
@@ -257,17 +266,18 @@ void Rewriter::flush() {
     }
     const std::size_t size = std::min(at_ - kept_from_, run.size - offset);
     if (has_source(run)) run.source_offset += static_cast<std::uint32_t>(offset);
-    if (is_input(run)) run.chain = runtime_.extend(run.chain, step_);
+    take_run(runtime_, run, step_);
     out_.append(std::string_view(source_.data + kept_from_, size), run);
     kept_from_ += size;
   }
 }
 
 Run Rewriter::run_at(std::size_t at) {
+  if (!runtime_.tracing) return {};
   while (at - run_start_ >= source_.runs[run_].size) run_start_ += source_.runs[run_++].size;
   Run run = source_.runs[run_];
   if (has_source(run)) run.source_offset += static_cast<std::uint32_t>(at - run_start_);
-  if (is_input(run)) run.chain = runtime_.extend(run.chain, step_);
+  take_run(runtime_, run, step_);
   return run;
 }
 
@@ -275,7 +285,8 @@ void Rewriter::map(std::size_t bytes, std::string_view with) {
   flush();
   const Run run = bytes == with.size() && bytes != 0 ? run_at(at_) : Run{};
   // One run must cover all of the bytes, or the copy would claim a source that it did not have.
-  if (bytes != with.size() || bytes == 0 || at_ + bytes > run_start_ + source_.runs[run_].size) {
+  const bool is_whole = !runtime_.tracing || at_ + bytes <= run_start_ + source_.runs[run_].size;
+  if (bytes != with.size() || bytes == 0 || !is_whole) {
     replace(bytes, with);
     return;
   }
@@ -351,8 +362,8 @@ void log_strip(Runtime& runtime, const Value& value, std::size_t begin, std::siz
     at += run.size;
     if (from >= to || (run.kind != RunKind::kData && run.kind != RunKind::kEscaped)) continue;
     Strip strip;
-    strip.line = runtime.line;
-    strip.column = runtime.column;
+    strip.line = runtime.line();
+    strip.column = runtime.column();
     strip.path = run.path();
     strip.begin = run.source_offset;
     strip.end = run.source_offset + run.source_size;
@@ -366,7 +377,7 @@ void log_strip(Runtime& runtime, const Value& value, std::size_t begin, std::siz
 }
 
 void log_probe(Runtime& runtime, std::string_view operation, const Value& constant, const Value& subject) {
-  if (!constant.is_string() || constant.has_path()) return;
+  if (!runtime.tracing || !constant.is_string() || constant.has_path()) return;
   for (const Run& run : runs_of(runtime, constant)) {
     if (is_input(run)) return;
   }
@@ -385,7 +396,7 @@ void log_probe(Runtime& runtime, std::string_view operation, const Value& consta
   }
   for (const text::PathId path : paths) {
     Probe probe;
-    probe.line = runtime.line;
+    probe.line = runtime.line();
     probe.operation = operation;
     probe.constant = bytes_of(runtime, constant);
     probe.path = path;

@@ -48,6 +48,16 @@ struct CodePoint {
   return run.kind == text::RunKind::kLiteral || run.kind == text::RunKind::kData;
 }
 
+// Goes on with a run of which a part is taken: its chain gets `step`, and a constant of the template that was made just
+// now (make_literal) belongs to the current context.
+inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
+  if (is_input(run)) {
+    run.chain = runtime.extend(run.chain, step);
+  } else if (run.context == text::ContextId::kNone) {
+    run.context = runtime.context;
+  }
+}
+
 // A kComputed run under the current context.
 [[nodiscard]] text::Run computed_run(const Runtime& runtime, text::PathId path = text::PathId::kNone);
 // A run of `kind` (kScalar, kSerialiser) for the value at `path`; of no context, so that whoever emits it owns it.
@@ -61,7 +71,11 @@ class StringBuilder {
 
   void append(std::string_view bytes, const text::Run& run) {
     if (bytes.empty()) return;
-    text_.append(bytes, run);
+    if (runtime_.tracing) {
+      text_.append(bytes, run);
+    } else {
+      text_.append_untraced(bytes);
+    }
     unchecked_ += bytes.size() + sizeof(text::Run);
     if (unchecked_ > kCheckBytes) check();
   }

@@ -28,6 +28,7 @@ std::vector<text::Literal> to_literals(const std::vector<Place>& places) {
 struct Template::State {
   std::string name;
   Program program;
+  mutable BlockPool blocks;
 };
 
 Template::Template(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -63,18 +64,19 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
     error.source = state_->name;
     // The heap and the C++ library do not know where the template was.
     if (error.line == 0 && runtime) {
-      error.line = runtime->line;
-      error.column = runtime->column;
+      error.line = runtime->line();
+      error.column = runtime->column();
     }
     if (error.line > 0) error.line_text = line_text(program.source, error.line);
     return error;
   };
   try {
-    runtime.emplace(rendered.origins, options);
+    runtime.emplace(rendered.origins, options, state_->blocks);
     Vm vm(program, variables, *runtime);
     vm.render();
     rendered.text = vm.take_output();
     rendered.decisions = std::move(vm.decisions());
+    rendered.reads = std::move(runtime->reads);
     rendered.generation_blocks = std::move(vm.generation_blocks());
     rendered.strips = std::move(runtime->strips);
     rendered.probes = std::move(runtime->probes);

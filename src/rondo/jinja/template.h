@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,8 @@ struct RenderOptions {
   // Whether globals of transformers' chat templates (raise_exception, strftime_now) exist.
   bool chat_globals = true;
   std::optional<LocalTime> now;  // for strftime_now; calling it without one is an error
+  // Whether to record where every byte came from.  Without, a Rendered has only its bytes and generation blocks.
+  bool origins = true;
   limits::Render limits;
 };
 
@@ -55,10 +58,10 @@ struct Decision {
   std::int32_t line = 0;
   std::int32_t column = 0;
   std::uint32_t node = 0;                            // the same condition of the template has the same number
-  std::uint32_t occurrence = 0;                      // how often this node was evaluated under this context before
   text::ContextId context = text::ContextId::kNone;  // of the place where it was evaluated
+  std::uint32_t reads_begin = 0;                     // see Rendered::reads_of
+  std::uint32_t reads_end = 0;
   bool outcome = false;
-  std::vector<text::PathId> reads;  // input values the condition looked at
 };
 
 // Characters that the template cut off input text (strip, trim, ...).
@@ -70,10 +73,10 @@ struct Strip {
   std::uint32_t end = 0;
 };
 
-// A constant that the template compared with, searched in or split input text by.
+// A constant that the template searched in input text, or split it by.
 struct Probe {
   std::int32_t line = 0;
-  std::string operation;  // "in", "split", "startswith", "replace", "==" ...
+  std::string_view operation;  // "in", "split", "startswith", "replace", ...: static
   std::string constant;
   text::PathId path = text::PathId::kNone;
 };
@@ -82,11 +85,17 @@ struct Probe {
 struct Rendered {
   text::Text text;
   text::Origins origins;
-  std::vector<Decision> decisions;
+  std::vector<Decision> decisions;   // in the order of evaluation
+  std::vector<text::PathId> reads;   // of all decisions
   std::vector<Strip> strips;
   std::vector<Probe> probes;
   // {% generation %} blocks, as byte ranges of the text.
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks;
+
+  // The input values that a condition looked at, each once, in the order of first reading.
+  [[nodiscard]] std::span<const text::PathId> reads_of(const Decision& decision) const {
+    return std::span(reads).subspan(decision.reads_begin, decision.reads_end - decision.reads_begin);
+  }
 };
 
 class Template {

@@ -132,7 +132,7 @@ class JsonWriter {
 
   void write_items(const Value& value, int level) {
     const DepthGuard guard(runtime_);
-    const std::vector<Value>& items = items_of(runtime_, value);
+    const Values& items = items_of(runtime_, value);
     structure("[", value.path());
     bool first = true;
     for (const Value& item : items) {
@@ -170,7 +170,7 @@ class JsonWriter {
       if (!first) structure(style_.item_separator, value.path());
       first = false;
       new_line(level + 1, value.path());
-      const std::vector<Value>& parts = items_of(runtime_, pair);
+      const Values& parts = items_of(runtime_, pair);
       write_key(parts[0], value.path());
       structure(style_.key_separator, value.path());
       write(parts[1], level + 1);

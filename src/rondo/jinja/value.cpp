@@ -14,6 +14,9 @@
 namespace rondo::jinja {
 namespace {
 
+using text::PathId;
+using text::PathTable;
+
 // Dicts of up to this many entries are searched in order.
 constexpr std::size_t kLinearEntries = 8;
 
@@ -24,14 +27,14 @@ Value wrap_number(Runtime& runtime, const json::Value& value) {
 }
 
 // A string that is `bytes` of the input, which stay where they are.
-Value input_string(Runtime& runtime, std::string_view bytes, text::PathId path) {
+Value input_string(Runtime& runtime, std::string_view bytes, PathId path) {
   String* string = runtime.heap.make_string();
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     runtime.fail(ErrorCode::kLimit, "a string of the input exceeds 2 GiB");
   }
   string->data = bytes.data();
   string->size = static_cast<std::uint32_t>(bytes.size());
-  if (!bytes.empty()) {
+  if (runtime.tracing && !bytes.empty()) {
     string->run_count = 1;
     string->runs = &string->single;
     string->single.kind = text::RunKind::kData;
@@ -42,22 +45,52 @@ Value input_string(Runtime& runtime, std::string_view bytes, text::PathId path) 
   return Value::string(string).with_path(path);
 }
 
-// The path of a part of a value; none for parts of values without a path.
-template <typename Step>
-text::PathId part_of(text::PathId parent, Step step) {
-  return parent == text::PathId::kNone ? parent : step(parent);
+PathId behind(PathId first, std::size_t offset) {
+  return static_cast<PathId>(static_cast<std::size_t>(first) + offset);
 }
 
 void fill(Runtime& runtime, List& list) {
   const json::Array& source = *list.source;
   list.source = nullptr;
-  runtime.heap.charge(source.size() * sizeof(Value));
   list.items.reserve(source.size());
+  PathTable& paths = runtime.origins.paths;
+  const PathId parent = list.source_path;
+  PathId first = PathId::kNone;
+  if (paths.can_enumerate(parent, PathTable::StepKind::kIndex, source.size()))
+    first = paths.indices(parent, source.size());
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const text::PathId path =
-        part_of(list.source_path, [&](auto parent) { return runtime.origins.paths.index(parent, i); });
+    PathId path = PathId::kNone;
+    if (parent != PathId::kNone) path = first == PathId::kNone ? paths.index(parent, i) : behind(first, i);
     list.items.push_back(wrap(runtime, source[i], path));
   }
+}
+
+// Prepares a dict of the input for looking up members.
+void open(Runtime& runtime, Dict& dict) {
+  const std::size_t count = dict.source->size();
+  dict.members = runtime.heap.allocate_array<Value>(count);
+  std::uninitialized_fill_n(dict.members, count, Value());
+  PathTable& paths = runtime.origins.paths;
+  if (!paths.can_enumerate(dict.path, PathTable::StepKind::kMember, count)) return;
+  const json::Member* members = dict.source->begin();
+  dict.first_member =
+      paths.members(dict.path, count, [&](std::size_t i) { return std::string_view(members[i].key); });
+}
+
+// Member `i` of a dict that is still in the input.
+Value& member_at(Runtime& runtime, Dict& dict, std::size_t i) {
+  if (dict.members == nullptr) open(runtime, dict);
+  Value& member = dict.members[i];
+  if (!member.is_undefined()) return member;
+  const json::Member& source = dict.source->begin()[i];
+  PathId path = PathId::kNone;
+  if (dict.first_member != PathId::kNone) {
+    path = behind(dict.first_member, i);
+  } else if (dict.path != PathId::kNone) {
+    path = runtime.origins.paths.member(dict.path, source.key);
+  }
+  member = wrap(runtime, source.value, path);
+  return member;
 }
 
 std::size_t hash_bytes(std::string_view bytes) { return std::hash<std::string_view>{}(bytes); }
@@ -77,8 +110,7 @@ void build_slots(Dict& dict) {
 }
 
 // REQUIRES: the key is not there yet.
-void add_entry(Runtime& runtime, Dict& dict, const Value& key, const Value& value, std::size_t hash) {
-  runtime.heap.charge(sizeof(Dict::Entry) + 2 * sizeof(std::uint32_t));
+void add_entry(Dict& dict, const Value& key, const Value& value, std::size_t hash) {
   dict.entries.push_back({key, value, hash});
   if (dict.entries.size() > kLinearEntries) {
     if (dict.slots.size() < dict.entries.size() * 2) {
@@ -91,17 +123,14 @@ void add_entry(Runtime& runtime, Dict& dict, const Value& key, const Value& valu
 
 void fill(Runtime& runtime, Dict& dict) {
   const json::Object& source = *dict.source;
-  dict.source = nullptr;
   dict.entries.reserve(source.size());
+  const bool is_input = dict.path != PathId::kNone || !runtime.tracing;
+  std::size_t i = 0;
   for (const json::Member& member : source) {
-    const bool known = dict.path != text::PathId::kNone;
-    const Value key =
-        known ? input_string(runtime, member.key, text::PathId::kNone) : make_computed(runtime, member.key);
-    const text::PathId path =
-        part_of(dict.path, [&](auto parent) { return runtime.origins.paths.member(parent, member.key); });
-    const Value value = wrap(runtime, member.value, path);
-    add_entry(runtime, dict, key, value, hash_bytes(member.key));
+    const Value key = is_input ? input_string(runtime, member.key, PathId::kNone) : make_computed(runtime, member.key);
+    add_entry(dict, key, member_at(runtime, dict, i++), hash_bytes(member.key));
   }
+  dict.source = nullptr;
 }
 
 // The entry for which `same(key)` holds, among those with `hash`; -1 if there is none.
@@ -134,14 +163,14 @@ std::size_t require_hash(Runtime& runtime, const Value& key) {
 
 }  // namespace
 
-Value wrap(Runtime& runtime, const json::Value& value, text::PathId path) {
+Value wrap(Runtime& runtime, const json::Value& value, PathId path) {
   switch (value.kind()) {
     case json::Kind::kNull: return Value::none().with_path(path);
     case json::Kind::kBool: return Value::boolean(value.as_bool()).with_path(path);
     case json::Kind::kInteger:
     case json::Kind::kFloat: return wrap_number(runtime, value).with_path(path);
     case json::Kind::kString:
-      if (path == text::PathId::kNone) return make_computed(runtime, value.as_string());
+      if (path == PathId::kNone && runtime.tracing) return make_computed(runtime, value.as_string());
       return input_string(runtime, value.as_string(), path);
     case json::Kind::kArray: {
       List* list = runtime.heap.make_list();
@@ -160,30 +189,30 @@ Value wrap(Runtime& runtime, const json::Value& value, text::PathId path) {
 }
 
 Value wrap_variable(Runtime& runtime, std::string_view name, const json::Value& value) {
-  return wrap(runtime, value, runtime.origins.paths.variable(name));
+  return wrap(runtime, value, runtime.tracing ? runtime.origins.paths.variable(name) : PathId::kNone);
 }
 
-Value make_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal) {
+Value make_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal, text::ContextId context) {
   String* string = runtime.heap.make_string();
   string->data = bytes.data();
   string->size = static_cast<std::uint32_t>(bytes.size());
-  if (!bytes.empty()) {
+  if (runtime.tracing && !bytes.empty()) {
     string->run_count = 1;
     string->runs = &string->single;
     string->single.kind = text::RunKind::kLiteral;
     string->single.size = string->size;
     string->single.source_size = string->size;
     string->single.origin = static_cast<std::uint32_t>(literal);
-    string->single.context = runtime.context;
+    string->single.context = context;
   }
   return Value::string(string);
 }
 
-Value make_computed(Runtime& runtime, std::string_view bytes, text::PathId path) {
+Value make_computed(Runtime& runtime, std::string_view bytes, PathId path) {
   String* string = runtime.heap.make_string();
   string->size = static_cast<std::uint32_t>(bytes.size());
-  if (!bytes.empty()) {
-    string->data = runtime.heap.copy(bytes).data();
+  string->data = runtime.heap.copy(bytes).data();
+  if (runtime.tracing && !bytes.empty()) {
     string->run_count = 1;
     string->runs = &string->single;
     string->single = computed_run(runtime, path);
@@ -210,7 +239,7 @@ Value make_string(Runtime& runtime, text::Text text) {
   if (text.runs().size() == 1) {
     string->single = text.runs()[0];
     string->runs = &string->single;
-  } else if (!text.empty()) {
+  } else if (!text.runs().empty()) {
     auto* runs = runtime.heap.allocate_array<text::Run>(text.runs().size());
     std::copy(text.runs().begin(), text.runs().end(), runs);
     string->runs = runs;
@@ -218,15 +247,14 @@ Value make_string(Runtime& runtime, text::Text text) {
   return Value::string(string);
 }
 
-Value make_list(Runtime& runtime, std::vector<Value> items) {
-  runtime.heap.charge(items.size() * sizeof(Value));
+Value make_list(Runtime& runtime, std::span<const Value> items) {
   List* list = runtime.heap.make_list();
-  list->items = std::move(items);
+  list->items.assign(items.begin(), items.end());
   return Value::list(list);
 }
 
-Value make_tuple(Runtime& runtime, std::vector<Value> items) {
-  return Value::tuple(&make_list(runtime, std::move(items)).as_list());
+Value make_tuple(Runtime& runtime, std::span<const Value> items) {
+  return Value::tuple(&make_list(runtime, items).as_list());
 }
 
 Value make_dict(Runtime& runtime) { return Value::dict(runtime.heap.make_dict()); }
@@ -262,13 +290,13 @@ double to_double(const Value& number) {
   return number.kind() == Kind::kBigInt ? number.as_big().to_double() : static_cast<double>(number.as_int());
 }
 
-std::vector<Value>& items_of(Runtime& runtime, const Value& sequence) {
+Values& items_of(Runtime& runtime, const Value& sequence) {
   List& list = sequence.as_list();
   if (list.source != nullptr) fill(runtime, list);
   return list.items;
 }
 
-std::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) {
+std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) {
   Dict& dict = value.as_dict();
   if (dict.source != nullptr) fill(runtime, dict);
   return dict.entries;
@@ -276,7 +304,7 @@ std::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) {
 
 Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry) {
   // Keys of input dicts are stored as data of nowhere; the path is only made for those that are looked at.
-  if (dict.path == text::PathId::kNone || !entry.key.is_string()) return entry.key;
+  if (dict.path == PathId::kNone || !entry.key.is_string()) return entry.key;
   const String& key = entry.key.as_string();
   if (key.run_count == 1 && (key.single.kind != text::RunKind::kData || key.single.origin != 0)) return entry.key;
   const std::string_view bytes(key.data, key.size);
@@ -311,6 +339,7 @@ std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
 }
 
 Value* find_item(Runtime& runtime, Dict& dict, const Value& key) {
+  if (dict.source != nullptr && key.is_string()) return find_item(runtime, dict, bytes_of(runtime, key));
   const std::optional<std::size_t> hash = hash_of(runtime, key);
   if (!hash) return nullptr;
   const std::ptrdiff_t entry = find_entry(runtime, dict, key, *hash);
@@ -318,7 +347,10 @@ Value* find_item(Runtime& runtime, Dict& dict, const Value& key) {
 }
 
 Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
-  if (dict.source != nullptr) fill(runtime, dict);
+  if (dict.source != nullptr) {
+    const std::optional<std::size_t> index = dict.source->index_of(key);
+    return index ? &member_at(runtime, dict, *index) : nullptr;
+  }
   const std::ptrdiff_t entry = find_entry(
       dict, hash_bytes(key), [&](const Value& other) { return other.is_string() && bytes_of(runtime, other) == key; });
   return entry < 0 ? nullptr : &dict.entries[static_cast<std::size_t>(entry)].value;
@@ -326,11 +358,12 @@ Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
 
 void set_item(Runtime& runtime, Dict& dict, const Value& key, const Value& value) {
   const std::size_t hash = require_hash(runtime, key);
+  if (dict.source != nullptr) fill(runtime, dict);
   const std::ptrdiff_t entry = find_entry(runtime, dict, key, hash);
   if (entry >= 0) {
     dict.entries[static_cast<std::size_t>(entry)].value = value;
   } else {
-    add_entry(runtime, dict, key, value, hash);
+    add_entry(dict, key, value, hash);
   }
 }
 
@@ -350,20 +383,20 @@ void set_attr(Runtime& runtime, const Value& target, std::string_view name, cons
     *old = value;
     return;
   }
-  add_entry(runtime, dict, make_computed(runtime, name), value, hash_bytes(name));
+  add_entry(dict, make_computed(runtime, name), value, hash_bytes(name));
 }
 
 Value copy_dict(Runtime& runtime, const Value& dict) {
   const Value out = make_dict(runtime);
   for (const Dict::Entry& entry : entries_of(runtime, dict)) {
-    add_entry(runtime, out.as_dict(), key_of(runtime, dict.as_dict(), entry), entry.value, entry.hash);
+    add_entry(out.as_dict(), key_of(runtime, dict.as_dict(), entry), entry.value, entry.hash);
   }
   return out;
 }
 
 void update_dict(Runtime& runtime, Dict& dict, const Value& from) {
   if (from.is_dict()) {
-    const std::vector<Dict::Entry> entries = entries_of(runtime, from);  // a copy: `from` may be `dict` itself
+    const std::pmr::vector<Dict::Entry> entries = entries_of(runtime, from);  // a copy: `from` may be `dict` itself
     for (const Dict::Entry& entry : entries)
       set_item(runtime, dict, key_of(runtime, from.as_dict(), entry), entry.value);
     return;

@@ -12,13 +12,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <memory_resource>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "jinja/bigint.h"
@@ -157,29 +159,42 @@ struct String {
   };
   std::int32_t code_points = -1;  // -1: not counted yet; equal to `size` for ASCII
   std::uint32_t spare = 0;        // free bytes behind the data, for one string that goes on with this one
+  bool is_constant = false;       // a constant of the template that several contexts share
 
   String() : single() {}
 };
 
-// Elements of a list or tuple.  Input lists are wrapped when first looked at: use items() of runtime.h.
+// Elements; their memory is the heap's.
+using Values = std::pmr::vector<Value>;
+
+// Elements of a list or tuple.  Input lists are wrapped when first looked at: use items_of() of runtime.h.
 struct List {
-  std::vector<Value> items;
+  explicit List(std::pmr::memory_resource* memory) : items(memory) {}
+
+  Values items;
   const json::Array* source = nullptr;  // not wrapped yet
   text::PathId source_path = text::PathId::kNone;
   bool is_group = false;  // a tuple made by groupby: has .grouper and .list
 };
 
 // A dict in insertion order.  Keys are equal as in Python: 1, 1.0 and True are one key.
+//
+// A dict of the input stays in the input as long as members are only looked up by name; each member becomes a Value
+// when it is first looked at, and an Entry when somebody goes through the dict or changes it.
 struct Dict {
   struct Entry {
     Value key;
     Value value;
     std::size_t hash = 0;
   };
-  std::vector<Entry> entries;
-  std::vector<std::uint32_t> slots;         // open addressing, entry number + 1; empty while small
-  const json::Object* source = nullptr;     // not wrapped yet
+  explicit Dict(std::pmr::memory_resource* memory) : entries(memory), slots(memory) {}
+
+  std::pmr::vector<Entry> entries;
+  std::pmr::vector<std::uint32_t> slots;    // open addressing, entry number + 1; empty while small
+  const json::Object* source = nullptr;     // still in the input
+  Value* members = nullptr;                 // of `source`, in its order; undefined: not looked at yet
   text::PathId path = text::PathId::kNone;  // of an input dict: its keys have the paths key_of(path, key)
+  text::PathId first_member = text::PathId::kNone;  // path of the first member, if the others follow it
 };
 
 // One pass over something.
@@ -232,16 +247,38 @@ class Object {
   [[nodiscard]] virtual std::optional<bool> equals(Runtime& runtime, const Value& other);
 };
 
-// Owns everything that values point to; all of it goes when the heap goes.  Counts bytes against a limit.
-class Heap {
+// Memory blocks that renders of one template hand on to each other.  Thread-safe.
+class BlockPool {
  public:
-  explicit Heap(std::size_t limit_bytes) : limit_(limit_bytes) {}
+  static constexpr std::size_t kBlockBytes = std::size_t{64} << 10U;
+  using Block = std::unique_ptr<char[]>;
+
+  [[nodiscard]] Block take();
+  // Keeps a few of them.
+  void give_back(std::vector<Block>& blocks);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Block> blocks_;
+};
+
+// Owns everything that values point to; all of it goes when the heap goes.  Counts bytes against a limit.
+class Heap final : public std::pmr::memory_resource {
+ public:
+  Heap(std::size_t limit_bytes, BlockPool& pool) : pool_(pool), limit_(limit_bytes) {}
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
-  ~Heap();
+  ~Heap() override;
 
   // Uninitialised memory that lives as long as the heap.
-  [[nodiscard]] void* allocate(std::size_t size, std::size_t align);
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t align) {
+    const auto misalignment = reinterpret_cast<std::uintptr_t>(next_) % align;
+    const std::size_t padding = misalignment == 0 ? 0 : align - misalignment;
+    if (size + padding > static_cast<std::size_t>(end_ - next_)) return allocate_slowly(size);
+    char* out = next_ + padding;
+    next_ = out + size;
+    return out;
+  }
   template <typename T>
   [[nodiscard]] T* allocate_array(std::size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -250,29 +287,20 @@ class Heap {
   // A copy that lives as long as the heap.
   [[nodiscard]] std::string_view copy(std::string_view bytes);
 
-  [[nodiscard]] String* make_string();
-  [[nodiscard]] List* make_list();
-  [[nodiscard]] Dict* make_dict();
+  [[nodiscard]] String* make_string() { return new (allocate(sizeof(String), alignof(String))) String; }
+  // Lists and dicts are never destroyed: their memory is the heap's.
+  [[nodiscard]] List* make_list() { return new (allocate(sizeof(List), alignof(List))) List(this); }
+  [[nodiscard]] Dict* make_dict() { return new (allocate(sizeof(Dict), alignof(Dict))) Dict(this); }
   [[nodiscard]] const BigInt* keep(BigInt value);
   [[nodiscard]] const text::Text* keep(text::Text text);
   [[nodiscard]] const json::Value* keep(json::Value value);
+  // An object or iterator; destroyed with the heap.
   template <typename T, typename... Rest>
   T* make_object(Rest&&... rest) {
-    static_assert(std::is_base_of_v<Object, T>);
-    charge(sizeof(T) + sizeof(void*));
-    auto owned = std::make_unique<T>(std::forward<Rest>(rest)...);
-    T* object = owned.get();
-    objects_.push_back(std::move(owned));
+    T* object = new (allocate(sizeof(T), alignof(T))) T(std::forward<Rest>(rest)...);
+    finalizers_ = new (allocate(sizeof(Finalizer), alignof(Finalizer)))
+        Finalizer{[](void* memory) { static_cast<T*>(memory)->~T(); }, object, finalizers_};
     return object;
-  }
-  template <typename T, typename... Rest>
-  T* make_iterator(Rest&&... rest) {
-    static_assert(std::is_base_of_v<Iterator, T>);
-    charge(sizeof(T) + sizeof(void*));
-    auto owned = std::make_unique<T>(std::forward<Rest>(rest)...);
-    T* iterator = owned.get();
-    iterators_.push_back(std::move(owned));
-    return iterator;
   }
 
   // Counts bytes that were allocated elsewhere on behalf of values.  Throws Failure (runtime.h) beyond the limit.
@@ -282,18 +310,28 @@ class Heap {
   [[nodiscard]] std::size_t used() const { return used_; }
 
  private:
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  // What is to be done when the heap goes; in its own memory, latest first.
+  struct Finalizer {
+    void (*destroy)(void*);
+    void* object;
+    Finalizer* next;
+  };
+
+  [[nodiscard]] void* allocate_slowly(std::size_t size);
+  void* do_allocate(std::size_t size, std::size_t align) override { return allocate(size, align); }
+  void do_deallocate(void* /*memory*/, std::size_t /*size*/, std::size_t /*align*/) override {}
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  BlockPool& pool_;
+  std::vector<BlockPool::Block> blocks_;       // of the pool's size
+  std::vector<BlockPool::Block> large_blocks_;
   char* next_ = nullptr;
   char* end_ = nullptr;
   std::size_t used_ = 0;
   std::size_t limit_;
-  std::deque<List> lists_;
-  std::deque<Dict> dicts_;
-  std::deque<BigInt> bigs_;
-  std::deque<text::Text> texts_;
-  std::deque<json::Value> documents_;
-  std::vector<std::unique_ptr<Object>> objects_;
-  std::vector<std::unique_ptr<Iterator>> iterators_;
+  Finalizer* finalizers_ = nullptr;
 };
 
 inline Value Value::undefined(const UndefinedInfo* info) {

@@ -13,7 +13,7 @@ class ViewIterator final : public Iterator {
   ViewIterator(Runtime& runtime, Value dict, DictPart part, bool backwards)
       : dict_(dict), part_(part), size_(entries_of(runtime, dict).size()), backwards_(backwards) {}
   bool next(Runtime& runtime, Value& out) override {
-    const std::vector<Dict::Entry>& entries = entries_of(runtime, dict_);
+    const auto& entries = entries_of(runtime, dict_);
     if (entries.size() != size_) runtime.fail("dictionary changed size during iteration");
     if (at_ >= entries.size()) return false;
     runtime.spend();
@@ -24,7 +24,7 @@ class ViewIterator final : public Iterator {
     } else if (part_ == DictPart::kKeys) {
       out = key_of(runtime, dict_.as_dict(), entry);
     } else {
-      out = make_tuple(runtime, {key_of(runtime, dict_.as_dict(), entry), entry.value});
+      out = jinja::make_tuple(runtime, {key_of(runtime, dict_.as_dict(), entry), entry.value});
     }
     return true;
   }
@@ -48,7 +48,7 @@ class DictView final : public Object {
     return std::string(type_name()) + "(" + jinja::repr(runtime, items) + ")";
   }
   [[nodiscard]] Iterator* iterate(Runtime& runtime) override {
-    return runtime.heap.make_iterator<ViewIterator>(runtime, dict_, part_, false);
+    return runtime.heap.make_object<ViewIterator>(runtime, dict_, part_, false);
   }
   [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override { return length_of(runtime, dict_); }
   [[nodiscard]] std::optional<bool> equals(Runtime& runtime, const Value& other) override {
@@ -57,7 +57,7 @@ class DictView final : public Object {
     if (view == nullptr || part_ == DictPart::kValues || view->part_ != part_) return false;
     if (part_ == DictPart::kItems) return jinja::equals(runtime, dict_, view->dict_);
     if (length(runtime) != length_of(runtime, view->dict_)) return false;
-    const std::vector<Dict::Entry>& entries = entries_of(runtime, dict_);
+    const auto& entries = entries_of(runtime, dict_);
     return std::all_of(entries.begin(), entries.end(), [&](const Dict::Entry& entry) {
       return find_item(runtime, view->dict_.as_dict(), entry.key) != nullptr;
     });
@@ -109,7 +109,7 @@ class Range final : public Object {
     return Value::integer(start_ + index * step_);
   }
   [[nodiscard]] Iterator* iterate(Runtime& runtime) override {
-    return runtime.heap.make_iterator<RangeIterator>(start_, size_, step_);
+    return runtime.heap.make_object<RangeIterator>(start_, size_, step_);
   }
   [[nodiscard]] std::optional<std::size_t> length(Runtime&) override { return size_; }
   [[nodiscard]] bool is_sequence() const override { return true; }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "jinja/loop.h"
+#include "jinja/methods.h"
 #include "jinja/operations.h"
 
 namespace rondo::jinja {
@@ -35,7 +36,7 @@ class Macro final : public Object {
       for (const std::uint32_t id : function().parameters) {
         names.push_back(make_computed(runtime, vm_.program().names[id]));
       }
-      return make_tuple(runtime, std::move(names));
+      return jinja::make_tuple(runtime, std::move(names));
     }
     if (name == "catch_kwargs") return Value::boolean(function().kwargs_slot != kNoSlot);
     if (name == "catch_varargs") return Value::boolean(function().varargs_slot != kNoSlot);
@@ -92,12 +93,13 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
     : program_(program),
       variables_(variables),
       runtime_(runtime),
-      control_(runtime, true_generation_prompt(runtime, variables)),
+      control_(runtime, runtime.tracing ? true_generation_prompt(runtime, variables) : text::PathId::kNone),
       spare_activations_(program.functions.size()),
-      variable_cache_(program.names.size()),
-      variable_known_(program.names.size(), false),
-      filters_(program.names.size(), nullptr),
-      tests_(program.names.size(), nullptr) {
+      variables_seen_(runtime.heap.allocate_array<Value>(program.names.size())),
+      variables_known_(runtime.heap.allocate_array<bool>(program.names.size())),
+      constants_(runtime.heap.allocate_array<String*>(program.literal_texts.size())) {
+  std::fill_n(variables_known_, program.names.size(), false);
+  std::fill_n(constants_, program.literal_texts.size(), nullptr);
   outputs_.push_back(std::make_unique<text::Text>());
 }
 
@@ -140,7 +142,7 @@ void Vm::leave(Activation* activation) {
 // ---- variables
 
 Value Vm::variable(std::uint32_t name) {
-  if (variable_known_[name]) return variable_cache_[name];
+  if (variables_known_[name]) return variables_seen_[name];
   const std::string& text = program_.names[name];
   Value value;
   if (const json::Value* given = variables_.find(text)) {
@@ -150,8 +152,8 @@ Value Vm::variable(std::uint32_t name) {
   } else {
     value = make_undefined(runtime_, text);
   }
-  variable_cache_[name] = value;
-  variable_known_[name] = true;
+  variables_seen_[name] = value;
+  variables_known_[name] = true;
   return value;
 }
 
@@ -192,7 +194,57 @@ void Vm::push_number(const NumberConstant& number) {
   push(Value::big(runtime_.heap.keep(*std::move(big))));
 }
 
-// ---- building values
+// ---- values
+
+void Vm::grow_stack() {
+  constexpr std::size_t kLevels = 8;  // of calls, before there is another piece
+  const std::size_t size = std::size_t{program_.stack_size} * kLevels;
+  top_ = runtime_.heap.allocate_array<Value>(size);
+  stack_end_ = top_ + size;
+}
+
+Value Vm::constant(std::uint32_t literal) {
+  String*& string = constants_[literal];
+  if (string == nullptr) {
+    const Value made = make_literal(runtime_, program_.literal_texts[literal], static_cast<text::LiteralId>(literal),
+                                    text::ContextId::kNone);
+    string = &made.as_string();
+    string->is_constant = true;
+  }
+  return Value::string(string);
+}
+
+Value Vm::settled_constant(const Value& value) {
+  String* copy = runtime_.heap.make_string();
+  *copy = value.as_string();
+  copy->is_constant = false;
+  if (copy->run_count != 0) {
+    copy->runs = &copy->single;
+    copy->single.context = runtime_.context;
+  }
+  return Value::string(copy).with_path(value.path()).with_markup(value.is_markup());
+}
+
+// Members of dicts whose names no method has are found without asking for attributes first.
+Value Vm::attribute(const Value& object, std::uint32_t name) {
+  if (object.is_dict() && program_.name_infos[name].is_plain) {
+    if (const Value* member = find_item(runtime_, object.as_dict(), program_.names[name])) {
+      runtime_.note(*member);
+      return *member;
+    }
+  }
+  return get_attr(runtime_, object, program_.names[name]);
+}
+
+const Method* Vm::method_of(const Value& object, std::uint32_t name) const {
+  const NameInfo& info = program_.name_infos[name];
+  switch (object.kind()) {
+    case Kind::kString: return info.string_method;
+    case Kind::kDict: return info.dict_method;
+    case Kind::kList: return info.list_method;
+    default: return lookup_method(object, program_.names[name]);
+  }
+}
 
 void Vm::unpack(std::uint32_t count) {
   const std::vector<Value> items = unpack_items(runtime_, pop(), count);
@@ -201,11 +253,11 @@ void Vm::unpack(std::uint32_t count) {
 
 void Vm::make_dict_of(std::uint32_t pairs) {
   const Value dict = make_dict(runtime_);
-  const std::size_t base = stack_.size() - 2 * std::size_t{pairs};
-  for (std::size_t i = base; i < stack_.size(); i += 2) {
-    set_item(runtime_, dict.as_dict(), stack_[i], stack_[i + 1]);
+  Value* const base = top_ - 2 * std::size_t{pairs};
+  for (const Value* pair = base; pair < top_; pair += 2) {
+    set_item(runtime_, dict.as_dict(), settled(pair[0]), settled(pair[1]));
   }
-  stack_.resize(base);
+  top_ = base;
   push(dict);
 }
 
@@ -223,18 +275,31 @@ std::unique_ptr<Vm::Taken> Vm::borrow() {
 void Vm::give_back(std::unique_ptr<Taken> taken) { spare_arguments_.push_back(std::move(taken)); }
 
 void Vm::take_arguments(const CallShape& shape, Taken& taken) {
-  const std::size_t base = stack_.size() - shape.size();
-  std::size_t at = base;
-  for (std::uint32_t i = 0; i < shape.positional; ++i) taken.positional.push_back(stack_[at++]);
-  for (const std::uint32_t keyword : shape.keywords) taken.named.push_back({program_.names[keyword], stack_[at++]});
+  const Value* at = top_ - shape.size();
+  for (std::uint32_t i = 0; i < shape.positional; ++i) taken.positional.push_back(settled(*at++));
+  for (const std::uint32_t keyword : shape.keywords) taken.named.push_back({program_.names[keyword], settled(*at++)});
   if (shape.star) {
-    const Value& star = stack_[at++];
+    const Value& star = *at++;
     if (!is_iterable(runtime_, star)) runtime_.fail("Value after * must be an iterable, not " + type_name(star));
     const std::vector<Value> more = collect(runtime_, star);
     taken.positional.insert(taken.positional.end(), more.begin(), more.end());
   }
-  if (shape.double_star) take_double_star(stack_[at++], taken);
-  stack_.resize(base);
+  if (shape.double_star) take_double_star(*at++, taken);
+}
+
+template <typename Callee>
+void Vm::with_arguments(const CallShape& shape, const Callee& callee) {
+  Value* const base = top_ - shape.size();
+  if (shape.size() == shape.positional) {
+    for (Value* argument = base; argument != top_; ++argument) *argument = settled(*argument);
+    base[-1] = callee(Args{{base, shape.positional}, {}});
+  } else {
+    std::unique_ptr<Taken> taken = borrow();
+    take_arguments(shape, *taken);
+    base[-1] = callee(taken->args());
+    give_back(std::move(taken));
+  }
+  top_ = base;
 }
 
 void Vm::take_double_star(const Value& value, Taken& taken) {
@@ -250,41 +315,35 @@ void Vm::take_double_star(const Value& value, Taken& taken) {
 }
 
 void Vm::call_top(const Instruction& instruction) {
-  std::unique_ptr<Taken> taken = borrow();
-  take_arguments(program_.calls[instruction.a], *taken);
-  const Value callee = pop();
-  push(call(runtime_, callee, taken->args()));
-  give_back(std::move(taken));
+  const CallShape& shape = program_.calls[instruction.a];
+  const Value callee = *(top_ - shape.size() - 1);
+  with_arguments(shape, [&](const Args& args) { return call(runtime_, callee, args); });
 }
 
 void Vm::call_method_of_top(const Instruction& instruction) {
-  std::unique_ptr<Taken> taken = borrow();
-  take_arguments(program_.calls[instruction.a], *taken);
-  const Value object = pop();
-  push(call_method(runtime_, object, program_.names[instruction.b], taken->args()));
-  give_back(std::move(taken));
+  const CallShape& shape = program_.calls[instruction.a];
+  const Value object = *(top_ - shape.size() - 1);
+  const Method* method = method_of(object, instruction.b);
+  with_arguments(shape, [&](const Args& args) {
+    if (method != nullptr && !(method->mutates && runtime_.options.strict)) return method->run(runtime_, object, args);
+    return call_method(runtime_, object, program_.names[instruction.b], args);
+  });
 }
 
 void Vm::filter_top(const Instruction& instruction) {
-  const Filter*& filter = filters_[instruction.b];
-  if (filter == nullptr) filter = find_filter(program_.names[instruction.b]);
+  const Filter* filter = program_.name_infos[instruction.b].filter;
   if (filter == nullptr) runtime_.fail("No filter named '" + program_.names[instruction.b] + "' found.");
-  std::unique_ptr<Taken> taken = borrow();
-  take_arguments(program_.calls[instruction.a], *taken);
-  const Value subject = pop();
-  push(call_filter(runtime_, *filter, subject, taken->args()));
-  give_back(std::move(taken));
+  const CallShape& shape = program_.calls[instruction.a];
+  const Value subject = *(top_ - shape.size() - 1);
+  with_arguments(shape, [&](const Args& args) { return call_filter(runtime_, *filter, subject, args); });
 }
 
 void Vm::test_top(const Instruction& instruction) {
-  const Test*& test = tests_[instruction.b];
-  if (test == nullptr) test = find_test(program_.names[instruction.b]);
+  const Test* test = program_.name_infos[instruction.b].test;
   if (test == nullptr) runtime_.fail("No test named '" + program_.names[instruction.b] + "' found.");
-  std::unique_ptr<Taken> taken = borrow();
-  take_arguments(program_.calls[instruction.a], *taken);
-  const Value subject = pop();
-  push(Value::boolean(call_test(runtime_, *test, subject, taken->args())));
-  give_back(std::move(taken));
+  const CallShape& shape = program_.calls[instruction.a];
+  const Value subject = *(top_ - shape.size() - 1);
+  with_arguments(shape, [&](const Args& args) { return Value::boolean(call_test(runtime_, *test, subject, args)); });
 }
 
 // jinja2.runtime.Macro.__call__: positional arguments first, then keywords, then caller, kwargs and varargs.
@@ -334,7 +393,7 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
   }
   if (function.varargs_slot != kNoSlot) {
     activation.slots[function.varargs_slot] =
-        make_tuple(runtime_, {args.positional.begin() + static_cast<std::ptrdiff_t>(given), args.positional.end()});
+        jinja::make_tuple(runtime_, {args.positional.begin() + static_cast<std::ptrdiff_t>(given), args.positional.end()});
   } else if (args.positional.size() > count) {
     const std::string macro = "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
     runtime_.fail(macro + " takes not more than " + std::to_string(count) + " argument(s)");
@@ -344,7 +403,7 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
 Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& args) {
   const DepthGuard depth(runtime_);
   const Control::State state = control_.state();
-  const Place caller = {runtime_.line, runtime_.column};
+  const Place* const caller = runtime_.place;
   Activation* activation = enter(function, parent);
   bind_arguments(program_.functions[function], *activation, args);
   control_.enter_macro(args);
@@ -353,14 +412,13 @@ Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& arg
     run(*activation);
   } catch (Failure& failure) {
     const std::string& name = program_.functions[function].name;
-    add_caller(failure, name.empty() ? "a call block" : "macro `" + name + "`", caller);
+    add_caller(failure, name.empty() ? "a call block" : "macro `" + name + "`", *caller);
     throw;
   }
   const Value result = make_string(runtime_, end_capture());
   leave(activation);
   control_.restore(state);
-  runtime_.line = caller.line;
-  runtime_.column = caller.column;
+  runtime_.place = caller;
   return runtime_.autoescape ? result.with_markup(true) : result;
 }
 
@@ -369,13 +427,13 @@ Value Vm::call_loop(std::uint32_t function, Activation* parent, const Value& ite
   const Control::State state = control_.state();
   Activation* activation = enter(function, parent);
   begin_capture();
-  push(iterable);
   loop_depth_ = depth;
-  const Place caller = {runtime_.line, runtime_.column};
+  const Value argument = settled(iterable);
+  const Place* const caller = runtime_.place;
   try {
-    run(*activation);
+    run(*activation, &argument);
   } catch (Failure& failure) {
-    if (depth > 0) add_caller(failure, "a recursive loop", caller);  // the outermost one stands where it is written
+    if (depth > 0) add_caller(failure, "a recursive loop", *caller);  // the outermost one stands where it is written
     throw;
   }
   const Value result = make_string(runtime_, end_capture());
@@ -390,8 +448,7 @@ bool Vm::passes_filter(std::uint32_t function, Activation* parent, const Value& 
   const text::ContextId context = control_.item_context(item, outer);
   control_.restore({context == text::ContextId::kNone ? outer : context, Control::Binding::kNone});
   Activation* activation = enter(function, parent);
-  push(item);
-  const bool passes = truthy(runtime_, run(*activation));
+  const bool passes = truthy(runtime_, run(*activation, &item));
   leave(activation);
   control_.restore(state);
   return passes;
@@ -478,15 +535,33 @@ void Vm::end_generation() {
 
 // ---- the machine
 
+// `left == constant`, without making the constant where it is not needed.
+bool Vm::equals_string(const Value& left, std::uint32_t literal) {
+  if (left.is_string()) return bytes_of(runtime_, left) == program_.literal_texts[literal];
+  return compare(runtime_, CompareOp::kEq, left, constant(literal));
+}
+
+Value Vm::run_on_new_stack(Activation& activation, const Value* argument) {
+  Value* const top = top_;
+  Value* const end = stack_end_;
+  grow_stack();
+  const Value result = run(activation, argument);
+  top_ = top;
+  stack_end_ = end;
+  return result;
+}
+
 // Longer than a function should be: it is the table of instructions, and each is a few lines.
-Value Vm::run(Activation& activation) {
+Value Vm::run(Activation& activation, const Value* argument) {
+  if (static_cast<std::size_t>(stack_end_ - top_) <= program_.stack_size) return run_on_new_stack(activation, argument);
+  if (argument != nullptr) push(*argument);
   Value* const slots = activation.slots;
+  const Instruction* const code = program_.code.data();
+  const Place* const places = program_.places.data();
   std::uint32_t at = program_.functions[activation.function].entry;
   for (;;) {
-    const Instruction& instruction = program_.code[at];
-    const Place place = program_.places[at];
-    runtime_.line = place.line;
-    runtime_.column = place.column;
+    const Instruction& instruction = code[at];
+    runtime_.place = places + at;
     runtime_.spend();
     ++at;
     switch (instruction.op) {
@@ -494,31 +569,30 @@ Value Vm::run(Activation& activation) {
       case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); break;
       case Op::kPushNumber: push_number(program_.numbers[instruction.a]); break;
       case Op::kPushString:
-        push(
-            make_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a)));
+        push(constant(instruction.a));
         break;
       case Op::kPushUndefinedChoice:
-        push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(place.line) +
+        push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(runtime_.line()) +
                                                " evaluated to false and no else section was defined."));
         break;
-      case Op::kPop: stack_.pop_back(); break;
+      case Op::kPop: --top_; break;
       case Op::kLoadSlot:
         push(load(slots[instruction.a], instruction.b));
-        runtime_.note(stack_.back());
+        runtime_.note(top_[-1]);
         break;
       case Op::kLoadOuter: {
         const Activation* outer = &activation;
         for (std::uint16_t i = 0; i < instruction.small; ++i) outer = outer->parent;
         push(load(outer->slots[instruction.a], instruction.b));
-        runtime_.note(stack_.back());
+        runtime_.note(top_[-1]);
         break;
       }
       case Op::kLoadName:
         push(variable(instruction.a));
-        runtime_.note(stack_.back());
+        runtime_.note(top_[-1]);
         break;
       case Op::kStoreSlot:
-        slots[instruction.a] = pop();
+        slots[instruction.a] = settled(pop());
         if (instruction.flag != 0) control_.bind(slots[instruction.a]);
         break;
       case Op::kClearSlot: slots[instruction.a] = Value(); break;
@@ -539,13 +613,13 @@ Value Vm::run(Activation& activation) {
         break;
       case Op::kSetMember: {
         const Value target = pop();
-        const Value value = pop();
+        const Value value = settled(pop());
         set_attr(runtime_, target, program_.names[instruction.a], value);
         break;
       }
       case Op::kGetAttr: {
         const Value object = pop();
-        push(get_attr(runtime_, object, program_.names[instruction.a]));
+        push(attribute(object, instruction.a));
         break;
       }
       case Op::kGetItem: {
@@ -565,19 +639,16 @@ Value Vm::run(Activation& activation) {
       case Op::kLoopAttr: push(loop_attribute(instruction)); break;
       case Op::kList:
       case Op::kTuple: {
-        const std::size_t base = stack_.size() - instruction.a;
-        std::vector<Value> items(stack_.begin() + static_cast<std::ptrdiff_t>(base), stack_.end());
-        stack_.resize(base);
-        push(instruction.op == Op::kList ? make_list(runtime_, std::move(items))
-                                         : make_tuple(runtime_, std::move(items)));
+        for (Value* item = top_ - instruction.a; item != top_; ++item) *item = settled(*item);
+        top_ -= instruction.a;
+        const std::span<const Value> items(top_, instruction.a);
+        push(instruction.op == Op::kList ? make_list(runtime_, items) : jinja::make_tuple(runtime_, items));
         break;
       }
       case Op::kDict: make_dict_of(instruction.a); break;
       case Op::kConcat: {
-        const std::size_t base = stack_.size() - instruction.a;
-        const Value text = concat(runtime_, std::span<const Value>(stack_).subspan(base));
-        stack_.resize(base);
-        push(text);
+        top_ -= instruction.a;
+        push(concat(runtime_, std::span<const Value>(top_, instruction.a)));
         break;
       }
       case Op::kBinary: {
@@ -604,6 +675,11 @@ Value Vm::run(Activation& activation) {
         }
         break;
       }
+      case Op::kEqualsString: {
+        const Value left = pop();
+        push(Value::boolean(equals_string(left, instruction.a) == (instruction.flag == 0)));
+        break;
+      }
       case Op::kCall: call_top(instruction); break;
       case Op::kCallMethod: call_method_of_top(instruction); break;
       case Op::kFilter: filter_top(instruction); break;
@@ -611,14 +687,14 @@ Value Vm::run(Activation& activation) {
       case Op::kMacro: push(Value::object(runtime_.heap.make_object<Macro>(*this, instruction.a, &activation))); break;
       case Op::kCallLoop: push(call_loop(instruction.a, &activation, pop(), 0)); break;
       case Op::kReturn: return Value();
-      case Op::kReturnTop: return pop();
+      case Op::kReturnTop: return settled(pop());
       case Op::kJump: at = instruction.a; break;
       case Op::kJumpIfFalse:
       case Op::kJumpIfTrue:
-        if (truthy(runtime_, stack_.back()) == (instruction.op == Op::kJumpIfTrue)) {
+        if (truthy(runtime_, top_[-1]) == (instruction.op == Op::kJumpIfTrue)) {
           at = instruction.a;
         } else {
-          stack_.pop_back();
+          --top_;
         }
         break;
       case Op::kJumpIfBound:
@@ -639,7 +715,10 @@ Value Vm::run(Activation& activation) {
       case Op::kGuard: control_.guard(instruction.flag); break;
       case Op::kLeaveIf: control_.leave_if(); break;
       case Op::kEnterChoice: control_.enter_choice(instruction.flag); break;
-      case Op::kLeaveChoice: control_.leave_saved(); break;
+      case Op::kLeaveChoice:
+        if (control_.saved() != runtime_.context) top_[-1] = settled(top_[-1]);
+        control_.leave_saved();
+        break;
       case Op::kForBegin: begin_loop(instruction, activation); break;
       case Op::kForNext:
         if (!next_item(*loops_.back())) at = instruction.a;

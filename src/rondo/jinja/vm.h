@@ -45,21 +45,27 @@ class Vm {
   [[nodiscard]] const Program& program() const { return program_; }
 
  private:
-  // Arguments of a call, taken off the stack.
+  // Arguments of a call with keywords or stars, copied off the stack.
   struct Taken {
     std::vector<Value> positional;
     std::vector<NamedValue> named;
     [[nodiscard]] Args args() const { return {positional, named}; }
   };
 
-  // Runs a function from its entry to its return; what kReturnTop left is the result.
-  Value run(Activation& activation);
+  // Runs a function from its entry to its return; what kReturnTop left is the result.  `argument`, if any, is on the
+  // stack when it begins.
+  Value run(Activation& activation, const Value* argument = nullptr);
+  Value run_on_new_stack(Activation& activation, const Value* argument);
   // The instructions that are more than a few lines.
   void push_number(const NumberConstant& number);
   [[nodiscard]] Value load(const Value& slot, std::uint32_t name);
   [[nodiscard]] Value variable(std::uint32_t name);
   void unpack(std::uint32_t count);
   void make_dict_of(std::uint32_t pairs);
+  // Calls `callee(Args)` with the arguments of that shape on the stack, and leaves the result in their place and that of
+  // the value below them.
+  template <typename Callee>
+  void with_arguments(const CallShape& shape, const Callee& callee);
   void take_arguments(const CallShape& shape, Taken& taken);
   void take_double_star(const Value& value, Taken& taken);
   void call_top(const Instruction& instruction);
@@ -84,18 +90,28 @@ class Vm {
   [[nodiscard]] Activation* enter(std::uint32_t function, Activation* parent);
   void leave(Activation* activation);
 
-  void push(Value value) { stack_.push_back(value); }
-  Value pop() {
-    const Value value = stack_.back();
-    stack_.pop_back();
-    return value;
+  void push(const Value& value) { *top_++ = value; }
+  Value pop() { return *--top_; }
+  void grow_stack();
+  // The string of a constant; belongs to whoever uses it first, see take_run().
+  [[nodiscard]] Value constant(std::uint32_t literal);
+  // A value that outlives the expression it comes from: constants get the context they were made under.
+  [[nodiscard]] Value settled(const Value& value) {
+    return value.is_string() && value.as_string().is_constant && runtime_.context != text::ContextId::kNone
+               ? settled_constant(value)
+               : value;
   }
+  [[nodiscard]] Value settled_constant(const Value& value);
+  [[nodiscard]] Value attribute(const Value& object, std::uint32_t name);
+  [[nodiscard]] bool equals_string(const Value& left, std::uint32_t literal);
+  [[nodiscard]] const Method* method_of(const Value& object, std::uint32_t name) const;
 
   const Program& program_;
   const json::Object& variables_;
   Runtime& runtime_;
   Control control_;
-  std::vector<Value> stack_;
+  Value* top_ = nullptr;  // of the stack: where the next value goes
+  Value* stack_end_ = nullptr;
   std::vector<std::unique_ptr<text::Text>> outputs_;  // the text and the captures in it; those behind depth_ are spare
   std::size_t output_ = 0;                            // the current one
   std::vector<LoopState*> loops_;
@@ -103,10 +119,9 @@ class Vm {
   std::vector<bool> autoescapes_;
   std::vector<std::vector<Activation*>> spare_activations_;  // by function
   std::vector<std::unique_ptr<Taken>> spare_arguments_;
-  std::vector<Value> variable_cache_;  // by name
-  std::vector<bool> variable_known_;
-  std::vector<const Filter*> filters_;  // by name; looked up when first used
-  std::vector<const Test*> tests_;
+  Value* variables_seen_;    // by name
+  bool* variables_known_;    // by name
+  String** constants_;       // by LiteralId; made when first used
   std::int64_t loop_depth_ = 0;  // of the recursive loop that is about to begin
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks_;
 };

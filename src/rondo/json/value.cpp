@@ -120,6 +120,11 @@ Value* Object::find(std::string_view key) {
   return at < members_.size() ? &members_[at].value : nullptr;
 }
 
+std::optional<std::size_t> Object::index_of(std::string_view key) const {
+  const std::size_t at = position(key);
+  return at < members_.size() ? std::optional(at) : std::nullopt;
+}
+
 Value& Object::set(std::string_view key, Value value) {
   const std::size_t at = position(key);
   if (at < members_.size()) {

@@ -52,6 +52,8 @@ class Object {
   [[nodiscard]] const Member* end() const;
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] Value* find(std::string_view key);
+  // The position of the member of that key.
+  [[nodiscard]] std::optional<std::size_t> index_of(std::string_view key) const;
   // Replaces the value of an existing key in place, else appends.  Returns the stored value.
   Value& set(std::string_view key, Value value);
   // True if there was such a key.

@@ -23,13 +23,26 @@ std::string decode_some(const tokenizer::Tokenizer& tokenizer, std::span<const t
   return text.ok() ? text.value() : "";
 }
 
-// Decisions of two renders correspond when the same condition was evaluated for the same input element.
-using DecisionKey = std::tuple<std::uint32_t, std::string, std::int32_t, std::uint32_t>;
+// Decisions of two renders correspond when the same condition was evaluated for the same input element, and as often
+// before.
+class DecisionKeys {
+ public:
+  using Key = std::tuple<std::uint32_t, std::string, std::int32_t, std::uint32_t>;
 
-DecisionKey key_of(const jinja::Rendered& rendered, const jinja::Decision& decision) {
-  const text::Context& context = rendered.origins.contexts.at(decision.context);
-  return {decision.node, rendered.origins.paths.to_string(context.element), context.message, decision.occurrence};
-}
+  explicit DecisionKeys(const jinja::Rendered& rendered) : rendered_(rendered) {}
+
+  // REQUIRES: called once for each decision, in order.
+  Key next(const jinja::Decision& decision) {
+    const text::Context& context = rendered_.origins.contexts.at(decision.context);
+    Key key{decision.node, rendered_.origins.paths.to_string(context.element), context.message, 0};
+    std::get<3>(key) = seen_[key]++;
+    return key;
+  }
+
+ private:
+  const jinja::Rendered& rendered_;
+  std::map<Key, std::uint32_t> seen_;
+};
 
 std::string outcome(bool value) { return value ? "true" : "false"; }
 
@@ -105,11 +118,15 @@ std::string describe_origin(const jinja::Rendered& rendered, std::size_t at) {
 }
 
 const jinja::Decision* first_flip(const jinja::Rendered& before, const jinja::Rendered& after, std::int32_t message) {
-  std::map<DecisionKey, bool> earlier;
-  for (const jinja::Decision& decision : before.decisions) earlier.emplace(key_of(before, decision), decision.outcome);
+  std::map<DecisionKeys::Key, bool> earlier;
+  DecisionKeys before_keys(before);
+  for (const jinja::Decision& decision : before.decisions) {
+    earlier.emplace(before_keys.next(decision), decision.outcome);
+  }
   const jinja::Decision* first = nullptr;
+  DecisionKeys after_keys(after);
   for (const jinja::Decision& decision : after.decisions) {
-    const auto found = earlier.find(key_of(after, decision));
+    const auto found = earlier.find(after_keys.next(decision));
     if (found == earlier.end() || found->second == decision.outcome) continue;
     const bool is_wanted =
         message == text::kNoMessage || after.origins.contexts.at(decision.context).message == message;

@@ -1,5 +1,6 @@
 #include "text/origins.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace rondo::text {
@@ -15,40 +16,121 @@ std::size_t combine(std::size_t seed, std::size_t value) {
 
 PathTable::PathTable() { nodes_.emplace_back(); }
 
-std::size_t PathTable::KeyHash::operator()(const Key& key) const {
-  std::size_t hash = std::hash<std::string_view>{}(key.name);
-  hash = combine(hash, static_cast<std::size_t>(key.parent));
-  return combine(hash, key.index * 4 + static_cast<std::size_t>(key.kind));
+std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std::string_view name) {
+  std::size_t out = combine(static_cast<std::size_t>(parent), index * 4 + static_cast<std::size_t>(kind));
+  if (!name.empty()) out = combine(out, std::hash<std::string_view>{}(name));
+  return out;
 }
 
-PathId PathTable::intern(Key key) {
-  const auto found = ids_.find(key);
-  if (found != ids_.end()) return found->second;
-  const auto id = static_cast<PathId>(nodes_.size());
-  const Node& up = node(key.parent);
+PathTable::Name PathTable::keep_name(std::string_view name) {
+  if (name.empty()) return {};
+  std::size_t slot = name.size() * 5 + static_cast<unsigned char>(name.front());
+  slot += 3U * static_cast<unsigned char>(name[name.size() / 2]) + 7U * static_cast<unsigned char>(name.back());
+  Name& known = lately_[slot % lately_.size()];
+  if (std::string_view(names_).substr(known.begin, known.size) != name) {
+    known = {static_cast<std::uint32_t>(names_.size()), static_cast<std::uint32_t>(name.size())};
+    names_ += name;
+  }
+  return known;
+}
+
+PathTable::Node PathTable::part_of(PathId parent, StepKind kind) const {
+  const Node& up = node(parent);
   Node made;
-  made.parent = key.parent;
-  made.kind = key.kind;
-  made.depth = up.depth + 1;
-  made.index = key.index;
-  made.name = key.name;
+  made.parent = parent;
+  made.kind = kind;
+  made.depth = static_cast<std::uint16_t>(up.depth + 1);
   made.message = up.message;
-  if (key.kind == StepKind::kIndex && up.depth == 1 && up.name == kMessagesVariable)
-    made.message = static_cast<std::int32_t>(key.index);
-  nodes_.push_back(std::move(made));
-  ids_.emplace(std::move(key), id);
-  return id;
+  return made;
 }
 
-PathId PathTable::variable(std::string_view name) {
-  return intern({PathId::kNone, StepKind::kVariable, 0, std::string(name)});
+bool PathTable::can_enumerate(PathId parent, StepKind kind, std::size_t count) const {
+  constexpr std::size_t kMostMembers = 64;  // member() looks through them
+  const bool is_small = kind == StepKind::kIndex || count <= kMostMembers;
+  return parent != PathId::kNone && count != 0 && is_small && node(parent).first_part == 0;
 }
+
+PathId PathTable::enumerate(PathId parent, StepKind kind, std::size_t count) {
+  const auto first = static_cast<std::uint32_t>(nodes_.size());
+  const Node made = part_of(parent, kind);
+  Node& up = nodes_[static_cast<std::size_t>(parent)];
+  up.first_part = first;
+  up.part_count = static_cast<std::uint32_t>(count);
+  nodes_.resize(nodes_.size() + count, made);
+  return static_cast<PathId>(first);
+}
+
+PathId PathTable::indices(PathId parent, std::size_t count) {
+  const PathId first = enumerate(parent, StepKind::kIndex, count);
+  const bool are_messages = node(parent).depth == 1 && name(node(parent)) == kMessagesVariable;
+  Node* nodes = nodes_.data() + static_cast<std::size_t>(first);
+  for (std::size_t i = 0; i < count; ++i) {
+    nodes[i].step = static_cast<std::uint32_t>(i);
+    if (are_messages) nodes[i].message = static_cast<std::int32_t>(i);
+  }
+  return first;
+}
+
+void PathTable::set_name(PathId first, std::size_t offset, std::string_view name) {
+  const Name kept = keep_name(name);
+  Node& made = nodes_[static_cast<std::size_t>(first) + offset];
+  made.step = kept.begin;
+  made.name_size = kept.size;
+}
+
 PathId PathTable::member(PathId parent, std::string_view key) {
-  return intern({parent, StepKind::kMember, 0, std::string(key)});
+  const Node& up = node(parent);
+  for (std::uint32_t i = up.first_part; i < up.first_part + up.part_count; ++i) {
+    if (nodes_[i].kind == StepKind::kMember && name(nodes_[i]) == key) return static_cast<PathId>(i);
+  }
+  return intern(parent, StepKind::kMember, 0, key);
 }
-PathId PathTable::index(PathId parent, std::size_t index) { return intern({parent, StepKind::kIndex, index, {}}); }
-PathId PathTable::key_of(PathId dict, std::string_view key) {
-  return intern({dict, StepKind::kKey, 0, std::string(key)});
+
+PathId PathTable::index(PathId parent, std::size_t index) {
+  const Node& up = node(parent);
+  if (index < up.part_count && nodes_[up.first_part].kind == StepKind::kIndex)
+    return static_cast<PathId>(up.first_part + index);
+  return intern(parent, StepKind::kIndex, index, {});
+}
+
+PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::string_view key) {
+  if (slots_.size() < 2 * (slots_used_ + 1)) grow_slots();
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash(parent, kind, index, key) & mask;
+  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    const Node& other = nodes_[slots_[slot]];
+    if (other.parent != parent || other.kind != kind) continue;
+    if (kind == StepKind::kIndex ? other.step == index : name(other) == key) return static_cast<PathId>(slots_[slot]);
+  }
+  Node made = part_of(parent, kind);
+  if (kind == StepKind::kIndex) {
+    made.step = static_cast<std::uint32_t>(index);
+    const Node& up = node(parent);
+    if (up.depth == 1 && name(up) == kMessagesVariable) made.message = static_cast<std::int32_t>(index);
+  } else {
+    const Name kept = keep_name(key);
+    made.step = kept.begin;
+    made.name_size = kept.size;
+  }
+  slots_[slot] = static_cast<std::uint32_t>(nodes_.size());
+  ++slots_used_;
+  nodes_.push_back(made);
+  return static_cast<PathId>(slots_[slot]);
+}
+
+void PathTable::grow_slots() {
+  std::vector<std::uint32_t> old(std::max<std::size_t>(32, slots_.size() * 2), 0);
+  old.swap(slots_);
+  const std::size_t mask = slots_.size() - 1;
+  for (const std::uint32_t id : old) {
+    if (id == 0) continue;
+    const Node& made = nodes_[id];
+    std::size_t slot = made.kind == StepKind::kIndex ? hash(made.parent, made.kind, made.step, {})
+                                                     : hash(made.parent, made.kind, 0, name(made));
+    slot &= mask;
+    while (slots_[slot] != 0) slot = (slot + 1) & mask;
+    slots_[slot] = id;
+  }
 }
 
 PathId PathTable::prefix(PathId path, std::size_t depth) const {
@@ -57,7 +139,7 @@ PathId PathTable::prefix(PathId path, std::size_t depth) const {
 }
 
 std::string_view PathTable::root(PathId path) const {
-  return path == PathId::kNone ? std::string_view() : std::string_view(node(prefix(path, 1)).name);
+  return path == PathId::kNone ? std::string_view() : name(node(prefix(path, 1)));
 }
 
 std::string PathTable::to_string(PathId path) const {
@@ -65,10 +147,10 @@ std::string PathTable::to_string(PathId path) const {
   const Node& last = node(path);
   std::string out = to_string(last.parent);
   switch (last.kind) {
-    case StepKind::kVariable: return out + last.name;
-    case StepKind::kMember: return out + (out.empty() ? "" : ".") + last.name;
-    case StepKind::kIndex: return out + "[" + std::to_string(last.index) + "]";
-    case StepKind::kKey: return out + (out.empty() ? "#" : ".#") + last.name;
+    case StepKind::kVariable: return out + std::string(name(last));
+    case StepKind::kMember: return out + (out.empty() ? "" : ".") + std::string(name(last));
+    case StepKind::kIndex: return out + "[" + std::to_string(last.step) + "]";
+    case StepKind::kKey: return out + (out.empty() ? "#" : ".#") + std::string(name(last));
   }
   return out;
 }
@@ -108,19 +190,40 @@ std::string ChainTable::to_string(ChainId chain) const {
   return out;
 }
 
-ContextTable::ContextTable() { ids_.emplace(contexts_.emplace_back(), ContextId::kNone); }
+namespace {
 
-std::size_t ContextTable::Hash::operator()(const Context& context) const {
-  std::size_t hash = static_cast<std::size_t>(context.element);
-  hash = combine(hash, static_cast<std::size_t>(static_cast<std::uint32_t>(context.message)));
-  hash = combine(hash, static_cast<std::size_t>(static_cast<std::uint32_t>(context.guard)));
-  return combine(hash, (context.generation_prompt ? 1U : 0U) + (context.generation_block ? 2U : 0U));
+std::size_t hash(const Context& context) {
+  std::size_t out = static_cast<std::size_t>(context.element) * 4;
+  out += (context.generation_prompt ? 1U : 0U) + (context.generation_block ? 2U : 0U);
+  out = out * 31 + static_cast<std::uint32_t>(context.message);
+  out = (out * 31 + static_cast<std::uint32_t>(context.guard)) * 0x9E3779B97F4A7C15ULL;
+  return out >> 32U;
 }
 
+}  // namespace
+
+ContextTable::ContextTable() { contexts_.emplace_back(); }
+
 ContextId ContextTable::intern(const Context& context) {
-  const auto [found, is_new] = ids_.emplace(context, static_cast<ContextId>(contexts_.size()));
-  if (is_new) contexts_.push_back(context);
-  return found->second;
+  if (slots_.size() < 2 * contexts_.size()) grow_slots();
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash(context) & mask;
+  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    if (contexts_[slots_[slot] - 1] == context) return static_cast<ContextId>(slots_[slot] - 1);
+  }
+  contexts_.push_back(context);
+  slots_[slot] = static_cast<std::uint32_t>(contexts_.size());
+  return static_cast<ContextId>(contexts_.size() - 1);
+}
+
+void ContextTable::grow_slots() {
+  slots_.assign(std::max<std::size_t>(64, slots_.size() * 4), 0);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t i = 0; i < contexts_.size(); ++i) {
+    std::size_t slot = hash(contexts_[i]) & mask;
+    while (slots_[slot] != 0) slot = (slot + 1) & mask;
+    slots_[slot] = static_cast<std::uint32_t>(i + 1);
+  }
 }
 
 }  // namespace rondo::text

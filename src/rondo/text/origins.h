@@ -4,6 +4,7 @@
 // render; it is filled by that render and immutable afterwards.  Not thread-safe while it is being filled.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,23 +23,39 @@ inline constexpr std::int32_t kNoMessage = -1;
 
 // Interned paths, as a tree.  A path starts with a variable name ("messages") and goes on with keys and indices.
 // `key_of` makes the path of a dict key itself ("arguments.#city"), so that key slots differ from value slots.
+//
+// All members of an object, or all elements of an array, are made at once where they are first looked at: their ids
+// follow each other, and nothing is hashed.  Copies are independent.  Names given out stay valid until the table grows.
 class PathTable {
  public:
   PathTable();
 
   enum class StepKind : std::uint8_t { kVariable, kMember, kIndex, kKey };
 
-  [[nodiscard]] PathId variable(std::string_view name);
+  [[nodiscard]] PathId variable(std::string_view name) { return intern(PathId::kNone, StepKind::kVariable, 0, name); }
   [[nodiscard]] PathId member(PathId parent, std::string_view key);
   [[nodiscard]] PathId index(PathId parent, std::size_t index);
-  [[nodiscard]] PathId key_of(PathId dict, std::string_view key);
+  [[nodiscard]] PathId key_of(PathId dict, std::string_view key) { return intern(dict, StepKind::kKey, 0, key); }
+
+  // The paths of the `count` elements of the array at `parent`: the first; the others follow.
+  // REQUIRES of both: can_enumerate() of the parent and kind.
+  [[nodiscard]] PathId indices(PathId parent, std::size_t count);
+  // The same for the members of an object; `name_of(i)` gives the key of the i-th.
+  template <typename NameOf>
+  [[nodiscard]] PathId members(PathId parent, std::size_t count, const NameOf& name_of) {
+    const PathId first = enumerate(parent, StepKind::kMember, count);
+    for (std::size_t i = 0; i < count; ++i) set_name(first, i, name_of(i));
+    return first;
+  }
+  // Whether the parts of `parent` can be made all at once: never a second time, and not those of a huge object.
+  [[nodiscard]] bool can_enumerate(PathId parent, StepKind kind, std::size_t count) const;
 
   [[nodiscard]] PathId parent(PathId path) const { return node(path).parent; }
   [[nodiscard]] StepKind step_kind(PathId path) const { return node(path).kind; }
   // The key or variable name of the last step ("" for an index step).
-  [[nodiscard]] std::string_view step_name(PathId path) const { return node(path).name; }
+  [[nodiscard]] std::string_view step_name(PathId path) const { return name(node(path)); }
   // The index of the last step.  REQUIRES: step_kind(path) == kIndex.
-  [[nodiscard]] std::size_t step_index(PathId path) const { return node(path).index; }
+  [[nodiscard]] std::size_t step_index(PathId path) const { return node(path).step; }
   // The number of steps; 0 for kNone.
   [[nodiscard]] std::size_t depth(PathId path) const { return node(path).depth; }
   // The prefix of `path` with `depth` steps, or `path` itself when it is shorter.
@@ -56,28 +73,36 @@ class PathTable {
  private:
   struct Node {
     PathId parent = PathId::kNone;
-    StepKind kind = StepKind::kVariable;
-    std::uint32_t depth = 0;
+    std::uint32_t step = 0;  // the index, or where the name begins in names_
+    std::uint32_t name_size = 0;
     std::int32_t message = kNoMessage;
-    std::size_t index = 0;
-    std::string name;
+    std::uint32_t first_part = 0;  // parts made all at once; 0: none yet
+    std::uint32_t part_count = 0;
+    std::uint16_t depth = 0;
+    StepKind kind = StepKind::kVariable;
   };
-  struct Key {
-    PathId parent;
-    StepKind kind;
-    std::size_t index;
-    std::string name;
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
+  struct Name {
+    std::uint32_t begin = 0;
+    std::uint32_t size = 0;
   };
 
   [[nodiscard]] const Node& node(PathId path) const { return nodes_[static_cast<std::size_t>(path)]; }
-  [[nodiscard]] PathId intern(Key key);
+  [[nodiscard]] std::string_view name(const Node& node) const {
+    return std::string_view(names_).substr(node.kind == StepKind::kIndex ? 0 : node.step, node.name_size);
+  }
+  [[nodiscard]] static std::size_t hash(PathId parent, StepKind kind, std::size_t index, std::string_view name);
+  [[nodiscard]] PathId intern(PathId parent, StepKind kind, std::size_t index, std::string_view name);
+  [[nodiscard]] PathId enumerate(PathId parent, StepKind kind, std::size_t count);
+  void set_name(PathId first, std::size_t offset, std::string_view name);
+  [[nodiscard]] Node part_of(PathId parent, StepKind kind) const;
+  [[nodiscard]] Name keep_name(std::string_view name);
+  void grow_slots();
 
   std::vector<Node> nodes_;
-  std::unordered_map<Key, PathId, KeyHash> ids_;
+  std::string names_;
+  std::array<Name, 64> lately_;       // names kept lately, by a hash: most objects have the same few keys
+  std::vector<std::uint32_t> slots_;  // open addressing: ids of the paths that were made one by one
+  std::size_t slots_used_ = 0;
 };
 
 // Interned chains of transformations, oldest first: "strip", "json", "split(\"</think>\")", "pystr", ...
@@ -122,11 +147,10 @@ class ContextTable {
   [[nodiscard]] std::size_t size() const { return contexts_.size(); }
 
  private:
-  struct Hash {
-    std::size_t operator()(const Context& context) const;
-  };
+  void grow_slots();
+
   std::vector<Context> contexts_;
-  std::unordered_map<Context, ContextId, Hash> ids_;
+  std::vector<std::uint32_t> slots_;  // open addressing: id + 1
 };
 
 // A piece of template text, or a string constant inside an expression, and where it stands (1-based, byte columns).

@@ -6,17 +6,6 @@
 namespace rondo::text {
 namespace {
 
-bool has_source(RunKind kind) { return kind == RunKind::kLiteral || kind == RunKind::kData; }
-
-// True when `next` goes on exactly where `last` ended, so that one run can stand for both.
-bool continues(const Run& last, const Run& next) {
-  if (last.kind != next.kind || last.origin != next.origin || last.context != next.context ||
-      last.chain != next.chain || last.expression != next.expression)
-    return false;
-  if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
-  return last.kind == RunKind::kSerialiser;
-}
-
 std::string describe_context(const Context& context, const Origins& origins) {
   std::string out;
   if (context.message != kNoMessage) out += " message " + std::to_string(context.message);
@@ -60,23 +49,6 @@ Text Text::made(RunKind kind, std::string_view bytes, PathId path, ContextId con
   run.chain = chain;
   out.append(bytes, run);
   return out;
-}
-
-void Text::append_run(const Run& run) {
-  if (run.size == 0) return;
-  if (!runs_.empty() && continues(runs_.back(), run)) {
-    runs_.back().size += run.size;
-    runs_.back().source_size += run.source_size;
-    return;
-  }
-  runs_.push_back(run);
-}
-
-void Text::append(std::string_view bytes, Run run) {
-  run.size = static_cast<std::uint32_t>(bytes.size());
-  if (has_source(run.kind)) run.source_size = run.size;
-  bytes_.append(bytes);
-  append_run(run);
 }
 
 void Text::append(const Text& other) {

@@ -74,7 +74,14 @@ class Text {
   // Appends bytes [begin, end) of `other` without making a temporary.  REQUIRES: begin <= end <= other.size().
   void append(const Text& other, std::size_t begin, std::size_t end);
   // Appends `bytes` with the origin that `run` describes; run.size is set from `bytes`.
-  void append(std::string_view bytes, Run run);
+  void append(std::string_view bytes, Run run) {
+    run.size = static_cast<std::uint32_t>(bytes.size());
+    if (has_source(run.kind)) run.source_size = run.size;
+    bytes_.append(bytes);
+    append_run(run);
+  }
+  // Appends bytes without a run, for texts that have none.  REQUIRES: runs().empty().
+  void append_untraced(std::string_view bytes) { bytes_.append(bytes); }
   void reserve(std::size_t bytes, std::size_t runs);
 
   // Bytes [begin, end) with their runs.  A kEscaped run that is cut keeps its whole source range.
@@ -97,7 +104,25 @@ class Text {
   bool operator==(const Text&) const = default;
 
  private:
-  void append_run(const Run& run);
+  // Template text and data: each byte has a byte of the source.
+  [[nodiscard]] static bool has_source(RunKind kind) { return kind == RunKind::kLiteral || kind == RunKind::kData; }
+  // True when `next` goes on exactly where `last` ended, so that one run can stand for both.
+  [[nodiscard]] static bool continues(const Run& last, const Run& next) {
+    if (last.kind != next.kind || last.origin != next.origin || last.context != next.context ||
+        last.chain != next.chain || last.expression != next.expression)
+      return false;
+    if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
+    return last.kind == RunKind::kSerialiser;
+  }
+  void append_run(const Run& run) {
+    if (run.size == 0) return;
+    if (!runs_.empty() && continues(runs_.back(), run)) {
+      runs_.back().size += run.size;
+      runs_.back().source_size += run.source_size;
+    } else {
+      runs_.push_back(run);
+    }
+  }
 
   std::string bytes_;
   std::vector<Run> runs_;
