@@ -33,17 +33,6 @@ UndefinedInfo* make_info(Runtime& runtime) {
   return new (runtime.heap.allocate(sizeof(UndefinedInfo), alignof(UndefinedInfo))) UndefinedInfo;
 }
 
-Value missing(Runtime& runtime, const Value& object, std::string_view name) {
-  UndefinedInfo* info = make_info(runtime);
-  info->name = name;
-  info->object_type = runtime.heap.copy(object_type(object));
-  // That a member is absent is something the template saw of the input, too.
-  if (runtime.is_reading() && object.is_dict() && object.has_path()) {
-    runtime.add_read(runtime.origins.paths.member(object.path(), name));
-  }
-  return Value::undefined(info);
-}
-
 Value missing_element(Runtime& runtime, const Value& object, const Value& key) {
   UndefinedInfo* info = make_info(runtime);
   info->name = runtime.heap.copy(repr(runtime, key));
@@ -95,7 +84,7 @@ Value get_element(Runtime& runtime, const Value& object, const Value& key) {
   if (!key.is_string()) return missing_element(runtime, object, key);
   const std::string_view name = bytes_of(runtime, key);
   if (std::optional<Value> found = find_attribute(runtime, object, name)) return *found;
-  return missing(runtime, object, name);
+  return missing_attribute(runtime, object, name);
 }
 
 // Python's slice.indices(): the elements that a slice picks out of `size`.
@@ -327,6 +316,17 @@ std::string undefined_message(const Value& value) {
   return "'" + object + "' has no attribute " + quote + name + quote;
 }
 
+Value missing_attribute(Runtime& runtime, const Value& object, std::string_view name) {
+  UndefinedInfo* info = make_info(runtime);
+  info->name = name;
+  info->object_type = object.is_dict() ? "dict object" : runtime.heap.copy(object_type(object));
+  // That a member is absent is something the template saw of the input, too.
+  if (runtime.is_reading() && object.is_dict() && object.has_path()) {
+    runtime.add_read(runtime.origins.paths.member(object.path(), name));
+  }
+  return Value::undefined(info);
+}
+
 void require_defined(Runtime& runtime, const Value& value) {
   if (value.is_undefined()) runtime.fail(undefined_message(value));
 }
@@ -359,7 +359,7 @@ Value get_attr(Runtime& runtime, const Value& object, std::string_view name) {
   } else if (!found && object.is_object()) {
     found = object.as_object().element(runtime, make_computed(runtime, name));
   }
-  if (!found) return missing(runtime, object, name);
+  if (!found) return missing_attribute(runtime, object, name);
   runtime.note(*found);
   return *found;
 }
@@ -426,7 +426,7 @@ bool is_iterable(Runtime& runtime, const Value& value) {
 
 std::vector<Value> unpack_items(Runtime& runtime, const Value& value, std::size_t count) {
   if (!is_iterable(runtime, value)) runtime.fail("cannot unpack non-iterable " + type_name(value) + " object");
-  std::vector<Value> items = value.is_sequence() ? items_of(runtime, value) : collect(runtime, value);
+  std::vector<Value> items = collect(runtime, value);
   const std::string expected = "(expected " + std::to_string(count);
   if (items.size() < count) {
     runtime.fail("not enough values to unpack " + expected + ", got " + std::to_string(items.size()) + ")");

@@ -175,8 +175,7 @@ bool compare(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
     case CompareOp::kIn: return contains(runtime, right, left);
     case CompareOp::kNotIn: return !contains(runtime, right, left);
     case CompareOp::kEq:
-    case CompareOp::kNe:
-      return equals(runtime, left, right) == (op == CompareOp::kEq);
+    case CompareOp::kNe: return equals(runtime, left, right) == (op == CompareOp::kEq);
     default: return ordered(runtime, op, left, right);
   }
 }

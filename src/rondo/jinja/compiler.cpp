@@ -1,6 +1,7 @@
 #include "jinja/compiler.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +33,21 @@ std::uint32_t stack_size(const Program& program) {
   return size;
 }
 
+// Markup comes from autoescape blocks and from filters; any filter but the few that templates use all the time counts.
+bool may_have_markup(const Program& program) {
+  static constexpr std::string_view kPlain[] = {"capitalize", "count",  "default", "first",   "join",   "last",
+                                                "length",     "list",   "lower",   "replace", "string", "tojson",
+                                                "trim",       "upper",  "items",   "indent",  "int",    "selectattr",
+                                                "rejectattr", "reject", "dictsort"};
+  return std::any_of(program.code.begin(), program.code.end(), [&](const Instruction& instruction) {
+    if (instruction.op == Op::kAutoescape) return true;
+    if (instruction.op == Op::kLoadName) return program.names[instruction.a] == "lipsum";
+    if (instruction.op != Op::kFilter) return false;
+    const std::string& name = program.names[instruction.b];
+    return std::find(std::begin(kPlain), std::end(kPlain), name) == std::end(kPlain);
+  });
+}
+
 class Compiler {
  public:
   Compiler(Tree tree, std::string source, const std::string& name) : tree_(std::move(tree)), name_(name) {
@@ -54,6 +70,7 @@ class Compiler {
     program_.names = names_.all();
     for (const std::string& text : program_.names) program_.name_infos.push_back(name_info(text));
     program_.stack_size = stack_size(program_);
+    program_.may_have_markup = may_have_markup(program_);
     program_.literal_texts = std::move(tree_.literal_texts);
     program_.literals = std::move(tree_.literals);
     program_.undeclared.assign(undeclared_.begin(), undeclared_.end());
@@ -267,10 +284,35 @@ class Compiler {
       if (item->kind == ExprKind::kText) {
         emit(Op::kText, item->place, item->literal);
       } else {
-        expression(*item);
-        emit(Op::kEmit, item->start, expression_number(item->start));
+        output_expression(*item);
       }
     }
+  }
+
+  void output_expression(const Expr& node) {
+    const std::uint32_t number = expression_number(node.start);
+    if (node.kind == ExprKind::kString) {
+      emit(Op::kEmitString, node.start, node.literal);
+      return;
+    }
+    if (node.kind == ExprKind::kConcat) {
+      items(node.items);
+      emit(Op::kEmitConcat, node.start, number, static_cast<std::uint32_t>(node.items.size()));
+      return;
+    }
+    sum(node, number);
+    emit(Op::kEmit, node.start, number);
+  }
+
+  // A chain of `+` that is written: what is certain to be concatenated can go out piece by piece.
+  void sum(const Expr& node, std::uint32_t number) {
+    if (node.kind != ExprKind::kBinary || node.token != TokenKind::kAdd) {
+      expression(node);
+      return;
+    }
+    sum(*node.items[0], number);
+    expression(*node.items[1]);
+    emit(Op::kAddPart, node.place, number);
   }
 
   // Counts output expressions from 1, as far as text::Run can tell them apart.
@@ -300,10 +342,9 @@ class Compiler {
     std::vector<std::uint32_t> exits;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       const Expr& test = *node.items[i];
-      const std::uint32_t jump = condition(test, kTestOfIf);
-      emit(Op::kGuard, test.start, 0, 0, negated(test));
+      const std::uint32_t jump = condition(test, kTestOfIf | negated(test));
       body(node.branches[i]);
-      exits.push_back(emit(Op::kJump, test.start));
+      exits.push_back(emit(Op::kLeaveIf, test.start));
       land(jump);
     }
     if (!node.else_body.empty()) {
@@ -311,8 +352,8 @@ class Compiler {
       emit(Op::kGuard, node.place, 0, 0, static_cast<std::uint8_t>(flag | kTestElse));
       body(node.else_body);
     }
+    exits.push_back(emit(Op::kLeaveIf, node.place));
     for (const std::uint32_t exit : exits) land(exit);
-    emit(Op::kLeaveIf, node.place);
     soft_ = soft;
   }
 
@@ -641,6 +682,13 @@ class Compiler {
 
   void number(const Expr& node) {
     const bool is_float = node.kind == ExprKind::kFloat;
+    std::int32_t small = 0;
+    const char* const end = node.text.data() + node.text.size();
+    const auto [read_to, error] = std::from_chars(node.text.data(), end, small);
+    if (!is_float && error == std::errc() && read_to == end) {
+      emit(Op::kPushInteger, node.place, static_cast<std::uint32_t>(small));
+      return;
+    }
     const auto found = std::find_if(program_.numbers.begin(), program_.numbers.end(), [&](const NumberConstant& n) {
       return n.is_float == is_float && n.text == node.text;
     });
@@ -675,12 +723,23 @@ class Compiler {
       }
     }
     expression(*node.items[0]);
-    emit(Op::kGetAttr, node.place, name(node.text));
+    const NameId id = name(node.text);
+    Instruction& last = program_.code.back();
+    if (last.op == Op::kLoadSlot && node.items[0]->kind == ExprKind::kName && last.b <= 0xFFFF) {
+      last = {Op::kSlotAttr, 0, static_cast<std::uint16_t>(last.b), last.a, id};
+      program_.places.back() = node.place;
+      return;
+    }
+    emit(Op::kGetAttr, node.place, id);
   }
 
   void subscript(const Expr& node) {
     expression(*node.items[0]);
     const Expr& key = *node.items[1];
+    if (key.kind == ExprKind::kString) {
+      emit(Op::kGetMember, node.place, key.literal, name(tree_.literal_texts[key.literal]));
+      return;
+    }
     if (key.kind != ExprKind::kSlice) {
       expression(key);
       emit(Op::kGetItem, node.place);

@@ -261,7 +261,8 @@ Value float_ratio(Runtime& runtime, const Value& self, const Args& args) {
   double numerator = self.as_float();
   BigInt denominator(1);
   for (; std::trunc(numerator) != numerator; numerator *= 2) denominator = denominator + denominator;
-  return jinja::make_tuple(runtime, {make_integer(runtime, BigInt::truncate(numerator)), make_integer(runtime, denominator)});
+  return jinja::make_tuple(runtime,
+                           {make_integer(runtime, BigInt::truncate(numerator)), make_integer(runtime, denominator)});
 }
 
 constexpr auto kListMethods = std::to_array<Method>({

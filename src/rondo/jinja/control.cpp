@@ -10,27 +10,20 @@ void Control::log(bool outcome, std::uint32_t node, std::uint8_t flag) {
   tests_.pop_back();
   runtime_.end_reading(test.outer);
   const std::span<const text::PathId> reads = std::span(runtime_.reads).subspan(test.reads_begin);
-  read_generation_prompt_ = generation_prompt_ != text::PathId::kNone &&
-                            std::find(reads.begin(), reads.end(), generation_prompt_) != reads.end();
-  if ((flag & kTestOfIf) != 0) {
-    If& current = ifs_.back();
-    for (const text::PathId path : reads) {
-      const std::int32_t message = runtime_.origins.paths.message(path);
-      if (message == text::kNoMessage || message == current.message) continue;
-      current.several = current.message != text::kNoMessage;
-      current.message = message;
-      if (current.several) break;
-    }
+  read_generation_prompt_ = false;
+  If* const current = (flag & kTestOfIf) != 0 ? &ifs_.back() : nullptr;
+  for (const text::PathId path : reads) {
+    read_generation_prompt_ = read_generation_prompt_ || path == generation_prompt_;
+    if (current == nullptr || current->several) continue;
+    const std::int32_t message = runtime_.origins.paths.message(path);
+    if (message == text::kNoMessage || message == current->message) continue;
+    current->several = current->message != text::kNoMessage;
+    current->message = message;
   }
   runtime_.heap.charge(sizeof(Decision) + reads.size_bytes());
-  Decision& decision = decisions_.emplace_back();
-  decision.line = runtime_.line();
-  decision.column = runtime_.column();
-  decision.node = node;
-  decision.context = runtime_.context;
-  decision.reads_begin = static_cast<std::uint32_t>(test.reads_begin);
-  decision.reads_end = static_cast<std::uint32_t>(runtime_.reads.size());
-  decision.outcome = outcome;
+  decisions_.push_back({runtime_.line(), runtime_.column(), node, runtime_.context,
+                        static_cast<std::uint32_t>(test.reads_begin), static_cast<std::uint32_t>(runtime_.reads.size()),
+                        outcome});
 }
 
 void Control::enter_branch(std::uint8_t flag) {

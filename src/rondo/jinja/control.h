@@ -25,11 +25,14 @@ class Control {
   void begin_test() {
     if (runtime_.tracing) tests_.push_back({runtime_.reads.size(), runtime_.begin_reading()});
   }
+  // Of an if statement: if it holds, its branch begins.
   void end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
-    if (runtime_.tracing) log(outcome, node, flag);
+    if (!runtime_.tracing) return;
+    log(outcome, node, flag);
+    if (outcome && (flag & kTestOfIf) != 0) guard(flag);
   }
 
-  // If statements: around the statement, and on entry to the branch that is taken.
+  // If statements: around the statement, and on entry to its else branch.
   void enter_if() { ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false}); }
   void guard(std::uint8_t flag) {
     const If& current = ifs_.back();

@@ -169,10 +169,10 @@ TEST_CASE("control: decisions name their place and what they read") {
   CHECK(first.line == 2);
   CHECK(first.column == 7);
   CHECK_FALSE(first.outcome);
-  CHECK(reads(first) == "messages[0] messages[0].role ");
+  CHECK(reads(first) == "messages[0].role ");
   CHECK(second.node == first.node);
   CHECK(second.outcome);
-  CHECK(reads(second) == "messages[1] messages[1].role messages[1].missing ");
+  CHECK(reads(second) == "messages[1].role messages[1].missing ");
   CHECK(rendered.decisions[2].node != first.node);
   CHECK(reads(rendered.decisions[2]) == "tools ");
   CHECK(render("{% for i in range(3) %}{% if i == 1 %}{% endif %}{% endfor %}").decisions.size() == 3);

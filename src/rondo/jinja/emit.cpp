@@ -14,6 +14,8 @@ namespace {
 using text::Context;
 using text::ContextId;
 
+bool is_leaf(const String& string) { return string.data != nullptr || string.size == 0; }
+
 // Goes through the leaves of a concatenation from left to right, without joining it.
 class Leaves {
  public:
@@ -28,7 +30,7 @@ class Leaves {
     while (size_ != 0) {
       const Leaf top = stack()[--size_];
       const String& string = *top.string;
-      if (string.data != nullptr || string.size == 0) {
+      if (is_leaf(string)) {
         out = top;
         return true;
       }
@@ -114,23 +116,36 @@ void check_size(Runtime& runtime, std::size_t size) {
                "template writes more than " + std::to_string(runtime.options.limits.output_bytes) + " bytes");
 }
 
+// `stamp`: see Leaves::Leaf.  `under`: emission_context() of the whole.
+void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextId under, text::Text& out) {
+  const char* bytes = string.data;
+  for (text::Run run : std::span(string.runs, string.run_count)) {
+    const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
+    run.context = stamped(runtime, made, under);
+    if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
+    out.append(std::string_view(bytes, run.size), run);
+    bytes += run.size;
+  }
+}
+
 void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
   const ContextId under = emission_context(runtime, string);
+  if (is_leaf(string)) {
+    emit_leaf(runtime, string, ContextId::kNone, under, out);
+    return;
+  }
   Leaves leaves(string);
   for (Leaves::Leaf leaf; leaves.next(leaf);) {
     runtime.spend();
-    const char* bytes = leaf.string->data;
-    for (text::Run run : std::span(leaf.string->runs, leaf.string->run_count)) {
-      const ContextId made = run.context == ContextId::kNone ? leaf.stamp : run.context;
-      run.context = stamped(runtime, made, under);
-      if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
-      out.append(std::string_view(bytes, run.size), run);
-      bytes += run.size;
-    }
+    emit_leaf(runtime, *leaf.string, leaf.stamp, under, out);
   }
 }
 
 void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
+  if (is_leaf(string)) {
+    out.append_untraced({string.data, string.size});
+    return;
+  }
   Leaves leaves(string);
   for (Leaves::Leaf leaf; leaves.next(leaf);) {
     runtime.spend();

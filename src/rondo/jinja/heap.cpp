@@ -37,13 +37,7 @@ Heap::~Heap() {
   pool_.give_back(blocks_);
 }
 
-void Heap::charge(std::size_t bytes) {
-  require(bytes);
-  used_ += bytes;
-}
-
-void Heap::require(std::size_t bytes) const {
-  if (used_ <= limit_ && bytes <= limit_ - used_) return;
+void Heap::out_of_memory() const {
   Error error;
   error.code = ErrorCode::kLimit;
   error.message = "template needs more than " + std::to_string(limit_ / kBytesPerMegabyte) + " MiB of memory";
@@ -86,14 +80,7 @@ const BigInt* Heap::keep(BigInt value) {
   return &make_object<Kept<BigInt>>(std::move(value))->content;
 }
 
-const text::Text* Heap::keep(text::Text text) {
-  charge(text.size() + text.runs().size_bytes());
-  return &make_object<Kept<text::Text>>(std::move(text))->content;
-}
-
-const json::Value* Heap::keep(json::Value value) {
-  return &make_object<Kept<json::Value>>(std::move(value))->content;
-}
+const json::Value* Heap::keep(json::Value value) { return &make_object<Kept<json::Value>>(std::move(value))->content; }
 
 std::string Object::repr(Runtime&) { return "<" + object_type() + ">"; }
 

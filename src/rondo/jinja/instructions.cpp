@@ -8,6 +8,7 @@ namespace {
 constexpr std::array kOpNames = {
     "push_none",
     "push_bool",
+    "push_integer",
     "push_number",
     "push_string",
     "push_undefined_choice",
@@ -15,6 +16,7 @@ constexpr std::array kOpNames = {
     "load_slot",
     "load_outer",
     "load_name",
+    "slot_attr",
     "store_slot",
     "clear_slot",
     "copy_slot",
@@ -24,6 +26,7 @@ constexpr std::array kOpNames = {
     "set_member",
     "get_attr",
     "get_item",
+    "get_member",
     "slice",
     "loop_attr",
     "list",
@@ -64,6 +67,9 @@ constexpr std::array kOpNames = {
     "break",
     "continue",
     "text",
+    "emit_string",
+    "add_part",
+    "emit_concat",
     "emit",
     "begin_capture",
     "end_capture",
@@ -81,13 +87,16 @@ std::string operands(const Program& program, const Instruction& instruction) {
   switch (instruction.op) {
     case Op::kPushNumber: return " " + program.numbers[instruction.a].text;
     case Op::kPushString:
+    case Op::kEmitString:
     case Op::kEqualsString:
+    case Op::kGetMember:
     case Op::kText: return " " + text::quoted(program.literal_texts[instruction.a]);
     case Op::kLoadSlot: return number(instruction.a) + name(instruction.b);
     case Op::kLoadOuter: return number(instruction.a) + name(instruction.b) + " out" + number(instruction.small);
     case Op::kLoadName:
     case Op::kSetMember:
     case Op::kGetAttr: return name(instruction.a);
+    case Op::kSlotAttr:
     case Op::kResolveSlot:
     case Op::kBindMissing: return number(instruction.a) + name(instruction.b);
     case Op::kCopySlot: return number(instruction.a) + number(instruction.b) + " out" + number(instruction.small);
@@ -122,8 +131,11 @@ std::string operands(const Program& program, const Instruction& instruction) {
     case Op::kJumpIfTrue:
     case Op::kJumpIfBound:
     case Op::kForNext:
+    case Op::kLeaveIf:
+    case Op::kAddPart:
     case Op::kForEnd:
     case Op::kBreak:
+    case Op::kPushInteger:
     case Op::kContinue: return number(instruction.a);
     default: return {};
   }

@@ -17,6 +17,7 @@ enum class Op : std::uint8_t {
   // Values.  "push", "pop" and "top" speak of the value stack.
   kPushNone,
   kPushBool,             // flag
+  kPushInteger,          // a: its bits, a signed 32-bit number
   kPushNumber,           // a: number
   kPushString,           // a: literal
   kPushUndefinedChoice,  // what an inline if without else gives when it fails
@@ -24,6 +25,7 @@ enum class Op : std::uint8_t {
   kLoadSlot,        // a: slot, b: name (for the message if it is undefined)
   kLoadOuter,       // a: slot, b: name, small: how many functions out
   kLoadName,        // a: name
+  kSlotAttr,        // a: slot, b: name of the attribute, small: name of the variable
   kStoreSlot,       // a: slot; flag: an assignment that may bind a message (set)
   kClearSlot,       // a: slot
   kCopySlot,        // a: slot from slot b of the function `small` out
@@ -33,13 +35,14 @@ enum class Op : std::uint8_t {
   kSetMember,       // a: name; pop a namespace, pop the value
   kGetAttr,         // a: name
   kGetItem,
-  kSlice,     // pop step, stop, start, object
-  kLoopAttr,  // a: LoopAttr, small: how many loops out
-  kList,      // a: count
-  kTuple,     // a: count
-  kDict,      // a: count of pairs
-  kConcat,    // a: count
-  kBinary,    // flag: BinaryOp (runtime.h)
+  kGetMember,  // a: literal, b: name; object['name']
+  kSlice,      // pop step, stop, start, object
+  kLoopAttr,   // a: LoopAttr, small: how many loops out
+  kList,       // a: count
+  kTuple,      // a: count
+  kDict,       // a: count of pairs
+  kConcat,     // a: count
+  kBinary,     // flag: BinaryOp (runtime.h)
   kNegative,
   kPositive,
   kNot,
@@ -62,11 +65,11 @@ enum class Op : std::uint8_t {
   kJumpIfBound,  // a: target, b: slot; if the parameter was given
   kBindMissing,  // a: slot, b: name; the parameter was not given and has no default
   // Conditions and the control context.
-  kBeginTest,  // from here on what is read belongs to a condition
-  kEndTest,    // a: target if false, b: node, flag: TestFlag
-  kEnterIf,    // before the first condition of an if statement
-  kGuard,      // flag: TestFlag; on entry to a branch: bind what the conditions say
-  kLeaveIf,
+  kBeginTest,    // from here on what is read belongs to a condition
+  kEndTest,      // a: target if false, b: node, flag: TestFlag; if true, a branch of an if statement begins
+  kEnterIf,      // before the first condition of an if statement
+  kGuard,        // flag: TestFlag; on entry to the else branch: bind what the conditions say
+  kLeaveIf,      // a: target
   kEnterChoice,  // flag: TestFlag; inside the taken branch of an inline if
   kLeaveChoice,
   // Loops.
@@ -78,8 +81,12 @@ enum class Op : std::uint8_t {
   kBreak,         // a: target
   kContinue,      // a: target
   // Output.
-  kText,  // a: literal
-  kEmit,  // pop; a: number of the output expression, 0 if it has none; flag: 1 without escaping
+  kText,        // a: literal
+  kEmitString,  // a: literal; escaped under autoescape
+  kAddPart,     // a: as kEmit; pop right and left of a `+` whose result is to be written: write left at once if that is
+                // the same, else add; push what remains to be written
+  kEmitConcat,  // b: count, a: as kEmit; writes that many values on the stack one after the other, as `~` joins them
+  kEmit,        // pop; a: number of the output expression, 0 if it has none; flag: 1 without escaping
   kBeginCapture,
   kEndCapture,  // push the text; flag: 1 marks it safe if autoescape is on
   kAutoescape,  // pop; sets autoescape to its truth
@@ -184,6 +191,7 @@ struct Program {
   std::vector<std::string> undeclared;
   std::vector<std::string> compared_roles;
   bool has_generation = false;
+  bool may_have_markup = false;  // something in the template can make a string that counts as escaped
 };
 
 [[nodiscard]] std::string_view to_string(Op op);

@@ -37,6 +37,8 @@ bool erase_item(Runtime& runtime, Dict& dict, const Value& key);
 // Adds what dict.update() takes: a dict or an iterable of pairs.
 void update_dict(Runtime& runtime, Dict& dict, const Value& from);
 
+// What object.name gives if there is no such attribute or member.  `name` must outlive the render.
+[[nodiscard]] Value missing_attribute(Runtime& runtime, const Value& object, std::string_view name);
 // The message of an undefined value: "'x' is undefined".
 [[nodiscard]] std::string undefined_message(const Value& value);
 // Fails with it if the value is undefined.

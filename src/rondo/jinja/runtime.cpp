@@ -55,19 +55,19 @@ text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {
   return cached.result;
 }
 
-void Runtime::add_read(text::PathId path) {
-  constexpr std::size_t kFew = 12;  // the same value is mostly read again soon
-  const std::size_t first = reads.size() - std::min(reads.size() - reading_from_, kFew);
-  if (std::find(reads.begin() + static_cast<std::ptrdiff_t>(first), reads.end(), path) == reads.end())
-    reads.push_back(path);
+text::Text* Runtime::borrow_text() {
+  if (state_->spare_texts.empty()) return state_->texts.emplace_back(std::make_unique<text::Text>()).get();
+  text::Text* text = state_->spare_texts.back();
+  state_->spare_texts.pop_back();
+  return text;
 }
 
-void Runtime::note_slowly(const Value& value) {
-  if (value.has_path()) {
-    add_read(value.path());
-    return;
-  }
-  if (!value.is_string()) return;
+void Runtime::give_back(text::Text* text) {
+  text->clear();
+  state_->spare_texts.push_back(text);
+}
+
+void Runtime::note_runs(const Value& value) {
   for (const text::Run& run : runs_of(*this, value)) {
     if (run.path() != text::PathId::kNone) add_read(run.path());
   }

@@ -97,15 +97,30 @@ class Runtime {
   // All that was read so far, in order.
   std::vector<text::PathId> reads;
   // REQUIRES: is_reading().
-  void add_read(text::PathId path);
+  void add_read(text::PathId path) {
+    // The same value is mostly read again soon, if at all.
+    const std::size_t count = reads.size() - reading_from_;
+    if (count > 0 && reads.back() == path) return;
+    if (count > 1 && reads[reads.size() - 2] == path) return;
+    reads.push_back(path);
+  }
   // Notes a read of the value: its path, or for a string without one the paths of its runs.
   void note(const Value& value) {
-    if (is_reading()) note_slowly(value);
+    if (!is_reading()) return;
+    if (value.has_path()) {
+      add_read(value.path());
+    } else if (value.is_string()) {
+      note_runs(value);
+    }
   }
 
   // Nesting of calls and values, see DepthGuard.
   void enter();
   void leave() { --depth_; }
+
+  // An empty text to build a string in; give it back, its memory will be used again.
+  [[nodiscard]] text::Text* borrow_text();
+  void give_back(text::Text* text);
 
   // `chain` with a step behind it; remembered, so cheap.
   [[nodiscard]] text::ChainId extend(text::ChainId chain, std::string_view step);
@@ -117,7 +132,7 @@ class Runtime {
  private:
   [[noreturn]] void out_of_fuel() const;
   [[noreturn]] void out_of_iterations() const;
-  void note_slowly(const Value& value);
+  void note_runs(const Value& value);
 
   std::uint64_t fuel_;
   std::uint64_t iterations_;
@@ -153,7 +168,7 @@ class DepthGuard {
 // Text that the template made (kComputed) under the current context; bytes are copied.
 [[nodiscard]] Value make_computed(Runtime& runtime, std::string_view bytes, text::PathId path = text::PathId::kNone);
 // A string with the bytes and runs of `text`: what a macro, set block or filter block wrote.
-[[nodiscard]] Value make_string(Runtime& runtime, text::Text text);
+[[nodiscard]] Value make_string(Runtime& runtime, const text::Text& text);
 [[nodiscard]] Value make_list(Runtime& runtime, std::span<const Value> items);
 [[nodiscard]] Value make_tuple(Runtime& runtime, std::span<const Value> items);
 [[nodiscard]] inline Value make_tuple(Runtime& runtime, std::initializer_list<Value> items) {
@@ -173,6 +188,9 @@ class DepthGuard {
 // Members of a dict or namespace.  Keys of input dicts: use key_of for the one with its origin.
 [[nodiscard]] std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& dict);
 [[nodiscard]] Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry);
+// Key and value of member `i` of a dict that is still in the input.  REQUIRES of both: dict.source != nullptr.
+[[nodiscard]] Value source_key(Runtime& runtime, const Dict& dict, std::size_t i);
+[[nodiscard]] const Value& source_member(Runtime& runtime, Dict& dict, std::size_t i);
 // nullptr if there is no such key or it is not hashable.
 [[nodiscard]] Value* find_item(Runtime& runtime, Dict& dict, const Value& key);
 [[nodiscard]] Value* find_item(Runtime& runtime, Dict& dict, std::string_view key);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "jinja/runtime.h"
 
@@ -19,6 +21,8 @@ struct Runtime::State {
   };
   std::array<ChainSlot, 64> chains;
   std::unordered_map<std::string_view, Value> globals;
+  std::vector<std::unique_ptr<text::Text>> texts;  // all that were ever borrowed
+  std::vector<text::Text*> spare_texts;
   // Emission: the context that bytes of context `from` get under context `under`.
   text::ContextId from = text::ContextId::kNone;
   text::ContextId under = text::ContextId::kNone;

@@ -1,6 +1,7 @@
 #include "jinja/strings.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
 #include <limits>
@@ -237,10 +238,10 @@ void StringBuilder::append(const Value& string, std::string_view step) {
 
 void StringBuilder::check() {
   unchecked_ = 0;
-  runtime_.heap.require(text_.size() + text_.runs().size_bytes());
+  runtime_.heap.require(text_->size() + text_->runs().size_bytes());
 }
 
-Value StringBuilder::finish(text::PathId path) { return make_string(runtime_, std::move(text_)).with_path(path); }
+Value StringBuilder::finish(text::PathId path) { return make_string(runtime_, *text_).with_path(path); }
 
 Rewriter::Rewriter(Runtime& runtime, const Value& source, std::string_view step)
     : runtime_(runtime),
@@ -381,20 +382,22 @@ void log_probe(Runtime& runtime, std::string_view operation, const Value& consta
   for (const Run& run : runs_of(runtime, constant)) {
     if (is_input(run)) return;
   }
-  std::vector<text::PathId> paths;
+  constexpr std::size_t kMostPaths = 8;  // a text of many messages says little about any of them
+  std::array<text::PathId, kMostPaths> paths;
+  std::size_t count = 0;
   const auto add = [&](text::PathId path) {
     if (runtime.origins.paths.message(path) == text::kNoMessage) return;
-    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    const auto end = paths.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::find(paths.begin(), end, path) == end) paths[count++] = path;
   };
   if (subject.has_path()) add(subject.path());
   if (subject.is_string()) {
-    constexpr std::size_t kMostPaths = 8;  // a text of many messages says little about any of them
     for (const Run& run : runs_of(runtime, subject)) {
-      if (paths.size() >= kMostPaths) break;
+      if (count == kMostPaths) break;
       if (run.kind == RunKind::kData || run.kind == RunKind::kEscaped) add(run.path());
     }
   }
-  for (const text::PathId path : paths) {
+  for (const text::PathId path : std::span(paths).first(count)) {
     Probe probe;
     probe.line = runtime.line();
     probe.operation = operation;

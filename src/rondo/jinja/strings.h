@@ -67,14 +67,17 @@ inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
 // Collects bytes and runs; finish() makes the string.
 class StringBuilder {
  public:
-  explicit StringBuilder(Runtime& runtime) : runtime_(runtime) {}
+  explicit StringBuilder(Runtime& runtime) : runtime_(runtime), text_(runtime.borrow_text()) {}
+  ~StringBuilder() { runtime_.give_back(text_); }
+  StringBuilder(const StringBuilder&) = delete;
+  StringBuilder& operator=(const StringBuilder&) = delete;
 
   void append(std::string_view bytes, const text::Run& run) {
     if (bytes.empty()) return;
     if (runtime_.tracing) {
-      text_.append(bytes, run);
+      text_->append(bytes, run);
     } else {
-      text_.append_untraced(bytes);
+      text_->append_untraced(bytes);
     }
     unchecked_ += bytes.size() + sizeof(text::Run);
     if (unchecked_ > kCheckBytes) check();
@@ -84,8 +87,8 @@ class StringBuilder {
   void append(const Value& string, std::string_view step = {});
   void append_computed(std::string_view bytes) { append(bytes, computed_run(runtime_)); }
 
-  [[nodiscard]] std::size_t size() const { return text_.size(); }
-  [[nodiscard]] const std::string& bytes() const { return text_.bytes(); }
+  [[nodiscard]] std::size_t size() const { return text_->size(); }
+  [[nodiscard]] const std::string& bytes() const { return text_->bytes(); }
   [[nodiscard]] Value finish(text::PathId path = text::PathId::kNone);
 
  private:
@@ -94,7 +97,7 @@ class StringBuilder {
   void check();
 
   Runtime& runtime_;
-  text::Text text_;
+  text::Text* text_;
   std::size_t unchecked_ = 0;
 };
 

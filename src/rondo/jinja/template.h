@@ -85,14 +85,14 @@ struct Probe {
 struct Rendered {
   text::Text text;
   text::Origins origins;
-  std::vector<Decision> decisions;   // in the order of evaluation
-  std::vector<text::PathId> reads;   // of all decisions
+  std::vector<Decision> decisions;  // in the order of evaluation
+  std::vector<text::PathId> reads;  // of all decisions
   std::vector<Strip> strips;
   std::vector<Probe> probes;
   // {% generation %} blocks, as byte ranges of the text.
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks;
 
-  // The input values that a condition looked at, each once, in the order of first reading.
+  // The input values that a condition looked at, in order; what was read again at once is not repeated.
   [[nodiscard]] std::span<const text::PathId> reads_of(const Decision& decision) const {
     return std::span(reads).subspan(decision.reads_begin, decision.reads_end - decision.reads_begin);
   }

@@ -1,5 +1,6 @@
 // json.dumps with origins, and its inverse.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "jinja/filters.h"
@@ -43,11 +44,22 @@ std::string json_escape(char32_t c, const JsonStyle& style) {
   return out;
 }
 
-bool is_plain(char c, const JsonStyle& style) {
-  const auto byte = static_cast<unsigned char>(c);
-  if (byte < 0x20 || c == '"' || c == '\\') return false;
-  if (byte >= 0x7F) return !style.ensure_ascii;
-  return !style.html_safe || (c != '<' && c != '>' && c != '&' && c != '\'');
+// Which bytes JSON writes as they are.
+using PlainBytes = std::array<bool, 256>;
+
+constexpr PlainBytes plain_bytes(bool ensure_ascii, bool html_safe) {
+  PlainBytes out{};
+  for (std::size_t byte = 0x20; byte < out.size(); ++byte) {
+    const bool is_markup = byte == '<' || byte == '>' || byte == '&' || byte == '\'';
+    out[byte] = byte != '"' && byte != '\\' && !(ensure_ascii && byte >= 0x7F) && !(html_safe && is_markup);
+  }
+  return out;
+}
+
+const PlainBytes& plain_bytes(const JsonStyle& style) {
+  static constexpr std::array<PlainBytes, 4> kTables = {plain_bytes(false, false), plain_bytes(false, true),
+                                                        plain_bytes(true, false), plain_bytes(true, true)};
+  return kTables[(style.ensure_ascii ? 2U : 0U) + (style.html_safe ? 1U : 0U)];
 }
 
 std::string json_number(Runtime& runtime, const Value& value) {
@@ -67,7 +79,11 @@ std::string json_number(Runtime& runtime, const Value& value) {
 class JsonWriter {
  public:
   JsonWriter(Runtime& runtime, const JsonStyle& style)
-      : runtime_(runtime), style_(style), out_(runtime), chain_(runtime.extend(text::ChainId::kNone, "json")) {}
+      : runtime_(runtime),
+        style_(style),
+        plain_(plain_bytes(style)),
+        out_(runtime),
+        chain_(runtime.extend(text::ChainId::kNone, "json")) {}
 
   void write(const Value& value, int level) {
     runtime_.spend();
@@ -97,12 +113,23 @@ class JsonWriter {
     structure(bytes, path);
   }
 
+  // What stands before a part of a list or dict.
+  void before_part(bool& first, int level, text::PathId path) {
+    if (!first) structure(style_.item_separator, path);
+    first = false;
+    new_line(level + 1, path);
+  }
+
+  [[nodiscard]] bool is_plain(std::string_view bytes) const {
+    return std::all_of(bytes.begin(), bytes.end(), [&](char c) { return plain_[static_cast<unsigned char>(c)]; });
+  }
+
   void write_string(const Value& value, text::PathId owner) {
     const String& string = joined(runtime_, value);
     if (owner == text::PathId::kNone && string.run_count != 0) owner = string.runs[0].path();
     structure("\"", owner);
     const std::string_view bytes(string.data, string.size);
-    if (std::all_of(bytes.begin(), bytes.end(), [&](char c) { return is_plain(c, style_); })) {
+    if (is_plain(bytes)) {
       out_.append(string, 0, string.size, "json");
     } else {
       write_escaped(value, bytes);
@@ -113,7 +140,7 @@ class JsonWriter {
   void write_escaped(const Value& value, std::string_view bytes) {
     Rewriter body(runtime_, value, "json");
     for (std::size_t at = 0; at < bytes.size();) {
-      if (is_plain(bytes[at], style_)) {
+      if (plain_[static_cast<unsigned char>(bytes[at])]) {
         body.keep(1);
         ++at;
         continue;
@@ -136,9 +163,7 @@ class JsonWriter {
     structure("[", value.path());
     bool first = true;
     for (const Value& item : items) {
-      if (!first) structure(style_.item_separator, value.path());
-      first = false;
-      new_line(level + 1, value.path());
+      before_part(first, level, value.path());
       write(item, level + 1);
     }
     if (!items.empty()) new_line(level, value.path());
@@ -156,31 +181,66 @@ class JsonWriter {
     structure("\"" + json_number(runtime_, key) + "\"", owner);
   }
 
+  void write_member(const Value& key, const Value& value, int level, text::PathId path) {
+    write_key(key, path);
+    structure(style_.key_separator, path);
+    write(value, level + 1);
+  }
+
   void write_dict(const Value& value, int level) {
     const DepthGuard guard(runtime_);
-    std::vector<Value> order = dict_part(runtime_, value, DictPart::kItems);
+    Dict& dict = value.as_dict();
+    const text::PathId path = value.path();
+    structure("{", path);
+    bool first = true;
     if (style_.sort_keys) {
+      std::vector<Value> order = dict_part(runtime_, value, DictPart::kItems);
       std::vector<Value> keys;
       for (const Value& pair : order) keys.push_back(items_of(runtime_, pair)[0]);
       sort_values(runtime_, order, keys, false);
+      for (const Value& pair : order) {
+        before_part(first, level, path);
+        const Values& parts = items_of(runtime_, pair);
+        write_member(parts[0], parts[1], level, path);
+      }
+    } else if (dict.source != nullptr) {
+      write_source(dict, level, path);
+      first = dict.source->empty();
+    } else {
+      for (const Dict::Entry& entry : dict.entries) {
+        before_part(first, level, path);
+        write_member(key_of(runtime_, dict, entry), entry.value, level, path);
+      }
     }
-    structure("{", value.path());
+    if (!first) new_line(level, path);
+    structure("}", path);
+  }
+
+  // The members of a dict that nobody has gone through yet, keys straight from the input.
+  void write_source(Dict& dict, int level, text::PathId path) {
     bool first = true;
-    for (const Value& pair : order) {
-      if (!first) structure(style_.item_separator, value.path());
-      first = false;
-      new_line(level + 1, value.path());
-      const Values& parts = items_of(runtime_, pair);
-      write_key(parts[0], value.path());
-      structure(style_.key_separator, value.path());
-      write(parts[1], level + 1);
+    for (std::size_t i = 0; i < dict.source->size(); ++i) {
+      const std::string& key = dict.source->begin()[i].key;
+      before_part(first, level, path);
+      if (is_plain(key) && path != text::PathId::kNone) {
+        structure("\"", path);
+        text::Run run;
+        run.kind = RunKind::kData;
+        run.origin = static_cast<std::uint32_t>(runtime_.origins.paths.key_of(path, key));
+        run.chain = chain_;
+        out_.append(key, run);
+        structure("\"", path);
+      } else {
+        write_key(source_key(runtime_, dict, i), path);
+      }
+      structure(style_.key_separator, path);
+      write(source_member(runtime_, dict, i), level + 1);
     }
-    if (!order.empty()) new_line(level, value.path());
-    structure("}", value.path());
   }
 
   Runtime& runtime_;
   const JsonStyle& style_;
+  const PlainBytes& plain_;
   StringBuilder out_;
   text::ChainId chain_;
 };

@@ -73,8 +73,7 @@ void open(Runtime& runtime, Dict& dict) {
   PathTable& paths = runtime.origins.paths;
   if (!paths.can_enumerate(dict.path, PathTable::StepKind::kMember, count)) return;
   const json::Member* members = dict.source->begin();
-  dict.first_member =
-      paths.members(dict.path, count, [&](std::size_t i) { return std::string_view(members[i].key); });
+  dict.first_member = paths.members(dict.path, count, [&](std::size_t i) { return std::string_view(members[i].key); });
 }
 
 // Member `i` of a dict that is still in the input.
@@ -221,20 +220,13 @@ Value make_computed(Runtime& runtime, std::string_view bytes, PathId path) {
   return Value::string(string);
 }
 
-Value make_string(Runtime& runtime, text::Text text) {
+Value make_string(Runtime& runtime, const text::Text& text) {
   if (text.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     runtime.fail(ErrorCode::kLimit, "a string of the template exceeds 2 GiB");
   }
-  constexpr std::size_t kSmallBytes = 4096;  // below, copying into the heap is cheaper than keeping the Text
   String* string = runtime.heap.make_string();
   string->size = static_cast<std::uint32_t>(text.size());
   string->run_count = static_cast<std::uint32_t>(text.runs().size());
-  if (text.size() > kSmallBytes) {
-    const text::Text* kept = runtime.heap.keep(std::move(text));
-    string->data = kept->bytes().data();
-    string->runs = kept->runs().data();
-    return Value::string(string);
-  }
   string->data = runtime.heap.copy(text.bytes()).data();
   if (text.runs().size() == 1) {
     string->single = text.runs()[0];
@@ -302,6 +294,14 @@ std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) 
   return dict.entries;
 }
 
+const Value& source_member(Runtime& runtime, Dict& dict, std::size_t i) { return member_at(runtime, dict, i); }
+
+Value source_key(Runtime& runtime, const Dict& dict, std::size_t i) {
+  const std::string& key = dict.source->begin()[i].key;
+  if (dict.path == PathId::kNone && runtime.tracing) return make_computed(runtime, key);
+  return input_string(runtime, key, runtime.tracing ? runtime.origins.paths.key_of(dict.path, key) : PathId::kNone);
+}
+
 Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry) {
   // Keys of input dicts are stored as data of nowhere; the path is only made for those that are looked at.
   if (dict.path == PathId::kNone || !entry.key.is_string()) return entry.key;
@@ -339,7 +339,8 @@ std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
 }
 
 Value* find_item(Runtime& runtime, Dict& dict, const Value& key) {
-  if (dict.source != nullptr && key.is_string()) return find_item(runtime, dict, bytes_of(runtime, key));
+  if (key.is_string() && (dict.source != nullptr || dict.slots.empty()))
+    return find_item(runtime, dict, bytes_of(runtime, key));
   const std::optional<std::size_t> hash = hash_of(runtime, key);
   if (!hash) return nullptr;
   const std::ptrdiff_t entry = find_entry(runtime, dict, key, *hash);
@@ -351,8 +352,14 @@ Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
     const std::optional<std::size_t> index = dict.source->index_of(key);
     return index ? &member_at(runtime, dict, *index) : nullptr;
   }
-  const std::ptrdiff_t entry = find_entry(
-      dict, hash_bytes(key), [&](const Value& other) { return other.is_string() && bytes_of(runtime, other) == key; });
+  const auto same = [&](const Value& other) { return other.is_string() && bytes_of(runtime, other) == key; };
+  if (dict.slots.empty()) {
+    for (Dict::Entry& entry : dict.entries) {
+      if (same(entry.key)) return &entry.value;
+    }
+    return nullptr;
+  }
+  const std::ptrdiff_t entry = find_entry(dict, hash_bytes(key), same);
   return entry < 0 ? nullptr : &dict.entries[static_cast<std::size_t>(entry)].value;
 }
 

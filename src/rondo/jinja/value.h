@@ -190,10 +190,10 @@ struct Dict {
   explicit Dict(std::pmr::memory_resource* memory) : entries(memory), slots(memory) {}
 
   std::pmr::vector<Entry> entries;
-  std::pmr::vector<std::uint32_t> slots;    // open addressing, entry number + 1; empty while small
-  const json::Object* source = nullptr;     // still in the input
-  Value* members = nullptr;                 // of `source`, in its order; undefined: not looked at yet
-  text::PathId path = text::PathId::kNone;  // of an input dict: its keys have the paths key_of(path, key)
+  std::pmr::vector<std::uint32_t> slots;            // open addressing, entry number + 1; empty while small
+  const json::Object* source = nullptr;             // still in the input
+  Value* members = nullptr;                         // of `source`, in its order; undefined: not looked at yet
+  text::PathId path = text::PathId::kNone;          // of an input dict: its keys have the paths key_of(path, key)
   text::PathId first_member = text::PathId::kNone;  // path of the first member, if the others follow it
 };
 
@@ -292,7 +292,6 @@ class Heap final : public std::pmr::memory_resource {
   [[nodiscard]] List* make_list() { return new (allocate(sizeof(List), alignof(List))) List(this); }
   [[nodiscard]] Dict* make_dict() { return new (allocate(sizeof(Dict), alignof(Dict))) Dict(this); }
   [[nodiscard]] const BigInt* keep(BigInt value);
-  [[nodiscard]] const text::Text* keep(text::Text text);
   [[nodiscard]] const json::Value* keep(json::Value value);
   // An object or iterator; destroyed with the heap.
   template <typename T, typename... Rest>
@@ -304,9 +303,14 @@ class Heap final : public std::pmr::memory_resource {
   }
 
   // Counts bytes that were allocated elsewhere on behalf of values.  Throws Failure (runtime.h) beyond the limit.
-  void charge(std::size_t bytes);
+  void charge(std::size_t bytes) {
+    require(bytes);
+    used_ += bytes;
+  }
   // The same without counting: for what grows and will be counted when it is done.
-  void require(std::size_t bytes) const;
+  void require(std::size_t bytes) const {
+    if (used_ > limit_ || bytes > limit_ - used_) out_of_memory();
+  }
   [[nodiscard]] std::size_t used() const { return used_; }
 
  private:
@@ -318,6 +322,7 @@ class Heap final : public std::pmr::memory_resource {
   };
 
   [[nodiscard]] void* allocate_slowly(std::size_t size);
+  [[noreturn]] void out_of_memory() const;
   void* do_allocate(std::size_t size, std::size_t align) override { return allocate(size, align); }
   void do_deallocate(void* /*memory*/, std::size_t /*size*/, std::size_t /*align*/) override {}
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
@@ -325,7 +330,7 @@ class Heap final : public std::pmr::memory_resource {
   }
 
   BlockPool& pool_;
-  std::vector<BlockPool::Block> blocks_;       // of the pool's size
+  std::vector<BlockPool::Block> blocks_;  // of the pool's size
   std::vector<BlockPool::Block> large_blocks_;
   char* next_ = nullptr;
   char* end_ = nullptr;

@@ -97,8 +97,10 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
       spare_activations_(program.functions.size()),
       variables_seen_(runtime.heap.allocate_array<Value>(program.names.size())),
       variables_known_(runtime.heap.allocate_array<bool>(program.names.size())),
+      places_of_members_(runtime.heap.allocate_array<std::uint32_t>(program.names.size())),
       constants_(runtime.heap.allocate_array<String*>(program.literal_texts.size())) {
   std::fill_n(variables_known_, program.names.size(), false);
+  std::fill_n(places_of_members_, program.names.size(), 0U);
   std::fill_n(constants_, program.literal_texts.size(), nullptr);
   outputs_.push_back(std::make_unique<text::Text>());
 }
@@ -225,15 +227,65 @@ Value Vm::settled_constant(const Value& value) {
   return Value::string(copy).with_path(value.path()).with_markup(value.is_markup());
 }
 
+// Dicts of the same shape have a member at the same place.
+const Value* Vm::member(Dict& dict, std::uint32_t name) {
+  const std::string& text = program_.names[name];
+  if (dict.source == nullptr) return find_item(runtime_, dict, text);
+  std::uint32_t& place = places_of_members_[name];
+  if (place >= dict.source->size() || dict.source->begin()[place].key != text) {
+    const std::optional<std::size_t> index = dict.source->index_of(text);
+    if (!index) return nullptr;
+    place = static_cast<std::uint32_t>(*index);
+  }
+  return &source_member(runtime_, dict, place);
+}
+
 // Members of dicts whose names no method has are found without asking for attributes first.
 Value Vm::attribute(const Value& object, std::uint32_t name) {
   if (object.is_dict() && program_.name_infos[name].is_plain) {
-    if (const Value* member = find_item(runtime_, object.as_dict(), program_.names[name])) {
-      runtime_.note(*member);
-      return *member;
-    }
+    const Value* found = member(object.as_dict(), name);
+    if (found == nullptr) return missing_attribute(runtime_, object, program_.names[name]);
+    runtime_.note(*found);
+    return *found;
   }
   return get_attr(runtime_, object, program_.names[name]);
+}
+
+Value Vm::element(const Value& object, const Instruction& instruction) {
+  if (object.is_dict()) {
+    if (const Value* found = member(object.as_dict(), instruction.b)) {
+      runtime_.note(*found);
+      return *found;
+    }
+  }
+  return get_item(runtime_, object, constant(instruction.a));
+}
+
+// The commonest operations; the rest is for the general ones.
+Value Vm::binary_of(BinaryOp op, const Value& left, const Value& right) {
+  if (left.kind() == Kind::kInt && right.kind() == Kind::kInt) {
+    std::int64_t out = 0;
+    if (op == BinaryOp::kAdd && !__builtin_add_overflow(left.as_int(), right.as_int(), &out))
+      return Value::integer(out);
+    if (op == BinaryOp::kSub && !__builtin_sub_overflow(left.as_int(), right.as_int(), &out))
+      return Value::integer(out);
+  }
+  return binary(runtime_, op, left, right);
+}
+
+bool Vm::comparison_of(CompareOp op, const Value& left, const Value& right) {
+  if (left.kind() == Kind::kInt && right.kind() == Kind::kInt) {
+    switch (op) {
+      case CompareOp::kEq: return left.as_int() == right.as_int();
+      case CompareOp::kNe: return left.as_int() != right.as_int();
+      case CompareOp::kLt: return left.as_int() < right.as_int();
+      case CompareOp::kLe: return left.as_int() <= right.as_int();
+      case CompareOp::kGt: return left.as_int() > right.as_int();
+      case CompareOp::kGe: return left.as_int() >= right.as_int();
+      default: break;
+    }
+  }
+  return compare(runtime_, op, left, right);
 }
 
 const Method* Vm::method_of(const Value& object, std::uint32_t name) const {
@@ -392,8 +444,8 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
                   std::string(args.named[static_cast<std::size_t>(unused - used.begin())].name) + "'");
   }
   if (function.varargs_slot != kNoSlot) {
-    activation.slots[function.varargs_slot] =
-        jinja::make_tuple(runtime_, {args.positional.begin() + static_cast<std::ptrdiff_t>(given), args.positional.end()});
+    activation.slots[function.varargs_slot] = jinja::make_tuple(
+        runtime_, {args.positional.begin() + static_cast<std::ptrdiff_t>(given), args.positional.end()});
   } else if (args.positional.size() > count) {
     const std::string macro = "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
     runtime_.fail(macro + " takes not more than " + std::to_string(count) + " argument(s)");
@@ -415,7 +467,7 @@ Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& arg
     add_caller(failure, name.empty() ? "a call block" : "macro `" + name + "`", *caller);
     throw;
   }
-  const Value result = make_string(runtime_, end_capture());
+  const Value result = end_capture();
   leave(activation);
   control_.restore(state);
   runtime_.place = caller;
@@ -436,7 +488,7 @@ Value Vm::call_loop(std::uint32_t function, Activation* parent, const Value& ite
     if (depth > 0) add_caller(failure, "a recursive loop", *caller);  // the outermost one stands where it is written
     throw;
   }
-  const Value result = make_string(runtime_, end_capture());
+  const Value result = end_capture();
   leave(activation);
   control_.restore(state);
   return runtime_.autoescape ? result.with_markup(true) : result;
@@ -518,15 +570,15 @@ void Vm::begin_capture() {
   if (output_ == outputs_.size()) outputs_.push_back(std::make_unique<text::Text>());
 }
 
-text::Text Vm::end_capture() {
-  text::Text text = std::move(*outputs_[output_]);
-  *outputs_[output_] = text::Text();
-  --output_;
-  return text;
+Value Vm::end_capture() {
+  text::Text& text = *outputs_[output_--];
+  const Value out = make_string(runtime_, text);
+  text.clear();
+  return out;
 }
 
 void Vm::end_generation() {
-  const Value text = make_string(runtime_, end_capture());
+  const Value text = end_capture();
   control_.leave_saved();
   const std::size_t begin = outputs_.front()->size();
   generation_blocks_.emplace_back(begin, begin + text.as_string().size);
@@ -534,6 +586,36 @@ void Vm::end_generation() {
 }
 
 // ---- the machine
+
+// Whether the parts of a concatenation may be written one by one: nothing escapes them, and whose they are does not
+// depend on the other parts.
+bool Vm::writes_parts() const {
+  if (runtime_.autoescape || program_.may_have_markup || !runtime_.options.chat_globals) return false;
+  return !runtime_.tracing || runtime_.origins.contexts.at(runtime_.context).message != text::kNoMessage;
+}
+
+void Vm::add_part(const Instruction& instruction) {
+  const Value right = pop();
+  const Value left = pop();
+  if (left.is_string() && right.is_string() && writes_parts()) {
+    runtime_.expression = static_cast<std::uint16_t>(instruction.a);
+    emit(runtime_, left, *outputs_[output_]);
+    push(right);
+  } else {
+    push(binary_of(BinaryOp::kAdd, left, right));
+  }
+}
+
+void Vm::emit_concat(const Instruction& instruction) {
+  top_ -= instruction.b;
+  const std::span<const Value> parts(top_, instruction.b);
+  runtime_.expression = static_cast<std::uint16_t>(instruction.a);
+  if (writes_parts()) {
+    for (const Value& part : parts) emit(runtime_, part, *outputs_[output_]);
+  } else {
+    emit(runtime_, concat(runtime_, parts), *outputs_[output_]);
+  }
+}
 
 // `left == constant`, without making the constant where it is not needed.
 bool Vm::equals_string(const Value& left, std::uint32_t literal) {
@@ -567,10 +649,9 @@ Value Vm::run(Activation& activation, const Value* argument) {
     switch (instruction.op) {
       case Op::kPushNone: push(Value::none()); break;
       case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); break;
+      case Op::kPushInteger: push(Value::integer(static_cast<std::int32_t>(instruction.a))); break;
       case Op::kPushNumber: push_number(program_.numbers[instruction.a]); break;
-      case Op::kPushString:
-        push(constant(instruction.a));
-        break;
+      case Op::kPushString: push(constant(instruction.a)); break;
       case Op::kPushUndefinedChoice:
         push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(runtime_.line()) +
                                                " evaluated to false and no else section was defined."));
@@ -585,6 +666,12 @@ Value Vm::run(Activation& activation, const Value* argument) {
         for (std::uint16_t i = 0; i < instruction.small; ++i) outer = outer->parent;
         push(load(outer->slots[instruction.a], instruction.b));
         runtime_.note(top_[-1]);
+        break;
+      }
+      case Op::kSlotAttr: {
+        const Value& object = slots[instruction.a];
+        if (!object.is_dict()) runtime_.note(object);  // what is read of a dict is its member
+        push(attribute(is_missing(object) ? load(object, instruction.small) : object, instruction.b));
         break;
       }
       case Op::kLoadName:
@@ -628,6 +715,11 @@ Value Vm::run(Activation& activation, const Value* argument) {
         push(get_item(runtime_, object, key));
         break;
       }
+      case Op::kGetMember: {
+        const Value object = pop();
+        push(element(object, instruction));
+        break;
+      }
       case Op::kSlice: {
         const Value step = pop();
         const Value stop = pop();
@@ -654,7 +746,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kBinary: {
         const Value right = pop();
         const Value left = pop();
-        push(binary(runtime_, static_cast<BinaryOp>(instruction.flag), left, right));
+        push(binary_of(static_cast<BinaryOp>(instruction.flag), left, right));
         break;
       }
       case Op::kNegative: push(negate(runtime_, pop())); break;
@@ -664,7 +756,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kCompareChain: {
         const Value right = pop();
         const Value left = pop();
-        const bool holds = compare(runtime_, static_cast<CompareOp>(instruction.flag), left, right);
+        const bool holds = comparison_of(static_cast<CompareOp>(instruction.flag), left, right);
         if (instruction.op == Op::kCompare) {
           push(Value::boolean(holds));
         } else if (holds) {
@@ -706,14 +798,18 @@ Value Vm::run(Activation& activation, const Value* argument) {
         break;
       case Op::kBeginTest: control_.begin_test(); break;
       case Op::kEndTest: {
-        const bool outcome = truthy(runtime_, pop());
+        const Value value = pop();
+        const bool outcome = value.is_bool() ? value.as_bool() : truthy(runtime_, value);
         control_.end_test(outcome, instruction.b, instruction.flag);
         if (!outcome) at = instruction.a;
         break;
       }
       case Op::kEnterIf: control_.enter_if(); break;
       case Op::kGuard: control_.guard(instruction.flag); break;
-      case Op::kLeaveIf: control_.leave_if(); break;
+      case Op::kLeaveIf:
+        control_.leave_if();
+        at = instruction.a;
+        break;
       case Op::kEnterChoice: control_.enter_choice(instruction.flag); break;
       case Op::kLeaveChoice:
         if (control_.saved() != runtime_.context) top_[-1] = settled(top_[-1]);
@@ -739,6 +835,16 @@ Value Vm::run(Activation& activation, const Value* argument) {
         emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
                      *outputs_[output_]);
         break;
+      case Op::kEmitString:
+        if (runtime_.autoescape) {
+          emit(runtime_, constant(instruction.a), *outputs_[output_]);
+        } else {
+          emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
+                       *outputs_[output_]);
+        }
+        break;
+      case Op::kAddPart: add_part(instruction); break;
+      case Op::kEmitConcat: emit_concat(instruction); break;
       case Op::kEmit: {
         Value value = pop();
         if (instruction.flag != 0) value = to_text(runtime_, value).with_markup(true);
@@ -747,9 +853,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
         break;
       }
       case Op::kBeginCapture: begin_capture(); break;
-      case Op::kEndCapture:
-        push(make_string(runtime_, end_capture()).with_markup(instruction.flag != 0 && runtime_.autoescape));
-        break;
+      case Op::kEndCapture: push(end_capture().with_markup(instruction.flag != 0 && runtime_.autoescape)); break;
       case Op::kAutoescape:
         autoescapes_.push_back(runtime_.autoescape);
         runtime_.autoescape = truthy(runtime_, pop());

@@ -84,7 +84,7 @@ class Vm {
 
   void bind_arguments(const Function& function, Activation& activation, const Args& args);
   void begin_capture();
-  [[nodiscard]] text::Text end_capture();
+  [[nodiscard]] Value end_capture();
   void end_generation();
 
   [[nodiscard]] Activation* enter(std::uint32_t function, Activation* parent);
@@ -103,6 +103,13 @@ class Vm {
   }
   [[nodiscard]] Value settled_constant(const Value& value);
   [[nodiscard]] Value attribute(const Value& object, std::uint32_t name);
+  [[nodiscard]] Value element(const Value& object, const Instruction& instruction);
+  [[nodiscard]] const Value* member(Dict& dict, std::uint32_t name);
+  [[nodiscard]] Value binary_of(BinaryOp op, const Value& left, const Value& right);
+  [[nodiscard]] bool comparison_of(CompareOp op, const Value& left, const Value& right);
+  [[nodiscard]] bool writes_parts() const;
+  void add_part(const Instruction& instruction);
+  void emit_concat(const Instruction& instruction);
   [[nodiscard]] bool equals_string(const Value& left, std::uint32_t literal);
   [[nodiscard]] const Method* method_of(const Value& object, std::uint32_t name) const;
 
@@ -119,10 +126,11 @@ class Vm {
   std::vector<bool> autoescapes_;
   std::vector<std::vector<Activation*>> spare_activations_;  // by function
   std::vector<std::unique_ptr<Taken>> spare_arguments_;
-  Value* variables_seen_;    // by name
-  bool* variables_known_;    // by name
-  String** constants_;       // by LiteralId; made when first used
-  std::int64_t loop_depth_ = 0;  // of the recursive loop that is about to begin
+  Value* variables_seen_;             // by name
+  bool* variables_known_;             // by name
+  std::uint32_t* places_of_members_;  // by name: where an input dict had a member of that name last
+  String** constants_;                // by LiteralId; made when first used
+  std::int64_t loop_depth_ = 0;       // of the recursive loop that is about to begin
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks_;
 };
 

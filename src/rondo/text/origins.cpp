@@ -1,7 +1,7 @@
 #include "text/origins.h"
 
 #include <algorithm>
-#include <functional>
+#include <cstring>
 
 namespace rondo::text {
 namespace {
@@ -18,8 +18,15 @@ PathTable::PathTable() { nodes_.emplace_back(); }
 
 std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std::string_view name) {
   std::size_t out = combine(static_cast<std::size_t>(parent), index * 4 + static_cast<std::size_t>(kind));
-  if (!name.empty()) out = combine(out, std::hash<std::string_view>{}(name));
-  return out;
+  // Keys are short: their ends tell them apart.
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::memcpy(&first, name.data(), std::min(name.size(), kWord));
+  if (name.size() > kWord) std::memcpy(&last, name.data() + name.size() - kWord, kWord);
+  out = (out ^ first ^ name.size()) * 0x9E3779B97F4A7C15ULL;
+  out = (out ^ last) * 0x9E3779B97F4A7C15ULL;
+  return out ^ (out >> 29U);
 }
 
 PathTable::Name PathTable::keep_name(std::string_view name) {

@@ -83,6 +83,11 @@ class Text {
   // Appends bytes without a run, for texts that have none.  REQUIRES: runs().empty().
   void append_untraced(std::string_view bytes) { bytes_.append(bytes); }
   void reserve(std::size_t bytes, std::size_t runs);
+  // Empties the text and keeps its memory.
+  void clear() {
+    bytes_.clear();
+    runs_.clear();
+  }
 
   // Bytes [begin, end) with their runs.  A kEscaped run that is cut keeps its whole source range.
   // REQUIRES: begin <= end <= size().
