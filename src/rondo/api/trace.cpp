@@ -159,7 +159,7 @@ class Tracer {
     if (context.owner() != text::kNoMessage) out.set("owner", context.owner());
     if (context.element != text::PathId::kNone) out.set("element", path_name(context.element));
     json::Array reads;
-    for (const text::PathId path : decision.reads) reads.emplace_back(path_name(path));
+    for (const text::PathId path : rendered_.reads_of(decision)) reads.emplace_back(path_name(path));
     out.set("reads", std::move(reads));
     return out;
   }
@@ -179,8 +179,9 @@ class Tracer {
       if (decision.node >= nodes.size()) continue;
       Node& node = nodes[decision.node];
       ++(decision.outcome ? node.held : node.failed);
-      const auto [found, is_new] =
-          node.known.try_emplace({decision.outcome, decision.context, decision.reads}, node.outcomes.size());
+      const auto reads = rendered_.reads_of(decision);
+      const auto [found, is_new] = node.known.try_emplace(
+          {decision.outcome, decision.context, {reads.begin(), reads.end()}}, node.outcomes.size());
       if (is_new) {
         node.outcomes.emplace_back(outcome(decision));
         node.times.push_back(0);
