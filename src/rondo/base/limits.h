@@ -13,14 +13,23 @@ inline constexpr std::size_t kTextFileBytes = std::size_t{512} << 20U;
 // JSON nesting.  Parsing and printing recurse; 512 levels fit a thread stack of 512 KiB and exceed every real schema.
 inline constexpr int kJsonDepth = 512;
 
-// Limits of one template render.  A real chat template over 200 messages takes some 100,000 instructions, nests 10 deep
-// and writes under 1 MB; these leave two orders of magnitude and still stop a hostile template within a second.
+// Limits of one template render.  A template is untrusted: whatever it does must end soon, in milliseconds where it means
+// harm.  The largest known conversations (200 messages) need 100,000 instructions, 1 MB of text, 2 MB of memory and nest
+// 10 deep.  Each field may be set by the caller.
 struct Render {
-  std::uint64_t instructions = 50'000'000;             // fuel
-  int depth = 200;                                     // nested macro calls, recursive loops and nested values
-  std::size_t output_bytes = std::size_t{64} << 20U;   // the rendered text
-  std::size_t memory_bytes = std::size_t{512} << 20U;  // all strings and lists the render makes, together
-  std::uint64_t iterations = 5'000'000;                // loop iterations, range() included
+  // Fuel: one unit for each instruction, and for work that takes as long as one (some 25 ns): an element sorted,
+  // 32 bytes searched or copied, a step of long arithmetic.  2,000,000 end a render after some 50 to 200 ms.
+  std::uint64_t instructions = 2'000'000;
+  // More fuel for each element of the lists among the variables (messages, tools): twenty times what a message takes.
+  std::uint64_t instructions_per_element = 10'000;
+  // Nested macro calls, recursive loops and nested values; a level takes up to 2 KiB of the thread's stack.
+  int depth = 200;
+  // The rendered text.  A context of a million tokens is some 4 MB.
+  std::size_t output_bytes = std::size_t{64} << 20U;
+  // All strings and lists the render makes, together; they are freed when it ends.
+  std::size_t memory_bytes = std::size_t{256} << 20U;
+  // Loop iterations, those of filters over generators included.
+  std::uint64_t iterations = 1'000'000;
 };
 
 }  // namespace rondo::limits

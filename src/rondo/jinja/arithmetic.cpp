@@ -93,7 +93,7 @@ Value integer_power(Runtime& runtime, const Value& left, const Value& right) {
   }
   BigInt out(1);
   for (std::int64_t left_over = *times; left_over != 0; left_over >>= 1) {
-    runtime.spend(1 + base.bit_length() / 64);
+    runtime.spend(1 + base.square() / 8);
     if ((left_over & 1) != 0) out = out * base;
     if (left_over > 1) base = base * base;
   }
@@ -133,7 +133,9 @@ Value numbers(Runtime& runtime, BinaryOp op, const Value& left, const Value& rig
   }
   const BigInt a = to_big(left);
   const BigInt b = to_big(right);
-  runtime.spend(1 + a.bit_length() / 64 * (b.bit_length() / 64));
+  // Division goes bit by bit.
+  runtime.spend(1 + (divides ? a.bit_length() : a.bit_length() / 32) * (b.bit_length() / 32) / 4 +
+                a.bit_length() / 512);
   switch (op) {
     case BinaryOp::kAdd: return make_integer(runtime, a + b);
     case BinaryOp::kSub: return make_integer(runtime, a - b);

@@ -25,6 +25,8 @@ class BigInt {
   [[nodiscard]] bool is_negative() const { return negative_; }
   [[nodiscard]] bool is_odd() const { return !limbs_.empty() && (limbs_[0] & 1U) != 0; }
   [[nodiscard]] std::size_t bit_length() const;
+  // The square of the length in machine words: what multiplying, dividing and printing cost.
+  [[nodiscard]] std::size_t square() const { return limbs_.size() * limbs_.size(); }
   // Nothing if it does not fit.
   [[nodiscard]] std::optional<std::int64_t> to_int64() const;
   [[nodiscard]] double to_double() const;  // to nearest; infinite beyond the range

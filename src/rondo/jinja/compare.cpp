@@ -1,6 +1,8 @@
 // Equality, order and membership, as Python has them.
+#include <algorithm>
 #include <cmath>
 
+#include "jinja/finder.h"
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/strings.h"
@@ -76,8 +78,12 @@ bool holds(CompareOp op, std::partial_ordering order) {
 bool ordered(Runtime& runtime, CompareOp op, const Value& left, const Value& right) {
   require_defined(runtime, left);
   require_defined(runtime, right);
-  if (left.is_number() && right.is_number()) return holds(op, order_numbers(left, right));
+  if (left.is_number() && right.is_number()) {
+    if (left.kind() == Kind::kBigInt) runtime.spend(left.as_big().bit_length() / 128);
+    return holds(op, order_numbers(left, right));
+  }
   if (left.is_string() && right.is_string()) {
+    runtime.spend_bytes(std::min(left.as_string().size, right.as_string().size));
     return holds(op, bytes_of(runtime, left).compare(bytes_of(runtime, right)) <=> 0);
   }
   if (left.kind() == right.kind() && left.is_sequence()) {
@@ -99,7 +105,8 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
     case Kind::kString: {
       if (!item.is_string()) { runtime.fail("'in <string>' requires string as left operand, not " + type_name(item)); }
       log_probe(runtime, "in", item, container);
-      return bytes_of(runtime, container).find(bytes_of(runtime, item)) != std::string_view::npos;
+      runtime.spend_bytes(container.as_string().size);
+      return Finder(bytes_of(runtime, item)).find(bytes_of(runtime, container)) != std::string_view::npos;
     }
     case Kind::kDict: {
       if (!hash_of(runtime, item)) runtime.fail("unhashable type: '" + type_name(item) + "'");
@@ -158,7 +165,10 @@ bool equals(Runtime& runtime, const Value& left, const Value& right) {
   switch (left.kind()) {
     case Kind::kUndefined:
     case Kind::kNone: return true;
-    case Kind::kString: return bytes_of(runtime, left) == bytes_of(runtime, right);
+    case Kind::kString:
+      if (left.as_string().size != right.as_string().size) return false;
+      runtime.spend_bytes(left.as_string().size);
+      return bytes_of(runtime, left) == bytes_of(runtime, right);
     case Kind::kList:
     case Kind::kTuple: return equal_items(runtime, left, right);
     case Kind::kDict: return equal_dicts(runtime, left, right);

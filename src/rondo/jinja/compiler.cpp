@@ -689,12 +689,10 @@ class Compiler {
       emit(Op::kPushInteger, node.place, static_cast<std::uint32_t>(small));
       return;
     }
-    const auto found = std::find_if(program_.numbers.begin(), program_.numbers.end(), [&](const NumberConstant& n) {
-      return n.is_float == is_float && n.text == node.text;
-    });
-    const auto id = static_cast<std::uint32_t>(found - program_.numbers.begin());
-    if (found == program_.numbers.end()) program_.numbers.push_back({is_float, node.text});
-    emit(Op::kPushNumber, node.place, id);
+    const auto next = static_cast<std::uint32_t>(program_.numbers.size());
+    const auto [found, is_new] = number_ids_.try_emplace({is_float, node.text}, next);
+    if (is_new) program_.numbers.push_back({is_float, node.text});
+    emit(Op::kPushNumber, node.place, found->second);
   }
 
   // The loop, counted outwards in this function, whose `loop` variable `node` names.
@@ -776,13 +774,10 @@ class Compiler {
     if (shape.star) expression(*call.star);
     shape.double_star = call.double_star != nullptr;
     if (shape.double_star) expression(*call.double_star);
-    const auto found = std::find_if(program_.calls.begin(), program_.calls.end(), [&](const CallShape& other) {
-      return other.positional == shape.positional && other.keywords == shape.keywords && other.star == shape.star &&
-             other.double_star == shape.double_star;
-    });
-    const auto id = static_cast<std::uint32_t>(found - program_.calls.begin());
-    if (found == program_.calls.end()) program_.calls.push_back(std::move(shape));
-    return id;
+    const auto next = static_cast<std::uint32_t>(program_.calls.size());
+    const auto [found, is_new] = call_ids_.try_emplace(shape, next);
+    if (is_new) program_.calls.push_back(std::move(shape));
+    return found->second;
   }
 
   void call(const Expr& node, std::uint32_t caller) {
@@ -872,6 +867,8 @@ class Compiler {
   std::string name_;
   Program program_;
   Names names_;
+  std::map<std::pair<bool, std::string>, std::uint32_t> number_ids_;
+  std::map<CallShape, std::uint32_t> call_ids_;
   std::vector<OpenFunction> functions_;
   const Symbols* symbols_ = nullptr;
   bool soft_ = false;  // inside a condition's branch, where unknown filters are looked up only when they run

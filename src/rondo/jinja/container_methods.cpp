@@ -102,6 +102,7 @@ Value list_remove(Runtime& runtime, const Value& self, const Args& args) {
   const Value index = [&] {
     const Values& items = items_of(runtime, self);
     for (std::size_t i = 0; i < items.size(); ++i) {
+      runtime.spend();
       if (items[i].is_same(args.positional[0]) || equals(runtime, items[i], args.positional[0])) return make_length(i);
     }
     runtime.fail("list.remove(x): x not in list");
@@ -231,6 +232,7 @@ Value dict_update(Runtime& runtime, const Value& self, const Args& args) {
 Value int_bit_count(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("int", "bit_count"), args, 0, 0);
   const BigInt value = to_big(self);
+  runtime.spend(value.square() / 4);
   const std::string bits = (value.is_negative() ? value.negated() : value).to_string(2);
   return Value::integer(std::count(bits.begin(), bits.end(), '1'));
 }

@@ -69,6 +69,7 @@ ContextId emission_context(Runtime& runtime, const String& string) {
   text::PathId path = text::PathId::kNone;
   Leaves leaves(string);
   for (Leaves::Leaf leaf; leaves.next(leaf);) {
+    runtime.spend_bytes(leaf.string->run_count * sizeof(text::Run) / 2);
     for (const text::Run& run : std::span(leaf.string->runs, leaf.string->run_count)) {
       if (!is_input(run)) continue;
       const std::int32_t from = runtime.origins.paths.message(run.path());
@@ -118,6 +119,7 @@ void check_size(Runtime& runtime, std::size_t size) {
 
 // `stamp`: see Leaves::Leaf.  `under`: emission_context() of the whole.
 void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextId under, text::Text& out) {
+  runtime.spend_bytes(string.size + string.run_count * sizeof(text::Run));
   const char* bytes = string.data;
   for (text::Run run : std::span(string.runs, string.run_count)) {
     const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
@@ -142,6 +144,7 @@ void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
 }
 
 void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
+  runtime.spend_bytes(string.size);
   if (is_leaf(string)) {
     out.append_untraced({string.data, string.size});
     return;

@@ -31,11 +31,16 @@ std::string printf_double(char type, std::int64_t precision, bool alternate, dou
   return out;
 }
 
-// Digits before the point in groups of three (four for binary, octal and hexadecimal).
-std::string group_digits(const std::string& digits, char separator, std::size_t size) {
+// How many digits stand before the point, an exponent or a percent sign.
+std::size_t whole_digits(const std::string& digits, std::size_t group) {
   std::size_t whole = 0;
   while (whole < digits.size() && std::isxdigit(static_cast<unsigned char>(digits[whole])) != 0) ++whole;
-  if (digits.find('e') < whole && size == 3) whole = digits.find('e');
+  return group == 3 ? std::min(whole, digits.find('e')) : whole;
+}
+
+// Digits before the point in groups of three (four for binary, octal and hexadecimal).
+std::string group_digits(const std::string& digits, char separator, std::size_t size) {
+  const std::size_t whole = whole_digits(digits, size);
   std::string out;
   for (std::size_t i = 0; i < whole; ++i) {
     if (i != 0 && (whole - i) % size == 0) out += separator;
@@ -85,12 +90,12 @@ std::string pad_number(const std::string& sign, std::string digits, const Format
     // Zeros are grouped too: format(5, "07,") is "000,005".
     const std::size_t group = spec.type == 'x' || spec.type == 'X' || spec.type == 'o' || spec.type == 'b' ? 4 : 3;
     std::erase(digits, spec.grouping);
-    std::string grouped = group_digits(digits, spec.grouping, group);
-    while (sign.size() + grouped.size() < width) {
-      digits.insert(0, 1, '0');
-      grouped = group_digits(digits, spec.grouping, group);
-    }
-    return sign + grouped;
+    const std::size_t wanted = width - std::min(width, sign.size());
+    const std::size_t rest = digits.size() - whole_digits(digits, group);
+    std::size_t whole = whole_digits(digits, group);
+    while (rest + whole + (whole - 1) / group < wanted) ++whole;
+    digits.insert(0, whole + rest - digits.size(), '0');
+    return sign + group_digits(digits, spec.grouping, group);
   }
   if (size >= width) return sign + digits;
   std::string left;
@@ -102,6 +107,7 @@ std::string pad_number(const std::string& sign, std::string digits, const Format
 }
 
 std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSpec& spec) {
+  runtime.spend(value.square() / 4);
   if (spec.precision >= 0) runtime.fail("Precision not allowed in integer format specifier");
   std::string digits;
   std::size_t group = 4;
@@ -245,6 +251,8 @@ std::string format_value(Runtime& runtime, const Value& value, std::string_view 
     runtime.fail("unsupported format string passed to " + type_name(value) + ".__format__");
   }
   const FormatSpec spec = parse_format_spec(runtime, text, value);
+  runtime.spend(static_cast<std::uint64_t>(std::max<std::int64_t>(spec.precision, 0)));
+  runtime.spend_bytes(static_cast<std::size_t>(std::max<std::int64_t>(spec.width, 0)));
   const std::string unknown = "Unknown format code '" + std::string(1, spec.type == 0 ? '?' : spec.type) +
                               "' for object of type '" + type_name(value) + "'";
   if (value.is_string()) {
@@ -272,6 +280,7 @@ std::string format_value(Runtime& runtime, const Value& value, std::string_view 
 
 std::string decimal_digits(Runtime& runtime, const BigInt& value) {
   // The time to print grows with the square of the length; log2(10) < 3.33.
+  runtime.spend(std::min(value.square() / 4, kMostDigitsOfInt * kMostDigitsOfInt));
   const bool fits = value.bit_length() <= kMostDigitsOfInt * 333 / 100;
   std::string out = fits ? value.to_string() : "";
   if (fits && out.size() - (value.is_negative() ? 1 : 0) <= kMostDigitsOfInt) return out;
@@ -303,6 +312,7 @@ std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsi
     base = 10;
   }
   if (digits->size() > kMostDigitsOfInt) return std::nullopt;
+  runtime.spend(digits->size() * digits->size() / 512);
   const std::optional<BigInt> value = BigInt::parse(sign + *digits, base);
   if (!value) return std::nullopt;
   return make_integer(runtime, *value);

@@ -5,6 +5,7 @@
 // depth.  What nobody sets is looked up by name among the render variables and the globals.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -142,6 +143,7 @@ struct CallShape {
   [[nodiscard]] std::uint32_t size() const {
     return positional + static_cast<std::uint32_t>(keywords.size()) + (star ? 1U : 0U) + (double_star ? 1U : 0U);
   }
+  auto operator<=>(const CallShape&) const = default;
 };
 
 struct Function {

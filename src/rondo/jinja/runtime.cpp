@@ -28,7 +28,8 @@ void Runtime::fail(ErrorCode code, std::string message) const {
 void Runtime::fail(std::string message) const { fail(ErrorCode::kTemplateError, std::move(message)); }
 
 void Runtime::out_of_fuel() const {
-  fail(ErrorCode::kLimit, "template runs more than " + std::to_string(options.limits.instructions) + " instructions");
+  fail(ErrorCode::kLimit,
+       "template runs more than " + std::to_string(options.limits.instructions + granted_) + " instructions");
 }
 
 void Runtime::out_of_iterations() const {

@@ -77,6 +77,13 @@ class Runtime {
     if (units > fuel_) out_of_fuel();
     fuel_ -= units;
   }
+  // More fuel, before the render begins.
+  void grant(std::uint64_t units) {
+    fuel_ += units;
+    granted_ += units;
+  }
+  // Counts work on `bytes` bytes of text: copying, comparing, searching, mapping.
+  void spend_bytes(std::size_t bytes) { spend(bytes / 32); }
   // Counts one more loop iteration (range, for, filters).
   void iterate_once() {
     if (iterations_ == 0) out_of_iterations();
@@ -135,6 +142,7 @@ class Runtime {
   void note_runs(const Value& value);
 
   std::uint64_t fuel_;
+  std::uint64_t granted_ = 0;  // beyond options.limits.instructions
   std::uint64_t iterations_;
   int depth_ = 0;
   int readers_ = 0;

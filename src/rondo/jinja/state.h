@@ -12,6 +12,13 @@
 
 namespace rondo::jinja {
 
+// A run of a string and the byte that it begins at.
+struct RunPlace {
+  const String* string = nullptr;
+  std::uint32_t run = 0;
+  std::size_t begin = 0;
+};
+
 struct Runtime::State {
   // Chains made lately; the slot is chosen by chain and step.
   struct ChainSlot {
@@ -28,6 +35,7 @@ struct Runtime::State {
   text::ContextId under = text::ContextId::kNone;
   text::ContextId stamped = text::ContextId::kNone;
   bool stamp_known = false;
+  RunPlace last_run;  // where a piece of a string was last looked up
 };
 
 }  // namespace rondo::jinja

@@ -102,6 +102,7 @@ template <typename Test>
 Value all_are(Runtime& runtime, std::string_view method, const Value& self, const Args& args, Test test) {
   no_arguments(runtime, method, args);
   const std::string_view text = bytes_of(runtime, self);
+  runtime.spend_bytes(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
     if (!test(c.value)) return Value::boolean(false);

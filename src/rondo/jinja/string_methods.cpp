@@ -226,8 +226,9 @@ Value padding(Runtime& runtime, std::size_t size, std::string_view character) {
   if (size > runtime.options.limits.memory_bytes / character.size()) {
     runtime.fail(ErrorCode::kLimit, "padding exceeds the memory of a render");
   }
+  runtime.spend_bytes(size * character.size());
+  runtime.heap.require(2 * size * character.size());  // here and in the heap
   std::string out;
-  runtime.heap.charge(size * character.size());
   out.reserve(size * character.size());
   for (std::size_t i = 0; i < size; ++i) out += character;
   return make_computed(runtime, out);

@@ -1,6 +1,7 @@
 // Methods of str that look for, cut, split and replace.
 #include <algorithm>
 
+#include "jinja/finder.h"
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/string_functions.h"
@@ -68,8 +69,9 @@ Found search(Runtime& runtime, std::string_view method, const Value& self, const
   if (range.empty_range) return {};
   const std::string_view text = bytes_of(runtime, self).substr(range.begin, range.end - range.begin);
   const std::string_view key = bytes_of(runtime, needle);
-  runtime.spend(text.size() / 256);
-  const std::size_t at = from_right ? text.rfind(key) : text.find(key);
+  runtime.spend_bytes(text.size());
+  const Finder finder(key, from_right);
+  const std::size_t at = from_right ? finder.find_last(text) : finder.find(text);
   if (at == std::string_view::npos) return {};
   return {range.begin + at, true};
 }
@@ -95,6 +97,7 @@ bool affix(Runtime& runtime, std::string_view method, const Value& self, const A
     log_probe(runtime, method, candidate, self);
     if (range.empty_range) return false;
     const std::string_view key = bytes_of(runtime, candidate);
+    runtime.spend(1 + std::min(key.size(), text.size()) / 64);
     return method == "startswith" ? text.starts_with(key) : text.ends_with(key);
   };
   const Value& candidates = args.positional[0];
@@ -115,11 +118,13 @@ std::vector<Value> split_by(Runtime& runtime, const Value& self, const Value& se
   const std::string_view key = bytes_of(runtime, separator);
   if (key.empty()) runtime.fail("empty separator");
   const std::string step = step_name("split", key);
+  const Finder finder(key, from_right);
+  runtime.spend_bytes(text.size());
   std::vector<std::size_t> cuts;
   std::size_t at = from_right ? text.size() : 0;
   while (most < 0 || static_cast<std::int64_t>(cuts.size()) < most) {
     if (from_right && at < key.size()) break;
-    const std::size_t found = from_right ? text.rfind(key, at - key.size()) : text.find(key, at);
+    const std::size_t found = from_right ? finder.find_last(text, at) : finder.find(text, at);
     if (found == std::string_view::npos) break;
     runtime.spend();
     cuts.push_back(found);
@@ -138,6 +143,7 @@ std::vector<Value> split_by(Runtime& runtime, const Value& self, const Value& se
 
 std::vector<Value> split_spaces(Runtime& runtime, const Value& self, std::int64_t most) {
   const std::string_view text = bytes_of(runtime, self);
+  runtime.spend_bytes(text.size());
   std::vector<Value> out;
   std::size_t at = 0;
   for (;;) {
@@ -157,6 +163,7 @@ std::vector<Value> split_spaces(Runtime& runtime, const Value& self, std::int64_
 
 std::vector<Value> rsplit_spaces(Runtime& runtime, const Value& self, std::int64_t most) {
   const std::string_view text = bytes_of(runtime, self);
+  runtime.spend_bytes(text.size());
   std::vector<Value> out;
   std::size_t end = text.size();
   for (;;) {
@@ -222,7 +229,9 @@ Value partition_at(Runtime& runtime, const Value& self, const Args& args, bool f
   const std::string_view key = bytes_of(runtime, separator);
   if (key.empty()) runtime.fail("empty separator");
   const std::string step = step_name("split", key);
-  const std::size_t at = from_right ? text.rfind(key) : text.find(key);
+  runtime.spend_bytes(text.size());
+  const Finder finder(key, from_right);
+  const std::size_t at = from_right ? finder.find_last(text) : finder.find(text);
   const auto part = [&](std::size_t begin, std::size_t end) { return substring(runtime, self, begin, end, step); };
   const bool found = at != std::string_view::npos;
   const std::size_t first = found ? at : from_right ? 0 : text.size();
@@ -230,13 +239,16 @@ Value partition_at(Runtime& runtime, const Value& self, const Args& args, bool f
   return jinja::make_tuple(runtime, {part(0, first), part(first, second), part(second, text.size())});
 }
 
-bool in_set(std::string_view characters, char32_t c) {
+// The characters to strip, sorted.
+std::vector<char32_t> character_set(std::string_view characters) {
+  std::vector<char32_t> out;
   for (std::size_t at = 0; at < characters.size();) {
-    const CodePoint candidate = decode_at(characters, at);
-    if (candidate.value == c) return true;
-    at += candidate.size;
+    const CodePoint c = decode_at(characters, at);
+    out.push_back(c.value);
+    at += c.size;
   }
-  return false;
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 Value strip_method(Runtime& runtime, std::string_view method, const Value& self, const Args& args, Side side) {
@@ -261,9 +273,11 @@ Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value&
   if (!characters.is_none() && !characters.is_string()) runtime.fail("strip arg must be None or str");
   const std::string_view text = bytes_of(runtime, subject);
   const std::string_view set = characters.is_none() ? std::string_view() : bytes_of(runtime, characters);
+  const std::vector<char32_t> sorted = character_set(set);
+  runtime.spend(set.size() / 4);
   const auto goes = [&](std::size_t at) {
     const char32_t c = decode_at(text, at).value;
-    return characters.is_none() ? is_space(c) : in_set(set, c);
+    return characters.is_none() ? is_space(c) : std::binary_search(sorted.begin(), sorted.end(), c);
   };
   const bool left = side != Side::kRight;
   const bool right = side != Side::kLeft;
@@ -273,6 +287,7 @@ Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value&
   while (right && end > begin && goes(previous_start(text, end))) end = previous_start(text, end);
   log_strip(runtime, subject, 0, begin);
   log_strip(runtime, subject, end, text.size());
+  runtime.spend_bytes(begin + text.size() - end);
   const std::string_view name = side == Side::kLeft ? "lstrip" : side == Side::kRight ? "rstrip" : "strip";
   if (characters.is_none()) return substring(runtime, subject, begin, end, name);
   log_probe(runtime, name, characters, subject);
@@ -284,7 +299,9 @@ Value replace_text(Runtime& runtime, const Value& subject, const Value& old, con
   const std::string_view text = bytes_of(runtime, subject);
   const std::string_view key = bytes_of(runtime, old);
   const std::string step = step_name("replace", key);
-  std::size_t at = key.empty() ? 0 : text.find(key);
+  const Finder finder(key);
+  runtime.spend_bytes(text.size());
+  std::size_t at = key.empty() ? 0 : finder.find(text);
   if (at == std::string_view::npos || count == 0) return substring(runtime, subject, 0, text.size(), step);
   Rewriter out(runtime, subject, step);
   if (key.empty()) {  // between all characters, and at both ends
@@ -301,7 +318,7 @@ Value replace_text(Runtime& runtime, const Value& subject, const Value& old, con
     out.keep(at - out.at());
     out.replace(key.size(), with);
     if ((done & 255) == 255) runtime.heap.charge(256 * bytes_of(runtime, with).size());
-    at = text.find(key, out.at());
+    at = finder.find(text, out.at());
   }
   return out.finish();
 }
@@ -331,7 +348,10 @@ Value str_count(Runtime& runtime, const Value& self, const Args& args) {
   const std::string_view key = bytes_of(runtime, needle);
   if (key.empty()) return make_length(count_code_points(text) + 1);
   std::size_t count = 0;
-  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + key.size())) ++count;
+  const Finder finder(key);
+  runtime.spend_bytes(text.size());
+  for (std::size_t at = finder.find(text); at != std::string_view::npos; at = finder.find(text, at + key.size()))
+    ++count;
   return make_length(count);
 }
 
@@ -350,6 +370,7 @@ Value str_splitlines(Runtime& runtime, const Value& self, const Args& args) {
   const Params params(runtime, c_function("splitlines"), args, {"keepends"});
   const bool keep = params.boolean(0, false);
   const std::string_view text = bytes_of(runtime, self);
+  runtime.spend_bytes(text.size());
   std::vector<Value> out;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/utf8.h"
+#include "jinja/state.h"
 
 namespace rondo::jinja {
 namespace {
@@ -58,9 +59,17 @@ void join(Runtime& runtime, String& string) {
   std::size_t at = 0;
   std::vector<Run> runs;
   std::vector<Part> stack{{&string, text::ContextId::kNone}};
+  constexpr std::size_t kCheckRuns = 4096;
+  std::size_t visited = 0;
+  std::size_t checked = 0;  // a string doubled 30 times has a billion leaves: the limits must see them coming
   while (!stack.empty()) {
     const Part part = stack.back();
     stack.pop_back();
+    if (++visited + runs.size() - checked > kCheckRuns) {
+      runtime.spend((visited + runs.size() - checked) / 4);
+      checked = visited + runs.size();
+      runtime.heap.require(2 * runs.size() * sizeof(Run));
+    }
     const String& leaf = *part.string;
     if (leaf.data == nullptr && leaf.size != 0) {
       const text::ContextId stamp = leaf.pair.stamp != text::ContextId::kNone ? leaf.pair.stamp : part.stamp;
@@ -76,7 +85,7 @@ void join(Runtime& runtime, String& string) {
     }
   }
   assert(at == string.size);
-  runtime.spend(runs.size() / 8 + string.size / 1024);
+  runtime.spend((visited + runs.size() - checked) / 8 + string.size / 1024);
   string.data = bytes;
   set_runs(runtime.heap, string, runs);
 }
@@ -133,8 +142,10 @@ std::span<const Run> runs_of(Runtime& runtime, const Value& value) {
 
 std::size_t code_points(Runtime& runtime, const Value& value) {
   String& string = value.as_string();
-  if (string.code_points < 0)
+  if (string.code_points < 0) {
+    runtime.spend_bytes(string.size);
     string.code_points = static_cast<std::int32_t>(count_code_points(bytes_of(runtime, value)));
+  }
   return static_cast<std::size_t>(string.code_points);
 }
 
@@ -143,10 +154,23 @@ std::size_t byte_offset(Runtime& runtime, const Value& value, std::size_t index)
   const std::string_view bytes = bytes_of(runtime, value);
   if (index >= count) return bytes.size();
   if (count == bytes.size()) return index;
+  runtime.spend_bytes(bytes.size());
   return code_point_offset(bytes, index);
 }
 
 Value empty_string(Runtime& runtime) { return Value::string(runtime.heap.make_string()); }
+
+// The run that byte `at` of a string lies in.  The last answer is where the next search begins: pieces of one string are
+// mostly asked for in a row, and a string of many runs would take quadratic time.
+RunPlace find_run(Runtime& runtime, const String& string, std::size_t at) {
+  constexpr std::uint32_t kFewRuns = 8;
+  RunPlace local{&string, 0, 0};
+  RunPlace& place = string.run_count > kFewRuns ? runtime.state().last_run : local;
+  if (place.string != &string) place = local;
+  while (place.begin > at) place.begin -= string.runs[--place.run].size;
+  while (place.begin + string.runs[place.run].size <= at) place.begin += string.runs[place.run++].size;
+  return place;
+}
 
 Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end, std::string_view step) {
   const String& source = joined(runtime, value);
@@ -155,9 +179,9 @@ Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::si
   out->data = source.data + begin;
   out->size = static_cast<std::uint32_t>(end - begin);
   if (begin < end && source.run_count != 0) {
-    std::size_t at = 0;
-    std::uint32_t first = 0;
-    while (at + source.runs[first].size <= begin) at += source.runs[first++].size;
+    const RunPlace place = find_run(runtime, source, begin);
+    std::uint32_t first = place.run;
+    std::size_t at = place.begin;
     std::uint32_t last = first;
     for (std::size_t covered = at; covered < end; ++last) covered += source.runs[last].size;
     Run* runs = &out->single;
@@ -213,12 +237,14 @@ Run printed_run(const Runtime& runtime, RunKind kind, text::PathId path, text::C
 }
 
 void StringBuilder::append(const String& string, std::size_t begin, std::size_t end, std::string_view step) {
+  if (begin >= end) return;
   if (string.run_count == 0) {
     append(std::string_view(string.data + begin, end - begin), text::Run{});
     return;
   }
-  std::size_t at = 0;
-  for (std::uint32_t i = 0; i < string.run_count && at < end; ++i) {
+  RunPlace place = find_run(runtime_, string, begin);
+  std::size_t at = place.begin;
+  for (std::uint32_t i = place.run; i < string.run_count && at < end; ++i) {
     Run run = string.runs[i];
     const std::size_t from = at < begin ? begin - at : 0;
     const std::size_t to = std::min<std::size_t>(at + run.size, end) - at;
@@ -237,11 +263,15 @@ void StringBuilder::append(const Value& string, std::string_view step) {
 }
 
 void StringBuilder::check() {
+  runtime_.spend_bytes(unchecked_);
   unchecked_ = 0;
   runtime_.heap.require(text_->size() + text_->runs().size_bytes());
 }
 
-Value StringBuilder::finish(text::PathId path) { return make_string(runtime_, *text_).with_path(path); }
+Value StringBuilder::finish(text::PathId path) {
+  runtime_.spend_bytes(unchecked_);
+  return make_string(runtime_, *text_).with_path(path);
+}
 
 Rewriter::Rewriter(Runtime& runtime, const Value& source, std::string_view step)
     : runtime_(runtime),
@@ -249,7 +279,9 @@ Rewriter::Rewriter(Runtime& runtime, const Value& source, std::string_view step)
       path_(source.path()),
       step_(step),
       out_(runtime),
-      markup_(source.is_markup()) {}
+      markup_(source.is_markup()) {
+  runtime.spend_bytes(source_.size + source_.run_count * sizeof(Run));
+}
 
 void Rewriter::flush() {
   if (!runtime_.tracing) {

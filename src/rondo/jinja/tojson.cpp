@@ -290,6 +290,7 @@ Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
   require_positional(runtime, c_function("from_json"), args, 0, 0);
   require_defined(runtime, subject);
   if (!subject.is_string()) runtime.fail("the JSON object must be str, bytes or bytearray, not " + type_name(subject));
+  runtime.spend(bytes_of(runtime, subject).size() / 2);
   Result<json::Value> parsed = json::parse(bytes_of(runtime, subject));
   if (!parsed.ok()) runtime.fail(parsed.error().message);
   runtime.heap.charge(4 * bytes_of(runtime, subject).size());

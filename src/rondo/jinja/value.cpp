@@ -23,7 +23,11 @@ constexpr std::size_t kLinearEntries = 8;
 Value wrap_number(Runtime& runtime, const json::Value& value) {
   if (value.kind() == json::Kind::kFloat) return Value::floating(value.to_double().value_or(0));
   if (const std::optional<std::int64_t> small = value.to_int64()) return Value::integer(*small);
-  return make_integer(runtime, BigInt::parse(value.number()).value_or(BigInt()));
+  const std::optional<Value> large = parse_integer(runtime, value.number(), 10);
+  if (large) return *large;
+  runtime.fail("Exceeds the limit (4300 digits) for integer string conversion: value has " +
+               std::to_string(value.number().size() - (value.number().starts_with('-') ? 1 : 0)) +
+               " digits; use sys.set_int_max_str_digits() to increase the limit");
 }
 
 // A string that is `bytes` of the input, which stay where they are.
@@ -315,15 +319,16 @@ std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
   switch (value.kind()) {
     case Kind::kUndefined: return 1;
     case Kind::kNone: return 2;
+    case Kind::kBigInt: runtime.spend(value.as_big().bit_length() / 128); [[fallthrough]];
     case Kind::kBool:
     case Kind::kInt:
-    case Kind::kBigInt:
     case Kind::kFloat: return std::hash<double>{}(to_double(value));  // equal numbers are equal as doubles
-    case Kind::kString: return hash_bytes(bytes_of(runtime, value));
+    case Kind::kString: runtime.spend_bytes(value.as_string().size); return hash_bytes(bytes_of(runtime, value));
     case Kind::kTuple: {
       const DepthGuard guard(runtime);
       std::size_t hash = 3;
       for (const Value& item : items_of(runtime, value)) {
+        runtime.spend();
         const std::optional<std::size_t> part = hash_of(runtime, item);
         if (!part) return std::nullopt;
         hash = hash * 1000003 + *part;

@@ -63,6 +63,15 @@ text::PathId true_generation_prompt(Runtime& runtime, const json::Object& variab
   return runtime.origins.paths.variable(kName);
 }
 
+// Elements of the lists among the variables: how much there is to render.
+std::size_t input_elements(const json::Object& variables) {
+  std::size_t count = 0;
+  for (const json::Member& member : variables) {
+    if (member.value.is_array()) count += member.value.as_array().size();
+  }
+  return count;
+}
+
 void add_caller(Failure& failure, const std::string& callee, Place place) {
   failure.error().trail.push_back("in " + callee + " called at line " + std::to_string(place.line));
 }
@@ -103,6 +112,7 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
   std::fill_n(places_of_members_, program.names.size(), 0U);
   std::fill_n(constants_, program.literal_texts.size(), nullptr);
   outputs_.push_back(std::make_unique<text::Text>());
+  runtime.grant(runtime.options.limits.instructions_per_element * input_elements(variables));
 }
 
 void Vm::render() {
@@ -359,6 +369,7 @@ void Vm::take_double_star(const Value& value, Taken& taken) {
   for (const Dict::Entry& entry : entries_of(runtime_, value)) {
     if (!entry.key.is_string()) runtime_.fail("keywords must be strings");
     const std::string_view key = bytes_of(runtime_, entry.key);
+    runtime_.spend(1 + taken.named.size() / 8);
     if (taken.args().find(key) != nullptr) {
       runtime_.fail("got multiple values for keyword argument '" + std::string(key) + "'");
     }
