@@ -20,6 +20,7 @@
 #include "json/parse.h"
 #include "template/chat_template.h"
 #include "tests/support/corpus.h"
+#include "tests/support/origin_law.h"
 
 namespace rondo {
 namespace {
@@ -171,6 +172,9 @@ void run_line(const test::Corpus& corpus, const test::CorpusRow& row, const jinj
   const auto strict = tmpl::apply(chat_template, conversation, options);
   std::string failure = difference(main, strict);
   if (failure.empty() && strict.ok()) failure = spans_difference(line.find("g"), strict.value());
+  if (failure.empty() && strict.ok()) {
+    failure = test::broken_origin(strict.value(), tmpl::template_variables(conversation));
+  }
   score.count(what + " strict", failure);
   options.strict = false;
   if (lenient.present) {
