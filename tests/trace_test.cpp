@@ -112,8 +112,8 @@ TEST_CASE("trace: conditions, cuts and lines that did nothing") {
   CHECK(
       json::to_compact(conditions[0]) ==
       R"x({"line":3,"column":9,"row":2,"text":"(m.content and m.role == 'user') or m.x","true":1,"false":1,"outcomes":[)x"
-      R"x({"outcome":true,"owner":0,"element":"messages[0]","reads":["messages[0]","messages[0].content","messages[0].role"]},)x"
-      R"x({"outcome":false,"owner":1,"element":"messages[1]","reads":["messages[1]","messages[1].content","messages[1].role","messages[1].x"]}]})x");
+      R"x({"outcome":true,"owner":0,"element":"messages[0]","reads":["messages[0].content","messages[0].role"]},)x"
+      R"x({"outcome":false,"owner":1,"element":"messages[1]","reads":["messages[1].content","messages[1].role","messages[1].x"]}]})x");
   CHECK(
       json::to_compact(conditions[1]) ==
       R"({"line":6,"column":7,"row":5,"text":"false","true":0,"false":2,"outcomes":[)"
