@@ -101,6 +101,7 @@ Reply op_jinja(const OpContext& context, Fields& fields) {
   jinja::RenderOptions options;
   options.strict = prepared.value().options.strict;
   options.now = prepared.value().options.now;
+  options.origins = false;  // only the text is asked for
   auto rendered = prepared.value().chat_template->render(variables, options);
   if (!rendered.ok()) return rendered.error();
   return json::Value(json::Object{{"text", rendered.value().text.bytes()}});
