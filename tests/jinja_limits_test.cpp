@@ -2,7 +2,7 @@
 // same template a little below the limit (section `under`) must render.  RONDO_UPDATE=1 rewrites the errors.
 //
 // A template is given as it is (`template`) or in `pieces`, a list of [text, count].  `limits` names the limits that are
-// not the default; renders are lenient unless `strict` is there.  Nothing here asserts a time: docs/benchmarks.md has it.
+// not the default; renders are lenient unless `strict` is there.  Nothing here asserts a time.
 #include <doctest/doctest.h>
 
 #include <optional>

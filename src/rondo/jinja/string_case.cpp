@@ -55,6 +55,7 @@ template <typename Change>
 Value change_each(Runtime& runtime, const Value& subject, std::string_view step, Change change) {
   const std::string_view text = bytes_of(runtime, subject);
   if (is_ascii(text)) {
+    runtime.spend_bytes(4 * text.size());
     std::string changed(text);
     for (char& c : changed) c = static_cast<char>(change(0, static_cast<char32_t>(c)).code_points[0]);
     const Value out = substring(runtime, subject, 0, text.size(), step);
@@ -153,6 +154,7 @@ std::string lower_at(std::string_view text, std::size_t at, char32_t c) {
 
 std::string folded(Runtime& runtime, const Value& subject) {
   const std::string_view text = bytes_of(runtime, subject);
+  runtime.spend(text.size() / 4);
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
