@@ -1,5 +1,5 @@
-// One compiled template rendered from eight threads while others compile.  Under the preset `tsan` (./dev test runs this
-// program there) the thread sanitizer watches.
+// One compiled template rendered from eight threads while others compile.  `./dev tsan` runs it under the thread
+// sanitizer.
 #include <doctest/doctest.h>
 
 #include <memory>
