@@ -1,36 +1,24 @@
 #!/usr/bin/env python3
 """Writes what jinja2 makes of every expression in src/rondo/jinja/testdata/expressions.txt into its second column.
 
-    pip install jinja2==3.1.6 && python3 tools/make_jinja_rows.py
+    python3 tools/make_jinja_rows.py
 
 A row is an expression (or a whole template, if it begins with `{%`), a tab, and the output as a JSON string or
 `error` and a message.  The variables are in variables.json beside it.  The environment is that of transformers' chat
-templates: the immutable sandbox with its own `tojson`.
+templates (jinja_reference.py).
 """
 import json
 import pathlib
 import re
 
-import jinja2
-import jinja2.ext
-import jinja2.sandbox
+import jinja_reference
 
 DATA = pathlib.Path(__file__).parent.parent / "src/rondo/jinja/testdata"
 
 
-def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-
-
-def raise_exception(message):
-    raise jinja2.exceptions.TemplateError(message)
-
-
 def main():
-    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols])
-    environment.filters["tojson"] = tojson
-    environment.globals["raise_exception"] = raise_exception
+    jinja_reference.load()
+    environment = jinja_reference.environment()
     variables = json.loads((DATA / "variables.json").read_text(encoding="utf-8"))
     path = DATA / "expressions.txt"
     rows = []

@@ -76,6 +76,9 @@ def run_doctest(name, command, environment):
 def run_plain(name, command, environment, folder):
     outcome, status = run(name, command, environment, TIMEOUT_S, folder)
     outcome.passed, outcome.failed = (1, 0) if status == 0 else (0, 1)
+    if outcome.passed:
+        outcome.skipped = re.findall(r"^skipped:.*", outcome.output, re.MULTILINE)
+        outcome.passed = 0 if outcome.skipped else 1
     return outcome
 
 

@@ -6,6 +6,7 @@
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/strings.h"
+#include "jinja/views.h"
 
 namespace rondo::jinja {
 namespace {
@@ -90,6 +91,7 @@ Value get_element(Runtime& runtime, const Value& object, const Value& key) {
 // Python's slice.indices(): the elements that a slice picks out of `size`.
 struct SliceRange {
   std::int64_t first = 0;
+  std::int64_t last = 0;  // where it stops, which may lie behind the last element
   std::int64_t count = 0;
   std::int64_t step = 1;
 };
@@ -118,8 +120,8 @@ SliceRange slice_range(Runtime& runtime, const Value& start, const Value& stop, 
     return std::clamp(index, lowest, highest);
   };
   out.first = bound(start, out.step < 0 ? highest : lowest);
-  const std::int64_t last = bound(stop, out.step < 0 ? lowest : highest);
-  const std::int64_t distance = out.step < 0 ? out.first - last : last - out.first;
+  out.last = bound(stop, out.step < 0 ? lowest : highest);
+  const std::int64_t distance = out.step < 0 ? out.first - out.last : out.last - out.first;
   if (distance > 0) out.count = (distance - 1) / std::abs(out.step) + 1;
   return out;
 }
@@ -145,16 +147,16 @@ Value slice_string(Runtime& runtime, const Value& object, const SliceRange& rang
 
 class Generator final : public Object {
  public:
-  Generator(std::string_view name, Iterator* iterator) : name_(name), iterator_(iterator) {}
-  [[nodiscard]] std::string_view type_name() const override {
-    return name_.empty() ? "list_reverseiterator" : "generator";
-  }
+  Generator(std::string_view type, std::string_view name, Iterator* iterator)
+      : type_(type), name_(name), iterator_(iterator) {}
+  [[nodiscard]] std::string_view type_name() const override { return type_; }
   [[nodiscard]] std::string repr(Runtime&) override {
-    return name_.empty() ? "<list_reverseiterator object>" : "<generator object " + std::string(name_) + ">";
+    return "<" + std::string(type_) + " object" + (name_.empty() ? "" : " ") + std::string(name_) + ">";
   }
   [[nodiscard]] Iterator* iterate(Runtime&) override { return iterator_; }
 
  private:
+  std::string_view type_;
   std::string_view name_;
   Iterator* iterator_;
 };
@@ -248,7 +250,8 @@ const Method* lookup_method(const Value& self, std::string_view name) {
     case Kind::kFloat: methods = float_methods(); break;
     default: return nullptr;
   }
-  return find_method(methods, name);
+  const Method* found = find_method(methods, name);
+  return found != nullptr && found->markup_only && !self.is_markup() ? nullptr : found;
 }
 
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
@@ -377,7 +380,9 @@ Value get_slice(Runtime& runtime, const Value& object, const Value& start, const
     return slice_string(runtime, object, slice_range(runtime, start, stop, step, size));
   }
   if (object.is_object() && object.as_object().is_sequence()) {
-    return get_slice(runtime, make_list(runtime, collect(runtime, object)), start, stop, step);
+    const auto size = static_cast<std::int64_t>(length_of(runtime, object).value_or(0));
+    const SliceRange range = slice_range(runtime, start, stop, step, size);
+    return slice_of_range(runtime, object, {range.first, range.last, range.step});
   }
   if (!object.is_sequence()) {
     if (object.is_dict()) runtime.fail("unhashable type: 'slice'");
@@ -396,7 +401,11 @@ Value get_slice(Runtime& runtime, const Value& object, const Value& start, const
 }
 
 Value make_generator(Runtime& runtime, std::string_view name, Iterator* iterator) {
-  return Value::object(runtime.heap.make_object<Generator>(name, iterator));
+  return Value::object(runtime.heap.make_object<Generator>("generator", name, iterator));
+}
+
+Value make_iterator(Runtime& runtime, std::string_view type, Iterator* iterator) {
+  return Value::object(runtime.heap.make_object<Generator>(type, "", iterator));
 }
 
 Iterator* iterate_items(Runtime& runtime, std::vector<Value> items) {

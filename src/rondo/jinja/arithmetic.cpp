@@ -1,4 +1,5 @@
 // The arithmetic operators, as Python has them.
+#include <algorithm>
 #include <cmath>
 
 #include "jinja/operations.h"
@@ -16,6 +17,7 @@ std::string_view symbol(BinaryOp op) {
     case BinaryOp::kDiv: return "/";
     case BinaryOp::kFloorDiv: return "//";
     case BinaryOp::kMod: return "%";
+    case BinaryOp::kConstantPow:
     case BinaryOp::kPow: return "** or pow()";
   }
   return "?";
@@ -59,11 +61,40 @@ double float_modulo(double a, double b) {
   return rest;
 }
 
+// Operation by operation as CPython does it, so that it rounds alike.
 double float_floor_division(double a, double b) {
-  const double quotient = (a - float_modulo(a, b)) / b;
+  const double rest = std::fmod(a, b);
+  double quotient = (a - rest) / b;
+  if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
   if (quotient == 0) return std::copysign(0.0, a / b);
   const double floor = std::floor(quotient);
   return quotient - floor > 0.5 ? floor + 1 : floor;
+}
+
+BigInt power_of_two(std::size_t exponent) {
+  return BigInt::parse("1" + std::string(exponent, '0'), 2).value_or(BigInt(1));
+}
+
+// a / b rounded once, whatever their size.  REQUIRES: b != 0.
+double divide_integers(Runtime& runtime, const BigInt& a, const BigInt& b) {
+  constexpr std::size_t kExactBits = 53;
+  if (a.bit_length() <= kExactBits && b.bit_length() <= kExactBits) return a.to_double() / b.to_double();
+  const bool negative = a.is_negative() != b.is_negative();
+  BigInt numerator = a.is_negative() ? a.negated() : a;
+  BigInt denominator = b.is_negative() ? b.negated() : b;
+  // A quotient of some more bits than a double has, the last of which says whether anything is left over.
+  constexpr auto kWanted = static_cast<std::ptrdiff_t>(kExactBits + 8);
+  const std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(numerator.bit_length()) -
+                               static_cast<std::ptrdiff_t>(denominator.bit_length()) - kWanted;
+  runtime.spend(1 + (numerator.bit_length() + denominator.bit_length()) / 64);
+  if (shift < 0) numerator = numerator * power_of_two(static_cast<std::size_t>(-shift));
+  if (shift > 0) denominator = denominator * power_of_two(static_cast<std::size_t>(shift));
+  const BigInt::Division parts = numerator.divide(denominator);
+  const BigInt doubled = parts.quotient + parts.quotient + BigInt(parts.remainder.is_zero() ? 0 : 1);
+  const double out =
+      std::ldexp(doubled.to_double(), static_cast<int>(std::clamp<std::ptrdiff_t>(shift - 1, -5000, 5000)));
+  if (std::isinf(out)) runtime.fail("integer division result too large for a float");
+  return negative ? -out : out;
 }
 
 Value float_power(Runtime& runtime, double a, double b) {
@@ -107,9 +138,10 @@ Value float_arithmetic(Runtime& runtime, BinaryOp op, const Value& left, const V
     case BinaryOp::kAdd: return Value::floating(a + b);
     case BinaryOp::kSub: return Value::floating(a - b);
     case BinaryOp::kMul: return Value::floating(a * b);
+    case BinaryOp::kConstantPow:
     case BinaryOp::kPow: return float_power(runtime, a, b);
     case BinaryOp::kDiv:
-      if (b == 0) runtime.fail(left.is_float() || right.is_float() ? "float division by zero" : "division by zero");
+      if (b == 0) runtime.fail("float division by zero");
       return Value::floating(a / b);
     case BinaryOp::kFloorDiv:
       if (b == 0) runtime.fail("float floor division by zero");
@@ -122,7 +154,11 @@ Value float_arithmetic(Runtime& runtime, BinaryOp op, const Value& left, const V
 }
 
 Value numbers(Runtime& runtime, BinaryOp op, const Value& left, const Value& right) {
-  if (left.is_float() || right.is_float() || op == BinaryOp::kDiv) return float_arithmetic(runtime, op, left, right);
+  if (left.is_float() || right.is_float()) return float_arithmetic(runtime, op, left, right);
+  if (op == BinaryOp::kDiv) {
+    if (right.is_small_int() && right.as_int() == 0) runtime.fail("division by zero");
+    return Value::floating(divide_integers(runtime, to_big(left), to_big(right)));
+  }
   if (op == BinaryOp::kPow) return integer_power(runtime, left, right);
   const bool divides = op == BinaryOp::kFloorDiv || op == BinaryOp::kMod;
   if (divides && right.is_small_int() && right.as_int() == 0) {
@@ -190,8 +226,45 @@ Value repeat(Runtime& runtime, const Value& value, const Value& times) {
 
 }  // namespace
 
+Value get_constant_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
+                         const Value& step) {
+  require_defined(runtime, object);
+  try {
+    return get_slice(runtime, object, start, stop, step);
+  } catch (const Failure& failure) {
+    // A step of zero is no TypeError.
+    const bool ends =
+        failure.error().code != ErrorCode::kTemplateError || failure.error().message.starts_with("slice step");
+    if (ends) throw;
+    return make_undefined_hint(runtime, object_type(object) + " has no such elements");
+  }
+}
+
+void check_constant(Runtime& runtime, const Value& value) {
+  if (value.is_float() && !std::isfinite(value.as_float())) {
+    runtime.fail(std::string("name '") + (std::isnan(value.as_float()) ? "nan" : "inf") + "' is not defined");
+  }
+  if (value.is_sequence()) {
+    const DepthGuard guard(runtime);
+    for (const Value& item : items_of(runtime, value)) check_constant(runtime, item);
+  } else if (value.is_dict()) {
+    const DepthGuard guard(runtime);
+    for (const Dict::Entry& entry : entries_of(runtime, value)) {
+      check_constant(runtime, entry.key);
+      check_constant(runtime, entry.value);
+    }
+  }
+}
+
 Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right) {
   require_defined(runtime, left);
+  if (op == BinaryOp::kConstantPow) {
+    const bool negative =
+        left.is_number() && !left.is_bool() &&
+        (left.is_float() ? std::signbit(left.as_float()) : order_numbers(left, Value::integer(0)) < 0);
+    if (!negative) return binary(runtime, BinaryOp::kPow, left, right);
+    return negate(runtime, binary(runtime, BinaryOp::kPow, negate(runtime, left), right));
+  }
   if (op == BinaryOp::kMod && left.is_string()) return format_percent(runtime, left, right);
   require_defined(runtime, right);
   if (left.is_number() && right.is_number()) return numbers(runtime, op, left, right);

@@ -7,7 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "jinja/folding.h"
 #include "jinja/methods.h"
+#include "jinja/operations.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"
 #include "jinja/symbols.h"
@@ -55,6 +57,7 @@ class Compiler {
   }
 
   Result<Program> run() {
+    escaping_.used = Escaping::is_used(tree_.body);
     const std::uint32_t root = add_function("");
     enter_function(root);
     Symbols symbols(nullptr, root);
@@ -178,7 +181,8 @@ class Compiler {
   // The instructions with which a scope begins: copies, variables and cleared slots for the names it sets.
   void open_scope(Place place) {
     for (const Symbols::Entry& entry : symbols_->entries()) {
-      if (entry.load == Load::kResolve && !is_global(names_.at(entry.name))) undeclared_.insert(names_.at(entry.name));
+      if (entry.load == Load::kResolve && !is_global_name(names_.at(entry.name)))
+        undeclared_.insert(names_.at(entry.name));
       if (entry.load == Load::kParameter || is_by_name(entry)) continue;
       const std::uint32_t target = slot(*symbols_, entry.name);
       if (entry.load == Load::kUndefined) {
@@ -196,20 +200,15 @@ class Compiler {
     }
   }
 
-  static bool is_global(std::string_view text) {
-    static constexpr std::string_view kGlobals[] = {"range",  "dict",      "lipsum",          "cycler",
-                                                    "joiner", "namespace", "raise_exception", "strftime_now"};
-    return std::find(std::begin(kGlobals), std::end(kGlobals), text) != std::end(kGlobals);
-  }
-
-  static BinaryOp binary_op(TokenKind token) {
-    switch (token) {
+  BinaryOp binary_op(const Expr& node) const {
+    switch (node.token) {
       case TokenKind::kSub: return BinaryOp::kSub;
       case TokenKind::kMul: return BinaryOp::kMul;
       case TokenKind::kDiv: return BinaryOp::kDiv;
       case TokenKind::kFloorDiv: return BinaryOp::kFloorDiv;
       case TokenKind::kMod: return BinaryOp::kMod;
-      case TokenKind::kPow: return BinaryOp::kPow;
+      case TokenKind::kPow:
+        return !in_constant_ && is_constant(*node.items[0]) ? BinaryOp::kConstantPow : BinaryOp::kPow;
       default: return BinaryOp::kAdd;
     }
   }
@@ -291,17 +290,23 @@ class Compiler {
 
   void output_expression(const Expr& node) {
     const std::uint32_t number = expression_number(node.start);
-    if (node.kind == ExprKind::kString) {
+    const Escape escape = escaping_.of_output(node);
+    folding_ = begins_folding(node);
+    if (node.kind == ExprKind::kString && escape == kEscapeAsSet) {
       emit(Op::kEmitString, node.start, node.literal);
-      return;
-    }
-    if (node.kind == ExprKind::kConcat) {
+    } else if (escape != kEscapeAsSet || is_constant(node)) {
+      in_constant_ = is_constant(node);  // written as text at once
+      value_of(node);
+      in_constant_ = false;
+      emit(Op::kEmit, node.start, number, 0, escape);
+    } else if (node.kind == ExprKind::kConcat) {
       items(node.items);
       emit(Op::kEmitConcat, node.start, number, static_cast<std::uint32_t>(node.items.size()));
-      return;
+    } else {
+      sum(node, number);
+      emit(Op::kEmit, node.start, number);
     }
-    sum(node, number);
-    emit(Op::kEmit, node.start, number);
+    folding_ = false;
   }
 
   // A chain of `+` that is written: what is certain to be concatenated can go out piece by piece.
@@ -330,10 +335,8 @@ class Compiler {
     return emit(Op::kEndTest, node.start, 0, id, flag);
   }
   static std::uint8_t negated(const Expr& node) {
-    const Expr* inner = &node;
-    bool flag = false;
-    for (; inner->kind == ExprKind::kNot; inner = inner->items[0].get()) flag = !flag;
-    return flag ? kTestNegated : 0;
+    if (node.kind != ExprKind::kNot) return 0;
+    return negated(*node.items[0]) != 0 ? 0 : kTestNegated;
   }
 
   void if_statement(const Stmt& node) {
@@ -484,7 +487,7 @@ class Compiler {
     body(node.body);
     emit(Op::kEndCapture, node.place, 0, 0, 1);
     filter(*node.value);
-    emit(Op::kEmit, node.place, 0, 0, 1);
+    emit(Op::kEmit, node.place, 0, 0, 2);
   }
 
   void with_block(const Stmt& node) {
@@ -514,7 +517,10 @@ class Compiler {
     open_scope(node.place);
     expression(*node.value);
     emit(Op::kAutoescape, node.place);
+    const Escaping outside = escaping_;
+    escaping_.enter(*node.value);
     body(node.body);
+    escaping_ = outside;
     emit(Op::kEndAutoescape, node.place);
   }
 
@@ -536,7 +542,7 @@ class Compiler {
   void call_block(const Stmt& node) {
     const std::uint32_t caller = macro(node);
     call(*node.value, caller);
-    emit(Op::kEmit, node.place, 0, 0, 1);
+    emit(Op::kEmit, node.place, 0, 0, 2);
   }
 
   // Compiles a macro's or call block's function and jumps over it.
@@ -623,7 +629,22 @@ class Compiler {
     for (const ExprPtr& node : nodes) expression(*node);
   }
 
+  void apply(const Expr& node, Op op, std::uint32_t count = 0, std::uint8_t flag = 0) {
+    items(node.items);
+    emit(op, node.place, count, 0, flag);
+  }
+
   void expression(const Expr& node) {
+    const bool outermost = !in_constant_ && is_constant(node);
+    const bool folding = std::exchange(folding_, folding_ || begins_folding(node));
+    in_constant_ = in_constant_ || outermost;
+    value_of(node);
+    folding_ = folding;
+    if (outermost && may_overflow(node)) emit(Op::kCheckConstant, node.place);
+    if (outermost) in_constant_ = false;
+  }
+
+  void value_of(const Expr& node) {
     if (error_) return;
     const auto count = static_cast<std::uint32_t>(node.items.size());
     switch (node.kind) {
@@ -635,44 +656,23 @@ class Compiler {
       case ExprKind::kNone: emit(Op::kPushNone, node.place); break;
       case ExprKind::kNsRef:
       case ExprKind::kName: load_name(node.text, node.place); break;
-      case ExprKind::kTuple:
-        items(node.items);
-        emit(Op::kTuple, node.place, count);
-        break;
-      case ExprKind::kList:
-        items(node.items);
-        emit(Op::kList, node.place, count);
-        break;
+      case ExprKind::kTuple: apply(node, Op::kTuple, count); break;
+      case ExprKind::kList: apply(node, Op::kList, count); break;
       case ExprKind::kDict:
-        items(node.items);
-        emit(Op::kDict, node.place, count / 2);
+        if (folding_ && has_unhashable_key(node)) fail(node.place, "a list or dict cannot be a key");
+        apply(node, Op::kDict, count / 2);
         break;
-      case ExprKind::kConcat:
-        items(node.items);
-        emit(Op::kConcat, node.place, count);
-        break;
+      case ExprKind::kConcat: apply(node, Op::kConcat, count, escaping_.of_join()); break;
       case ExprKind::kGetAttr: attribute(node); break;
       case ExprKind::kGetItem: subscript(node); break;
       case ExprKind::kSlice: fail(node.place, "a slice stands for nothing by itself"); break;
       case ExprKind::kCall: call(node, kNoFunction); break;
       case ExprKind::kFilter: filter(node, true); break;
       case ExprKind::kTest: test(node); break;
-      case ExprKind::kNot:
-        items(node.items);
-        emit(Op::kNot, node.place);
-        break;
-      case ExprKind::kNegative:
-        items(node.items);
-        emit(Op::kNegative, node.place);
-        break;
-      case ExprKind::kPositive:
-        items(node.items);
-        emit(Op::kPositive, node.place);
-        break;
-      case ExprKind::kBinary:
-        items(node.items);
-        emit(Op::kBinary, node.place, 0, 0, static_cast<std::uint8_t>(binary_op(node.token)));
-        break;
+      case ExprKind::kNot: apply(node, Op::kNot); break;
+      case ExprKind::kNegative: apply(node, Op::kNegative); break;
+      case ExprKind::kPositive: apply(node, Op::kPositive); break;
+      case ExprKind::kBinary: apply(node, Op::kBinary, 0, static_cast<std::uint8_t>(binary_op(node))); break;
       case ExprKind::kAnd: short_cut(node, Op::kJumpIfFalse); break;
       case ExprKind::kOr: short_cut(node, Op::kJumpIfTrue); break;
       case ExprKind::kCompare: comparison(node); break;
@@ -750,7 +750,7 @@ class Compiler {
         emit(Op::kPushNone, key.place);
       }
     }
-    emit(Op::kSlice, node.place);
+    emit(Op::kSlice, node.place, 0, 0, in_constant_ ? 1 : 0);
   }
 
   // Pushes the arguments; `caller`, if any, as the last keyword.
@@ -871,7 +871,10 @@ class Compiler {
   std::map<CallShape, std::uint32_t> call_ids_;
   std::vector<OpenFunction> functions_;
   const Symbols* symbols_ = nullptr;
-  bool soft_ = false;  // inside a condition's branch, where unknown filters are looked up only when they run
+  Escaping escaping_;
+  bool folding_ = false;      // where the reference looks for expressions that it can compute when it compiles
+  bool in_constant_ = false;  // inside one of them
+  bool soft_ = false;         // inside a condition's branch, where unknown filters are looked up only when they run
   std::set<std::string> undeclared_;
   std::optional<Error> error_;
 };

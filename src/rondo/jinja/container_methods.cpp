@@ -220,7 +220,10 @@ Value dict_update(Runtime& runtime, const Value& self, const Args& args) {
   if (args.positional.size() > 1) {
     runtime.fail("update expected at most 1 argument, got " + std::to_string(args.positional.size()));
   }
-  if (!args.positional.empty()) update_dict(runtime, self.as_dict(), args.positional[0]);
+  if (!args.positional.empty()) {
+    require_defined(runtime, args.positional[0]);
+    update_dict(runtime, self.as_dict(), args.positional[0]);
+  }
   for (const NamedValue& argument : args.named) {
     set_item(runtime, self.as_dict(), make_computed(runtime, argument.name), argument.value);
   }
@@ -255,6 +258,24 @@ Value int_ratio(Runtime& runtime, const Value& self, const Args& args) {
 Value float_is_integer(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("float", "is_integer"), args, 0, 0);
   return Value::boolean(std::isfinite(self.as_float()) && std::trunc(self.as_float()) == self.as_float());
+}
+
+Value float_hex(Runtime& runtime, const Value& self, const Args& args) {
+  require_positional(runtime, method_of("float", "hex"), args, 0, 0);
+  const double value = self.as_float();
+  if (std::isnan(value)) return make_computed(runtime, "nan");
+  const std::string sign = std::signbit(value) ? "-" : "";
+  if (std::isinf(value)) return make_computed(runtime, sign + "inf");
+  if (value == 0) return make_computed(runtime, sign + "0x0.0p+0");
+  constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52U) - 1;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto exponent = static_cast<int>(bits >> 52U & 0x7FFU);
+  std::string digits(13, '0');
+  std::uint64_t fraction = bits & kFraction;
+  for (std::size_t i = digits.size(); i-- > 0; fraction >>= 4U) digits[i] = "0123456789abcdef"[fraction & 15U];
+  const int power = exponent == 0 ? -1022 : exponent - 1023;
+  return make_computed(runtime, sign + (exponent == 0 ? "0x0." : "0x1.") + digits + "p" + (power < 0 ? "" : "+") +
+                                    std::to_string(power));
 }
 
 Value float_ratio(Runtime& runtime, const Value& self, const Args& args) {
@@ -303,6 +324,7 @@ constexpr auto kIntMethods = std::to_array<Method>({
 constexpr auto kFloatMethods = std::to_array<Method>({
     {"as_integer_ratio", float_ratio},
     {"conjugate", int_itself},
+    {"hex", float_hex},
     {"is_integer", float_is_integer},
 });
 

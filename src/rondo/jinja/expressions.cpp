@@ -267,9 +267,10 @@ ExprPtr ExpressionParser::parse_string() {
   return make_literal(ExprKind::kString, place, std::move(text));
 }
 
-bool ExpressionParser::at_tuple_end(const TupleOptions& options) const {
-  return is(TokenKind::kVariableEnd) || is(TokenKind::kBlockEnd) || is(TokenKind::kRParen) ||
-         (!options.end_name.empty() && is_name(options.end_name));
+// The reference means to end the tuples of a for as well at `in` and `recursive`, and never does: behind a comma these
+// are names.
+bool ExpressionParser::at_tuple_end() const {
+  return is(TokenKind::kVariableEnd) || is(TokenKind::kBlockEnd) || is(TokenKind::kRParen);
 }
 
 ExprPtr ExpressionParser::parse_tuple(TupleOptions options) {
@@ -279,7 +280,7 @@ ExprPtr ExpressionParser::parse_tuple(TupleOptions options) {
   bool is_tuple = false;
   while (ok()) {
     if (!items.empty()) expect(TokenKind::kComma);
-    if (!ok() || at_tuple_end(options)) break;
+    if (!ok() || at_tuple_end()) break;
     items.push_back(options.simplified ? parse_target_item(options) : parse_expression(options.inline_if));
     if (!ok() || !is(TokenKind::kComma)) break;
     is_tuple = true;

@@ -159,9 +159,8 @@ class ExpressionParser {
   struct TupleOptions {
     bool simplified = false;  // names and literals only
     bool inline_if = true;
-    bool parentheses = false;   // inside ( ): may be empty
-    bool namespaces = false;    // a.b may be a target
-    std::string_view end_name;  // a name that ends the tuple
+    bool parentheses = false;  // inside ( ): may be empty
+    bool namespaces = false;   // a.b may be a target
   };
   ExprPtr parse_target(TupleOptions options);
   void check_target(const Expr& target, const Token& token);
@@ -187,7 +186,7 @@ class ExpressionParser {
   ExprPtr parse_name(bool namespaces);
   // Adjacent string constants are one.
   ExprPtr parse_string();
-  bool at_tuple_end(const TupleOptions& options) const;
+  bool at_tuple_end() const;
   // One expression, or several with commas between them (or one behind the last) as a tuple.
   ExprPtr parse_tuple(TupleOptions options);
   ExprPtr parse_target_item(const TupleOptions& options);

@@ -42,6 +42,11 @@ class AttributeGetter {
 
 // The value that sorting and comparing without regard to case uses: strings lowered, others as they are.
 [[nodiscard]] Value ignore_case(Runtime& runtime, const Value& value);
+// The text of markup: without tags and comments, with references replaced by what they stand for.
+[[nodiscard]] Value strip_tags(Runtime& runtime, const Value& text);
+// The filters with files of their own.
+Value wordwrap(Runtime& runtime, const Value& subject, const Args& args);
+Value urlize(Runtime& runtime, const Value& subject, const Args& args);
 // pprint.pformat(value).
 [[nodiscard]] std::string pretty_print(Runtime& runtime, const Value& value);
 // datetime.strftime(format).

@@ -1,5 +1,6 @@
 // Filters that the reference writes as generators: nothing happens, and no error shows, until somebody iterates.
 #include <array>
+#include <cmath>
 
 #include "jinja/filters.h"
 #include "jinja/operations.h"
@@ -73,7 +74,7 @@ class MapIterator final : public LazyIterator {
   void prepare(Runtime& runtime) override {
     const Value* attribute = args_.view().find("attribute");
     if (!args_.positional.empty()) {
-      filter_ = &require_filter(runtime, args_.positional[0]);
+      name_ = args_.positional[0];
       args_.positional.erase(args_.positional.begin());
       return;
     }
@@ -90,6 +91,7 @@ class MapIterator final : public LazyIterator {
   bool step(Runtime& runtime, Iterator& source, Value& out) override {
     Value item;
     if (!source.next(runtime, item)) return false;
+    if (name_ && filter_ == nullptr) filter_ = &require_filter(runtime, *name_);
     out = filter_ != nullptr ? call_filter(runtime, *filter_, item, args_.view())
                              : getter_->get(runtime, item, fallback_);
     return true;
@@ -97,6 +99,7 @@ class MapIterator final : public LazyIterator {
 
  private:
   KeptArgs args_;
+  std::optional<Value> name_;  // of the filter, looked up when there is something to filter
   const Filter* filter_ = nullptr;
   std::optional<AttributeGetter> getter_;
   Value fallback_ = Value::none();
@@ -116,7 +119,7 @@ class SelectIterator final : public LazyIterator {
       arguments.erase(arguments.begin());
     }
     if (arguments.empty()) return;
-    test_ = &require_test(runtime, arguments[0]);
+    name_ = arguments[0];
     arguments.erase(arguments.begin());
   }
 
@@ -124,6 +127,7 @@ class SelectIterator final : public LazyIterator {
     Value item;
     while (source.next(runtime, item)) {
       const Value subject = getter_ ? getter_->get(runtime, item) : item;
+      if (name_ && test_ == nullptr) test_ = &require_test(runtime, *name_);
       const bool holds =
           test_ != nullptr ? call_test(runtime, *test_, subject, args_.view()) : truthy(runtime, subject);
       if (holds != wanted_) continue;
@@ -137,6 +141,7 @@ class SelectIterator final : public LazyIterator {
   KeptArgs args_;
   bool by_attribute_;
   bool wanted_;
+  std::optional<Value> name_;  // of the test, looked up when there is something to test
   const Test* test_ = nullptr;
   std::optional<AttributeGetter> getter_;
 };
@@ -172,11 +177,18 @@ class UniqueIterator final : public LazyIterator {
 
 class BatchIterator final : public LazyIterator {
  public:
-  BatchIterator(Value subject, std::int64_t size, Value fill) : LazyIterator(subject), size_(size), fill_(fill) {}
+  BatchIterator(Value subject, Value size, Value fill) : LazyIterator(subject), wanted_(size), fill_(fill) {}
 
  protected:
   [[nodiscard]] bool skips_falsy() const override { return false; }
-  void prepare(Runtime&) override {}
+  // A size that is no int is never reached, and only filling up to it fails.
+  void prepare(Runtime&) override {
+    if (wanted_.is_small_int()) size_ = wanted_.as_int();
+    if (wanted_.is_float() && std::trunc(wanted_.as_float()) == wanted_.as_float() &&
+        std::fabs(wanted_.as_float()) < 1e9) {
+      size_ = static_cast<std::int64_t>(wanted_.as_float());
+    }
+  }
 
   bool step(Runtime& runtime, Iterator& source, Value& out) override {
     std::vector<Value> batch;
@@ -192,8 +204,11 @@ class BatchIterator final : public LazyIterator {
       batch.push_back(item);
     }
     if (batch.empty()) return false;
-    const bool fills = !fill_.is_none() && size_ > static_cast<std::int64_t>(batch.size());
+    const bool fills = !fill_.is_none() && compare(runtime, CompareOp::kLt, make_length(batch.size()), wanted_);
     if (fills) {
+      if (!wanted_.is_small_int())
+        runtime.fail("can't multiply sequence by non-int of type '" + type_name(wanted_) + "'");
+      runtime.heap.require(static_cast<std::size_t>(size_));
       runtime.heap.charge(static_cast<std::size_t>(size_) * sizeof(Value));
       batch.resize(static_cast<std::size_t>(size_), fill_);
     }
@@ -202,8 +217,9 @@ class BatchIterator final : public LazyIterator {
   }
 
  private:
-  std::int64_t size_;
+  Value wanted_;
   Value fill_;
+  std::int64_t size_ = -1;
   std::optional<Value> held_;
 };
 
@@ -259,29 +275,56 @@ Value unique(Runtime& runtime, const Value& subject, const Args& args) {
 
 Value batch(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_batch", 1), args, {"linecount", "fill_with"}, 1);
-  auto* iterator = runtime.heap.make_object<BatchIterator>(subject, params.integer(0, 0), params[1]);
+  auto* iterator = runtime.heap.make_object<BatchIterator>(subject, params[0], params[1]);
   return make_generator(runtime, "do_batch", iterator);
 }
 
+class SliceIterator final : public Iterator {
+ public:
+  SliceIterator(Value subject, Value slices, Value fill) : subject_(subject), slices_(slices), fill_(fill) {}
+
+  bool next(Runtime& runtime, Value& out) override {
+    if (!begun_) begin(runtime);
+    if (index_ >= count_) return false;
+    runtime.spend();
+    const auto slices = static_cast<std::size_t>(count_);
+    const bool extra = static_cast<std::size_t>(index_) < items_.size() % slices;
+    const std::size_t size = items_.size() / slices + (extra ? 1 : 0);
+    std::vector<Value> part(items_.begin() + static_cast<std::ptrdiff_t>(at_),
+                            items_.begin() + static_cast<std::ptrdiff_t>(at_ + size));
+    at_ += size;
+    ++index_;
+    if (!fill_.is_none() && !extra) part.push_back(fill_);
+    out = make_list(runtime, std::move(part));
+    return true;
+  }
+
+ private:
+  void begin(Runtime& runtime) {
+    begun_ = true;
+    items_ = collect(runtime, subject_);
+    // Where the reference divides the length, it takes any number; range() takes ints only.
+    const Value quotient = binary(runtime, BinaryOp::kFloorDiv, make_length(items_.size()), slices_);
+    if (!quotient.is_integral()) {
+      runtime.fail("'" + type_name(slices_) + "' object cannot be interpreted as an integer");
+    }
+    count_ = slices_.is_small_int() ? slices_.as_int() : 0;
+  }
+
+  Value subject_;
+  Value slices_;
+  Value fill_;
+  std::vector<Value> items_;
+  std::int64_t count_ = 0;
+  std::int64_t index_ = 0;
+  std::size_t at_ = 0;
+  bool begun_ = false;
+};
+
 Value slice(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("sync_do_slice", 1), args, {"slices", "fill_with"}, 1);
-  const std::int64_t count = params.integer(0, 0);
-  if (count == 0) runtime.fail("integer division or modulo by zero");
-  const std::vector<Value> items = collect(runtime, subject);
-  std::vector<Value> out;
-  std::size_t at = 0;
-  if (count > 0) runtime.spend(static_cast<std::uint64_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto slices = static_cast<std::size_t>(count);
-    const bool extra = static_cast<std::size_t>(i) < items.size() % slices;
-    const std::size_t size = items.size() / slices + (extra ? 1 : 0);
-    std::vector<Value> part(items.begin() + static_cast<std::ptrdiff_t>(at),
-                            items.begin() + static_cast<std::ptrdiff_t>(at + size));
-    at += size;
-    if (!params[1].is_none() && !extra) part.push_back(params[1]);
-    out.push_back(make_list(runtime, std::move(part)));
-  }
-  return make_generator(runtime, "sync_do_slice", iterate_items(runtime, std::move(out)));
+  return make_generator(runtime, "sync_do_slice",
+                        runtime.heap.make_object<SliceIterator>(subject, params[0], params[1]));
 }
 
 Value items(Runtime& runtime, const Value& subject, const Args& args) {

@@ -58,8 +58,14 @@ double round_float(double value, std::int64_t digits) {
   if (!std::isfinite(value) || digits > 322) return value;
   if (digits < -308) return std::copysign(0.0, value);
   if (digits < 0) {
-    const double unit = std::pow(10.0, static_cast<double>(-digits));
-    return std::nearbyint(value / unit) * unit;
+    BigInt unit(1);
+    for (std::int64_t i = digits; i < 0; ++i) unit = unit * BigInt(10);
+    const double magnitude = std::fabs(value);
+    const BigInt::Division parts = BigInt::truncate(magnitude).divide(unit);
+    const BigInt twice = parts.remainder + parts.remainder;
+    const bool above =
+        twice > unit || (twice == unit && (parts.quotient.is_odd() || std::trunc(magnitude) != magnitude));
+    return std::copysign(((parts.quotient + BigInt(above ? 1 : 0)) * unit).to_double(), value);
   }
   std::string text(400 + static_cast<std::size_t>(digits), '\0');
   const int size = std::snprintf(text.data(), text.size(), "%.*f", static_cast<int>(digits), value);
@@ -84,13 +90,18 @@ Value round(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_round", 1), args, {"precision", "method"});
   const std::string_view method = params.given(1) ? bytes_of(runtime, params.string(1)) : "common";
   if (method != "common" && method != "ceil" && method != "floor") runtime.fail("method must be common, ceil or floor");
-  const std::int64_t digits = params.integer(0, 0);
   if (!subject.is_number()) runtime.fail("type " + type_name(subject) + " doesn't define __round__ method");
+  const Value precision = params.value(0, Value::integer(0));
   if (method == "common") {
+    const bool to_whole = precision.is_none();
+    const std::int64_t digits = to_whole ? 0 : params.integer(0, 0);
     if (!subject.is_float()) return round_integer(runtime, subject, digits);
-    return Value::floating(round_float(subject.as_float(), digits));
+    const double rounded = round_float(subject.as_float(), digits);
+    if (to_whole && !std::isfinite(rounded)) runtime.fail("cannot convert float infinity or NaN to integer");
+    if (std::isinf(rounded) && !std::isinf(subject.as_float())) runtime.fail("rounded value too large to represent");
+    return to_whole ? make_integer(runtime, BigInt::truncate(rounded)) : Value::floating(rounded);
   }
-  const Value unit = binary(runtime, BinaryOp::kPow, Value::integer(10), Value::integer(digits));
+  const Value unit = binary(runtime, BinaryOp::kPow, Value::integer(10), precision);
   const Value scaled = binary(runtime, BinaryOp::kMul, subject, unit);
   Value whole = scaled;
   if (scaled.is_float()) {

@@ -42,7 +42,7 @@ Value dictsort(Runtime& runtime, const Value& subject, const Args& args) {
     const Value& key = items_of(runtime, item)[by == "key" ? 0 : 1];
     keys.push_back(params.boolean(0, false) ? key : ignore_case(runtime, key));
   }
-  sort_values(runtime, items, keys, params.boolean(2, false));
+  sort_values(runtime, items, keys, params.flag(2, false));
   return make_list(runtime, std::move(items));
 }
 
@@ -167,15 +167,14 @@ Value reverse(Runtime& runtime, const Value& subject, const Args& args) {
     const Value step = Value::integer(-1);
     return get_slice(runtime, subject, Value::none(), Value::none(), step);
   }
-  const bool reversible = length_of(runtime, subject).has_value();
-  if (!reversible && !(subject.is_object() && subject.as_object().iterate(runtime) != nullptr)) {
+  // Python gives an iterator for what it can walk backwards, a list for the rest.
+  if (const std::optional<Value> iterator = reversed(runtime, subject)) return *iterator;
+  if (!(subject.is_object() && subject.as_object().iterate(runtime) != nullptr)) {
     runtime.fail("argument must be iterable");
   }
   std::vector<Value> items = collect(runtime, subject);
   std::reverse(items.begin(), items.end());
-  // Python gives an iterator for what it can walk backwards, a list for the rest.
-  if (!reversible) return make_list(runtime, std::move(items));
-  return make_generator(runtime, "", iterate_items(runtime, std::move(items)));
+  return make_list(runtime, std::move(items));
 }
 
 Value sort(Runtime& runtime, const Value& subject, const Args& args) {
@@ -197,10 +196,10 @@ Value sort(Runtime& runtime, const Value& subject, const Args& args) {
       const Value key = getter.get(runtime, item);
       parts.push_back(params.boolean(1, false) ? key : ignore_case(runtime, key));
     }
-    // With an attribute the keys are lists, and lists look for a difference before they ask for an order.
-    keys.push_back(params[2].is_none() ? parts[0] : make_list(runtime, std::move(parts)));
+    // Always a list: parts that are equal need no order.
+    keys.push_back(make_list(runtime, std::move(parts)));
   }
-  sort_values(runtime, items, keys, params.boolean(0, false));
+  sort_values(runtime, items, keys, params.flag(0, false));
   return make_list(runtime, std::move(items));
 }
 

@@ -85,6 +85,10 @@ Value indent(Runtime& runtime, const Value& subject, const Args& args) {
       ++at;
       ++size;
     }
+    if (c.value == '\r' && at == text.size() && size == 1) {  // one line break with the one that the reference adds
+      out.drop(size);
+      break;
+    }
     if (c.value == '\n') {
       out.keep(size);
     } else {
@@ -109,15 +113,12 @@ Value pprint(Runtime& runtime, const Value& subject, const Args& args) {
 Value replace(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_replace", 2), args, {"old", "new", "count"}, 2);
   Value text = to_text(runtime, subject);
-  Value old = to_text(runtime, params[0]);
+  const Value old = to_text(runtime, params[0]);
   Value with = to_text(runtime, params[1]);
   const std::int64_t count = params[2].is_none() ? -1 : params.integer(2, -1);
   if (!runtime.autoescape) return replace_text(runtime, text.with_markup(false), old, with, count);
   if (old.is_markup() || (with.is_markup() && !text.is_markup())) text = escape_html(runtime, text);
-  if (text.is_markup()) {
-    old = escape_html(runtime, old);
-    with = escape_html(runtime, with);
-  }
+  if (text.is_markup()) with = escape_html(runtime, with);
   return replace_text(runtime, text, old, with, count);
 }
 
@@ -201,10 +202,7 @@ Value upper(Runtime& runtime, const Value& subject, const Args& args) {
   return upper_text(runtime, to_text(runtime, subject));
 }
 
-bool is_word(char32_t c) {
-  return c == '_' || unicode::is_letter(c) || unicode::is_numeric(c) ||
-         unicode::category(c) == unicode::Category::kNd || unicode::is_digit(c);
-}
+bool is_word(char32_t c) { return c == '_' || unicode::is_alphanumeric(c); }
 
 Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_wordcount", 1), args, {});
@@ -220,110 +218,6 @@ Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {
     in_word = is_word(c.value);
   }
   return Value::integer(count);
-}
-
-// --- wordwrap: textwrap.wrap() of every line.
-
-struct Chunk {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::size_t width = 0;  // code points
-  bool blank = false;
-};
-
-class Wrapper {
- public:
-  Wrapper(Runtime& runtime, const Value& line, std::size_t width, bool break_long, bool break_hyphens)
-      : runtime_(runtime), line_(line), text_(bytes_of(runtime, line)), width_(width), break_long_(break_long) {
-    split(break_hyphens);
-  }
-
-  [[nodiscard]] std::vector<Value> lines() {
-    std::vector<Value> out;
-    std::size_t at = 0;
-    while (at < chunks_.size()) {
-      runtime_.spend();
-      if (chunks_[at].blank && !out.empty()) ++at;
-      std::size_t last = at;
-      std::size_t used = 0;
-      while (last < chunks_.size() && used + chunks_[last].width <= width_) used += chunks_[last++].width;
-      if (last < chunks_.size() && chunks_[last].width > width_) last = break_chunk(at, last, width_ - used);
-      std::size_t stop = last;
-      if (stop > at && chunks_[stop - 1].blank) --stop;
-      if (stop > at) out.push_back(substring(runtime_, line_, chunks_[at].begin, chunks_[stop - 1].end, "wordwrap"));
-      at = last;
-    }
-    return out;
-  }
-
- private:
-  // A chunk wider than a line: as much of it as fits, or all of it if it must not be broken and stands alone.
-  std::size_t break_chunk(std::size_t first, std::size_t chunk, std::size_t room) {
-    if (!break_long_) return chunk == first ? chunk + 1 : chunk;
-    const std::size_t count = width_ == 0 ? 1 : std::max<std::size_t>(room, room == 0 && chunk == first ? 1 : 0);
-    if (count == 0) return chunk;
-    Chunk rest = chunks_[chunk];
-    const std::size_t cut = rest.begin + code_point_offset(text_.substr(rest.begin, rest.end - rest.begin), count);
-    chunks_[chunk].end = cut;
-    chunks_[chunk].width = count;
-    rest.begin = cut;
-    rest.width -= count;
-    chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(chunk) + 1, rest);
-    return chunk + 1;
-  }
-
-  static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-  // May a line end behind the hyphen at `at`?  Between letters, with at least two word characters before it.
-  [[nodiscard]] bool breaks_behind(std::size_t begin, std::size_t at) const {
-    if (text_[at] != '-' || at + 1 >= text_.size() || at < begin + 2) return false;
-    const auto letter = [&](std::size_t where) {
-      const char32_t c = decode_at(text_, where).value;
-      return is_word(c) && !unicode::is_digit(c);
-    };
-    if (!letter(at + 1)) return false;
-    const std::size_t before = previous_start(text_, at);
-    if (before < begin || !letter(before) || before == begin) return false;
-    const std::size_t next = at + 1 + decode_at(text_, at + 1).size;
-    const bool two_before = letter(previous_start(text_, before));
-    return two_before && next < text_.size() && (letter(next) || text_[next] == '-');
-  }
-
-  void split(bool break_hyphens) {
-    for (std::size_t at = 0; at < text_.size();) {
-      Chunk chunk{at, at, 0, is_blank(text_[at])};
-      while (at < text_.size() && is_blank(text_[at]) == chunk.blank) {
-        const bool ends = !chunk.blank && break_hyphens && breaks_behind(chunk.begin, at);
-        at += decode_at(text_, at).size;
-        ++chunk.width;
-        if (ends) break;
-      }
-      chunk.end = at;
-      chunks_.push_back(chunk);
-    }
-  }
-
-  Runtime& runtime_;
-  const Value& line_;
-  std::string_view text_;
-  std::size_t width_;
-  bool break_long_;
-  std::vector<Chunk> chunks_;
-};
-
-Value wordwrap(Runtime& runtime, const Value& subject, const Args& args) {
-  const Params params(runtime, python("do_wordwrap", 2), args,
-                      {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
-  require_text(runtime, subject, "splitlines");
-  const std::int64_t width = params.integer(0, 79);
-  if (width <= 0) runtime.fail("invalid width " + std::to_string(width) + " (must be > 0)");
-  const Value separator = params[2].is_none() ? make_computed(runtime, "\n") : params.string(2);
-  std::vector<Value> paragraphs;
-  for (const Value& line : items_of(runtime, str_splitlines(runtime, subject, {}))) {
-    Wrapper wrapper(runtime, line, static_cast<std::size_t>(width), params.boolean(1, true), params.boolean(3, true));
-    paragraphs.push_back(join_strings(runtime, separator, wrapper.lines()));
-  }
-  return join_strings(runtime, separator, paragraphs);
 }
 
 constexpr auto kFilters = std::to_array<Filter>({

@@ -165,7 +165,6 @@ class BraceFormatter {
   Value first(std::string_view name) {
     const bool digits = std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!digits) return named(name);
-    if (mapping_ != nullptr && !name.empty()) return named(name);
     if (name.empty() ? manual_ : next_ != 0) {
       runtime_.fail("cannot switch from manual field specification to automatic field numbering");
     }
@@ -233,7 +232,8 @@ class PercentFormatter {
       begin = at_;
     }
     if (begin < at_) parts_.push_back(substring(runtime_, format_, begin, at_, "format"));
-    const bool mapping = values_.is_dict() || values_.is_list() || values_.is_undefined();
+    const bool mapping = values_.is_dict() || values_.is_list() || values_.is_undefined() ||
+                         (values_.is_object() && values_.as_object().is_sequence());
     if (next_ < arguments_.size() && !mapping) runtime_.fail("not all arguments converted during string formatting");
     return join_parts(runtime_, parts_).with_markup(format_.is_markup());
   }
@@ -251,6 +251,11 @@ class PercentFormatter {
 
   // One conversion; at_ stands behind the '%' and then behind the conversion's letter.
   void conversion() {
+    if (peek() == '%') {
+      ++at_;
+      parts_.push_back(substring(runtime_, format_, at_ - 1, at_, "format"));
+      return;
+    }
     FormatSpec spec;
     spec.align = '>';
     std::optional<Value> named;
@@ -273,10 +278,6 @@ class PercentFormatter {
     while (std::string_view("hlL").find(peek()) != std::string_view::npos) ++at_;
     spec.type = peek();
     ++at_;
-    if (spec.type == '%') {
-      parts_.push_back(substring(runtime_, format_, at_ - 1, at_, "format"));
-      return;
-    }
     convert(named ? *named : take(), spec);
   }
 
@@ -357,12 +358,14 @@ class PercentFormatter {
                   std::to_string(at_ - 1));
   }
 
-  void character(const Value& value, const FormatSpec& spec) {
+  void character(const Value& value, FormatSpec spec) {
+    spec.fill = " ";
     if (value.is_string()) {
       if (code_points(runtime_, value) != 1) runtime_.fail("%c requires int or char");
       parts_.push_back(formatted_string(runtime_, value, spec));
     } else if (value.is_integral()) {
-      parts_.push_back(formatted(runtime_, value, format_value(runtime_, value, "c")));
+      parts_.push_back(
+          formatted_string(runtime_, formatted(runtime_, value, format_value(runtime_, value, "c")), spec));
     } else {
       runtime_.fail("%c requires int or char");
     }

@@ -10,6 +10,7 @@
 #include "jinja/string_functions.h"
 #include "jinja/strings.h"
 #include "json/print.h"
+#include "unicode/case.h"
 
 namespace rondo::jinja {
 namespace {
@@ -162,6 +163,23 @@ std::string_view trim_spaces(std::string_view text) {
   return text;
 }
 
+// White space cut off both ends, and the decimal digits of all scripts as ASCII digits.
+std::string plain_number(std::string_view text) {
+  text = trim_spaces(text);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_at(text, at);
+    const int digit = c.value < 0x80 ? -1 : unicode::decimal_value(c.value);
+    if (digit >= 0) {
+      out += static_cast<char>('0' + digit);
+    } else {
+      out += text.substr(at, c.size);
+    }
+    at += c.size;
+  }
+  return out;
+}
+
 // The digits without the single underscores that may stand between them; nothing if they stand elsewhere.
 std::optional<std::string> without_underscores(std::string_view text) {
   std::string out;
@@ -290,7 +308,8 @@ std::string decimal_digits(Runtime& runtime, const BigInt& value) {
 }
 
 std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base) {
-  text = trim_spaces(text);
+  const std::string plain = plain_number(text);
+  text = plain;
   std::string sign;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     sign = text.substr(0, 1);
@@ -319,7 +338,7 @@ std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsi
 }
 
 std::optional<double> parse_float(std::string_view text) {
-  const std::optional<std::string> plain = without_underscores(trim_spaces(text));
+  const std::optional<std::string> plain = without_underscores(plain_number(text));
   if (!plain) return std::nullopt;
   std::string_view digits = *plain;
   const bool negative = !digits.empty() && digits[0] == '-';

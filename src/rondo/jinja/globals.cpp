@@ -1,4 +1,5 @@
 // The global functions: jinja2's own and those of chat templates.
+#include <algorithm>
 #include <array>
 
 #include "jinja/filters.h"
@@ -89,11 +90,30 @@ class Joiner final : public Object {
   bool used_ = false;
 };
 
+// `self`: the blocks of the template, of which a chat template has none.
+class TemplateReference final : public Object {
+ public:
+  [[nodiscard]] std::string_view type_name() const override { return "TemplateReference"; }
+  [[nodiscard]] std::string object_type() const override { return "jinja2.runtime.TemplateReference object"; }
+  [[nodiscard]] std::string repr(Runtime&) override { return "<TemplateReference None>"; }
+  // Python finds it iterable, and fails to find its first element.
+  [[nodiscard]] Iterator* iterate(Runtime& runtime) override { return runtime.heap.make_object<NoBlock>(); }
+
+ private:
+  class NoBlock final : public Iterator {
+   public:
+    bool next(Runtime& runtime, Value&) override { runtime.fail("0"); }
+  };
+};
+
 void fill_dict(Runtime& runtime, Dict& dict, const Args& args, std::string_view function) {
   if (args.positional.size() > 1) {
     runtime.fail(std::string(function) + " expected at most 1 argument, got " + std::to_string(args.positional.size()));
   }
-  if (!args.positional.empty()) update_dict(runtime, dict, args.positional[0]);
+  if (!args.positional.empty()) {
+    require_defined(runtime, args.positional[0]);
+    update_dict(runtime, dict, args.positional[0]);
+  }
   for (const NamedValue& argument : args.named)
     set_item(runtime, dict, make_computed(runtime, argument.name), argument.value);
 }
@@ -213,9 +233,19 @@ constexpr auto kGlobals = std::to_array<Global>({
 
 }  // namespace
 
+bool is_global_name(std::string_view name) {
+  const auto has_name = [&](const Global& global) { return global.name == name; };
+  return name == "self" || std::any_of(kGlobals.begin(), kGlobals.end(), has_name);
+}
+
 std::optional<Value> find_global(Runtime& runtime, std::string_view name) {
   auto& made = runtime.state().globals;
   if (const auto found = made.find(name); found != made.end()) return found->second;
+  if (name == "self") {
+    const Value value = Value::object(runtime.heap.make_object<TemplateReference>());
+    made.emplace(name, value);
+    return value;
+  }
   for (const Global& global : kGlobals) {
     if (global.name != name || (global.chat_only && !runtime.options.chat_globals)) continue;
     const Value value =

@@ -37,19 +37,20 @@ enum class Op : std::uint8_t {
   kGetAttr,         // a: name
   kGetItem,
   kGetMember,  // a: literal, b: name; object['name']
-  kSlice,      // pop step, stop, start, object
+  kSlice,      // pop step, stop, start, object; flag: 1 in a constant expression
   kLoopAttr,   // a: LoopAttr, small: how many loops out
   kList,       // a: count
   kTuple,      // a: count
   kDict,       // a: count of pairs
-  kConcat,     // a: count
+  kConcat,     // a: count, flag: Escape
   kBinary,     // flag: BinaryOp (runtime.h)
   kNegative,
   kPositive,
   kNot,
-  kCompare,       // flag: Comparison
-  kEqualsString,  // a: literal, flag: 1 for !=; the constant is the right operand
-  kCompareChain,  // flag: Comparison; if it fails push false and jump to a, else push the right operand
+  kCheckConstant,  // top is the value of a constant expression
+  kCompare,        // flag: Comparison
+  kEqualsString,   // a: literal, flag: 1 for !=; the constant is the right operand
+  kCompareChain,   // flag: Comparison; if it fails push false and jump to a, else push the right operand
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
   kCall,
   kCallMethod,  // b: name; the callee is the attribute of the object below the arguments
@@ -87,7 +88,7 @@ enum class Op : std::uint8_t {
   kAddPart,     // a: as kEmit; pop right and left of a `+` whose result is to be written: write left at once if that is
                 // the same, else add; push what remains to be written
   kEmitConcat,  // b: count, a: as kEmit; writes that many values on the stack one after the other, as `~` joins them
-  kEmit,        // pop; a: number of the output expression, 0 if it has none; flag: 1 without escaping
+  kEmit,  // pop; a: number of the output expression, 0 if it has none; flag: Escape, or 2: never, and it must be a string
   kBeginCapture,
   kEndCapture,  // push the text; flag: 1 marks it safe if autoescape is on
   kAutoescape,  // pop; sets autoescape to its truth
@@ -111,6 +112,13 @@ enum class LoopAttr : std::uint32_t {
   kDepth0,
   kPrevItem,
   kNextItem
+};
+
+// How kEmit and kConcat treat text that is no markup.
+enum Escape : std::uint8_t {
+  kEscapeAsSet = 0,  // as the innermost autoescape block that runs
+  kEscapeNever = 1,
+  kEscapeAlways = 3,  // 2: of kEmit, see there
 };
 
 // Bits of a condition's `flag`.

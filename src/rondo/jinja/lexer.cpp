@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/utf8.h"
+#include "unicode/case.h"
 
 namespace rondo::jinja {
 namespace {
@@ -47,15 +48,24 @@ std::size_t trimmed_end(std::string_view text) {
 
 bool is_name_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
-// Bytes of the name character at `at`.  Beyond ASCII everything but white space and punctuation blocks counts; the
-// reference asks Python's \w, and templates do not go there.
+// Bytes of the name character at `at`: what Python's \w matches, and what may stand in its identifiers.
 std::size_t name_size(std::string_view source, std::size_t at) {
   if (at >= source.size()) return 0;
   if (static_cast<unsigned char>(source[at]) < 0x80) return is_name_byte(source[at]) ? 1 : 0;
   const utf8::Decoded decoded = utf8::decode(source, at);
   const char32_t c = decoded.code_point;
-  if (!decoded.valid || is_space(c) || c < 0xAA || (c >= 0x2000 && c <= 0x206F)) return 0;
-  return decoded.size;
+  return decoded.valid && (unicode::is_alphanumeric(c) || unicode::is_identifier_part(c)) ? decoded.size : 0;
+}
+
+// Python's str.isidentifier() of a name whose characters name_size() accepted.
+bool is_identifier(std::string_view name) {
+  for (std::size_t at = 0; at < name.size();) {
+    const utf8::Decoded decoded = utf8::decode(name, at);
+    const char32_t c = decoded.code_point;
+    if (!(at == 0 ? unicode::is_identifier_start(c) : unicode::is_identifier_part(c))) return false;
+    at += decoded.size;
+  }
+  return true;
 }
 
 // (\d+_)*\d+ : digits with single underscores between them.  The end, or `at` if there are none.
@@ -448,6 +458,10 @@ class Lexer {
     std::size_t end = pos_;
     for (std::size_t size = name_size(source_, end); size != 0; size = name_size(source_, end)) end += size;
     if (end == pos_) return false;
+    if (!is_identifier(source_.substr(pos_, end - pos_))) {
+      fail(pos_, "Invalid character in identifier");
+      return true;
+    }
     add(TokenKind::kName, pos_, std::string(source_.substr(pos_, end - pos_)));
     pos_ = end;
     return true;

@@ -11,7 +11,8 @@ namespace rondo::jinja {
 struct Method {
   std::string_view name;
   Value (*run)(Runtime& runtime, const Value& self, const Args& args);
-  bool mutates = false;  // forbidden under strict options
+  bool mutates = false;      // forbidden under strict options
+  bool markup_only = false;  // of strings that are markup
 };
 
 [[nodiscard]] std::span<const Method> string_methods();

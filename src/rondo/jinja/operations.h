@@ -46,8 +46,13 @@ void require_defined(Runtime& runtime, const Value& value);
 // "dict object", "jinja2.utils.Namespace object".
 [[nodiscard]] std::string object_type(const Value& value);
 
+// Whether there is a global of this name in every render.
+[[nodiscard]] bool is_global_name(std::string_view name);
+
 // A lazy sequence: prints as <generator object NAME>, has no length and can be gone through once.
 [[nodiscard]] Value make_generator(Runtime& runtime, std::string_view name, Iterator* iterator);
+// The same under another type's name: prints as <TYPE object>.
+[[nodiscard]] Value make_iterator(Runtime& runtime, std::string_view type, Iterator* iterator);
 [[nodiscard]] Iterator* iterate_items(Runtime& runtime, std::vector<Value> items);
 
 // The attribute alone, as Python's getattr() finds it; nothing for AttributeError.
@@ -131,6 +136,8 @@ class Params {
   [[nodiscard]] Value operator[](std::size_t index) const { return given(index) ? *values_[index] : Value::none(); }
   [[nodiscard]] Value value(std::size_t index, const Value& fallback) const;
   [[nodiscard]] bool boolean(std::size_t index, bool fallback) const;
+  // The same where Python takes ints and bools only.
+  [[nodiscard]] bool flag(std::size_t index, bool fallback) const;
   // Fails if it is given and no int that fits 64 bits.
   [[nodiscard]] std::int64_t integer(std::size_t index, std::int64_t fallback) const;
   // Fails if it is no string.

@@ -80,6 +80,8 @@ bool Params::boolean(std::size_t index, bool fallback) const {
   return given(index) ? truthy(runtime_, *values_[index]) : fallback;
 }
 
+bool Params::flag(std::size_t index, bool fallback) const { return integer(index, fallback ? 1 : 0) != 0; }
+
 std::int64_t Params::integer(std::size_t index, std::int64_t fallback) const {
   if (!given(index)) return fallback;
   const Value& value = *values_[index];

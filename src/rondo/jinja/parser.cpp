@@ -157,13 +157,10 @@ class Parser : private ExpressionParser {
     StmtPtr node = make(StmtKind::kFor, take().place);
     static const EndTags kEnds = {"endfor", "else"};
     static const EndTags kEndfor = {"endfor"};
-    TupleOptions target;
-    target.end_name = "in";
-    node->target = parse_target(target);
+    node->target = parse_target({});
     expect_name("in");
     TupleOptions iterable;
     iterable.inline_if = false;
-    iterable.end_name = "recursive";
     node->value = parse_tuple(iterable);
     if (ok() && skip_name("if")) node->test = parse_expression(true);
     node->recursive = ok() && skip_name("recursive");

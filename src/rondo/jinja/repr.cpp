@@ -3,7 +3,7 @@
 #include "jinja/runtime.h"
 #include "jinja/strings.h"
 #include "json/print.h"
-#include "unicode/classes.h"
+#include "unicode/case.h"
 
 namespace rondo::jinja {
 namespace {
@@ -137,20 +137,7 @@ std::string_view html_escape(char c) {
 
 }  // namespace
 
-bool is_printable(char32_t c) {
-  if (c < 0x7F) return c >= 0x20;
-  switch (unicode::category(c)) {
-    case unicode::Category::kCn:
-    case unicode::Category::kCc:
-    case unicode::Category::kCf:
-    case unicode::Category::kCo:
-    case unicode::Category::kCs:
-    case unicode::Category::kZl:
-    case unicode::Category::kZp:
-    case unicode::Category::kZs: return false;
-    default: return true;
-  }
-}
+bool is_printable(char32_t c) { return unicode::is_printable(c); }
 
 char repr_quote(std::string_view text) {
   return text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';

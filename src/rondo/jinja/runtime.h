@@ -41,7 +41,8 @@ class Failure : public std::exception {
   Error error_;
 };
 
-enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kPow };
+// kConstantPow: a power with a constant on its left and none on its right; see folding.h.
+enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kPow, kConstantPow };
 enum class CompareOp : std::uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kIn, kNotIn };
 
 class Runtime {
@@ -216,6 +217,10 @@ void set_attr(Runtime& runtime, const Value& target, std::string_view name, cons
 [[nodiscard]] Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
                               const Value& step);
 
+// The same in a constant expression: undefined where it would fail, see folding.h.
+[[nodiscard]] Value get_constant_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
+                                       const Value& step);
+
 // One pass over the elements, lazily where Python is lazy; fails if the value cannot be iterated.
 [[nodiscard]] Iterator* iterate(Runtime& runtime, const Value& value);
 // All elements at once.
@@ -228,6 +233,8 @@ void set_attr(Runtime& runtime, const Value& target, std::string_view name, cons
 [[nodiscard]] Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right);
 [[nodiscard]] Value negate(Runtime& runtime, const Value& value);
 [[nodiscard]] Value positive(Runtime& runtime, const Value& value);
+// Fails if the value of a constant expression is or contains an infinity or NaN; see folding.h.
+void check_constant(Runtime& runtime, const Value& value);
 [[nodiscard]] bool compare(Runtime& runtime, CompareOp op, const Value& left, const Value& right);
 // The `~` operator over all operands at once.
 [[nodiscard]] Value concat(Runtime& runtime, std::span<const Value> values);

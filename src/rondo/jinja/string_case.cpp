@@ -126,16 +126,6 @@ Value is_case(Runtime& runtime, const Value& self, Is is, IsNot is_not) {
   return Value::boolean(some);
 }
 
-bool is_decimal(char32_t c) { return unicode::category(c) == unicode::Category::kNd; }
-
-bool can_start_identifier(char32_t c) {
-  return c == '_' || unicode::is_letter(c) || unicode::category(c) == unicode::Category::kNl;
-}
-
-bool is_alphanumeric(char32_t c) {
-  return unicode::is_letter(c) || is_decimal(c) || unicode::is_digit(c) || unicode::is_numeric(c);
-}
-
 }  // namespace
 
 Value upper_text(Runtime& runtime, const Value& subject) {
@@ -212,11 +202,11 @@ Value str_casefold(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_isalnum(Runtime& runtime, const Value& self, const Args& args) {
-  return all_are(runtime, "isalnum", self, args, is_alphanumeric);
+  return all_are(runtime, "isalnum", self, args, unicode::is_alphanumeric);
 }
 
 Value str_isalpha(Runtime& runtime, const Value& self, const Args& args) {
-  return all_are(runtime, "isalpha", self, args, unicode::is_letter);
+  return all_are(runtime, "isalpha", self, args, unicode::is_alpha);
 }
 
 Value str_isascii(Runtime& runtime, const Value& self, const Args& args) {
@@ -225,7 +215,7 @@ Value str_isascii(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_isdecimal(Runtime& runtime, const Value& self, const Args& args) {
-  return all_are(runtime, "isdecimal", self, args, is_decimal);
+  return all_are(runtime, "isdecimal", self, args, unicode::is_decimal);
 }
 
 Value str_isdigit(Runtime& runtime, const Value& self, const Args& args) {
@@ -234,12 +224,8 @@ Value str_isdigit(Runtime& runtime, const Value& self, const Args& args) {
 
 Value str_isidentifier(Runtime& runtime, const Value& self, const Args& args) {
   const std::string_view text = bytes_of(runtime, self);
-  const bool starts = !text.empty() && can_start_identifier(decode_at(text, 0).value);
-  const Value rest = all_are(runtime, "isidentifier", self, args, [](char32_t c) {
-    return c == '_' || unicode::is_letter(c) || is_decimal(c) || unicode::category(c) == unicode::Category::kNl ||
-           unicode::category(c) == unicode::Category::kMn || unicode::category(c) == unicode::Category::kMc ||
-           unicode::category(c) == unicode::Category::kPc;
-  });
+  const bool starts = !text.empty() && unicode::is_identifier_start(decode_at(text, 0).value);
+  const Value rest = all_are(runtime, "isidentifier", self, args, unicode::is_identifier_part);
   return Value::boolean(starts && rest.as_bool());
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 
 #include "base/utf8.h"
+#include "jinja/entities.h"
+#include "jinja/filters.h"
 #include "jinja/methods.h"
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
@@ -22,7 +24,8 @@ Value pad(Runtime& runtime, std::string_view method, const Value& self, const Ar
   if (params.given(1) && !params[1].is_string()) {
     runtime.fail("The fill character must be a unicode character, not " + type_name(params[1]));
   }
-  const Value fill = params.given(1) ? params[1] : make_computed(runtime, " ");
+  Value fill = params.given(1) ? params[1] : make_computed(runtime, " ");
+  if (self.is_markup()) fill = escape_html(runtime, fill);
   if (code_points(runtime, fill) != 1) runtime.fail("The fill character must be exactly one character long");
   if (width <= size) return self;
   const std::int64_t blanks = width - size;
@@ -112,9 +115,10 @@ Value translate(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("str", "translate"), args, 1, 1);
   const std::string_view text = bytes_of(runtime, self);
   const Value& table = args.positional[0];
-  if ((table.is_number() || table.is_none()) && !text.empty()) {
-    runtime.fail("'" + type_name(table) + "' object is not subscriptable");
-  }
+  require_defined(runtime, table);
+  const bool subscriptable = table.is_dict() || table.is_sequence() || table.is_string() ||
+                             (table.is_object() && table.as_object().is_sequence());
+  if (!subscriptable && !text.empty()) runtime.fail("'" + type_name(table) + "' object is not subscriptable");
   Rewriter out(runtime, self, "translate");
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
@@ -168,6 +172,16 @@ Value maketrans(Runtime& runtime, const Value&, const Args& args) {
   return out;
 }
 
+Value striptags(Runtime& runtime, const Value& self, const Args& args) {
+  require_positional(runtime, method_of("Markup", "striptags"), args, 0, 0);
+  return strip_tags(runtime, self);
+}
+
+Value unescape(Runtime& runtime, const Value& self, const Args& args) {
+  require_positional(runtime, method_of("Markup", "unescape"), args, 0, 0);
+  return make_computed(runtime, unescape_html(bytes_of(runtime, self)), self.path());
+}
+
 constexpr auto kMethods = std::to_array<Method>({
     {"capitalize", str_capitalize},
     {"casefold", str_casefold},
@@ -211,9 +225,11 @@ constexpr auto kMethods = std::to_array<Method>({
     {"splitlines", str_splitlines},
     {"startswith", str_startswith},
     {"strip", str_strip},
+    {"striptags", striptags, false, true},
     {"swapcase", str_swapcase},
     {"title", str_title},
     {"translate", translate},
+    {"unescape", unescape, false, true},
     {"upper", str_upper},
     {"zfill", zfill},
 });

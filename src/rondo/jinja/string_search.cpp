@@ -368,7 +368,7 @@ Value str_rsplit(Runtime& runtime, const Value& self, const Args& args) { return
 
 Value str_splitlines(Runtime& runtime, const Value& self, const Args& args) {
   const Params params(runtime, c_function("splitlines"), args, {"keepends"});
-  const bool keep = params.boolean(0, false);
+  const bool keep = params.flag(0, false);
   const std::string_view text = bytes_of(runtime, self);
   runtime.spend_bytes(text.size());
   std::vector<Value> out;
@@ -417,12 +417,9 @@ Value str_rstrip(Runtime& runtime, const Value& self, const Args& args) {
 Value str_replace(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("str", "replace"), args, 2, 3);
   const Params params(runtime, c_function("replace"), args, {"old", "new", "count"}, 2);
-  Value old = params.string(0);
+  const Value old = params.string(0);
   Value with = params.string(1);
-  if (self.is_markup()) {
-    old = escape_html(runtime, old);
-    with = escape_html(runtime, with);
-  }
+  if (self.is_markup()) with = escape_html(runtime, with);
   return replace_text(runtime, self, old, with, params.integer(2, -1));
 }
 

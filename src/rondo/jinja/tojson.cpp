@@ -272,14 +272,19 @@ Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("tojson", 1), args, {"ensure_ascii", "indent", "separators", "sort_keys"});
   style.ensure_ascii = params.boolean(0, false);
   style.sort_keys = params.boolean(3, false);
+  std::vector<Value> separators;
+  if (!params[2].is_none()) separators = collect(runtime, params[2]);
+  if (!params[2].is_none() && separators.size() != 2) {
+    runtime.fail("tojson() argument 'separators' must be two strings");
+  }
+  // Of a string Python looks at nothing else.
+  if (subject.is_string()) return to_json(runtime, subject, style);
   set_indent(runtime, params[1], style);
-  if (!params[2].is_none()) {
-    const std::vector<Value> separators = unpack_items(runtime, params[2], 2);
-    for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
-      if (separators[i].is_string()) continue;
-      runtime.fail("make_encoder() argument " + std::to_string(6 - i) + " must be str, not " +
-                   type_name(separators[i]));
-    }
+  for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
+    if (separators.empty() || separators[i].is_string()) continue;
+    runtime.fail("make_encoder() argument " + std::to_string(6 - i) + " must be str, not " + type_name(separators[i]));
+  }
+  if (!separators.empty()) {
     style.item_separator = bytes_of(runtime, separators[0]);
     style.key_separator = bytes_of(runtime, separators[1]);
   }

@@ -1,6 +1,7 @@
 #include "jinja/views.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "jinja/operations.h"
@@ -51,6 +52,12 @@ class DictView final : public Object {
     return runtime.heap.make_object<ViewIterator>(runtime, dict_, part_, false);
   }
   [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override { return length_of(runtime, dict_); }
+  [[nodiscard]] Value reversed(Runtime& runtime) const {
+    static constexpr std::string_view kTypes[] = {"dict_reversekeyiterator", "dict_reversevalueiterator",
+                                                  "dict_reverseitemiterator"};
+    return make_iterator(runtime, kTypes[static_cast<std::size_t>(part_)],
+                         runtime.heap.make_object<ViewIterator>(runtime, dict_, part_, true));
+  }
   [[nodiscard]] std::optional<bool> equals(Runtime& runtime, const Value& other) override {
     const auto* view = other.is_object() ? dynamic_cast<const DictView*>(&other.as_object()) : nullptr;
     if (view == this) return true;
@@ -111,6 +118,13 @@ class Range final : public Object {
   [[nodiscard]] Iterator* iterate(Runtime& runtime) override {
     return runtime.heap.make_object<RangeIterator>(start_, size_, step_);
   }
+  [[nodiscard]] Iterator* iterate_backwards(Runtime& runtime) const {
+    const std::int64_t last = size_ == 0 ? start_ : start_ + static_cast<std::int64_t>(size_ - 1) * step_;
+    return runtime.heap.make_object<RangeIterator>(last, size_, -step_);
+  }
+  [[nodiscard]] RangePart part(const RangePart& of) const {
+    return {start_ + of.first * step_, start_ + of.stop * step_, step_ * of.step};
+  }
   [[nodiscard]] std::optional<std::size_t> length(Runtime&) override { return size_; }
   [[nodiscard]] bool is_sequence() const override { return true; }
   [[nodiscard]] std::optional<bool> equals(Runtime&, const Value& other) override {
@@ -153,14 +167,76 @@ Value make_range(Runtime& runtime, std::int64_t start, std::int64_t stop, std::i
   return Value::object(runtime.heap.make_object<Range>(start, stop, step));
 }
 
+Value slice_of_range(Runtime& runtime, const Value& range, const RangePart& part) {
+  const RangePart out = dynamic_cast<const Range&>(range.as_object()).part(part);
+  return make_range(runtime, out.first, out.stop, out.step);
+}
+
+std::optional<Value> reversed(Runtime& runtime, const Value& value) {
+  if (value.is_dict()) {
+    return make_iterator(runtime, "dict_reversekeyiterator",
+                         runtime.heap.make_object<ViewIterator>(runtime, value, DictPart::kKeys, true));
+  }
+  if (value.is_sequence() || value.is_undefined()) {
+    std::vector<Value> items = collect(runtime, value);
+    std::reverse(items.begin(), items.end());
+    return make_iterator(runtime, value.is_list() ? "list_reverseiterator" : "reversed",
+                         iterate_items(runtime, std::move(items)));
+  }
+  if (!value.is_object()) return std::nullopt;
+  if (const auto* range = dynamic_cast<const Range*>(&value.as_object())) {
+    return make_iterator(runtime, "range_iterator", range->iterate_backwards(runtime));
+  }
+  const auto* view = dynamic_cast<const DictView*>(&value.as_object());
+  return view == nullptr ? std::nullopt : std::optional(view->reversed(runtime));
+}
+
+namespace {
+
+// CPython's sort of short lists, step by step: where elements have no total order (NaN), the result depends on it.
+void sort_short(std::vector<std::size_t>& order, const std::function<bool(std::size_t, std::size_t)>& before) {
+  std::size_t run = std::min<std::size_t>(order.size(), 1);
+  if (order.size() > 1) {
+    const bool descending = before(order[1], order[0]);
+    for (run = 2; run < order.size() && before(order[run], order[run - 1]) == descending;) ++run;
+    if (descending) std::reverse(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(run));
+  }
+  for (; run < order.size(); ++run) {
+    const std::size_t pivot = order[run];
+    std::size_t left = 0;
+    std::size_t right = run;
+    while (left < right) {
+      const std::size_t middle = left + (right - left) / 2;
+      if (before(pivot, order[middle])) {
+        right = middle;
+      } else {
+        left = middle + 1;
+      }
+    }
+    const auto at = order.begin() + static_cast<std::ptrdiff_t>(left);
+    std::rotate(at, order.begin() + static_cast<std::ptrdiff_t>(run),
+                order.begin() + static_cast<std::ptrdiff_t>(run) + 1);
+  }
+}
+
+}  // namespace
+
 void sort_values(Runtime& runtime, std::vector<Value>& values, const std::vector<Value>& keys, bool reverse) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Equal elements keep their order in both directions, as with sorted(reverse=True).
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  const auto before = [&](std::size_t a, std::size_t b) {
     runtime.spend();
-    return reverse ? less(runtime, keys[b], keys[a]) : less(runtime, keys[a], keys[b]);
-  });
+    return less(runtime, keys[a], keys[b]);
+  };
+  // Equal elements keep their order in both directions: reverse sorts the reversed list, and reverses the result.
+  constexpr std::size_t kShort = 64;
+  if (reverse) std::reverse(order.begin(), order.end());
+  if (order.size() < kShort) {
+    sort_short(order, before);
+  } else {
+    std::stable_sort(order.begin(), order.end(), before);
+  }
+  if (reverse) std::reverse(order.begin(), order.end());
   std::vector<Value> sorted;
   sorted.reserve(values.size());
   for (const std::size_t index : order) sorted.push_back(values[index]);

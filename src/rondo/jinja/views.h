@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "jinja/runtime.h"
@@ -16,6 +17,15 @@ enum class DictPart : std::uint8_t { kKeys, kValues, kItems };
 [[nodiscard]] std::vector<Value> dict_part(Runtime& runtime, const Value& dict, DictPart part);
 // range(start, stop, step).  REQUIRES: step != 0 and a length within the sandbox's bound.
 [[nodiscard]] Value make_range(Runtime& runtime, std::int64_t start, std::int64_t stop, std::int64_t step);
+// The range of the elements that stand at `part` of a range.
+struct RangePart {
+  std::int64_t first = 0;
+  std::int64_t stop = 0;
+  std::int64_t step = 1;
+};
+[[nodiscard]] Value slice_of_range(Runtime& runtime, const Value& range, const RangePart& part);
+// reversed(value): an iterator; nothing for what Python cannot walk backwards.
+[[nodiscard]] std::optional<Value> reversed(Runtime& runtime, const Value& value);
 [[nodiscard]] std::size_t range_length(std::int64_t start, std::int64_t stop, std::int64_t step);
 
 // Sorts `values` by `keys` (of the same size; may be the same vector), stably, as Python's sorted().

@@ -736,7 +736,8 @@ Value Vm::run(Activation& activation, const Value* argument) {
         const Value stop = pop();
         const Value start = pop();
         const Value object = pop();
-        push(get_slice(runtime_, object, start, stop, step));
+        push(instruction.flag != 0 ? get_constant_slice(runtime_, object, start, stop, step)
+                                   : get_slice(runtime_, object, start, stop, step));
         break;
       }
       case Op::kLoopAttr: push(loop_attribute(instruction)); break;
@@ -750,8 +751,12 @@ Value Vm::run(Activation& activation, const Value* argument) {
       }
       case Op::kDict: make_dict_of(instruction.a); break;
       case Op::kConcat: {
+        const bool escapes = runtime_.autoescape;
+        if (instruction.flag != kEscapeAsSet) runtime_.autoescape = instruction.flag == kEscapeAlways;
         top_ -= instruction.a;
-        push(concat(runtime_, std::span<const Value>(top_, instruction.a)));
+        const Value text = concat(runtime_, std::span<const Value>(top_, instruction.a));
+        runtime_.autoescape = escapes;
+        push(text);
         break;
       }
       case Op::kBinary: {
@@ -762,6 +767,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       }
       case Op::kNegative: push(negate(runtime_, pop())); break;
       case Op::kPositive: push(positive(runtime_, pop())); break;
+      case Op::kCheckConstant: check_constant(runtime_, top_[-1]); break;
       case Op::kNot: push(Value::boolean(!truthy(runtime_, pop()))); break;
       case Op::kCompare:
       case Op::kCompareChain: {
@@ -858,7 +864,11 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kEmitConcat: emit_concat(instruction); break;
       case Op::kEmit: {
         Value value = pop();
-        if (instruction.flag != 0) value = to_text(runtime_, value).with_markup(true);
+        if (instruction.flag == 2 && !value.is_string()) {
+          runtime_.fail("sequence item 0: expected str instance, " + type_name(value) + " found");
+        }
+        if (instruction.flag == kEscapeAlways) value = escape_html(runtime_, value);
+        if (instruction.flag != kEscapeAsSet) value = to_text(runtime_, value).with_markup(true);
         runtime_.expression = static_cast<std::uint16_t>(instruction.a);
         emit(runtime_, value, *outputs_[output_]);
         break;

@@ -28,11 +28,14 @@ CaseImage image(char32_t c, std::span<const CaseRange> ranges, std::span<const C
   return out;
 }
 
-bool is_in(char32_t c, std::span<const PropertyRange> ranges) {
+// The range that holds `c`, or nullptr.
+const PropertyRange* find(char32_t c, std::span<const PropertyRange> ranges) {
   const auto range =
       std::lower_bound(ranges.begin(), ranges.end(), c, [](const PropertyRange& a, char32_t b) { return a.last < b; });
-  return range != ranges.end() && range->first <= c;
+  return range != ranges.end() && range->first <= c ? &*range : nullptr;
 }
+
+bool is_in(char32_t c, std::span<const PropertyRange> ranges) { return find(c, ranges) != nullptr; }
 
 }  // namespace
 
@@ -60,5 +63,19 @@ bool is_cased(char32_t c) { return is_in(c, {kCased, kCasedCount}); }
 bool is_case_ignorable(char32_t c) { return is_in(c, {kCaseIgnorable, kCaseIgnorableCount}); }
 bool is_digit(char32_t c) { return is_in(c, {kDigit, kDigitCount}); }
 bool is_numeric(char32_t c) { return is_in(c, {kNumeric, kNumericCount}); }
+bool is_alpha(char32_t c) { return is_in(c, {kAlpha, kAlphaCount}); }
+bool is_decimal(char32_t c) { return is_in(c, {kDecimal, kDecimalCount}); }
+bool is_printable(char32_t c) {
+  if (c < 0x7F) return c >= 0x20;
+  return is_in(c, {kPrintable, kPrintableCount});
+}
+bool is_identifier_start(char32_t c) { return is_in(c, {kIdentifierStart, kIdentifierStartCount}); }
+bool is_identifier_part(char32_t c) { return is_in(c, {kIdentifierPart, kIdentifierPartCount}); }
+bool is_alphanumeric(char32_t c) { return is_alpha(c) || is_numeric(c) || is_decimal(c) || is_digit(c); }
+
+int decimal_value(char32_t c) {
+  const PropertyRange* range = find(c, {kDecimal, kDecimalCount});
+  return range == nullptr ? -1 : static_cast<int>((c - range->first) % 10);
+}
 
 }  // namespace rondo::unicode

@@ -28,6 +28,8 @@ extern const std::size_t kUpperRangeCount, kLowerRangeCount, kTitleRangeCount, k
 extern const CaseExpansion kUpperExpansions[], kLowerExpansions[], kTitleExpansions[], kFoldExpansions[];
 extern const std::size_t kUpperExpansionCount, kLowerExpansionCount, kTitleExpansionCount, kFoldExpansionCount;
 extern const PropertyRange kUppercase[], kLowercase[], kCased[], kCaseIgnorable[], kDigit[], kNumeric[];
+extern const PropertyRange kAlpha[], kDecimal[], kPrintable[], kIdentifierStart[], kIdentifierPart[];
 extern const std::size_t kUppercaseCount, kLowercaseCount, kCasedCount, kCaseIgnorableCount, kDigitCount, kNumericCount;
+extern const std::size_t kAlphaCount, kDecimalCount, kPrintableCount, kIdentifierStartCount, kIdentifierPartCount;
 
 }  // namespace rondo::unicode
