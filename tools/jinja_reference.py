@@ -17,7 +17,7 @@ import tarfile
 import cache
 import fetch
 
-VERSION = 1  # of this script: raise it when what it writes changes
+VERSION = 2  # of this script: raise it when what it writes changes
 NAMES = ("jinja2", "markupsafe")
 NOW = datetime.datetime(2026, 3, 14, 15, 9, 26)
 
@@ -26,12 +26,12 @@ def prefix():
     return cache.root() / ("jinja2-" + cache.key(VERSION, *(fetch.PACKAGES[name]["sha256"] for name in NAMES)))
 
 
-def _unpack(archive, folder):
-    """src/PACKAGE and tests of a source package, without the folders around them."""
+def _unpack(archive, folder, wanted):
+    """These folders of a source package; what is in src/ without it."""
     with tarfile.open(archive) as tar:
         for member in tar:
             parts = pathlib.PurePosixPath(member.name).parts[1:]
-            if not member.isfile() or parts[:1] not in (("src",), ("tests",)) or ".." in parts:
+            if not member.isfile() or parts[0] not in wanted or ".." in parts:
                 continue
             target = folder.joinpath(*(parts[1:] if parts[0] == "src" else parts))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -48,8 +48,8 @@ def unpack():
         if not final.is_dir():
             archives = [fetch.package(name) for name in NAMES]
             with cache.new_folder(final) as staged:
-                for archive in archives:
-                    _unpack(archive, staged)
+                _unpack(archives[0], staged, ("src", "tests"))
+                _unpack(archives[1], staged, ("src",))
     return final
 
 
