@@ -30,6 +30,7 @@ MODULES = ("test_filters", "test_tests", "test_core_tags", "test_lexnparse", "te
            "test_ext", "test_api", "test_compile", "test_debug", "test_nativetypes", "test_utils", "test_inheritance", "test_imports")
 EXCEPTIONS = pathlib.Path(__file__).with_name("jinja_own_tests.json")
 LEAST_SHARE = 0.98
+LONGEST = 5000
 OTHER_TAGS = re.compile(r"\{%[-+]?\s*(include|import|from|extends|block|do|trans|debug)\b")
 
 
@@ -47,7 +48,7 @@ class Raises:
         return self
 
     def __exit__(self, kind, value, trace):
-        self.value = value
+        self.type, self.value, self.tb = kind, value, trace
         assert kind is not None and issubclass(kind, self.kinds), f"{self.kinds} was not raised"
         assert not self.match or re.search(self.match, str(value))
         return True
@@ -73,11 +74,11 @@ def pytest_standin():
             return inner
         return decorate(function) if function else decorate
 
-    def raises(kinds, *arguments, match=None, **_):
+    def raises(kinds, *arguments, match=None, **named):
         if not arguments:
             return Raises(kinds, match)
         with Raises(kinds, match) as caught:
-            arguments[0](*arguments[1:])
+            arguments[0](*arguments[1:], **named)
         return caught
 
     def skip(*_, **__):
@@ -175,7 +176,7 @@ class Recorder:
     """Stands between the tests and the environment; `cases` are dicts, in the order of rendering."""
 
     def __init__(self, jinja2):
-        self.jinja2, self.test, self.cases, self.unfinished, self.depth = jinja2, "", [], [], 0
+        self.jinja2, self.test, self.cases, self.unfinished, self.depth, self.recording = jinja2, "", [], [], 0, True
         environment, template = jinja2.Environment, jinja2.Template
         from_string, render = environment.from_string, template.render
 
@@ -217,6 +218,8 @@ class Recorder:
             self.add(compiled.environment, source, context, answer)
 
     def add(self, env, source, context, answer):
+        if not self.recording:
+            return
         if not isinstance(source, str) or not isinstance(answer[1], str):
             context = NoJson("no text")
         self.cases.append({"test": self.test, "source": source, "context": context, "answer": answer, "options": {
@@ -229,6 +232,8 @@ class Recorder:
                     env.comment_start_string, env.comment_end_string) == ("{%", "%}", "{{", "}}", "{#", "#}")
         if not standard or env.line_statement_prefix or env.line_comment_prefix:
             return "other delimiters, line statements"
+        if len(source) > LONGEST:
+            return f"longer than {LONGEST} characters: the reference needs too long"
         if isinstance(context, NoJson):
             return "variables that are no JSON"
         if OTHER_TAGS.search(source):
@@ -273,6 +278,7 @@ def record(counts):
     for name in MODULES:
         with contextlib.suppress(Skipped):
             run_module(import_test(folder, name), common, recorder, counts)
+    recorder.recording = False
     return recorder
 
 

@@ -360,6 +360,7 @@ class PercentFormatter {
 
   void character(const Value& value, FormatSpec spec) {
     spec.fill = " ";
+    spec.precision = -1;
     if (value.is_string()) {
       if (code_points(runtime_, value) != 1) runtime_.fail("%c requires int or char");
       parts_.push_back(formatted_string(runtime_, value, spec));
