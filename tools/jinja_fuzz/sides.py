@@ -3,6 +3,7 @@
 An answer is a tuple (kind, text).  Kinds: "text", "syntax", "raised" (by raise_exception), "error" and, on the reference's
 side only, "compile" (a template that it accepts and then cannot turn into Python) and "slow".
 """
+import copy
 import json
 import re
 import resource
@@ -93,7 +94,9 @@ class Reference:
             return [("syntax", error.message or "")] * len(contexts)
         except Exception as error:
             return [("compile", str(error))] * len(contexts)
-        return [self._render(compiled, context) for context in contexts]
+        # The filter `indent` adds to its subject in place before it finds that a list is no string.
+        changes = "indent" in template
+        return [self._render(compiled, copy.deepcopy(context) if changes else context) for context in contexts]
 
     def _render(self, compiled, context):
         try:

@@ -151,7 +151,9 @@ class Generator final : public Object {
       : type_(type), name_(name), iterator_(iterator) {}
   [[nodiscard]] std::string_view type_name() const override { return type_; }
   [[nodiscard]] std::string repr(Runtime&) override {
-    return "<" + std::string(type_) + " object" + (name_.empty() ? "" : " ") + std::string(name_) + ">";
+    std::string out = "<";
+    out.append(type_).append(" object").append(name_.empty() ? "" : " ").append(name_);
+    return out += '>';
   }
   [[nodiscard]] Iterator* iterate(Runtime&) override { return iterator_; }
 

@@ -22,6 +22,7 @@ NameInfo name_info(std::string_view name) {
   info.filter = find_filter(name);
   info.test = find_test(name);
   info.string_method = find_method(string_methods(), name);
+  if (info.string_method != nullptr && info.string_method->markup_only) info.string_method = nullptr;
   info.list_method = find_method(list_methods(), name);
   info.dict_method = find_method(dict_methods(), name);
   info.is_plain = info.dict_method == nullptr && !name.starts_with("__");
@@ -638,6 +639,7 @@ class Compiler {
     const bool outermost = !in_constant_ && is_constant(node);
     const bool folding = std::exchange(folding_, folding_ || begins_folding(node));
     in_constant_ = in_constant_ || outermost;
+    if (outermost) constant_ = &node;
     value_of(node);
     folding_ = folding;
     if (outermost && may_overflow(node)) emit(Op::kCheckConstant, node.place);
@@ -750,7 +752,7 @@ class Compiler {
         emit(Op::kPushNone, key.place);
       }
     }
-    emit(Op::kSlice, node.place, 0, 0, in_constant_ ? 1 : 0);
+    emit(Op::kSlice, node.place, 0, 0, in_constant_ && constant_ != &node ? 1 : 0);
   }
 
   // Pushes the arguments; `caller`, if any, as the last keyword.
@@ -872,9 +874,10 @@ class Compiler {
   std::vector<OpenFunction> functions_;
   const Symbols* symbols_ = nullptr;
   Escaping escaping_;
-  bool folding_ = false;      // where the reference looks for expressions that it can compute when it compiles
-  bool in_constant_ = false;  // inside one of them
-  bool soft_ = false;         // inside a condition's branch, where unknown filters are looked up only when they run
+  bool folding_ = false;            // where the reference looks for expressions that it can compute when it compiles
+  bool in_constant_ = false;        // inside one of them
+  const Expr* constant_ = nullptr;  // the last of them that was not written at once
+  bool soft_ = false;  // inside a condition's branch, where unknown filters are looked up only when they run
   std::set<std::string> undeclared_;
   std::optional<Error> error_;
 };

@@ -175,10 +175,12 @@ Value trim(Runtime& runtime, const Value& subject, const Args& args) {
 Value truncate(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_truncate", 2), args, {"length", "killwords", "end", "leeway"});
   const std::int64_t length = params.integer(0, 255);
-  const Value end = params.given(2) ? params.string(2) : make_computed(runtime, "...");
+  const Value end = params.given(2) ? params[2] : make_computed(runtime, "...");
   constexpr std::int64_t kLeeway = 5;  // environment.policies["truncate.leeway"]
   const std::int64_t leeway = params[3].is_none() ? kLeeway : params.integer(3, kLeeway);
-  const auto end_size = static_cast<std::int64_t>(code_points(runtime, end));
+  const std::optional<std::size_t> end_length = length_of(runtime, end);
+  if (!end_length) runtime.fail("object of type '" + type_name(end) + "' has no len()");
+  const auto end_size = static_cast<std::int64_t>(*end_length);
   if (length < end_size) {
     runtime.fail("expected length >= " + std::to_string(end_size) + ", got " + std::to_string(length));
   }

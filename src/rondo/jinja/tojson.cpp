@@ -273,9 +273,9 @@ Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
   style.ensure_ascii = params.boolean(0, false);
   style.sort_keys = params.boolean(3, false);
   std::vector<Value> separators;
-  if (!params[2].is_none()) separators = collect(runtime, params[2]);
-  if (!params[2].is_none() && separators.size() != 2) {
-    runtime.fail("tojson() argument 'separators' must be two strings");
+  if (!params[2].is_none()) {
+    const auto& two = unpack_items(runtime, params[2], 2);
+    separators.assign(two.begin(), two.end());
   }
   // Of a string Python looks at nothing else.
   if (subject.is_string()) return to_json(runtime, subject, style);

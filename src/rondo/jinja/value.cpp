@@ -338,7 +338,11 @@ std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
     case Kind::kList:
     case Kind::kDict: return std::nullopt;
     case Kind::kNamespace: return std::hash<const void*>{}(&value.as_dict());
-    case Kind::kObject: return std::hash<const void*>{}(&value.as_object());
+    case Kind::kObject: {
+      const std::string_view type = value.as_object().type_name();
+      if (type == "dict_keys" || type == "dict_items") return std::nullopt;  // they compare as sets
+      return std::hash<const void*>{}(&value.as_object());
+    }
   }
   return std::nullopt;
 }
