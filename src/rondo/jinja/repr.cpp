@@ -1,4 +1,6 @@
 // str(), repr() and markup escaping, with origins.
+#include <algorithm>
+
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/strings.h"
@@ -95,7 +97,17 @@ class ReprWriter {
     structure(value.is_markup() ? std::string(1, quote) + ")" : std::string(1, quote), path);
   }
 
+  // Whether the list or dict is being written already: what holds itself is written as three dots there.
+  [[nodiscard]] bool is_open(const void* container) const {
+    return std::find(open_.begin(), open_.end(), container) != open_.end();
+  }
+
   void write_items(const Value& value, std::string_view open, std::string_view close) {
+    if (is_open(&value.as_list())) {
+      structure(value.is_list() ? "[...]" : "(...)", value.path());
+      return;
+    }
+    open_.push_back(&value.as_list());
     structure(open, value.path());
     bool first = true;
     for (const Value& item : items_of(runtime_, value)) {
@@ -104,9 +116,15 @@ class ReprWriter {
       write(item);
     }
     structure(close, value.path());
+    open_.pop_back();
   }
 
   void write_dict(const Value& value) {
+    if (is_open(&value.as_dict())) {
+      structure("{...}", value.path());
+      return;
+    }
+    open_.push_back(&value.as_dict());
     structure("{", value.path());
     bool first = true;
     for (const Dict::Entry& entry : entries_of(runtime_, value)) {
@@ -117,11 +135,13 @@ class ReprWriter {
       write(entry.value);
     }
     structure("}", value.path());
+    open_.pop_back();
   }
 
   Runtime& runtime_;
   StringBuilder out_;
   text::ChainId chain_;
+  std::vector<const void*> open_;
 };
 
 std::string_view html_escape(char c) {

@@ -152,7 +152,7 @@ TEST_CASE("values: what only lenient renders may do") {
        R"("{'a': 1, 'b': 2, 'c': 3}19")"},
       {"{% set x = {'a': 1} %}{{ x.setdefault('a', 5) }}{{ x.setdefault('b', 6) }}{{ x.popitem() }}{{ x }}",
        R"("16('b', 6){'a': 1}")"},
-      {"{% set x = [] %}{% set _ = x.append(x) %}{{ x }}", "error calls or values nest deeper than 200 levels"},
+      {"{% set x = [] %}{% set _ = x.append(x) %}{{ x }}", R"("[[...]]")"},
       {R"({{ ('{"a": [1, 2.50, "x"], "b": null}' | from_json).a }})", R"("[1, 2.5, 'x']")"},
       {"{{ '[1' | fromjson }}", "error"},
       {"{{ [1].pop(5) }}", "error pop index out of range"},
