@@ -276,7 +276,9 @@ std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::
     if (name == "list") return items_of(runtime, object)[1];
   }
   if (object.is_number()) {
-    if (name == "real" || (name == "numerator" && object.is_integral())) return object;
+    if (name == "real" || (name == "numerator" && object.is_integral())) {
+      return object.is_bool() ? positive(runtime, object) : object;
+    }
     if (name == "imag") return object.is_float() ? Value::floating(0) : Value::integer(0);
     if (name == "denominator" && object.is_integral()) return Value::integer(1);
   }

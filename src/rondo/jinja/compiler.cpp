@@ -209,7 +209,8 @@ class Compiler {
       case TokenKind::kFloorDiv: return BinaryOp::kFloorDiv;
       case TokenKind::kMod: return BinaryOp::kMod;
       case TokenKind::kPow:
-        return !in_constant_ && is_constant(*node.items[0]) ? BinaryOp::kConstantPow : BinaryOp::kPow;
+        return !in_constant_ && !escaping_.open && is_constant(*node.items[0]) ? BinaryOp::kConstantPow
+                                                                               : BinaryOp::kPow;
       default: return BinaryOp::kAdd;
     }
   }
@@ -473,6 +474,7 @@ class Compiler {
       body(node.body);
       emit(Op::kEndCapture, node.place, 0, 0, 1);
       if (node.value) filter(*node.value);
+      if (node.value && escaping_.used) emit(Op::kMarkSafe, node.place);
     }
     store(*node.target, true);
   }
@@ -820,7 +822,11 @@ class Compiler {
   void short_cut(const Expr& node, Op jump) {
     expression(*node.items[0]);
     const std::uint32_t done = emit(jump, node.place);
+    // What a literal shuts out is not even looked at.
+    const bool shut_out = literal_truth(*node.items[0]) == (jump == Op::kJumpIfTrue);
+    const bool soft = std::exchange(soft_, soft_ || shut_out);
     expression(*node.items[1]);
+    soft_ = soft;
     land(done);
   }
 

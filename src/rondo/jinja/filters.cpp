@@ -5,6 +5,7 @@
 
 #include "jinja/operations.h"
 #include "jinja/strings.h"
+#include "unicode/case.h"
 
 namespace rondo::jinja {
 namespace {
@@ -14,6 +15,16 @@ const Entry* look_up(std::span<const Entry> table, std::string_view name) {
   const auto found = std::lower_bound(table.begin(), table.end(), name,
                                       [](const Entry& entry, std::string_view key) { return entry.name < key; });
   return found != table.end() && found->name == name ? &*found : nullptr;
+}
+
+// str.isdigit(), which also holds for digits that int() does not read.
+bool is_all_digits(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_at(text, at);
+    if (!unicode::is_digit(c.value)) return false;
+    at += c.size;
+  }
+  return !text.empty();
 }
 
 }  // namespace
@@ -43,9 +54,11 @@ AttributeGetter::AttributeGetter(Runtime& runtime, const Value& attribute) {
   for (;;) {
     const std::size_t dot = std::min(rest.find('.'), rest.size());
     const std::string_view part = rest.substr(0, dot);
-    const bool digits =
-        !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits = is_all_digits(part);
     std::optional<Value> index = digits ? parse_integer(runtime, part, 10) : std::nullopt;
+    if (digits && !index) {
+      runtime.fail("invalid literal for int() with base 10: " + repr(runtime, make_computed(runtime, part)));
+    }
     parts_.push_back(index ? *index : make_computed(runtime, part));
     if (dot == rest.size()) return;
     rest.remove_prefix(dot + 1);

@@ -174,22 +174,26 @@ Value trim(Runtime& runtime, const Value& subject, const Args& args) {
 
 Value truncate(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_truncate", 2), args, {"length", "killwords", "end", "leeway"});
-  const std::int64_t length = params.integer(0, 255);
+  const Value length = params.value(0, Value::integer(255));
   const Value end = params.given(2) ? params[2] : make_computed(runtime, "...");
   constexpr std::int64_t kLeeway = 5;  // environment.policies["truncate.leeway"]
-  const std::int64_t leeway = params[3].is_none() ? kLeeway : params.integer(3, kLeeway);
+  const Value leeway = params[3].is_none() ? Value::integer(kLeeway) : params[3];
   const std::optional<std::size_t> end_length = length_of(runtime, end);
   if (!end_length) runtime.fail("object of type '" + type_name(end) + "' has no len()");
-  const auto end_size = static_cast<std::int64_t>(*end_length);
-  if (length < end_size) {
-    runtime.fail("expected length >= " + std::to_string(end_size) + ", got " + std::to_string(length));
+  if (!compare(runtime, CompareOp::kGe, length, make_length(*end_length))) {
+    runtime.fail("expected length >= " + std::to_string(*end_length) + ", got " +
+                 std::string(bytes_of(runtime, to_text(runtime, length))));
   }
-  if (leeway < 0) runtime.fail("expected leeway >= 0, got " + std::to_string(leeway));
+  if (!compare(runtime, CompareOp::kGe, leeway, Value::integer(0))) {
+    runtime.fail("expected leeway >= 0, got " + std::string(bytes_of(runtime, to_text(runtime, leeway))));
+  }
   const std::optional<std::size_t> size = length_of(runtime, subject);
   if (!size) runtime.fail("object of type '" + type_name(subject) + "' has no len()");
-  if (static_cast<std::int64_t>(*size) <= length + leeway) return subject;
+  if (compare(runtime, CompareOp::kLe, make_length(*size), binary(runtime, BinaryOp::kAdd, length, leeway))) {
+    return subject;
+  }
   require_text(runtime, subject, "rsplit");
-  const std::size_t cut = byte_offset(runtime, subject, static_cast<std::size_t>(length - end_size));
+  const std::size_t cut = byte_offset(runtime, subject, static_cast<std::size_t>(params.integer(0, 255)) - *end_length);
   Value head = substring(runtime, subject, 0, cut, "truncate");
   if (!params.boolean(1, false)) {
     const std::size_t space = bytes_of(runtime, head).rfind(' ');

@@ -29,7 +29,12 @@ bool is_unhashable(const Expr& node) {
   return node.kind == ExprKind::kList || node.kind == ExprKind::kDict;
 }
 
-// The truth of a literal; nothing for other expressions.
+bool has_filter_or_test(const Expr& node) {
+  return node.kind == ExprKind::kFilter || node.kind == ExprKind::kTest || any_part(node, has_filter_or_test);
+}
+
+}  // namespace
+
 std::optional<bool> literal_truth(const Expr& node) {
   switch (node.kind) {
     case ExprKind::kNone: return false;
@@ -42,12 +47,6 @@ std::optional<bool> literal_truth(const Expr& node) {
   }
 }
 
-bool has_filter_or_test(const Expr& node) {
-  return node.kind == ExprKind::kFilter || node.kind == ExprKind::kTest || any_part(node, has_filter_or_test);
-}
-
-}  // namespace
-
 bool is_constant(const Expr& node) {
   switch (node.kind) {
     case ExprKind::kName:
@@ -57,8 +56,16 @@ bool is_constant(const Expr& node) {
     case ExprKind::kFilter:
       if (asks_for_variables(node.text) || node.items.empty() || node.items[0] == nullptr) return false;
       break;
-    case ExprKind::kInlineIf:
+    case ExprKind::kInlineIf:  // of the branches only the one that is taken counts
+      if (const std::optional<bool> test = literal_truth(*node.items[0])) {
+        const ExprPtr& taken = node.items[*test ? 1 : 2];
+        return taken != nullptr && is_constant(*taken);
+      }
       if (node.items[2] == nullptr) return false;
+      break;
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+      if (literal_truth(*node.items[0]) == (node.kind == ExprKind::kOr)) return true;
       break;
     default: break;
   }

@@ -5,11 +5,15 @@
 // and inf and nan are names that nobody defined.  The values themselves are computed here where they are used.
 #pragma once
 
+#include <optional>
+
 #include "jinja/ast.h"
 #include "jinja/instructions.h"
 
 namespace rondo::jinja {
 
+// The truth of a literal; nothing for other expressions.
+[[nodiscard]] std::optional<bool> literal_truth(const Expr& node);
 // Whether the reference tries to replace the expression by its value: no variables, no calls, no filter that wants to
 // know the variables.
 [[nodiscard]] bool is_constant(const Expr& node);

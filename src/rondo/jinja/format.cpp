@@ -43,6 +43,22 @@ Value apply_spec(Runtime& runtime, const Value& value, std::string_view spec) {
   return formatted(runtime, value, bytes);
 }
 
+// What ascii() makes of a repr().
+Value to_ascii(Runtime& runtime, const Value& repr) {
+  const std::string_view text = bytes_of(runtime, repr);
+  Rewriter out(runtime, repr, "ascii");
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_at(text, at);
+    if (c.value < 0x80) {
+      out.keep(c.size);
+    } else {
+      out.replace(c.size, hex_escape(c.value));
+    }
+    at += c.size;
+  }
+  return out.finish();
+}
+
 class BraceFormatter {
  public:
   BraceFormatter(Runtime& runtime, const Value& format, const Args& args, const Value* mapping)
@@ -129,7 +145,8 @@ class BraceFormatter {
 
   Value convert(const Value& value, char conversion) {
     if (conversion == 's') return to_text(runtime_, value);
-    if (conversion == 'r' || conversion == 'a') return to_repr(runtime_, value);
+    if (conversion == 'r') return to_repr(runtime_, value);
+    if (conversion == 'a') return to_ascii(runtime_, to_repr(runtime_, value));
     runtime_.fail(std::string("Unknown conversion specifier ") + conversion);
   }
 
@@ -323,6 +340,7 @@ class PercentFormatter {
       case 'a': {
         spec.fill = " ";
         Value text = spec.type == 's' ? to_text(runtime_, value) : to_repr(runtime_, value);
+        if (spec.type == 'a') text = to_ascii(runtime_, text);
         if (format_.is_markup()) text = escape_html(runtime_, text);
         parts_.push_back(formatted_string(runtime_, text, spec));
         return;

@@ -93,6 +93,7 @@ enum class Op : std::uint8_t {
   kEndCapture,  // push the text; flag: 1 marks it safe if autoescape is on
   kAutoescape,  // pop; sets autoescape to its truth
   kEndAutoescape,
+  kMarkSafe,  // under autoescape top becomes text, and markup
   kBeginGeneration,
   kEndGeneration,
 };

@@ -14,13 +14,31 @@ class LoopMethod final : public Object {
   LoopMethod(LoopState& loop, bool is_cycle) : loop_(loop), is_cycle_(is_cycle) {}
   [[nodiscard]] std::string_view type_name() const override { return "method"; }
   [[nodiscard]] bool callable() const override { return true; }
-  Value call(Runtime& /*runtime*/, const Args& args) override {
+  Value call(Runtime& runtime, const Args& args) override {
+    if (!args.named.empty()) {
+      runtime.fail(std::string("LoopContext.") + (is_cycle_ ? "cycle" : "changed") +
+                   "() got an unexpected keyword argument '" + std::string(args.named[0].name) + "'");
+    }
     return is_cycle_ ? loop_.cycle(args) : Value::boolean(loop_.changed(args));
   }
 
  private:
   LoopState& loop_;
   bool is_cycle_;
+};
+
+// Going through `loop` itself takes the items that are left from the loop, each with the loop beside it.
+class LoopIterator final : public Iterator {
+ public:
+  explicit LoopIterator(LoopState& loop) : loop_(loop) {}
+  bool next(Runtime& runtime, Value& out) override {
+    if (!loop_.advance()) return false;
+    out = make_tuple(runtime, {loop_.current(), Value::object(&loop_)});
+    return true;
+  }
+
+ private:
+  LoopState& loop_;
 };
 
 }  // namespace
@@ -139,6 +157,8 @@ std::optional<Value> LoopState::attribute(Runtime& runtime, std::string_view nam
 std::string LoopState::repr(Runtime& /*runtime*/) {
   return "<LoopContext " + std::to_string(index0_ + 1) + "/" + std::to_string(count()) + ">";
 }
+
+Iterator* LoopState::iterate(Runtime& runtime) { return runtime.heap.make_object<LoopIterator>(*this); }
 
 std::optional<std::size_t> LoopState::length(Runtime& /*runtime*/) { return count(); }
 

@@ -41,6 +41,7 @@ class LoopState final : public Object {
   [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override;
   [[nodiscard]] bool callable() const override { return true; }
   Value call(Runtime& runtime, const Args& args) override;
+  [[nodiscard]] Iterator* iterate(Runtime& runtime) override;
   [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override;
 
   [[nodiscard]] Value cycle(const Args& args);

@@ -58,6 +58,8 @@ void require_defined(Runtime& runtime, const Value& value);
 // The attribute alone, as Python's getattr() finds it; nothing for AttributeError.
 [[nodiscard]] std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name);
 
+// A character as \xHH, \uHHHH or \UHHHHHHHH.
+[[nodiscard]] std::string hex_escape(char32_t c);
 // repr(str) without the quotes and which quote Python takes.
 [[nodiscard]] char repr_quote(std::string_view text);
 // repr(value) as a string with origins.

@@ -12,14 +12,6 @@ namespace {
 
 using text::RunKind;
 
-std::string hex_escape(char32_t c) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  const int digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
-  std::string out = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-  for (int i = digits - 1; i >= 0; --i) out += kDigits[c >> (4 * static_cast<unsigned>(i)) & 15U];
-  return out;
-}
-
 // What repr() writes for `c`, or "" for the character itself.
 std::string repr_escape(char32_t c, char quote) {
   if (c == '\\' || c == static_cast<char32_t>(quote)) return std::string("\\") + static_cast<char>(c);
@@ -156,6 +148,14 @@ std::string_view html_escape(char c) {
 }
 
 }  // namespace
+
+std::string hex_escape(char32_t c) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  const int digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
+  std::string out = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (int i = digits - 1; i >= 0; --i) out += kDigits[c >> (4 * static_cast<unsigned>(i)) & 15U];
+  return out;
+}
 
 bool is_printable(char32_t c) { return unicode::is_printable(c); }
 

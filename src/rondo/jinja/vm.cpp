@@ -879,6 +879,9 @@ Value Vm::run(Activation& activation, const Value* argument) {
         autoescapes_.push_back(runtime_.autoescape);
         runtime_.autoescape = truthy(runtime_, pop());
         break;
+      case Op::kMarkSafe:
+        if (runtime_.autoescape) top_[-1] = to_text(runtime_, top_[-1]).with_markup(true);
+        break;
       case Op::kEndAutoescape:
         runtime_.autoescape = autoescapes_.back();
         autoescapes_.pop_back();
