@@ -244,11 +244,22 @@ class ItemsIterator final : public LazyIterator {
   Iterator* pairs_ = nullptr;
 };
 
+// The reference's parameters of these names are taken.
+void require_no_subject(Runtime& runtime, std::string_view function, const Args& args) {
+  for (const std::string_view name : {"context", "value"}) {
+    if (args.find(name) == nullptr) continue;
+    runtime.fail(std::string(function) + "() got multiple values for argument '" + std::string(name) + "'");
+  }
+}
+
 Value map(Runtime& runtime, const Value& subject, const Args& args) {
+  require_no_subject(runtime, "sync_do_map", args);
   return make_generator(runtime, "sync_do_map", runtime.heap.make_object<MapIterator>(runtime, subject, args));
 }
 
 Value select_by(Runtime& runtime, const Value& subject, const Args& args, bool by_attribute, bool wanted) {
+  const std::string function = std::string("sync_do_") + (wanted ? "select" : "reject") + (by_attribute ? "attr" : "");
+  require_no_subject(runtime, function, args);
   return make_generator(runtime, "select_or_reject",
                         runtime.heap.make_object<SelectIterator>(runtime, subject, args, by_attribute, wanted));
 }

@@ -33,6 +33,7 @@ Value center(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 Value format(Runtime& runtime, const Value& subject, const Args& args) {
+  if (args.find("value") != nullptr) runtime.fail("do_format() got multiple values for argument 'value'");
   const Value text = to_text(runtime, subject);
   if (args.named.empty()) {
     return format_percent(runtime, text, jinja::make_tuple(runtime, {args.positional.begin(), args.positional.end()}));

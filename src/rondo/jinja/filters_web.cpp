@@ -61,6 +61,12 @@ Value striptags(Runtime& runtime, const Value& subject, const Args& args) {
 
 // --- urlencode
 
+// What Python counts as iterable; `self` can be gone through, but has no __iter__.
+bool is_iterable_object(Runtime& runtime, const Value& value) {
+  return value.is_object() && value.as_object().type_name() != "TemplateReference" &&
+         value.as_object().iterate(runtime) != nullptr;
+}
+
 std::string quote_url(std::string_view text, bool query) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
@@ -81,7 +87,8 @@ std::string quote_url(std::string_view text, bool query) {
 
 Value urlencode(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_urlencode", 1), args, {});
-  const bool pairs = subject.is_dict() || subject.is_sequence() || subject.is_undefined() || subject.is_object();
+  const bool pairs =
+      subject.is_dict() || subject.is_sequence() || subject.is_undefined() || is_iterable_object(runtime, subject);
   if (!pairs)
     return make_computed(runtime, quote_url(bytes_of(runtime, to_text(runtime, subject)), false), subject.path());
   std::string out;
