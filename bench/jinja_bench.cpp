@@ -1,7 +1,8 @@
 // The template engine beside its peers.
 //
 //   bench_jinja [OPTIONS]        runs bench/jinja_bench.py, which starts this program and the peers as workers
-//   bench_jinja --worker         answers the driver's commands (the line protocol is described there)
+//   bench_jinja --worker [--no-origins]
+//                                answers the driver's commands (the line protocol is described there)
 //
 // Two commands are this worker's own:
 //   compile TEMPLATE             ok <median microseconds of compiling it>
@@ -106,7 +107,10 @@ std::string failed(const Error& error) { return "error\t" + one_line(error.messa
 
 class Worker {
  public:
-  Worker() { options_.now = jinja::LocalTime{2026, 1, 15, 10, 30, 0}; }
+  explicit Worker(bool origins) {
+    options_.origins = origins;
+    options_.now = jinja::LocalTime{2026, 1, 15, 10, 30, 0};
+  }
 
   std::string answer(const std::vector<std::string>& fields) {
     const std::string& command = fields[0];
@@ -183,8 +187,8 @@ std::vector<std::string> split(const std::string& line) {
   return fields;
 }
 
-int work() {
-  Worker worker;
+int work(bool origins) {
+  Worker worker(origins);
   for (std::string line; std::getline(std::cin, line);) std::cout << worker.answer(split(line)) << std::endl;
   return 0;
 }
@@ -205,7 +209,7 @@ std::string quoted(std::string_view argument) {
 
 int main(int count, char** arguments) {
   const std::vector<std::string_view> rest(arguments + 1, arguments + count);
-  if (!rest.empty() && rest[0] == "--worker") return work();
+  if (!rest.empty() && rest[0] == "--worker") return work(rest.size() < 2 || rest[1] != "--no-origins");
   std::string command =
       "python3 " + quoted(std::string(RONDO_SOURCE_DIR) + "/bench/jinja_bench.py") + " --rondo " + quoted(arguments[0]);
   for (const std::string_view argument : rest) command += " " + quoted(argument);

@@ -100,7 +100,7 @@ def _command(peer, program):
 
 
 def start_engines(program, peers):
-    workers = {"rondo": Worker([program, "--worker"])}
+    workers = {"rondo": Worker([program, "--worker"]), "no origins": Worker([program, "--worker", "--no-origins"])}
     for peer in peers:
         if command := _command(peer, program):
             workers[PEERS[peer]] = Worker(command)
@@ -175,11 +175,11 @@ def _summary(function, collected, name):
 
 
 def report_renders(workers, templates, folder, options):
-    peers = [name for name in workers if name != "rondo"]
+    peers = [name for name in workers if name not in ("rondo", "no origins")]
     for count in COUNTS:
         print(f"\n{count} messages; times the peer takes for one of rondo's renders with origins\n")
-        _row("template", "conversation", "KB", "rondo µs", *peers)
-        _row(*["---"] * (4 + len(peers)))
+        _row("template", "conversation", "KB", "rondo µs", "tracing %", *peers)
+        _row(*["---"] * (5 + len(peers)))
         collected, all_remarks = {}, []
         for template in templates:
             shape = choose_shape(workers["rondo"], template, count, folder)
@@ -189,13 +189,15 @@ def report_renders(workers, templates, folder, options):
             timed, remarks = load_peers(workers, template, shape[1], shape[2], folder)
             all_remarks += [f"{template.stem}: {remark}" for remark in remarks]
             own, ratios = measure(workers, timed, options.rounds, options.milliseconds)
-            _row(template.stem, shape[0], f"{len(shape[2]) / 1000:.1f}", f"{own:.1f}",
+            tracing = (1 / ratios["no origins"] - 1) * 100
+            _row(template.stem, shape[0], f"{len(shape[2]) / 1000:.1f}", f"{own:.1f}", f"{tracing:.0f}",
                  *(_cell(ratios, name) for name in peers))
             for name in ratios:
-                collected.setdefault(name, []).append(ratios[name])
-        _row("**median**", "", "", "",
+                collected.setdefault(name, []).append(tracing if name == "no origins" else ratios[name])
+        _row("**median**", "", "", "", f"{statistics.median(collected['no origins']):.0f}",
              *(_summary(statistics.median, collected, name) for name in peers))
-        _row("**worst**", "", "", "", *(_summary(min, collected, name) for name in peers))
+        _row("**worst**", "", "", "", f"{max(collected['no origins']):.0f}",
+             *(_summary(min, collected, name) for name in peers))
         print("\nall other texts are equal" if all_remarks else "\nall texts are equal")
         print(*("* " + remark for remark in all_remarks), sep="\n")
 
@@ -216,15 +218,17 @@ def report_compile(worker, templates):
 
 def report_memory(workers, templates, folder):
     """Heap bytes at the peak of one render, and those that its result holds, for each byte of text."""
-    print("\n| heap bytes per byte of text, 202 messages | peak | result |")
-    _row(*["---"] * 3)
-    columns = [[], []]
+    print("\n| heap bytes per byte of text, 202 messages | peak | result | peak, no origins |")
+    _row(*["---"] * 4)
+    columns = [[], [], []]
     for template in templates:
         shape = choose_shape(workers["rondo"], template, COUNTS[0], folder)
         if shape is None:
             continue
+        workers["no origins"].ask("load", template, shape[1], folder / "peer")
         peak, size, kept = map(float, workers["rondo"].ask("memory"))
-        values = [peak / size, kept / size]
+        bare = float(workers["no origins"].ask("memory")[0])
+        values = [peak / size, kept / size, bare / size]
         for column, value in zip(columns, values):
             column.append(value)
         _row(template.stem, *(f"{value:.1f}" for value in values))
