@@ -20,7 +20,6 @@ void Control::log(bool outcome, std::uint32_t node, std::uint8_t flag) {
     current->several = current->message != text::kNoMessage;
     current->message = message;
   }
-  runtime_.heap.charge(sizeof(Decision) + reads.size_bytes());
   decisions_.push_back({runtime_.line(), runtime_.column(), node, runtime_.context,
                         static_cast<std::uint32_t>(test.reads_begin), static_cast<std::uint32_t>(runtime_.reads.size()),
                         outcome});

@@ -33,12 +33,16 @@ class Control {
   }
 
   // If statements: around the statement, and on entry to its else branch.
-  void enter_if() { ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false}); }
+  void enter_if() {
+    if (runtime_.tracing) ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false});
+  }
   void guard(std::uint8_t flag) {
+    if (!runtime_.tracing) return;
     const If& current = ifs_.back();
     if (read_generation_prompt_ || current.message != text::kNoMessage) enter_branch(flag);
   }
   void leave_if() {
+    if (!runtime_.tracing) return;
     if (ifs_.back().branch != runtime_.context) keep_binding();
     runtime_.context = ifs_.back().outside;
     ifs_.pop_back();

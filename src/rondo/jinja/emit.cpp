@@ -90,7 +90,6 @@ ContextId emission_context(Runtime& runtime, const String& string) {
 // The context of a run made under `from` and written under `under`: the place of writing wins if it is bound to another
 // message, else what the run was made under, if that is bound to anything.
 ContextId stamped(Runtime& runtime, ContextId from, ContextId under) {
-  if (from == ContextId::kNone || from == under) return under;
   Runtime::State& state = runtime.state();
   if (state.stamp_known && state.from == from && state.under == under) return state.stamped;
   const Context made = runtime.origins.contexts.at(from);
@@ -119,15 +118,11 @@ void check_size(Runtime& runtime, std::size_t size) {
 
 // `stamp`: see Leaves::Leaf.  `under`: emission_context() of the whole.
 void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextId under, text::Text& out) {
-  runtime.spend_bytes(string.size + string.run_count * sizeof(text::Run));
-  const char* bytes = string.data;
-  for (text::Run run : std::span(string.runs, string.run_count)) {
+  out.append({string.data, string.size}, {string.runs, string.run_count}, [&](text::Run& run) {
     const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
-    run.context = stamped(runtime, made, under);
+    run.context = made == ContextId::kNone || made == under ? under : stamped(runtime, made, under);
     if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
-    out.append(std::string_view(bytes, run.size), run);
-    bytes += run.size;
-  }
+  });
 }
 
 void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
@@ -160,7 +155,8 @@ void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
 
 void emit(Runtime& runtime, const Value& value, text::Text& out) {
   if (value.is_undefined()) return;
-  const Value text = runtime.autoescape ? escape_html(runtime, value) : to_text(runtime, value);
+  const bool is_text = value.is_string() && !runtime.autoescape;
+  const Value text = is_text ? value : runtime.autoescape ? escape_html(runtime, value) : to_text(runtime, value);
   const String& string = text.as_string();
   check_size(runtime, out.size() + string.size);
   if (runtime.tracing) {

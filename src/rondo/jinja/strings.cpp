@@ -48,6 +48,8 @@ bool place_bytes(Runtime& runtime, String& string, char*& bytes) {
   return false;
 }
 
+}  // namespace
+
 // Joins a concatenation: its leaves from left to right, each under the innermost stamp around it.
 void join(Runtime& runtime, String& string) {
   struct Part {
@@ -90,8 +92,6 @@ void join(Runtime& runtime, String& string) {
   set_runs(runtime.heap, string, runs);
 }
 
-}  // namespace
-
 CodePoint decode_at(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {first, 1};
@@ -122,12 +122,6 @@ std::size_t code_point_offset(std::string_view text, std::size_t index) {
     --index;
   }
   return at;
-}
-
-const String& joined(Runtime& runtime, const Value& value) {
-  String& string = value.as_string();
-  if (string.data == nullptr && string.size != 0) join(runtime, string);
-  return string;
 }
 
 std::string_view bytes_of(Runtime& runtime, const Value& value) {

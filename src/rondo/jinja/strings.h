@@ -19,8 +19,14 @@ struct CodePoint {
 // The start of the code point that ends at byte `end`.  REQUIRES: 0 < end.
 [[nodiscard]] std::size_t previous_start(std::string_view text, std::size_t end);
 
+// Joins a concatenation: sets its data and runs.  REQUIRES: it is none yet.
+void join(Runtime& runtime, String& string);
 // A joined string: `data` and `runs` are set.
-[[nodiscard]] const String& joined(Runtime& runtime, const Value& value);
+[[nodiscard]] inline const String& joined(Runtime& runtime, const Value& value) {
+  String& string = value.as_string();
+  if (string.data == nullptr && string.size != 0) join(runtime, string);
+  return string;
+}
 // Number of code points, counted once.
 [[nodiscard]] std::size_t code_points(Runtime& runtime, const Value& value);
 // Byte offset of code point `index`; the size when there are fewer.

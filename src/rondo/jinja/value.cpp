@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "base/bytes.h"
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/state.h"
@@ -361,7 +362,7 @@ Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
     const std::optional<std::size_t> index = dict.source->index_of(key);
     return index ? &member_at(runtime, dict, *index) : nullptr;
   }
-  const auto same = [&](const Value& other) { return other.is_string() && bytes_of(runtime, other) == key; };
+  const auto same = [&](const Value& other) { return other.is_string() && same_bytes(bytes_of(runtime, other), key); };
   if (dict.slots.empty()) {
     for (Dict::Entry& entry : dict.entries) {
       if (same(entry.key)) return &entry.value;

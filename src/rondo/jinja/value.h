@@ -10,6 +10,7 @@
 // Every value keeps its path, numbers and None too; values that the template computed have none.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -77,65 +78,66 @@ class Value {
   [[nodiscard]] static Value name_space(Dict* value);
   [[nodiscard]] static Value object(Object* value);
 
-  [[nodiscard]] Kind kind() const { return kind_; }
-  [[nodiscard]] bool is_undefined() const { return kind_ == Kind::kUndefined; }
-  [[nodiscard]] bool is_none() const { return kind_ == Kind::kNone; }
-  [[nodiscard]] bool is_bool() const { return kind_ == Kind::kBool; }
-  [[nodiscard]] bool is_string() const { return kind_ == Kind::kString; }
-  [[nodiscard]] bool is_list() const { return kind_ == Kind::kList; }
-  [[nodiscard]] bool is_tuple() const { return kind_ == Kind::kTuple; }
+  [[nodiscard]] Kind kind() const { return static_cast<Kind>(head_ & kKindMask); }
+  [[nodiscard]] bool is_undefined() const { return kind() == Kind::kUndefined; }
+  [[nodiscard]] bool is_none() const { return kind() == Kind::kNone; }
+  [[nodiscard]] bool is_bool() const { return kind() == Kind::kBool; }
+  [[nodiscard]] bool is_string() const { return kind() == Kind::kString; }
+  [[nodiscard]] bool is_list() const { return kind() == Kind::kList; }
+  [[nodiscard]] bool is_tuple() const { return kind() == Kind::kTuple; }
   [[nodiscard]] bool is_sequence() const { return is_list() || is_tuple(); }
-  [[nodiscard]] bool is_dict() const { return kind_ == Kind::kDict; }
-  [[nodiscard]] bool is_object() const { return kind_ == Kind::kObject; }
-  [[nodiscard]] bool is_float() const { return kind_ == Kind::kFloat; }
+  [[nodiscard]] bool is_dict() const { return kind() == Kind::kDict; }
+  [[nodiscard]] bool is_object() const { return kind() == Kind::kObject; }
+  [[nodiscard]] bool is_float() const { return kind() == Kind::kFloat; }
   // Python's isinstance(x, int): true for bools.
   [[nodiscard]] bool is_integral() const {
-    return kind_ == Kind::kInt || kind_ == Kind::kBigInt || kind_ == Kind::kBool;
+    return kind() == Kind::kInt || kind() == Kind::kBigInt || kind() == Kind::kBool;
   }
-  [[nodiscard]] bool is_number() const { return is_integral() || kind_ == Kind::kFloat; }
+  [[nodiscard]] bool is_number() const { return is_integral() || kind() == Kind::kFloat; }
   // An int or bool that fits 64 bits.
-  [[nodiscard]] bool is_small_int() const { return kind_ == Kind::kInt || kind_ == Kind::kBool; }
+  [[nodiscard]] bool is_small_int() const { return kind() == Kind::kInt || kind() == Kind::kBool; }
 
   // REQUIRES of each: the value is of that kind.
-  [[nodiscard]] bool as_bool() const { return payload_.integer != 0; }
-  [[nodiscard]] std::int64_t as_int() const { return payload_.integer; }  // bools as 0 and 1
-  [[nodiscard]] double as_float() const { return payload_.floating; }
-  [[nodiscard]] const BigInt& as_big() const { return *payload_.big; }
-  [[nodiscard]] String& as_string() const { return *payload_.string; }
-  [[nodiscard]] List& as_list() const { return *payload_.list; }  // lists and tuples
-  [[nodiscard]] Dict& as_dict() const { return *payload_.dict; }  // dicts and namespaces
-  [[nodiscard]] Object& as_object() const { return *payload_.object; }
-  [[nodiscard]] const UndefinedInfo* undefined_info() const { return payload_.undefined; }
+  [[nodiscard]] bool as_bool() const { return payload_ != 0; }
+  [[nodiscard]] std::int64_t as_int() const { return static_cast<std::int64_t>(payload_); }  // bools as 0 and 1
+  [[nodiscard]] double as_float() const { return std::bit_cast<double>(payload_); }
+  [[nodiscard]] const BigInt& as_big() const { return *pointer<const BigInt>(); }
+  [[nodiscard]] String& as_string() const { return *pointer<String>(); }
+  [[nodiscard]] List& as_list() const { return *pointer<List>(); }  // lists and tuples
+  [[nodiscard]] Dict& as_dict() const { return *pointer<Dict>(); }  // dicts and namespaces
+  [[nodiscard]] Object& as_object() const { return *pointer<Object>(); }
+  [[nodiscard]] const UndefinedInfo* undefined_info() const { return pointer<const UndefinedInfo>(); }
 
-  [[nodiscard]] text::PathId path() const { return path_; }
-  [[nodiscard]] bool has_path() const { return path_ != text::PathId::kNone; }
+  [[nodiscard]] text::PathId path() const { return static_cast<text::PathId>(head_ >> kPathShift); }
+  [[nodiscard]] bool has_path() const { return path() != text::PathId::kNone; }
   [[nodiscard]] Value with_path(text::PathId path) const;
 
   // A string that is markup already (`safe`, escaped text): adding to it escapes the other side.
-  [[nodiscard]] bool is_markup() const { return markup_; }
+  [[nodiscard]] bool is_markup() const { return (head_ & kMarkup) != 0; }
   [[nodiscard]] Value with_markup(bool markup) const;
 
   // The same heap object, or the same scalar of the same kind (Python's `is`).
   [[nodiscard]] bool is_same(const Value& other) const {
-    return kind_ == other.kind_ && payload_.integer == other.payload_.integer;
+    return kind() == other.kind() && payload_ == other.payload_;
   }
 
  private:
-  explicit Value(Kind kind) : kind_(kind) {}
+  // Two words, so that values travel in registers: the head holds the kind in its first byte, a flag for markup in the
+  // next, and the path in its upper half; the payload a number or a pointer.
+  static constexpr std::uint64_t kKindMask = 0xFF;
+  static constexpr std::uint64_t kMarkup = 0x100;
+  static constexpr unsigned kPathShift = 32;
 
-  Kind kind_ = Kind::kUndefined;
-  bool markup_ = false;
-  text::PathId path_ = text::PathId::kNone;
-  union Payload {
-    std::int64_t integer = 0;
-    double floating;
-    const BigInt* big;
-    String* string;
-    List* list;
-    Dict* dict;
-    Object* object;
-    const UndefinedInfo* undefined;
-  } payload_;
+  explicit Value(Kind kind, std::uint64_t payload = 0)
+      : head_(static_cast<std::uint64_t>(kind)), payload_(payload) {}
+  Value(Kind kind, const void* pointer) : Value(kind, reinterpret_cast<std::uintptr_t>(pointer)) {}
+  template <typename T>
+  [[nodiscard]] T* pointer() const {
+    return reinterpret_cast<T*>(payload_);  // NOLINT(performance-no-int-to-ptr): what was put in
+  }
+
+  std::uint64_t head_ = 0;
+  std::uint64_t payload_ = 0;
 };
 static_assert(sizeof(Value) == 16 && std::is_trivially_copyable_v<Value>);
 
@@ -339,69 +341,25 @@ class Heap final : public std::pmr::memory_resource {
   Finalizer* finalizers_ = nullptr;
 };
 
-inline Value Value::undefined(const UndefinedInfo* info) {
-  Value out(Kind::kUndefined);
-  out.payload_.undefined = info;
-  return out;
-}
-inline Value Value::boolean(bool value) {
-  Value out(Kind::kBool);
-  out.payload_.integer = value ? 1 : 0;
-  return out;
-}
-inline Value Value::integer(std::int64_t value) {
-  Value out(Kind::kInt);
-  out.payload_.integer = value;
-  return out;
-}
-inline Value Value::floating(double value) {
-  Value out(Kind::kFloat);
-  out.payload_.floating = value;
-  return out;
-}
-inline Value Value::big(const BigInt* value) {
-  Value out(Kind::kBigInt);
-  out.payload_.big = value;
-  return out;
-}
-inline Value Value::string(String* value) {
-  Value out(Kind::kString);
-  out.payload_.string = value;
-  return out;
-}
-inline Value Value::list(List* value) {
-  Value out(Kind::kList);
-  out.payload_.list = value;
-  return out;
-}
-inline Value Value::tuple(List* value) {
-  Value out(Kind::kTuple);
-  out.payload_.list = value;
-  return out;
-}
-inline Value Value::dict(Dict* value) {
-  Value out(Kind::kDict);
-  out.payload_.dict = value;
-  return out;
-}
-inline Value Value::name_space(Dict* value) {
-  Value out(Kind::kNamespace);
-  out.payload_.dict = value;
-  return out;
-}
-inline Value Value::object(Object* value) {
-  Value out(Kind::kObject);
-  out.payload_.object = value;
-  return out;
-}
+inline Value Value::undefined(const UndefinedInfo* info) { return Value(Kind::kUndefined, info); }
+inline Value Value::boolean(bool value) { return Value(Kind::kBool, static_cast<std::uint64_t>(value ? 1 : 0)); }
+inline Value Value::integer(std::int64_t value) { return Value(Kind::kInt, static_cast<std::uint64_t>(value)); }
+inline Value Value::floating(double value) { return Value(Kind::kFloat, std::bit_cast<std::uint64_t>(value)); }
+inline Value Value::big(const BigInt* value) { return Value(Kind::kBigInt, value); }
+inline Value Value::string(String* value) { return Value(Kind::kString, value); }
+inline Value Value::list(List* value) { return Value(Kind::kList, value); }
+inline Value Value::tuple(List* value) { return Value(Kind::kTuple, value); }
+inline Value Value::dict(Dict* value) { return Value(Kind::kDict, value); }
+inline Value Value::name_space(Dict* value) { return Value(Kind::kNamespace, value); }
+inline Value Value::object(Object* value) { return Value(Kind::kObject, value); }
 inline Value Value::with_path(text::PathId path) const {
   Value out = *this;
-  out.path_ = path;
+  out.head_ = (head_ & 0xFFFFFFFFU) | (static_cast<std::uint64_t>(path) << kPathShift);
   return out;
 }
 inline Value Value::with_markup(bool markup) const {
   Value out = *this;
-  out.markup_ = markup;
+  out.head_ = markup ? head_ | kMarkup : head_ & ~kMarkup;
   return out;
 }
 inline const Value* Args::find(std::string_view name) const {

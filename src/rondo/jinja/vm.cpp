@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "base/bytes.h"
 #include "jinja/loop.h"
 #include "jinja/methods.h"
 #include "jinja/operations.h"
@@ -242,7 +243,9 @@ const Value* Vm::member(Dict& dict, std::uint32_t name) {
   const std::string& text = program_.names[name];
   if (dict.source == nullptr) return find_item(runtime_, dict, text);
   std::uint32_t& place = places_of_members_[name];
-  if (place >= dict.source->size() || dict.source->begin()[place].key != text) {
+  const bool is_there = place < dict.source->size() && same_bytes(dict.source->begin()[place].key, text);
+  if (is_there && dict.members != nullptr && !dict.members[place].is_undefined()) return dict.members + place;
+  if (!is_there) {
     const std::optional<std::size_t> index = dict.source->index_of(text);
     if (!index) return nullptr;
     place = static_cast<std::uint32_t>(*index);
@@ -354,7 +357,8 @@ void Vm::with_arguments(const CallShape& shape, const Callee& callee) {
   Value* const base = top_ - shape.size();
   if (shape.size() == shape.positional) {
     for (Value* argument = base; argument != top_; ++argument) *argument = settled(*argument);
-    base[-1] = callee(Args{{base, shape.positional}, {}});
+    const Value result = callee(Args{{base, shape.positional}, {}});
+    base[-1] = result;
   } else {
     std::unique_ptr<Taken> taken = borrow();
     take_arguments(shape, *taken);
@@ -558,7 +562,6 @@ void Vm::leave_iteration(const LoopState& loop) {
 bool Vm::next_item(LoopState& loop) {
   if (!loop.advance()) return false;
   control_.enter_item(loop.current(), loop.outside.context);
-  push(loop.current());
   return true;
 }
 
@@ -630,7 +633,7 @@ void Vm::emit_concat(const Instruction& instruction) {
 
 // `left == constant`, without making the constant where it is not needed.
 bool Vm::equals_string(const Value& left, std::uint32_t literal) {
-  if (left.is_string()) return bytes_of(runtime_, left) == program_.literal_texts[literal];
+  if (left.is_string()) return same_bytes(bytes_of(runtime_, left), program_.literal_texts[literal]);
   return compare(runtime_, CompareOp::kEq, left, constant(literal));
 }
 
@@ -647,36 +650,50 @@ Value Vm::run_on_new_stack(Activation& activation, const Value* argument) {
 // Longer than a function should be: it is the table of instructions, and each is a few lines.
 Value Vm::run(Activation& activation, const Value* argument) {
   if (static_cast<std::size_t>(stack_end_ - top_) <= program_.stack_size) return run_on_new_stack(activation, argument);
-  if (argument != nullptr) push(*argument);
   Value* const slots = activation.slots;
   const Instruction* const code = program_.code.data();
   const Place* const places = program_.places.data();
   std::uint32_t at = program_.functions[activation.function].entry;
+  std::uint32_t paid = at;  // instructions before this one are paid for
+  const auto jump = [&](std::uint32_t target) {
+    runtime_.spend(at - paid);
+    at = target;
+    paid = target;
+  };
+  // The top of the stack in a register; `top_` is for all others, who leave it as they find it.
+  Value* const base = top_;
+  Value* top = base;
+  const auto push = [&](const Value& value) { *top++ = value; };
+  const auto pop = [&]() -> const Value& { return *--top; };
+  if (argument != nullptr) push(*argument);
   for (;;) {
     const Instruction& instruction = code[at];
     runtime_.place = places + at;
-    runtime_.spend();
+    top_ = top;
     ++at;
     switch (instruction.op) {
       case Op::kPushNone: push(Value::none()); break;
       case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); break;
       case Op::kPushInteger: push(Value::integer(static_cast<std::int32_t>(instruction.a))); break;
-      case Op::kPushNumber: push_number(program_.numbers[instruction.a]); break;
+      case Op::kPushNumber:
+        push_number(program_.numbers[instruction.a]);
+        top = top_;
+        break;
       case Op::kPushString: push(constant(instruction.a)); break;
       case Op::kPushUndefinedChoice:
         push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(runtime_.line()) +
                                                " evaluated to false and no else section was defined."));
         break;
-      case Op::kPop: --top_; break;
+      case Op::kPop: --top; break;
       case Op::kLoadSlot:
         push(load(slots[instruction.a], instruction.b));
-        runtime_.note(top_[-1]);
+        runtime_.note(top[-1]);
         break;
       case Op::kLoadOuter: {
         const Activation* outer = &activation;
         for (std::uint16_t i = 0; i < instruction.small; ++i) outer = outer->parent;
         push(load(outer->slots[instruction.a], instruction.b));
-        runtime_.note(top_[-1]);
+        runtime_.note(top[-1]);
         break;
       }
       case Op::kSlotAttr: {
@@ -687,7 +704,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       }
       case Op::kLoadName:
         push(variable(instruction.a));
-        runtime_.note(top_[-1]);
+        runtime_.note(top[-1]);
         break;
       case Op::kStoreSlot:
         slots[instruction.a] = settled(pop());
@@ -705,7 +722,10 @@ Value Vm::run(Activation& activation, const Value* argument) {
         slots[instruction.a] = value;
         break;
       }
-      case Op::kUnpack: unpack(instruction.a); break;
+      case Op::kUnpack:
+        unpack(instruction.a);
+        top = top_;
+        break;
       case Op::kCheckNamespace:
         if (pop().kind() != Kind::kNamespace) runtime_.fail("cannot assign attribute on non-namespace object");
         break;
@@ -743,18 +763,21 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kLoopAttr: push(loop_attribute(instruction)); break;
       case Op::kList:
       case Op::kTuple: {
-        for (Value* item = top_ - instruction.a; item != top_; ++item) *item = settled(*item);
-        top_ -= instruction.a;
-        const std::span<const Value> items(top_, instruction.a);
+        for (Value* item = top - instruction.a; item != top; ++item) *item = settled(*item);
+        top -= instruction.a;
+        const std::span<const Value> items(top, instruction.a);
         push(instruction.op == Op::kList ? make_list(runtime_, items) : jinja::make_tuple(runtime_, items));
         break;
       }
-      case Op::kDict: make_dict_of(instruction.a); break;
+      case Op::kDict:
+        make_dict_of(instruction.a);
+        top = top_;
+        break;
       case Op::kConcat: {
         const bool escapes = runtime_.autoescape;
         if (instruction.flag != kEscapeAsSet) runtime_.autoescape = instruction.flag == kEscapeAlways;
-        top_ -= instruction.a;
-        const Value text = concat(runtime_, std::span<const Value>(top_, instruction.a));
+        top -= instruction.a;
+        const Value text = concat(runtime_, std::span<const Value>(top, instruction.a));
         runtime_.autoescape = escapes;
         push(text);
         break;
@@ -767,7 +790,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       }
       case Op::kNegative: push(negate(runtime_, pop())); break;
       case Op::kPositive: push(positive(runtime_, pop())); break;
-      case Op::kCheckConstant: check_constant(runtime_, top_[-1]); break;
+      case Op::kCheckConstant: check_constant(runtime_, top[-1]); break;
       case Op::kNot: push(Value::boolean(!truthy(runtime_, pop()))); break;
       case Op::kCompare:
       case Op::kCompareChain: {
@@ -780,7 +803,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
           push(right);
         } else {
           push(Value::boolean(false));
-          at = instruction.a;
+          jump(instruction.a);
         }
         break;
       }
@@ -789,25 +812,43 @@ Value Vm::run(Activation& activation, const Value* argument) {
         push(Value::boolean(equals_string(left, instruction.a) == (instruction.flag == 0)));
         break;
       }
-      case Op::kCall: call_top(instruction); break;
-      case Op::kCallMethod: call_method_of_top(instruction); break;
-      case Op::kFilter: filter_top(instruction); break;
-      case Op::kTest: test_top(instruction); break;
+      case Op::kCall:
+        call_top(instruction);
+        top = top_;
+        break;
+      case Op::kCallMethod:
+        call_method_of_top(instruction);
+        top = top_;
+        break;
+      case Op::kFilter:
+        filter_top(instruction);
+        top = top_;
+        break;
+      case Op::kTest:
+        test_top(instruction);
+        top = top_;
+        break;
       case Op::kMacro: push(Value::object(runtime_.heap.make_object<Macro>(*this, instruction.a, &activation))); break;
       case Op::kCallLoop: push(call_loop(instruction.a, &activation, pop(), 0)); break;
-      case Op::kReturn: return Value();
-      case Op::kReturnTop: return settled(pop());
-      case Op::kJump: at = instruction.a; break;
+      case Op::kReturn:
+        jump(at);
+        top_ = base;
+        return Value();
+      case Op::kReturnTop:
+        jump(at);
+        top_ = base;
+        return settled(top[-1]);
+      case Op::kJump: jump(instruction.a); break;
       case Op::kJumpIfFalse:
       case Op::kJumpIfTrue:
-        if (truthy(runtime_, top_[-1]) == (instruction.op == Op::kJumpIfTrue)) {
-          at = instruction.a;
+        if (truthy(runtime_, top[-1]) == (instruction.op == Op::kJumpIfTrue)) {
+          jump(instruction.a);
         } else {
-          --top_;
+          --top;
         }
         break;
       case Op::kJumpIfBound:
-        if (!is_missing(slots[instruction.b])) at = instruction.a;
+        if (!is_missing(slots[instruction.b])) jump(instruction.a);
         break;
       case Op::kBindMissing:
         slots[instruction.a] =
@@ -818,35 +859,42 @@ Value Vm::run(Activation& activation, const Value* argument) {
         const Value value = pop();
         const bool outcome = value.is_bool() ? value.as_bool() : truthy(runtime_, value);
         control_.end_test(outcome, instruction.b, instruction.flag);
-        if (!outcome) at = instruction.a;
+        if (!outcome) jump(instruction.a);
         break;
       }
       case Op::kEnterIf: control_.enter_if(); break;
       case Op::kGuard: control_.guard(instruction.flag); break;
       case Op::kLeaveIf:
         control_.leave_if();
-        at = instruction.a;
+        jump(instruction.a);
         break;
       case Op::kEnterChoice: control_.enter_choice(instruction.flag); break;
       case Op::kLeaveChoice:
-        if (control_.saved() != runtime_.context) top_[-1] = settled(top_[-1]);
+        if (control_.saved() != runtime_.context) top[-1] = settled(top[-1]);
         control_.leave_saved();
         break;
-      case Op::kForBegin: begin_loop(instruction, activation); break;
+      case Op::kForBegin:
+        begin_loop(instruction, activation);
+        top = top_;
+        break;
       case Op::kForNext:
-        if (!next_item(*loops_.back())) at = instruction.a;
+        if (next_item(*loops_.back())) {
+          push(loops_.back()->current());
+        } else {
+          jump(instruction.a);
+        }
         break;
       case Op::kForCompleted: loops_.back()->completed = true; break;
       case Op::kForEnd: {
         const bool completed = loops_.back()->completed;
         end_loop();
-        if (completed) at = instruction.a;
+        if (completed) jump(instruction.a);
         break;
       }
       case Op::kBreak:
       case Op::kContinue:
         leave_iteration(*loops_.back());
-        at = instruction.a;
+        jump(instruction.a);
         break;
       case Op::kText:
         emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
@@ -860,8 +908,14 @@ Value Vm::run(Activation& activation, const Value* argument) {
                        *outputs_[output_]);
         }
         break;
-      case Op::kAddPart: add_part(instruction); break;
-      case Op::kEmitConcat: emit_concat(instruction); break;
+      case Op::kAddPart:
+        add_part(instruction);
+        top = top_;
+        break;
+      case Op::kEmitConcat:
+        emit_concat(instruction);
+        top = top_;
+        break;
       case Op::kEmit: {
         Value value = pop();
         if (instruction.flag == 2 && !value.is_string()) {

@@ -7,6 +7,8 @@
 
 #include "json/print.h"
 
+#include "base/bytes.h"
+
 namespace rondo::json {
 namespace {
 
@@ -79,7 +81,7 @@ std::size_t Object::position(std::string_view key) const {
     return slot.next == 0 ? members_.size() : slot.next - 1;
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (members_[i].key == key) return i;
+    if (same_bytes(members_[i].key, key)) return i;
   }
   return members_.size();
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
+
 namespace rondo::text {
 namespace {
 
@@ -34,7 +36,7 @@ PathTable::Name PathTable::keep_name(std::string_view name) {
   std::size_t slot = name.size() * 5 + static_cast<unsigned char>(name.front());
   slot += 3U * static_cast<unsigned char>(name[name.size() / 2]) + 7U * static_cast<unsigned char>(name.back());
   Name& known = lately_[slot % lately_.size()];
-  if (std::string_view(names_).substr(known.begin, known.size) != name) {
+  if (!same_bytes({names_.data() + known.begin, known.size}, name)) {
     known = {static_cast<std::uint32_t>(names_.size()), static_cast<std::uint32_t>(name.size())};
     names_ += name;
   }
@@ -63,7 +65,8 @@ PathId PathTable::enumerate(PathId parent, StepKind kind, std::size_t count) {
   Node& up = nodes_[static_cast<std::size_t>(parent)];
   up.first_part = first;
   up.part_count = static_cast<std::uint32_t>(count);
-  nodes_.resize(nodes_.size() + count, made);
+  if (nodes_.capacity() - nodes_.size() < count) nodes_.reserve(std::max(nodes_.capacity() * 2, nodes_.size() + count));
+  for (std::size_t i = 0; i < count; ++i) nodes_.push_back(made);
   return static_cast<PathId>(first);
 }
 
@@ -88,7 +91,7 @@ void PathTable::set_name(PathId first, std::size_t offset, std::string_view name
 PathId PathTable::member(PathId parent, std::string_view key) {
   const Node& up = node(parent);
   for (std::uint32_t i = up.first_part; i < up.first_part + up.part_count; ++i) {
-    if (nodes_[i].kind == StepKind::kMember && name(nodes_[i]) == key) return static_cast<PathId>(i);
+    if (nodes_[i].kind == StepKind::kMember && same_bytes(name(nodes_[i]), key)) return static_cast<PathId>(i);
   }
   return intern(parent, StepKind::kMember, 0, key);
 }
@@ -107,7 +110,7 @@ PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::s
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
     const Node& other = nodes_[slots_[slot]];
     if (other.parent != parent || other.kind != kind) continue;
-    if (kind == StepKind::kIndex ? other.step == index : name(other) == key) return static_cast<PathId>(slots_[slot]);
+    if (kind == StepKind::kIndex ? other.step == index : same_bytes(name(other), key)) return static_cast<PathId>(slots_[slot]);
   }
   Node made = part_of(parent, kind);
   if (kind == StepKind::kIndex) {

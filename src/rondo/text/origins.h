@@ -88,7 +88,7 @@ class PathTable {
 
   [[nodiscard]] const Node& node(PathId path) const { return nodes_[static_cast<std::size_t>(path)]; }
   [[nodiscard]] std::string_view name(const Node& node) const {
-    return std::string_view(names_).substr(node.kind == StepKind::kIndex ? 0 : node.step, node.name_size);
+    return {names_.data() + (node.name_size == 0 ? 0 : node.step), node.name_size};
   }
   [[nodiscard]] static std::size_t hash(PathId parent, StepKind kind, std::size_t index, std::string_view name);
   [[nodiscard]] PathId intern(PathId parent, StepKind kind, std::size_t index, std::string_view name);

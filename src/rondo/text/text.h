@@ -80,6 +80,16 @@ class Text {
     bytes_.append(bytes);
     append_run(run);
   }
+  // Appends `bytes` with runs that cover them, each as `change` leaves its copy; sizes must stay.
+  template <typename Change>
+  void append(std::string_view bytes, std::span<const Run> runs, const Change& change) {
+    bytes_.append(bytes);
+    for (const Run& run : runs) {
+      Run copy = run;
+      change(copy);
+      append_run(copy);
+    }
+  }
   // Appends bytes without a run, for texts that have none.  REQUIRES: runs().empty().
   void append_untraced(std::string_view bytes) { bytes_.append(bytes); }
   void reserve(std::size_t bytes, std::size_t runs);
