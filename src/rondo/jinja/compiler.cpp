@@ -301,11 +301,12 @@ class Compiler {
       value_of(node);
       in_constant_ = false;
       emit(Op::kEmit, node.start, number, 0, escape);
-    } else if (node.kind == ExprKind::kConcat) {
+    } else if (node.kind == ExprKind::kConcat && !escaping_.used) {
       items(node.items);
       emit(Op::kEmitConcat, node.start, number, static_cast<std::uint32_t>(node.items.size()));
     } else {
       sum(node, number);
+      if (node.kind == ExprKind::kFilter) program_.code.back().flag = 1;
       emit(Op::kEmit, node.start, number);
     }
     folding_ = false;

@@ -110,12 +110,6 @@ ContextId stamped(Runtime& runtime, ContextId from, ContextId under) {
   return out;
 }
 
-void check_size(Runtime& runtime, std::size_t size) {
-  if (size <= runtime.options.limits.output_bytes) return;
-  runtime.fail(ErrorCode::kLimit,
-               "template writes more than " + std::to_string(runtime.options.limits.output_bytes) + " bytes");
-}
-
 // `stamp`: see Leaves::Leaf.  `under`: emission_context() of the whole.
 void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextId under, text::Text& out) {
   out.append({string.data, string.size}, {string.runs, string.run_count}, [&](text::Run& run) {
@@ -153,12 +147,18 @@ void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
 
 }  // namespace
 
+void check_output_size(Runtime& runtime, std::size_t size) {
+  if (size <= runtime.options.limits.output_bytes) return;
+  runtime.fail(ErrorCode::kLimit,
+               "template writes more than " + std::to_string(runtime.options.limits.output_bytes) + " bytes");
+}
+
 void emit(Runtime& runtime, const Value& value, text::Text& out) {
   if (value.is_undefined()) return;
   const bool is_text = value.is_string() && !runtime.autoescape;
   const Value text = is_text ? value : runtime.autoescape ? escape_html(runtime, value) : to_text(runtime, value);
   const String& string = text.as_string();
-  check_size(runtime, out.size() + string.size);
+  check_output_size(runtime, out.size() + string.size);
   if (runtime.tracing) {
     emit_traced(runtime, string, out);
   } else {
@@ -168,7 +168,7 @@ void emit(Runtime& runtime, const Value& value, text::Text& out) {
 
 void emit_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal, text::Text& out) {
   if (bytes.empty()) return;
-  check_size(runtime, out.size() + bytes.size());
+  check_output_size(runtime, out.size() + bytes.size());
   if (!runtime.tracing) {
     out.append_untraced(bytes);
     return;

@@ -14,6 +14,8 @@ struct Filter {
   std::string_view name;
   Value (*run)(Runtime& runtime, const Value& subject, const Args& args);
   bool lenient_only = false;
+  // Writes what the filter gives straight to `out`, as emit() would under the current context.  nullptr: none.
+  void (*write)(Runtime& runtime, const Value& subject, const Args& args, text::Text& out) = nullptr;
 };
 
 struct Test {

@@ -54,7 +54,7 @@ enum class Op : std::uint8_t {
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
   kCall,
   kCallMethod,  // b: name; the callee is the attribute of the object below the arguments
-  kFilter,      // b: name; the value is below the arguments
+  kFilter,      // b: name; the value is below the arguments; flag: 1 if the result is written by the next instruction
   kTest,        // b: name
   kMacro,       // a: function; push it as a value
   kCallLoop,    // a: function of a recursive loop; pop the iterable, push the text

@@ -39,6 +39,8 @@ void update_dict(Runtime& runtime, Dict& dict, const Value& from);
 
 // What object.name gives if there is no such attribute or member.  `name` must outlive the render.
 [[nodiscard]] Value missing_attribute(Runtime& runtime, const Value& object, std::string_view name);
+// Fails if an output of `size` bytes is too long.
+void check_output_size(Runtime& runtime, std::size_t size);
 // The message of an undefined value: "'x' is undefined".
 [[nodiscard]] std::string undefined_message(const Value& value);
 // Fails with it if the value is undefined.

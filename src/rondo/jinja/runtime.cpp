@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "jinja/state.h"
 
 namespace rondo::jinja {
@@ -48,10 +49,9 @@ text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {
   std::size_t slot = static_cast<std::size_t>(chain) * 31 + step.size() * 7;
   slot += static_cast<unsigned char>(step.front()) + 3U * static_cast<unsigned char>(step.back());
   State::ChainSlot& cached = state_->chains[slot % state_->chains.size()];
-  if (cached.chain != chain || cached.step != step) {
+  if (cached.chain != chain || !same_bytes(origins.chains.last_step(cached.result), step)) {
     cached.result = origins.chains.extend(chain, step);
     cached.chain = chain;
-    cached.step = step;
   }
   return cached.result;
 }

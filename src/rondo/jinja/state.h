@@ -24,7 +24,6 @@ struct Runtime::State {
   struct ChainSlot {
     text::ChainId chain = text::ChainId::kNone;
     text::ChainId result = text::ChainId::kNone;
-    std::string step;
   };
   std::array<ChainSlot, 64> chains;
   std::unordered_map<std::string_view, Value> globals;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/utf8.h"
+#include "jinja/operations.h"
 #include "jinja/state.h"
 
 namespace rondo::jinja {
@@ -259,6 +260,7 @@ void StringBuilder::append(const Value& string, std::string_view step) {
 void StringBuilder::check() {
   runtime_.spend_bytes(unchecked_);
   unchecked_ = 0;
+  if (is_output_) check_output_size(runtime_, text_->size());
   runtime_.heap.require(text_->size() + text_->runs().size_bytes());
 }
 

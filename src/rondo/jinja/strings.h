@@ -74,13 +74,21 @@ inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
 class StringBuilder {
  public:
   explicit StringBuilder(Runtime& runtime) : runtime_(runtime), text_(runtime.borrow_text()) {}
-  ~StringBuilder() { runtime_.give_back(text_); }
+  // Writes to `output` at once, as emit() would write the finished string under the current context.
+  StringBuilder(Runtime& runtime, text::Text& output) : runtime_(runtime), text_(&output), is_output_(true) {}
+  ~StringBuilder() {
+    if (!is_output_) runtime_.give_back(text_);
+  }
   StringBuilder(const StringBuilder&) = delete;
   StringBuilder& operator=(const StringBuilder&) = delete;
 
-  void append(std::string_view bytes, const text::Run& run) {
+  void append(std::string_view bytes, text::Run run) {
     if (bytes.empty()) return;
     if (runtime_.tracing) {
+      if (is_output_) {
+        if (run.context == text::ContextId::kNone) run.context = runtime_.context;
+        if (run.kind != text::RunKind::kLiteral) run.expression = runtime_.expression;
+      }
       text_->append(bytes, run);
     } else {
       text_->append_untraced(bytes);
@@ -95,6 +103,7 @@ class StringBuilder {
 
   [[nodiscard]] std::size_t size() const { return text_->size(); }
   [[nodiscard]] const std::string& bytes() const { return text_->bytes(); }
+  // REQUIRES: it does not write to an output.
   [[nodiscard]] Value finish(text::PathId path = text::PathId::kNone);
 
  private:
@@ -104,6 +113,7 @@ class StringBuilder {
 
   Runtime& runtime_;
   text::Text* text_;
+  bool is_output_ = false;
   std::size_t unchecked_ = 0;
 };
 

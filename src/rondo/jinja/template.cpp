@@ -1,5 +1,8 @@
 #include "jinja/template.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -23,12 +26,51 @@ std::vector<text::Literal> to_literals(const std::vector<Place>& places) {
   return out;
 }
 
+// How large the results of the last render were: the next one will be much the same, and need not grow them in steps.
+class LastSizes {
+ public:
+  void prepare(Vm& vm, Runtime& runtime) const {
+    if (!runtime.tracing) {
+      vm.output().reserve(bytes_.load(std::memory_order_relaxed), 0);
+      return;
+    }
+    vm.output().reserve(bytes_.load(std::memory_order_relaxed), runs_.load(std::memory_order_relaxed));
+    vm.decisions().reserve(decisions_.load(std::memory_order_relaxed));
+    runtime.reads.reserve(reads_.load(std::memory_order_relaxed));
+    runtime.origins.paths.reserve(paths_.load(std::memory_order_relaxed));
+  }
+  void remember(const Rendered& rendered) {
+    keep(bytes_, rendered.text.size(), kMostBytes);
+    keep(runs_, rendered.text.runs().size(), kMostItems);
+    keep(decisions_, rendered.decisions.size(), kMostItems);
+    keep(reads_, rendered.reads.size(), kMostItems);
+    keep(paths_, rendered.origins.paths.size(), kMostItems);
+  }
+
+ private:
+  using Size = std::atomic<std::uint32_t>;
+  // Beyond these, growing costs little beside filling.
+  static constexpr std::size_t kMostBytes = std::size_t{128} << 10U;
+  static constexpr std::size_t kMostItems = 4096;
+
+  static void keep(Size& size, std::size_t value, std::size_t most) {
+    size.store(static_cast<std::uint32_t>(std::min(value, most)), std::memory_order_relaxed);
+  }
+
+  Size bytes_ = 0;
+  Size runs_ = 0;
+  Size decisions_ = 0;
+  Size reads_ = 0;
+  Size paths_ = 0;
+};
+
 }  // namespace
 
 struct Template::State {
   std::string name;
   Program program;
   mutable BlockPool blocks;
+  mutable LastSizes last_sizes;
 };
 
 Template::Template(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -73,6 +115,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
   try {
     runtime.emplace(rendered.origins, options, state_->blocks);
     Vm vm(program, variables, *runtime);
+    state_->last_sizes.prepare(vm, *runtime);
     vm.render();
     rendered.text = vm.take_output();
     rendered.decisions = std::move(vm.decisions());
@@ -91,6 +134,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
     error.message = "a string or list is too long";
     return complete(std::move(error));
   }
+  state_->last_sizes.remember(rendered);
   return rendered;
 }
 

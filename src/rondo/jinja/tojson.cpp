@@ -78,11 +78,11 @@ std::string json_number(Runtime& runtime, const Value& value) {
 
 class JsonWriter {
  public:
-  JsonWriter(Runtime& runtime, const JsonStyle& style)
+  JsonWriter(Runtime& runtime, const JsonStyle& style, StringBuilder& out)
       : runtime_(runtime),
         style_(style),
         plain_(plain_bytes(style)),
-        out_(runtime),
+        out_(out),
         chain_(runtime.extend(text::ChainId::kNone, "json")) {}
 
   void write(const Value& value, int level) {
@@ -98,8 +98,6 @@ class JsonWriter {
       default: out_.append(json_number(runtime_, value), printed_run(runtime_, RunKind::kScalar, value.path(), chain_));
     }
   }
-
-  [[nodiscard]] Value finish(text::PathId path) { return out_.finish(path); }
 
  private:
   void structure(std::string_view bytes, text::PathId path) {
@@ -241,7 +239,7 @@ class JsonWriter {
   Runtime& runtime_;
   const JsonStyle& style_;
   const PlainBytes& plain_;
-  StringBuilder out_;
+  StringBuilder& out_;
   text::ChainId chain_;
 };
 
@@ -259,16 +257,9 @@ void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
   style.indent = std::string(static_cast<std::size_t>(std::max<std::int64_t>(indent.as_int(), 0)), ' ');
 }
 
-Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
+// The arguments of transformers' tojson.
+JsonStyle json_style(Runtime& runtime, const Args& args) {
   JsonStyle style;
-  if (!runtime.options.chat_globals) {  // jinja2's own: for HTML pages
-    const Params params(runtime, python("tojson", 1), args, {"indent"});
-    style.ensure_ascii = true;
-    style.sort_keys = true;
-    style.html_safe = true;
-    set_indent(runtime, params[0], style);
-    return to_json(runtime, subject, style).with_markup(true);
-  }
   const Params params(runtime, python("tojson", 1), args, {"ensure_ascii", "indent", "separators", "sort_keys"});
   style.ensure_ascii = params.boolean(0, false);
   style.sort_keys = params.boolean(3, false);
@@ -291,7 +282,27 @@ Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
     style.item_separator = bytes_of(runtime, separators[0]);
     style.key_separator = bytes_of(runtime, separators[1]);
   }
-  return to_json(runtime, subject, style);
+  return style;
+}
+
+Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
+  if (runtime.options.chat_globals) return to_json(runtime, subject, json_style(runtime, args));
+  // jinja2's own: for HTML pages
+  JsonStyle style;
+  const Params params(runtime, python("tojson", 1), args, {"indent"});
+  style.ensure_ascii = true;
+  style.sort_keys = true;
+  style.html_safe = true;
+  set_indent(runtime, params[0], style);
+  return to_json(runtime, subject, style).with_markup(true);
+}
+
+// REQUIRES: runtime.options.chat_globals.
+void write_tojson(Runtime& runtime, const Value& subject, const Args& args, text::Text& out) {
+  const JsonStyle style = json_style(runtime, args);
+  StringBuilder builder(runtime, out);
+  JsonWriter(runtime, style, builder).write(subject, 0);
+  check_output_size(runtime, out.size());
 }
 
 Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
@@ -305,14 +316,14 @@ Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
   return wrap(runtime, *runtime.heap.keep(std::move(parsed).value()), subject.path());
 }
 
-constexpr Filter kFilters[] = {{"from_json", from_json, true}, {"fromjson", from_json, true}, {"tojson", tojson}};
+constexpr Filter kFilters[] = {{"from_json", from_json, true}, {"fromjson", from_json, true}, {"tojson", tojson, false, write_tojson}};
 
 }  // namespace
 
 Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style) {
-  JsonWriter writer(runtime, style);
-  writer.write(value, 0);
-  return writer.finish(value.path());
+  StringBuilder out(runtime);
+  JsonWriter(runtime, style, out).write(value, 0);
+  return out.finish(value.path());
 }
 
 std::span<const Filter> json_filters() { return kFilters; }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/bytes.h"
+#include "jinja/filters.h"
 #include "jinja/loop.h"
 #include "jinja/methods.h"
 #include "jinja/operations.h"
@@ -403,6 +404,26 @@ void Vm::filter_top(const Instruction& instruction) {
   const CallShape& shape = program_.calls[instruction.a];
   const Value subject = *(top_ - shape.size() - 1);
   with_arguments(shape, [&](const Args& args) { return call_filter(runtime_, *filter, subject, args); });
+}
+
+bool Vm::write_filtered(const Instruction& instruction, std::uint32_t expression) {
+  const Filter* filter = program_.name_infos[instruction.b].filter;
+  if (filter == nullptr || filter->write == nullptr) return false;
+  if (runtime_.autoescape || !runtime_.options.chat_globals) return false;
+  const CallShape& shape = program_.calls[instruction.a];
+  const Value subject = *(top_ - shape.size() - 1);
+  if (runtime_.tracing && runtime_.origins.contexts.at(runtime_.context).message == text::kNoMessage) {
+    // Outside the messages it is theirs if all of it is theirs: so only what certainly is not can be written here.
+    const bool is_other = subject.has_path() && runtime_.origins.paths.message(subject.path()) == text::kNoMessage;
+    if (!is_other || runtime_.origins.paths.root(subject.path()) == "messages") return false;
+  }
+  runtime_.expression = static_cast<std::uint16_t>(expression);
+  with_arguments(shape, [&](const Args& args) {
+    filter->write(runtime_, subject, args, *outputs_[output_]);
+    return Value();
+  });
+  --top_;
+  return true;
 }
 
 void Vm::test_top(const Instruction& instruction) {
@@ -821,7 +842,11 @@ Value Vm::run(Activation& activation, const Value* argument) {
         top = top_;
         break;
       case Op::kFilter:
-        filter_top(instruction);
+        if (instruction.flag != 0 && write_filtered(instruction, code[at].a)) {
+          ++at;
+        } else {
+          filter_top(instruction);
+        }
         top = top_;
         break;
       case Op::kTest:

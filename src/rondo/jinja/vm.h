@@ -31,6 +31,7 @@ class Vm {
   // Runs the template; throws Failure.
   void render();
 
+  [[nodiscard]] text::Text& output() { return *outputs_.front(); }
   [[nodiscard]] text::Text take_output() { return std::move(*outputs_.front()); }
   [[nodiscard]] std::vector<Decision>& decisions() { return control_.decisions(); }
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>>& generation_blocks() { return generation_blocks_; }
@@ -71,6 +72,8 @@ class Vm {
   void call_top(const Instruction& instruction);
   void call_method_of_top(const Instruction& instruction);
   void filter_top(const Instruction& instruction);
+  // Writes the filter's result without making it, if that is the same; `expression` as kEmit's.
+  [[nodiscard]] bool write_filtered(const Instruction& instruction, std::uint32_t expression);
   void test_top(const Instruction& instruction);
   // Gives back a taken argument buffer, so that its memory is used again.
   [[nodiscard]] std::unique_ptr<Taken> borrow();

@@ -129,7 +129,7 @@ PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::s
 }
 
 void PathTable::grow_slots() {
-  std::vector<std::uint32_t> old(std::max<std::size_t>(32, slots_.size() * 2), 0);
+  std::vector<std::uint32_t> old(std::max<std::size_t>(64, slots_.size() * 4), 0);
   old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;
   for (const std::uint32_t id : old) {

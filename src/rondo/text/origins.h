@@ -69,6 +69,7 @@ class PathTable {
   // "messages[3].tool_calls[0].function.arguments.city"; a key itself prints as ".#city"; "" for kNone.
   [[nodiscard]] std::string to_string(PathId path) const;
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  void reserve(std::size_t paths) { nodes_.reserve(paths); }
 
  private:
   struct Node {
@@ -112,6 +113,10 @@ class ChainTable {
   // `chain` with `step` behind it.  A step equal to the last one is not added twice.
   [[nodiscard]] ChainId extend(ChainId chain, std::string_view step);
   [[nodiscard]] std::vector<std::string> steps(ChainId chain) const;
+  // "" for kNone.
+  [[nodiscard]] std::string_view last_step(ChainId chain) const {
+    return nodes_[static_cast<std::size_t>(chain)].step;
+  }
   [[nodiscard]] bool contains(ChainId chain, std::string_view step) const;
   // "strip, json"; "" for kNone.
   [[nodiscard]] std::string to_string(ChainId chain) const;
