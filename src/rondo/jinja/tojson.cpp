@@ -257,8 +257,8 @@ void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
   style.indent = std::string(static_cast<std::size_t>(std::max<std::int64_t>(indent.as_int(), 0)), ' ');
 }
 
-// The arguments of transformers' tojson.
-JsonStyle json_style(Runtime& runtime, const Args& args) {
+// The arguments of transformers' tojson, which writes `subject`.
+JsonStyle json_style(Runtime& runtime, const Value& subject, const Args& args) {
   JsonStyle style;
   const Params params(runtime, python("tojson", 1), args, {"ensure_ascii", "indent", "separators", "sort_keys"});
   style.ensure_ascii = params.boolean(0, false);
@@ -269,7 +269,7 @@ JsonStyle json_style(Runtime& runtime, const Args& args) {
     separators.assign(two.begin(), two.end());
   }
   // Of a string Python looks at nothing else.
-  if (subject.is_string()) return to_json(runtime, subject, style);
+  if (subject.is_string()) return style;
   set_indent(runtime, params[1], style);
   for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
     if (separators.empty() || separators[i].is_string()) continue;
@@ -286,7 +286,7 @@ JsonStyle json_style(Runtime& runtime, const Args& args) {
 }
 
 Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
-  if (runtime.options.chat_globals) return to_json(runtime, subject, json_style(runtime, args));
+  if (runtime.options.chat_globals) return to_json(runtime, subject, json_style(runtime, subject, args));
   // jinja2's own: for HTML pages
   JsonStyle style;
   const Params params(runtime, python("tojson", 1), args, {"indent"});
@@ -299,7 +299,7 @@ Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
 
 // REQUIRES: runtime.options.chat_globals.
 void write_tojson(Runtime& runtime, const Value& subject, const Args& args, text::Text& out) {
-  const JsonStyle style = json_style(runtime, args);
+  const JsonStyle style = json_style(runtime, subject, args);
   StringBuilder builder(runtime, out);
   JsonWriter(runtime, style, builder).write(subject, 0);
   check_output_size(runtime, out.size());

@@ -69,6 +69,7 @@ class Vm {
   void with_arguments(const CallShape& shape, const Callee& callee);
   void take_arguments(const CallShape& shape, Taken& taken);
   void take_double_star(const Value& value, Taken& taken);
+  [[nodiscard]] Value make_macro(std::uint32_t function, Activation* parent);
   void call_top(const Instruction& instruction);
   void call_method_of_top(const Instruction& instruction);
   void filter_top(const Instruction& instruction);
