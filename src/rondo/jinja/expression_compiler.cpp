@@ -78,7 +78,10 @@ BinaryOp ExpressionCompiler::binary_op(const Expr& node) const {
     case TokenKind::kDiv: return BinaryOp::kDiv;
     case TokenKind::kFloorDiv: return BinaryOp::kFloorDiv;
     case TokenKind::kMod: return BinaryOp::kMod;
-    case TokenKind::kPow: return !in_constant_ && is_constant(*node.items[0]) ? BinaryOp::kConstantPow : BinaryOp::kPow;
+    case TokenKind::kPow: {
+      const bool folds = !in_constant_ && !escaping_.open && is_constant(*node.items[0]);
+      return folds ? BinaryOp::kConstantPow : BinaryOp::kPow;
+    }
     default: return BinaryOp::kAdd;
   }
 }

@@ -275,7 +275,7 @@ JsonStyle json_style(Runtime& runtime, const Value& subject, const Args& args) {
     if (separators.empty() || separators[i].is_string()) continue;
     // With an indent they are looked at where one is written.
     const bool writes_none = (!subject.is_sequence() && !subject.is_dict()) || length_of(runtime, subject) == 0;
-    if (!params[1].is_none() && writes_none) return to_json(runtime, subject, style);
+    if (!params[1].is_none() && writes_none) return style;
     runtime.fail("make_encoder() argument " + std::to_string(6 - i) + " must be str, not " + type_name(separators[i]));
   }
   if (!separators.empty()) {

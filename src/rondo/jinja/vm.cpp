@@ -702,7 +702,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
         runtime_.autoescape = truthy(runtime_, pop());
         break;
       case Op::kMarkSafe:
-        if (runtime_.autoescape) top_[-1] = to_text(runtime_, top_[-1]).with_markup(true);
+        if (runtime_.autoescape) top[-1] = to_text(runtime_, top[-1]).with_markup(true);
         break;
       case Op::kEndAutoescape:
         runtime_.autoescape = autoescapes_.back();
