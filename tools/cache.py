@@ -5,6 +5,7 @@ Layout of the cache folder ($RONDO_CACHE, else $XDG_CACHE_HOME/rondo, else ~/.ca
     llama-<key>/               installed libllama; the key covers source, options, compiler and instruction set
     llama-common-<key>/        its template engine, unpacked for a benchmark
     fixtures-<key>/            test data unpacked from packages
+    jinja2-<key>/              the reference of the template engine, unpacked
     gemma-<key>/               the opt-in model, assembled
     ccache/                    compiler cache
     locks/, work/              locks; build trees of interrupted builds

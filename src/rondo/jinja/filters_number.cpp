@@ -41,7 +41,9 @@ Value to_int(Runtime& runtime, const Value& subject, const Args& args) {
   require_defined(runtime, subject);
   if (subject.is_integral()) return positive(runtime, subject);
   if (subject.is_string()) {
-    const std::int64_t base = params.integer(1, 10);
+    // A base that is no int is a TypeError, which the reference takes as a reason to try float().
+    const Value given = params.value(1, Value::integer(10));
+    const std::int64_t base = given.is_small_int() ? given.as_int() : -1;
     const bool valid = base == 0 || (base >= 2 && base <= 36);
     const std::string_view text = bytes_of(runtime, subject);
     const std::optional<Value> whole = valid ? parse_integer(runtime, text, static_cast<unsigned>(base)) : std::nullopt;
