@@ -16,6 +16,7 @@ import warnings
 import jinja_reference
 
 SECONDS = 2
+LONGEST_TEXT = 1 << 20
 MEMORY_BYTES = 3 << 30
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 KINDS = {"template_syntax": "syntax", "template_raised": "raised"}
@@ -113,6 +114,8 @@ class Reference:
                 return "raised" if raised else "error", str(error)
             except Exception:  # an exception whose text cannot be made, e.g. with an undefined value in it
                 return "raised" if raised else "error", ""
+        if len(text) > LONGEST_TEXT:  # nothing to keep in memory twenty times
+            return "slow", ""
         return "text", ADDRESS.sub("", text) if " at 0x" in text else text
 
 
