@@ -71,7 +71,9 @@ Reply op_render(const OpContext& context, Fields& fields) {
   const jinja::Template& chat_template = *prepared.value().chat_template;
   if (Status roles = check_roles_before(context, chat_template, conversation.messages); !roles.ok())
     return roles.error();
-  auto rendered = tmpl::apply(chat_template, conversation, prepared.value().options);
+  tmpl::ApplyOptions& options = prepared.value().options;
+  options.origins = spans || context.options.trace || context.options.refuse_unknown_roles;
+  auto rendered = tmpl::apply(chat_template, conversation, options);
   if (!rendered.ok()) return rendered.error();
   if (context.options.refuse_unknown_roles) {
     Status written = check_all_written(chat_template, conversation.messages, rendered.value());

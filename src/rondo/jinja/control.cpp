@@ -20,6 +20,8 @@ void Control::log(bool outcome, std::uint32_t node, std::uint8_t flag) {
     current->several = current->message != text::kNoMessage;
     current->message = message;
   }
+  if (current != nullptr && !outcome && read_generation_prompt_ && (flag & kTestNegated) != 0)
+    current->generation_prompt = true;
   decisions_.push_back({runtime_.line(), runtime_.column(), node, runtime_.context,
                         static_cast<std::uint32_t>(test.reads_begin), static_cast<std::uint32_t>(runtime_.reads.size()),
                         outcome});
@@ -29,7 +31,7 @@ void Control::enter_branch(std::uint8_t flag) {
   If& current = ifs_.back();
   const bool negated = (flag & kTestNegated) != 0;
   const bool otherwise = (flag & kTestElse) != 0;
-  const bool generation_prompt = read_generation_prompt_ && negated == otherwise;
+  const bool generation_prompt = current.generation_prompt || (read_generation_prompt_ && negated == otherwise);
   text::Context context = runtime_.origins.contexts.at(current.outside);
   const bool guards = context.message == text::kNoMessage && current.message != text::kNoMessage && !current.several;
   if (guards || generation_prompt) {

@@ -34,12 +34,13 @@ class Control {
 
   // If statements: around the statement, and on entry to its else branch.
   void enter_if() {
-    if (runtime_.tracing) ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false});
+    if (runtime_.tracing) ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false, false});
   }
   void guard(std::uint8_t flag) {
     if (!runtime_.tracing) return;
     const If& current = ifs_.back();
-    if (read_generation_prompt_ || current.message != text::kNoMessage) enter_branch(flag);
+    const bool generation_prompt = read_generation_prompt_ || current.generation_prompt;
+    if (generation_prompt || current.message != text::kNoMessage) enter_branch(flag);
   }
   void leave_if() {
     if (!runtime_.tracing) return;
@@ -96,6 +97,7 @@ class Control {
     text::ContextId branch;   // context the branch began with
     std::int32_t message;     // read by the conditions so far
     bool several;             // they read more than one
+    bool generation_prompt;   // a condition that failed says that add_generation_prompt is true
   };
 
   struct Test {

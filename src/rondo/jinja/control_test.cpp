@@ -77,6 +77,11 @@ TEST_CASE("control: every written value knows the expression that wrote it") {
   CHECK(found == "S@1:21 4@3:5 U@3:51 ");
 }
 
+TEST_CASE("control: what follows a failed `not add_generation_prompt` is the generation prompt") {
+  CHECK(owners("{% if not add_generation_prompt %}a{% elif true %}GO{% else %}b{% endif %}") == "-G:GO");
+  CHECK(owners("{% if add_generation_prompt and false %}a{% elif true %}b{% endif %}") == "-:b");
+}
+
 TEST_CASE("control: a loop over messages owns what its body writes") {
   CHECK(owners("a{% for m in messages[:2] %}<{{ m.content }}>{% endfor %}z") == "-:a 0:<S> 1:<U> -:z");
   CHECK(owners("{% for m in messages if m.role == 'user' %}<{{ loop.index }}>{% endfor %}") == "1:<1>");

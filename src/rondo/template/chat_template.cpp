@@ -59,6 +59,7 @@ Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::
   jinja::RenderOptions render;
   render.strict = options.strict;
   render.now = options.now;
+  render.origins = options.origins;
   render.limits = options.limits;
   json::Object variables = template_variables(conversation);
   if (!conversation.continue_final_message) return chat_template.render(variables, render);

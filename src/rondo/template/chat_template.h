@@ -14,6 +14,7 @@ namespace rondo::tmpl {
 struct ApplyOptions {
   bool strict = false;
   std::optional<jinja::LocalTime> now;
+  bool origins = true;  // see jinja::RenderOptions
   limits::Render limits;
 };
 
