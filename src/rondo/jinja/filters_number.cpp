@@ -125,6 +125,7 @@ Value filesizeformat(Runtime& runtime, const Value& subject, const Args& args) {
   static constexpr std::string_view kPrefixes = "kMGTPEZY";
   if (bytes == 1) return make_computed(runtime, "1 Byte", subject.path());
   if (bytes < base) {
+    if (std::isinf(bytes)) runtime.fail("cannot convert float infinity to integer");
     const Value whole = make_integer(runtime, BigInt::truncate(bytes));
     return make_computed(runtime, repr(runtime, whole) + " Bytes", subject.path());
   }
@@ -136,7 +137,7 @@ Value filesizeformat(Runtime& runtime, const Value& subject, const Args& args) {
   }
   if (prefix == kPrefixes.size()) --prefix;
   std::array<char, 400> text{};
-  std::snprintf(text.data(), text.size(), "%.1f ", base * bytes / unit);
+  std::snprintf(text.data(), text.size(), "%.1f ", std::isnan(bytes) ? std::abs(bytes) : base * bytes / unit);
   std::string out = text.data();
   out += binary_units && prefix == 0 ? 'K' : kPrefixes[prefix];
   return make_computed(runtime, out + (binary_units ? "iB" : "B"), subject.path());
