@@ -22,16 +22,16 @@ class PrettyPrinter {
   void write(const Value& value, std::int64_t indent, std::int64_t allowance, int level) {
     const DepthGuard guard(runtime_);
     const std::string flat = one_line(value);
-    if (columns(flat) <= kColumns - indent - allowance) {
+    const bool fits = columns(flat) <= kColumns - indent - allowance;
+    const bool is_plain_string = value.is_string() && !value.is_markup();
+    if (fits || !(value.is_dict() || value.is_sequence() || is_plain_string)) {
       out_ += flat;
     } else if (value.is_dict()) {
       write_dict(value, indent, allowance + 1, level + 1);
     } else if (value.is_sequence()) {
       write_items(value, indent, allowance, level + 1);
-    } else if (value.is_string() && !value.is_markup()) {
-      write_string(value, indent, allowance, level + 1);
     } else {
-      out_ += flat;
+      write_string(value, indent, allowance, level + 1);
     }
   }
 

@@ -316,7 +316,8 @@ Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
   return wrap(runtime, *runtime.heap.keep(std::move(parsed).value()), subject.path());
 }
 
-constexpr Filter kFilters[] = {{"from_json", from_json, true}, {"fromjson", from_json, true}, {"tojson", tojson, false, write_tojson}};
+constexpr Filter kFilters[] = {
+    {"from_json", from_json, true}, {"fromjson", from_json, true}, {"tojson", tojson, false, write_tojson}};
 
 }  // namespace
 

@@ -117,9 +117,7 @@ class Value {
   [[nodiscard]] Value with_markup(bool markup) const;
 
   // The same heap object, or the same scalar of the same kind (Python's `is`).
-  [[nodiscard]] bool is_same(const Value& other) const {
-    return kind() == other.kind() && payload_ == other.payload_;
-  }
+  [[nodiscard]] bool is_same(const Value& other) const { return kind() == other.kind() && payload_ == other.payload_; }
 
  private:
   // Two words, so that values travel in registers: the head holds the kind in its first byte, a flag for markup in the
@@ -128,8 +126,7 @@ class Value {
   static constexpr std::uint64_t kMarkup = 0x100;
   static constexpr unsigned kPathShift = 32;
 
-  explicit Value(Kind kind, std::uint64_t payload = 0)
-      : head_(static_cast<std::uint64_t>(kind)), payload_(payload) {}
+  explicit Value(Kind kind, std::uint64_t payload = 0) : head_(static_cast<std::uint64_t>(kind)), payload_(payload) {}
   Value(Kind kind, const void* pointer) : Value(kind, reinterpret_cast<std::uintptr_t>(pointer)) {}
   template <typename T>
   [[nodiscard]] T* pointer() const {
@@ -284,7 +281,7 @@ class Heap final : public std::pmr::memory_resource {
   template <typename T>
   [[nodiscard]] T* allocate_array(std::size_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
-    return static_cast<T*>(allocate(count * sizeof(T), alignof(T)));
+    return static_cast<T*>(allocate(count * sizeof(T), alignof(T)));  // NOLINT(bugprone-sizeof-expression): T itself
   }
   // A copy that lives as long as the heap.
   [[nodiscard]] std::string_view copy(std::string_view bytes);

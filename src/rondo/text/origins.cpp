@@ -110,7 +110,8 @@ PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::s
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
     const Node& other = nodes_[slots_[slot]];
     if (other.parent != parent || other.kind != kind) continue;
-    if (kind == StepKind::kIndex ? other.step == index : same_bytes(name(other), key)) return static_cast<PathId>(slots_[slot]);
+    if (kind == StepKind::kIndex ? other.step == index : same_bytes(name(other), key))
+      return static_cast<PathId>(slots_[slot]);
   }
   Node made = part_of(parent, kind);
   if (kind == StepKind::kIndex) {

@@ -114,9 +114,7 @@ class ChainTable {
   [[nodiscard]] ChainId extend(ChainId chain, std::string_view step);
   [[nodiscard]] std::vector<std::string> steps(ChainId chain) const;
   // "" for kNone.
-  [[nodiscard]] std::string_view last_step(ChainId chain) const {
-    return nodes_[static_cast<std::size_t>(chain)].step;
-  }
+  [[nodiscard]] std::string_view last_step(ChainId chain) const { return nodes_[static_cast<std::size_t>(chain)].step; }
   [[nodiscard]] bool contains(ChainId chain, std::string_view step) const;
   // "strip, json"; "" for kNone.
   [[nodiscard]] std::string to_string(ChainId chain) const;
