@@ -261,10 +261,21 @@ std::uint32_t ExpressionCompiler::arguments(const Arguments& call, std::uint32_t
   return found->second;
 }
 
+// Whether computing the arguments may fail, or call something.
+bool ExpressionCompiler::may_fail(const Arguments& call) {
+  const auto is_literal = [](const ExprPtr& node) {
+    return node->kind == ExprKind::kString || node->kind == ExprKind::kInteger || node->kind == ExprKind::kBool ||
+           node->kind == ExprKind::kNone;
+  };
+  const bool are_literals = std::all_of(call.positional.begin(), call.positional.end(), is_literal);
+  return !are_literals || !call.keyword.empty() || call.star != nullptr || call.double_star != nullptr;
+}
+
 void ExpressionCompiler::call(const Expr& node, std::uint32_t caller) {
   const Expr& callee = *node.items[0];
   if (callee.kind == ExprKind::kGetAttr) {
     expression(*callee.items[0]);
+    if (may_fail(node.call)) emit(Op::kRequireDefined, callee.place);
     const std::uint32_t shape = arguments(node.call, caller, node.place);
     emit(Op::kCallMethod, node.place, shape, name(callee.text));
   } else {

@@ -130,6 +130,7 @@ class ExpressionCompiler {
   // Pushes the arguments; `caller`, if any, as the last keyword.
   std::uint32_t arguments(const Arguments& call, std::uint32_t caller, Place place);
 
+  [[nodiscard]] static bool may_fail(const Arguments& call);
   void call(const Expr& node, std::uint32_t caller);
 
   // The filters of a filter or set block, innermost first; the text is on top.

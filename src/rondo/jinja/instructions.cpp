@@ -41,6 +41,7 @@ constexpr std::array kOpNames = {
     "compare",
     "equals_string",
     "compare_chain",
+    "require_defined",
     "call",
     "call_method",
     "filter",

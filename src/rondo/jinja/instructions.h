@@ -52,6 +52,7 @@ enum class Op : std::uint8_t {
   kEqualsString,   // a: literal, flag: 1 for !=; the constant is the right operand
   kCompareChain,   // flag: Comparison; if it fails push false and jump to a, else push the right operand
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
+  kRequireDefined,  // fails if top is undefined: before the arguments of a method, which may fail themselves
   kCall,
   kCallMethod,  // b: name; the callee is the attribute of the object below the arguments
   kFilter,      // b: name; the value is below the arguments; flag: 1 if the result is written by the next instruction

@@ -576,6 +576,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
         push(Value::boolean(equals_string(left, instruction.a) == (instruction.flag == 0)));
         break;
       }
+      case Op::kRequireDefined: require_defined(runtime_, top[-1]); break;
       case Op::kCall:
         call_top(instruction);
         top = top_;

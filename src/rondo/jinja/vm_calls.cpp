@@ -172,6 +172,7 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
   for (std::size_t i = 0; i < given; ++i) activation.slots[function.parameter_slots[i]] = args.positional[i];
   std::vector<bool> used(args.named.size(), false);
   const auto take = [&](std::string_view name) -> const Value* {
+    runtime_.spend(args.named.size() / 8);
     for (std::size_t i = 0; i < args.named.size(); ++i) {
       if (used[i] || args.named[i].name != name) continue;
       used[i] = true;
