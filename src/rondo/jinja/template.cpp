@@ -41,6 +41,7 @@ class LastSizes {
   }
   void remember(const Rendered& rendered) {
     keep(bytes_, rendered.text.size(), kMostBytes);
+    if (rendered.text.runs().empty()) return;  // a render without origins says nothing about those with them
     keep(runs_, rendered.text.runs().size(), kMostItems);
     keep(decisions_, rendered.decisions.size(), kMostItems);
     keep(reads_, rendered.reads.size(), kMostItems);
