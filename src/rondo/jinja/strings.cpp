@@ -214,23 +214,6 @@ Value concatenate(Runtime& runtime, const Value& left, const Value& right) {
   return Value::string(out);
 }
 
-Run computed_run(const Runtime& runtime, text::PathId path) {
-  Run run;
-  run.kind = RunKind::kComputed;
-  run.origin = static_cast<std::uint32_t>(path);
-  run.context = runtime.context;
-  return run;
-}
-
-Run printed_run(const Runtime& runtime, RunKind kind, text::PathId path, text::ChainId chain) {
-  if (path == text::PathId::kNone) return computed_run(runtime);
-  Run run;
-  run.kind = kind;
-  run.origin = static_cast<std::uint32_t>(path);
-  run.chain = chain;
-  return run;
-}
-
 void StringBuilder::append(const String& string, std::size_t begin, std::size_t end, std::string_view step) {
   if (begin >= end) return;
   if (string.run_count == 0) {

@@ -65,10 +65,24 @@ inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
 }
 
 // A kComputed run under the current context.
-[[nodiscard]] text::Run computed_run(const Runtime& runtime, text::PathId path = text::PathId::kNone);
+[[nodiscard]] inline text::Run computed_run(const Runtime& runtime, text::PathId path = text::PathId::kNone) {
+  text::Run run;
+  run.kind = text::RunKind::kComputed;
+  run.origin = static_cast<std::uint32_t>(path);
+  run.context = runtime.context;
+  return run;
+}
 // A run of `kind` (kScalar, kSerialiser) for the value at `path`; of no context, so that whoever emits it owns it.
 // Values without a path are computed.
-[[nodiscard]] text::Run printed_run(const Runtime& runtime, text::RunKind kind, text::PathId path, text::ChainId chain);
+[[nodiscard]] inline text::Run printed_run(const Runtime& runtime, text::RunKind kind, text::PathId path,
+                                           text::ChainId chain) {
+  if (path == text::PathId::kNone) return computed_run(runtime);
+  text::Run run;
+  run.kind = kind;
+  run.origin = static_cast<std::uint32_t>(path);
+  run.chain = chain;
+  return run;
+}
 
 // Collects bytes and runs; finish() makes the string.
 class StringBuilder {

@@ -83,6 +83,8 @@ class JsonWriter {
         style_(style),
         plain_(plain_bytes(style)),
         out_(out),
+        before_key_(style.item_separator + "\""),
+        behind_key_("\"" + style.key_separator),
         chain_(runtime.extend(text::ChainId::kNone, "json")) {}
 
   void write(const Value& value, int level) {
@@ -219,19 +221,24 @@ class JsonWriter {
     bool first = true;
     for (std::size_t i = 0; i < dict.source->size(); ++i) {
       const std::string& key = dict.source->begin()[i].key;
-      before_part(first, level, path);
-      if (is_plain(key) && path != text::PathId::kNone) {
-        structure("\"", path);
+      if (is_plain(key) && (path != text::PathId::kNone || !runtime_.tracing)) {
+        if (first || style_.indent) {
+          before_part(first, level, path);
+          structure("\"", path);
+        } else {
+          structure(before_key_, path);
+        }
         text::Run run;
         run.kind = RunKind::kData;
-        run.origin = static_cast<std::uint32_t>(runtime_.origins.paths.key_of(path, key));
+        if (runtime_.tracing) run.origin = static_cast<std::uint32_t>(runtime_.origins.paths.key_of(path, key));
         run.chain = chain_;
         out_.append(key, run);
-        structure("\"", path);
+        structure(behind_key_, path);
       } else {
+        before_part(first, level, path);
         write_key(source_key(runtime_, dict, i), path);
+        structure(style_.key_separator, path);
       }
-      structure(style_.key_separator, path);
       write(source_member(runtime_, dict, i), level + 1);
     }
   }
@@ -240,6 +247,8 @@ class JsonWriter {
   const JsonStyle& style_;
   const PlainBytes& plain_;
   StringBuilder& out_;
+  std::string before_key_;  // a separator and the quote of a key
+  std::string behind_key_;
   text::ChainId chain_;
 };
 
