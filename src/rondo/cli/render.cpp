@@ -16,7 +16,7 @@ Result<json::Value> make_request(const RenderArguments& arguments) {
   json::Object request{{"op", "render"}};
   if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
   ConversationArguments conversation = arguments.conversation;
-  if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = "-";
+  if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = std::string("-");
   if (Status status = add_conversation(request, conversation); !status.ok()) return status.error();
   if (arguments.spans) request.set("spans", true);
   return json::Value(std::move(request));
