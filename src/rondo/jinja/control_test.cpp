@@ -4,7 +4,7 @@
 #include <string>
 
 #include "jinja/template.h"
-#include "json/parse.h"
+#include "tests/support/traced.h"
 
 namespace rondo::jinja {
 namespace {
@@ -18,38 +18,8 @@ constexpr const char* kVariables = R"({
   "tools": [{"name": "f"}],
   "add_generation_prompt": true})";
 
-Rendered render(const std::string& source) {
-  const auto variables = json::parse(kVariables);
-  REQUIRE(variables.ok());
-  const auto compiled = Template::compile(source, {}, "test");
-  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
-  auto rendered = compiled.value()->render(variables.value().as_object(), {});
-  REQUIRE_MESSAGE(rendered.ok(), rendered.error().to_string());
-  CHECK_FALSE(rendered.value().text.verify(rendered.value().origins).has_value());
-  return std::move(rendered).value();
-}
-
-// The text with the owner before each stretch of one owner: "0:<S> 1:<U>", "-" for nobody, "~1" for a weak owner, "G"
-// behind the owner in the generation prompt.
-std::string owners(const std::string& source) {
-  const Rendered rendered = render(source);
-  std::string out;
-  std::string last;
-  std::size_t at = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    const text::Context& context = rendered.origins.contexts.at(run.context);
-    std::string owner = context.message != text::kNoMessage ? std::to_string(context.message)
-                        : context.guard != text::kNoMessage ? "~" + std::to_string(context.guard)
-                                                            : "-";
-    if (context.generation_prompt) owner += "G";
-    if (context.generation_block) owner += "B";
-    if (owner != last) out += (out.empty() ? "" : " ") + owner + ":";
-    last = owner;
-    out += rendered.text.bytes().substr(at, run.size);
-    at += run.size;
-  }
-  return out;
-}
+Rendered render(const std::string& source) { return test::render(source, kVariables); }
+std::string owners(const std::string& source) { return test::owners(render(source)); }
 
 }  // namespace
 

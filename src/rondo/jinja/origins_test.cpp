@@ -5,7 +5,7 @@
 #include <string>
 
 #include "jinja/template.h"
-#include "json/parse.h"
+#include "tests/support/traced.h"
 
 namespace rondo::jinja {
 namespace {
@@ -19,16 +19,7 @@ constexpr const char* kVariables = R"({
   "tools": [{"name": "f"}],
   "add_generation_prompt": true})";
 
-Rendered render(const std::string& source) {
-  const auto variables = json::parse(kVariables);
-  REQUIRE(variables.ok());
-  const auto compiled = Template::compile(source, {}, "test");
-  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
-  auto rendered = compiled.value()->render(variables.value().as_object(), {});
-  REQUIRE_MESSAGE(rendered.ok(), rendered.error().to_string());
-  CHECK_FALSE(rendered.value().text.verify(rendered.value().origins).has_value());
-  return std::move(rendered).value();
-}
+Rendered render(const std::string& source) { return test::render(source, kVariables); }
 
 // Each run as KIND`bytes` with where it came from: L literals, D data, E escaped, N scalars, S serialisers, C computed.
 std::string runs(const std::string& source) {
@@ -49,26 +40,7 @@ std::string runs(const std::string& source) {
   return out;
 }
 
-// The text with the owner before each stretch of one owner, as in control_test.cpp; with the element behind a slash.
-std::string owners(const std::string& source, bool elements = false) {
-  const Rendered rendered = render(source);
-  std::string out;
-  std::string last;
-  std::size_t at = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    const text::Context& context = rendered.origins.contexts.at(run.context);
-    std::string owner = context.message != text::kNoMessage ? std::to_string(context.message)
-                        : context.guard != text::kNoMessage ? "~" + std::to_string(context.guard)
-                                                            : "-";
-    if (context.generation_prompt) owner += "G";
-    if (elements) owner += "/" + rendered.origins.paths.to_string(context.element);
-    if (owner != last) out += (out.empty() ? "" : " ") + owner + ":";
-    last = owner;
-    out += rendered.text.bytes().substr(at, run.size);
-    at += run.size;
-  }
-  return out;
-}
+std::string owners(const std::string& source, bool elements = false) { return test::owners(render(source), elements); }
 
 struct Row {
   std::string source;
