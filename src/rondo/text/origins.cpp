@@ -20,6 +20,7 @@ PathTable::PathTable() { nodes_.emplace_back(); }
 
 std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std::string_view name) {
   std::size_t out = combine(static_cast<std::size_t>(parent), index * 4 + static_cast<std::size_t>(kind));
+  if (name.empty()) return out;
   // Keys are short: their ends tell them apart.
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   std::uint64_t first = 0;
