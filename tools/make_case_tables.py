@@ -17,7 +17,8 @@ def is_ignorable(c):
 
 
 def is_cased(c):
-    return (c + SIGMA).lower().endswith("ς")
+    """Cased, as seen by str.title(): what follows such a character is not the beginning of a word."""
+    return (c + "A").title().endswith("a")
 
 
 def ranges(test):

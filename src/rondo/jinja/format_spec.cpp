@@ -155,28 +155,26 @@ std::int64_t read_number(Runtime& runtime, std::string_view spec, std::size_t& a
   return out;
 }
 
-std::string_view trim_spaces(std::string_view text) {
-  while (!text.empty() && is_space(decode_at(text, 0).value)) text.remove_prefix(decode_at(text, 0).size);
-  while (!text.empty() && is_space(decode_at(text, previous_start(text, text.size())).value)) {
-    text = text.substr(0, previous_start(text, text.size()));
-  }
-  return text;
-}
-
-// White space cut off both ends, and the decimal digits of all scripts as ASCII digits.
+// White space cut off both ends, and the decimal digits of all scripts as ASCII digits.  Of ASCII characters only those
+// count that C calls space.
 std::string plain_number(std::string_view text) {
-  text = trim_spaces(text);
+  constexpr std::string_view kSpaces = " \t\n\v\f\r";
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
-    const int digit = c.value < 0x80 ? -1 : unicode::decimal_value(c.value);
+    const bool is_ascii = c.value < 0x80;
+    const int digit = is_ascii ? -1 : unicode::decimal_value(c.value);
     if (digit >= 0) {
       out += static_cast<char>('0' + digit);
+    } else if (!is_ascii && is_space(c.value)) {
+      out += ' ';
     } else {
       out += text.substr(at, c.size);
     }
     at += c.size;
   }
+  out.erase(0, std::min(out.find_first_not_of(kSpaces), out.size()));
+  out.resize(out.find_last_not_of(kSpaces) + 1);
   return out;
 }
 
