@@ -123,7 +123,7 @@ std::string broken_scalar(const jinja::Rendered& rendered, const text::Run& run,
   if (value->is_string() || value->is_array() || value->is_object()) return "no scalar at " + place;
   const std::vector<std::string> chain = rendered.origins.chains.steps(run.chain);
   const bool formatted = std::find(chain.begin(), chain.end(), "format") != chain.end();
-  const bool json = std::find(chain.begin(), chain.end(), "json") != chain.end();
+  const bool json = !chain.empty() && chain.front() == "json";  // not printed as Python does and then put into JSON
   // Later cuts and case mappings leave part of it.
   const std::string whole = through(chain, evaluated(json ? "x | tojson" : "x", *value));
   if (formatted || whole.find(bytes) != std::string::npos) return {};
