@@ -1,7 +1,5 @@
 // Output: whose a byte is when it is written.
-#include <array>
 #include <span>
-#include <vector>
 
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
@@ -14,57 +12,9 @@ namespace {
 using text::Context;
 using text::ContextId;
 
-bool is_leaf(const String& string) { return string.data != nullptr || string.size == 0; }
-
-// Goes through the leaves of a concatenation from left to right, without joining it.
-class Leaves {
- public:
-  explicit Leaves(const String& string) { push(string); }
-
-  struct Leaf {
-    const String* string;
-    ContextId stamp;  // of the innermost concatenation around it that has one
-  };
-  // The next one; false at the end.
-  bool next(Leaf& out) {
-    while (size_ != 0) {
-      const Leaf top = stack()[--size_];
-      const String& string = *top.string;
-      if (is_leaf(string)) {
-        out = top;
-        return true;
-      }
-      const ContextId stamp = string.pair.stamp != ContextId::kNone ? string.pair.stamp : top.stamp;
-      push({string.pair.right, stamp});
-      push({string.pair.left, stamp});
-    }
-    return false;
-  }
-
- private:
-  static constexpr std::size_t kFew = 16;
-
-  void push(const String& string) { push({&string, ContextId::kNone}); }
-  void push(const Leaf& leaf) {
-    if (size_ == kFew && many_.empty()) many_.assign(few_.begin(), few_.end());
-    if (many_.empty()) {
-      few_[size_++] = leaf;
-      return;
-    }
-    many_.resize(size_++);
-    many_.push_back(leaf);
-  }
-  Leaf* stack() { return many_.empty() ? few_.data() : many_.data(); }
-
-  std::array<Leaf, kFew> few_;
-  std::vector<Leaf> many_;
-  std::size_t size_ = 0;
-};
-
 // An expression outside every binding to a message, whose data all come from one message, is written for that message.
 ContextId emission_context(Runtime& runtime, const String& string) {
-  const Context& current = runtime.origins.contexts.at(runtime.context);
-  if (current.message != text::kNoMessage) return runtime.context;
+  if (runtime.in_message()) return runtime.context;
   std::int32_t message = text::kNoMessage;
   text::PathId path = text::PathId::kNone;
   Leaves leaves(string);
@@ -80,7 +30,7 @@ ContextId emission_context(Runtime& runtime, const String& string) {
     }
   }
   if (message == text::kNoMessage) return runtime.context;
-  Context bound = current;
+  Context bound = runtime.origins.contexts.at(runtime.context);
   bound.message = message;
   constexpr std::size_t kMessageDepth = 2;  // messages, [i]
   if (bound.element == text::PathId::kNone) bound.element = runtime.origins.paths.prefix(path, kMessageDepth);

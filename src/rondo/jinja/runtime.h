@@ -63,6 +63,8 @@ class Runtime {
   std::uint16_t expression = 0;                      // the output expression that is being written, see text::Run
   bool autoescape = false;
 
+  // Whether the current context is bound to a message; never without tracing.
+  [[nodiscard]] bool in_message() const { return origins.contexts.at(context).message != text::kNoMessage; }
   [[nodiscard]] std::int32_t line() const { return place == nullptr ? 0 : place->line; }
   [[nodiscard]] std::int32_t column() const { return place == nullptr ? 0 : place->column; }
 

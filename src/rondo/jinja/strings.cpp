@@ -35,7 +35,7 @@ void set_runs(Heap& heap, String& string, std::span<const Run> runs) {
 bool place_bytes(Runtime& runtime, String& string, char*& bytes) {
   constexpr std::size_t kLongBytes = 1024;
   String* first = &string;
-  while (first->data == nullptr && first->size != 0) first = first->pair.left;
+  while (!is_leaf(*first)) first = first->pair.left;
   const std::uint32_t added = string.size - first->size;
   if (first->size != 0 && first->spare >= added) {
     bytes = const_cast<char*>(first->data);  // NOLINT(cppcoreguidelines-pro-type-const-cast): our own memory, see below
@@ -53,33 +53,20 @@ bool place_bytes(Runtime& runtime, String& string, char*& bytes) {
 
 // Joins a concatenation: its leaves from left to right, each under the innermost stamp around it.
 void join(Runtime& runtime, String& string) {
-  struct Part {
-    const String* string;
-    text::ContextId stamp;
-  };
   char* bytes = nullptr;
   const bool first_in_place = place_bytes(runtime, string, bytes);
   std::size_t at = 0;
   std::vector<Run> runs;
-  std::vector<Part> stack{{&string, text::ContextId::kNone}};
   constexpr std::size_t kCheckRuns = 4096;
-  std::size_t visited = 0;
   std::size_t checked = 0;  // a string doubled 30 times has a billion leaves: the limits must see them coming
-  while (!stack.empty()) {
-    const Part part = stack.back();
-    stack.pop_back();
-    if (++visited + runs.size() - checked > kCheckRuns) {
-      runtime.spend((visited + runs.size() - checked) / 4);
-      checked = visited + runs.size();
+  Leaves leaves(string);
+  for (Leaves::Leaf part; leaves.next(part);) {
+    if (leaves.visited() + runs.size() - checked > kCheckRuns) {
+      runtime.spend((leaves.visited() + runs.size() - checked) / 4);
+      checked = leaves.visited() + runs.size();
       runtime.heap.require(2 * runs.size() * sizeof(Run));
     }
     const String& leaf = *part.string;
-    if (leaf.data == nullptr && leaf.size != 0) {
-      const text::ContextId stamp = leaf.pair.stamp != text::ContextId::kNone ? leaf.pair.stamp : part.stamp;
-      stack.push_back({leaf.pair.right, stamp});
-      stack.push_back({leaf.pair.left, stamp});
-      continue;
-    }
     if (leaf.size != 0 && !(at == 0 && first_in_place)) std::memcpy(bytes + at, leaf.data, leaf.size);
     at += leaf.size;
     for (std::uint32_t i = 0; i < leaf.run_count; ++i) {
@@ -88,7 +75,7 @@ void join(Runtime& runtime, String& string) {
     }
   }
   assert(at == string.size);
-  runtime.spend((visited + runs.size() - checked) / 8 + string.size / 1024);
+  runtime.spend((leaves.visited() + runs.size() - checked) / 8 + string.size / 1024);
   string.data = bytes;
   set_runs(runtime.heap, string, runs);
 }
@@ -207,10 +194,7 @@ Value concatenate(Runtime& runtime, const Value& left, const Value& right) {
   if (size > kMaxStringBytes) runtime.fail(ErrorCode::kLimit, "a string of the template exceeds 2 GiB");
   String* out = runtime.heap.make_string();
   out->size = static_cast<std::uint32_t>(size);
-  if (size != 0) {
-    const bool bound = runtime.tracing && runtime.origins.contexts.at(runtime.context).message != text::kNoMessage;
-    out->pair = {&a, &b, bound ? runtime.context : text::ContextId::kNone};
-  }
+  if (size != 0) out->pair = {&a, &b, runtime.in_message() ? runtime.context : text::ContextId::kNone};
   return Value::string(out);
 }
 

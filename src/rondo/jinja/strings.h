@@ -1,9 +1,11 @@
 // Tools for operations on strings: code points, slices, and builders that keep the runs right.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "jinja/runtime.h"
 
@@ -19,12 +21,65 @@ struct CodePoint {
 // The start of the code point that ends at byte `end`.  REQUIRES: 0 < end.
 [[nodiscard]] std::size_t previous_start(std::string_view text, std::size_t end);
 
+// Whether it is no concatenation, or a joined one.
+[[nodiscard]] inline bool is_leaf(const String& string) { return string.data != nullptr || string.size == 0; }
+
+// Goes through the leaves of a concatenation from left to right, without joining it.  A string that was doubled often has
+// many more of them than nodes: count visited() against a limit.
+class Leaves {
+ public:
+  explicit Leaves(const String& string) { push(string); }
+
+  struct Leaf {
+    const String* string;
+    text::ContextId stamp;  // of the innermost concatenation around it that has one
+  };
+  // The next one; false at the end.
+  bool next(Leaf& out) {
+    while (size_ != 0) {
+      ++visited_;
+      const Leaf top = stack()[--size_];
+      const String& string = *top.string;
+      if (is_leaf(string)) {
+        out = top;
+        return true;
+      }
+      const text::ContextId stamp = string.pair.stamp != text::ContextId::kNone ? string.pair.stamp : top.stamp;
+      push({string.pair.right, stamp});
+      push({string.pair.left, stamp});
+    }
+    return false;
+  }
+  // Nodes so far, concatenations included.
+  [[nodiscard]] std::size_t visited() const { return visited_; }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+
+  void push(const String& string) { push({&string, text::ContextId::kNone}); }
+  void push(const Leaf& leaf) {
+    if (size_ == kFew && many_.empty()) many_.assign(few_.begin(), few_.end());
+    if (many_.empty()) {
+      few_[size_++] = leaf;
+      return;
+    }
+    many_.resize(size_++);
+    many_.push_back(leaf);
+  }
+  Leaf* stack() { return many_.empty() ? few_.data() : many_.data(); }
+
+  std::array<Leaf, kFew> few_;
+  std::vector<Leaf> many_;
+  std::size_t size_ = 0;
+  std::size_t visited_ = 0;
+};
+
 // Joins a concatenation: sets its data and runs.  REQUIRES: it is none yet.
 void join(Runtime& runtime, String& string);
 // A joined string: `data` and `runs` are set.
 [[nodiscard]] inline const String& joined(Runtime& runtime, const Value& value) {
   String& string = value.as_string();
-  if (string.data == nullptr && string.size != 0) join(runtime, string);
+  if (!is_leaf(string)) join(runtime, string);
   return string;
 }
 // Number of code points, counted once.

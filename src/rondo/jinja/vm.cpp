@@ -369,7 +369,7 @@ void Vm::end_generation() {
 // depend on the other parts.
 bool Vm::writes_parts() const {
   if (runtime_.autoescape || program_.may_have_markup || !runtime_.options.chat_globals) return false;
-  return !runtime_.tracing || runtime_.origins.contexts.at(runtime_.context).message != text::kNoMessage;
+  return !runtime_.tracing || runtime_.in_message();
 }
 
 void Vm::add_part(const Instruction& instruction) {

@@ -143,7 +143,7 @@ bool Vm::write_filtered(const Instruction& instruction, std::uint32_t expression
   if (runtime_.autoescape || !runtime_.options.chat_globals) return false;
   const CallShape& shape = program_.calls[instruction.a];
   const Value subject = *(top_ - shape.size() - 1);
-  if (runtime_.tracing && runtime_.origins.contexts.at(runtime_.context).message == text::kNoMessage) {
+  if (runtime_.tracing && !runtime_.in_message()) {
     // Outside the messages it is theirs if all of it is theirs: so only what certainly is not can be written here.
     const bool is_other = subject.has_path() && runtime_.origins.paths.message(subject.path()) == text::kNoMessage;
     if (!is_other || runtime_.origins.paths.root(subject.path()) == "messages") return false;
