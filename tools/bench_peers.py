@@ -5,14 +5,10 @@ Only what a benchmark compiles: its `common/jinja` with the few files below `com
 
 Usage: bench_peers.py
 """
-import pathlib
-import shutil
-import tarfile
-
 import cache
 import fetch
+import llama
 
-PACKAGE = "llama-cpp-python"
 VERSION = 1  # of this script: raise it when what it writes changes
 FOLDERS = (("common", "jinja"), ("vendor", "nlohmann"), ("ggml", "include"))
 FILES = ("json.h", "json.cpp", "unicode.h", "unicode.cpp")
@@ -24,22 +20,14 @@ def _is_wanted(parts):
 
 def unpack():
     """Unpacks it unless that has been done; returns the folder."""
-    final = cache.root() / ("llama-common-" + cache.key(VERSION, fetch.PACKAGES[PACKAGE]["sha256"]))
+    final = cache.root() / ("llama-common-" + cache.key(VERSION, fetch.PACKAGES[llama.PACKAGE]["sha256"]))
     with cache.lock(final.name):
         if final.is_dir():
             return final
-        archive = fetch.package(PACKAGE)
+        archive = fetch.package(llama.PACKAGE)
         cache.say("unpacking the template engine of llama.cpp")
-        with cache.new_folder(final) as staged, tarfile.open(archive) as tar:
-            for member in tar:
-                parts = pathlib.PurePosixPath(member.name).parts
-                if parts[1:3] != ("vendor", "llama.cpp") or not _is_wanted(parts[3:]) or ".." in parts:
-                    continue
-                if member.isfile():
-                    target = staged.joinpath(*parts[3:])
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    with tar.extractfile(member) as source, open(target, "wb") as out:
-                        shutil.copyfileobj(source, out)
+        with cache.new_folder(final) as staged:
+            llama.unpack(archive, staged, _is_wanted)
     return final
 
 

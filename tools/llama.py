@@ -80,12 +80,12 @@ def prefix():
                                                 distinction, _compiler()))
 
 
-def _unpack(archive, folder):
-    """Unpacks vendor/llama.cpp from the source package, without the parts that the library does not need."""
+def unpack(archive, folder, is_wanted):
+    """Unpacks from the source package what `is_wanted` says yes to: of vendor/llama.cpp, called with the parts of a path."""
     with tarfile.open(archive) as tar:
         for member in tar:
             parts = pathlib.PurePosixPath(member.name).parts
-            if parts[1:3] != ("vendor", "llama.cpp") or len(parts) < 4 or parts[3] in SKIPPED or ".." in parts:
+            if parts[1:3] != ("vendor", "llama.cpp") or len(parts) < 4 or not is_wanted(parts[3:]) or ".." in parts:
                 continue
             if member.isfile():
                 target = folder.joinpath(*parts[3:])
@@ -132,7 +132,7 @@ def build():
         if not (work / "unpacked").is_file():
             shutil.rmtree(work, ignore_errors=True)
             cache.say("unpacking the engine's source")
-            _unpack(archive, work / "source")
+            unpack(archive, work / "source", lambda parts: parts[0] not in SKIPPED)
             (work / "unpacked").touch()
         jobs = os.environ.get("RONDO_JOBS") or str(os.cpu_count() or 1)
         cache.say(f"building libllama (static, CPU; once, about 3 CPU-minutes, {jobs} jobs)")
