@@ -69,11 +69,6 @@ const Bpe::Merge* Bpe::find_allowed(TokenId left, TokenId right, Control control
   return merge != nullptr && control == Control::kForbidden && is_control(merge->result) ? nullptr : merge;
 }
 
-void Bpe::set_control(TokenId id) {
-  if (static_cast<std::size_t>(id) >= control_.size()) control_.resize(static_cast<std::size_t>(id) + 1);
-  control_[static_cast<std::size_t>(id)] = true;
-}
-
 void Bpe::add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace) {
   if (const Merge* found = find(left, right); found != nullptr) {
     if (!replace) return;
@@ -296,6 +291,12 @@ void Bpe::emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>
       out.back().size += lost;
     }
   }
+}
+
+std::unique_ptr<TokenModel::Scratch> Bpe::make_scratch() const { return std::make_unique<Scratch>(); }
+
+void Bpe::encode(std::string_view piece, Control control, TokenModel::Scratch& scratch, std::vector<Unit>& out) const {
+  encode(piece, control, static_cast<Scratch&>(scratch), out);
 }
 
 void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const {

@@ -14,15 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tokenizer/token_model.h"
 #include "tokenizer/vocabulary.h"
 
 namespace rondo::tokenizer {
-
-// A token of a piece and how many bytes of the piece it covers.
-struct Unit {
-  TokenId id = 0;
-  std::uint32_t size = 0;
-};
 
 struct BpeOptions {
   bool ignore_merges = false;      // a piece that is a token becomes that token, whatever the merges say
@@ -32,9 +27,8 @@ struct BpeOptions {
   std::optional<TokenId> unknown;  // without one, unknown characters vanish
 };
 
-class Bpe {
+class Bpe final : public TokenModel {
  public:
-  // Memory that encode() reuses; one per thread.
   struct Scratch;
 
   // `vocabulary` must outlive this.
@@ -48,20 +42,13 @@ class Bpe {
   // A merge as GGUF files spell it.  Parts that are no tokens get ids of their own.  The first of equal merges counts.
   void add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank);
 
-  // Names a control token; see Control::kForbidden.
-  void set_control(TokenId id);
-
-  // kForbidden: no merge may make a control token, so that text cannot spell one.  The reference has no such mode.
-  enum class Control : std::uint8_t { kAllowed, kForbidden };
-  // Appends the tokens of `piece`.  REQUIRES: valid UTF-8 unless the vocabulary is byte-level.
+  [[nodiscard]] std::string_view name() const override { return "BPE"; }
+  [[nodiscard]] std::unique_ptr<TokenModel::Scratch> make_scratch() const override;
+  void encode(std::string_view piece, Control control, TokenModel::Scratch& scratch,
+              std::vector<Unit>& out) const override;
   void encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const;
-  [[nodiscard]] bool is_control(TokenId id) const {
-    return static_cast<std::size_t>(id) < control_.size() && control_[static_cast<std::size_t>(id)];
-  }
-
-  // The characters that some token has directly before `mark`.  Before a `mark` that follows any other character text may
-  // be cut without changing its tokens, because no merge crosses such a place.  Nothing if that does not hold here.
-  [[nodiscard]] std::optional<std::set<char32_t>> joined_before(std::string_view mark) const;
+  [[nodiscard]] std::optional<std::set<char32_t>> joined_before(std::string_view mark) const override;
+  [[nodiscard]] const Bpe* as_bpe() const override { return this; }
 
  private:
   struct Merge {
@@ -87,11 +74,10 @@ class Bpe {
   unsigned shift_ = 64;
   std::array<TokenId, 256> byte_ids_{};             // of single bytes; -1: none
   std::array<TokenId, 256> fallback_ids_{};         // of <0xXX>; -1: none
-  std::vector<bool> control_;                       // by id
   std::unordered_map<std::string, TokenId> parts_;  // pieces that are no tokens
 };
 
-struct Bpe::Scratch {
+struct Bpe::Scratch final : TokenModel::Scratch {
   struct Symbol {
     TokenId id = 0;
     std::uint32_t size = 0;  // 0: merged away

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "tokenizer/bpe.h"
 #include "tokenizer/pre_types.h"
 #include "tokenizer/state.h"
 
@@ -115,8 +116,9 @@ Status load_byte_pair(const model::Gguf& gguf, const PreType& type, Tokenizer::S
   }
   const std::vector<std::string>* merges = gguf.find_strings("tokenizer.ggml.merges");
   if (merges == nullptr) return damaged("`tokenizer.ggml.merges` is missing");
-  state.model.emplace(state.vocabulary, options);
-  load_bpe_merges(*merges, *state.model);
+  auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
+  load_bpe_merges(*merges, *bpe);
+  state.model = std::move(bpe);
   return Done{};
 }
 
@@ -132,10 +134,11 @@ Status load_sentence_piece(const model::Gguf& gguf, const Fields& fields, Tokeni
   options.byte_fallback = true;
   options.fuse_unknown = true;
   options.unknown = token_field(gguf, "unknown", state);
-  state.model.emplace(state.vocabulary, options);
+  auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
   std::vector<double> scores = fields.scores;
   scores.resize(fields.tokens->size(), 0.0);
-  state.model->add_merges_by_score(scores);
+  bpe->add_merges_by_score(scores);
+  state.model = std::move(bpe);
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "tokenizer/bpe.h"
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
@@ -93,8 +94,10 @@ Status load_model(const json::Value& model, Tokenizer::State& state) {
   options.byte_fallback = flag(model, "byte_fallback");
   options.fuse_unknown = flag(model, "fuse_unk");
   if (const auto unknown = model.find_string("unk_token")) { options.unknown = state.vocabulary.find_text(*unknown); }
-  state.model.emplace(state.vocabulary, options);
-  return load_merges(model, state.vocabulary, *state.model);
+  auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
+  Status status = load_merges(model, state.vocabulary, *bpe);
+  state.model = std::move(bpe);
+  return status;
 }
 
 // Added tokens of tokenizer.json, then what tokenizer_config.json adds to them.

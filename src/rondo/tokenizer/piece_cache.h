@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/bpe.h"
+#include "tokenizer/token_model.h"
 
 namespace rondo::tokenizer {
 
@@ -41,7 +41,7 @@ class PieceCache {
 // What one encode() works with; borrowed so that threads share neither caches nor scratch memory.
 struct Workbench {
   PieceCache cache;
-  Bpe::Scratch scratch;
+  std::unique_ptr<TokenModel::Scratch> scratch;  // of the model; made when first needed
   std::vector<Unit> units;
 };
 

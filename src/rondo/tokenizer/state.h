@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "tokenizer/added_tokens.h"
-#include "tokenizer/bpe.h"
 #include "tokenizer/decoder.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/piece_cache.h"
 #include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/token_model.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 
@@ -23,7 +23,7 @@ struct Tokenizer::State {
 
   std::string path;
   Vocabulary vocabulary;
-  std::optional<Bpe> model;  // refers to `vocabulary`
+  std::unique_ptr<TokenModel> model;  // refers to `vocabulary`
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   Decoder decoder;
@@ -44,7 +44,7 @@ struct Tokenizer::State {
   std::optional<TokenId> eos;
   std::vector<TokenId> end_ids;  // sorted
 
-  // Text may be cut before U+2581 unless one of these stands before it (Bpe::joined_before), so that words can be cached.
+  // Text may be cut before U+2581 unless one of these stands before it (TokenModel::joined_before), so that words can be cached.
   std::optional<std::set<char32_t>> joined_before_mark;
 
   mutable Workbenches benches;

@@ -19,7 +19,9 @@ std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>
 class Encoding {
  public:
   Encoding(const Tokenizer::State& state, const EncodeOptions& options, Workbench& bench, std::vector<Piece>& out)
-      : state_(state), options_(options), bench_(bench), out_(out) {}
+      : state_(state), options_(options), bench_(bench), out_(out) {
+    if (bench_.scratch == nullptr) bench_.scratch = state_.model->make_scratch();
+  }
 
   void run(std::string_view input) {
     const Aligned text = valid_text(input);
@@ -116,11 +118,11 @@ class Encoding {
     std::vector<Unit>& units = bench_.units;
     units.clear();
     if (bytes.size() > kCachedBytes) {
-      state_.model->encode(bytes, Bpe::Control::kAllowed, bench_.scratch, units);
+      state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
     } else {
       const std::uint64_t hash = PieceCache::hash_of(bytes);
       if (!bench_.cache.find(bytes, hash, units)) {
-        state_.model->encode(bytes, Bpe::Control::kAllowed, bench_.scratch, units);
+        state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
         bench_.cache.keep(bytes, hash, units, 0);
       }
     }
@@ -128,7 +130,7 @@ class Encoding {
     const auto is_control = [this](const Unit& unit) { return state_.model->is_control(unit.id); };
     if (options_.allowed != nullptr && std::any_of(units.begin(), units.end(), is_control)) {
       units.clear();
-      state_.model->encode(bytes, Bpe::Control::kForbidden, bench_.scratch, units);
+      state_.model->encode(bytes, Control::kForbidden, *bench_.scratch, units);
     }
     std::uint32_t at = range.begin;
     for (const Unit& unit : units) {
@@ -296,8 +298,8 @@ std::optional<TokenId> Tokenizer::eos() const { return state_->eos; }
 std::span<const TokenId> Tokenizer::end_ids() const { return state_->end_ids; }
 
 std::string Tokenizer::to_string() const {
-  return std::string(state_->vocabulary.is_byte_level() ? "byte-level BPE" : "character BPE") + ", " +
-         std::to_string(state_->vocab_size) + " ids, " + std::to_string(state_->added.size()) +
+  return (state_->vocabulary.is_byte_level() ? "byte-level " : "character ") + std::string(state_->model->name()) +
+         ", " + std::to_string(state_->vocab_size) + " ids, " + std::to_string(state_->added.size()) +
          " added tokens, pre-tokenizer: " + state_->pre_tokenizer.to_string();
 }
 
