@@ -1,7 +1,6 @@
 #include "tokenizer/bpe.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <string>
 
@@ -26,14 +25,12 @@ std::size_t char_size(std::string_view text, std::size_t at) { return utf8::deco
 
 }  // namespace
 
-Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabulary), options_(options) {
+Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabulary), options_(std::move(options)) {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char raw = static_cast<char>(byte);
     byte_ids_[byte] = vocabulary.find({&raw, 1}).value_or(kNone);
-    char spelled[8];
-    std::snprintf(spelled, sizeof spelled, "<0x%02X>", byte);
-    fallback_ids_[byte] = vocabulary.find_text(spelled).value_or(kNone);
   }
+  fallback_ids_ = fallback_tokens(vocabulary);
   grow();
 }
 
@@ -135,13 +132,29 @@ TokenId Bpe::char_symbol(std::string_view character) const {
   return part == parts_.end() ? kNone : part->second;
 }
 
+// A character as the vocabulary has it at its place in a piece.
+std::string_view Bpe::spelled(std::string_view character, bool first, bool last, std::string& buffer) const {
+  const bool prefixed = !first && !options_.prefix.empty();
+  if (!prefixed && (!last || options_.suffix.empty())) return character;
+  buffer.assign(prefixed ? options_.prefix : "").append(character).append(last ? options_.suffix : "");
+  return buffer;
+}
+
 void Bpe::start_bytes(std::string_view piece, Scratch& scratch) const {
   std::uint32_t size = 0;  // bytes without a token vanish; the next one takes over their place
+  bool after_unknown = false;
   for (const char byte : piece) {
     ++size;
     TokenId id = byte_ids_[static_cast<unsigned char>(byte)];
     if (id == kNone) id = char_symbol({&byte, 1});
-    if (id == kNone && options_.unknown) id = *options_.unknown;
+    const bool unknown = id == kNone && options_.unknown;
+    if (unknown && after_unknown && options_.fuse_unknown) {
+      scratch.symbols.back().size += size;
+      size = 0;
+      continue;
+    }
+    after_unknown = unknown;
+    if (unknown) id = *options_.unknown;
     if (id == kNone) continue;
     scratch.symbols.push_back({id, size, -1, -1});
     size = 0;
@@ -159,9 +172,11 @@ void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
     if (unknown != 0) put(*options_.unknown, unknown);
     unknown = 0;
   };
+  std::string buffer;
   for (std::size_t at = 0; at < piece.size();) {
     const std::size_t size = char_size(piece, at);
-    const std::string_view character = piece.substr(at, size);
+    const bool last = at + size == piece.size();
+    const std::string_view character = spelled(piece.substr(at, size), at == 0, last, buffer);
     at += size;
     if (const TokenId id = char_symbol(character); id != kNone) {
       flush();
@@ -172,7 +187,7 @@ void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
                             return fallback_ids_[static_cast<unsigned char>(byte)] != kNone;
                           });
     if (in_bytes) {
-      flush();
+      // An unknown character before them comes behind them, as in the reference.
       for (const char byte : character) put(fallback_ids_[static_cast<unsigned char>(byte)], 1);
     } else if (options_.unknown) {
       if (!options_.fuse_unknown) flush();
@@ -268,10 +283,11 @@ void Bpe::merge_long(Control control, Scratch& scratch) const {
 void Bpe::emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>& out) const {
   std::size_t at = 0;
   for (const Scratch::Symbol& symbol : scratch.symbols) {
+    // The bytes of a prefix or suffix that fell back are not in the piece.
     const std::string_view bytes = piece.substr(at, symbol.size);
-    at += symbol.size;
+    at += bytes.size();
     if (symbol.id < vocabulary_.size()) {
-      out.push_back({symbol.id, symbol.size});
+      out.push_back({symbol.id, static_cast<std::uint32_t>(bytes.size())});
       continue;
     }
     std::uint32_t lost = 0;
@@ -329,6 +345,7 @@ void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std:
 std::optional<std::set<char32_t>> Bpe::joined_before(std::string_view mark) const {
   // A piece that is looked up whole, a mark that is no token or merges of byte tokens could join across the place.
   if (options_.ignore_merges || vocabulary_.is_byte_level() || !vocabulary_.find(mark)) return std::nullopt;
+  if (!options_.prefix.empty() || !options_.suffix.empty()) return std::nullopt;
   std::set<TokenId> opaque(fallback_ids_.begin(), fallback_ids_.end());
   if (options_.unknown) opaque.insert(*options_.unknown);
   opaque.erase(kNone);

@@ -25,6 +25,9 @@ struct BpeOptions {
   bool byte_fallback = false;      // unknown characters become the tokens <0xXX> of their bytes
   bool fuse_unknown = false;       // neighbouring unknown characters become one unknown token
   std::optional<TokenId> unknown;  // without one, unknown characters vanish
+  // Spelled before every character but the first of a piece, and behind the last.  Only of character vocabularies.
+  std::string prefix;
+  std::string suffix;
 };
 
 class Bpe final : public TokenModel {
@@ -60,6 +63,7 @@ class Bpe final : public TokenModel {
   [[nodiscard]] TokenId intern(std::string_view bytes);
   [[nodiscard]] TokenId char_symbol(std::string_view character) const;
   void grow();
+  [[nodiscard]] std::string_view spelled(std::string_view character, bool first, bool last, std::string& buffer) const;
   void start_bytes(std::string_view piece, Scratch& scratch) const;
   void start_characters(std::string_view piece, Scratch& scratch) const;
   [[nodiscard]] const Merge* find_allowed(TokenId left, TokenId right, Control control) const;

@@ -4,15 +4,12 @@
 #include <map>
 #include <unordered_set>
 
-#include "tokenizer/bpe.h"
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
 namespace {
 
-constexpr TokenId kMaxId = 1 << 22;           // far above every vocabulary; keeps tables small
 constexpr std::size_t kMaxAddedBytes = 4096;  // see the cost of AddedMatcher
-constexpr std::size_t kMaxPoolBytes = std::size_t{1} << 30U;
 
 Error damaged(std::string message) {
   Error error;
@@ -24,80 +21,6 @@ Error damaged(std::string message) {
 bool flag(const json::Value& description, std::string_view key) {
   const json::Value* value = description.find(key);
   return value != nullptr && value->is_bool() && value->as_bool();
-}
-
-std::optional<TokenId> to_id(const json::Value* value) {
-  const auto number = value == nullptr ? std::nullopt : value->to_int64();
-  if (!number || *number < 0 || *number > kMaxId) return std::nullopt;
-  return static_cast<TokenId>(*number);
-}
-
-// "a b" or ["a", "b"].
-std::optional<std::pair<std::string_view, std::string_view>> merge_parts(const json::Value& merge) {
-  if (merge.is_string()) {
-    const std::string_view text = merge.as_string();
-    const std::size_t space = text.find(' ');
-    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) return std::nullopt;
-    return std::pair(text.substr(0, space), text.substr(space + 1));
-  }
-  if (!merge.is_array() || merge.as_array().size() != 2) return std::nullopt;
-  const json::Array& parts = merge.as_array();
-  if (!parts[0].is_string() || !parts[1].is_string()) return std::nullopt;
-  return std::pair<std::string_view, std::string_view>(parts[0].as_string(), parts[1].as_string());
-}
-
-Status load_vocabulary(const json::Value& model, Vocabulary& vocabulary) {
-  const json::Value* vocab = model.find("vocab");
-  if (vocab == nullptr || !vocab->is_object()) return damaged("`model.vocab` is missing or no object");
-  vocabulary.reserve(vocab->as_object().size(), vocab->as_object().size() * 8);
-  std::size_t bytes = 0;
-  for (const json::Member& member : vocab->as_object()) {
-    const auto id = to_id(&member.value);
-    if (!id) return damaged("`model.vocab` gives the token `" + member.key + "` no usable id");
-    if (vocabulary.contains(*id)) return damaged("`model.vocab` gives the id " + std::to_string(*id) + " twice");
-    bytes += member.key.size();
-    if (bytes > kMaxPoolBytes) return damaged("`model.vocab` is too large");
-    vocabulary.add(member.key, *id);
-  }
-  return Done{};
-}
-
-Status load_merges(const json::Value& model, const Vocabulary& vocabulary, Bpe& bpe) {
-  const json::Value* merges = model.find("merges");
-  if (merges == nullptr || !merges->is_array()) return damaged("`model.merges` is missing or no array");
-  bpe.reserve(merges->as_array().size());
-  std::uint32_t rank = 0;
-  for (const json::Value& merge : merges->as_array()) {
-    const auto parts = merge_parts(merge);
-    if (!parts) return damaged("merge " + std::to_string(rank) + " is no pair of tokens");
-    const auto left = vocabulary.find_text(parts->first);
-    const auto right = vocabulary.find_text(parts->second);
-    const auto whole = vocabulary.find_text(std::string(parts->first) + std::string(parts->second));
-    if (!left || !right || !whole) {
-      return damaged("merge " + std::to_string(rank) + " (`" + std::string(parts->first) + "`, `" +
-                     std::string(parts->second) + "`) names a token that is not in the vocabulary");
-    }
-    bpe.add_merge(*left, *right, rank++, *whole, true);
-  }
-  return Done{};
-}
-
-Status load_model(const json::Value& model, Tokenizer::State& state) {
-  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    if (const auto text = model.find_string(key); text && !text->empty()) {
-      return damaged("BPE with `" + std::string(key) + "` is not supported");
-    }
-  }
-  if (Status status = load_vocabulary(model, state.vocabulary); !status.ok()) return status;
-  BpeOptions options;
-  options.ignore_merges = flag(model, "ignore_merges");
-  options.byte_fallback = flag(model, "byte_fallback");
-  options.fuse_unknown = flag(model, "fuse_unk");
-  if (const auto unknown = model.find_string("unk_token")) { options.unknown = state.vocabulary.find_text(*unknown); }
-  auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
-  Status status = load_merges(model, state.vocabulary, *bpe);
-  state.model = std::move(bpe);
-  return status;
 }
 
 // Added tokens of tokenizer.json, then what tokenizer_config.json adds to them.
@@ -216,16 +139,21 @@ std::optional<TokenId> config_token(const json::Value* config, std::string_view 
   return content ? state.find(*content) : std::nullopt;
 }
 
-Result<bool> is_byte_level(const json::Value& root, const PreTokenizer& pre_tokenizer) {
-  // A normaliser may spell the bytes as well; the reference then splits the spelled text, which is not done here.
-  const json::Value* normalizer = root.find("normalizer");
-  if (normalizer != nullptr && normalizer->find_string("type") == "ByteLevel") {
-    return damaged("the normalizer `ByteLevel` is not supported");
+// Parts that the ids do not depend on here.
+void note_ignored(const json::Value& root, Tokenizer::State& state) {
+  for (const char* part : {"truncation", "padding"}) {
+    const json::Value* value = root.find(part);
+    if (value != nullptr && !value->is_null()) state.ignored.emplace_back(part);
   }
-  return pre_tokenizer.is_byte_level();
 }
 
 }  // namespace
+
+std::optional<TokenId> to_id(const json::Value* value) {
+  const auto number = value == nullptr ? std::nullopt : value->to_int64();
+  if (!number || *number < 0 || *number > kMaxId) return std::nullopt;
+  return static_cast<TokenId>(*number);
+}
 
 std::vector<TokenId> generation_ends(const json::Value* generation_config) {
   std::vector<TokenId> ids;
@@ -243,22 +171,21 @@ Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource
   const json::Value& root = *source.tokenizer_json;
   const json::Value* model = root.find("model");
   if (model == nullptr || !model->is_object()) return damaged("it has no object `model`");
-  // Old files do not name the kind; merges are what makes byte-pair encoding.
-  const std::string kind(model->find_string("type").value_or(model->find("merges") != nullptr ? "BPE" : "of no kind"));
-  if (kind != "BPE") return damaged("the tokenizer model `" + kind + "` is not supported yet, only BPE is");
   Result<PreTokenizer> pre_tokenizer = PreTokenizer::from_json(root.find("pre_tokenizer"));
   if (!pre_tokenizer.ok()) return pre_tokenizer.error();
-  Result<bool> byte_level = is_byte_level(root, pre_tokenizer.value());
-  if (!byte_level.ok()) return byte_level.error();
-  auto state = std::make_unique<Tokenizer::State>(byte_level.value());
-  state->pre_tokenizer = std::move(pre_tokenizer).value();
   Result<Normalizer> normalizer = Normalizer::from_json(root.find("normalizer"));
   if (!normalizer.ok()) return normalizer.error();
+  // The bytes themselves take the place of their spelling where nothing but the vocabulary sees it.
+  const bool on_bytes = pre_tokenizer.value().can_leave_bytes() && can_work_on_bytes(*model);
+  auto state = std::make_unique<Tokenizer::State>(on_bytes);
+  if (on_bytes) pre_tokenizer.value().leave_bytes();
+  state->pre_tokenizer = std::move(pre_tokenizer).value();
   state->normalizer = std::move(normalizer).value();
   Result<Decoder> decoder = Decoder::from_json(root.find("decoder"));
   if (!decoder.ok()) return decoder.error();
   state->decoder = std::move(decoder).value();
   if (Status status = load_model(*model, *state); !status.ok()) return status.error();
+  note_ignored(root, *state);
   if (Status status = load_added(root.find("added_tokens"), source.tokenizer_config.get(), *state); !status.ok())
     return status.error();
   if (Status status = load_processor(root.find("post_processor"), 0, *state); !status.ok()) return status.error();

@@ -200,8 +200,7 @@ void run(const PreTokenizer::PrependSpace&, Pieces& pieces) {
   });
 }
 
-void run(const PreTokenizer::SpellBytes&, Pieces& pieces) {
-  if (pieces.byte_spelled) return;
+void run(const PreTokenizer::SpellBytes& step, Pieces& pieces) {
   const std::string_view text = pieces.text.text();
   rewrite_all(pieces, [&](Range range, AlignedBuilder& out) {
     for (std::uint32_t at = range.begin; at < range.end; ++at) {
@@ -210,7 +209,7 @@ void run(const PreTokenizer::SpellBytes&, Pieces& pieces) {
       out.put(spelled, {at, at + 1});
     }
   });
-  pieces.byte_spelled = true;
+  pieces.byte_spelled = step.as_bytes;
 }
 
 void run(const PreTokenizer::Metaspace& step, Pieces& pieces) {
@@ -288,7 +287,6 @@ Status add_split(const json::Value& description, PreTokenizer& to) {
 }
 
 Status add_byte_level(const json::Value& description, PreTokenizer& to) {
-  to.set_byte_level(true);
   if (flag(description, "add_prefix_space", true)) to.add(PreTokenizer::PrependSpace{});
   if (flag(description, "use_regex", true)) {
     if (Status status = to.add_regex(kByteLevelPattern, Behavior::kIsolated, false); !status.ok()) return status;
@@ -360,9 +358,24 @@ Result<PreTokenizer> PreTokenizer::from_json(const json::Value* description) {
   PreTokenizer made;
   if (description == nullptr || description->is_null()) return made;
   if (Status status = add_steps(*description, 0, made); !status.ok()) return status.error();
-  // Spelling the bytes matters only to steps behind it; the model works on bytes anyway.
-  while (!made.steps_.empty() && std::holds_alternative<SpellBytes>(made.steps_.back())) made.steps_.pop_back();
   return made;
+}
+
+bool PreTokenizer::can_leave_bytes() const {
+  std::size_t spelled = 0;
+  for (const Step& step : steps_) {
+    const bool rewrites = std::holds_alternative<PrependSpace>(step) || std::holds_alternative<Metaspace>(step);
+    if (spelled > 0 && rewrites) return false;
+    if (std::holds_alternative<SpellBytes>(step)) ++spelled;
+  }
+  return spelled == 1;
+}
+
+void PreTokenizer::leave_bytes() {
+  if (std::holds_alternative<SpellBytes>(steps_.back())) return steps_.pop_back();
+  for (Step& step : steps_) {
+    if (auto* spell = std::get_if<SpellBytes>(&step)) spell->as_bytes = true;
+  }
 }
 
 Status PreTokenizer::add_regex(std::string_view pattern, Behavior behavior, bool invert) {

@@ -23,7 +23,7 @@ enum class Behavior : std::uint8_t { kIsolated, kRemoved, kContiguous, kMergedWi
 struct Pieces {
   Aligned text;
   std::vector<Range> ranges;
-  bool byte_spelled = false;  // text is written in the byte-level alphabet (byte_level.h)
+  bool byte_spelled = false;  // text is written in the byte-level alphabet (byte_level.h) and stands for bytes
 };
 
 // A list of steps, applied in order to all pieces.  Immutable.
@@ -55,7 +55,9 @@ class PreTokenizer {
   struct Words {};
   struct PrependSpace {};
   // Spells the text in the byte-level alphabet.
-  struct SpellBytes {};
+  struct SpellBytes {
+    bool as_bytes = false;  // who gets the pieces wants the bytes; the spelling only serves the steps behind this one
+  };
   struct Metaspace {
     enum class Prepend : std::uint8_t { kNever, kFirst, kAlways };
     std::string replacement;
@@ -73,9 +75,10 @@ class PreTokenizer {
   }
   // Adds a SplitRegex.  Fails with kTokenizer when `pattern` does not compile.
   [[nodiscard]] Status add_regex(std::string_view pattern, Behavior behavior, bool invert);
-  // A ByteLevel step is among them: the model works on bytes.
-  [[nodiscard]] bool is_byte_level() const { return byte_level_; }
-  void set_byte_level(bool byte_level) { byte_level_ = byte_level; }
+  // Every piece is spelled once, and nothing that is not of the alphabet comes in behind that: the bytes say the same.
+  [[nodiscard]] bool can_leave_bytes() const;
+  // From now on pieces are bytes, or spelled ones marked as `byte_spelled`.  REQUIRES: can_leave_bytes().
+  void leave_bytes();
   [[nodiscard]] bool empty() const { return steps_.empty(); }
   [[nodiscard]] std::string to_string() const;
 
@@ -84,7 +87,6 @@ class PreTokenizer {
 
  private:
   std::vector<Step> steps_;
-  bool byte_level_ = false;
 };
 
 }  // namespace rondo::tokenizer

@@ -42,7 +42,8 @@ struct Tokenizer::State {
   std::vector<TokenId> suffix;
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;
-  std::vector<TokenId> end_ids;  // sorted
+  std::vector<TokenId> end_ids;      // sorted
+  std::vector<std::string> ignored;  // parts of the file that have no effect here, such as "truncation"
 
   // Text may be cut before U+2581 unless one of these stands before it (TokenModel::joined_before), so that words can be cached.
   std::optional<std::set<char32_t>> joined_before_mark;
@@ -61,6 +62,14 @@ struct Tokenizer::State {
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource& source);
 
+constexpr TokenId kMaxId = 1 << 22;  // far above every vocabulary; keeps tables small
+
+// Fills vocabulary and model from the member "model" of a tokenizer.json.  Fails with kTokenizer.
+[[nodiscard]] Status load_model(const json::Value& model, Tokenizer::State& state);
+// Whether a vocabulary of the byte-level alphabet may be kept as bytes: nothing in the model tells the two apart.
+[[nodiscard]] bool can_work_on_bytes(const json::Value& model);
+// A number that can be an id, else nothing; nullptr is allowed.
+[[nodiscard]] std::optional<TokenId> to_id(const json::Value* value);
 // Ids named by "eos_token_id" of a generation_config.json, which is an integer or a list.
 [[nodiscard]] std::vector<TokenId> generation_ends(const json::Value* generation_config);
 

@@ -8,6 +8,7 @@
 // encode() may then be called from many threads at once, each with its own scratch memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,9 @@ struct Unit {
 
 // kForbidden: no text may become a control token, whatever it spells.  The reference has no such mode.
 enum class Control : std::uint8_t { kAllowed, kForbidden };
+
+// The tokens <0x00> to <0xFF> of byte fallback; -1 where there is none.
+[[nodiscard]] std::array<TokenId, 256> fallback_tokens(const Vocabulary& vocabulary);
 
 class TokenModel {
  public:

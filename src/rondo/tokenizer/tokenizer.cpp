@@ -297,10 +297,15 @@ std::optional<TokenId> Tokenizer::bos() const { return state_->bos; }
 std::optional<TokenId> Tokenizer::eos() const { return state_->eos; }
 std::span<const TokenId> Tokenizer::end_ids() const { return state_->end_ids; }
 
+std::span<const std::string> Tokenizer::ignored() const { return state_->ignored; }
+
 std::string Tokenizer::to_string() const {
-  return (state_->vocabulary.is_byte_level() ? "byte-level " : "character ") + std::string(state_->model->name()) +
-         ", " + std::to_string(state_->vocab_size) + " ids, " + std::to_string(state_->added.size()) +
-         " added tokens, pre-tokenizer: " + state_->pre_tokenizer.to_string();
+  std::string out = state_->vocabulary.is_byte_level() ? "byte-level " : "character ";
+  out += std::string(state_->model->name()) + ", " + std::to_string(state_->vocab_size) + " ids, " +
+         std::to_string(state_->added.size()) + " added tokens, pre-tokenizer: " + state_->pre_tokenizer.to_string();
+  for (const std::string& part : state_->ignored)
+    out += (&part == state_->ignored.data() ? "; ignored: " : ", ") + part;
+  return out;
 }
 
 }  // namespace rondo::tokenizer

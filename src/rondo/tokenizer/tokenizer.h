@@ -108,7 +108,9 @@ class Tokenizer {
   [[nodiscard]] std::optional<TokenId> eos() const;
   // Ids that end generation according to the files (generation_config, GGUF eos / eot / eom), sorted.
   [[nodiscard]] std::span<const TokenId> end_ids() const;
-  // One line: kind, vocabulary size, added tokens, pre-tokenizer.
+  // Parts of the file that have no effect here, such as "truncation" and "padding".
+  [[nodiscard]] std::span<const std::string> ignored() const;
+  // One line: kind, vocabulary size, added tokens, pre-tokenizer, what is ignored.
   [[nodiscard]] std::string to_string() const;
 
   struct State;  // of this folder

@@ -143,7 +143,9 @@ TEST_CASE("what is not supported says so") {
     CHECK(tokenizer.error().source == "t.json");
     return tokenizer.error().message;
   };
-  CHECK(error(R"({"model": {"type": "Unigram"}})").find("`Unigram` is not supported") != std::string::npos);
+  CHECK(error(R"({"model": {"type": "Trie"}})").find("`Trie` is not known") != std::string::npos);
+  CHECK(error(R"({"model": {"type": "Unigram", "vocab": [["a", 1], ["b"]]}})").find("`model.vocab[1]`") !=
+        std::string::npos);
   CHECK(error(R"({})").find("no object `model`") != std::string::npos);
   CHECK(error(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}})").find("not in the vocabulary") !=
         std::string::npos);
