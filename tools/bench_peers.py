@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""Unpacks llama.cpp's template engine from the pinned source package, for the benchmarks; prints the folder on the last line.
+"""Unpacks what benchmarks measure rondo against; prints the folder on the last line.
 
-Only what a benchmark compiles: its `common/jinja` with the few files below `common`, `vendor` and `ggml` that it includes.
+Without options: llama.cpp's template engine from the pinned source package, only what a benchmark compiles: its `common/jinja`
+with the few files below `common`, `vendor` and `ggml` that it includes.  With --tokenizers: pinned Python packages of
+tokenizers, each a folder of its own to put on the import path; one that is not to be had here is passed over.
 
-Usage: bench_peers.py
+Usage: bench_peers.py [--tokenizers]
 """
+import contextlib
+import sys
+import zipfile
+
 import cache
 import fetch
 import llama
@@ -12,6 +18,7 @@ import llama
 VERSION = 1  # of this script: raise it when what it writes changes
 FOLDERS = (("common", "jinja"), ("vendor", "nlohmann"), ("ggml", "include"))
 FILES = ("json.h", "json.cpp", "unicode.h", "unicode.cpp")
+TOKENIZERS = ("fastokens", "quicktok-v1", "kitoken", "tokenizers", "tiktoken", "numpy")
 
 
 def _is_wanted(parts):
@@ -31,5 +38,28 @@ def unpack():
     return final
 
 
+def unpack_wheel(name):
+    """The folder of a pinned Python package; None where it cannot be had (no network, another kind of machine)."""
+    final = cache.root() / ("wheel-" + name + "-" + cache.key(VERSION, fetch.PACKAGES[name]["sha256"]))
+    with cache.lock(final.name):
+        if final.is_dir():
+            return final
+        with contextlib.suppress(SystemExit):
+            archive = fetch.package(name)
+            with cache.new_folder(final) as staged, zipfile.ZipFile(archive) as wheel:
+                wheel.extractall(staged)
+            return final
+    cache.say(f"{name} is not to be had here, passed over")
+    return None
+
+
+def unpack_tokenizers():
+    """The folders of the tokenizer packages by name."""
+    return {name: unpack_wheel(name) for name in TOKENIZERS}
+
+
 if __name__ == "__main__":
-    print(unpack())
+    if sys.argv[1:] == ["--tokenizers"]:
+        print(*(folder for folder in unpack_tokenizers().values() if folder), sep=":")
+    else:
+        print(unpack())

@@ -4,6 +4,7 @@ Layout of the cache folder ($RONDO_CACHE, else $XDG_CACHE_HOME/rondo, else ~/.ca
     packages/<sha256>-<file>   downloaded package files, checked against their pinned hash before every use
     llama-<key>/               installed libllama; the key covers source, options, compiler and instruction set
     llama-common-<key>/        its template engine, unpacked for a benchmark
+    wheel-<package>-<key>/     a Python package that a benchmark measures against, unpacked
     fixtures-<key>/            test data unpacked from packages
     jinja2-<key>/              the reference of the template engine, unpacked
     gemma-<key>/               the opt-in model, assembled
