@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/base64.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "rondo/result.h"
@@ -49,6 +50,17 @@ TEST_CASE("utf8 complete_prefix holds back only what more bytes could complete")
   CHECK(utf8::complete_prefix("ab\xE2\x82\xAC") == 5);
   CHECK(utf8::complete_prefix("ab\x80") == 3);  // can never become valid
   CHECK(utf8::complete_prefix("") == 0);
+}
+
+TEST_CASE("base64 decodes whole groups of four and nothing else") {
+  CHECK(base64::decode("").value() == "");
+  CHECK(base64::decode("aGVsbG8=").value() == "hello");
+  CHECK(base64::decode("AP+/").value() == std::string("\0\xFF\xBF", 3));
+  CHECK(base64::decode("YQ==").value() == "a");
+  for (const char* bad : {"a", "aGVsbG8", "YQ=", "Y===", "====", "Y=Q=", "aG Vs", "aG-_", "YQ==YQ=="}) {
+    CAPTURE(bad);
+    CHECK_FALSE(base64::decode(bad).has_value());
+  }
 }
 
 TEST_CASE("files are written whole and read back; failures name the path") {
