@@ -133,19 +133,109 @@ Status take_templates(const std::string& folder, const SharedJson& config, Model
   return take_config_templates(*legacy.value(), path, found);
 }
 
-Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFiles& found) {
-  Result<SharedJson> tokenizer = read_json(path);
-  if (!tokenizer.ok()) return tokenizer.error();
-  const std::string folder = fs::path(path).parent_path().string();
-  Result<SharedJson> generation = read_optional_json(files::join(folder, "generation_config.json"));
-  if (!generation.ok()) return generation.error();
-  TokenizerSource source;
-  source.path = path;
-  source.tokenizer_json = tokenizer.value();
+// What of a folder belongs to whatever tokenizer is in it.
+Status take_companions(const std::string& folder, const SharedJson& config, TokenizerSource& source) {
   source.tokenizer_config = config;
-  source.generation_config = generation.value();
+  const std::pair<const char*, SharedJson*> files[] = {{"generation_config.json", &source.generation_config},
+                                                       {"special_tokens_map.json", &source.special_tokens},
+                                                       {"added_tokens.json", &source.added_tokens}};
+  for (const auto& [name, to] : files) {
+    Result<SharedJson> value = read_optional_json(files::join(folder, name));
+    if (!value.ok()) return value.error();
+    *to = value.value();
+  }
+  return Done{};
+}
+
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
+
+// The paths of the files of `folder` whose names `wanted` accepts, sorted.
+template <typename Wanted>
+std::vector<std::string> list(const std::string& folder, Wanted wanted) {
+  std::vector<std::string> found;
+  std::error_code ec;
+  for (fs::directory_iterator it(folder.empty() ? "." : folder, ec), end; !ec && it != end; it.increment(ec)) {
+    if (wanted(it->path().filename().string())) found.push_back(it->path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The first tokenization_*.py with a pattern.
+TokenizerCode find_code(const std::string& folder) {
+  const auto is_code = [](std::string_view name) { return name.starts_with("token") && name.ends_with(".py"); };
+  for (const std::string& path : list(folder, is_code)) {
+    const Result<std::string> python = files::read(path);
+    if (!python.ok()) continue;
+    if (TokenizerCode code = read_tokenizer_code(python.value()); code.pattern) return code;
+  }
+  return {};
+}
+
+// A tokenizer.json or a tekken.json, which differ in that the latter has a pattern and a list of tokens.
+bool is_tekken(const json::Value& value) {
+  const json::Value* config = value.find("config");
+  const json::Value* vocab = value.find("vocab");
+  return config != nullptr && config->find("pattern") != nullptr && vocab != nullptr && vocab->is_array();
+}
+
+// A SentencePiece model or a rank file; nothing if `bytes` are neither.
+Result<std::optional<TokenizerSource>> parse_vocabulary(const std::string& path, std::string_view bytes) {
+  const auto with_path = [&path](Error error) {
+    error.source = path;
+    return error;
+  };
+  TokenizerSource source;
+  if (is_rank_file(bytes)) {
+    Result<RankFile> ranks = parse_rank_file(bytes);
+    if (!ranks.ok()) return with_path(ranks.error());
+    source.ranks = std::make_shared<const RankFile>(std::move(ranks).value());
+  } else if (is_sentence_piece(bytes)) {
+    Result<SentencePieceFile> pieces = parse_sentence_piece(bytes);
+    if (!pieces.ok()) return with_path(pieces.error());
+    source.sentence_piece = std::make_shared<const SentencePieceFile>(std::move(pieces).value());
+  } else {
+    return std::optional<TokenizerSource>();
+  }
+  return std::optional<TokenizerSource>(std::move(source));
+}
+
+Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFiles& found) {
+  TokenizerSource source;
+  const std::string folder = fs::path(path).parent_path().string();
+  if (path.ends_with(".json")) {
+    Result<SharedJson> tokenizer = read_json(path);
+    if (!tokenizer.ok()) return tokenizer.error();
+    (is_tekken(*tokenizer.value()) ? source.tekken_json : source.tokenizer_json) = tokenizer.value();
+  } else {
+    Result<std::string> bytes = files::read(path);
+    if (!bytes.ok()) return bytes.error();
+    Result<std::optional<TokenizerSource>> parsed = parse_vocabulary(path, bytes.value());
+    if (!parsed.ok()) return parsed.error();
+    if (!parsed.value()) {
+      return failure(ErrorCode::kTokenizer, "is neither a SentencePiece model nor a rank file", path);
+    }
+    source = *std::move(parsed).value();
+    if (source.ranks != nullptr) source.code = find_code(folder);
+  }
+  source.path = path;
+  if (Status status = take_companions(folder, config, source); !status.ok()) return status;
   found.tokenizer = std::move(source);
   return Done{};
+}
+
+// The tokenizer file of a folder, or "": the one that transformers takes where there are several.
+std::string find_tokenizer(const std::string& folder) {
+  for (const char* name : {"tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model"}) {
+    if (std::string path = files::join(folder, name); files::exists(path)) return path;
+  }
+  const auto is_model = [](std::string_view name) {
+    return name.ends_with(".model") || name.find(".model.v") != std::string_view::npos;
+  };
+  const auto is_ranks = [](std::string_view name) { return name.ends_with(".tiktoken"); };
+  std::vector<std::string> paths = list(folder, is_model);
+  if (paths.empty()) paths = list(folder, is_ranks);
+  return paths.empty() ? "" : paths.front();
 }
 
 Result<ModelFiles> load_gguf(const std::string& path) {
@@ -203,8 +293,8 @@ Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
   Result<SharedJson> special = read_optional_json(files::join(folder, "special_tokens_map.json"));
   if (!special.ok()) return special.error();
   if (special.value() != nullptr) take_special_tokens(*special.value(), found);
-  const std::string tokenizer_path = files::join(folder, "tokenizer.json");
-  const bool has_tokenizer = files::exists(tokenizer_path);
+  const std::string tokenizer_path = find_tokenizer(folder);
+  const bool has_tokenizer = !tokenizer_path.empty();
   if (has_tokenizer && wanted.tokenizer) {
     if (Status status = take_tokenizer(tokenizer_path, config.value(), found); !status.ok()) return status.error();
   }
@@ -214,7 +304,7 @@ Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
   if (!has_tokenizer && found.templates.empty()) {
     if (const std::string gguf = only_gguf(folder); !gguf.empty()) return load_gguf(gguf);
     if (wanted.templates) {
-      return failure(ErrorCode::kNotFound, "the folder has neither a tokenizer.json nor a chat template", folder);
+      return failure(ErrorCode::kNotFound, "the folder has neither a tokenizer nor a chat template", folder);
     }
   }
   return found;
@@ -226,7 +316,8 @@ Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
   if (!value.ok()) return value.error();
   ModelFiles found;
   found.path = path;
-  if (const json::Value* model = value.value()->find("model"); model != nullptr && model->is_object()) {
+  const json::Value* model = value.value()->find("model");
+  if ((model != nullptr && model->is_object()) || is_tekken(*value.value())) {
     const std::string folder = fs::path(path).parent_path().string();
     Result<SharedJson> config = read_optional_json(files::join(folder, "tokenizer_config.json"));
     if (!config.ok()) return config.error();
@@ -238,7 +329,7 @@ Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
   take_special_tokens(*value.value(), found);
   if (Status status = take_config_templates(*value.value(), path, found); !status.ok()) return status.error();
   if (found.templates.empty()) {
-    return failure(ErrorCode::kNotFound, "is neither a tokenizer.json nor a file with a `chat_template`", path);
+    return failure(ErrorCode::kNotFound, "is neither a tokenizer nor a file with a `chat_template`", path);
   }
   return found;
 }
@@ -251,6 +342,16 @@ Result<ModelFiles> load_wanted(const std::string& path, Wanted wanted) {
   if (extension == ".json") return load_json_file(path, wanted);
   ModelFiles found;
   found.path = path;
+  // Their names differ (tokenizer.model.v3, o200k_base.tiktoken), but never look like those of templates.
+  const bool is_model = extension == ".tiktoken" || file_name(path).find(".model") != std::string::npos;
+  if (is_model) {
+    Result<SharedJson> config =
+        read_optional_json(files::join(fs::path(path).parent_path().string(), "tokenizer_config.json"));
+    if (!config.ok()) return config.error();
+    if (config.value() != nullptr) take_special_tokens(*config.value(), found);
+    if (Status status = take_tokenizer(path, config.value(), found); !status.ok()) return status.error();
+    return found;
+  }
   if (Status status = take_template_file(path, std::string(kDefaultName), found); !status.ok()) return status.error();
   // A GGUF file by another name; as a template it would be nonsense.
   if (std::string_view(found.templates[0].text).starts_with("GGUF")) return load_gguf(path);
@@ -266,7 +367,7 @@ Result<TokenizerSource> load_tokenizer_source(const std::string& path) {
   if (!found.ok()) return found.error();
   if (!found.value().tokenizer) {
     const bool folder = files::is_folder(path);
-    return failure(ErrorCode::kNotFound, folder ? "the folder has no tokenizer.json" : "holds no tokenizer", path);
+    return failure(ErrorCode::kNotFound, folder ? "the folder has no tokenizer" : "holds no tokenizer", path);
   }
   return std::move(*std::move(found).value().tokenizer);
 }

@@ -1,7 +1,8 @@
 // Reads what a model brings: its tokenizer description, its chat template and a few facts.  No behaviour.
 //
 // Accepted: a folder in Hugging Face style (tokenizer.json, tokenizer_config.json, chat_template.jinja or .json,
-// generation_config.json), a .gguf file, a tokenizer.json, a .jinja or .txt template, a tokenizer_config.json.
+// generation_config.json), a .gguf file, a tokenizer.json, a tekken.json, a SentencePiece model, a rank file (.tiktoken), a
+// .jinja or .txt template, a tokenizer_config.json.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,26 @@
 
 #include "json/value.h"
 #include "model/gguf.h"
+#include "model/rank_file.h"
+#include "model/sentence_piece_file.h"
+#include "model/tokenizer_code.h"
 #include "rondo/result.h"
 
 namespace rondo::model {
 
-// Where a tokenizer comes from; exactly one of `tokenizer_json` and `gguf` is set.
+// Where a tokenizer comes from; exactly one of the first five pointers is set.  What stands beside the file may add to it.
 struct TokenizerSource {
-  std::string path;                                      // for messages
-  std::shared_ptr<const json::Value> tokenizer_json;     // the parsed tokenizer.json
-  std::shared_ptr<const Gguf> gguf;                      // metadata of a GGUF file
-  std::shared_ptr<const json::Value> tokenizer_config;   // tokenizer_config.json, if there is one
-  std::shared_ptr<const json::Value> generation_config;  // generation_config.json, if there is one
+  std::string path;                                         // for messages
+  std::shared_ptr<const json::Value> tokenizer_json;        // the parsed tokenizer.json
+  std::shared_ptr<const Gguf> gguf;                         // metadata of a GGUF file
+  std::shared_ptr<const json::Value> tekken_json;           // the parsed tekken.json
+  std::shared_ptr<const SentencePieceFile> sentence_piece;  // a SentencePiece model
+  std::shared_ptr<const RankFile> ranks;                    // a rank file
+  TokenizerCode code;                                       // beside a rank file
+  std::shared_ptr<const json::Value> tokenizer_config;      // tokenizer_config.json, if there is one
+  std::shared_ptr<const json::Value> special_tokens;        // special_tokens_map.json, likewise
+  std::shared_ptr<const json::Value> added_tokens;          // added_tokens.json, likewise
+  std::shared_ptr<const json::Value> generation_config;     // generation_config.json, likewise
 };
 
 struct TemplateSource {
