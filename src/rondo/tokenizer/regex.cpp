@@ -3,6 +3,7 @@
 
 #include <pcre2.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -48,6 +49,20 @@ Workspace& workspace() {
   return own;
 }
 
+// Whether `name` names a script.  PCRE2 reads \p{NAME} as the wider set of characters that are used with the script
+// (Script_Extensions), Oniguruma and Rust's regex crate as the characters of the script itself.
+bool is_script(std::string_view name) {
+  const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == ' ';
+  });
+  if (!is_word || name.size() < 3 || name == "Any") return false;
+  const std::string probe = "\\p{sc:" + std::string(name) + "}";
+  int code = 0;
+  PCRE2_SIZE offset = 0;
+  return std::unique_ptr<pcre2_code, FreeCode>(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(probe.data()), probe.size(),
+                                                             PCRE2_UTF, &code, &offset, nullptr)) != nullptr;
+}
+
 // Where Oniguruma and PCRE2 read the same spelling differently.
 std::string translate(std::string_view pattern) {
   std::string out;
@@ -71,6 +86,13 @@ std::string translate(std::string_view pattern) {
       out += "[^\\p{L}\\p{M}\\p{N}\\p{Pc}]";
     } else if (kind == 'h') {
       out += in_class ? "0-9a-fA-F" : "[0-9a-fA-F]";
+    } else if ((kind == 'p' || kind == 'P') && pattern.substr(at + 1).starts_with('{')) {
+      const std::size_t close = std::min(pattern.find('}', at), pattern.size() - 1);
+      std::string_view name = pattern.substr(at + 2, close - at - 2);
+      out += std::string("\\") + kind + (name.starts_with('^') ? "{^" : "{");
+      if (name.starts_with('^')) name.remove_prefix(1);
+      out += (is_script(name) ? "sc:" : "") + std::string(name) + "}";
+      at = close;
     } else if (kind == 'u' && at + 4 < pattern.size()) {
       out += "\\x{" + std::string(pattern.substr(at + 1, 4)) + "}";
       at += 4;
