@@ -37,6 +37,17 @@ void Vocabulary::add(std::string_view text, TokenId id, bool searchable) {
   }
 }
 
+void Vocabulary::add_bytes(std::string_view bytes, TokenId id) {
+  if (at(id) >= entries_.size()) entries_.resize(at(id) + 1);
+  Entry& entry = entries_[at(id)];
+  entry.offset = static_cast<std::uint32_t>(pool_.size());
+  entry.size = static_cast<std::uint32_t>(bytes.size()) & 0x3FFFFFFFU;
+  entry.used = 1;
+  pool_.append(bytes);
+  ++count_;
+  index(id);
+}
+
 void Vocabulary::grow() {
   std::vector<std::uint64_t> old(slots_.empty() ? 1024 : slots_.size() * 2);
   old.swap(slots_);

@@ -23,6 +23,9 @@ class Vocabulary {
   // REQUIRES: 0 <= id, id is new.  Of two tokens with the same text the first is found.
   void add(std::string_view text, TokenId id, bool searchable = true);
 
+  // The same for a token whose bytes are known.  REQUIRES: is_byte_level().
+  void add_bytes(std::string_view bytes, TokenId id);
+
   // The token that text with these bytes can become.
   [[nodiscard]] std::optional<TokenId> find(std::string_view bytes) const;
   // The token that the file spells `text`.

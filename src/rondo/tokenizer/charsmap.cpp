@@ -1,0 +1,65 @@
+#include "tokenizer/charsmap.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/utf8.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+// The parts of a unit of the double array, as the library Darts-clone packs them.
+bool has_leaf(std::uint32_t unit) { return (unit >> 8U & 1U) != 0; }
+std::uint32_t value_of(std::uint32_t unit) { return unit & 0x7FFFFFFFU; }
+std::uint32_t label_of(std::uint32_t unit) { return unit & 0x800000FFU; }
+std::uint32_t offset_of(std::uint32_t unit) { return (unit >> 10U) << ((unit & (1U << 9U)) >> 6U); }
+
+Error damaged(std::string message) {
+  Error error;
+  error.code = ErrorCode::kTokenizer;
+  error.message = "damaged character map: " + std::move(message);
+  return error;
+}
+
+}  // namespace
+
+Result<Charsmap> Charsmap::parse(std::string_view blob) {
+  static_assert(std::endian::native == std::endian::little, "character maps are little-endian");
+  Charsmap map;
+  std::uint32_t size = 0;
+  if (blob.size() <= sizeof size) return damaged("it has " + std::to_string(blob.size()) + " bytes");
+  std::memcpy(&size, blob.data(), sizeof size);
+  blob.remove_prefix(sizeof size);
+  if (size >= blob.size() || size % sizeof(std::uint32_t) != 0) {
+    return damaged("its array claims " + std::to_string(size) + " of " + std::to_string(blob.size()) + " bytes");
+  }
+  map.units_.resize(size / sizeof(std::uint32_t));
+  std::memcpy(map.units_.data(), blob.data(), size);
+  map.replacements_ = blob.substr(size);
+  if (!utf8::is_valid(map.replacements_)) return damaged("its replacements are no UTF-8");
+  return map;
+}
+
+std::optional<Charsmap::Match> Charsmap::longest_prefix(std::string_view text) const {
+  if (units_.empty()) return std::nullopt;
+  std::optional<Match> found;
+  std::size_t node = offset_of(units_[0]);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    node ^= byte;
+    if (node >= units_.size() || label_of(units_[node]) != byte) break;
+    const std::uint32_t unit = units_[node];
+    node ^= offset_of(unit);
+    if (node >= units_.size()) break;
+    if (!has_leaf(unit)) continue;
+    const std::size_t start = value_of(units_[node]);
+    // An entry that points outside the replacements, or into a character, is none.
+    if (start >= replacements_.size() || utf8::is_continuation(replacements_[start])) continue;
+    const std::size_t end = std::min(replacements_.find('\0', start), replacements_.size());
+    found = {at + 1, std::string_view(replacements_).substr(start, end - start)};
+  }
+  return found;
+}
+
+}  // namespace rondo::tokenizer

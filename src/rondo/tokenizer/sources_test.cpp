@@ -1,0 +1,145 @@
+// Tokenizers from other files than tokenizer.json.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "json/parse.h"
+#include "tokenizer/charsmap.h"
+#include "tokenizer/rank_model.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+std::shared_ptr<const json::Value> parsed(std::string_view text) {
+  return std::make_shared<const json::Value>(json::parse(text).value());
+}
+
+// Every byte by its value, then `more` from 256 on.
+model::TokenizerSource ranks(const std::vector<std::string>& more, const std::string& config = "{}") {
+  model::RankFile file;
+  for (std::int32_t byte = 0; byte < 256; ++byte)
+    file.tokens.push_back({std::string(1, static_cast<char>(byte)), byte});
+  for (const std::string& token : more) file.tokens.push_back({token, static_cast<std::int32_t>(file.tokens.size())});
+  model::TokenizerSource source;
+  source.path = "test.tiktoken";
+  source.ranks = std::make_shared<const model::RankFile>(std::move(file));
+  source.tokenizer_config = parsed(config);
+  return source;
+}
+
+std::vector<TokenId> ids(const model::TokenizerSource& source, std::string_view text, EncodeOptions options = {}) {
+  const auto tokenizer = Tokenizer::load(source);
+  REQUIRE_MESSAGE(tokenizer.ok(), tokenizer.error().message);
+  return tokenizer.value()->encode_ids(text, options);
+}
+
+std::string problem(const model::TokenizerSource& source) {
+  const auto tokenizer = Tokenizer::load(source);
+  return tokenizer.ok() ? "none" : tokenizer.error().message;
+}
+
+using Ids = std::vector<TokenId>;
+
+}  // namespace
+
+TEST_CASE(
+    "rank file: neighbours merge whose bytes together are a token, the lowest rank first; a piece that is a token is "
+    "it") {
+  // 256 ab, 257 bc, 258 cd, 259 abcd: no two tokens make "abcd" on the way that ranks lead.
+  const auto source = ranks({"ab", "bc", "cd", "abcd"}, R"({"pat_str": "\\S+|\\s+"})");
+  CHECK(ids(source, "abc") == Ids{256, 'c'});
+  CHECK(ids(source, "abcd") == Ids{259});
+  CHECK(ids(source, "xabcd") == Ids{'x', 259});
+  CHECK(ids(source, "xbcd") == Ids{'x', 257, 'd'});
+  CHECK(ids(source, "\xFF") == Ids{0xEF, 0xBF, 0xBD});  // U+FFFD
+}
+
+TEST_CASE("rank file: the pattern of the configuration wins over that of the code, and that over the default") {
+  auto source = ranks({"a1"});
+  CHECK(ids(source, "a1") == Ids{'a', '1'});
+  source.code.pattern = "\\w+";
+  CHECK(ids(source, "a1") == Ids{256});
+  source.tokenizer_config = parsed(R"({"pat_str": "\\p{L}|\\p{N}"})");
+  CHECK(ids(source, "a1") == Ids{'a', '1'});
+  source.tokenizer_config = parsed(R"({"pat_str": "("})");
+  CHECK(problem(source).find("does not compile") != std::string::npos);
+}
+
+TEST_CASE("rank file: special tokens of the configuration, ids without one reserved") {
+  auto source = ranks({}, R"({"added_tokens_decoder": {"258": {"content": "<b>", "special": true},
+                              "256": {"content": "<a>", "special": true}}, "bos_token": "<a>", "add_bos_token": true})");
+  CHECK(ids(source, "<a><|reserved_token_257|><b>") == Ids{256, 257, 258});
+  CHECK(ids(source, "x", {.add_special = true}) == Ids{256, 'x'});
+  CHECK(ids(source, "<a>", {.parse_special = false}) == Ids{'<', 'a', '>'});
+  source.tokenizer_config = parsed(R"({"added_tokens_decoder": {"99999999": {"content": "<b>"}}})");
+  CHECK(problem(source) == "an added token has the id `99999999`, which is none");
+  source.tokenizer_config = parsed(R"({"eos_token": "<e>"})");
+  source.added_tokens = parsed(R"({"<e>": 256, "<f>": 257})");
+  CHECK(Tokenizer::load(source).value()->is_special(256));
+  CHECK_FALSE(Tokenizer::load(source).value()->is_special(257));
+}
+
+TEST_CASE("rank file: tokens too long to be split in all ways end with an error, at once") {
+  CHECK(problem(ranks({std::string(100000, 'a')})) == "the tokens are too long to be split in all ways");
+}
+
+TEST_CASE("patterns in the dialect of Rust's regex crate") {
+  CHECK(from_rust_dialect(R"([^\r\n\p{L}\p{N}]?\p{L}+|\s++$)") == R"([^\r\n\p{L}\p{N}]?\p{L}+|\s++\z)");
+  CHECK(from_rust_dialect(R"(^a\$[$^]|[]a])") == R"(\Aa\$[$^]|[]a])");
+  CHECK(from_rust_dialect(R"([\p{L}&&[^\p{Han}]]+)") == R"((?:(?=[^\p{Han}])[\p{L}])+)");
+  CHECK(from_rust_dialect(R"([^a&&[bc]])") == R"((?:(?!(?=[bc])[a])(?s:.)))");
+  CHECK(from_rust_dialect(R"([a-z--[aeiou]])") == R"((?:(?![aeiou])[a-z]))");
+  CHECK(from_rust_dialect(R"([ab[cd]e])") == R"((?:[abe]|[cd]))");
+  CHECK(from_rust_dialect(R"([[:alpha:]_])") == R"([[:alpha:]_])");
+  CHECK(from_rust_dialect("[a") == "[a");
+  CHECK(from_rust_dialect("[a&&") == "[a&&");
+}
+
+TEST_CASE("a script in a pattern is its characters, not all that are used with it") {
+  auto source = ranks({"\u300C\u4E00"}, R"({"pat_str": "\\p{Han}+|\\P{Han}+"})");
+  CHECK(ids(source, "\u300C\u4E00").size() == 6);
+}
+
+TEST_CASE("tekken: special tokens first, reserved ones filled up, the vocabulary cut to its size") {
+  model::TokenizerSource source;
+  source.tekken_json = parsed(R"({"config": {"pattern": "[^\\s]+|\\s+", "default_vocab_size": 7,
+      "default_num_special_tokens": 4}, "vocab": [{"rank": 0, "token_bytes": "YQ=="}, {"rank": 1, "token_bytes": "Yg=="},
+      {"rank": 2, "token_bytes": "YWI="}, {"rank": 3, "token_bytes": "YWE="}],
+      "special_tokens": [{"rank": 1, "token_str": "<s>"}, {"rank": 0, "token_str": "<unk>"}]})");
+  CHECK(ids(source, "abaa<SPECIAL_3>", {.add_special = true}) == Ids{1, 6, 4, 4, 3});
+  CHECK(Tokenizer::load(source).value()->vocab_size() == 7);
+}
+
+TEST_CASE("tekken: what is wrong") {
+  const auto with = [](const std::string& text) {
+    model::TokenizerSource source;
+    source.tekken_json = parsed(text);
+    return problem(source);
+  };
+  const std::string config = R"("config": {"pattern": "a", "default_num_special_tokens": 2)";
+  const std::string vocab = R"("vocab": [{"rank": 0, "token_bytes": "YQ=="}])";
+  CHECK(with("{" + config + "}}") == "`config` or `vocab` is missing");
+  CHECK(with("{" + config + R"(, "default_vocab_size": 9}, )" + vocab + "}") ==
+        "`config.default_vocab_size` is 9, but there are 2 special and 1 other tokens");
+  CHECK(with("{" + config + R"(}, "vocab": [{"rank": 1, "token_bytes": "YQ=="}]})") == "`vocab[0]` is not of rank 0");
+  CHECK(with("{" + config + R"(}, "vocab": [{"rank": 0, "token_bytes": "!"}]})") ==
+        "`vocab[0]` has no `token_bytes` in base64");
+  CHECK(with("{" + config + R"(}, "special_tokens": [{"rank": 2, "token_str": "x"}], )" + vocab + "}") ==
+        "`special_tokens[0]` has no usable rank");
+  CHECK(with("{" + config + R"(}, "special_tokens": [{"rank": 0, "token_str": "<SPECIAL_1>"}], )" + vocab + "}") ==
+        "the special token `<SPECIAL_1>` stands twice");
+}
+
+TEST_CASE("character map: what is no map, and the longest entry") {
+  CHECK_FALSE(Charsmap::parse("").ok());
+  CHECK_FALSE(Charsmap::parse(std::string("\xFF\xFF\xFF\xFF\0", 5)).ok());
+  CHECK_FALSE(Charsmap::parse(std::string("\0\0\0\0\xFF", 5)).ok());
+  const Result<Charsmap> none = Charsmap::parse(std::string("\0\0\0\0a\0", 6));
+  REQUIRE(none.ok());
+  CHECK_FALSE(none.value().longest_prefix("a").has_value());
+}
+
+}  // namespace rondo::tokenizer
