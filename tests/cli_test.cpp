@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
   const std::string cut = file("cut.gguf", std::string("GGUF\x03\0\0\0\x05\0\0\0", 12));
   const Row rows[] = {
       {"render --model nowhere", kHello, "rondo: nowhere: no such file or folder"},
-      {"render --model .. ", kHello, "rondo: ..: the folder has neither a tokenizer.json nor a chat template"},
+      {"render --model .. ", kHello, "rondo: ..: the folder has neither a tokenizer nor a chat template"},
       {"render --model model --messages nowhere.json", "", "rondo: nowhere.json: "},
       {"render --model model", "{\"role\": 1}", "rondo: messages must be an array of objects, found an object"},
       {"render --model model", "\"hi\"", "rondo: messages must be an array of objects, found a string"},

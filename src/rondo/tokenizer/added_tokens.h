@@ -1,11 +1,12 @@
 // Finds added tokens in text: the leftmost, of those the longest, as the reference's automaton does.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "rondo/result.h"
 #include "tokenizer/aligned.h"
 #include "tokenizer/tokenizer.h"
 
@@ -17,29 +18,55 @@ struct AddedMatch {
   const AddedToken* token = nullptr;
 };
 
-// Immutable.  Finding costs at most (bytes of text) x (bytes of the longest token).
+// An automaton (Aho and Corasick's) that reads text from its end to its beginning.  So it knows, wherever it stands, the
+// longest token that begins there, and finding takes time linear in the text, whatever the tokens are; read forwards,
+// `a` and a long `aa...ab` would make it look at most of a text of `a` again and again.
+//
+// Immutable after finish(); thread-safe.
 class AddedMatcher {
  public:
   AddedMatcher() = default;
-  // Adds `token`, searched for by `pattern` (its content, maybe normalised).  `token` must outlive this.
+  // Adds `token`, searched for by `pattern` (its content, maybe normalised).  Of equal patterns the first counts; an
+  // empty one is never found.  `token` must outlive this.
   void add(std::string_view pattern, const AddedToken* token);
   // Must be called once after the last add().
   void finish();
-  [[nodiscard]] bool empty() const { return nodes_.empty(); }
+  [[nodiscard]] bool empty() const { return patterns_.empty(); }
 
-  // Appends the matches in `text`, in order.
+  // Appends the matches in `text`, in order of the places they were found at.  A token that is found in the white space
+  // that the one before it stripped is a match too, as in the reference; only then do ranges overlap.
   void find_all(const Aligned& text, const EncodeOptions& options, std::vector<AddedMatch>& out) const;
 
  private:
-  struct Node {
-    std::vector<std::pair<unsigned char, std::uint32_t>> children;  // sorted
+  struct Pattern {
+    std::string reversed;  // emptied by finish()
+    std::uint32_t size = 0;
     const AddedToken* token = nullptr;
   };
+  struct Node {
+    std::uint32_t first_child = 0;  // children are neighbours; the next node's follow them
+    std::uint32_t fail = 0;         // the longest proper suffix that is a node
+    std::uint32_t found = 0;        // 1 + the longest pattern that what was read ends with; 0: none
+  };
+  // The tokens of `patterns_` [begin, end) begin with what a node stands for, which has `depth` bytes.
+  struct Group {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::uint32_t depth = 0;
+  };
+  void grow(std::uint32_t node, std::vector<Group>& groups);
+  void make_skips();
   [[nodiscard]] std::uint32_t child(std::uint32_t node, unsigned char byte) const;
+  [[nodiscard]] std::size_t skip(std::string_view text, std::size_t begin, std::size_t end) const;
+  void scan(std::string_view text, Range part, std::vector<AddedMatch>& out) const;
 
-  std::vector<Node> nodes_;           // the trie; node 0 is the root
-  std::vector<std::uint32_t> roots_;  // by first byte: node or 0
-  std::vector<bool> pairs_;           // by first two bytes: may a token start so
+  std::vector<Pattern> patterns_;
+  std::vector<Node> nodes_;                 // breadth first; node 0 is the root; one more at the end
+  std::vector<unsigned char> labels_;       // by node: the byte that leads to it
+  std::array<std::uint32_t, 256> roots_{};  // children of the root by byte; 0: none
+  std::vector<std::uint64_t> pairs_;        // bit 256 * a + b: a token may end with the bytes a, b
+  std::array<unsigned char, 4> rare_{};     // the last bytes of all tokens, if they are so few
+  bool is_rare_ = false;
 };
 
 }  // namespace rondo::tokenizer

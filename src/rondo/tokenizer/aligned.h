@@ -23,6 +23,8 @@ class Aligned {
   Aligned(std::string_view source, std::uint32_t base) : source_(source), base_(base) {}
 
   [[nodiscard]] std::string_view text() const { return changed_ ? std::string_view(owned_) : source_; }
+  // Nothing changed it yet: its bytes are those of the input.
+  [[nodiscard]] bool is_original() const { return !changed_; }
   // The input bytes that text()[range] stands for; an empty range maps to an empty one.
   [[nodiscard]] Range origin(Range range) const;
   // A part of this one, which must outlive it.

@@ -1,82 +1,16 @@
 // Builds a tokenizer from a tokenizer.json.
 #include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <unordered_set>
 
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::size_t kMaxAddedBytes = 4096;  // see the cost of AddedMatcher
-
 Error damaged(std::string message) {
   Error error;
   error.code = ErrorCode::kTokenizer;
   error.message = std::move(message);
   return error;
-}
-
-bool flag(const json::Value& description, std::string_view key) {
-  const json::Value* value = description.find(key);
-  return value != nullptr && value->is_bool() && value->as_bool();
-}
-
-// Added tokens of tokenizer.json, then what tokenizer_config.json adds to them.
-//
-// The reference numbers them itself: by the vocabulary if they are in it, else upward from its size.
-class AddedList {
- public:
-  explicit AddedList(Tokenizer::State& state)
-      : state_(state), vocabulary_size_(static_cast<TokenId>(state.vocabulary.count())) {}
-
-  [[nodiscard]] Status add(const json::Value& entry) {
-    const auto content = entry.find_string("content");
-    if (!content) return damaged("an added token has no content");
-    if (content->size() > kMaxAddedBytes) {
-      return damaged("an added token is longer than " + std::to_string(kMaxAddedBytes) + " bytes");
-    }
-    if (content->empty() || !seen_.insert(std::string(*content)).second) return Done{};
-    AddedToken token;
-    token.content = std::string(*content);
-    token.special = flag(entry, "special");
-    token.lstrip = flag(entry, "lstrip");
-    token.rstrip = flag(entry, "rstrip");
-    token.single_word = flag(entry, "single_word");
-    token.normalized = entry.find("normalized") == nullptr ? !token.special : flag(entry, "normalized");
-    const TokenId next = highest_ >= vocabulary_size_ ? highest_ + 1 : vocabulary_size_;
-    token.id = state_.vocabulary.find_text(*content).value_or(next);
-    highest_ = std::max(highest_, token.id);
-    state_.added.push_back(std::move(token));
-    return Done{};
-  }
-
- private:
-  Tokenizer::State& state_;
-  TokenId vocabulary_size_;
-  TokenId highest_ = -1;
-  std::unordered_set<std::string> seen_;
-};
-
-Status load_added(const json::Value* list, const json::Value* config, Tokenizer::State& state) {
-  AddedList added(state);
-  if (list != nullptr && !list->is_null()) {
-    if (!list->is_array()) return damaged("`added_tokens` is no array");
-    for (const json::Value& entry : list->as_array()) {
-      if (Status status = added.add(entry); !status.ok()) return status;
-    }
-  }
-  const json::Value* more = config == nullptr ? nullptr : config->find("added_tokens_decoder");
-  if (more == nullptr || !more->is_object()) return Done{};
-  std::map<long, const json::Value*> by_id;
-  for (const json::Member& member : more->as_object()) {
-    by_id.emplace(std::strtol(member.key.c_str(), nullptr, 10), &member.value);
-  }
-  for (const auto& [id, entry] : by_id) {
-    if (Status status = added.add(*entry); !status.ok()) return status;
-  }
-  return Done{};
 }
 
 // Special tokens around a text: the ids of "SpecialToken" entries before and behind the sequence.

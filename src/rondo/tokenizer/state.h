@@ -18,6 +18,12 @@
 
 namespace rondo::tokenizer {
 
+// What decoding makes of an added token: its normalised text if it is searched for in such, as in the reference.
+struct AddedText {
+  std::string text;
+  bool is_hidden = false;  // by skip_special: the text is the content of a special token
+};
+
 struct Tokenizer::State {
   explicit State(bool byte_level) : vocabulary(byte_level) {}
 
@@ -30,6 +36,7 @@ struct Tokenizer::State {
 
   std::vector<AddedToken> added;          // sorted by content
   std::vector<std::int32_t> added_index;  // by id: place in `added` or -1
+  std::vector<AddedText> added_texts;     // as `added`
   AddedMatcher raw_matcher;               // tokens searched for in the text as it came
   AddedMatcher normalized_matcher;        // tokens searched for in normalised text
 
@@ -55,6 +62,7 @@ struct Tokenizer::State {
   // Fills what follows from `vocabulary`, `added` and `decoder`.
   void finish();
   [[nodiscard]] const AddedToken* find_added(TokenId id) const;
+  [[nodiscard]] const AddedToken* find_content(std::string_view content) const;
   [[nodiscard]] std::optional<TokenId> find(std::string_view content) const;
 };
 
@@ -68,6 +76,9 @@ constexpr TokenId kMaxId = 1 << 22;  // far above every vocabulary; keeps tables
 
 // Fills vocabulary and model from the member "model" of a tokenizer.json.  Fails with kTokenizer.
 [[nodiscard]] Status load_model(const json::Value& model, Tokenizer::State& state);
+// Fills `added` from the members "added_tokens" of a tokenizer.json and "added_tokens_decoder" of a tokenizer_config.json,
+// either of which may be null.  REQUIRES: the vocabulary is complete.  Fails with kTokenizer.
+[[nodiscard]] Status load_added(const json::Value* list, const json::Value* config, Tokenizer::State& state);
 // Whether a vocabulary of the byte-level alphabet may be kept as bytes: nothing in the model tells the two apart.
 [[nodiscard]] bool can_work_on_bytes(const json::Value& model);
 // A number that can be an id, else nothing; nullptr is allowed.

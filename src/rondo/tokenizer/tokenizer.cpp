@@ -160,11 +160,15 @@ const AddedToken* Tokenizer::State::find_added(TokenId id) const {
   return place < 0 ? nullptr : &added[static_cast<std::size_t>(place)];
 }
 
-std::optional<TokenId> Tokenizer::State::find(std::string_view content) const {
+const AddedToken* Tokenizer::State::find_content(std::string_view content) const {
   const auto found =
       std::lower_bound(added.begin(), added.end(), content,
                        [](const AddedToken& token, std::string_view wanted) { return token.content < wanted; });
-  if (found != added.end() && found->content == content) return found->id;
+  return found != added.end() && found->content == content ? &*found : nullptr;
+}
+
+std::optional<TokenId> Tokenizer::State::find(std::string_view content) const {
+  if (const AddedToken* token = find_content(content)) return token->id;
   return vocabulary.find_text(content);
 }
 
@@ -176,11 +180,10 @@ void Tokenizer::State::finish() {
   for (std::size_t i = 0; i < added.size(); ++i) {
     added_index[static_cast<std::size_t>(added[i].id)] = static_cast<std::int32_t>(i);
     if (added[i].special) model->set_control(added[i].id);
-    if (added[i].normalized) {
-      normalized_matcher.add(normalizer.apply(added[i].content), &added[i]);
-    } else {
-      raw_matcher.add(added[i].content, &added[i]);
-    }
+    std::string text = added[i].normalized ? normalizer.apply(added[i].content) : added[i].content;
+    (added[i].normalized ? normalized_matcher : raw_matcher).add(text, &added[i]);
+    const AddedToken* named = find_content(text);
+    added_texts.push_back({std::move(text), named != nullptr && named->special});
   }
   raw_matcher.finish();
   normalized_matcher.finish();
@@ -257,8 +260,9 @@ Result<std::string> Tokenizer::Stream::next(TokenId id) {
   const Tokenizer::State& tokenizer = state_->tokenizer;
   if (id < 0 || id >= tokenizer.vocab_size) return no_such_id(id, tokenizer.vocab_size);
   if (const AddedToken* added = tokenizer.find_added(id)) {
-    if (added->special && state_->options.skip_special) return std::string();
-    return state_->run.push(added->content);
+    const AddedText& known = tokenizer.added_texts[static_cast<std::size_t>(added - tokenizer.added.data())];
+    if (known.is_hidden && state_->options.skip_special) return std::string();
+    return state_->run.push(known.text);
   }
   if (!tokenizer.vocabulary.contains(id)) return std::string();
   if (tokenizer.has_bytes()) return state_->run.push_bytes(tokenizer.vocabulary.bytes(id));

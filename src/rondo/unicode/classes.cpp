@@ -40,6 +40,16 @@ bool is_number(char32_t code_point) { return in_range(code_point, Category::kNd,
 bool is_punctuation(char32_t code_point) { return in_range(code_point, Category::kPc, Category::kPs); }
 bool is_symbol(char32_t code_point) { return in_range(code_point, Category::kSc, Category::kSo); }
 
+bool is_word(char32_t c) {
+  if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  const Category found = category(c);
+  // Other_Alphabetic beyond letters and marks: letters in circles and squares.
+  const bool is_enclosed = (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+                           (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
+  return is_letter(c) || is_mark(c) || found == Category::kNd || found == Category::kNl || found == Category::kPc ||
+         c == 0x200C || c == 0x200D || is_enclosed;
+}
+
 bool substitute_newer(std::string_view text, std::string& out) {
   bool changed = false;
   for (std::size_t at = 0; at < text.size();) {

@@ -52,6 +52,9 @@ enum class Category : std::uint8_t {
 [[nodiscard]] bool is_punctuation(char32_t code_point);  // P
 [[nodiscard]] bool is_symbol(char32_t code_point);       // S
 
+// A word character of regular expressions, `\w`: alphabetic, mark, decimal digit, connector punctuation or joiner.
+[[nodiscard]] bool is_word(char32_t code_point);
+
 // The property White_Space: U+0009..000D, 0020, 0085, 00A0, 1680, 2000..200A, 2028, 2029, 202F, 205F, 3000.
 [[nodiscard]] constexpr bool is_white_space(char32_t code_point) {
   if (code_point < 0x80) return code_point == 0x20 || (code_point >= 0x09 && code_point <= 0x0D);

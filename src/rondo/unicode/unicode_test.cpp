@@ -30,6 +30,15 @@ TEST_CASE("white space is the property, not Perl's") {
   CHECK_FALSE(is_white_space(0x1C));
 }
 
+TEST_CASE("word characters are those of regular expressions") {
+  std::size_t count = 0;
+  for (char32_t c = 0; c < 0x110000; ++c) count += is_word(c) && (c < 0xD800 || c > 0xDFFF) ? 1U : 0U;
+  CHECK(count == 144667);  // as many as the reference's \\w matches
+  for (const char32_t c : {U'_', U'7', U'\u00E9', U'\u0301', U'\u200D', U'\u24B6', U'\U0001F130', U'\u2160'})
+    CHECK(is_word(c));
+  for (const char32_t c : {U'-', U' ', U'\u00B2', U'\u00BD', U'\U0001F600', U'\u2028'}) CHECK_FALSE(is_word(c));
+}
+
 TEST_CASE("newer characters are replaced by ones of the same size") {
   std::string out = "untouched";
   CHECK_FALSE(substitute_newer("abc \u4e2d\u6587", out));
