@@ -189,4 +189,5 @@ def main():
     print("\n}  // namespace rondo::unicode::tables")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,9 @@
 #include "tokenizer/aligned.h"
 
+#include <algorithm>
+
+#include "base/utf8.h"
+
 namespace rondo::tokenizer {
 
 Range Aligned::origin(Range range) const {
@@ -14,6 +18,11 @@ Range Aligned::origin(Range range) const {
   return {begin, end < begin ? begin : end};
 }
 
+bool Aligned::leads(std::uint32_t at) const {
+  if (changed_) return at < lead_;
+  return base_ == 0 && at < utf8::decode(source_, 0).size;
+}
+
 Aligned Aligned::part(Range range) const {
   const std::uint32_t size = range.end - range.begin;
   if (!changed_) return {source_.substr(range.begin, size), base_ + range.begin};
@@ -21,6 +30,7 @@ Aligned Aligned::part(Range range) const {
   made.changed_ = true;
   made.owned_ = owned_.substr(range.begin, size);
   made.origins_.assign(origins_.begin() + range.begin, origins_.begin() + range.end);
+  made.lead_ = std::min(lead_, range.end) - std::min(lead_, range.begin);
   return made;
 }
 
@@ -30,7 +40,13 @@ AlignedBuilder::AlignedBuilder(const Aligned& from) : from_(from), to_({}, from.
   to_.origins_.reserve(from.text().size() + from.text().size() / 4);
 }
 
+void AlignedBuilder::lead(bool leads, std::size_t bytes) {
+  leading_ = leading_ && (leads || bytes == 0);
+  if (leading_) to_.lead_ += static_cast<std::uint32_t>(bytes);
+}
+
 void AlignedBuilder::copy(Range range) {
+  for (std::uint32_t at = range.begin; leading_ && at < range.end; ++at) lead(from_.leads(at), 1);
   to_.owned_.append(from_.text().substr(range.begin, range.end - range.begin));
   if (from_.changed_) {
     to_.origins_.insert(to_.origins_.end(), from_.origins_.begin() + range.begin, from_.origins_.begin() + range.end);
@@ -42,6 +58,16 @@ void AlignedBuilder::copy(Range range) {
 }
 
 void AlignedBuilder::put(std::string_view bytes, Range range) {
+  lead(range.begin < from_.text().size() && from_.leads(range.begin), bytes.size());
+  put_origin(bytes, range);
+}
+
+void AlignedBuilder::put_for_last(std::string_view bytes, Range range) {
+  lead(range.end == 0 || from_.leads(range.end - 1), bytes.size());
+  put_origin(bytes, range);
+}
+
+void AlignedBuilder::put_origin(std::string_view bytes, Range range) {
   to_.owned_.append(bytes);
   to_.origins_.insert(to_.origins_.end(), bytes.size(), from_.origin(range));
 }

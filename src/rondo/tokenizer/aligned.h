@@ -27,6 +27,9 @@ class Aligned {
   [[nodiscard]] bool is_original() const { return !changed_; }
   // The input bytes that text()[range] stands for; an empty range maps to an empty one.
   [[nodiscard]] Range origin(Range range) const;
+  // The reference would say that byte `at` was made from the first character of the input.  It counts otherwise than
+  // origin(), which covers all that a byte stands for.  REQUIRES: at < text().size().
+  [[nodiscard]] bool leads(std::uint32_t at) const;
   // A part of this one, which must outlive it.
   [[nodiscard]] Aligned part(Range range) const;
 
@@ -37,6 +40,7 @@ class Aligned {
   bool changed_ = false;
   std::string owned_;
   std::vector<Range> origins_;  // per byte, if changed
+  std::uint32_t lead_ = 0;      // if changed: how many bytes lead, all at the front
 };
 
 // Writes the successor of an aligned text.
@@ -47,12 +51,18 @@ class AlignedBuilder {
   void copy(Range range);
   // New bytes that stand for bytes [range) of the old text.
   void put(std::string_view bytes, Range range);
+  // The same, for what the reference says was made from the last character of the range.
+  void put_for_last(std::string_view bytes, Range range);
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(to_.owned_.size()); }
   [[nodiscard]] Aligned finish();
 
  private:
+  void put_origin(std::string_view bytes, Range range);
+  void lead(bool leads, std::size_t bytes);
+
   const Aligned& from_;
   Aligned to_;
+  bool leading_ = true;  // all bytes so far lead
 };
 
 }  // namespace rondo::tokenizer

@@ -41,24 +41,43 @@ Result<Charsmap> Charsmap::parse(std::string_view blob) {
   return map;
 }
 
-std::optional<Charsmap::Match> Charsmap::longest_prefix(std::string_view text) const {
-  if (units_.empty()) return std::nullopt;
-  std::optional<Match> found;
+// Calls visit(match) for every entry that `text` starts with, shortest first, until it returns false.
+template <typename Visit>
+void Charsmap::visit_prefixes(std::string_view text, Visit visit) const {
+  if (units_.empty()) return;
   std::size_t node = offset_of(units_[0]);
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
     node ^= byte;
-    if (node >= units_.size() || label_of(units_[node]) != byte) break;
+    // A NUL would lead to the values of leaves.
+    if (byte == 0 || node >= units_.size() || label_of(units_[node]) != byte) return;
     const std::uint32_t unit = units_[node];
     node ^= offset_of(unit);
-    if (node >= units_.size()) break;
+    if (node >= units_.size()) return;
     if (!has_leaf(unit)) continue;
     const std::size_t start = value_of(units_[node]);
     // An entry that points outside the replacements, or into a character, is none.
     if (start >= replacements_.size() || utf8::is_continuation(replacements_[start])) continue;
     const std::size_t end = std::min(replacements_.find('\0', start), replacements_.size());
-    found = {at + 1, std::string_view(replacements_).substr(start, end - start)};
+    if (!visit(Match{at + 1, std::string_view(replacements_).substr(start, end - start)})) return;
   }
+}
+
+std::optional<Charsmap::Match> Charsmap::longest_prefix(std::string_view text) const {
+  std::optional<Match> found;
+  visit_prefixes(text, [&found](const Match& match) {
+    found = match;
+    return true;
+  });
+  return found;
+}
+
+std::optional<Charsmap::Match> Charsmap::shortest_prefix(std::string_view text) const {
+  std::optional<Match> found;
+  visit_prefixes(text, [&found](const Match& match) {
+    found = match;
+    return false;
+  });
   return found;
 }
 

@@ -27,9 +27,14 @@ class Charsmap {
   };
   // The longest entry that `text` starts with.
   [[nodiscard]] std::optional<Match> longest_prefix(std::string_view text) const;
+  // The shortest one.
+  [[nodiscard]] std::optional<Match> shortest_prefix(std::string_view text) const;
   [[nodiscard]] bool empty() const { return units_.empty(); }
 
  private:
+  template <typename Visit>
+  void visit_prefixes(std::string_view text, Visit visit) const;
+
   std::vector<std::uint32_t> units_;
   std::string replacements_;
 };

@@ -3,6 +3,7 @@
 
 #include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/json_score.h"
 #include "tokenizer/state.h"
 #include "tokenizer/unigram.h"
 #include "tokenizer/wordpiece.h"
@@ -110,15 +111,17 @@ Status load_scored(const json::Value& model, Vocabulary& vocabulary, std::vector
   for (std::size_t place = list.size(); place-- > 0;) {
     const json::Value& entry = list[place];
     const bool is_pair = entry.is_array() && entry.as_array().size() == 2 && entry.as_array()[0].is_string();
-    const auto score = is_pair ? entry.as_array()[1].to_double() : std::nullopt;
-    if (!score || std::isnan(*score)) {
+    if (!is_pair || !entry.as_array()[1].is_number()) {
       return damaged("`model.vocab[" + std::to_string(place) + "]` is no pair of a token and a score");
     }
     const std::string& token = entry.as_array()[0].as_string();
     bytes += token.size();
     if (bytes > kMaxPoolBytes) return damaged("`model.vocab` is too large");
     vocabulary.add(token, static_cast<TokenId>(place));
-    scores[place] = *score;
+    scores[place] = json_score(entry.as_array()[1].number());
+    if (!std::isfinite(scores[place])) {
+      return damaged("the score of `model.vocab[" + std::to_string(place) + "]` is out of range");
+    }
   }
   return Done{};
 }

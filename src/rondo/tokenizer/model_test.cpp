@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "json/parse.h"
+#include "tokenizer/json_score.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::tokenizer {
@@ -62,6 +63,22 @@ TEST_CASE("Unigram: no text becomes a control token where it may not") {
   CHECK(show(*tokenizer, "<s>", {.parse_special = false}) == "4[0,3)");
   const std::vector<ByteRange> none;
   CHECK(show(*tokenizer, "<s>", {.allowed = &none}) == "1[0,1)2[1,2)3[2,3)");
+}
+
+TEST_CASE("scores are what the reference's JSON library makes of them") {
+  CHECK(json_score("-2") == -2.0);
+  CHECK(json_score("-0") == 0.0);
+  CHECK(json_score("1.5e-2") == 0.015);
+  CHECK(json_score("12E+3") == 12000.0);
+  // One bit beside the nearest double.
+  CHECK(json_score("-17.034176848787065") == -17.034176848787062);
+  CHECK(json_score("-3.28657070499962283038") == -3.2865707049996224);
+  CHECK(json_score("12345678901234567890123") == doctest::Approx(12345678901234567890123.0));
+  CHECK(json_score("0.1234567890123456789012345") == doctest::Approx(0.1234567890123456789));
+  CHECK(json_score("4e-320") == 4e-320);
+  CHECK(json_score("0e999999999999") == 0.0);
+  CHECK(json_score("1e-999999999999") == 0.0);
+  CHECK(json_score("-1e999999999999") < -1e308);
 }
 
 TEST_CASE("Unigram: a long piece") {

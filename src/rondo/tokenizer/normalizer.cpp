@@ -1,11 +1,18 @@
 #include "tokenizer/normalizer.h"
 
+#include <optional>
+
+#include "base/base64.h"
 #include "base/utf8.h"
-#include "unicode/case.h"
+#include "tokenizer/byte_level.h"
 #include "unicode/classes.h"
+#include "unicode/graphemes.h"
+#include "unicode/reference.h"
 
 namespace rondo::tokenizer {
 namespace {
+
+namespace reference = unicode::reference;
 
 Error unsupported(const std::string& message) {
   Error error;
@@ -38,7 +45,7 @@ Aligned replace_all(const Aligned& text, const std::vector<Range>& matches, cons
   std::uint32_t at = 0;
   for (const Range match : matches) {
     out.copy({at, match.begin});
-    out.put(to, match);
+    out.put_for_last(to, match);
     at = match.end;
   }
   out.copy({at, size_of(text)});
@@ -92,6 +99,38 @@ Aligned run(const Normalizer::Strip& step, Aligned text) {
   return out.finish();
 }
 
+// What becomes of a character: it stays, goes, or another takes its place.
+struct Change {
+  static constexpr char32_t kStays = 0x110000;
+  static constexpr char32_t kGoes = 0x110001;
+};
+
+// Rewrites every character by `change`.
+template <typename ChangeOf>
+Aligned change_characters(Aligned text, ChangeOf change) {
+  std::optional<AlignedBuilder> out;
+  const std::string_view view = text.text();
+  std::uint32_t kept = 0;  // start of what is not yet copied
+  std::string bytes;
+  for (std::uint32_t at = 0; at < view.size();) {
+    const utf8::Decoded decoded = utf8::decode(view, at);
+    const Range range{at, at + decoded.size};
+    at = range.end;
+    const char32_t to = change(decoded.code_point);
+    if (to == Change::kStays || to == decoded.code_point) continue;
+    if (!out) out.emplace(text);
+    out->copy({kept, range.begin});
+    kept = range.end;
+    if (to == Change::kGoes) continue;
+    bytes.clear();
+    utf8::append(bytes, to);
+    out->put(bytes, range);
+  }
+  if (!out) return text;
+  out->copy({kept, size_of(text)});
+  return out->finish();
+}
+
 Aligned run(const Normalizer::Lowercase&, const Aligned& text) {
   AlignedBuilder out(text);
   const std::string_view view = text.text();
@@ -99,7 +138,7 @@ Aligned run(const Normalizer::Lowercase&, const Aligned& text) {
   for (std::uint32_t at = 0; at < view.size();) {
     const utf8::Decoded decoded = utf8::decode(view, at);
     const std::uint32_t end = at + decoded.size;
-    const unicode::CaseImage image = unicode::to_lower(decoded.code_point);
+    const unicode::CaseImage image = reference::to_lower(decoded.code_point);
     lower.clear();
     for (std::size_t i = 0; i < image.count; ++i) utf8::append(lower, image.code_points[i]);
     out.put(lower, {at, end});
@@ -108,31 +147,138 @@ Aligned run(const Normalizer::Lowercase&, const Aligned& text) {
   return out.finish();
 }
 
-Aligned run(const Normalizer::StripAccents&, const Aligned& text) {
-  AlignedBuilder out(text);
+Aligned run(const Normalizer::StripAccents&, Aligned text) {
+  return change_characters(std::move(text),
+                           [](char32_t c) { return reference::is_accent(c) ? Change::kGoes : Change::kStays; });
+}
+
+Aligned run(const Normalizer::StripMarks&, Aligned text) {
+  return change_characters(std::move(text),
+                           [](char32_t c) { return reference::is_nonspacing(c) ? Change::kGoes : Change::kStays; });
+}
+
+Aligned run(const Normalizer::CleanText&, Aligned text) {
+  return change_characters(std::move(text), [](char32_t c) {
+    if (reference::is_control(c)) return Change::kGoes;
+    return unicode::is_white_space(c) ? U' ' : Change::kStays;
+  });
+}
+
+// The character lists are those of the rule "nmt" of SentencePiece.
+Aligned run(const Normalizer::Nmt&, Aligned text) {
+  return change_characters(std::move(text), [](char32_t c) {
+    const bool drops =
+        (c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+    const bool is_space = c == 0x09 || c == 0x0A || c == 0x0C || c == 0x0D || c == 0x1680 ||
+                          (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF ||
+                          c == 0xFFFD;
+    return drops ? Change::kGoes : is_space ? U' ' : Change::kStays;
+  });
+}
+
+bool is_chinese(char32_t c) {
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
+         (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
+         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+Aligned run(const Normalizer::SpaceChinese&, Aligned text) {
+  std::optional<AlignedBuilder> out;
   const std::string_view view = text.text();
+  std::uint32_t kept = 0;
   for (std::uint32_t at = 0; at < view.size();) {
     const utf8::Decoded decoded = utf8::decode(view, at);
-    const std::uint32_t end = at + decoded.size;
-    if (!unicode::is_mark(decoded.code_point)) out.copy({at, end});
-    at = end;
+    const Range range{at, at + decoded.size};
+    at = range.end;
+    if (!is_chinese(decoded.code_point)) continue;
+    if (!out) out.emplace(text);
+    out->copy({kept, range.begin});
+    out->put(" " + std::string(view.substr(range.begin, decoded.size)) + " ", range);
+    kept = range.end;
+  }
+  if (!out) return text;
+  out->copy({kept, size_of(text)});
+  return out->finish();
+}
+
+Aligned run(const Normalizer::SpellBytes&, const Aligned& text) {
+  AlignedBuilder out(text);
+  const std::string_view view = text.text();
+  std::string spelled;
+  for (std::uint32_t at = 0; at < view.size(); ++at) {
+    spelled.clear();
+    utf8::append(spelled, byte_level::to_char(static_cast<unsigned char>(view[at])));
+    out.put(spelled, {at, at + 1});
   }
   return out.finish();
+}
+
+Aligned run(const Normalizer::MapCharacters& step, Aligned text) {
+  constexpr std::size_t kLongest = 5;  // bytes of a cluster that is looked up as a whole
+  std::optional<AlignedBuilder> out;
+  const std::string_view view = text.text();
+  std::uint32_t kept = 0;
+  const auto mapped = [&](Range range) {
+    const auto match = step.map->shortest_prefix(view.substr(range.begin, range.end - range.begin));
+    if (!match) return false;
+    if (!out) out.emplace(text);
+    out->copy({kept, range.begin});
+    out->put(match->replacement, range);
+    kept = range.end;
+    return true;
+  };
+  for (std::uint32_t at = 0; at < view.size();) {
+    const auto end = static_cast<std::uint32_t>(unicode::grapheme_end(view, at));
+    const bool whole = end - at <= kLongest && mapped({at, end});
+    for (std::uint32_t next = at; !whole && at < end; at = next) {
+      next = at + utf8::decode(view, at).size;
+      mapped({at, next});
+    }
+    at = end;
+  }
+  if (!out) return text;
+  out->copy({kept, size_of(text)});
+  return out->finish();
 }
 
 Status add_replace(const json::Value& description, Normalizer& to) {
   const json::Value* pattern = description.find("pattern");
   const auto content = description.find_string("content");
   if (pattern == nullptr || !content) return unsupported("the normalizer `Replace` lacks a pattern or a content");
+  auto source = pattern->find_string("Regex");
   if (const auto text = pattern->find_string("String")) {
-    to.add(Normalizer::ReplaceText{std::string(*text), std::string(*content)});
-    return Done{};
+    if (!text->empty()) {
+      to.add(Normalizer::ReplaceText{std::string(*text), std::string(*content)});
+      return Done{};
+    }
+    source = text;  // matches everywhere, as an expression does
   }
-  const auto source = pattern->find_string("Regex");
   if (!source) return unsupported("the pattern of the normalizer `Replace` is of an unknown kind");
   Result<Regex> regex = Regex::compile(*source);
   if (!regex.ok()) return regex.error();
   to.add(Normalizer::ReplaceRegex{std::move(regex).value(), std::string(*content)});
+  return Done{};
+}
+
+void add_bert(const json::Value& description, Normalizer& to) {
+  const bool lowercase = flag(description, "lowercase", true);
+  if (flag(description, "clean_text", true)) to.add(Normalizer::CleanText{});
+  if (flag(description, "handle_chinese_chars", true)) to.add(Normalizer::SpaceChinese{});
+  if (flag(description, "strip_accents", lowercase)) {
+    to.add(Normalizer::Unicode{unicode::Form::kNfd});
+    to.add(Normalizer::StripMarks{});
+  }
+  if (lowercase) to.add(Normalizer::Lowercase{});
+}
+
+Status add_precompiled(const json::Value& description, Normalizer& to) {
+  const auto text = description.find_string("precompiled_charsmap");
+  if (text.value_or("").empty()) return Done{};  // what converters write for "no map"
+  const auto blob = base64::decode(*text);
+  if (!blob) return unsupported("the `precompiled_charsmap` of the normalizer `Precompiled` is no base64");
+  Result<Charsmap> map = Charsmap::parse(*blob);
+  if (!map.ok()) return map.error();
+  to.add(Normalizer::MapCharacters{std::make_shared<const Charsmap>(std::move(map).value())});
   return Done{};
 }
 
@@ -159,6 +305,14 @@ Status add_steps(const json::Value& description, int depth, Normalizer& to) {
     to.add(Normalizer::Lowercase{});
   else if (*type == "StripAccents")
     to.add(Normalizer::StripAccents{});
+  else if (*type == "Nmt")
+    to.add(Normalizer::Nmt{});
+  else if (*type == "ByteLevel")
+    to.add(Normalizer::SpellBytes{});
+  else if (*type == "BertNormalizer")
+    add_bert(description, to);
+  else if (*type == "Precompiled")
+    return add_precompiled(description, to);
   else if (*type == "Replace")
     return add_replace(description, to);
   else if (*type == "Prepend")

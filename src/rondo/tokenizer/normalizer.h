@@ -1,6 +1,7 @@
 // What a tokenizer does to text before anything else.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "json/value.h"
 #include "rondo/result.h"
 #include "tokenizer/aligned.h"
+#include "tokenizer/charsmap.h"
 #include "tokenizer/regex.h"
 #include "unicode/normalise.h"
 
@@ -41,7 +43,17 @@ class Normalizer {
   };
   struct Lowercase {};
   struct StripAccents {};
-  using Step = std::variant<Unicode, ReplaceText, ReplaceRegex, Prepend, Strip, Lowercase, StripAccents>;
+  struct Nmt {};           // drops control characters, makes rare white space to spaces
+  struct CleanText {};     // BERT: drops control characters, makes all white space to spaces
+  struct SpaceChinese {};  // BERT: spaces around Chinese characters
+  struct StripMarks {};    // BERT: drops marks from decomposed text
+  struct SpellBytes {};    // in the byte-level alphabet
+  // Whole clusters of characters are replaced if they are short and start with an entry, else character by character.
+  struct MapCharacters {
+    std::shared_ptr<const Charsmap> map;
+  };
+  using Step = std::variant<Unicode, ReplaceText, ReplaceRegex, Prepend, Strip, Lowercase, StripAccents, Nmt, CleanText,
+                            SpaceChinese, StripMarks, SpellBytes, MapCharacters>;
 
   template <typename T>
   void add(T step) {

@@ -1,19 +1,23 @@
 #include "tokenizer/pre_tokenizer.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 #include "unicode/classes.h"
+#include "unicode/reference.h"
 
 namespace rondo::tokenizer {
 namespace {
 
-using Category = unicode::Category;
+namespace reference = unicode::reference;
 
 // What the step ByteLevel splits by.
 constexpr std::string_view kByteLevelPattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+constexpr std::optional<std::int64_t> kDefaultLength = 5;  // of FixedLength
 
 std::uint32_t end_of(const Pieces& pieces) { return static_cast<std::uint32_t>(pieces.text.text().size()); }
 
@@ -32,13 +36,24 @@ void cut_isolated(Range piece, const std::vector<Range>& matches, std::vector<Ra
   push(out, {at, piece.end});
 }
 
-struct Part {
-  Range range;
-  bool is_match = false;
-};
+// Adds a part to those before it: the last of them takes it in, or it stands alone.
+void join(bool joins, Range part, bool backwards, std::vector<Range>& parts) {
+  if (!joins || parts.empty()) {
+    parts.push_back(part);
+  } else if (backwards) {
+    parts.back().begin = part.begin;
+  } else {
+    parts.back().end = part.end;
+  }
+}
 
+// Appends what `behavior` makes of the matches in a piece.  Empty matches count until the end, as in the reference.
 void cut(Range piece, const std::vector<Range>& matches, Behavior behavior, bool invert, std::vector<Range>& out) {
   if (behavior == Behavior::kIsolated) return cut_isolated(piece, matches, out);
+  struct Part {
+    Range range;
+    bool is_match = false;
+  };
   std::vector<Part> parts;
   std::uint32_t at = piece.begin;
   for (const Range match : matches) {
@@ -47,54 +62,29 @@ void cut(Range piece, const std::vector<Range>& matches, Behavior behavior, bool
     at = match.end;
   }
   if (at < piece.end) parts.push_back({{at, piece.end}, invert});
-  const std::size_t first = out.size();
+  const bool backwards = behavior == Behavior::kMergedWithNext;
+  if (backwards) std::reverse(parts.begin(), parts.end());
+  std::vector<Range> joined;
   bool after_match = false;
-  if (behavior == Behavior::kMergedWithNext) {
-    // From the back: a match joins what follows it, unless that is a match, too.
-    for (std::size_t i = 0; i + 1 < parts.size();) {
-      if (parts[i].is_match && !parts[i + 1].is_match) {
-        push(out, {parts[i].range.begin, parts[i + 1].range.end});
-        i += 2;
-      } else {
-        push(out, parts[i].range);
-        ++i;
-      }
-      if (i + 1 == parts.size()) break;
-    }
-    if (!parts.empty() && (out.size() == first || out.back().end < parts.back().range.end))
-      push(out, parts.back().range);
-    return;
-  }
   for (const Part& part : parts) {
-    const bool joins = behavior == Behavior::kContiguous ? part.is_match == after_match : part.is_match && !after_match;
     if (behavior == Behavior::kRemoved) {
-      if (!part.is_match) push(out, part.range);
-    } else if (joins && out.size() > first) {
-      out.back().end = part.range.end;
+      if (!part.is_match) joined.push_back(part.range);
+    } else if (behavior == Behavior::kContiguous) {
+      join(part.is_match == after_match, part.range, false, joined);
     } else {
-      push(out, part.range);
+      join(part.is_match && !after_match, part.range, backwards, joined);
     }
     after_match = part.is_match;
   }
-}
-
-bool is_ascii_punctuation(char32_t c) {
-  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
-}
-
-bool is_word(char32_t c) {
-  if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  const Category found = unicode::category(c);
-  return unicode::is_letter(c) || unicode::is_mark(c) || found == Category::kNd || found == Category::kNl ||
-         found == Category::kPc || c == 0x200C || c == 0x200D || (c >= 0x24B6 && c <= 0x24E9);
+  if (backwards) std::reverse(joined.begin(), joined.end());
+  for (const Range range : joined) push(out, range);
 }
 
 bool belongs(PreTokenizer::Class members, char32_t c) {
   switch (members) {
-    case PreTokenizer::Class::kDigit: return unicode::is_number(c);
-    case PreTokenizer::Class::kPunctuation: return is_ascii_punctuation(c) || unicode::is_punctuation(c);
+    case PreTokenizer::Class::kDigit: return reference::is_numeric(c);
+    case PreTokenizer::Class::kPunctuation: return reference::is_punctuation(c);
     case PreTokenizer::Class::kWhiteSpace: return unicode::is_white_space(c);
-    case PreTokenizer::Class::kWord: return is_word(c);
   }
   return false;
 }
@@ -177,7 +167,7 @@ void run(const PreTokenizer::Words&, Pieces& pieces) {
     std::uint32_t begin = range.begin;
     for (std::uint32_t at = range.begin; at < range.end;) {
       const utf8::Decoded decoded = utf8::decode(text, at);
-      const int next = is_word(decoded.code_point) ? 1 : unicode::is_white_space(decoded.code_point) ? 0 : 2;
+      const int next = reference::is_word(decoded.code_point) ? 1 : unicode::is_white_space(decoded.code_point) ? 0 : 2;
       if (next != kind) {
         if (kind != 0) push(out, {begin, at});
         begin = at;
@@ -219,7 +209,7 @@ void run(const PreTokenizer::Metaspace& step, Pieces& pieces) {
     const std::string_view view = text.substr(range.begin, range.end - range.begin);
     const bool marked = view.starts_with(' ') || view.starts_with(step.replacement);
     const bool wanted =
-        step.prepend == Prepend::kAlways || (step.prepend == Prepend::kFirst && pieces.text.origin(range).begin == 0);
+        step.prepend == Prepend::kAlways || (step.prepend == Prepend::kFirst && pieces.text.leads(range.begin));
     if (wanted && !marked) out.put(step.replacement, {range.begin, range.begin});
     std::uint32_t from = range.begin;
     for (std::uint32_t at = range.begin; at < range.end; ++at) {
@@ -231,6 +221,26 @@ void run(const PreTokenizer::Metaspace& step, Pieces& pieces) {
     out.copy({from, range.end});
   });
   if (step.split) run(PreTokenizer::SplitText{step.replacement, Behavior::kMergedWithNext, false}, pieces);
+}
+
+// Cuts where the script changes.  What stands before the first character of a script vanishes, as in the reference.
+void run(const PreTokenizer::Scripts&, Pieces& pieces) {
+  const std::string_view text = pieces.text.text();
+  split_all(pieces, [&](Range range, std::vector<Range>& out) {
+    std::optional<std::uint32_t> begin;
+    std::uint8_t last = 0;
+    for (std::uint32_t at = range.begin; at < range.end;) {
+      const utf8::Decoded decoded = utf8::decode(text, at);
+      const std::uint8_t script = reference::script(decoded.code_point);
+      if (script != 0 && script != last) {
+        if (begin) push(out, {*begin, at});
+        begin = at;
+        last = script;
+      }
+      at += decoded.size;
+    }
+    if (begin) push(out, {*begin, range.end});
+  });
 }
 
 void run(const PreTokenizer::FixedLength& step, Pieces& pieces) {
@@ -277,11 +287,14 @@ Status add_split(const json::Value& description, PreTokenizer& to) {
   Result<Behavior> behavior = behavior_of(description, Behavior::kIsolated);
   if (!behavior.ok()) return behavior.error();
   const bool invert = flag(description, "invert", false);
+  auto regex = pattern->find_string("Regex");
   if (const auto text = pattern->find_string("String")) {
-    to.add(PreTokenizer::SplitText{std::string(*text), behavior.value(), invert});
-    return Done{};
+    if (!text->empty()) {
+      to.add(PreTokenizer::SplitText{std::string(*text), behavior.value(), invert});
+      return Done{};
+    }
+    regex = text;  // matches everywhere, as an expression does
   }
-  const auto regex = pattern->find_string("Regex");
   if (!regex) return unsupported("the pattern of the pre-tokenizer `Split` is of an unknown kind");
   return to.add_regex(*regex, behavior.value(), invert);
 }
@@ -341,10 +354,12 @@ Status add_steps(const json::Value& description, int depth, PreTokenizer& to) {
   } else if (*type == "CharDelimiterSplit") {
     to.add(PreTokenizer::SplitText{std::string(description.find_string("delimiter").value_or(" ")), Behavior::kRemoved,
                                    false});
+  } else if (*type == "UnicodeScripts") {
+    to.add(PreTokenizer::Scripts{});
   } else if (*type == "FixedLength") {
     const json::Value* length = description.find("length");
-    const auto value = length == nullptr ? std::nullopt : length->to_int64();
-    if (!value || *value < 1) return unsupported("the pre-tokenizer `FixedLength` has no length");
+    const auto value = length == nullptr ? kDefaultLength : length->to_int64();
+    if (!value || *value < 1) return unsupported("the pre-tokenizer `FixedLength` has no usable length");
     to.add(PreTokenizer::FixedLength{static_cast<std::size_t>(*value)});
   } else {
     return unsupported("the pre-tokenizer `" + std::string(*type) + "` is not supported");
@@ -399,8 +414,9 @@ Pieces PreTokenizer::apply(Aligned text) const {
 }
 
 std::string PreTokenizer::to_string() const {
-  static constexpr const char* kNames[] = {"split by regex", "split at text", "split by class", "words",
-                                           "prepend space",  "spell bytes",   "metaspace",      "fixed length"};
+  static constexpr const char* kNames[] = {"split by regex", "split at text", "split by class",
+                                           "words",          "prepend space", "spell bytes",
+                                           "metaspace",      "fixed length",  "scripts"};
   std::string out;
   for (const Step& step : steps_) out += (out.empty() ? "" : ", ") + std::string(kNames[step.index()]);
   return out.empty() ? "none" : out;

@@ -34,7 +34,7 @@ class PreTokenizer {
   // The member "pre_tokenizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on unknown kinds.
   [[nodiscard]] static Result<PreTokenizer> from_json(const json::Value* description);
 
-  enum class Class : std::uint8_t { kDigit, kPunctuation, kWhiteSpace, kWord };
+  enum class Class : std::uint8_t { kDigit, kPunctuation, kWhiteSpace };
   struct SplitRegex {
     Regex regex;
     Behavior behavior = Behavior::kIsolated;
@@ -67,7 +67,9 @@ class PreTokenizer {
   struct FixedLength {
     std::size_t length = 1;
   };
-  using Step = std::variant<SplitRegex, SplitText, SplitClass, Words, PrependSpace, SpellBytes, Metaspace, FixedLength>;
+  struct Scripts {};
+  using Step =
+      std::variant<SplitRegex, SplitText, SplitClass, Words, PrependSpace, SpellBytes, Metaspace, FixedLength, Scripts>;
 
   template <typename T>
   void add(T step) {
