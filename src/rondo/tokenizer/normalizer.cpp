@@ -28,6 +28,8 @@ bool flag(const json::Value& description, std::string_view key, bool otherwise) 
 
 std::uint32_t size_of(const Aligned& text) { return static_cast<std::uint32_t>(text.text().size()); }
 
+Aligned run(const Normalizer::Sentence& step, const Aligned& text) { return step.steps->apply(text); }
+
 Aligned run(const Normalizer::Unicode& step, Aligned text) {
   if (unicode::is_normalised(text.text(), step.form)) return text;
   AlignedBuilder out(text);

@@ -11,6 +11,7 @@
 #include "tokenizer/aligned.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/sentence_normalizer.h"
 #include "unicode/normalise.h"
 
 namespace rondo::tokenizer {
@@ -52,8 +53,11 @@ class Normalizer {
   struct MapCharacters {
     std::shared_ptr<const Charsmap> map;
   };
+  struct Sentence {  // all that SentencePiece does
+    std::shared_ptr<const SentenceNormalizer> steps;
+  };
   using Step = std::variant<Unicode, ReplaceText, ReplaceRegex, Prepend, Strip, Lowercase, StripAccents, Nmt, CleanText,
-                            SpaceChinese, StripMarks, SpellBytes, MapCharacters>;
+                            SpaceChinese, StripMarks, SpellBytes, MapCharacters, Sentence>;
 
   template <typename T>
   void add(T step) {

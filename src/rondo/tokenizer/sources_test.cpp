@@ -133,6 +133,59 @@ TEST_CASE("tekken: what is wrong") {
         "the special token `<SPECIAL_1>` stands twice");
 }
 
+using SentencePiece = model::SentencePieceFile::Piece;
+using Type = model::SentencePieceFile::Type;
+
+// 0 <unk>, 1 <s>, then `pieces`.
+model::TokenizerSource sentence_piece(model::SentencePieceFile file, const std::vector<SentencePiece>& pieces) {
+  file.pieces = {{"<unk>", 0, Type::kUnknown}, {"<s>", 0, Type::kControl}};
+  file.pieces.insert(file.pieces.end(), pieces.begin(), pieces.end());
+  model::TokenizerSource source;
+  source.path = "test.model";
+  source.sentence_piece = std::make_shared<const model::SentencePieceFile>(std::move(file));
+  return source;
+}
+
+TEST_CASE("SentencePiece: spaces become marks, runs one, those at the ends none; unknown characters one token") {
+  model::SentencePieceFile file;
+  file.kind = model::SentencePieceFile::Kind::kBpe;
+  auto source = sentence_piece(file, {{"\u2581", -1}, {"a", -2}, {"\u2581a", -3}, {"aa", -4}});
+  CHECK(ids(source, "  a   a ") == Ids{4, 4});
+  CHECK(ids(source, "aa?!a") == Ids{4, 3, 0, 3});
+  CHECK(ids(source, "<s>a") == Ids{1, 4});
+  CHECK(ids(source, "   ") == Ids{});
+  const auto tokenizer = Tokenizer::load(source).value();
+  CHECK(tokenizer->decode(Ids{4, 4, 3}, {}).value() == "a aa");
+  file.normalizer.remove_extra_whitespaces = false;
+  file.normalizer.add_dummy_prefix = false;
+  source = sentence_piece(file, {{"\u2581", -1}, {"a", -2}, {"\u2581a", -3}});
+  CHECK(ids(source, "a  a ") == Ids{3, 2, 4, 2});
+}
+
+TEST_CASE("SentencePiece: user-defined pieces are taken whole, whatever their scores and the character map say") {
+  model::SentencePieceFile file;
+  file.kind = model::SentencePieceFile::Kind::kBpe;
+  auto source = sentence_piece(file, {{"\u2581", -1}, {"a", -2}, {"b", -2}, {"ab", -1}, {"bb", 0, Type::kUserDefined}});
+  CHECK(ids(source, "abb") == Ids{2, 3, 6});
+  CHECK_FALSE(Tokenizer::load(source).value()->is_special(6));
+}
+
+TEST_CASE("SentencePiece: the best sum of scores, and every bad byte a character of its own") {
+  model::SentencePieceFile file;
+  auto source = sentence_piece(file, {{"\u2581", -1}, {"a", -2}, {"aa", -3.5F}, {"aaa", -7}, {"\uFFFD", -9}});
+  CHECK(ids(source, "aaa") == Ids{2, 3, 4});  // -2 + -3.5 beats -7; the first of two equal ways
+  CHECK(ids(source, "\xE2\x82") == Ids{2, 6, 6});
+}
+
+TEST_CASE("SentencePiece: characters alone, and words alone") {
+  model::SentencePieceFile file;
+  file.kind = model::SentencePieceFile::Kind::kChar;
+  CHECK(ids(sentence_piece(file, {{"\u2581", -1}, {"a", -2}, {"aa", -1}}), "aa") == Ids{2, 3, 3});
+  file.kind = model::SentencePieceFile::Kind::kWord;
+  const auto words = sentence_piece(file, {{"\u2581a", -1}, {"\u2581b", -2}});
+  CHECK(ids(words, "a b x y b") == Ids{2, 3, 0, 3});
+}
+
 TEST_CASE("character map: what is no map, and the longest entry") {
   CHECK_FALSE(Charsmap::parse("").ok());
   CHECK_FALSE(Charsmap::parse(std::string("\xFF\xFF\xFF\xFF\0", 5)).ok());

@@ -40,6 +40,9 @@ struct Tokenizer::State {
   AddedMatcher raw_matcher;               // tokens searched for in the text as it came
   AddedMatcher normalized_matcher;        // tokens searched for in normalised text
 
+  bool takes_bytes = false;          // the normalizer does what ill-formed UTF-8 calls for
+  bool patterns_as_written = false;  // tokens searched for in normalised text are not normalised themselves
+
   // Of vocabularies that are not byte-level: what tokens stand for inside a text; token i is
   // inner[inner_begin[i]..inner_begin[i + 1]).
   std::string inner;
@@ -71,6 +74,7 @@ struct Tokenizer::State {
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource& source);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_tiktoken(const model::TokenizerSource& source);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_tekken(const model::TokenizerSource& source);
+[[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_sentence_piece(const model::TokenizerSource& source);
 
 constexpr TokenId kMaxId = 1 << 22;  // far above every vocabulary; keeps tables small
 

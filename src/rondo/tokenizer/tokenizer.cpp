@@ -24,7 +24,7 @@ class Encoding {
   }
 
   void run(std::string_view input) {
-    const Aligned text = valid_text(input);
+    const Aligned text = state_.takes_bytes ? Aligned(input, 0) : valid_text(input);
     split(text, state_.raw_matcher, [this](Aligned part) { normalised(std::move(part)); });
   }
 
@@ -180,7 +180,8 @@ void Tokenizer::State::finish() {
   for (std::size_t i = 0; i < added.size(); ++i) {
     added_index[static_cast<std::size_t>(added[i].id)] = static_cast<std::int32_t>(i);
     if (added[i].special) model->set_control(added[i].id);
-    std::string text = added[i].normalized ? normalizer.apply(added[i].content) : added[i].content;
+    const bool is_changed = added[i].normalized && !patterns_as_written;
+    std::string text = is_changed ? normalizer.apply(added[i].content) : added[i].content;
     (added[i].normalized ? normalized_matcher : raw_matcher).add(text, &added[i]);
     const AddedToken* named = find_content(text);
     added_texts.push_back({std::move(text), named != nullptr && named->special});
@@ -202,10 +203,11 @@ Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(stat
 Tokenizer::~Tokenizer() = default;
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(const model::TokenizerSource& source) {
-  const auto load_state = source.gguf != nullptr          ? load_gguf
-                          : source.ranks != nullptr       ? load_tiktoken
-                          : source.tekken_json != nullptr ? load_tekken
-                                                          : load_json;
+  const auto load_state = source.gguf != nullptr             ? load_gguf
+                          : source.ranks != nullptr          ? load_tiktoken
+                          : source.tekken_json != nullptr    ? load_tekken
+                          : source.sentence_piece != nullptr ? load_sentence_piece
+                                                             : load_json;
   Result<std::unique_ptr<State>> state = load_state(source);
   if (!state.ok()) {
     Error error = state.error();
