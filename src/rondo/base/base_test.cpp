@@ -26,6 +26,26 @@ TEST_CASE("an error prints its place, a code frame and a caret") {
   CHECK(error.to_string() == "chat.jinja:3:7: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |      ^");
 }
 
+TEST_CASE("of a long line an error prints what stands around the caret") {
+  Error error;
+  error.message = "no";
+  error.line = 1;
+  for (int i = 0; i < 100; ++i) error.line_text += "\xC3\xA9-";  // 300 bytes, 200 characters
+  const auto frame = [&](int column) {
+    error.column = column;
+    return error.to_string();
+  };
+  const auto times = [](int count, const std::string& text) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += text;
+    return out;
+  };
+  CHECK(frame(1) == "line 1:1: no\n  1 | " + times(40, "\xC3\xA9-") + "…\n    | ^");
+  CHECK(frame(151) == "line 1:151: no\n  1 | …" + times(80, "\xC3\xA9-") + "…\n    |  " + times(80, " ") + "^");
+  CHECK(frame(301) == "line 1:301: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
+  CHECK(frame(400) == "line 1:400: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
+}
+
 TEST_CASE("an error with a byte offset names it") {
   Error error;
   error.message = "cut off";

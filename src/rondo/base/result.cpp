@@ -1,5 +1,8 @@
 #include "rondo/result.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace rondo {
 
 const char* to_string(ErrorCode code) {
@@ -24,16 +27,39 @@ const char* to_string(ErrorCode code) {
 
 namespace {
 
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// The part of a long line that is shown: so many characters on each side of byte `at`.
+std::string_view window(std::string_view line, std::size_t at) {
+  constexpr std::size_t kWholeBytes = 240;
+  constexpr int kSideCharacters = 80;
+  if (line.size() <= kWholeBytes) return line;
+  std::size_t begin = at;
+  for (int i = 0; i < kSideCharacters && begin > 0; ++i) {
+    do --begin;
+    while (begin > 0 && !begins_character(line[begin]));
+  }
+  std::size_t end = at;
+  for (int i = 0; i < kSideCharacters && end < line.size(); ++i) {
+    do ++end;
+    while (end < line.size() && !begins_character(line[end]));
+  }
+  return line.substr(begin, end - begin);
+}
+
 // The caret stands below byte `column` of `line_text`; tabs are kept so that both lines indent alike.
 void append_code_frame(const Error& error, std::string& out) {
   const std::string number = std::to_string(error.line);
-  out += "\n  " + number + " | " + error.line_text + "\n  " + std::string(number.size(), ' ') + " | ";
-  for (int i = 1; i < error.column; ++i) {
-    const auto at = static_cast<std::size_t>(i - 1);
-    if (at >= error.line_text.size()) break;
-    const auto byte = static_cast<unsigned char>(error.line_text[at]);
-    if ((byte & 0xC0U) == 0x80U) continue;  // a continuation byte takes no column on the screen
-    out += byte == '\t' ? '\t' : ' ';
+  const std::string_view line = error.line_text;
+  const std::size_t at = std::min(static_cast<std::size_t>(error.column - 1), line.size());
+  const std::string_view shown = window(line, at);
+  const bool cut_left = shown.data() != line.data();
+  const bool cut_right = shown.data() + shown.size() != line.data() + line.size();
+  out += "\n  " + number + " | " + (cut_left ? "…" : "");
+  out.append(shown).append(cut_right ? "…" : "");
+  out += "\n  " + std::string(number.size(), ' ') + " | " + (cut_left ? " " : "");
+  for (const char c : shown.substr(0, at - static_cast<std::size_t>(shown.data() - line.data()))) {
+    if (begins_character(c)) out += c == '\t' ? '\t' : ' ';
   }
   out += '^';
 }
