@@ -23,10 +23,17 @@ KINDS = {"template_syntax": "syntax", "template_raised": "raised"}
 NOW = jinja_reference.NOW.isoformat()
 
 
-def clean_str(value="", *rest):
+class _LooksLikeStr(type(str)):
+    def __instancecheck__(cls, value):
+        return isinstance(value, str)
+
+
+class clean_str(str, metaclass=_LooksLikeStr):  # noqa: N801 - stands where the reference says `str`
     """str() without memory addresses."""
-    text = str(value, *rest)
-    return text if type(value) is str or " at 0x" not in text else type(text)(ADDRESS.sub("", text))
+
+    def __new__(cls, value="", *rest):
+        text = str(value, *rest)
+        return text if type(value) is str or " at 0x" not in text else type(text)(ADDRESS.sub("", text))
 
 
 def leave_out_addresses(env):
@@ -53,6 +60,7 @@ def leave_out_addresses(env):
 
     env.template_class = Template
     compiler.CodeGenerator._default_finalize = staticmethod(clean_str)
+    filters.str = clean_str
     filters.soft_str, filters.escape = soft_str, escape
     runtime.escape, runtime.soft_str = escape, soft_str
     runtime.str_join = lambda values: "".join(map(clean_str, values))

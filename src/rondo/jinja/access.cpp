@@ -16,7 +16,8 @@ class BoundMethod final : public Object {
   BoundMethod(Value self, const Method& method) : self_(self), method_(method) {}
   [[nodiscard]] std::string_view type_name() const override { return "builtin_function_or_method"; }
   [[nodiscard]] std::string repr(Runtime&) override {
-    return "<built-in method " + std::string(method_.name) + " of " + jinja::type_name(self_) + " object>";
+    const std::string owner = method_.of_class ? "type" : jinja::type_name(self_);
+    return "<built-in method " + std::string(method_.name) + " of " + owner + " object>";
   }
   [[nodiscard]] bool callable() const override { return true; }
   Value call(Runtime& runtime, const Args& args) override { return method_.run(runtime, self_, args); }
@@ -233,6 +234,10 @@ class CharacterIterator final : public Iterator {
 
 }  // namespace
 
+Value bind_method(Runtime& runtime, const Value& self, const Method& method) {
+  return Value::object(runtime.heap.make_object<BoundMethod>(self, method));
+}
+
 const Method* find_method(std::span<const Method> methods, std::string_view name) {
   const auto found = std::lower_bound(methods.begin(), methods.end(), name,
                                       [](const Method& method, std::string_view key) { return method.name < key; });
@@ -269,7 +274,7 @@ std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::
   }
   if (const Method* method = lookup_method(object, name)) {
     if (method->mutates && runtime.options.strict) return unsafe(runtime, object, name);
-    return Value::object(runtime.heap.make_object<BoundMethod>(object, *method));
+    return bind_method(runtime, object, *method);
   }
   if (object.is_tuple() && object.as_list().is_group) {
     if (name == "grouper") return items_of(runtime, object)[0];

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "jinja/expression_compiler.h"
+#include "jinja/filters.h"
 #include "jinja/methods.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"
@@ -30,18 +31,14 @@ std::uint32_t stack_size(const Program& program) {
   return size;
 }
 
-// Markup comes from autoescape blocks and from filters; any filter but the few that templates use all the time counts.
+// Markup comes from autoescape blocks, and from filters that are not plain.
 bool may_have_markup(const Program& program) {
-  static constexpr std::string_view kPlain[] = {"capitalize", "count",  "default", "first",   "join",   "last",
-                                                "length",     "list",   "lower",   "replace", "string", "tojson",
-                                                "trim",       "upper",  "items",   "indent",  "int",    "selectattr",
-                                                "rejectattr", "reject", "dictsort"};
   return std::any_of(program.code.begin(), program.code.end(), [&](const Instruction& instruction) {
     if (instruction.op == Op::kAutoescape) return true;
     if (instruction.op == Op::kLoadName) return program.names[instruction.a] == "lipsum";
     if (instruction.op != Op::kFilter) return false;
-    const std::string& name = program.names[instruction.b];
-    return std::find(std::begin(kPlain), std::end(kPlain), name) == std::end(kPlain);
+    const Filter* filter = program.name_infos[instruction.b].filter;
+    return filter == nullptr || !filter->is_plain;
   });
 }
 
@@ -346,14 +343,34 @@ class Compiler : private ExpressionCompiler {
     program_.has_generation = true;
     Symbols inner(symbols_, function().id);
     ScopeScanner(inner, names_).body(node.body);
+    const std::vector<std::string_view> parameters = special_parameters(node.body, inner);
     const Scope scope(*this, inner, false);
     const bool in_loop = !function().loops.empty();
     const bool closed = in_loop && std::exchange(function().loops.back().closed, true);
     emit(Op::kBeginGeneration, node.place);
+    for (const std::string_view parameter : parameters) {
+      if (parameter == "caller") {
+        emit(Op::kPushNoCaller, node.place);
+      } else {
+        emit(parameter == "kwargs" ? Op::kDict : Op::kTuple, node.place);
+      }
+      emit(Op::kStoreSlot, node.place, slot(inner, name(parameter)));
+    }
     open_scope(node.place);
     body(node.body);
     emit(Op::kEndGeneration, node.place);
     if (in_loop) function().loops.back().closed = closed;
+  }
+
+  // Which of a function's own parameters a generation block reads.  Nobody gives it any: they are empty.
+  std::vector<std::string_view> special_parameters(const Body& statements, Symbols& inner) {
+    std::vector<std::string_view> out;
+    for (const std::string_view special : {"caller", "kwargs", "varargs"}) {
+      if (!mentions(statements, special)) continue;
+      inner.declare_parameter(name(special));
+      out.push_back(special);
+    }
+    return out;
   }
 
   void call_block(const Stmt& node) {

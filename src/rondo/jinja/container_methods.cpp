@@ -21,7 +21,9 @@ Value sequence_index(Runtime& runtime, const Value& self, const Args& args) {
   const Params params(runtime, c_function("index"), args, {"value", "start", "stop"}, 1);
   const auto size = static_cast<std::int64_t>(items.size());
   const auto bound = [&](std::size_t which, std::int64_t fallback) {
-    const std::int64_t index = params.integer(which, fallback);
+    if (!params.given(which)) return fallback;
+    if (!params[which].is_integral()) runtime.fail("slice indices must be integers or have an __index__ method");
+    const std::int64_t index = clipped(params[which]);
     return std::clamp<std::int64_t>(index < 0 ? index + size : index, 0, size);
   };
   for (std::int64_t i = bound(1, 0); i < bound(2, size); ++i) {
@@ -305,7 +307,7 @@ constexpr auto kTupleMethods = std::to_array<Method>({{"count", sequence_count},
 constexpr auto kDictMethods = std::to_array<Method>({
     {"clear", dict_clear, true},
     {"copy", dict_copy},
-    {"fromkeys", dict_fromkeys},
+    {"fromkeys", dict_fromkeys, false, false, true},
     {"get", dict_get},
     {"items", dict_items},
     {"keys", dict_keys},

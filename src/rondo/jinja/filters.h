@@ -16,7 +16,15 @@ struct Filter {
   bool lenient_only = false;
   // Writes what the filter gives straight to `out`, as emit() would under the current context.  nullptr: none.
   void (*write)(Runtime& runtime, const Value& subject, const Args& args, text::Text& out) = nullptr;
+  // Gives no markup unless it was given some; of filters that templates use all the time.  A template whose filters are
+  // all plain is written faster.
+  bool is_plain = false;
 };
+
+constexpr Filter plain(Filter filter) {
+  filter.is_plain = true;
+  return filter;
+}
 
 struct Test {
   std::string_view name;

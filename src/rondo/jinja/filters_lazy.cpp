@@ -345,12 +345,12 @@ Value items(Runtime& runtime, const Value& subject, const Args& args) {
 
 constexpr auto kFilters = std::to_array<Filter>({
     {"batch", batch},
-    {"items", items},
+    plain({"items", items}),
     {"map", map},
-    {"reject", reject},
-    {"rejectattr", rejectattr},
+    plain({"reject", reject}),
+    plain({"rejectattr", rejectattr}),
     {"select", select},
-    {"selectattr", selectattr},
+    plain({"selectattr", selectattr}),
     {"slice", slice},
     {"unique", unique},
 });

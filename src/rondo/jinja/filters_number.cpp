@@ -78,7 +78,8 @@ double round_float(double value, std::int64_t digits) {
 
 Value round_integer(Runtime& runtime, const Value& value, std::int64_t digits) {
   if (digits >= 0) return positive(runtime, value);
-  if (digits < -400) return Value::integer(0);
+  // A power of ten beyond twice the value; 10 is more than three bits.
+  if (digits < -static_cast<std::int64_t>(to_big(value).bit_length() / 3 + 2)) return Value::integer(0);
   const Value unit = binary(runtime, BinaryOp::kPow, Value::integer(10), Value::integer(-digits));
   const BigInt::Division parts = to_big(value).divide(to_big(unit));
   const BigInt twice = parts.remainder + parts.remainder;
@@ -96,7 +97,8 @@ Value round(Runtime& runtime, const Value& subject, const Args& args) {
   const Value precision = params.value(0, Value::integer(0));
   if (method == "common") {
     const bool to_whole = precision.is_none();
-    const std::int64_t digits = to_whole ? 0 : params.integer(0, 0);
+    const bool clips = precision.kind() == Kind::kBigInt;
+    const std::int64_t digits = to_whole ? 0 : clips ? clipped(precision) : params.integer(0, 0);
     if (!subject.is_float()) return round_integer(runtime, subject, digits);
     const double rounded = round_float(subject.as_float(), digits);
     if (to_whole && !std::isfinite(rounded)) runtime.fail("cannot convert float infinity or NaN to integer");
@@ -147,7 +149,7 @@ constexpr auto kFilters = std::to_array<Filter>({
     {"abs", abs},
     {"filesizeformat", filesizeformat},
     {"float", to_float},
-    {"int", to_int},
+    plain({"int", to_int}),
     {"round", round},
 });
 

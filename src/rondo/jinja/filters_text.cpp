@@ -50,6 +50,26 @@ bool is_line_break(char32_t c) {
   return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
 
+// indent() of what is no markup by markup: the reference's sums, which escape the lines that are indented.
+Value indent_by_markup(Runtime& runtime, const Value& subject, const Value& blanks, bool first, bool blank) {
+  const Value newline = make_computed(runtime, "\n");
+  const auto sum = [&](const Value& left, const Value& right) { return binary(runtime, BinaryOp::kAdd, left, right); };
+  const Value lines = str_splitlines(runtime, sum(subject, newline), {});
+  std::vector<Value> parts(items_of(runtime, lines).begin(), items_of(runtime, lines).end());
+  Value out = parts.front();
+  if (blank) {
+    const Value separator = sum(newline, blanks);
+    for (Value& part : parts) part = escape_html(runtime, part);
+    out = join_strings(runtime, separator, parts).with_markup(true);
+  } else {
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      const Value line = parts[i].as_string().size == 0 ? parts[i] : sum(blanks, parts[i]).with_markup(false);
+      out = sum(sum(out, newline), line);
+    }
+  }
+  return first ? sum(blanks, out) : out;
+}
+
 Value indent(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_indent", 1), args, {"width", "first", "blank"});
   require_defined(runtime, subject);
@@ -61,6 +81,9 @@ Value indent(Runtime& runtime, const Value& subject, const Args& args) {
   const Value blanks =
       width.is_string() ? width
                         : padding(runtime, static_cast<std::size_t>(std::max<std::int64_t>(params.integer(0, 4), 0)));
+  if (blanks.is_markup() && !subject.is_markup()) {
+    return indent_by_markup(runtime, subject, blanks, params.boolean(1, false), blank);
+  }
   const std::string_view fill = bytes_of(runtime, blanks);
   // Blanks inside a printed value belong to that value.
   const text::Run run = computed_run(runtime, subject.path());
@@ -165,7 +188,7 @@ Value title(Runtime& runtime, const Value& subject, const Args& args) {
     }
     begins = begins_word_behind(c.value);
   }
-  return out.finish();
+  return out.finish().with_markup(false);  // joined from pieces
 }
 
 Value trim(Runtime& runtime, const Value& subject, const Args& args) {
@@ -228,18 +251,18 @@ Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 constexpr auto kFilters = std::to_array<Filter>({
-    {"capitalize", capitalize},
+    plain({"capitalize", capitalize}),
     {"center", center},
     {"format", format},
-    {"indent", indent},
-    {"lower", lower},
+    plain({"indent", indent}),
+    plain({"lower", lower}),
     {"pprint", pprint},
-    {"replace", replace},
-    {"string", string},
+    plain({"replace", replace}),
+    plain({"string", string}),
     {"title", title},
-    {"trim", trim},
+    plain({"trim", trim}),
     {"truncate", truncate},
-    {"upper", upper},
+    plain({"upper", upper}),
     {"wordcount", wordcount},
     {"wordwrap", wordwrap},
 });

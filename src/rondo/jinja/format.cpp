@@ -1,6 +1,9 @@
 // str.format() and the % operator, with the origins of what they put in.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "jinja/format_spec.h"
 #include "jinja/operations.h"
@@ -126,8 +129,11 @@ class BraceFormatter {
     }
     std::string spec_text;
     if (spec < close) spec_text = expand_spec(spec + 1, close, depth);
-    if (format_.is_markup()) value = escape_html(runtime_, value);
-    parts_.push_back(apply_spec(runtime_, value, spec_text));
+    if (format_.is_markup() && value.is_markup() && !spec_text.empty()) {
+      runtime_.fail("Unsupported format specification for Markup.");
+    }
+    value = apply_spec(runtime_, value, spec_text);
+    parts_.push_back(format_.is_markup() ? escape_html(runtime_, value) : value);
     return close + 1;
   }
 
@@ -144,7 +150,7 @@ class BraceFormatter {
   }
 
   Value convert(const Value& value, char conversion) {
-    if (conversion == 's') return to_text(runtime_, value);
+    if (conversion == 's') return to_text(runtime_, value).with_markup(false);
     if (conversion == 'r') return to_repr(runtime_, value);
     if (conversion == 'a') return to_ascii(runtime_, to_repr(runtime_, value));
     runtime_.fail(std::string("Unknown conversion specifier ") + conversion);
@@ -286,11 +292,15 @@ class PercentFormatter {
           if (spec.sign != '+') spec.sign = text_[at_];
       }
     }
-    spec.width = number(spec);
+    if (const std::optional<std::int64_t> width =
+            number(std::numeric_limits<std::int64_t>::max(), "width", "ssize_t")) {
+      if (*width < 0) spec.align = '<';
+      spec.width = *width < 0 ? -std::max(*width, -std::numeric_limits<std::int64_t>::max()) : *width;
+    }
     if (peek() == '.') {
       ++at_;
-      FormatSpec ignored;
-      spec.precision = std::max<std::int64_t>(number(ignored), 0);
+      const std::int64_t precision = number(std::numeric_limits<std::int32_t>::max(), "precision", "int").value_or(0);
+      spec.precision = std::max<std::int64_t>(precision, 0);
     }
     while (std::string_view("hlL").find(peek()) != std::string_view::npos) ++at_;
     spec.type = peek();
@@ -314,26 +324,52 @@ class PercentFormatter {
     return *found;
   }
 
-  std::int64_t number(FormatSpec& spec) {
-    constexpr std::int64_t kMost = 1'000'000;
+  // A width or precision, spelt or taken from the arguments; nothing if there is none.
+  std::optional<std::int64_t> number(std::int64_t most, const char* what, const char* c_type) {
     if (peek() == '*') {
       ++at_;
       const Value given = take();
-      if (!given.is_small_int()) runtime_.fail("* wants int");
-      if (given.as_int() < 0) spec.align = '<';
-      const std::int64_t size = given.as_int() < 0 ? -given.as_int() : given.as_int();
-      if (size > kMost || size < 0) runtime_.fail(ErrorCode::kLimit, "a width in a format is larger than 1000000");
+      if (!given.is_integral() || format_.is_markup()) runtime_.fail("* wants int");
+      const std::int64_t size = clipped(given);
+      if (!given.is_small_int() || size > most || size < -most - 1) {
+        runtime_.fail(std::string("Python int too large to convert to C ") + c_type);
+      }
       return size;
     }
-    std::int64_t out = -1;
-    for (; peek() >= '0' && peek() <= '9'; ++at_) {
-      out = std::max<std::int64_t>(out, 0) * 10 + (text_[at_] - '0');
-      if (out > kMost) runtime_.fail(ErrorCode::kLimit, "a width in a format is larger than 1000000");
-    }
+    const std::size_t begin = at_;
+    while (peek() >= '0' && peek() <= '9') ++at_;
+    if (begin == at_) return std::nullopt;
+    std::int64_t out = 0;
+    const auto [end, error] = std::from_chars(text_.data() + begin, text_.data() + at_, out);
+    if (error != std::errc() || out > most) runtime_.fail(std::string(what) + " too big");
     return out;
   }
 
-  void convert(const Value& value, FormatSpec spec) {
+  // What int() and float() make of an argument of markup, which comes wrapped: other numbers are none.
+  Value number_for_markup(const Value& value, char type) {
+    require_defined(runtime_, value);
+    const bool is_float = std::string_view("eEfFgG").find(type) != std::string_view::npos;
+    if (!value.is_string()) {
+      if (value.is_number()) return value;
+      if (is_float) {
+        runtime_.fail("float() argument must be a string or a real number, not '" + type_name(value) + "'");
+      }
+      runtime_.fail(std::string("%") + type + " format: a real number is required, not _MarkupEscapeHelper");
+    }
+    const std::string_view text = bytes_of(runtime_, value);
+    if (!is_float) {
+      if (const std::optional<Value> whole = parse_integer(runtime_, text, 10)) return *whole;
+      runtime_.fail("invalid literal for int() with base 10: " + repr(runtime_, value.with_markup(false)));
+    }
+    if (const std::optional<double> number = parse_float(text)) return Value::floating(*number);
+    runtime_.fail("could not convert string to float: " + repr(runtime_, value));
+  }
+
+  void convert(Value value, FormatSpec spec) {
+    const std::string_view numbers = "diueEfFgG";
+    if (format_.is_markup() && numbers.find(spec.type) != std::string_view::npos) {
+      value = number_for_markup(value, spec.type);
+    }
     switch (spec.type) {
       case 's':
       case 'r':
@@ -379,6 +415,7 @@ class PercentFormatter {
   void character(const Value& value, FormatSpec spec) {
     spec.fill = " ";
     spec.precision = -1;
+    if (format_.is_markup()) runtime_.fail("%c requires int or char");
     if (value.is_string()) {
       if (code_points(runtime_, value) != 1) runtime_.fail("%c requires int or char");
       parts_.push_back(formatted_string(runtime_, value, spec));
@@ -398,9 +435,10 @@ class PercentFormatter {
       if (!(value.as_float() - value.as_float() == 0)) runtime_.fail("cannot convert float infinity or NaN to integer");
       whole = make_integer(runtime_, BigInt::truncate(value.as_float()));
     }
-    if (!whole.is_integral()) {
+    if (!whole.is_integral() || (format_.is_markup() && !decimal)) {
+      const std::string type = format_.is_markup() ? "_MarkupEscapeHelper" : type_name(value);
       const std::string kind = decimal ? "a real number" : "an integer";
-      runtime_.fail(std::string("%") + spec.type + " format: " + kind + " is required, not " + type_name(value));
+      runtime_.fail(std::string("%") + spec.type + " format: " + kind + " is required, not " + type);
     }
     if (decimal) spec.type = 'd';
     std::string digits =
@@ -410,9 +448,12 @@ class PercentFormatter {
     const std::size_t prefix = spec.alternate && !decimal ? 2 : 0;
     const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(spec.precision, 0));
     const std::size_t have = digits.size() - sign - prefix;
+    if (spec.precision > std::numeric_limits<std::int32_t>::max() - 3) runtime_.fail("precision too large");
+    pay_for_filling(runtime_, wanted);
     if (have < wanted) digits.insert(sign + prefix, wanted - have, '0');
     const auto width = static_cast<std::size_t>(std::max<std::int64_t>(spec.width, 0));
     if (digits.size() < width) {
+      pay_for_filling(runtime_, width);
       const std::size_t blanks = width - digits.size();
       if (spec.align == '<') {
         digits.append(blanks, ' ');

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "base/utf8.h"
 #include "jinja/format_spec.h"
@@ -16,19 +17,23 @@ namespace rondo::jinja {
 namespace {
 
 constexpr std::size_t kMostDigitsOfInt = 4300;  // sys.int_info.default_max_str_digits
-constexpr std::int64_t kMostDigits = 4096;      // nobody prints more decimals on purpose
-constexpr std::int64_t kMostWidth = 1'000'000;  // nor pads wider
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_align(char32_t c) { return c == '<' || c == '>' || c == '=' || c == '^'; }
 
 std::string printf_double(char type, std::int64_t precision, bool alternate, double value) {
+  constexpr std::int64_t kExactDigits = 1100;  // all further ones of a double are zeros
   std::string format = alternate ? "%#.*" : "%.*";
   format += type;
-  const int digits = static_cast<int>(precision);
+  const int digits = static_cast<int>(std::min(precision, kExactDigits));
   std::string out(static_cast<std::size_t>(std::snprintf(nullptr, 0, format.c_str(), digits, value)), '\0');
   std::snprintf(out.data(), out.size() + 1, format.c_str(), digits, value);
+  const bool drops_zeros = (type == 'g' || type == 'G') && !alternate;
+  if (precision > kExactDigits && !drops_zeros && std::isfinite(value)) {
+    const std::size_t end = std::min(out.find_first_of("eE"), out.size());
+    out.insert(end, static_cast<std::size_t>(precision - kExactDigits), '0');
+  }
   return out;
 }
 
@@ -61,13 +66,21 @@ std::string float_digits(double magnitude, const FormatSpec& spec) {
   }
   if (type == '%')
     return printf_double('f', spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude * 100) + "%";
-  if (type == 0 && spec.precision < 0) return json::python_float(magnitude);
+  if (type == 0 && spec.precision < 0) {
+    std::string out = json::python_float(magnitude);
+    const std::size_t exponent = out.find('e');
+    const bool wants_point = spec.alternate && exponent != std::string::npos && out.find('.') == std::string::npos;
+    return wants_point ? out.insert(exponent, 1, '.') : out;
+  }
   if (type == 'n') type = 'g';
   if (type != 0) return printf_double(type, spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude);
   // No type but a precision: as 'g', with a digit behind the point, and an exponent one digit earlier.
   const std::int64_t precision = std::max<std::int64_t>(spec.precision, 1);
   std::string out = printf_double('e', precision - 1, false, magnitude);
   const int exponent = std::atoi(out.c_str() + out.find('e') + 1);
+  if (spec.alternate)
+    return printf_double(exponent == precision - 1 ? 'e' : 'g', exponent == precision - 1 ? precision - 1 : precision,
+                         true, magnitude);
   out = printf_double('g', precision, false, magnitude);
   if (exponent < -4 || exponent >= precision || out.find('.') != std::string::npos) return out;
   if (exponent != precision - 1) return out + ".0";
@@ -110,6 +123,7 @@ std::string pad_number(const std::string& sign, std::string digits, const Format
 std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSpec& spec) {
   runtime.spend(value.square() / 4);
   if (spec.precision >= 0) runtime.fail("Precision not allowed in integer format specifier");
+  if (spec.no_negative_zero) runtime.fail("Negative zero coercion (z) not allowed in integer format specifier");
   std::string digits;
   std::size_t group = 4;
   switch (spec.type) {
@@ -138,20 +152,25 @@ std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSp
   return pad_number(sign, digits, spec);
 }
 
-std::string format_float(double value, const FormatSpec& spec) {
+std::string format_float(Runtime& runtime, double value, const FormatSpec& spec) {
+  if (spec.precision > std::numeric_limits<std::int32_t>::max()) runtime.fail("precision too big");
+  const auto digits_behind = static_cast<std::size_t>(std::max<std::int64_t>(spec.precision, 0));
+  runtime.spend(std::min<std::size_t>(digits_behind, 1100));
+  pay_for_filling(runtime, digits_behind);
   std::string digits = float_digits(std::fabs(value), spec);
+  const bool is_zero =
+      std::isfinite(value) && digits.substr(0, digits.find('e')).find_first_of("123456789") == std::string::npos;
+  const bool negative = std::signbit(value) && !std::isnan(value) && !(spec.no_negative_zero && is_zero);
   if (spec.grouping != 0) digits = group_digits(digits, spec.grouping, 3);
-  return pad_number(sign_of(std::signbit(value) && !std::isnan(value), spec.sign), digits, spec);
+  return pad_number(sign_of(negative, spec.sign), digits, spec);
 }
 
-std::int64_t read_number(Runtime& runtime, std::string_view spec, std::size_t& at, std::int64_t most,
-                         const char* what) {
+std::int64_t read_number(Runtime& runtime, std::string_view spec, std::size_t& at) {
+  const std::size_t begin = at;
+  while (at < spec.size() && is_digit(spec[at])) ++at;
   std::int64_t out = 0;
-  for (; at < spec.size() && is_digit(spec[at]); ++at) {
-    out = out * 10 + (spec[at] - '0');
-    if (out > most)
-      runtime.fail(ErrorCode::kLimit, std::string(what) + " in a format is larger than " + std::to_string(most));
-  }
+  const auto [end, error] = std::from_chars(spec.data() + begin, spec.data() + at, out);
+  if (error != std::errc() || end != spec.data() + at) runtime.fail("Too many decimal digits in format string");
   return out;
 }
 
@@ -209,39 +228,34 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
   std::size_t at = 0;
   const bool numeric = value.is_number();
   out.align = numeric ? '>' : '<';
+  bool has_fill = false;
+  bool has_align = false;
   if (!spec.empty()) {
     const CodePoint first = decode_at(spec, 0);
     if (first.size < spec.size() && is_align(decode_at(spec, first.size).value)) {
       out.fill = spec.substr(0, first.size);
       out.align = spec[first.size];
-      out.explicit_align = true;
+      has_fill = has_align = true;
       at = first.size + 1;
     } else if (is_align(first.value)) {
       out.align = spec[0];
-      out.explicit_align = true;
+      has_align = true;
       at = 1;
     }
   }
   const auto next_is = [&](std::string_view set) {
     return at < spec.size() && set.find(spec[at]) != std::string_view::npos;
   };
-  if (next_is("+- ")) out.sign = spec[at++];
-  if (next_is("z")) {
-    ++at;
-    if (!value.is_float()) {
-      const std::string kind = value.is_string() ? "string format specifier" : "integer format specifier";
-      runtime.fail("Negative zero coercion (z) not allowed in " + kind);
-    }
-  }
+  out.has_sign = next_is("+- ");
+  if (out.has_sign) out.sign = spec[at++];
+  if (next_is("z")) out.no_negative_zero = spec[at++] == 'z';
   if (next_is("#")) out.alternate = spec[at++] == '#';
-  if (next_is("0")) {
+  if (!has_fill && next_is("0")) {
     ++at;
-    if (!out.explicit_align) {
-      out.fill = "0";
-      if (numeric) out.align = '=';
-    }
+    out.fill = "0";
+    if (!has_align && numeric) out.align = '=';
   }
-  if (next_is("0123456789")) out.width = read_number(runtime, spec, at, kMostWidth, "the width");
+  if (next_is("0123456789")) out.width = read_number(runtime, spec, at);
   if (next_is(",_")) out.grouping = spec[at++];
   if (out.grouping != 0 && next_is(",_")) {
     if (spec[at] != out.grouping) runtime.fail("Cannot specify both ',' and '_'.");
@@ -250,7 +264,7 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
   if (next_is(".")) {
     ++at;
     if (!next_is("0123456789")) runtime.fail("Format specifier missing precision");
-    out.precision = read_number(runtime, spec, at, value.is_string() ? kMostWidth : kMostDigits, "the precision");
+    out.precision = read_number(runtime, spec, at);
   }
   if (at + 1 == spec.size()) out.type = spec[at++];
   check_grouping(runtime, out);
@@ -263,18 +277,17 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
 std::string format_value(Runtime& runtime, const Value& value, std::string_view text) {
   if (text.empty()) return std::string(bytes_of(runtime, to_text(runtime, value)));
   if (!value.is_number() && !value.is_string()) {
-    require_defined(runtime, value);
     runtime.fail("unsupported format string passed to " + type_name(value) + ".__format__");
   }
-  const FormatSpec spec = parse_format_spec(runtime, text, value);
-  runtime.spend(static_cast<std::uint64_t>(std::max<std::int64_t>(spec.precision, 0)));
-  runtime.spend_bytes(static_cast<std::size_t>(std::max<std::int64_t>(spec.width, 0)));
+  FormatSpec spec = parse_format_spec(runtime, text, value);
+  pay_for_filling(runtime, static_cast<std::size_t>(std::max<std::int64_t>(spec.width, 0)));
   const std::string unknown = "Unknown format code '" + std::string(1, spec.type == 0 ? '?' : spec.type) +
                               "' for object of type '" + type_name(value) + "'";
   if (value.is_string()) {
     if (spec.type != 0 && spec.type != 's') runtime.fail(unknown);
     if (spec.grouping != 0) runtime.fail(std::string("Cannot specify '") + spec.grouping + "' with 's'.");
-    if (spec.sign != '-') runtime.fail("Sign not allowed in string format specifier");
+    if (spec.has_sign) runtime.fail("Sign not allowed in string format specifier");
+    if (spec.no_negative_zero) runtime.fail("Negative zero coercion (z) not allowed in string format specifier");
     if (spec.alternate) runtime.fail("Alternate form (#) not allowed in string format specifier");
     if (spec.align == '=') runtime.fail("'=' alignment not allowed in string format specifier");
     std::string_view bytes = bytes_of(runtime, value);
@@ -284,14 +297,14 @@ std::string format_value(Runtime& runtime, const Value& value, std::string_view 
   }
   if (value.is_float()) {
     if (spec.type != 0 && std::string_view("eEfFgGn%").find(spec.type) == std::string_view::npos) runtime.fail(unknown);
-    return format_float(value.as_float(), spec);
+    return format_float(runtime, value.as_float(), spec);
   }
   if (spec.type == 0 || std::string_view("bcdoxXn").find(spec.type) != std::string_view::npos) {
     return format_integer(runtime, to_big(value), spec);
   }
   if (std::string_view("eEfFgG%").find(spec.type) == std::string_view::npos) runtime.fail(unknown);
   if (std::isinf(to_double(value))) runtime.fail("int too large to convert to float");
-  return format_float(to_double(value), spec);
+  return format_float(runtime, to_double(value), spec);
 }
 
 std::string decimal_digits(Runtime& runtime, const BigInt& value) {

@@ -12,8 +12,9 @@ namespace rondo::jinja {
 struct FormatSpec {
   std::string fill = " ";
   char align = '<';  // '<', '>', '^', or '=' (between sign and digits)
-  bool explicit_align = false;
   char sign = '-';
+  bool has_sign = false;
+  bool no_negative_zero = false;
   bool alternate = false;
   std::int64_t width = -1;
   char grouping = 0;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "jinja/filters.h"
+#include "jinja/methods.h"
 #include "jinja/operations.h"
 #include "jinja/state.h"
 #include "jinja/strings.h"
@@ -13,6 +14,8 @@ namespace {
 
 using Function = Value (*)(Runtime& runtime, const Args& args);
 
+Value make_dict_of(Runtime& runtime, const Args& args);
+
 class GlobalFunction final : public Object {
  public:
   GlobalFunction(std::string_view name, std::string_view type, Function function)
@@ -21,6 +24,12 @@ class GlobalFunction final : public Object {
   [[nodiscard]] std::string repr(Runtime&) override {
     if (type_ == "type") return "<class '" + std::string(name_) + "'>";
     return "<function " + std::string(name_) + ">";
+  }
+  [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
+    if (function_ != make_dict_of) return std::nullopt;
+    const Method* method = find_method(dict_methods(), name);  // of those only what needs no dict
+    if (method == nullptr || !method->of_class) return std::nullopt;
+    return bind_method(runtime, Value::object(this), *method);
   }
   [[nodiscard]] bool callable() const override { return true; }
   Value call(Runtime& runtime, const Args& args) override { return function_(runtime, args); }

@@ -12,6 +12,7 @@ constexpr std::array kOpNames = {
     "push_number",
     "push_string",
     "push_undefined_choice",
+    "push_no_caller",
     "pop",
     "load_slot",
     "load_outer",

@@ -22,6 +22,7 @@ enum class Op : std::uint8_t {
   kPushNumber,           // a: number
   kPushString,           // a: literal
   kPushUndefinedChoice,  // what an inline if without else gives when it fails
+  kPushNoCaller,         // `caller` where there is none
   kPop,
   kLoadSlot,        // a: slot, b: name (for the message if it is undefined)
   kLoadOuter,       // a: slot, b: name, small: how many functions out

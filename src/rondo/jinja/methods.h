@@ -13,6 +13,7 @@ struct Method {
   Value (*run)(Runtime& runtime, const Value& self, const Args& args);
   bool mutates = false;      // forbidden under strict options
   bool markup_only = false;  // of strings that are markup
+  bool of_class = false;     // does not look at `self`
 };
 
 [[nodiscard]] std::span<const Method> string_methods();
@@ -22,6 +23,8 @@ struct Method {
 [[nodiscard]] std::span<const Method> int_methods();
 [[nodiscard]] std::span<const Method> float_methods();
 
+// `method` of `self`, to be called later.
+[[nodiscard]] Value bind_method(Runtime& runtime, const Value& self, const Method& method);
 // nullptr if there is none of that name.
 [[nodiscard]] const Method* find_method(std::span<const Method> methods, std::string_view name);
 // nullptr if values of this type have no such method.

@@ -29,6 +29,8 @@ namespace rondo::jinja {
 [[nodiscard]] BigInt to_big(const Value& integral);   // REQUIRES: is_integral()
 [[nodiscard]] double to_double(const Value& number);  // REQUIRES: is_number()
 [[nodiscard]] Value make_length(std::size_t value);
+// An int as Python takes a bound: one beyond 64 bits is the largest or smallest that fits.  REQUIRES: is_integral()
+[[nodiscard]] std::int64_t clipped(const Value& integral);
 
 // A copy of a dict with the same values; keys get their origins.
 [[nodiscard]] Value copy_dict(Runtime& runtime, const Value& dict);
@@ -41,6 +43,8 @@ void update_dict(Runtime& runtime, Dict& dict, const Value& from);
 [[nodiscard]] Value missing_attribute(Runtime& runtime, const Value& object, std::string_view name);
 // Fails if an output of `size` bytes is too long.
 void check_output_size(Runtime& runtime, std::size_t size);
+// Pays for `size` bytes of padding or digits that are about to be made; fails if they exceed the memory of a render.
+void pay_for_filling(Runtime& runtime, std::size_t size);
 // The message of an undefined value: "'x' is undefined".
 [[nodiscard]] std::string undefined_message(const Value& value);
 // Fails with it if the value is undefined.
@@ -142,6 +146,8 @@ class Params {
   [[nodiscard]] bool boolean(std::size_t index, bool fallback) const;
   // The same where Python takes ints and bools only.
   [[nodiscard]] bool flag(std::size_t index, bool fallback) const;
+  // Fails if it is given and no int that fits 32 bits, C's int.
+  [[nodiscard]] std::int64_t c_int(std::size_t index, std::int64_t fallback) const;
   // Fails if it is given and no int that fits 64 bits.
   [[nodiscard]] std::int64_t integer(std::size_t index, std::int64_t fallback) const;
   // Fails if it is no string.

@@ -80,12 +80,14 @@ bool Params::boolean(std::size_t index, bool fallback) const {
   return given(index) ? truthy(runtime_, *values_[index]) : fallback;
 }
 
-bool Params::flag(std::size_t index, bool fallback) const {
+bool Params::flag(std::size_t index, bool fallback) const { return c_int(index, fallback ? 1 : 0) != 0; }
+
+std::int64_t Params::c_int(std::size_t index, std::int64_t fallback) const {
   if (!given(index)) return fallback;
   const Value& value = *values_[index];
   const bool fits = value.is_small_int() && value.as_int() == static_cast<std::int32_t>(value.as_int());
   if (value.is_integral() && !fits) runtime_.fail("Python int too large to convert to C int");
-  return integer(index, 0) != 0;
+  return integer(index, 0);
 }
 
 std::int64_t Params::integer(std::size_t index, std::int64_t fallback) const {

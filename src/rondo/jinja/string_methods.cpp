@@ -21,11 +21,9 @@ Value pad(Runtime& runtime, std::string_view method, const Value& self, const Ar
   const Params params(runtime, c_function(method), args, {"width", "fillchar"}, 1);
   const auto size = static_cast<std::int64_t>(code_points(runtime, self));
   const std::int64_t width = params.integer(0, 0);
-  if (params.given(1) && !params[1].is_string()) {
-    runtime.fail("The fill character must be a unicode character, not " + type_name(params[1]));
-  }
-  Value fill = params.given(1) ? params[1] : make_computed(runtime, " ");
-  if (self.is_markup()) fill = escape_html(runtime, fill);
+  Value fill = params.value(1, make_computed(runtime, " "));
+  if (self.is_markup()) fill = escape_html(runtime, fill);  // of whatever type
+  if (!fill.is_string()) runtime.fail("The fill character must be a unicode character, not " + type_name(fill));
   if (code_points(runtime, fill) != 1) runtime.fail("The fill character must be exactly one character long");
   if (width <= size) return self;
   const std::int64_t blanks = width - size;
@@ -60,13 +58,12 @@ Value zfill(Runtime& runtime, const Value& self, const Args& args) {
   const Value parts[] = {substring(runtime, self, 0, sign, ""),
                          padding(runtime, static_cast<std::size_t>(width - size), "0"),
                          substring(runtime, self, sign, text.size(), "")};
-  return join_parts(runtime, parts).with_path(self.path());
+  return join_parts(runtime, parts).with_path(self.path()).with_markup(self.is_markup());
 }
 
 Value expandtabs(Runtime& runtime, const Value& self, const Args& args) {
   const Params params(runtime, c_function("expandtabs"), args, {"tabsize"});
-  const std::int64_t size = params.integer(0, 8);
-  if (size > 4096) runtime.fail(ErrorCode::kLimit, "tabs wider than 4096 columns");
+  const std::int64_t size = params.c_int(0, 8);
   const std::string_view text = bytes_of(runtime, self);
   Rewriter out(runtime, self, "expandtabs");
   std::int64_t column = 0;
@@ -76,6 +73,7 @@ Value expandtabs(Runtime& runtime, const Value& self, const Args& args) {
     if (c.value == '\t') {
       const std::int64_t blanks = size > 0 ? size - column % size : 0;
       column += blanks;
+      pay_for_filling(runtime, static_cast<std::size_t>(blanks));
       out.replace(c.size, std::string(static_cast<std::size_t>(blanks), ' '));
       continue;
     }
@@ -94,10 +92,10 @@ Value join(Runtime& runtime, const Value& self, const Args& args) {
   }
   std::vector<Value> parts = collect(runtime, elements);
   for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (self.is_markup()) parts[i] = escape_html(runtime, parts[i]);  // of whatever type
     if (!parts[i].is_string()) {
       runtime.fail("sequence item " + std::to_string(i) + ": expected str instance, " + type_name(parts[i]) + " found");
     }
-    if (self.is_markup()) parts[i] = escape_html(runtime, parts[i]);
   }
   return join_strings(runtime, self, parts).with_markup(self.is_markup());
 }
@@ -115,7 +113,7 @@ Value translate(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("str", "translate"), args, 1, 1);
   const std::string_view text = bytes_of(runtime, self);
   const Value& table = args.positional[0];
-  require_defined(runtime, table);
+  if (!text.empty()) require_defined(runtime, table);
   const bool subscriptable = table.is_dict() || table.is_sequence() || table.is_string() ||
                              (table.is_object() && table.as_object().is_sequence());
   if (!subscriptable && !text.empty()) runtime.fail("'" + type_name(table) + "' object is not subscriptable");
@@ -238,12 +236,16 @@ constexpr auto kMethods = std::to_array<Method>({
 
 std::span<const Method> string_methods() { return kMethods; }
 
-Value padding(Runtime& runtime, std::size_t size, std::string_view character) {
-  if (size > runtime.options.limits.memory_bytes / character.size()) {
+void pay_for_filling(Runtime& runtime, std::size_t size) {
+  if (size > runtime.options.limits.memory_bytes) {
     runtime.fail(ErrorCode::kLimit, "padding exceeds the memory of a render");
   }
-  runtime.spend_bytes(size * character.size());
-  runtime.heap.require(2 * size * character.size());  // here and in the heap
+  runtime.spend_bytes(size);
+  runtime.heap.require(2 * size);  // where it is made and in the heap
+}
+
+Value padding(Runtime& runtime, std::size_t size, std::string_view character) {
+  pay_for_filling(runtime, size > runtime.options.limits.memory_bytes ? size : size * character.size());
   std::string out;
   out.reserve(size * character.size());
   for (std::size_t i = 0; i < size; ++i) out += character;

@@ -42,9 +42,9 @@ Window window(Runtime& runtime, const Value& self, const Value& start, const Val
   const auto size = static_cast<std::int64_t>(code_points(runtime, self));
   const auto bound = [&](const Value& value, std::int64_t fallback) {
     if (value.is_none()) return fallback;
-    if (!value.is_small_int()) { runtime.fail("slice indices must be integers or None or have an __index__ method"); }
-    const std::int64_t index = value.as_int() < 0 ? value.as_int() + size : value.as_int();
-    return std::max<std::int64_t>(index, 0);
+    if (!value.is_integral()) runtime.fail("slice indices must be integers or None or have an __index__ method");
+    const std::int64_t index = clipped(value);
+    return std::max<std::int64_t>(index < 0 ? index + size : index, 0);
   };
   const std::int64_t first = bound(start, 0);
   const std::int64_t last = std::min(bound(stop, size), size);
@@ -418,8 +418,7 @@ Value str_replace(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("str", "replace"), args, 2, 3);
   const Params params(runtime, c_function("replace"), args, {"old", "new", "count"}, 2);
   const Value old = params.string(0);
-  Value with = params.string(1);
-  if (self.is_markup()) with = escape_html(runtime, with);
+  const Value with = self.is_markup() ? escape_html(runtime, params[1]) : params.string(1);
   return replace_text(runtime, self, old, with, params.integer(2, -1));
 }
 

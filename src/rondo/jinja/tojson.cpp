@@ -108,6 +108,7 @@ class JsonWriter {
 
   void new_line(int level, text::PathId path) {
     if (!style_.indent) return;
+    runtime_.heap.require(static_cast<std::size_t>(level) * style_.indent->size());
     std::string bytes = "\n";
     for (int i = 0; i < level; ++i) bytes += *style_.indent;
     structure(bytes, path);
@@ -261,9 +262,9 @@ void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
   }
   require_defined(runtime, indent);
   if (!indent.is_small_int()) runtime.fail("can't multiply sequence by non-int of type '" + type_name(indent) + "'");
-  constexpr std::int64_t kWidest = 1024;
-  if (indent.as_int() > kWidest) runtime.fail(ErrorCode::kLimit, "JSON indented by more than 1024 columns");
-  style.indent = std::string(static_cast<std::size_t>(std::max<std::int64_t>(indent.as_int(), 0)), ' ');
+  const auto width = static_cast<std::size_t>(std::max<std::int64_t>(indent.as_int(), 0));
+  pay_for_filling(runtime, width);
+  style.indent = std::string(width, ' ');
 }
 
 // The arguments of transformers' tojson, which writes `subject`.
@@ -326,7 +327,7 @@ Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
 }
 
 constexpr Filter kFilters[] = {
-    {"from_json", from_json, true}, {"fromjson", from_json, true}, {"tojson", tojson, false, write_tojson}};
+    {"from_json", from_json, true}, {"fromjson", from_json, true}, plain({"tojson", tojson, false, write_tojson})};
 
 }  // namespace
 

@@ -278,6 +278,12 @@ Value make_integer(Runtime& runtime, BigInt value) {
 
 Value make_length(std::size_t value) { return Value::integer(static_cast<std::int64_t>(value)); }
 
+std::int64_t clipped(const Value& integral) {
+  if (integral.is_small_int()) return integral.as_int();
+  return integral.as_big().is_negative() ? std::numeric_limits<std::int64_t>::min()
+                                         : std::numeric_limits<std::int64_t>::max();
+}
+
 BigInt to_big(const Value& integral) {
   return integral.kind() == Kind::kBigInt ? integral.as_big() : BigInt(integral.as_int());
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "jinja/methods.h"
 #include "jinja/operations.h"
 
 namespace rondo::jinja {
@@ -51,6 +52,12 @@ class DictView final : public Object {
   [[nodiscard]] Iterator* iterate(Runtime& runtime) override {
     return runtime.heap.make_object<ViewIterator>(runtime, dict_, part_, false);
   }
+  [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
+    static constexpr Method kMethods[] = {{"isdisjoint", is_disjoint}};
+    if (part_ == DictPart::kValues) return std::nullopt;
+    if (const Method* method = find_method(kMethods, name)) return bind_method(runtime, Value::object(this), *method);
+    return std::nullopt;
+  }
   [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override { return length_of(runtime, dict_); }
   [[nodiscard]] Value reversed(Runtime& runtime) const {
     static constexpr std::string_view kTypes[] = {"dict_reversekeyiterator", "dict_reversevalueiterator",
@@ -71,6 +78,16 @@ class DictView final : public Object {
   }
 
  private:
+  static Value is_disjoint(Runtime& runtime, const Value& self, const Args& args) {
+    const auto& view = dynamic_cast<const DictView&>(self.as_object());
+    require_positional(runtime, method_of(view.type_name(), "isdisjoint"), args, 1, 1);
+    Iterator* items = jinja::iterate(runtime, args.positional[0]);
+    for (Value item; items->next(runtime, item);) {
+      if (compare(runtime, CompareOp::kIn, item, self)) return Value::boolean(false);
+    }
+    return Value::boolean(true);
+  }
+
   Value dict_;
   DictPart part_;
 };
@@ -102,7 +119,9 @@ class Range final : public Object {
     const std::string bounds = "range(" + std::to_string(start_) + ", " + std::to_string(stop_);
     return step_ == 1 ? bounds + ")" : bounds + ", " + std::to_string(step_) + ")";
   }
-  [[nodiscard]] std::optional<Value> attribute(Runtime&, std::string_view name) override {
+  [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
+    static constexpr Method kMethods[] = {{"count", count}, {"index", index}};
+    if (const Method* method = find_method(kMethods, name)) return bind_method(runtime, Value::object(this), *method);
     if (name == "start") return Value::integer(start_);
     if (name == "stop") return Value::integer(stop_);
     if (name == "step") return Value::integer(step_);
@@ -134,6 +153,23 @@ class Range final : public Object {
   }
 
  private:
+  static Value count(Runtime& runtime, const Value& self, const Args& args) {
+    require_positional(runtime, method_of("range", "count"), args, 1, 1);
+    std::int64_t count = 0;
+    for (const Value& item : collect(runtime, self)) count += jinja::equals(runtime, item, args.positional[0]) ? 1 : 0;
+    return Value::integer(count);
+  }
+  static Value index(Runtime& runtime, const Value& self, const Args& args) {
+    require_positional(runtime, method_of("range", "index"), args, 1, 1);
+    const Value& wanted = args.positional[0];
+    const std::vector<Value> items = collect(runtime, self);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (jinja::equals(runtime, items[i], wanted)) return make_length(i);
+    }
+    if (wanted.is_integral()) runtime.fail(jinja::repr(runtime, wanted) + " is not in range");
+    runtime.fail("sequence.index(x): x not in sequence");
+  }
+
   std::int64_t start_;
   std::int64_t stop_;
   std::int64_t step_;

@@ -448,6 +448,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
         push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(runtime_.line()) +
                                                " evaluated to false and no else section was defined."));
         break;
+      case Op::kPushNoCaller: push(make_undefined_hint(runtime_, "No caller defined")); break;
       case Op::kPop: --top; break;
       case Op::kLoadSlot:
         push(load(slots[instruction.a], instruction.b));

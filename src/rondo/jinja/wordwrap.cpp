@@ -20,7 +20,8 @@ bool is_word_or_punctuation(char32_t c) {
 struct WrapStyle {
   Value width;
   bool break_long_words = true;
-  bool break_on_hyphens = true;
+  bool break_on_hyphens = true;  // within words that are too long
+  bool split_at_hyphens = true;  // elsewhere: what is true, but not True, does not
 };
 
 // Places are counted in code points.
@@ -91,6 +92,9 @@ class Wrapper {
       if (line.empty()) line.push_back(chunks_[first_++]);
       return;
     }
+    if (style_.width.is_float() && width_ >= 1) {
+      runtime_.fail("slice indices must be integers or None or have an __index__ method");
+    }
     const std::int64_t room = width_ < 1 ? 1 : width_ - used;
     if (room < 0) return;
     std::size_t end = word.begin + static_cast<std::size_t>(room);
@@ -133,11 +137,11 @@ class Wrapper {
       while (end < text_.size() && is_blank(text_[end])) ++end;
       return end;
     }
-    if (style_.break_on_hyphens && begin > 0 && is_word_or_punctuation(text_[begin - 1]) && em_dash(begin) > begin) {
+    if (style_.split_at_hyphens && begin > 0 && is_word_or_punctuation(text_[begin - 1]) && em_dash(begin) > begin) {
       return em_dash(begin);
     }
     for (end = begin + 1; end < text_.size() && !is_blank(text_[end]); ++end) {
-      if (!style_.break_on_hyphens || text_[end] != '-') continue;
+      if (!style_.split_at_hyphens || text_[end] != '-') continue;
       if (breaks_behind(end)) return end + 1;
       if (is_word_or_punctuation(text_[end - 1]) && em_dash(end) > end) return end;
     }
@@ -171,7 +175,9 @@ Value wordwrap(Runtime& runtime, const Value& subject, const Args& args) {
   require_defined(runtime, subject);
   if (!subject.is_string()) runtime.fail("'" + type_name(subject) + "' object has no attribute 'splitlines'");
   const Value separator = params[2].is_none() ? make_computed(runtime, "\n") : params.string(2);
-  const WrapStyle style = {params.value(0, Value::integer(79)), params.boolean(1, true), params.boolean(3, true)};
+  const bool split_at_hyphens = !params.given(3) || (params[3].is_bool() && params[3].as_bool());
+  const WrapStyle style = {params.value(0, Value::integer(79)), params.boolean(1, true), params.boolean(3, true),
+                           split_at_hyphens};
   std::vector<Value> paragraphs;
   for (const Value& line : items_of(runtime, str_splitlines(runtime, subject, {}))) {
     paragraphs.push_back(join_strings(runtime, separator, Wrapper(runtime, line, style).lines()));
