@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/json_steps.h"
 #include "unicode/classes.h"
 
 namespace rondo::tokenizer {
@@ -12,7 +13,8 @@ namespace {
 std::optional<char> fallback_byte(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
   unsigned value = 0;
-  for (const char c : token.substr(3, 2)) {
+  // The reference reads "+5" as a number, too.
+  for (const char c : token.substr(token[3] == '+' ? 4 : 3, token[3] == '+' ? 1 : 2)) {
     unsigned digit = 0;
     if (c >= '0' && c <= '9')
       digit = static_cast<unsigned>(c - '0');
@@ -60,11 +62,26 @@ std::string spelled_bytes(std::string_view token) {
   return bytes ? std::move(*bytes) : std::string(token);
 }
 
-Error unsupported(const std::string& message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = message;
-  return error;
+// English as tokens spell it: no space before punctuation and contractions.
+std::string cleaned(std::string text) {
+  static constexpr std::pair<const char*, const char*> kChanges[] = {
+      {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
+      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kChanges) text = replaced(text, from, to);
+  return text;
+}
+
+std::string run(const Decoder::WordPiece& step, std::string token, bool first) {
+  if (!first) {
+    const bool continues = token.starts_with(step.prefix);
+    token = continues ? token.substr(step.prefix.size()) : " " + token;
+  }
+  return step.cleanup ? cleaned(std::move(token)) : token;
+}
+
+std::string run(const Decoder::Ctc& step, const std::string& token) {
+  std::string text = replaced(token, step.padding, "");
+  return step.cleanup ? replaced(cleaned(std::move(text)), step.delimiter, " ") : text;
 }
 
 std::size_t number(const json::Value& description, std::string_view key) {
@@ -76,13 +93,13 @@ std::size_t number(const json::Value& description, std::string_view key) {
 Status add_replace(const json::Value& description, Decoder& to) {
   const json::Value* pattern = description.find("pattern");
   const auto content = description.find_string("content");
-  if (pattern == nullptr || !content) return unsupported("the decoder `Replace` lacks a pattern or a content");
+  if (pattern == nullptr || !content) return step_error("the decoder `Replace` lacks a pattern or a content");
   if (const auto text = pattern->find_string("String")) {
     to.add(Decoder::Replace{std::string(*text), std::string(*content)});
     return Done{};
   }
   const auto source = pattern->find_string("Regex");
-  if (!source) return unsupported("the pattern of the decoder `Replace` is of an unknown kind");
+  if (!source) return step_error("the pattern of the decoder `Replace` is of an unknown kind");
   Result<Regex> regex = Regex::compile(*source);
   if (!regex.ok()) return regex.error();
   to.add(Decoder::ReplaceRegex{std::make_shared<const Regex>(std::move(regex).value()), std::string(*content)});
@@ -90,41 +107,47 @@ Status add_replace(const json::Value& description, Decoder& to) {
 }
 
 Status add_metaspace(const json::Value& description, Decoder& to) {
+  Result<std::string> replacement = step_character(description, "replacement", "\u2581");
+  if (!replacement.ok()) return replacement.error();
   Decoder::Metaspace step;
-  step.replacement = std::string(description.find_string("replacement").value_or("\u2581"));
-  if (const auto scheme = description.find_string("prepend_scheme")) {
-    step.drop_first = *scheme != "never";
-  } else if (const json::Value* prefix = description.find("add_prefix_space"); prefix != nullptr && prefix->is_bool()) {
-    step.drop_first = prefix->as_bool();
-  }
+  step.replacement = std::move(replacement).value();
+  const auto scheme = description.find_string("prepend_scheme");
+  step.drop_first = scheme ? *scheme != "never" : step_flag(description, "add_prefix_space", true);
   to.add(std::move(step));
   return Done{};
 }
 
-Status add_steps(const json::Value& description, int depth, Decoder& to) {
-  const auto type = description.find_string("type");
-  if (!type || depth > 32) return unsupported("a decoder has no type");
-  if (*type == "Sequence") {
-    const json::Value* members = description.find("decoders");
-    if (members == nullptr || !members->is_array()) return unsupported("the decoder `Sequence` has no list");
-    for (const json::Value& member : members->as_array()) {
-      if (Status status = add_steps(member, depth + 1, to); !status.ok()) return status;
-    }
-    return Done{};
-  }
-  if (*type == "Replace") return add_replace(description, to);
-  if (*type == "Metaspace") return add_metaspace(description, to);
-  if (*type == "ByteLevel")
+Status add_strip(const json::Value& description, Decoder& to) {
+  Result<std::string> content = step_character(description, "content", " ");
+  if (!content.ok()) return content.error();
+  to.add(Decoder::Strip{std::move(content).value(), number(description, "start"), number(description, "stop")});
+  return Done{};
+}
+
+std::string text_of(const json::Value& description, std::string_view key, std::string_view otherwise) {
+  return std::string(description.find_string(key).value_or(otherwise));
+}
+
+Status add_step(std::string_view type, const json::Value& description, Decoder& to) {
+  if (type == "Replace") return add_replace(description, to);
+  if (type == "Metaspace") return add_metaspace(description, to);
+  if (type == "Strip") return add_strip(description, to);
+  const bool cleanup = step_flag(description, "cleanup", true);
+  if (type == "ByteLevel")
     to.add(Decoder::Bytes{});
-  else if (*type == "ByteFallback")
+  else if (type == "ByteFallback")
     to.add(Decoder::ByteFallback{});
-  else if (*type == "Fuse")
+  else if (type == "Fuse")
     to.add(Decoder::Fuse{});
-  else if (*type == "Strip")
-    to.add(Decoder::Strip{std::string(description.find_string("content").value_or(" ")), number(description, "start"),
-                          number(description, "stop")});
+  else if (type == "WordPiece")
+    to.add(Decoder::WordPiece{text_of(description, "prefix", "##"), cleanup});
+  else if (type == "BPEDecoder")
+    to.add(Decoder::WordEnds{text_of(description, "suffix", "</w>")});
+  else if (type == "CTC")
+    to.add(Decoder::Ctc{text_of(description, "pad_token", "<pad>"), text_of(description, "word_delimiter_token", "|"),
+                        cleanup});
   else
-    return unsupported("the decoder `" + std::string(*type) + "` is not supported");
+    return step_error("the decoder `" + std::string(type) + "` is not known");
   return Done{};
 }
 
@@ -136,7 +159,8 @@ Result<Decoder> Decoder::from_json(const json::Value* description) {
     made.add(Join{});
     return made;
   }
-  if (Status status = add_steps(*description, 0, made); !status.ok()) return status.error();
+  const auto add = [&made](std::string_view type, const json::Value& step) { return add_step(type, step, made); };
+  if (Status status = for_each_step(*description, "decoder", "decoders", add); !status.ok()) return status.error();
   return made;
 }
 
@@ -153,6 +177,12 @@ std::string Decoder::inner_bytes(std::string_view text) const {
       bytes = replaced(bytes, *regex);
     } else if (const auto* space = std::get_if<Metaspace>(&step)) {
       bytes = replaced(bytes, space->replacement, " ");
+    } else if (const auto* word = std::get_if<WordPiece>(&step)) {
+      bytes = run(*word, std::move(bytes), false);
+    } else if (const auto* ends = std::get_if<WordEnds>(&step)) {
+      bytes = replaced(bytes, ends->suffix, " ");
+    } else if (const auto* ctc = std::get_if<Ctc>(&step)) {
+      bytes = run(*ctc, bytes);
     } else if (std::holds_alternative<Fuse>(step)) {
       break;  // what follows concerns the whole text
     }
@@ -219,6 +249,22 @@ void Decoder::Run::feed(std::size_t step, std::string text, std::string& out) {
   }
   StepState& state = states_[step];
   const Step& kind = decoder_.steps_[step];
+  if (const auto* options = std::get_if<Strip>(&kind)) return strip(step, *options, std::move(text), out);
+  if (!state.fused) return feed_token(step, std::move(text), out);
+  // All text is one token here.
+  if (std::holds_alternative<Fuse>(kind) || std::holds_alternative<Join>(kind)) {
+    feed(step + 1, std::move(text), out);
+  } else if (const auto* space = std::get_if<Metaspace>(&kind)) {
+    feed(step + 1, replaced(text, space->replacement, space->drop_first ? "" : " "), out);
+  } else {
+    state.held += text;
+    state.holds = true;
+  }
+}
+
+void Decoder::Run::feed_token(std::size_t step, std::string text, std::string& out) {
+  StepState& state = states_[step];
+  const Step& kind = decoder_.steps_[step];
   if (std::holds_alternative<Bytes>(kind)) {
     state.held += spelled_bytes(text);
     release_bytes(step, out);
@@ -236,10 +282,18 @@ void Decoder::Run::feed(std::size_t step, std::string text, std::string& out) {
   } else if (const auto* space = std::get_if<Metaspace>(&kind)) {
     const bool first = state.count++ == 0 && space->drop_first;
     feed(step + 1, replaced(text, space->replacement, first ? "" : " "), out);
-  } else if (const auto* options = std::get_if<Strip>(&kind)) {
-    strip(step, *options, std::move(text), out);
-  } else if (state.fused) {
-    state.held += text;  // a replacement in the whole text needs all of it
+  } else if (const auto* word = std::get_if<WordPiece>(&kind)) {
+    feed(step + 1, run(*word, std::move(text), state.count++ == 0), out);
+  } else if (const auto* ends = std::get_if<WordEnds>(&kind)) {
+    // Not the last token after all.
+    if (state.holds) feed(step + 1, replaced(state.held, ends->suffix, " "), out);
+    state.held = std::move(text);
+    state.holds = true;
+  } else if (const auto* ctc = std::get_if<Ctc>(&kind)) {
+    if (state.holds && state.held == text) return;
+    state.held = text;
+    state.holds = true;
+    if (std::string kept = run(*ctc, text); !kept.empty()) feed(step + 1, std::move(kept), out);
   } else if (const auto* replace = std::get_if<Replace>(&kind)) {
     feed(step + 1, replaced(text, replace->from, replace->to), out);
   } else {
@@ -250,16 +304,19 @@ void Decoder::Run::feed(std::size_t step, std::string text, std::string& out) {
 void Decoder::Run::flush(std::size_t step, std::string& out) {
   const Step& kind = decoder_.steps_[step];
   StepState& state = states_[step];
+  if (state.fused && state.holds) {
+    std::string whole;
+    whole.swap(state.held);
+    state.holds = false;
+    feed_token(step, std::move(whole), out);
+  }
   if (std::holds_alternative<ByteFallback>(kind)) return flush_bytes(step, out);
   std::string held;
   held.swap(state.held);
-  if (held.empty() || std::holds_alternative<Strip>(kind)) return;
   if (std::holds_alternative<Bytes>(kind)) {
-    feed(step + 1, utf8::to_valid(held), out);
-  } else if (const auto* replace = std::get_if<Replace>(&kind)) {
-    feed(step + 1, replaced(held, replace->from, replace->to), out);
-  } else if (const auto* regex = std::get_if<ReplaceRegex>(&kind)) {
-    feed(step + 1, replaced(held, *regex), out);
+    if (!held.empty()) feed(step + 1, utf8::to_valid(held), out);
+  } else if (const auto* ends = std::get_if<WordEnds>(&kind)) {
+    if (state.holds) feed(step + 1, replaced(held, ends->suffix, ""), out);
   }
 }
 

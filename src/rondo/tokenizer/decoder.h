@@ -42,7 +42,22 @@ class Decoder {
     std::size_t start = 0;
     std::size_t stop = 0;
   };
-  using Step = std::variant<Bytes, ByteFallback, Fuse, Join, Replace, ReplaceRegex, Metaspace, Strip>;
+  // A space before every token but the first, unless it starts with `prefix`, which vanishes.
+  struct WordPiece {
+    std::string prefix;
+    bool cleanup = true;  // no spaces before punctuation and in English contractions
+  };
+  struct WordEnds {
+    std::string suffix;  // becomes a space, in the last token nothing
+  };
+  // One of equal neighbouring tokens, without the padding.
+  struct Ctc {
+    std::string padding;
+    std::string delimiter;  // becomes a space, if there is cleanup
+    bool cleanup = true;
+  };
+  using Step =
+      std::variant<Bytes, ByteFallback, Fuse, Join, Replace, ReplaceRegex, Metaspace, Strip, WordPiece, WordEnds, Ctc>;
 
   template <typename T>
   void add(T step) {
@@ -65,11 +80,12 @@ class Decoder {
    private:
     struct StepState {
       std::string held;
-      std::vector<std::string> tokens;
       std::size_t count = 0;  // of tokens seen, or of characters already stripped
       bool fused = false;     // earlier steps joined all tokens to one text
+      bool holds = false;     // a token is held
     };
     void feed(std::size_t step, std::string text, std::string& out);
+    void feed_token(std::size_t step, std::string text, std::string& out);
     void release_bytes(std::size_t step, std::string& out);
     void flush(std::size_t step, std::string& out);
     void flush_bytes(std::size_t step, std::string& out);

@@ -13,58 +13,6 @@ Error damaged(std::string message) {
   return error;
 }
 
-// Special tokens around a text: the ids of "SpecialToken" entries before and behind the sequence.
-Status load_template(const json::Value& processor, Tokenizer::State& state) {
-  const json::Value* single = processor.find("single");
-  const json::Value* tokens = processor.find("special_tokens");
-  if (single == nullptr || !single->is_array()) return damaged("`TemplateProcessing` has no list `single`");
-  bool before = true;
-  for (const json::Value& item : single->as_array()) {
-    if (item.find("Sequence") != nullptr) before = false;
-    const json::Value* special = item.find("SpecialToken");
-    if (special == nullptr) continue;
-    const auto name = special->find_string("id");
-    const json::Value* entry = name && tokens != nullptr ? tokens->find(*name) : nullptr;
-    const json::Value* ids = entry == nullptr ? nullptr : entry->find("ids");
-    if (ids == nullptr || !ids->is_array()) return damaged("`TemplateProcessing` names an unknown special token");
-    for (const json::Value& id : ids->as_array()) {
-      const auto number = to_id(&id);
-      if (!number) return damaged("`TemplateProcessing` has a special token without a usable id");
-      (before ? state.prefix : state.suffix).push_back(*number);
-    }
-  }
-  return Done{};
-}
-
-// "sep" and "cls" of Bert and Roberta processors: ["text", id].
-void load_pair(const json::Value& processor, std::string_view key, std::vector<TokenId>& to) {
-  const json::Value* pair = processor.find(key);
-  if (pair == nullptr || !pair->is_array() || pair->as_array().size() != 2) return;
-  if (const auto id = to_id(&pair->as_array()[1])) to.push_back(*id);
-}
-
-Status load_processor(const json::Value* processor, int depth, Tokenizer::State& state) {
-  if (processor == nullptr || processor->is_null()) return Done{};
-  const auto type = processor->find_string("type");
-  if (!type || depth > 32) return damaged("a post-processor has no type");
-  if (*type == "TemplateProcessing") return load_template(*processor, state);
-  if (*type == "ByteLevel") return Done{};
-  if (*type == "Sequence") {
-    const json::Value* members = processor->find("processors");
-    if (members == nullptr || !members->is_array()) return damaged("the post-processor `Sequence` has no list");
-    for (const json::Value& member : members->as_array()) {
-      if (Status status = load_processor(&member, depth + 1, state); !status.ok()) return status;
-    }
-    return Done{};
-  }
-  if (*type == "BertProcessing" || *type == "RobertaProcessing") {
-    load_pair(*processor, "cls", state.prefix);
-    load_pair(*processor, "sep", state.suffix);
-    return Done{};
-  }
-  return damaged("the post-processor `" + std::string(*type) + "` is not supported");
-}
-
 std::optional<TokenId> config_token(const json::Value* config, std::string_view key, const Tokenizer::State& state) {
   const json::Value* value = config == nullptr ? nullptr : config->find(key);
   if (value == nullptr) return std::nullopt;
@@ -122,15 +70,13 @@ Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource
   note_ignored(root, *state);
   if (Status status = load_added(root.find("added_tokens"), source.tokenizer_config.get(), *state); !status.ok())
     return status.error();
-  if (Status status = load_processor(root.find("post_processor"), 0, *state); !status.ok()) return status.error();
+  if (Status status = load_processor(root.find("post_processor"), *state); !status.ok()) return status.error();
   state->finish();
-  for (const TokenId id : state->prefix) {
-    if (id >= state->vocab_size)
-      return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
-  }
-  for (const TokenId id : state->suffix) {
-    if (id >= state->vocab_size)
-      return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
+  for (const std::vector<TokenId>* ids : {&state->prefix, &state->suffix}) {
+    for (const TokenId id : *ids) {
+      if (id >= state->vocab_size)
+        return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
+    }
   }
   const json::Value* config = source.tokenizer_config.get();
   state->bos = config_token(config, "bos_token", *state);

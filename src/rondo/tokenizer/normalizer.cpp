@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/json_steps.h"
 #include "unicode/classes.h"
 #include "unicode/graphemes.h"
 #include "unicode/reference.h"
@@ -13,18 +14,6 @@ namespace rondo::tokenizer {
 namespace {
 
 namespace reference = unicode::reference;
-
-Error unsupported(const std::string& message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = message;
-  return error;
-}
-
-bool flag(const json::Value& description, std::string_view key, bool otherwise) {
-  const json::Value* value = description.find(key);
-  return value != nullptr && value->is_bool() ? value->as_bool() : otherwise;
-}
 
 std::uint32_t size_of(const Aligned& text) { return static_cast<std::uint32_t>(text.text().size()); }
 
@@ -246,7 +235,7 @@ Aligned run(const Normalizer::MapCharacters& step, Aligned text) {
 Status add_replace(const json::Value& description, Normalizer& to) {
   const json::Value* pattern = description.find("pattern");
   const auto content = description.find_string("content");
-  if (pattern == nullptr || !content) return unsupported("the normalizer `Replace` lacks a pattern or a content");
+  if (pattern == nullptr || !content) return step_error("the normalizer `Replace` lacks a pattern or a content");
   auto source = pattern->find_string("Regex");
   if (const auto text = pattern->find_string("String")) {
     if (!text->empty()) {
@@ -255,7 +244,7 @@ Status add_replace(const json::Value& description, Normalizer& to) {
     }
     source = text;  // matches everywhere, as an expression does
   }
-  if (!source) return unsupported("the pattern of the normalizer `Replace` is of an unknown kind");
+  if (!source) return step_error("the pattern of the normalizer `Replace` is of an unknown kind");
   Result<Regex> regex = Regex::compile(*source);
   if (!regex.ok()) return regex.error();
   to.add(Normalizer::ReplaceRegex{std::move(regex).value(), std::string(*content)});
@@ -263,10 +252,10 @@ Status add_replace(const json::Value& description, Normalizer& to) {
 }
 
 void add_bert(const json::Value& description, Normalizer& to) {
-  const bool lowercase = flag(description, "lowercase", true);
-  if (flag(description, "clean_text", true)) to.add(Normalizer::CleanText{});
-  if (flag(description, "handle_chinese_chars", true)) to.add(Normalizer::SpaceChinese{});
-  if (flag(description, "strip_accents", lowercase)) {
+  const bool lowercase = step_flag(description, "lowercase", true);
+  if (step_flag(description, "clean_text", true)) to.add(Normalizer::CleanText{});
+  if (step_flag(description, "handle_chinese_chars", true)) to.add(Normalizer::SpaceChinese{});
+  if (step_flag(description, "strip_accents", lowercase)) {
     to.add(Normalizer::Unicode{unicode::Form::kNfd});
     to.add(Normalizer::StripMarks{});
   }
@@ -277,52 +266,42 @@ Status add_precompiled(const json::Value& description, Normalizer& to) {
   const auto text = description.find_string("precompiled_charsmap");
   if (text.value_or("").empty()) return Done{};  // what converters write for "no map"
   const auto blob = base64::decode(*text);
-  if (!blob) return unsupported("the `precompiled_charsmap` of the normalizer `Precompiled` is no base64");
+  if (!blob) return step_error("the `precompiled_charsmap` of the normalizer `Precompiled` is no base64");
   Result<Charsmap> map = Charsmap::parse(*blob);
   if (!map.ok()) return map.error();
   to.add(Normalizer::MapCharacters{std::make_shared<const Charsmap>(std::move(map).value())});
   return Done{};
 }
 
-Status add_steps(const json::Value& description, int depth, Normalizer& to) {
-  const auto type = description.find_string("type");
-  if (!type || depth > 32) return unsupported("a normalizer has no type");
-  if (*type == "Sequence") {
-    const json::Value* members = description.find("normalizers");
-    if (members == nullptr || !members->is_array()) return unsupported("the normalizer `Sequence` has no list");
-    for (const json::Value& member : members->as_array()) {
-      if (Status status = add_steps(member, depth + 1, to); !status.ok()) return status;
-    }
-    return Done{};
-  }
-  if (*type == "NFC")
+Status add_step(std::string_view type, const json::Value& description, Normalizer& to) {
+  if (type == "NFC")
     to.add(Normalizer::Unicode{unicode::Form::kNfc});
-  else if (*type == "NFD")
+  else if (type == "NFD")
     to.add(Normalizer::Unicode{unicode::Form::kNfd});
-  else if (*type == "NFKC")
+  else if (type == "NFKC")
     to.add(Normalizer::Unicode{unicode::Form::kNfkc});
-  else if (*type == "NFKD")
+  else if (type == "NFKD")
     to.add(Normalizer::Unicode{unicode::Form::kNfkd});
-  else if (*type == "Lowercase")
+  else if (type == "Lowercase")
     to.add(Normalizer::Lowercase{});
-  else if (*type == "StripAccents")
+  else if (type == "StripAccents")
     to.add(Normalizer::StripAccents{});
-  else if (*type == "Nmt")
+  else if (type == "Nmt")
     to.add(Normalizer::Nmt{});
-  else if (*type == "ByteLevel")
+  else if (type == "ByteLevel")
     to.add(Normalizer::SpellBytes{});
-  else if (*type == "BertNormalizer")
+  else if (type == "BertNormalizer")
     add_bert(description, to);
-  else if (*type == "Precompiled")
+  else if (type == "Precompiled")
     return add_precompiled(description, to);
-  else if (*type == "Replace")
+  else if (type == "Replace")
     return add_replace(description, to);
-  else if (*type == "Prepend")
+  else if (type == "Prepend")
     to.add(Normalizer::Prepend{std::string(description.find_string("prepend").value_or(""))});
-  else if (*type == "Strip")
-    to.add(Normalizer::Strip{flag(description, "strip_left", true), flag(description, "strip_right", true)});
+  else if (type == "Strip")
+    to.add(Normalizer::Strip{step_flag(description, "strip_left", true), step_flag(description, "strip_right", true)});
   else
-    return unsupported("the normalizer `" + std::string(*type) + "` is not supported");
+    return step_error("the normalizer `" + std::string(type) + "` is not known");
   return Done{};
 }
 
@@ -331,7 +310,9 @@ Status add_steps(const json::Value& description, int depth, Normalizer& to) {
 Result<Normalizer> Normalizer::from_json(const json::Value* description) {
   Normalizer made;
   if (description == nullptr || description->is_null()) return made;
-  if (Status status = add_steps(*description, 0, made); !status.ok()) return status.error();
+  const auto add = [&made](std::string_view type, const json::Value& step) { return add_step(type, step, made); };
+  if (Status status = for_each_step(*description, "normalizer", "normalizers", add); !status.ok())
+    return status.error();
   return made;
 }
 

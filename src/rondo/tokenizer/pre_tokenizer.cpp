@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/json_steps.h"
 #include "unicode/classes.h"
 #include "unicode/reference.h"
 
@@ -258,18 +259,6 @@ void run(const PreTokenizer::FixedLength& step, Pieces& pieces) {
   });
 }
 
-Error unsupported(const std::string& message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = message;
-  return error;
-}
-
-bool flag(const json::Value& description, std::string_view key, bool otherwise) {
-  const json::Value* value = description.find(key);
-  return value != nullptr && value->is_bool() ? value->as_bool() : otherwise;
-}
-
 Result<Behavior> behavior_of(const json::Value& description, Behavior otherwise) {
   const auto name = description.find_string("behavior");
   if (!name) return otherwise;
@@ -278,15 +267,15 @@ Result<Behavior> behavior_of(const json::Value& description, Behavior otherwise)
   if (*name == "Contiguous") return Behavior::kContiguous;
   if (*name == "MergedWithPrevious") return Behavior::kMergedWithPrevious;
   if (*name == "MergedWithNext") return Behavior::kMergedWithNext;
-  return unsupported("the split behavior `" + std::string(*name) + "` is not supported");
+  return step_error("the split behavior `" + std::string(*name) + "` is not supported");
 }
 
 Status add_split(const json::Value& description, PreTokenizer& to) {
   const json::Value* pattern = description.find("pattern");
-  if (pattern == nullptr) return unsupported("the pre-tokenizer `Split` has no pattern");
+  if (pattern == nullptr) return step_error("the pre-tokenizer `Split` has no pattern");
   Result<Behavior> behavior = behavior_of(description, Behavior::kIsolated);
   if (!behavior.ok()) return behavior.error();
-  const bool invert = flag(description, "invert", false);
+  const bool invert = step_flag(description, "invert", false);
   auto regex = pattern->find_string("Regex");
   if (const auto text = pattern->find_string("String")) {
     if (!text->empty()) {
@@ -295,13 +284,13 @@ Status add_split(const json::Value& description, PreTokenizer& to) {
     }
     regex = text;  // matches everywhere, as an expression does
   }
-  if (!regex) return unsupported("the pattern of the pre-tokenizer `Split` is of an unknown kind");
+  if (!regex) return step_error("the pattern of the pre-tokenizer `Split` is of an unknown kind");
   return to.add_regex(*regex, behavior.value(), invert);
 }
 
 Status add_byte_level(const json::Value& description, PreTokenizer& to) {
-  if (flag(description, "add_prefix_space", true)) to.add(PreTokenizer::PrependSpace{});
-  if (flag(description, "use_regex", true)) {
+  if (step_flag(description, "add_prefix_space", true)) to.add(PreTokenizer::PrependSpace{});
+  if (step_flag(description, "use_regex", true)) {
     if (Status status = to.add_regex(kByteLevelPattern, Behavior::kIsolated, false); !status.ok()) return status;
   }
   to.add(PreTokenizer::SpellBytes{});
@@ -310,59 +299,64 @@ Status add_byte_level(const json::Value& description, PreTokenizer& to) {
 
 Status add_metaspace(const json::Value& description, PreTokenizer& to) {
   using Prepend = PreTokenizer::Metaspace::Prepend;
+  Result<std::string> replacement = step_character(description, "replacement", "\u2581");
+  if (!replacement.ok()) return replacement.error();
   PreTokenizer::Metaspace step;
-  step.replacement = std::string(description.find_string("replacement").value_or("\u2581"));
-  step.split = flag(description, "split", true);
-  if (const auto scheme = description.find_string("prepend_scheme")) {
-    step.prepend = *scheme == "never" ? Prepend::kNever : *scheme == "first" ? Prepend::kFirst : Prepend::kAlways;
-  } else if (!flag(description, "add_prefix_space", true)) {
+  step.replacement = std::move(replacement).value();
+  step.split = step_flag(description, "split", true);
+  // Files older than the scheme say whether there is a space in front at all; later ones may say both.
+  const auto scheme = description.find_string("prepend_scheme");
+  if (scheme == "never" || (!scheme && !step_flag(description, "add_prefix_space", true))) {
     step.prepend = Prepend::kNever;
+  } else if (scheme == "first") {
+    step.prepend = Prepend::kFirst;
+  } else if (scheme && scheme != "always") {
+    return step_error("the prepend scheme `" + std::string(*scheme) + "` is not known");
   }
   to.add(std::move(step));
   return Done{};
 }
 
-Status add_steps(const json::Value& description, int depth, PreTokenizer& to) {
+Status add_fixed_length(const json::Value& description, PreTokenizer& to) {
+  const json::Value* length = description.find("length");
+  const auto value = length == nullptr ? kDefaultLength : length->to_int64();
+  if (!value || *value < 1) return step_error("the pre-tokenizer `FixedLength` has no usable length");
+  to.add(PreTokenizer::FixedLength{static_cast<std::size_t>(*value)});
+  return Done{};
+}
+
+Status add_delimiter(const json::Value& description, PreTokenizer& to) {
+  Result<std::string> delimiter = step_character(description, "delimiter", "");
+  if (!delimiter.ok()) return delimiter.error();
+  to.add(PreTokenizer::SplitText{std::move(delimiter).value(), Behavior::kRemoved, false});
+  return Done{};
+}
+
+Status add_step(std::string_view type, const json::Value& description, PreTokenizer& to) {
   using Class = PreTokenizer::Class;
-  const auto type = description.find_string("type");
-  if (!type || depth > 32) return unsupported("a pre-tokenizer has no type");
-  if (*type == "Sequence") {
-    const json::Value* members = description.find("pretokenizers");
-    if (members == nullptr || !members->is_array()) return unsupported("the pre-tokenizer `Sequence` has no list");
-    for (const json::Value& member : members->as_array()) {
-      if (Status status = add_steps(member, depth + 1, to); !status.ok()) return status;
-    }
-    return Done{};
-  }
-  if (*type == "Split") return add_split(description, to);
-  if (*type == "ByteLevel") return add_byte_level(description, to);
-  if (*type == "Metaspace") return add_metaspace(description, to);
-  if (*type == "Digits") {
-    const bool single = flag(description, "individual_digits", false);
+  if (type == "Split") return add_split(description, to);
+  if (type == "ByteLevel") return add_byte_level(description, to);
+  if (type == "Metaspace") return add_metaspace(description, to);
+  if (type == "FixedLength") return add_fixed_length(description, to);
+  if (type == "CharDelimiterSplit") return add_delimiter(description, to);
+  if (type == "Digits") {
+    const bool single = step_flag(description, "individual_digits", false);
     to.add(PreTokenizer::SplitClass{Class::kDigit, single ? Behavior::kIsolated : Behavior::kContiguous});
-  } else if (*type == "Punctuation") {
+  } else if (type == "Punctuation") {
     Result<Behavior> behavior = behavior_of(description, Behavior::kIsolated);
     if (!behavior.ok()) return behavior.error();
     to.add(PreTokenizer::SplitClass{Class::kPunctuation, behavior.value()});
-  } else if (*type == "WhitespaceSplit") {
+  } else if (type == "WhitespaceSplit") {
     to.add(PreTokenizer::SplitClass{Class::kWhiteSpace, Behavior::kRemoved});
-  } else if (*type == "BertPreTokenizer") {
+  } else if (type == "BertPreTokenizer") {
     to.add(PreTokenizer::SplitClass{Class::kWhiteSpace, Behavior::kRemoved});
     to.add(PreTokenizer::SplitClass{Class::kPunctuation, Behavior::kIsolated});
-  } else if (*type == "Whitespace") {
+  } else if (type == "Whitespace") {
     to.add(PreTokenizer::Words{});
-  } else if (*type == "CharDelimiterSplit") {
-    to.add(PreTokenizer::SplitText{std::string(description.find_string("delimiter").value_or(" ")), Behavior::kRemoved,
-                                   false});
-  } else if (*type == "UnicodeScripts") {
+  } else if (type == "UnicodeScripts") {
     to.add(PreTokenizer::Scripts{});
-  } else if (*type == "FixedLength") {
-    const json::Value* length = description.find("length");
-    const auto value = length == nullptr ? kDefaultLength : length->to_int64();
-    if (!value || *value < 1) return unsupported("the pre-tokenizer `FixedLength` has no usable length");
-    to.add(PreTokenizer::FixedLength{static_cast<std::size_t>(*value)});
   } else {
-    return unsupported("the pre-tokenizer `" + std::string(*type) + "` is not supported");
+    return step_error("the pre-tokenizer `" + std::string(type) + "` is not known");
   }
   return Done{};
 }
@@ -372,7 +366,9 @@ Status add_steps(const json::Value& description, int depth, PreTokenizer& to) {
 Result<PreTokenizer> PreTokenizer::from_json(const json::Value* description) {
   PreTokenizer made;
   if (description == nullptr || description->is_null()) return made;
-  if (Status status = add_steps(*description, 0, made); !status.ok()) return status.error();
+  const auto add = [&made](std::string_view type, const json::Value& step) { return add_step(type, step, made); };
+  const Status status = for_each_step(*description, "pre_tokenizer", "pretokenizers", add);
+  if (!status.ok()) return status.error();
   return made;
 }
 

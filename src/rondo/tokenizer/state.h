@@ -83,6 +83,9 @@ constexpr TokenId kMaxId = 1 << 22;  // far above every vocabulary; keeps tables
 // Fills `added` from the members "added_tokens" of a tokenizer.json and "added_tokens_decoder" of a tokenizer_config.json,
 // either of which may be null.  REQUIRES: the vocabulary is complete.  Fails with kTokenizer.
 [[nodiscard]] Status load_added(const json::Value* list, const json::Value* config, Tokenizer::State& state);
+// Fills `prefix` and `suffix` from the member "post_processor" of a tokenizer.json, which may be null.  Fails with
+// kTokenizer.
+[[nodiscard]] Status load_processor(const json::Value* processor, Tokenizer::State& state);
 // Whether a vocabulary of the byte-level alphabet may be kept as bytes: nothing in the model tells the two apart.
 [[nodiscard]] bool can_work_on_bytes(const json::Value& model);
 // A number that can be an id, else nothing; nullptr is allowed.
