@@ -240,22 +240,6 @@ Value get_constant_slice(Runtime& runtime, const Value& object, const Value& sta
   }
 }
 
-void check_constant(Runtime& runtime, const Value& value) {
-  if (value.is_float() && !std::isfinite(value.as_float())) {
-    runtime.fail(std::string("name '") + (std::isnan(value.as_float()) ? "nan" : "inf") + "' is not defined");
-  }
-  if (value.is_sequence()) {
-    const DepthGuard guard(runtime);
-    for (const Value& item : items_of(runtime, value)) check_constant(runtime, item);
-  } else if (value.is_dict()) {
-    const DepthGuard guard(runtime);
-    for (const Dict::Entry& entry : entries_of(runtime, value)) {
-      check_constant(runtime, entry.key);
-      check_constant(runtime, entry.value);
-    }
-  }
-}
-
 Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right) {
   require_defined(runtime, left);
   if (op == BinaryOp::kConstantPow) {

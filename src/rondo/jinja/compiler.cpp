@@ -48,6 +48,7 @@ class Compiler : private ExpressionCompiler {
 
   Result<Program> run() {
     escaping_.used = Escaping::is_used(tree_.body);
+    if (may_overflow(tree_.body)) constants_ = std::make_unique<Constants>(tree_);
     const std::uint32_t root = add_function("");
     enter_function(root);
     Symbols symbols(nullptr, root);
@@ -116,12 +117,18 @@ class Compiler : private ExpressionCompiler {
   void output_expression(const Expr& node) {
     const std::uint32_t number = expression_number(node.start);
     const Escape escape = escaping_.of_output(node);
+    const bool written_at_once =
+        constants_ != nullptr ? constants_->value(node, escaping_).has_value() : is_constant(node);
     folding_ = begins_folding(node);
     if (node.kind == ExprKind::kString && escape == kEscapeAsSet) {
       emit(Op::kEmitString, node.start, node.literal);
-    } else if (escape != kEscapeAsSet || is_constant(node)) {
-      in_constant_ = is_constant(node);  // written as text at once
-      value_of(node);
+    } else if (escape != kEscapeAsSet || written_at_once) {
+      in_constant_ = written_at_once;
+      if (written_at_once) {
+        value_of(node);
+      } else {
+        expression(node);
+      }
       in_constant_ = false;
       emit(Op::kEmit, node.start, number, 0, escape);
     } else if (node.kind == ExprKind::kConcat && !escaping_.used) {

@@ -71,19 +71,10 @@ void ExpressionCompiler::open_scope(Place place) {
   }
 }
 
-BinaryOp ExpressionCompiler::binary_op(const Expr& node) const {
-  switch (node.token) {
-    case TokenKind::kSub: return BinaryOp::kSub;
-    case TokenKind::kMul: return BinaryOp::kMul;
-    case TokenKind::kDiv: return BinaryOp::kDiv;
-    case TokenKind::kFloorDiv: return BinaryOp::kFloorDiv;
-    case TokenKind::kMod: return BinaryOp::kMod;
-    case TokenKind::kPow: {
-      const bool folds = !in_constant_ && !escaping_.open && is_constant(*node.items[0]);
-      return folds ? BinaryOp::kConstantPow : BinaryOp::kPow;
-    }
-    default: return BinaryOp::kAdd;
-  }
+BinaryOp ExpressionCompiler::operation(const Expr& node) const {
+  const BinaryOp op = binary_op(node.token);
+  const bool folds = op == BinaryOp::kPow && !in_constant_ && !escaping_.open && is_constant(*node.items[0]);
+  return folds ? BinaryOp::kConstantPow : op;
 }
 
 void ExpressionCompiler::load_name(std::string_view text, Place place) {
@@ -117,14 +108,38 @@ void ExpressionCompiler::store(const Expr& target, bool binds) {
 }
 
 void ExpressionCompiler::expression(const Expr& node) {
+  if (constants_ != nullptr && !in_constant_) {
+    computed_expression(node);
+    return;
+  }
   const bool outermost = !in_constant_ && is_constant(node);
   const bool folding = std::exchange(folding_, folding_ || begins_folding(node));
   in_constant_ = in_constant_ || outermost;
   if (outermost) constant_ = &node;
   value_of(node);
   folding_ = folding;
-  if (outermost && may_overflow(node)) emit(Op::kCheckConstant, node.place);
   if (outermost) in_constant_ = false;
+}
+
+void ExpressionCompiler::computed_expression(const Expr& node) {
+  const bool folding = std::exchange(folding_, folding_ || begins_folding(node));
+  std::optional<Value> value;
+  if (node.kind == ExprKind::kFloat) value = constants_->value(node, escaping_);  // written as it is
+  if (!value && folding_) value = constants_->replacement(node, escaping_);
+  if (value) {
+    const std::string_view missing = constants_->undefined_number(*value);
+    if (missing.empty()) {
+      in_constant_ = true;
+      constant_ = &node;
+      value_of(node);
+      in_constant_ = false;
+    } else {
+      emit(Op::kUndefinedNumber, node.place, name(missing));
+    }
+  } else {
+    value_of(node);
+  }
+  folding_ = folding;
 }
 
 void ExpressionCompiler::value_of(const Expr& node) {
@@ -155,7 +170,7 @@ void ExpressionCompiler::value_of(const Expr& node) {
     case ExprKind::kNot: apply(node, Op::kNot); break;
     case ExprKind::kNegative: apply(node, Op::kNegative); break;
     case ExprKind::kPositive: apply(node, Op::kPositive); break;
-    case ExprKind::kBinary: apply(node, Op::kBinary, 0, static_cast<std::uint8_t>(binary_op(node))); break;
+    case ExprKind::kBinary: apply(node, Op::kBinary, 0, static_cast<std::uint8_t>(operation(node))); break;
     case ExprKind::kAnd: short_cut(node, Op::kJumpIfFalse); break;
     case ExprKind::kOr: short_cut(node, Op::kJumpIfTrue); break;
     case ExprKind::kCompare: comparison(node); break;

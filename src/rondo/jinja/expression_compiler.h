@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "jinja/ast.h"
+#include "jinja/constants.h"
 #include "jinja/folding.h"
 #include "jinja/instructions.h"
 #include "jinja/runtime.h"
@@ -96,7 +98,8 @@ class ExpressionCompiler {
   // The instructions with which a scope begins: copies, variables and cleared slots for the names it sets.
   void open_scope(Place place);
 
-  BinaryOp binary_op(const Expr& node) const;
+  // The operator, where a constant on the left of a power may stand for itself.
+  BinaryOp operation(const Expr& node) const;
 
   void load_name(std::string_view text, Place place);
 
@@ -129,6 +132,9 @@ class ExpressionCompiler {
 
   // Pushes the arguments; `caller`, if any, as the last keyword.
   std::uint32_t arguments(const Arguments& call, std::uint32_t caller, Place place);
+
+  // The same where constants may have to be known, see constants.h.
+  void computed_expression(const Expr& node);
 
   [[nodiscard]] static bool may_fail(const Arguments& call);
   void call(const Expr& node, std::uint32_t caller);
@@ -163,6 +169,7 @@ class ExpressionCompiler {
   std::vector<OpenFunction> functions_;
   const Symbols* symbols_ = nullptr;
   Escaping escaping_;
+  std::unique_ptr<Constants> constants_;  // nullptr where none can be infinite
   bool folding_ = false;            // where the reference looks for expressions that it can compute when it compiles
   bool in_constant_ = false;        // inside one of them
   const Expr* constant_ = nullptr;  // the last of them that was not written at once

@@ -19,11 +19,6 @@ bool any_part(const Expr& node, Test test) {
          holds(call.star) || holds(call.double_star);
 }
 
-bool asks_for_variables(std::string_view filter) {
-  static constexpr std::string_view kFilters[] = {"map", "random", "reject", "rejectattr", "select", "selectattr"};
-  return std::find(std::begin(kFilters), std::end(kFilters), filter) != std::end(kFilters);
-}
-
 bool is_unhashable(const Expr& node) {
   if (node.kind == ExprKind::kTuple) return any_part(node, is_unhashable);
   return node.kind == ExprKind::kList || node.kind == ExprKind::kDict;
@@ -33,7 +28,32 @@ bool has_filter_or_test(const Expr& node) {
   return node.kind == ExprKind::kFilter || node.kind == ExprKind::kTest || any_part(node, has_filter_or_test);
 }
 
+bool may_overflow(const Expr& node) {
+  constexpr std::size_t kManyDigits = 300;
+  const bool large = node.kind == ExprKind::kFloat &&
+                     (node.text.find_first_of("eE") != std::string::npos || node.text.size() > kManyDigits);
+  const bool converts = node.kind == ExprKind::kFilter && (node.text == "float" || node.text == "round");
+  return large || converts || any_part(node, [](const Expr& part) { return may_overflow(part); });
+}
+
 }  // namespace
+
+bool asks_for_variables(std::string_view filter) {
+  static constexpr std::string_view kFilters[] = {"map", "random", "reject", "rejectattr", "select", "selectattr"};
+  return std::find(std::begin(kFilters), std::end(kFilters), filter) != std::end(kFilters);
+}
+
+BinaryOp binary_op(TokenKind token) {
+  switch (token) {
+    case TokenKind::kSub: return BinaryOp::kSub;
+    case TokenKind::kMul: return BinaryOp::kMul;
+    case TokenKind::kDiv: return BinaryOp::kDiv;
+    case TokenKind::kFloorDiv: return BinaryOp::kFloorDiv;
+    case TokenKind::kMod: return BinaryOp::kMod;
+    case TokenKind::kPow: return BinaryOp::kPow;
+    default: return BinaryOp::kAdd;
+  }
+}
 
 std::optional<bool> literal_truth(const Expr& node) {
   switch (node.kind) {
@@ -100,10 +120,15 @@ bool has_unhashable_key(const Expr& dict) {
   return false;
 }
 
-bool may_overflow(const Expr& node) {
-  const bool large = node.kind == ExprKind::kFloat && node.text.find_first_of("eE") != std::string::npos;
-  const bool converts = node.kind == ExprKind::kFilter && (node.text == "float" || node.text == "round");
-  return large || converts || any_part(node, may_overflow);
+bool may_overflow(const Body& statements) {
+  const auto holds = [](const ExprPtr& node) { return node != nullptr && may_overflow(*node); };
+  return std::any_of(statements.begin(), statements.end(), [&](const StmtPtr& node) {
+    return holds(node->value) || holds(node->test) || std::any_of(node->items.begin(), node->items.end(), holds) ||
+           std::any_of(node->defaults.begin(), node->defaults.end(), holds) || may_overflow(node->body) ||
+           may_overflow(node->else_body) ||
+           std::any_of(node->branches.begin(), node->branches.end(),
+                       [](const Body& body) { return may_overflow(body); });
+  });
 }
 
 bool Escaping::is_used(const Body& statements) {

@@ -7,11 +7,16 @@
 
 #include <optional>
 
+#include <string_view>
+
 #include "jinja/ast.h"
 #include "jinja/instructions.h"
+#include "jinja/runtime.h"
 
 namespace rondo::jinja {
 
+// The operator of a kBinary.
+[[nodiscard]] BinaryOp binary_op(TokenKind token);
 // The truth of a literal; nothing for other expressions.
 [[nodiscard]] std::optional<bool> literal_truth(const Expr& node);
 // Whether the reference tries to replace the expression by its value: no variables, no calls, no filter that wants to
@@ -22,8 +27,10 @@ namespace rondo::jinja {
 // Whether computing the dict fails, for a constant key that is a list or dict, before it meets a part that is no constant.
 // REQUIRES: `dict` is a kDict.
 [[nodiscard]] bool has_unhashable_key(const Expr& dict);
-// Whether its value may be, or contain, an infinity or a NaN.  REQUIRES: is_constant(node).
-[[nodiscard]] bool may_overflow(const Expr& node);
+// Whether a constant in them may be, or contain, an infinity or a NaN; see constants.h.
+[[nodiscard]] bool may_overflow(const Body& statements);
+// Filters that the reference never runs when it compiles.
+[[nodiscard]] bool asks_for_variables(std::string_view filter);
 
 // What is known of autoescape at a place of the template.  The reference decides when it compiles whether to escape, where
 // it can: a macro escapes as the place does where it is defined, and a constant as the last setting says that is known.

@@ -318,6 +318,33 @@ std::string decimal_digits(Runtime& runtime, const BigInt& value) {
       "the limit");
 }
 
+Value make_number(Runtime& runtime, std::string_view spelling, bool is_float) {
+  if (is_float) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(spelling.data(), spelling.data() + spelling.size(), value);
+    // Beyond the range Python reads infinity or zero.
+    if (error == std::errc::result_out_of_range)
+      value = spelling.find("e-") == std::string_view::npos && spelling.find("E-") == std::string_view::npos ? HUGE_VAL
+                                                                                                             : 0.0;
+    return Value::floating(value);
+  }
+  int base = 10;
+  std::string_view digits = spelling;
+  if (digits.size() > 2 && digits[0] == '0') {
+    const char mark = static_cast<char>(digits[1] | 0x20);
+    base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+    if (base != 10) digits.remove_prefix(2);
+  }
+  std::int64_t small = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), small, base);
+  if (error == std::errc() && end == digits.data() + digits.size()) return Value::integer(small);
+  // The time to read digits grows with their square; Python has the same limit.
+  if (digits.size() > kMostDigitsOfInt) runtime.fail("Exceeds the limit (4300 digits) for integer string conversion");
+  std::optional<BigInt> big = BigInt::parse(digits, static_cast<unsigned>(base));
+  if (!big) runtime.fail("invalid integer");
+  return Value::big(runtime.heap.keep(*std::move(big)));
+}
+
 std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base) {
   const std::string plain = plain_number(text);
   text = plain;

@@ -38,7 +38,7 @@ constexpr std::array kOpNames = {
     "negative",
     "positive",
     "not",
-    "check_constant",
+    "undefined_number",
     "compare",
     "equals_string",
     "compare_chain",
@@ -99,6 +99,7 @@ std::string operands(const Program& program, const Instruction& instruction) {
     case Op::kLoadOuter: return number(instruction.a) + name(instruction.b) + " out" + number(instruction.small);
     case Op::kLoadName:
     case Op::kSetMember:
+    case Op::kUndefinedNumber:
     case Op::kGetAttr: return name(instruction.a);
     case Op::kSlotAttr:
     case Op::kResolveSlot:

@@ -48,10 +48,10 @@ enum class Op : std::uint8_t {
   kNegative,
   kPositive,
   kNot,
-  kCheckConstant,  // top is the value of a constant expression
-  kCompare,        // flag: Comparison
-  kEqualsString,   // a: literal, flag: 1 for !=; the constant is the right operand
-  kCompareChain,   // flag: Comparison; if it fails push false and jump to a, else push the right operand
+  kUndefinedNumber,  // a: name; fails in place of a constant that the reference cannot write
+  kCompare,          // flag: Comparison
+  kEqualsString,     // a: literal, flag: 1 for !=; the constant is the right operand
+  kCompareChain,     // flag: Comparison; if it fails push false and jump to a, else push the right operand
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
   kRequireDefined,  // fails if top is undefined: before the arguments of a method, which may fail themselves
   kCall,

@@ -176,6 +176,8 @@ class DepthGuard {
 // part of it.  `bytes` must outlive the render.
 [[nodiscard]] Value make_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal,
                                  text::ContextId context);
+// A number as the template spells it.
+[[nodiscard]] Value make_number(Runtime& runtime, std::string_view spelling, bool is_float);
 // Text that the template made (kComputed) under the current context; bytes are copied.
 [[nodiscard]] Value make_computed(Runtime& runtime, std::string_view bytes, text::PathId path = text::PathId::kNone);
 // A string with the bytes and runs of `text`: what a macro, set block or filter block wrote.
@@ -235,8 +237,6 @@ void set_attr(Runtime& runtime, const Value& target, std::string_view name, cons
 [[nodiscard]] Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right);
 [[nodiscard]] Value negate(Runtime& runtime, const Value& value);
 [[nodiscard]] Value positive(Runtime& runtime, const Value& value);
-// Fails if the value of a constant expression is or contains an infinity or NaN; see folding.h.
-void check_constant(Runtime& runtime, const Value& value);
 [[nodiscard]] bool compare(Runtime& runtime, CompareOp op, const Value& left, const Value& right);
 // The `~` operator over all operands at once.
 [[nodiscard]] Value concat(Runtime& runtime, std::span<const Value> values);

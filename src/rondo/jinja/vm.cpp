@@ -133,39 +133,6 @@ Value Vm::load(const Value& slot, std::uint32_t name) {
   return is_missing(slot) ? make_undefined(runtime_, program_.names[name]) : slot;
 }
 
-void Vm::push_number(const NumberConstant& number) {
-  const std::string& text = number.text;
-  if (number.is_float) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    // Beyond the range Python reads infinity or zero.
-    if (error == std::errc::result_out_of_range) {
-      value = text.find("e-") == std::string::npos && text.find("E-") == std::string::npos ? HUGE_VAL : 0.0;
-    }
-    push(Value::floating(value));
-    return;
-  }
-  unsigned base = 10;
-  std::string_view digits = text;
-  if (digits.size() > 2 && digits[0] == '0') {
-    const char mark = static_cast<char>(digits[1] | 0x20);
-    base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
-    if (base != 10) digits.remove_prefix(2);
-  }
-  std::int64_t small = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), small, static_cast<int>(base));
-  if (error == std::errc() && end == digits.data() + digits.size()) {
-    push(Value::integer(small));
-    return;
-  }
-  // The time to read digits grows with their square; Python has the same limit.
-  if (digits.size() > 4300) runtime_.fail("Exceeds the limit (4300 digits) for integer string conversion");
-  std::optional<BigInt> big = BigInt::parse(digits, base);
-  if (!big) runtime_.fail("invalid integer");
-  push(Value::big(runtime_.heap.keep(*std::move(big))));
-}
-
 // ---- values
 
 void Vm::grow_stack() {
@@ -440,8 +407,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); break;
       case Op::kPushInteger: push(Value::integer(static_cast<std::int32_t>(instruction.a))); break;
       case Op::kPushNumber:
-        push_number(program_.numbers[instruction.a]);
-        top = top_;
+        push(make_number(runtime_, program_.numbers[instruction.a].text, program_.numbers[instruction.a].is_float));
         break;
       case Op::kPushString: push(constant(instruction.a)); break;
       case Op::kPushUndefinedChoice:
@@ -555,7 +521,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       }
       case Op::kNegative: push(negate(runtime_, pop())); break;
       case Op::kPositive: push(positive(runtime_, pop())); break;
-      case Op::kCheckConstant: check_constant(runtime_, top[-1]); break;
+      case Op::kUndefinedNumber: runtime_.fail("name '" + program_.names[instruction.a] + "' is not defined");
       case Op::kNot: push(Value::boolean(!truthy(runtime_, pop()))); break;
       case Op::kCompare:
       case Op::kCompareChain: {

@@ -58,7 +58,6 @@ class Vm {
   Value run(Activation& activation, const Value* argument = nullptr);
   Value run_on_new_stack(Activation& activation, const Value* argument);
   // The instructions that are more than a few lines.
-  void push_number(const NumberConstant& number);
   [[nodiscard]] Value load(const Value& slot, std::uint32_t name);
   [[nodiscard]] Value variable(std::uint32_t name);
   void unpack(std::uint32_t count);
