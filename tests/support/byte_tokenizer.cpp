@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/utf8.h"
+#include "json/print.h"
 
 namespace rondo::test {
 namespace {
@@ -66,7 +67,7 @@ std::shared_ptr<const tokenizer::Tokenizer> byte_tokenizer(const std::vector<std
                                                            const std::string& eos) {
   model::TokenizerSource source;
   source.path = "byte tokenizer";
-  source.tokenizer_json = std::make_shared<json::Value>(byte_tokenizer_json(added_tokens));
+  source.tokenizer_json = std::make_shared<const std::string>(json::to_compact(byte_tokenizer_json(added_tokens)));
   json::Object config;
   if (!eos.empty()) config.set("eos_token", eos);
   source.tokenizer_config = std::make_shared<json::Value>(config);

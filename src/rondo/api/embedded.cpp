@@ -7,6 +7,8 @@
 
 #include "base/files.h"
 #include "engine/tiny_model.h"
+#include "json/parse.h"
+#include "json/print.h"
 #include "model/gguf.h"
 
 namespace rondo::api {
@@ -150,7 +152,9 @@ model::TokenizerSource with_special_tokens(model::TokenizerSource source, const 
     source.gguf = std::move(gguf);
     return source;
   }
-  json::Value document = *source.tokenizer_json;
+  Result<json::Value> parsed = json::parse(*source.tokenizer_json);
+  if (!parsed.ok() || !parsed.value().is_object()) return source;  // loading it says what is wrong
+  json::Value document = std::move(parsed).value();
   json::Value* added = document.as_object().find("added_tokens");
   if (added == nullptr || !added->is_array()) added = &document.as_object().set("added_tokens", json::Array{});
   std::int64_t next = 0;
@@ -173,7 +177,7 @@ model::TokenizerSource with_special_tokens(model::TokenizerSource source, const 
                                                 {"single_word", false},
                                                 {"normalized", false}});
   }
-  source.tokenizer_json = std::make_shared<const json::Value>(std::move(document));
+  source.tokenizer_json = std::make_shared<const std::string>(json::to_compact(document));
   return source;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "json/parse.h"
+#include "json/reader.h"
 
 namespace rondo::model {
 namespace {
@@ -30,16 +31,19 @@ Error failure(ErrorCode code, std::string message, const std::string& path) {
   return error;
 }
 
-Result<SharedJson> read_json(const std::string& path) {
-  Result<std::string> text = files::read(path);
-  if (!text.ok()) return text.error();
-  Result<json::Value> value = json::parse(text.value());
+Result<SharedJson> parse_json(const std::string& path, std::string_view text) {
+  Result<json::Value> value = json::parse(text);
   if (!value.ok()) {
     Error error = value.error();
     error.source = path;
     return error;
   }
   return SharedJson(std::make_shared<const json::Value>(std::move(value).value()));
+}
+
+Result<SharedJson> read_json(const std::string& path) {
+  Result<std::string> text = files::read(path);
+  return text.ok() ? parse_json(path, text.value()) : text.error();
 }
 
 // A null pointer if there is no such file.
@@ -172,7 +176,18 @@ TokenizerCode find_code(const std::string& folder) {
   return {};
 }
 
-// A tokenizer.json or a tekken.json, which differ in that the latter has a pattern and a list of tokens.
+// A tokenizer.json has an object `model`.  Mostly it is the last member, so that nothing large is read.
+bool has_model(std::string_view text) {
+  json::Reader in(text);
+  std::string_view key;
+  for (in.enter_object(); in.member(key);) {
+    if (key == "model" && in.peek() == '{') return true;
+    in.skip();
+  }
+  return false;
+}
+
+// A tekken.json has a pattern and a list of tokens.
 bool is_tekken(const json::Value& value) {
   const json::Value* config = value.find("config");
   const json::Value* vocab = value.find("vocab");
@@ -204,9 +219,16 @@ Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFi
   TokenizerSource source;
   const std::string folder = fs::path(path).parent_path().string();
   if (path.ends_with(".json")) {
-    Result<SharedJson> tokenizer = read_json(path);
-    if (!tokenizer.ok()) return tokenizer.error();
-    (is_tekken(*tokenizer.value()) ? source.tekken_json : source.tokenizer_json) = tokenizer.value();
+    Result<std::string> text = files::read(path);
+    if (!text.ok()) return text.error();
+    if (!has_model(text.value())) {
+      Result<SharedJson> tekken = parse_json(path, text.value());
+      if (!tekken.ok()) return tekken.error();
+      if (is_tekken(*tekken.value())) source.tekken_json = tekken.value();
+    }
+    if (source.tekken_json == nullptr) {
+      source.tokenizer_json = std::make_shared<const std::string>(std::move(text).value());
+    }
   } else {
     Result<std::string> bytes = files::read(path);
     if (!bytes.ok()) return bytes.error();
@@ -312,12 +334,15 @@ Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
 
 // A JSON file may be a tokenizer.json or a configuration with a chat template.
 Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
-  Result<SharedJson> value = read_json(path);
+  Result<std::string> text = files::read(path);
+  if (!text.ok()) return text.error();
+  const bool is_tokenizer = has_model(text.value());
+  // A tokenizer.json is too large to become a value; whether it is damaged shows when it is loaded.
+  Result<SharedJson> value = is_tokenizer ? SharedJson() : parse_json(path, text.value());
   if (!value.ok()) return value.error();
   ModelFiles found;
   found.path = path;
-  const json::Value* model = value.value()->find("model");
-  if ((model != nullptr && model->is_object()) || is_tekken(*value.value())) {
+  if (is_tokenizer || is_tekken(*value.value())) {
     const std::string folder = fs::path(path).parent_path().string();
     Result<SharedJson> config = read_optional_json(files::join(folder, "tokenizer_config.json"));
     if (!config.ok()) return config.error();

@@ -24,7 +24,7 @@ namespace rondo::model {
 // Where a tokenizer comes from; exactly one of the first five pointers is set.  What stands beside the file may add to it.
 struct TokenizerSource {
   std::string path;                                         // for messages
-  std::shared_ptr<const json::Value> tokenizer_json;        // the parsed tokenizer.json
+  std::shared_ptr<const std::string> tokenizer_json;        // the text of a tokenizer.json
   std::shared_ptr<const Gguf> gguf;                         // metadata of a GGUF file
   std::shared_ptr<const json::Value> tekken_json;           // the parsed tekken.json
   std::shared_ptr<const SentencePieceFile> sentence_piece;  // a SentencePiece model
@@ -51,7 +51,7 @@ struct ModelFiles {
 };
 
 // Everything found at `path`.  Fails with kNotFound (nothing there, or a folder with neither tokenizer nor template),
-// kJson (a JSON file is damaged) or kTokenizer (a GGUF file is damaged).
+// kJson (a JSON file is damaged; a tokenizer.json may turn out to be when it is loaded) or kTokenizer (a GGUF file is damaged).
 [[nodiscard]] Result<ModelFiles> load(const std::string& path);
 
 // Only what a tokenizer needs / only the chat template.  Fail with kNotFound when `path` has none.

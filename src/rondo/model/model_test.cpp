@@ -152,10 +152,12 @@ TEST_CASE("load: folder") {
   REQUIRE(files.value().templates.size() == 2);
   CHECK(files.value().templates[0].text == "J");
   CHECK(files.value().templates[1].name == "rag");
-  folder.put("tokenizer.json", "{\"model\": {");
+  folder.put("tokenizer.json", "{\"model\": ");
   CHECK(load_template_source(root).ok());
   CHECK(load(root).error().code == ErrorCode::kJson);
   CHECK(load(root).error().source.ends_with("tokenizer.json"));
+  folder.put("tokenizer.json", "{\"model\": {");
+  CHECK(*load(root).value().tokenizer->tokenizer_json == "{\"model\": {");
 }
 
 TEST_CASE("load: a folder with a tokenizer only") {

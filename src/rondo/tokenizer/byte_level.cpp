@@ -40,16 +40,31 @@ std::optional<unsigned char> to_byte(char32_t code_point) {
   return static_cast<unsigned char>(kTables.bytes[code_point]);
 }
 
+bool append_bytes(std::string_view text, std::string& out) {
+  const std::size_t before = out.size();
+  for (std::size_t at = 0; at < text.size();) {
+    // All characters of the alphabet take one or two bytes.
+    const auto lead = static_cast<unsigned char>(text[at]);
+    char32_t code = lead;
+    if (lead >= 0x80) {
+      const bool is_pair = (lead & 0xE0U) == 0xC0U && at + 1 < text.size() && utf8::is_continuation(text[at + 1]);
+      code = is_pair ? (lead & 0x1FU) << 6U | (static_cast<unsigned char>(text[at + 1]) & 0x3FU) : 0;
+    }
+    const auto byte = to_byte(code);
+    if (!byte || (lead >= 0x80 && code < 0x80)) {
+      out.resize(before);
+      return false;
+    }
+    out.push_back(static_cast<char>(*byte));
+    at += lead < 0x80 ? 1 : 2;
+  }
+  return true;
+}
+
 std::optional<std::string> to_bytes(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded decoded = utf8::decode(text, at);
-    const auto byte = decoded.valid ? to_byte(decoded.code_point) : std::nullopt;
-    if (!byte) return std::nullopt;
-    bytes.push_back(static_cast<char>(*byte));
-    at += decoded.size;
-  }
+  if (!append_bytes(text, bytes)) return std::nullopt;
   return bytes;
 }
 

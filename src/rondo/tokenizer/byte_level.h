@@ -14,6 +14,8 @@ namespace rondo::tokenizer::byte_level {
 
 // The bytes that `text` spells; nothing if a character of it is not of the alphabet.
 [[nodiscard]] std::optional<std::string> to_bytes(std::string_view text);
+// The same, appended to `out`; false, and nothing appended, if there are none.
+[[nodiscard]] bool append_bytes(std::string_view text, std::string& out);
 [[nodiscard]] std::string to_text(std::string_view bytes);
 
 }  // namespace rondo::tokenizer::byte_level

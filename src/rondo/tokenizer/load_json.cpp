@@ -1,6 +1,7 @@
 // Builds a tokenizer from a tokenizer.json.
 #include <algorithm>
 
+#include "json/reader.h"
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
@@ -22,11 +23,73 @@ std::optional<TokenId> config_token(const json::Value* config, std::string_view 
 }
 
 // Parts that the ids do not depend on here.
-void note_ignored(const json::Value& root, Tokenizer::State& state) {
+void note_ignored(const json::Object& root, Tokenizer::State& state) {
   for (const char* part : {"truncation", "padding"}) {
     const json::Value* value = root.find(part);
     if (value != nullptr && !value->is_null()) state.ignored.emplace_back(part);
   }
+}
+
+// Passes over one value.
+Bulk pass_over(json::Reader& in) {
+  Bulk bulk;
+  bulk.bracket = in.peek();
+  bulk.at = in.at();
+  std::string_view key;
+  if (bulk.bracket == '{') {
+    for (in.enter_object(); in.member(key); ++bulk.count) in.skip();
+  } else if (bulk.bracket == '[') {
+    for (in.enter_array(); in.element(); ++bulk.count) in.skip();
+  } else {
+    in.skip();
+  }
+  bulk.bytes = in.at() - bulk.at;
+  return bulk;
+}
+
+void read_model(json::Reader& in, ModelText& model) {
+  json::Object rest;
+  std::string_view key;
+  for (in.enter_object(); in.member(key);) {
+    if (key == "vocab" || key == "merges") {
+      (key == "vocab" ? model.vocab : model.merges) = pass_over(in);
+      continue;
+    }
+    const std::string name(key);
+    json::Value value;
+    if (in.value(value)) rest.set(name, std::move(value));
+  }
+  model.rest = std::move(rest);
+}
+
+// A tokenizer.json: `root` without the member "model", which stands for itself.
+struct Document {
+  json::Object root;
+  std::optional<ModelText> model;
+};
+
+Result<Document> read_document(std::string_view text) {
+  Document out;
+  json::Reader in(text);
+  std::string_view key;
+  for (in.enter_object(); in.member(key);) {
+    if (key == "model") {
+      out.model.reset();
+      if (in.peek() != '{') {
+        in.skip();
+        continue;
+      }
+      out.model.emplace();
+      out.model->file = text;
+      read_model(in, *out.model);
+      continue;
+    }
+    const std::string name(key);
+    json::Value value;
+    if (in.value(value)) out.root.set(name, std::move(value));
+  }
+  if (!in.finish()) return in.error();
+  return out;
 }
 
 }  // namespace
@@ -50,9 +113,11 @@ std::vector<TokenId> generation_ends(const json::Value* generation_config) {
 }
 
 Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source) {
-  const json::Value& root = *source.tokenizer_json;
-  const json::Value* model = root.find("model");
-  if (model == nullptr || !model->is_object()) return damaged("it has no object `model`");
+  Result<Document> document = read_document(*source.tokenizer_json);
+  if (!document.ok()) return document.error();
+  const json::Object& root = document.value().root;
+  const std::optional<ModelText>& model = document.value().model;
+  if (!model) return damaged("it has no object `model`");
   Result<PreTokenizer> pre_tokenizer = PreTokenizer::from_json(root.find("pre_tokenizer"));
   if (!pre_tokenizer.ok()) return pre_tokenizer.error();
   Result<Normalizer> normalizer = Normalizer::from_json(root.find("normalizer"));

@@ -1,6 +1,8 @@
 // Builds the vocabulary and the model that the member "model" of a tokenizer.json describes.
 #include <cmath>
+#include <set>
 
+#include "json/reader.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/json_score.h"
@@ -25,64 +27,160 @@ bool flag(const json::Value& description, std::string_view key) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
-// "a b" or ["a", "b"].
-std::optional<std::pair<std::string_view, std::string_view>> merge_parts(const json::Value& merge) {
-  if (merge.is_string()) {
-    const std::string_view text = merge.as_string();
-    const std::size_t space = text.find(' ');
-    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) return std::nullopt;
-    return std::pair(text.substr(0, space), text.substr(space + 1));
-  }
-  if (!merge.is_array() || merge.as_array().size() != 2) return std::nullopt;
-  const json::Array& parts = merge.as_array();
-  if (!parts[0].is_string() || !parts[1].is_string()) return std::nullopt;
-  return std::pair<std::string_view, std::string_view>(parts[0].as_string(), parts[1].as_string());
-}
-
-Status load_vocabulary(const json::Value& model, Vocabulary& vocabulary) {
-  const json::Value* vocab = model.find("vocab");
-  if (vocab == nullptr || !vocab->is_object()) return damaged("`model.vocab` is missing or no object");
-  vocabulary.reserve(vocab->as_object().size(), vocab->as_object().size() * 8);
-  std::size_t bytes = 0;
-  for (const json::Member& member : vocab->as_object()) {
-    const auto id = to_id(&member.value);
-    if (!id) return damaged("`model.vocab` gives the token `" + member.key + "` no usable id");
-    if (vocabulary.contains(*id)) return damaged("`model.vocab` gives the id " + std::to_string(*id) + " twice");
-    bytes += member.key.size();
-    if (bytes > kMaxPoolBytes) return damaged("`model.vocab` is too large");
-    vocabulary.add(member.key, *id);
-  }
-  return Done{};
-}
-
-Status load_merges(const json::Value& model, std::string_view prefix, const Vocabulary& vocabulary, Bpe& bpe) {
-  const json::Value* merges = model.find("merges");
-  if (merges == nullptr || !merges->is_array()) return damaged("`model.merges` is missing or no array");
-  bpe.reserve(merges->as_array().size());
-  std::uint32_t rank = 0;
-  for (const json::Value& merge : merges->as_array()) {
-    // Old files keep the first line of a merges file.
-    if (merge.is_string() && merge.as_string().starts_with("#version")) continue;
-    const auto parts = merge_parts(merge);
-    if (!parts) return damaged("merge " + std::to_string(rank) + " is no pair of tokens");
-    const auto left = vocabulary.find_text(parts->first);
-    const auto right = vocabulary.find_text(parts->second);
-    // The right part's prefix is not spelled out inside the whole; the reference cuts as many bytes, whatever they are.
-    const auto whole =
-        parts->second.size() < prefix.size()
-            ? std::nullopt
-            : vocabulary.find_text(std::string(parts->first) + std::string(parts->second.substr(prefix.size())));
-    if (!left || !right || !whole) {
-      return damaged("merge " + std::to_string(rank) + " (`" + std::string(parts->first) + "`, `" +
-                     std::string(parts->second) + "`) names a token that is not in the vocabulary");
+// A damaged document was reported before, so what the reader dislikes is only a value of another kind.
+Status load_vocabulary(const ModelText& model, Vocabulary& vocabulary) {
+  if (!model.vocab || model.vocab->bracket != '{') return damaged("`model.vocab` is missing or no object");
+  if (model.vocab->bytes > kMaxPoolBytes) return damaged("`model.vocab` is too large");
+  vocabulary.let_last_count();
+  vocabulary.begin_bulk(model.vocab->count, model.vocab->bytes);
+  json::Reader in(model.file, model.vocab->at);
+  std::string_view token;
+  for (in.enter_object(); in.member(token);) {
+    std::int64_t id = -1;
+    if (!in.integer(id) || id < 0 || id > kMaxId) {
+      return damaged("`model.vocab` gives the token `" + std::string(token) + "` no usable id");
     }
-    bpe.add_merge(*left, *right, rank++, *whole, true);
+    const auto known = static_cast<TokenId>(id);
+    if (vocabulary.contains(known)) return damaged("`model.vocab` gives the id " + std::to_string(id) + " twice");
+    vocabulary.add(token, known);
   }
+  vocabulary.end_bulk();
   return Done{};
 }
 
-Status load_bpe(const json::Value& model, Tokenizer::State& state) {
-  if (Status status = load_vocabulary(model, state.vocabulary); !status.ok()) return status;
+// "a b" or ["a", "b"].
+bool read_merge(json::Reader& in, std::string& left, std::string& right) {
+  std::string_view text;
+  if (in.peek() == '"') {
+    if (!in.string(text)) return false;
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) return false;
+    left = text.substr(0, space);
+    right = text.substr(space + 1);
+    return true;
+  }
+  if (!in.enter_array() || !in.element() || !in.string(text)) return false;
+  left = text;
+  if (!in.element() || !in.string(text)) return false;
+  right = text;
+  return !in.element() && !in.failed();
+}
+
+// Merges on their way into the model, some dozens at once.
+class MergeBatch {
+ public:
+  // `prefix` is what the second part of a merge begins with and the whole does not.
+  MergeBatch(const Vocabulary& vocabulary, std::string_view prefix, Bpe& bpe)
+      : vocabulary_(vocabulary), prefix_(prefix), bpe_(bpe) {}
+
+  [[nodiscard]] Status add(std::string_view left, std::string_view right) {
+    merges_.push_back({keep(left), keep(right)});
+    return merges_.size() < kTogether ? Status(Done{}) : flush();
+  }
+
+  [[nodiscard]] Status flush() {
+    wanted_.clear();
+    for (const Merge& merge : merges_) {
+      const std::string_view left = view(merge.left);
+      const std::string_view right = view(merge.right);
+      wanted_.insert(wanted_.end(), {left, right, std::string_view(left.data(), left.size() + right.size())});
+    }
+    ids_.resize(wanted_.size());
+    vocabulary_.find_many(wanted_, ids_);
+    for (std::size_t i = 0; i < merges_.size(); ++i) {
+      const bool is_spelled = merges_[i].left.is_spelled || merges_[i].right.is_spelled || !prefix_.empty();
+      const TokenId* ids = is_spelled ? find_spelled(merges_[i], &ids_[3 * i]) : &ids_[3 * i];
+      if (ids[0] < 0 || ids[1] < 0 || ids[2] < 0) return unknown(merges_[i]);
+      bpe_.add_merge(ids[0], ids[1], rank_++, ids[2], true);
+    }
+    merges_.clear();
+    texts_.clear();
+    return Done{};
+  }
+
+  [[nodiscard]] std::size_t count() const { return rank_ + merges_.size(); }
+
+ private:
+  static constexpr std::size_t kTogether = 64;
+
+  struct Text {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool is_spelled = false;  // byte-level vocabulary, and no bytes that the text could spell
+  };
+  struct Merge {
+    Text left;
+    Text right;
+  };
+
+  Text keep(std::string_view text) {
+    Text kept;
+    kept.begin = texts_.size();
+    if (!vocabulary_.is_byte_level() || !byte_level::append_bytes(text, texts_)) {
+      texts_ += text;
+      kept.is_spelled = vocabulary_.is_byte_level();
+    }
+    kept.end = texts_.size();
+    return kept;
+  }
+
+  [[nodiscard]] std::string_view view(Text text) const {
+    return std::string_view(texts_).substr(text.begin, text.end - text.begin);
+  }
+  [[nodiscard]] std::string spelling(Text text) const {
+    return vocabulary_.is_byte_level() && !text.is_spelled ? byte_level::to_text(view(text)) : std::string(view(text));
+  }
+
+  const TokenId* find_spelled(const Merge& merge, TokenId* ids) const {
+    const std::string left = spelling(merge.left);
+    const std::string right = spelling(merge.right);
+    ids[0] = vocabulary_.find_text(left).value_or(-1);
+    ids[1] = vocabulary_.find_text(right).value_or(-1);
+    // The reference cuts as many bytes as the prefix has, whatever they are.
+    ids[2] =
+        right.size() < prefix_.size() ? -1 : vocabulary_.find_text(left + right.substr(prefix_.size())).value_or(-1);
+    return ids;
+  }
+
+  [[nodiscard]] Error unknown(const Merge& merge) const {
+    return damaged("`model.merges[" + std::to_string(rank_) + "]` (`" + spelling(merge.left) + "`, `" +
+                   spelling(merge.right) + "`) names a token that is not in the vocabulary");
+  }
+
+  const Vocabulary& vocabulary_;
+  std::string_view prefix_;
+  Bpe& bpe_;
+  std::uint32_t rank_ = 0;
+  std::string texts_;  // of `merges_`: left and right parts side by side
+  std::vector<Merge> merges_;
+  std::vector<std::string_view> wanted_;
+  std::vector<TokenId> ids_;
+};
+
+Status load_merges(const ModelText& model, std::string_view prefix, const Vocabulary& vocabulary, Bpe& bpe) {
+  if (!model.merges || model.merges->bracket != '[') return damaged("`model.merges` is missing or no array");
+  bpe.reserve(model.merges->count);
+  json::Reader in(model.file, model.merges->at);
+  MergeBatch batch(vocabulary, prefix, bpe);
+  std::string left;
+  std::string right;
+  for (in.enter_array(); in.element();) {
+    // Old files keep the first line of a merges file.
+    if (in.peek() == '"' && model.file.substr(in.at()).starts_with("\"#version")) {
+      in.skip();
+      continue;
+    }
+    if (!read_merge(in, left, right)) {
+      return damaged("`model.merges[" + std::to_string(batch.count()) + "]` is no pair of tokens");
+    }
+    if (Status status = batch.add(left, right); !status.ok()) return status;
+  }
+  return batch.flush();
+}
+
+Status load_bpe(const ModelText& source, Tokenizer::State& state) {
+  const json::Value& model = source.rest;
+  if (Status status = load_vocabulary(source, state.vocabulary); !status.ok()) return status;
   BpeOptions options;
   options.ignore_merges = flag(model, "ignore_merges");
   options.byte_fallback = flag(model, "byte_fallback");
@@ -93,42 +191,42 @@ Status load_bpe(const json::Value& model, Tokenizer::State& state) {
   const json::Value* dropout = model.find("dropout");
   if (dropout != nullptr && dropout->to_double().value_or(0) != 0) state.ignored.emplace_back("dropout");
   auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
-  Status status = load_merges(model, options.prefix, state.vocabulary, *bpe);
+  Status status = load_merges(source, options.prefix, state.vocabulary, *bpe);
   state.model = std::move(bpe);
   return status;
 }
 
 // A list of [token, score]; ids are places.
-Status load_scored(const json::Value& model, Vocabulary& vocabulary, std::vector<double>& scores) {
-  const json::Value* vocab = model.find("vocab");
-  if (vocab == nullptr || !vocab->is_array()) return damaged("`model.vocab` is missing or no array");
-  const json::Array& list = vocab->as_array();
-  if (list.size() > static_cast<std::size_t>(kMaxId)) return damaged("`model.vocab` is too large");
-  vocabulary.reserve(list.size(), list.size() * 8);
-  scores.assign(list.size(), 0.0);
-  std::size_t bytes = 0;
-  // From the back, since of equal tokens the last one counts.
-  for (std::size_t place = list.size(); place-- > 0;) {
-    const json::Value& entry = list[place];
-    const bool is_pair = entry.is_array() && entry.as_array().size() == 2 && entry.as_array()[0].is_string();
-    if (!is_pair || !entry.as_array()[1].is_number()) {
-      return damaged("`model.vocab[" + std::to_string(place) + "]` is no pair of a token and a score");
-    }
-    const std::string& token = entry.as_array()[0].as_string();
-    bytes += token.size();
-    if (bytes > kMaxPoolBytes) return damaged("`model.vocab` is too large");
-    vocabulary.add(token, static_cast<TokenId>(place));
-    scores[place] = json_score(entry.as_array()[1].number());
-    if (!std::isfinite(scores[place])) {
+Status load_scored(const ModelText& model, Vocabulary& vocabulary, std::vector<double>& scores) {
+  if (!model.vocab || model.vocab->bracket != '[') return damaged("`model.vocab` is missing or no array");
+  if (model.vocab->count > static_cast<std::size_t>(kMaxId) || model.vocab->bytes > kMaxPoolBytes) {
+    return damaged("`model.vocab` is too large");
+  }
+  vocabulary.let_last_count();
+  vocabulary.begin_bulk(model.vocab->count, model.vocab->bytes);
+  scores.reserve(model.vocab->count);
+  json::Reader in(model.file, model.vocab->at);
+  for (in.enter_array(); in.element();) {
+    std::string_view token;
+    std::string_view score;
+    const auto place = static_cast<TokenId>(scores.size());
+    bool is_pair = in.enter_array() && in.element() && in.string(token);
+    if (is_pair) vocabulary.add(token, place);
+    is_pair = is_pair && in.element() && in.number(score) && !in.element() && !in.failed();
+    if (!is_pair) return damaged("`model.vocab[" + std::to_string(place) + "]` is no pair of a token and a score");
+    scores.push_back(json_score(score));
+    if (!std::isfinite(scores.back())) {
       return damaged("the score of `model.vocab[" + std::to_string(place) + "]` is out of range");
     }
   }
+  vocabulary.end_bulk();
   return Done{};
 }
 
-Status load_unigram(const json::Value& model, Tokenizer::State& state) {
+Status load_unigram(const ModelText& source, Tokenizer::State& state) {
+  const json::Value& model = source.rest;
   std::vector<double> scores;
-  if (Status status = load_scored(model, state.vocabulary, scores); !status.ok()) return status;
+  if (Status status = load_scored(source, state.vocabulary, scores); !status.ok()) return status;
   UnigramOptions options;
   options.byte_fallback = flag(model, "byte_fallback");
   if (const json::Value* unknown = model.find("unk_id"); unknown != nullptr && !unknown->is_null()) {
@@ -147,8 +245,9 @@ std::optional<TokenId> unknown_word(const json::Value& model, const Vocabulary& 
   return text ? vocabulary.find_text(*text) : std::nullopt;
 }
 
-Status load_word_piece(const json::Value& model, Tokenizer::State& state) {
-  if (Status status = load_vocabulary(model, state.vocabulary); !status.ok()) return status;
+Status load_word_piece(const ModelText& source, Tokenizer::State& state) {
+  const json::Value& model = source.rest;
+  if (Status status = load_vocabulary(source, state.vocabulary); !status.ok()) return status;
   WordPieceOptions options;
   const auto prefix = model.find_string("continuing_subword_prefix");
   const json::Value* longest = model.find("max_input_chars_per_word");
@@ -162,45 +261,47 @@ Status load_word_piece(const json::Value& model, Tokenizer::State& state) {
   return Done{};
 }
 
-Status load_word_level(const json::Value& model, Tokenizer::State& state) {
-  if (Status status = load_vocabulary(model, state.vocabulary); !status.ok()) return status;
+Status load_word_level(const ModelText& source, Tokenizer::State& state) {
+  const json::Value& model = source.rest;
+  if (Status status = load_vocabulary(source, state.vocabulary); !status.ok()) return status;
   state.model = std::make_unique<WordLevel>(state.vocabulary, unknown_word(model, state.vocabulary));
   return Done{};
 }
 
 // Old files do not name the kind; their members tell, in this order.
-std::string_view kind_of(const json::Value& model) {
-  if (const auto type = model.find_string("type")) return *type;
-  if (model.find("merges") != nullptr) return "BPE";
-  if (model.find("max_input_chars_per_word") != nullptr) return "WordPiece";
-  const json::Value* vocab = model.find("vocab");
-  if (vocab != nullptr && vocab->is_array()) return "Unigram";
-  return model.find("unk_token") != nullptr ? "WordLevel" : "of no kind";
+std::string_view kind_of(const ModelText& model) {
+  if (const auto type = model.rest.find_string("type")) return *type;
+  if (model.merges) return "BPE";
+  if (model.rest.find("max_input_chars_per_word") != nullptr) return "WordPiece";
+  if (model.vocab && model.vocab->bracket == '[') return "Unigram";
+  return model.rest.find("unk_token") != nullptr ? "WordLevel" : "of no kind";
 }
 
 }  // namespace
 
-bool can_work_on_bytes(const json::Value& model) {
+bool can_work_on_bytes(const ModelText& model) {
   const std::string_view kind = kind_of(model);
   if (kind == "WordLevel") return true;
   // Prefixes and suffixes are text beside the spelling.
   if (kind == "WordPiece") return false;
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    if (!model.find_string(key).value_or("").empty()) return false;
+    if (!model.rest.find_string(key).value_or("").empty()) return false;
   }
-  if (!flag(model, "byte_fallback")) return true;
+  if (!flag(model.rest, "byte_fallback")) return true;
   // What falls back are the bytes of the spelling, unless every byte has a token anyway.
-  const json::Value* vocab = model.find("vocab");
-  if (vocab == nullptr || !vocab->is_object()) return false;
-  std::size_t found = 0;
-  for (const json::Member& member : vocab->as_object()) {
-    const bool may_be_byte = member.key.size() <= 2 && !member.key.empty();
-    if (may_be_byte && byte_level::to_bytes(member.key).value_or("").size() == 1) ++found;
+  if (!model.vocab || model.vocab->bracket != '{') return false;
+  std::set<std::string> found;
+  json::Reader in(model.file, model.vocab->at);
+  std::string_view token;
+  for (in.enter_object(); in.member(token);) {
+    std::string bytes;
+    if (token.size() <= 2 && byte_level::append_bytes(token, bytes) && bytes.size() == 1) found.insert(bytes);
+    in.skip();
   }
-  return found == 256;
+  return found.size() == 256;
 }
 
-Status load_model(const json::Value& model, Tokenizer::State& state) {
+Status load_model(const ModelText& model, Tokenizer::State& state) {
   const std::string_view kind = kind_of(model);
   if (kind == "BPE") return load_bpe(model, state);
   if (kind == "Unigram") return load_unigram(model, state);

@@ -78,8 +78,24 @@ struct Tokenizer::State {
 
 constexpr TokenId kMaxId = 1 << 22;  // far above every vocabulary; keeps tables small
 
-// Fills vocabulary and model from the member "model" of a tokenizer.json.  Fails with kTokenizer.
-[[nodiscard]] Status load_model(const json::Value& model, Tokenizer::State& state);
+// A member of `model` that is too large to become a value: where it stands in the file and what it holds.
+struct Bulk {
+  std::size_t at = 0;     // byte of the text
+  char bracket = 0;       // its first byte
+  std::size_t count = 0;  // members or elements
+  std::size_t bytes = 0;  // that it takes in the file
+};
+
+// The member "model" of a tokenizer.json.
+struct ModelText {
+  std::string_view file;
+  json::Value rest;  // an object of all members but the following
+  std::optional<Bulk> vocab;
+  std::optional<Bulk> merges;
+};
+
+// Fills vocabulary and model.  Fails with kTokenizer.
+[[nodiscard]] Status load_model(const ModelText& model, Tokenizer::State& state);
 // Fills `added` from the members "added_tokens" of a tokenizer.json and "added_tokens_decoder" of a tokenizer_config.json,
 // either of which may be null.  REQUIRES: the vocabulary is complete.  Fails with kTokenizer.
 [[nodiscard]] Status load_added(const json::Value* list, const json::Value* config, Tokenizer::State& state);
@@ -87,7 +103,7 @@ constexpr TokenId kMaxId = 1 << 22;  // far above every vocabulary; keeps tables
 // kTokenizer.
 [[nodiscard]] Status load_processor(const json::Value* processor, Tokenizer::State& state);
 // Whether a vocabulary of the byte-level alphabet may be kept as bytes: nothing in the model tells the two apart.
-[[nodiscard]] bool can_work_on_bytes(const json::Value& model);
+[[nodiscard]] bool can_work_on_bytes(const ModelText& model);
 // A number that can be an id, else nothing; nullptr is allowed.
 [[nodiscard]] std::optional<TokenId> to_id(const json::Value* value);
 // Ids named by "eos_token_id" of a generation_config.json, which is an integer or a list.

@@ -1,17 +1,14 @@
 #include <doctest/doctest.h>
 
-#include "json/parse.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::tokenizer {
 namespace {
 
 std::shared_ptr<const Tokenizer> make(const std::string& text) {
-  Result<json::Value> value = json::parse(text);
-  REQUIRE(value.ok());
   model::TokenizerSource source;
   source.path = "tokenizer.json";
-  source.tokenizer_json = std::make_shared<const json::Value>(std::move(value).value());
+  source.tokenizer_json = std::make_shared<const std::string>(text);
   Result<std::shared_ptr<const Tokenizer>> tokenizer = Tokenizer::load(source);
   if (!tokenizer.ok()) FAIL(tokenizer.error().to_string());
   return tokenizer.value();
@@ -132,11 +129,30 @@ TEST_CASE("normalizers and pre-tokenizers, seen through single characters") {
   CHECK(show(with(meta)->encode("a a", {})) == "9[0,1)9[1,3)");
 }
 
+TEST_CASE("a damaged file says where") {
+  model::TokenizerSource source;
+  source.tokenizer_json = std::make_shared<const std::string>("{\n \"model\": {\"vocab\": {\"a\": 0,}}}");
+  const auto tokenizer = Tokenizer::load(source);
+  REQUIRE_FALSE(tokenizer.ok());
+  CHECK(tokenizer.error().code == ErrorCode::kJson);
+  CHECK(tokenizer.error().message == "expected a key in double quotes, found `}`");
+  CHECK(tokenizer.error().line == 2);
+  CHECK(tokenizer.error().column == 29);
+}
+
+TEST_CASE("members stand in any order, and of equal ones the last counts") {
+  const auto tokenizer = make(R"({"model": {"merges": ["a b", "a c"], "vocab": {"x": 0}, "vocab":
+    {"a": 9, "b": 1, "ab": 2, "c": 3, "\u0061c": 4, "a": 0}, "type": "BPE"}, "model": 1, "decoder": {"type": "Fuse"},
+    "model": {"merges": ["#version: 0.2", "a b", ["a", "c"]], "vocab": {"a": 9, "b": 1, "ab": 2, "c": 3, "\u0061c": 4,
+    "a": 0}}})");
+  CHECK(tokenizer->encode_ids("abaca", {}) == std::vector<TokenId>{2, 4, 0});
+}
+
 TEST_CASE("what is not supported says so") {
   const auto error = [](const std::string& text) {
     model::TokenizerSource source;
     source.path = "t.json";
-    source.tokenizer_json = std::make_shared<const json::Value>(json::parse(text).value());
+    source.tokenizer_json = std::make_shared<const std::string>(text);
     const auto tokenizer = Tokenizer::load(source);
     REQUIRE_FALSE(tokenizer.ok());
     CHECK(tokenizer.error().code == ErrorCode::kTokenizer);
@@ -145,6 +161,13 @@ TEST_CASE("what is not supported says so") {
   };
   CHECK(error(R"({"model": {"type": "Trie"}})").find("`Trie` is not known") != std::string::npos);
   CHECK(error(R"({"model": {"type": "Unigram", "vocab": [["a", 1], ["b"]]}})").find("`model.vocab[1]`") !=
+        std::string::npos);
+  CHECK(error(R"({"model": [1]})").find("no object `model`") != std::string::npos);
+  CHECK(error(R"({"model": {"vocab": {"a": "b"}, "merges": []}})").find("gives the token `a` no usable id") !=
+        std::string::npos);
+  CHECK(error(R"({"model": {"vocab": {"a": 0}, "merges": [["a", "b", "c"]]}})").find("`model.merges[0]` is no pair") !=
+        std::string::npos);
+  CHECK(error(R"({"model": {"type": "Unigram", "vocab": [["a", "b"]]}})").find("`model.vocab[0]` is no pair") !=
         std::string::npos);
   CHECK(error(R"({})").find("no object `model`") != std::string::npos);
   CHECK(error(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}})").find("not in the vocabulary") !=

@@ -1,99 +1,198 @@
 #include "tokenizer/vocabulary.h"
 
-#include <functional>
+#include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "tokenizer/byte_level.h"
 
 namespace rondo::tokenizer {
 namespace {
 
-std::uint64_t hash_of(std::string_view bytes) { return std::hash<std::string_view>{}(bytes); }
-
+constexpr std::size_t kTogether = 32;  // tokens whose memory is asked for together
 constexpr std::uint64_t kHigh = 0xFFFFFFFF00000000U;
+
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  const Wide product = static_cast<Wide>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
+template <typename Word>
+std::uint64_t load(const char* from) {
+  Word word = 0;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// Tokens are short: one multiplication for 16 bytes.  Not for tables that others fill: whoever brings a vocabulary can
+// make his own loading slow by colliding tokens, and nobody else's.
+std::uint64_t hash_of(std::string_view bytes) {
+  constexpr std::uint64_t kFirst = 0xA0761D6478BD642FU;
+  constexpr std::uint64_t kSecond = 0xE7037ED1A0B428DBU;
+  const char* at = bytes.data();
+  std::size_t left = bytes.size();
+  std::uint64_t state = kFirst ^ left;
+  for (; left > 16; left -= 16, at += 16)
+    state = mix(load<std::uint64_t>(at) ^ state, load<std::uint64_t>(at + 8) ^ kSecond);
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  if (left >= 8) {
+    a = load<std::uint64_t>(at);
+    b = load<std::uint64_t>(at + left - 8);
+  } else if (left >= 4) {
+    a = load<std::uint32_t>(at);
+    b = load<std::uint32_t>(at + left - 4);
+  } else if (left > 0) {
+    a = load<std::uint8_t>(at) << 16U | load<std::uint8_t>(at + left / 2) << 8U | load<std::uint8_t>(at + left - 1);
+  }
+  return mix(a ^ state, b ^ kSecond);
+}
 
 }  // namespace
 
 void Vocabulary::reserve(std::size_t count, std::size_t bytes) {
   entries_.reserve(count);
   pool_.reserve(bytes);
+  std::size_t slots = 1024;
+  while (slots * 2 < count * 3) slots *= 2;
+  if (slots > slots_.size()) grow(slots);
+}
+
+Vocabulary::Entry& Vocabulary::make_entry(TokenId id) {
+  if (at(id) >= entries_.size()) entries_.resize(at(id) + 1);
+  Entry& entry = entries_[at(id)];
+  entry.offset = static_cast<std::uint32_t>(pool_.size());
+  entry.used = 1;
+  ++count_;
+  return entry;
 }
 
 void Vocabulary::add(std::string_view text, TokenId id, bool searchable) {
-  if (at(id) >= entries_.size()) entries_.resize(at(id) + 1);
-  Entry& entry = entries_[at(id)];
-  std::optional<std::string> decoded;
-  if (byte_level_) decoded = byte_level::to_bytes(text);
-  const std::string_view bytes = decoded ? std::string_view(*decoded) : text;
-  entry.offset = static_cast<std::uint32_t>(pool_.size());
-  entry.size = static_cast<std::uint32_t>(bytes.size()) & 0x3FFFFFFFU;
-  entry.used = 1;
-  entry.odd = byte_level_ && !decoded ? 1U : 0U;
-  pool_.append(bytes);
-  ++count_;
-  if (entry.odd != 0 || !searchable) {
-    hidden_.emplace(text, id);
+  Entry& entry = make_entry(id);
+  if (!byte_level_ || !byte_level::append_bytes(text, pool_)) {
+    pool_.append(text);
+    entry.odd = byte_level_ ? 1U : 0U;
+  }
+  entry.size = static_cast<std::uint32_t>(pool_.size() - entry.offset) & 0x3FFFFFFFU;
+  if (entry.odd == 0 && searchable) return index(id);
+  if (last_counts_) {
+    hidden_.insert_or_assign(std::string(text), id);
   } else {
-    index(id);
+    hidden_.emplace(text, id);
   }
 }
 
 void Vocabulary::add_bytes(std::string_view bytes, TokenId id) {
-  if (at(id) >= entries_.size()) entries_.resize(at(id) + 1);
-  Entry& entry = entries_[at(id)];
-  entry.offset = static_cast<std::uint32_t>(pool_.size());
-  entry.size = static_cast<std::uint32_t>(bytes.size()) & 0x3FFFFFFFU;
-  entry.used = 1;
+  Entry& entry = make_entry(id);
   pool_.append(bytes);
-  ++count_;
+  entry.size = static_cast<std::uint32_t>(bytes.size()) & 0x3FFFFFFFU;
   index(id);
 }
 
-void Vocabulary::grow() {
-  std::vector<std::uint64_t> old(slots_.empty() ? 1024 : slots_.size() * 2);
+void Vocabulary::grow(std::size_t slots) {
+  std::vector<std::uint64_t> old(slots);
   old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;
   for (const std::uint64_t slot : old) {
     if (slot == 0) continue;
-    const auto id = static_cast<TokenId>((slot & ~kHigh) - 1);
-    std::size_t to = hash_of(bytes(id)) & mask;
+    std::size_t to = hash_of(bytes(static_cast<TokenId>((slot & ~kHigh) - 1))) & mask;
     while (slots_[to] != 0) to = (to + 1) & mask;
     slots_[to] = slot;
   }
 }
 
-void Vocabulary::index(TokenId id) {
-  if (find(bytes(id))) return;
-  if ((indexed_ + 1) * 2 > slots_.size()) grow();
-  ++indexed_;
-  const std::uint64_t hash = hash_of(bytes(id));
+std::size_t Vocabulary::slot_of(std::string_view wanted, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t to = hash & mask;
-  while (slots_[to] != 0) to = (to + 1) & mask;
-  slots_[to] = (hash & kHigh) | (static_cast<std::uint64_t>(id) + 1);
+  for (; slots_[to] != 0; to = (to + 1) & mask) {
+    if ((slots_[to] & kHigh) != (hash & kHigh)) continue;
+    if (bytes(static_cast<TokenId>((slots_[to] & ~kHigh) - 1)) == wanted) break;
+  }
+  return to;
 }
 
-std::optional<TokenId> Vocabulary::find(std::string_view bytes_wanted) const {
-  if (slots_.empty()) return std::nullopt;
-  const std::uint64_t hash = hash_of(bytes_wanted);
+void Vocabulary::begin_bulk(std::size_t count, std::size_t bytes) {
+  reserve(count, bytes);
+  is_bulk_ = true;
+}
+
+void Vocabulary::end_bulk() {
+  flush();
+  is_bulk_ = false;
+  pool_.shrink_to_fit();
+}
+
+void Vocabulary::index(TokenId id) {
+  if ((indexed_ + pending_.size() + 1) * 3 > slots_.size() * 2) grow(slots_.empty() ? 1024 : slots_.size() * 2);
+  const Pending token = {id, hash_of(bytes(id))};
+  if (!is_bulk_) return enter(token);
+  __builtin_prefetch(&slots_[token.hash & (slots_.size() - 1)], 1);
+  pending_.push_back(token);
+  if (pending_.size() == kTogether) flush();
+}
+
+void Vocabulary::flush() {
+  for (const Pending& token : pending_) enter(token);
+  pending_.clear();
+}
+
+void Vocabulary::enter(Pending token) {
+  std::uint64_t& slot = slots_[slot_of(bytes(token.id), token.hash)];
+  if (slot != 0 && !last_counts_) return;
+  if (slot == 0) ++indexed_;
+  slot = (token.hash & kHigh) | (static_cast<std::uint64_t>(token.id) + 1);
+}
+
+void Vocabulary::find_many(std::span<const std::string_view> wanted, std::span<TokenId> ids) const {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t to = hash & mask; slots_[to] != 0; to = (to + 1) & mask) {
-    if ((slots_[to] & kHigh) != (hash & kHigh)) continue;
-    const auto id = static_cast<TokenId>((slots_[to] & ~kHigh) - 1);
-    if (bytes(id) == bytes_wanted) return id;
+  std::array<std::uint64_t, kTogether> hashes;
+  while (!wanted.empty() && !slots_.empty()) {
+    const std::size_t count = std::min(wanted.size(), kTogether);
+    for (std::size_t i = 0; i < count; ++i) {
+      hashes[i] = hash_of(wanted[i]);
+      __builtin_prefetch(&slots_[hashes[i] & mask]);
+    }
+    // The first token whose hash agrees is almost always the right one.
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t to = hashes[i] & mask;
+      while (slots_[to] != 0 && (slots_[to] & kHigh) != (hashes[i] & kHigh)) to = (to + 1) & mask;
+      ids[i] = static_cast<TokenId>(slots_[to] & ~kHigh) - 1;
+      if (ids[i] >= 0) __builtin_prefetch(&entries_[at(ids[i])]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (ids[i] >= 0) __builtin_prefetch(pool_.data() + entries_[at(ids[i])].offset);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (ids[i] >= 0 && bytes(ids[i]) != wanted[i]) ids[i] = find(wanted[i]).value_or(-1);
+    }
+    wanted = wanted.subspan(count);
+    ids = ids.subspan(count);
   }
-  return std::nullopt;
+  std::fill(ids.begin(), ids.end(), -1);
+}
+
+std::optional<TokenId> Vocabulary::find(std::string_view wanted) const {
+  if (slots_.empty()) return std::nullopt;
+  const std::uint64_t slot = slots_[slot_of(wanted, hash_of(wanted))];
+  if (slot == 0) return std::nullopt;
+  return static_cast<TokenId>((slot & ~kHigh) - 1);
 }
 
 std::optional<TokenId> Vocabulary::find_text(std::string_view text) const {
-  if (const auto hidden = hidden_.find(std::string(text)); hidden != hidden_.end()) return hidden->second;
+  if (!hidden_.empty()) {
+    if (const auto hidden = hidden_.find(std::string(text)); hidden != hidden_.end()) return hidden->second;
+  }
   if (!byte_level_) return find(text);
-  const auto decoded = byte_level::to_bytes(text);
-  return decoded ? find(*decoded) : std::nullopt;
+  std::string bytes;
+  if (!byte_level::append_bytes(text, bytes)) return std::nullopt;
+  return find(bytes);
 }
 
 std::string_view Vocabulary::bytes(TokenId id) const {
   const Entry& entry = entries_[at(id)];
-  return std::string_view(pool_).substr(entry.offset, entry.size);
+  return {pool_.data() + entry.offset, entry.size};
 }
 
 std::string Vocabulary::text(TokenId id) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,9 +19,15 @@ class Vocabulary {
  public:
   explicit Vocabulary(bool byte_level) : byte_level_(byte_level) {}
 
+  // Room for so many tokens with so many bytes in all.
   void reserve(std::size_t count, std::size_t bytes);
+  // Of what is added from now on nothing is found before end_bulk(), and adding is faster.  Also reserves.
+  void begin_bulk(std::size_t count, std::size_t bytes);
+  void end_bulk();
+  // Of two tokens with the same text the last one is found, not the first.
+  void let_last_count() { last_counts_ = true; }
   // Adds the token that the file spells `text`.  `searchable`: text can become this token by merging.
-  // REQUIRES: 0 <= id, id is new.  Of two tokens with the same text the first is found.
+  // REQUIRES: 0 <= id, id is new.
   void add(std::string_view text, TokenId id, bool searchable = true);
 
   // The same for a token whose bytes are known.  REQUIRES: is_byte_level().
@@ -28,6 +35,9 @@ class Vocabulary {
 
   // The token that text with these bytes can become.
   [[nodiscard]] std::optional<TokenId> find(std::string_view bytes) const;
+  // The same for many at once, which is faster: memory is asked for them together.  -1 for what is no token.
+  // REQUIRES: ids.size() == wanted.size().
+  void find_many(std::span<const std::string_view> wanted, std::span<TokenId> ids) const;
   // The token that the file spells `text`.
   [[nodiscard]] std::optional<TokenId> find_text(std::string_view text) const;
 
@@ -47,15 +57,27 @@ class Vocabulary {
     std::uint32_t odd : 1 = 0;  // byte-level vocabulary, but not spelled in its alphabet: kept as spelled
   };
   static std::size_t at(TokenId id) { return static_cast<std::size_t>(id); }
+  Entry& make_entry(TokenId id);
+  struct Pending {
+    TokenId id = 0;
+    std::uint64_t hash = 0;
+  };
   void index(TokenId id);
-  void grow();
+  void enter(Pending token);
+  void flush();
+  void grow(std::size_t slots);
+  // Where the token with these bytes is, or would be.  REQUIRES: there is a free slot.
+  [[nodiscard]] std::size_t slot_of(std::string_view bytes, std::uint64_t hash) const;
 
   bool byte_level_;
+  bool last_counts_ = false;
   std::size_t count_ = 0;
   std::string pool_;
   std::vector<Entry> entries_;
   std::vector<std::uint64_t> slots_;  // open addressing: high half of the hash, then id + 1; 0 is free
   std::size_t indexed_ = 0;
+  std::vector<Pending> pending_;  // added in bulk and not yet in a slot
+  bool is_bulk_ = false;
   std::unordered_map<std::string, TokenId> hidden_;  // tokens that find() must not see, by their text
 };
 

@@ -1,0 +1,331 @@
+#include "json/reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "base/utf8.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace rondo::json {
+namespace {
+
+// A code frame longer than this helps nobody: minified JSON is one line.
+constexpr std::size_t kFrameBytes = 200;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Offset of the first byte at or behind `at` that a string cannot simply copy: a quote, a backslash, a control
+// character or the start of a non-ASCII character.
+std::size_t skip_plain(std::string_view text, std::size_t at) {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i backslash = _mm_set1_epi8('\\');
+  const __m128i space = _mm_set1_epi8(' ');
+  for (; at + 16 <= text.size(); at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    // Signed comparison: bytes from 0x80 on are negative, so they count as below a space, as control characters do.
+    const __m128i stops = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
+                                       _mm_cmplt_epi8(bytes, space));
+    const int mask = _mm_movemask_epi8(stops);
+    if (mask != 0) return at + static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
+  }
+#endif
+  for (; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80) return at;
+  }
+  return at;
+}
+
+}  // namespace
+
+bool Reader::fail_at(std::size_t offset, std::string message, ErrorCode code) {
+  if (failed_) return false;
+  failed_ = true;
+  error_.code = code;
+  error_.message = std::move(message);
+  error_.offset = offset;
+  const std::string_view before = text_.substr(0, offset);
+  std::size_t line_begin = before.rfind('\n');
+  line_begin = line_begin == std::string_view::npos ? 0 : line_begin + 1;
+  error_.line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  error_.column = static_cast<int>(offset - line_begin) + 1;
+  const std::size_t line_end = std::min(text_.find('\n', line_begin), text_.size());
+  const std::string_view line = text_.substr(line_begin, line_end - line_begin);
+  if (line.size() <= kFrameBytes) error_.line_text = utf8::to_valid(line);
+  return false;
+}
+
+// "`x`", "the end of the text", ... for messages.
+std::string Reader::found() const {
+  if (at_ >= text_.size()) return "the end of the text";
+  const utf8::Decoded decoded = utf8::decode(text_, at_);
+  if (!decoded.valid) return "invalid UTF-8";
+  if (decoded.code_point == 0xFEFF) return "a byte order mark";
+  if (static_cast<unsigned char>(text_[at_]) < 0x20) return "a control character";
+  return "`" + std::string(text_.substr(at_, decoded.size)) + "`";
+}
+
+void Reader::skip_space() {
+  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
+    ++at_;
+  }
+}
+
+bool Reader::take(char c) {
+  if (at_ >= text_.size() || text_[at_] != c) return false;
+  ++at_;
+  return true;
+}
+
+char Reader::peek() {
+  skip_space();
+  return failed_ || at_ >= text_.size() ? '\0' : text_[at_];
+}
+
+bool Reader::finish() {
+  if (failed_) return false;
+  skip_space();
+  return at_ == text_.size() || fail("expected the end of the text, found " + found());
+}
+
+bool Reader::open(char bracket, const char* what) {
+  if (failed_) return false;
+  skip_space();
+  if (!take(bracket)) return fail("expected " + std::string(what) + ", found " + found());
+  is_first_ = true;
+  return true;
+}
+
+bool Reader::enter_object() { return open('{', "an object"); }
+bool Reader::enter_array() { return open('[', "an array"); }
+
+// To the next value of an open container; false behind its end.
+bool Reader::next(char close, const char* what) {
+  if (failed_) return false;
+  skip_space();
+  const bool was_first = is_first_;
+  is_first_ = false;
+  if (take(close)) return false;
+  if (was_first || take(',')) return true;
+  return fail("expected `,` or `" + std::string(1, close) + "` behind the " + what + ", found " + found());
+}
+
+bool Reader::element() { return next(']', "element"); }
+
+bool Reader::member(std::string_view& key) {
+  if (!next('}', "member")) return false;
+  skip_space();
+  if (at_ >= text_.size() || text_[at_] != '"') return fail("expected a key in double quotes, found " + found());
+  if (!string_view(key)) return false;
+  skip_space();
+  return take(':') || fail("expected `:` behind the key, found " + found());
+}
+
+bool Reader::string(std::string_view& out) {
+  if (failed_) return false;
+  skip_space();
+  if (at_ >= text_.size() || text_[at_] != '"') return fail("expected a string, found " + found());
+  return string_view(out);
+}
+
+// To the end of the string or to an escape.
+bool Reader::plain_part() {
+  while (true) {
+    at_ = skip_plain(text_, at_);
+    if (at_ >= text_.size()) return true;
+    const auto byte = static_cast<unsigned char>(text_[at_]);
+    if (byte < 0x20) return fail("a control character in a string must be escaped");
+    if (byte < 0x80) return true;
+    while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x80) {
+      const utf8::Decoded decoded = utf8::decode(text_, at_);
+      if (!decoded.valid) return fail("invalid UTF-8 in a string");
+      at_ += decoded.size;
+    }
+  }
+}
+
+// string = quote *( plain / escape ) quote
+bool Reader::string_into(std::string& out) {
+  const std::size_t open = at_++;
+  while (true) {
+    const std::size_t begin = at_;
+    if (!plain_part()) return false;
+    out.append(text_, begin, at_ - begin);
+    if (at_ >= text_.size()) return fail_at(open, "the string is not closed");
+    if (take('"')) return true;
+    if (!escape(out)) return false;
+  }
+}
+
+bool Reader::string_view(std::string_view& out) {
+  const std::size_t open = at_++;
+  if (!plain_part()) return false;
+  if (at_ >= text_.size()) return fail_at(open, "the string is not closed");
+  if (text_[at_] == '"') {
+    out = text_.substr(open + 1, at_ - open - 1);
+    ++at_;
+    return true;
+  }
+  at_ = open;
+  decoded_.clear();
+  if (!string_into(decoded_)) return false;
+  out = decoded_;
+  return true;
+}
+
+// escape = backslash ( one of "\/bfnrt / u 4hex )
+bool Reader::escape(std::string& out) {
+  const std::size_t begin = at_++;
+  if (at_ >= text_.size()) return fail_at(begin, "the escape is cut off");
+  switch (text_[at_++]) {
+    case '"': out += '"'; return true;
+    case '\\': out += '\\'; return true;
+    case '/': out += '/'; return true;
+    case 'b': out += '\b'; return true;
+    case 'f': out += '\f'; return true;
+    case 'n': out += '\n'; return true;
+    case 'r': out += '\r'; return true;
+    case 't': out += '\t'; return true;
+    case 'u': break;
+    default: return fail_at(begin, "unknown escape in a string");
+  }
+  char32_t code = 0;
+  if (!hex4(at_, code)) return fail_at(begin, "`\\u` must be followed by four hexadecimal digits");
+  at_ += 4;
+  const bool is_high = code >= 0xD800 && code < 0xDC00;
+  if (is_high && text_.substr(at_, 2) == "\\u") {
+    char32_t low = 0;
+    if (hex4(at_ + 2, low) && low >= 0xDC00 && low < 0xE000) {
+      code = 0x10000 + ((code - 0xD800) << 10U) + (low - 0xDC00);
+      at_ += 6;
+    }
+  }
+  utf8::append(out, code);
+  return true;
+}
+
+bool Reader::hex4(std::size_t at, char32_t& out) const {
+  if (at + 4 > text_.size()) return false;
+  out = 0;
+  for (std::size_t i = at; i < at + 4; ++i) {
+    const char c = text_[i];
+    const char lower = static_cast<char>(c | 0x20);
+    if (is_digit(c)) {
+      out = out * 16 + static_cast<char32_t>(c - '0');
+    } else if (lower >= 'a' && lower <= 'f') {
+      out = out * 16 + static_cast<char32_t>(lower - 'a' + 10);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Reader::digits() {
+  const std::size_t begin = at_;
+  while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
+  return at_ > begin;
+}
+
+// number = [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ "+" / "-" ] 1*digit ]
+bool Reader::number_text(std::string_view& out, bool& is_float) {
+  const std::size_t begin = at_;
+  is_float = false;
+  const bool is_plain = at_ < text_.size() && is_digit(text_[at_]);
+  for (const std::string_view name : {"NaN", "Infinity", "-Infinity"}) {
+    if (is_plain || text_.substr(at_, name.size()) != name) continue;
+    at_ += name.size();
+    out = name;
+    return is_float = true;
+  }
+  take('-');
+  const std::size_t first = at_;
+  if (!digits()) {
+    at_ = begin;
+    return fail("expected a value, found " + found());
+  }
+  if (text_[first] == '0' && at_ > first + 1) return fail_at(first, "a number must not start with `0`");
+  if (take('.')) {
+    is_float = true;
+    if (!digits()) return fail("expected a digit behind the decimal point, found " + found());
+  }
+  if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
+    is_float = true;
+    ++at_;
+    if (!take('+')) take('-');
+    if (!digits()) return fail("expected a digit in the exponent, found " + found());
+  }
+  out = text_.substr(begin, at_ - begin);
+  return true;
+}
+
+bool Reader::integer(std::int64_t& out) {
+  if (failed_) return false;
+  skip_space();
+  const std::size_t begin = at_;
+  std::string_view text;
+  bool is_float = false;
+  if (!number_text(text, is_float)) return false;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), out);
+  return (!is_float && parsed.ec == std::errc()) ||
+         fail_at(begin, "expected an integer, found `" + std::string(text) + "`");
+}
+
+bool Reader::number(std::string_view& out) {
+  if (failed_) return false;
+  skip_space();
+  bool is_float = false;
+  return number_text(out, is_float);
+}
+
+bool Reader::word(std::string_view word) {
+  if (text_.substr(at_, word.size()) != word) return fail("expected a value, found " + found());
+  at_ += word.size();
+  return true;
+}
+
+bool Reader::skip_scalar() {
+  std::string_view text;
+  bool is_float = false;
+  switch (text_[at_]) {
+    case '"': return string_view(text);
+    case 't': return word("true");
+    case 'f': return word("false");
+    case 'n': return word("null");
+    default: return number_text(text, is_float);
+  }
+}
+
+bool Reader::skip() {
+  std::vector<char> open;  // what closes the containers around
+  std::string_view key;
+  do {
+    // A value stands here.
+    const char first = peek();
+    if (failed_) return false;
+    if (at_ >= text_.size()) return fail("expected a value, found the end of the text");
+    if (first == '{' || first == '[') {
+      if (open.size() >= static_cast<std::size_t>(limits::kJsonDepth)) {
+        return fail("nested deeper than " + std::to_string(limits::kJsonDepth) + " levels", ErrorCode::kLimit);
+      }
+      ++at_;
+      is_first_ = true;
+      open.push_back(first == '{' ? '}' : ']');
+    } else if (!skip_scalar()) {
+      return false;
+    }
+    // To the next value, out of what ends here.
+    while (!open.empty() && !(open.back() == '}' ? member(key) : element())) {
+      if (failed_) return false;
+      open.pop_back();
+    }
+  } while (!open.empty());
+  return true;
+}
+
+}  // namespace rondo::json

@@ -1,0 +1,84 @@
+// Reads JSON text piece by piece, for documents too large to become values: nothing is stored, nothing is allocated per
+// element.
+//
+//   json::Reader in(R"({"vocab": {"a": 0, "b": 1}})");
+//   std::string_view key;
+//   for (in.enter_object(); in.member(key);) {
+//     if (key != "vocab") { in.skip(); continue; }
+//     std::int64_t id = 0;
+//     for (in.enter_object(); in.member(key);) if (in.integer(id)) use(key, id);
+//   }
+//   if (in.failed()) return in.error();
+//
+// Every function that reads returns false where it can't; after a failure all do.  The rules of the language, the limit on
+// nesting and the errors are those of parse.h.  Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "json/parse.h"
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::json {
+
+class Reader {
+ public:
+  // Reads from byte `at` of `text`, which must outlive this; places in errors count from the text's beginning.
+  explicit Reader(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
+
+  // Into an object or array; then member() or element() leads to one value after the other, each of which must be read
+  // or skipped, and is false behind the last.
+  bool enter_object();
+  bool member(std::string_view& key);
+  bool enter_array();
+  bool element();
+
+  // One value of that kind.  What `out` views lives until the next key or string is read.
+  bool string(std::string_view& out);
+  bool integer(std::int64_t& out);     // fails for fractions, exponents and more than 64 bits
+  bool number(std::string_view& out);  // its spelling
+  bool value(Value& out);              // any, as parse() reads it
+  bool skip();                         // any; checked as thoroughly
+
+  // The first byte of the next value or closing bracket; 0 at the end of the text.
+  [[nodiscard]] char peek();
+  // Nothing but white space is left.  Fails otherwise.
+  bool finish();
+  [[nodiscard]] std::size_t at() const { return at_; }  // behind what was read
+  [[nodiscard]] bool failed() const { return failed_; }
+  // What went wrong, with kJson or kLimit, line, column and offset.  REQUIRES: failed().
+  [[nodiscard]] const Error& error() const { return error_; }
+
+  // Makes the value at `offset` the cause of a failure of the caller's own: `message` with that place.
+  bool fail_at(std::size_t offset, std::string message, ErrorCode code = ErrorCode::kJson);
+
+ private:
+  friend class Parser;
+  bool fail(std::string message, ErrorCode code = ErrorCode::kJson) { return fail_at(at_, std::move(message), code); }
+  [[nodiscard]] std::string found() const;
+  void skip_space();
+  bool take(char c);
+  bool next(char close, const char* what);
+  bool open(char bracket, const char* what);
+  bool string_into(std::string& out);
+  bool string_view(std::string_view& out);
+  bool plain_part();
+  bool escape(std::string& out);
+  bool hex4(std::size_t at, char32_t& out) const;
+  bool number_text(std::string_view& out, bool& is_float);
+  bool word(std::string_view word);
+  bool digits();
+  bool skip_scalar();
+
+  std::string_view text_;
+  std::size_t at_;
+  bool is_first_ = false;  // directly behind an opening bracket
+  bool failed_ = false;
+  std::string decoded_;  // the last string with escapes
+  Error error_;
+};
+
+}  // namespace rondo::json
