@@ -5,6 +5,7 @@
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/strings.h"
+#include "jinja/views.h"
 
 namespace rondo::jinja {
 namespace {
@@ -250,6 +251,9 @@ Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& righ
     return negate(runtime, binary(runtime, BinaryOp::kPow, negate(runtime, left), right));
   }
   if (op == BinaryOp::kMod && left.is_string()) return format_percent(runtime, left, right);
+  if (op == BinaryOp::kSub && (left.is_object() || right.is_object())) {
+    if (const std::optional<Value> set = subtract_views(runtime, left, right)) return *set;
+  }
   require_defined(runtime, right);
   if (left.is_number() && right.is_number()) return numbers(runtime, op, left, right);
   if (op == BinaryOp::kAdd) return add(runtime, left, right);

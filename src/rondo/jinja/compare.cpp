@@ -121,7 +121,8 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
   if (container.is_object()) {
     Iterator* iterator = container.as_object().iterate(runtime);
     if (iterator == nullptr) runtime.fail("argument of type '" + type_name(container) + "' is not iterable");
-    if (container.as_object().type_name() == "dict_keys" && !hash_of(runtime, item)) {
+    const std::string_view type = container.as_object().type_name();
+    if ((type == "dict_keys" || type == "set") && !hash_of(runtime, item)) {
       runtime.fail("unhashable type: '" + type_name(item) + "'");
     }
     Value candidate;

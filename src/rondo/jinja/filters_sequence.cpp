@@ -55,7 +55,8 @@ Value first(Runtime& runtime, const Value& subject, const Args& args) {
 
 Value last(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_last", 2), args, {});
-  if (!length_of(runtime, subject)) runtime.fail("'" + type_name(subject) + "' object is not reversible");
+  const bool is_set = subject.is_object() && !reversed(runtime, subject);
+  if (is_set || !length_of(runtime, subject)) runtime.fail("'" + type_name(subject) + "' object is not reversible");
   if (subject.is_sequence() && !items_of(runtime, subject).empty()) return items_of(runtime, subject).back();
   const std::vector<Value> items = collect(runtime, subject);
   if (!items.empty()) return items.back();
@@ -68,6 +69,9 @@ Value random(Runtime& runtime, const Value& subject, const Args& args) {
   if (!size) runtime.fail("object of type '" + type_name(subject) + "' has no len()");
   if (*size == 0) return make_undefined_hint(runtime, "No random item, sequence was empty.");
   // Renders must be repeatable: of all choices that the reference may make, always the first.
+  if (subject.is_dict() && find_item(runtime, subject.as_dict(), Value::integer(0)) == nullptr) runtime.fail("0");
+  const bool has_elements = !subject.is_object() || subject.as_object().is_sequence();
+  if (!has_elements) runtime.fail("'" + type_name(subject) + "' object is not subscriptable");
   return get_item(runtime, subject, Value::integer(0));
 }
 

@@ -217,6 +217,7 @@ Value truncate(Runtime& runtime, const Value& subject, const Args& args) {
     return subject;
   }
   require_text(runtime, subject, "rsplit");
+  if (length.is_float()) runtime.fail("slice indices must be integers or None or have an __index__ method");
   const std::size_t cut = byte_offset(runtime, subject, static_cast<std::size_t>(params.integer(0, 255)) - *end_length);
   Value head = substring(runtime, subject, 0, cut, "truncate");
   if (!params.boolean(1, false)) {

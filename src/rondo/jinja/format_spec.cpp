@@ -133,6 +133,8 @@ std::string format_integer(Runtime& runtime, const BigInt& value, const FormatSp
     case 'X': digits = value.to_string(16); break;
     case 'c': {
       const std::optional<std::int64_t> code = value.to_int64();
+      if (spec.has_sign) runtime.fail("Sign not allowed with integer format specifier 'c'");
+      if (spec.alternate) runtime.fail("Alternate form (#) not allowed with integer format specifier 'c'");
       if (!code || *code < 0 || *code > 0x10FFFF) runtime.fail("%c arg not in range(0x110000)");
       utf8::append(digits, static_cast<char32_t>(*code));
       return pad_number("", digits, spec);

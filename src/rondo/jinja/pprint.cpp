@@ -24,7 +24,9 @@ class PrettyPrinter {
     const std::string flat = one_line(value);
     const bool fits = columns(flat) <= kColumns - indent - allowance;
     const bool is_plain_string = value.is_string() && !value.is_markup();
-    if (fits || !(value.is_dict() || value.is_sequence() || is_plain_string)) {
+    // What groupby makes prints itself, as markup does.
+    const bool is_plain_sequence = value.is_sequence() && !value.as_list().is_group;
+    if (fits || !(value.is_dict() || is_plain_sequence || is_plain_string)) {
       out_ += flat;
     } else if (value.is_dict()) {
       write_dict(value, indent, allowance + 1, level + 1);
@@ -74,7 +76,7 @@ class PrettyPrinter {
       }
       return out + "}";
     }
-    if (!value.is_sequence()) return repr(runtime_, value);
+    if (!value.is_sequence() || value.as_list().is_group) return repr(runtime_, value);
     std::string out;
     for (const Value& item : items_of(runtime_, value)) {
       if (!out.empty()) out += ", ";

@@ -347,7 +347,7 @@ std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
     case Kind::kNamespace: return std::hash<const void*>{}(&value.as_dict());
     case Kind::kObject: {
       const std::string_view type = value.as_object().type_name();
-      if (type == "dict_keys" || type == "dict_items") return std::nullopt;  // they compare as sets
+      if (type == "dict_keys" || type == "dict_items" || type == "set") return std::nullopt;  // they compare as sets
       return std::hash<const void*>{}(&value.as_object());
     }
   }

@@ -23,7 +23,7 @@ class ViewIterator final : public Iterator {
     ++at_;
     if (part_ == DictPart::kValues) {
       out = entry.value;
-    } else if (part_ == DictPart::kKeys) {
+    } else if (part_ != DictPart::kItems) {
       out = key_of(runtime, dict_.as_dict(), entry);
     } else {
       out = jinja::make_tuple(runtime, {key_of(runtime, dict_.as_dict(), entry), entry.value});
@@ -43,11 +43,13 @@ class DictView final : public Object {
  public:
   DictView(Value dict, DictPart part) : dict_(dict), part_(part) {}
   [[nodiscard]] std::string_view type_name() const override {
-    return part_ == DictPart::kKeys ? "dict_keys" : part_ == DictPart::kValues ? "dict_values" : "dict_items";
+    static constexpr std::string_view kTypes[] = {"dict_keys", "dict_values", "dict_items", "set"};
+    return kTypes[static_cast<std::size_t>(part_)];
   }
   [[nodiscard]] std::string repr(Runtime& runtime) override {
-    const Value items = make_list(runtime, dict_part(runtime, dict_, part_));
-    return std::string(type_name()) + "(" + jinja::repr(runtime, items) + ")";
+    const std::string items = jinja::repr(runtime, make_list(runtime, dict_part(runtime, dict_, part_)));
+    if (part_ != DictPart::kSet) return std::string(type_name()) + "(" + items + ")";
+    return length(runtime) == 0 ? "set()" : "{" + items.substr(1, items.size() - 2) + "}";
   }
   [[nodiscard]] Iterator* iterate(Runtime& runtime) override {
     return runtime.heap.make_object<ViewIterator>(runtime, dict_, part_, false);
@@ -59,7 +61,9 @@ class DictView final : public Object {
     return std::nullopt;
   }
   [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override { return length_of(runtime, dict_); }
-  [[nodiscard]] Value reversed(Runtime& runtime) const {
+  [[nodiscard]] DictPart part() const { return part_; }
+  [[nodiscard]] std::optional<Value> reversed(Runtime& runtime) const {
+    if (part_ == DictPart::kSet) return std::nullopt;
     static constexpr std::string_view kTypes[] = {"dict_reversekeyiterator", "dict_reversevalueiterator",
                                                   "dict_reverseitemiterator"};
     return make_iterator(runtime, kTypes[static_cast<std::size_t>(part_)],
@@ -68,13 +72,12 @@ class DictView final : public Object {
   [[nodiscard]] std::optional<bool> equals(Runtime& runtime, const Value& other) override {
     const auto* view = other.is_object() ? dynamic_cast<const DictView*>(&other.as_object()) : nullptr;
     if (view == this) return true;
-    if (view == nullptr || part_ == DictPart::kValues || view->part_ != part_) return false;
-    if (part_ == DictPart::kItems) return jinja::equals(runtime, dict_, view->dict_);
+    if (view == nullptr || part_ == DictPart::kValues || view->part_ == DictPart::kValues) return false;
+    if (part_ == DictPart::kItems && view->part_ == part_) return jinja::equals(runtime, dict_, view->dict_);
     if (length(runtime) != length_of(runtime, view->dict_)) return false;
-    const auto& entries = entries_of(runtime, dict_);
-    return std::all_of(entries.begin(), entries.end(), [&](const Dict::Entry& entry) {
-      return find_item(runtime, view->dict_.as_dict(), entry.key) != nullptr;
-    });
+    const std::vector<Value> items = dict_part(runtime, dict_, part_);
+    return std::all_of(items.begin(), items.end(),
+                       [&](const Value& item) { return compare(runtime, CompareOp::kIn, item, other); });
   }
 
  private:
@@ -224,7 +227,27 @@ std::optional<Value> reversed(Runtime& runtime, const Value& value) {
     return make_iterator(runtime, "range_iterator", range->iterate_backwards(runtime));
   }
   const auto* view = dynamic_cast<const DictView*>(&value.as_object());
-  return view == nullptr ? std::nullopt : std::optional(view->reversed(runtime));
+  return view == nullptr ? std::nullopt : view->reversed(runtime);
+}
+
+std::optional<Value> subtract_views(Runtime& runtime, const Value& left, const Value& right) {
+  const auto part_of = [](const Value& value) -> std::optional<DictPart> {
+    const auto* view = value.is_object() ? dynamic_cast<const DictView*>(&value.as_object()) : nullptr;
+    if (view == nullptr || view->part() == DictPart::kValues) return std::nullopt;
+    return view->part();
+  };
+  const std::optional<DictPart> parts[] = {part_of(left), part_of(right)};
+  const auto is_view = [](const std::optional<DictPart>& part) { return part && *part != DictPart::kSet; };
+  // A set alone takes sets only.
+  if (!is_view(parts[0]) && !is_view(parts[1]) && !(parts[0] && parts[1])) return std::nullopt;
+  const Value others = make_dict(runtime);
+  const std::vector<Value> items = collect(runtime, left);
+  for (const Value& item : collect(runtime, right)) set_item(runtime, others.as_dict(), item, Value::none());
+  const Value out = make_dict(runtime);
+  for (const Value& item : items) {
+    if (find_item(runtime, others.as_dict(), item) == nullptr) set_item(runtime, out.as_dict(), item, Value::none());
+  }
+  return make_view(runtime, out, DictPart::kSet);
 }
 
 namespace {

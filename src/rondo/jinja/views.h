@@ -9,10 +9,13 @@
 
 namespace rondo::jinja {
 
-enum class DictPart : std::uint8_t { kKeys, kValues, kItems };
+// kSet: the keys of a dict that nothing else has, as a set.
+enum class DictPart : std::uint8_t { kKeys, kValues, kItems, kSet };
 
 // dict.keys(), .values(), .items(): live, no sequence, printed as dict_keys([...]).
 [[nodiscard]] Value make_view(Runtime& runtime, const Value& dict, DictPart part);
+// left - right where one of them is such a view of keys or items: a set, in the order of `left`.  Nothing for other values.
+[[nodiscard]] std::optional<Value> subtract_views(Runtime& runtime, const Value& left, const Value& right);
 // The elements of such a view at once.
 [[nodiscard]] std::vector<Value> dict_part(Runtime& runtime, const Value& dict, DictPart part);
 // range(start, stop, step).  REQUIRES: step != 0 and a length within the sandbox's bound.
