@@ -34,7 +34,8 @@ MOST_KEPT = 2000
 REAL = (pathlib.Path(__file__).resolve().parents[2] / ".." / "shared" / "corpus" / "templates").resolve()
 LONGEST_REAL = 3000
 NAMES = re.compile(r"\b(" + "|".join(name for group in values.VARIABLES.values() for name in group) + r")\b")
-EXPLAINED = [(*(re.compile(rule[part], re.DOTALL) for part in ("template", "reference", "rondo")), rule["reason"]) for rule in
+# Patterns for the template and both answers, the kinds of answers that a rule is for, and the reason.
+EXPLAINED = [(*(re.compile(rule[part], re.DOTALL) for part in ("template", "reference", "rondo")), rule.get("kinds"), rule["reason"]) for rule in
              json.loads((pathlib.Path(__file__).parent / "explained.json").read_text(encoding="utf-8"))]
 
 
@@ -71,7 +72,9 @@ def make_block(seed, number, real):
 
 
 def explanation(template, want, got):
-    for in_template, in_reference, in_rondo, reason in EXPLAINED:
+    for in_template, in_reference, in_rondo, kinds, reason in EXPLAINED:
+        if kinds is not None and kinds != [want[0], got[0]]:
+            continue
         if in_template.search(template) and in_reference.search(want[1]) and in_rondo.search(got[1]):
             return reason
     return None

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 import warnings
 
 import jinja_reference
@@ -36,8 +37,15 @@ class clean_str(str, metaclass=_LooksLikeStr):  # noqa: N801 - stands where the 
         return text if type(value) is str or " at 0x" not in text else type(text)(ADDRESS.sub("", text))
 
 
-def leave_out_addresses(env):
-    """Makes the reference print objects without their addresses, wherever it turns values into text."""
+def first_choice(items):
+    """random.choice(), but always the first: that is what rondo takes."""
+    if len(items) == 0:
+        raise IndexError
+    return items[0]
+
+
+def make_repeatable(env):
+    """Makes the reference print objects without their addresses, wherever it turns values into text, and choose nothing by chance."""
     import markupsafe
     from jinja2 import compiler, filters, runtime
 
@@ -68,6 +76,7 @@ def leave_out_addresses(env):
     for name in ("e", "escape"):
         env.filters[name] = escape
     env.filters["string"] = soft_str
+    filters.random = types.SimpleNamespace(choice=first_choice)
     env.filters["forceescape"] = lambda value: escape(clean_str(value.__html__() if hasattr(value, "__html__") else value))
 
 
@@ -83,7 +92,7 @@ class Reference:
     def __init__(self):
         self.jinja2 = jinja_reference.load()
         self.env = jinja_reference.environment()
-        leave_out_addresses(self.env)
+        make_repeatable(self.env)
         warnings.simplefilter("ignore")
         signal.signal(signal.SIGALRM, _alarm)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
