@@ -1,6 +1,10 @@
 #include "tokenizer/scanner.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
 
 #include "base/utf8.h"
 #include "unicode/classes.h"
@@ -55,6 +59,30 @@ constexpr std::array<std::uint8_t, 128> kAscii = [] {
   return table;
 }();
 
+// Kinds of the characters below U+10000, and of all characters that start with the same byte where those are alike (else 0).
+struct WideKinds {
+  std::array<std::uint8_t, 0x10000> of{};
+  std::array<std::uint8_t, 256> of_lead{};
+};
+
+std::uint8_t kind_of(char32_t code_point) {
+  return unicode::is_white_space(code_point) ? std::uint8_t{kSpace} : class_of(unicode::category(code_point));
+}
+
+const WideKinds& wide_kinds() {
+  static const std::unique_ptr<const WideKinds> made = [] {
+    auto kinds = std::make_unique<WideKinds>();
+    for (char32_t c = 0x80; c < 0x10000; ++c) kinds->of[c] = kind_of(c);
+    for (unsigned lead = 0xE1; lead < 0xF0; ++lead) {
+      const auto* first = kinds->of.data() + ((lead & 0xFU) << 12U);
+      if (std::all_of(first, first + 0x1000, [first](std::uint8_t kind) { return kind == *first; }))
+        kinds->of_lead[lead] = *first;
+    }
+    return kinds;
+  }();
+  return *made;
+}
+
 struct Pattern {
   std::string_view text;
   int kind;
@@ -100,41 +128,14 @@ constexpr Pattern kPatterns[] = {
 class Scanner::Cursor {
  public:
   Cursor(const Scanner& scanner, std::string_view text, Range piece)
-      : scanner_(scanner), text_(text.substr(0, piece.end)), end_(piece.end) {}
+      : scanner_(scanner), text_(text.substr(0, piece.end)), end_(piece.end), wide_(wide_kinds()) {}
 
   // The end of the match that starts at `at`.
+  template <Kind kKind>
   [[nodiscard]] std::uint32_t match(std::uint32_t at) const {
-    switch (scanner_.kind_) {
-      case Kind::kSpaced: return spaced(at);
-      case Kind::kPlain: return plain(at);
-      case Kind::kCased: return cased(at);
-    }
-    return end_;
-  }
-
- private:
-  struct Character {
-    std::uint8_t kind = 0;  // 0 at the end
-    std::uint8_t size = 0;
-  };
-
-  [[nodiscard]] Character look(std::uint32_t at) const {
-    if (at >= end_) return {};
-    const auto byte = static_cast<unsigned char>(text_[at]);
-    if (byte < 0x80) return {kAscii[byte], 1};
-    const utf8::Decoded decoded = utf8::decode(text_, at);
-    const bool white = unicode::is_white_space(decoded.code_point);
-    return {white ? std::uint8_t{kSpace} : class_of(unicode::category(decoded.code_point)), decoded.size};
-  }
-
-  // Behind the longest run of characters of `kinds`, at most `limit` of them (0: any number).
-  [[nodiscard]] std::uint32_t run(std::uint32_t at, unsigned kinds, std::uint32_t limit = 0) const {
-    for (std::uint32_t count = 0; limit == 0 || count < limit; ++count) {
-      const Character next = look(at);
-      if ((next.kind & kinds) == 0) break;
-      at += next.size;
-    }
-    return at;
+    if constexpr (kKind == Kind::kSpaced) return spaced(at);
+    if constexpr (kKind == Kind::kPlain) return plain(at);
+    return cased(at);
   }
 
   // The end of 's, 't, 're, 've, 'm, 'll or 'd at `at`; `at` itself if there is none.
@@ -152,6 +153,32 @@ class Scanner::Cursor {
     const char second = lower(rest[2]);
     const bool found = (second == 'e' && (first == 'r' || first == 'v')) || (first == 'l' && second == 'l');
     return found ? at + 3 : at;
+  }
+ private:
+  struct Character {
+    std::uint8_t kind = 0;  // 0 at the end
+    std::uint8_t size = 0;
+  };
+
+  [[nodiscard]] Character look(std::uint32_t at) const {
+    if (at >= end_) return {};
+    const auto byte = static_cast<unsigned char>(text_[at]);
+    if (byte < 0x80) return {kAscii[byte], 1};
+    if (wide_.of_lead[byte] != 0) return {wide_.of_lead[byte], 3};
+    const auto next = [&](std::uint32_t offset) { return static_cast<unsigned char>(text_[at + offset]) & 0x3FU; };
+    if (byte < 0xE0) return {wide_.of[(byte & 0x1FU) << 6U | next(1)], 2};
+    if (byte < 0xF0) return {wide_.of[(byte & 0xFU) << 12U | next(1) << 6U | next(2)], 3};
+    return {kind_of((byte & 7U) << 18U | next(1) << 12U | next(2) << 6U | next(3)), 4};
+  }
+
+  // Behind the longest run of characters of `kinds`, at most `limit` of them (0: any number).
+  [[nodiscard]] std::uint32_t run(std::uint32_t at, unsigned kinds, std::uint32_t limit = 0) const {
+    for (std::uint32_t count = 0; limit == 0 || count < limit; ++count) {
+      const Character next = look(at);
+      if ((next.kind & kinds) == 0) break;
+      at += next.size;
+    }
+    return at;
   }
 
   // White space: up to the last line end if `lines` and there is one; else without its last character, which goes with
@@ -241,6 +268,7 @@ class Scanner::Cursor {
   const Scanner& scanner_;
   std::string_view text_;
   std::uint32_t end_;
+  const WideKinds& wide_;
 };
 
 std::optional<Scanner> Scanner::find(std::string_view pattern) {
@@ -257,12 +285,156 @@ std::optional<Scanner> Scanner::find(std::string_view pattern) {
   return std::nullopt;
 }
 
-void Scanner::split(std::string_view text, Range piece, std::vector<Range>& out) const {
+namespace {
+
+// The ones of `mask` that follow each bit of `from` without a gap, that bit included.  REQUIRES: the bits of `from` are in
+// `mask`, the first of their run.
+constexpr std::uint64_t runs_from(std::uint64_t mask, std::uint64_t from) { return mask & ~(mask + from); }
+
+constexpr std::uint64_t below(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+
+constexpr std::uint64_t bit(unsigned at) { return std::uint64_t{1} << at; }
+
+// Where pieces start among white space: at its start; behind its last line end; at its last character, which goes with what
+// follows.  `white` lacks line ends that belong to the punctuation before them; nothing from `limit` on is known.
+std::uint64_t white_starts(std::uint64_t white, std::uint64_t line_end, unsigned limit) {
+  const std::uint64_t inner = white & ~line_end;
+  const std::uint64_t first = inner & ~(inner << 1U);
+  const std::uint64_t behind = (inner + first) & ~inner & below(limit);
+  std::uint64_t after_line = first & (line_end << 1U);
+  // A stretch that another line end follows, or of which the end is not seen, starts nothing.
+  for (std::uint64_t open = behind & line_end; open != 0; open &= open - 1)
+    after_line &= ~std::bit_floor(first & below(static_cast<unsigned>(std::countr_zero(open))));
+  if ((inner & bit(limit - 1)) != 0) after_line &= ~std::bit_floor(first & below(limit));
+  return (white & ~(white << 1U)) | after_line | ((behind & ~line_end) >> 1U);
+}
+
+std::uint64_t digit_starts(std::uint64_t digit, std::uint32_t most) {
+  if (most == 1) return digit;
+  std::uint64_t starts = digit & ~(digit << 1U);
+  if (most != 3) return starts;
+  for (std::uint64_t rest = digit & (digit << 1U) & (digit << 2U) & (digit << 3U); rest != 0;) {
+    const auto at = static_cast<unsigned>(std::countr_zero(rest));
+    starts |= bit(at);
+    rest &= ~(std::uint64_t{7} << at);
+  }
+  return starts;
+}
+
+}  // namespace
+
+// Finds the pieces of a stretch of ASCII by its masks.  A piece starts at its first byte; nothing before that matters.
+template <Scanner::Kind kKind>
+class Scanner::Block {
+ public:
+  Block(const Scanner& scanner, const Cursor& cursor, std::uint32_t at, const ByteMasks& masks)
+      : scanner_(scanner), cursor_(cursor), at_(at), masks_(masks) {
+    std::uint64_t unknown = masks.beyond;
+    // Behind a line end a slash belongs to what is before or not; that is left to the cursor.
+    if (kKind == Kind::kCased && scanner.slashes_) unknown |= masks.slash & (masks.line_end << 1U);
+    limit_ = unknown == 0 ? 64 : static_cast<unsigned>(std::countr_zero(unknown));
+  }
+
+  // A bit for each start but the first.  The piece that starts last may end behind the block.
+  [[nodiscard]] std::uint64_t starts() const {
+    if (limit_ == 0) return 0;
+    const std::uint64_t known = below(limit_);
+    const std::uint64_t letter = (masks_.upper | masks_.lower) & known;
+    const std::uint64_t white = masks_.white & known;
+    const std::uint64_t digit = masks_.digit & known;
+    const std::uint64_t other = known & ~(letter | white | digit);
+    const std::uint64_t behind_space = masks_.space << 1U;
+    const std::uint64_t other_first = other & ~(other << 1U) & ~behind_space;
+    std::uint64_t found = 0;
+    if constexpr (kKind == Kind::kSpaced) {
+      found = other_first | (letter & ~(letter << 1U) & ~behind_space) | (digit & ~(digit << 1U) & ~behind_space) |
+              white_starts(white, 0, limit_);
+    } else {
+      const std::uint64_t line_end = masks_.line_end & known;
+      const std::uint64_t tail = runs_from(line_end, line_end & (other << 1U));
+      std::uint64_t letter_first = letter & ~(letter << 1U) & ~((white & ~line_end) << 1U) & ~(other_first << 1U);
+      if constexpr (kKind == Kind::kCased) letter_first |= masks_.upper & (masks_.lower << 1U);
+      found = other_first | letter_first | digit_starts(digit, scanner_.digits_) |
+              white_starts(white & ~tail, line_end, limit_);
+    }
+    if ((masks_.apostrophe & known) != 0 && scanner_.contractions_) found = contracted(found, letter, other_first);
+    return found & known & ~std::uint64_t{1};
+  }
+
+ private:
+  // `found` where contractions are pieces, or belong to the word before them.
+  [[nodiscard]] std::uint64_t contracted(std::uint64_t found, std::uint64_t letter, std::uint64_t other_first) const {
+    constexpr bool kSuffix = kKind == Kind::kCased;
+    std::uint64_t rest = masks_.apostrophe & (kSuffix ? letter << 1U : other_first & (letter >> 1U));
+    for (unsigned done = 0; rest != 0; rest &= rest - 1) {
+      const auto from = static_cast<unsigned>(std::countr_zero(rest));
+      if (kSuffix && from == done) continue;  // a word has one at most
+      const unsigned to = cursor_.contraction(at_ + from, kKind != Kind::kSpaced) - at_;
+      if (to == from) continue;
+      done = to;
+      found &= ~(below(to) & ~below(kSuffix ? from : from + 1));
+      if (to < limit_ && (letter & bit(to)) != 0) found |= bit(to);
+    }
+    return found;
+  }
+
+  const Scanner& scanner_;
+  const Cursor& cursor_;
+  std::uint32_t at_;
+  const ByteMasks& masks_;
+  unsigned limit_ = 0;
+};
+
+template <Scanner::Kind kKind>
+void Scanner::next_of(std::string_view text, Range piece, MaskFunction masks, Ends& out) const {
   const Cursor cursor(*this, text, piece);
+  std::uint32_t* to = out.at.data();
+  const std::uint32_t* const full = to + Ends::kRoom - ByteMasks::kBytes;
+  std::uint32_t at = piece.begin;
+  while (at < piece.end && to <= full) {
+    if (masks != nullptr && piece.end - at >= ByteMasks::kBytes) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, text.data() + at, sizeof word);
+      if ((word & 0x8080808080808080U) == 0) {
+        ByteMasks found;
+        masks(text.data() + at, found);
+        const std::uint32_t* const before = to;
+        for (std::uint64_t starts = Block<kKind>(*this, cursor, at, found).starts(); starts != 0; starts &= starts - 1)
+          *to++ = at + static_cast<std::uint32_t>(std::countr_zero(starts));
+        if (to != before) {
+          at = to[-1];
+          continue;
+        }
+      }
+    }
+    at = cursor.template match<kKind>(at);
+    *to++ = at;
+  }
+  out.count = static_cast<std::size_t>(to - out.at.data());
+}
+
+void Scanner::next_with(std::string_view text, Range piece, MaskFunction masks, Ends& out) const {
+  switch (kind_) {
+    case Kind::kSpaced: return next_of<Kind::kSpaced>(text, piece, masks, out);
+    case Kind::kPlain: return next_of<Kind::kPlain>(text, piece, masks, out);
+    case Kind::kCased: return next_of<Kind::kCased>(text, piece, masks, out);
+  }
+}
+
+void Scanner::next(std::string_view text, Range piece, Ends& out) const { next_with(text, piece, masks_, out); }
+
+void Scanner::next_slowly(std::string_view text, Range piece, Ends& out) const {
+  next_with(text, piece, nullptr, out);
+}
+
+void Scanner::split(std::string_view text, Range piece, std::vector<Range>& out) const {
+  Ends ends;
   for (std::uint32_t at = piece.begin; at < piece.end;) {
-    const std::uint32_t end = cursor.match(at);
-    out.push_back({at, end});
-    at = end;
+    next(text, {at, piece.end}, ends);
+    for (std::size_t i = 0; i < ends.count; ++i) {
+      out.push_back({at, ends.at[i]});
+      at = ends.at[i];
+    }
   }
 }
 

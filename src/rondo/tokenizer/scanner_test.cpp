@@ -58,6 +58,37 @@ TEST_CASE("scanners cut as their expressions do") {
   }
 }
 
+TEST_CASE("scanners find the same pieces in blocks and by characters") {
+  std::mt19937 random(20261122);
+  constexpr std::string_view kBytes = "aaabcdestlmvrABST0123456789    \n\n\r\t''''(/.,;:-_";
+  for (const std::string& pattern : kPatterns) {
+    CAPTURE(pattern);
+    const auto scanner = Scanner::find(pattern);
+    REQUIRE(scanner.has_value());
+    for (int i = 0; i < 20000; ++i) {
+      std::string text;
+      const std::size_t size = random() % 200;
+      const std::size_t kinds = 1 + random() % kBytes.size();
+      const std::size_t first = random() % kBytes.size();
+      while (text.size() < size) {
+        if (random() % 64 == 0) text += random_text(random);
+        text.append(1 + (random() % 16 == 0 ? random() % 8 : 0), kBytes[(first + random() % kinds) % kBytes.size()]);
+      }
+      std::vector<std::uint32_t> found[2];
+      for (const int slowly : {0, 1}) {
+        Scanner::Ends ends;
+        for (std::uint32_t at = 0; at < text.size(); at = found[slowly].back()) {
+          const Range rest{at, static_cast<std::uint32_t>(text.size())};
+          slowly != 0 ? scanner->next_slowly(text, rest, ends) : scanner->next(text, rest, ends);
+          REQUIRE(ends.count > 0);
+          for (std::size_t n = 0; n < ends.count; ++n) found[slowly].push_back(ends.at[n]);
+        }
+      }
+      if (found[0] != found[1]) FAIL_CHECK(text);
+    }
+  }
+}
+
 TEST_CASE("unknown expressions have no scanner") { CHECK_FALSE(Scanner::find("a+").has_value()); }
 
 TEST_CASE("regex: dialect and limits") {
