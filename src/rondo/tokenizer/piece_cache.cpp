@@ -1,48 +1,119 @@
 #include "tokenizer/piece_cache.h"
 
-#include <cstring>
+#include <algorithm>
+#include <new>
 #include <utility>
 
 namespace rondo::tokenizer {
+namespace {
 
-PieceCache::PieceCache() : slots_(kSlots) {}
+constexpr std::uint64_t kPositionBits = 40;
+constexpr std::uint64_t kPositionMask = (std::uint64_t{1} << kPositionBits) - 1;
 
-std::uint64_t PieceCache::hash_of(std::string_view piece) {
+// Zeroed memory of which nothing is resident until it is used.
+template <typename T>
+T* make_zeroed(std::size_t count) {
+  void* memory = std::calloc(count, sizeof(T));
+  if (memory == nullptr) throw std::bad_alloc();
+  return static_cast<T*>(memory);
+}
+
+std::uint64_t hash_of(std::string_view piece) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15U;
   std::uint64_t hash = piece.size() * kMultiplier;
   std::size_t at = 0;
-  for (; at + 8 <= piece.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, piece.data() + at, 8);
+  std::uint64_t word = 0;
+  for (; at + sizeof word <= piece.size(); at += sizeof word) {
+    std::memcpy(&word, piece.data() + at, sizeof word);
     hash = (hash ^ word) * kMultiplier;
     hash ^= hash >> 29U;
   }
-  std::uint64_t word = 0;
+  word = 0;
   if (at < piece.size()) std::memcpy(&word, piece.data() + at, piece.size() - at);
   hash = (hash ^ word) * kMultiplier;
   return hash ^ (hash >> 32U);
 }
 
-bool PieceCache::find(std::string_view piece, std::uint64_t hash, std::vector<Unit>& out) const {
-  const Slot& slot = slots_[hash % kSlots];
-  if (slot.hash != hash || slot.bytes != piece.size() || piece.empty()) return false;
-  if (std::memcmp(slot.piece.data(), piece.data(), piece.size()) != 0) return false;
-  for (std::size_t i = 0; i < slot.units; ++i) out.push_back({slot.ids[i], slot.sizes[i]});
-  return true;
+constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 3) / 4; }
+
+// In front of a long entry: the size of the piece and the number of its tokens.  Behind it stand the ids, the bytes and the
+// size of each token in a byte, each filled up to whole words.
+constexpr std::uint32_t head_of(std::size_t bytes, std::size_t count) {
+  return static_cast<std::uint32_t>(bytes) << 16U | static_cast<std::uint32_t>(count);
 }
 
-void PieceCache::keep(std::string_view piece, std::uint64_t hash, const std::vector<Unit>& units, std::size_t first) {
-  const std::size_t count = units.size() - first;
-  if (piece.empty() || piece.size() > kBytes || count > kUnits) return;
-  Slot& slot = slots_[hash % kSlots];
-  slot.hash = hash;
-  slot.bytes = static_cast<std::uint8_t>(piece.size());
-  slot.units = static_cast<std::uint8_t>(count);
-  std::memcpy(slot.piece.data(), piece.data(), piece.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    slot.ids[i] = units[first + i].id;
-    slot.sizes[i] = static_cast<std::uint8_t>(units[first + i].size);
+}  // namespace
+
+PieceCache::PieceCache()
+    : shorts_(make_zeroed<Short>(std::size_t{2} << kSetBits)),
+      slots_(make_zeroed<std::uint64_t>(kBuckets * kBucketSlots)),
+      ring_(make_zeroed<std::uint32_t>(kRingWords)) {}
+
+void PieceCache::keep(Key key, const std::vector<Unit>& units) {
+  Short* set = shorts_.get() + set_of(key);
+  if (set[1].count != 0) {
+    const Short& old = set[1];
+    std::array<Unit, kShortIds> kept;
+    for (std::size_t i = 0; i < old.count; ++i) kept[i] = {old.ids[i], old.sizes[i]};
+    keep_long({reinterpret_cast<const char*>(&old.key), static_cast<std::size_t>(old.key.high >> kSizeShift)},
+              {kept.data(), old.count});
   }
+  set[1] = set[0];
+  Short& entry = set[0];
+  entry = {key, {}, static_cast<std::uint8_t>(units.size()), {}};
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    entry.ids[i] = units[i].id;
+    entry.sizes[i] = static_cast<std::uint8_t>(units[i].size);
+  }
+}
+
+std::uint64_t* PieceCache::bucket_of(std::uint64_t hash) const {
+  return slots_.get() + (hash % kBuckets) * kBucketSlots;
+}
+
+bool PieceCache::find_long(std::string_view piece, std::vector<Unit>& out) const {
+  if (piece.size() > kLongBytes) return false;
+  const std::uint64_t hash = hash_of(piece);
+  const std::uint64_t* bucket = bucket_of(hash);
+  for (std::size_t i = 0; i < kBucketSlots; ++i) {
+    const std::uint64_t slot = bucket[i];
+    if (slot == 0 || ((slot ^ hash) & ~kPositionMask) != 0) continue;
+    const std::uint64_t position = slot & kPositionMask;
+    if (!is_kept(position)) continue;
+    const std::uint32_t* entry = ring_.get() + position % kRingWords;
+    if (entry[0] >> 16U != piece.size()) continue;
+    const std::size_t count = entry[0] & 0xFFFFU;
+    const auto* bytes = reinterpret_cast<const char*>(entry + 1 + count);
+    if (std::memcmp(bytes, piece.data(), piece.size()) != 0) continue;
+    const auto* sizes = reinterpret_cast<const std::uint8_t*>(bytes + words_for(piece.size()) * 4);
+    out.resize(count);
+    for (std::size_t n = 0; n < count; ++n) out[n] = {static_cast<TokenId>(entry[1 + n]), sizes[n]};
+    return true;
+  }
+  return false;
+}
+
+void PieceCache::keep_long(std::string_view piece, std::span<const Unit> units) {
+  if (piece.size() > kLongBytes) return;
+  const std::size_t count = units.size();
+  const std::size_t words = 1 + count + words_for(piece.size()) + words_for(count);
+  // Positions start at 1, so that no slot in use is 0.
+  written_ = std::max<std::uint64_t>(written_, 1);
+  if (written_ % kRingWords + words > kRingWords) written_ += kRingWords - written_ % kRingWords;
+  std::uint32_t* entry = ring_.get() + written_ % kRingWords;
+  entry[0] = head_of(piece.size(), count);
+  for (std::size_t n = 0; n < count; ++n) entry[1 + n] = static_cast<std::uint32_t>(units[n].id);
+  auto* bytes = reinterpret_cast<char*>(entry + 1 + count);
+  std::memcpy(bytes, piece.data(), piece.size());
+  auto* sizes = reinterpret_cast<std::uint8_t*>(bytes + words_for(piece.size()) * 4);
+  for (std::size_t n = 0; n < count; ++n) sizes[n] = static_cast<std::uint8_t>(units[n].size);
+  const std::uint64_t hash = hash_of(piece);
+  std::uint64_t* bucket = bucket_of(hash);
+  std::uint64_t* oldest = std::min_element(bucket, bucket + kBucketSlots, [](std::uint64_t a, std::uint64_t b) {
+    return (a & kPositionMask) < (b & kPositionMask);
+  });
+  *oldest = (hash & ~kPositionMask) | written_;
+  written_ += words;
 }
 
 std::unique_ptr<Workbench> Workbenches::take() {

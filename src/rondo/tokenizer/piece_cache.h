@@ -1,41 +1,108 @@
-// Remembers the tokens of short pieces, so that a word is merged once and not at every occurrence.
+// Remembers the tokens of pieces, so that a word is merged once and not at every occurrence.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/added_tokens.h"
 #include "tokenizer/token_model.h"
 
 namespace rondo::tokenizer {
 
-// A table of fixed size; a new entry displaces the one in its place.  Not thread-safe.
+// Two tables of fixed size: one for short pieces of few tokens, which are nearly all, one for others.  New entries displace
+// old ones.  Memory is taken as it is first used, at most some 22 MB.  Not thread-safe.
 class PieceCache {
  public:
+  static constexpr std::size_t kShortBytes = 15;
+  static constexpr std::size_t kShortIds = 3;
+  static constexpr std::size_t kLongBytes = 255;  // longer pieces are not kept
+
+  // The bytes of a short piece, then zeros, then its size: equal keys are equal pieces.
+  struct Key {
+    std::uint64_t low;
+    std::uint64_t high;
+  };
+  struct Short {
+    Key key;
+    std::array<TokenId, kShortIds> ids;
+    std::uint8_t count;
+    std::array<std::uint8_t, kShortIds> sizes;
+  };
+  static_assert(sizeof(Short) == 32);
+
   PieceCache();
-  // Appends the tokens of `piece` and returns true if they are known.
-  [[nodiscard]] bool find(std::string_view piece, std::uint64_t hash, std::vector<Unit>& out) const;
-  // Keeps units[first..] as the tokens of `piece`, if both are short enough.
-  void keep(std::string_view piece, std::uint64_t hash, const std::vector<Unit>& units, std::size_t first);
-  [[nodiscard]] static std::uint64_t hash_of(std::string_view piece);
+
+  // REQUIRES: 1 <= size <= kShortBytes; 16 bytes can be read.
+  [[nodiscard]] static Key key_of(const char* bytes, std::size_t size) {
+    Key key;
+    std::memcpy(&key, bytes, sizeof key);
+    const Key& mask = kMasks[size];
+    return {key.low & mask.low, (key.high & mask.high) | static_cast<std::uint64_t>(size) << kSizeShift};
+  }
+  // The same for a piece that ends where memory may.
+  [[nodiscard]] static Key key_of(std::string_view piece) {
+    std::array<char, sizeof(Key)> padded{};
+    std::memcpy(padded.data(), piece.data(), piece.size());
+    return key_of(padded.data(), piece.size());
+  }
+
+  // nullptr if it is not known.  Valid until the next keep().
+  [[nodiscard]] const Short* find(Key key) const {
+    const Short* set = shorts_.get() + set_of(key);
+    if (((set[0].key.low ^ key.low) | (set[0].key.high ^ key.high)) == 0) return set;
+    if (((set[1].key.low ^ key.low) | (set[1].key.high ^ key.high)) == 0) return set + 1;
+    return nullptr;
+  }
+  // A piece that must make room goes to the others.  REQUIRES: at most kShortIds tokens.
+  void keep(Key key, const std::vector<Unit>& units);
+
+  // Appends the tokens of a piece that is no short one, or has many tokens; false if they are not known.
+  [[nodiscard]] bool find_long(std::string_view piece, std::vector<Unit>& out) const;
+  void keep_long(std::string_view piece, std::span<const Unit> units);
 
  private:
-  static constexpr std::size_t kSlots = std::size_t{1} << 15U;
-  static constexpr std::size_t kBytes = 27;
-  static constexpr std::size_t kUnits = 4;
-  struct alignas(64) Slot {
-    std::uint64_t hash = 0;
-    std::uint8_t bytes = 0;  // 0: free
-    std::uint8_t units = 0;
-    std::array<char, kBytes> piece{};
-    std::array<std::uint8_t, kUnits> sizes{};
-    std::array<TokenId, kUnits> ids{};
+  static constexpr unsigned kSizeShift = 56;
+  static constexpr unsigned kSetBits = 15;  // of two entries each, which share a cache line
+  static constexpr std::size_t kBuckets = std::size_t{1} << 16U;
+  static constexpr std::size_t kBucketSlots = 8;
+  static constexpr std::uint64_t kRingWords = std::uint64_t{1} << 22U;
+
+  static constexpr std::array<Key, kShortBytes + 1> kMasks = [] {
+    std::array<Key, kShortBytes + 1> masks{};
+    for (std::size_t size = 0; size <= kShortBytes; ++size) {
+      constexpr std::uint64_t kAll = ~std::uint64_t{0};
+      masks[size].low = size >= 8 ? kAll : (std::uint64_t{1} << (8 * size)) - 1;
+      masks[size].high = size <= 8 ? 0 : (std::uint64_t{1} << (8 * (size - 8))) - 1;
+    }
+    return masks;
+  }();
+
+  [[nodiscard]] static std::size_t set_of(Key key) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(key.low ^ 0x9E3779B97F4A7C15U) * (key.high ^ 0xC2B2AE3D27D4EB4FU);
+    const std::uint64_t hash = static_cast<std::uint64_t>(product >> 64U) ^ static_cast<std::uint64_t>(product);
+    return static_cast<std::size_t>(hash & ((std::size_t{1} << kSetBits) - 1)) * 2;
+  }
+  [[nodiscard]] std::uint64_t* bucket_of(std::uint64_t hash) const;
+  [[nodiscard]] bool is_kept(std::uint64_t position) const { return position + kRingWords >= written_; }
+
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
   };
-  static_assert(sizeof(Slot) == 64);
-  std::vector<Slot> slots_;
+  std::unique_ptr<Short[], Free> shorts_;
+  // Long entries stand one behind the other in a ring; a slot is the upper part of a hash above a position.  Positions only
+  // grow, so that one tells whether its entry has been overwritten.
+  std::unique_ptr<std::uint64_t[], Free> slots_;
+  std::unique_ptr<std::uint32_t[], Free> ring_;
+  std::uint64_t written_ = 0;  // words ever
 };
 
 // What one encode() works with; borrowed so that threads share neither caches nor scratch memory.
@@ -43,6 +110,8 @@ struct Workbench {
   PieceCache cache;
   std::unique_ptr<TokenModel::Scratch> scratch;  // of the model; made when first needed
   std::vector<Unit> units;
+  std::vector<AddedMatch> matches;
+  std::vector<AddedMatch> inner_matches;  // within normalised text
 };
 
 // Lends workbenches; keeps as many as were ever in use at once.  Thread-safe.

@@ -409,6 +409,12 @@ Pieces PreTokenizer::apply(Aligned text) const {
   return pieces;
 }
 
+const Scanner* PreTokenizer::only_scanner() const {
+  if (steps_.size() != 1) return nullptr;
+  const auto* step = std::get_if<SplitRegex>(steps_.data());
+  return step != nullptr && step->scanner ? &*step->scanner : nullptr;
+}
+
 std::string PreTokenizer::to_string() const {
   static constexpr const char* kNames[] = {"split by regex", "split at text", "split by class",
                                            "words",          "prepend space", "spell bytes",

@@ -82,6 +82,8 @@ class PreTokenizer {
   // From now on pieces are bytes, or spelled ones marked as `byte_spelled`.  REQUIRES: can_leave_bytes().
   void leave_bytes();
   [[nodiscard]] bool empty() const { return steps_.empty(); }
+  // What does all that the steps do, if there is such a scanner.
+  [[nodiscard]] const Scanner* only_scanner() const;
   [[nodiscard]] std::string to_string() const;
 
   // REQUIRES: valid UTF-8.

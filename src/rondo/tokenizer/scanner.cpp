@@ -154,6 +154,7 @@ class Scanner::Cursor {
     const bool found = (second == 'e' && (first == 'r' || first == 'v')) || (first == 'l' && second == 'l');
     return found ? at + 3 : at;
   }
+
  private:
   struct Character {
     std::uint8_t kind = 0;  // 0 at the end
@@ -423,9 +424,7 @@ void Scanner::next_with(std::string_view text, Range piece, MaskFunction masks, 
 
 void Scanner::next(std::string_view text, Range piece, Ends& out) const { next_with(text, piece, masks_, out); }
 
-void Scanner::next_slowly(std::string_view text, Range piece, Ends& out) const {
-  next_with(text, piece, nullptr, out);
-}
+void Scanner::next_slowly(std::string_view text, Range piece, Ends& out) const { next_with(text, piece, nullptr, out); }
 
 void Scanner::split(std::string_view text, Range piece, std::vector<Range>& out) const {
   Ends ends;

@@ -58,6 +58,9 @@ struct Tokenizer::State {
   // Text may be cut before U+2581 unless one of these stands before it (TokenModel::joined_before), so that words can be cached.
   std::optional<std::set<char32_t>> joined_before_mark;
 
+  // Some text that is no added token becomes a control token all the same, by merging or by being one in the vocabulary.
+  bool text_can_be_control = false;
+
   mutable Workbenches benches;
 
   // The vocabulary keeps what the decoder's first step would make of a token's spelling.

@@ -3,148 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/utf8.h"
-#include "tokenizer/byte_level.h"
+#include "tokenizer/encoding.h"
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
 namespace {
 
 constexpr std::string_view kMark = "\u2581";
-constexpr std::size_t kCachedBytes = 27;  // longer pieces are rare and not kept
 
 std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
-
-// One encode() call.
-class Encoding {
- public:
-  Encoding(const Tokenizer::State& state, const EncodeOptions& options, Workbench& bench, std::vector<Piece>& out)
-      : state_(state), options_(options), bench_(bench), out_(out) {
-    if (bench_.scratch == nullptr) bench_.scratch = state_.model->make_scratch();
-  }
-
-  void run(std::string_view input) {
-    const Aligned text = state_.takes_bytes ? Aligned(input, 0) : valid_text(input);
-    split(text, state_.raw_matcher, [this](Aligned part) { normalised(std::move(part)); });
-  }
-
- private:
-  // Ill-formed bytes become U+FFFD.
-  static Aligned valid_text(std::string_view input) {
-    Aligned text(input, 0);
-    if (utf8::is_valid(input)) return text;
-    AlignedBuilder out(text);
-    std::string replacement;
-    utf8::append(replacement, utf8::kReplacement);
-    for (std::uint32_t at = 0; at < input.size();) {
-      const utf8::Decoded decoded = utf8::decode(input, at);
-      const Range range{at, at + decoded.size};
-      if (decoded.valid) {
-        out.copy(range);
-      } else {
-        out.put(replacement, range);
-      }
-      at = range.end;
-    }
-    return out.finish();
-  }
-
-  // Puts out the added tokens in `text` and gives the parts between them to `rest`.
-  template <typename Rest>
-  void split(const Aligned& text, const AddedMatcher& matcher, Rest rest) {
-    std::vector<AddedMatch> matches;
-    if (options_.parse_special || options_.parse_added) matcher.find_all(text, options_, matches);
-    std::uint32_t at = 0;
-    for (const AddedMatch& match : matches) {
-      if (at < match.range.begin) rest(text.part({at, match.range.begin}));
-      const Range origin = text.origin(match.range);
-      out_.push_back({match.token->id, origin.begin, origin.end});
-      at = match.range.end;
-    }
-    if (at < size_of(text.text())) rest(text.part({at, size_of(text.text())}));
-  }
-
-  void normalised(Aligned part) {
-    const Aligned text = state_.normalizer.apply(std::move(part));
-    if (state_.normalized_matcher.empty()) return pre_tokenised(text.part({0, size_of(text.text())}));
-    split(text, state_.normalized_matcher, [this](Aligned rest) { pre_tokenised(std::move(rest)); });
-  }
-
-  void pre_tokenised(Aligned part) {
-    const Pieces pieces = state_.pre_tokenizer.apply(std::move(part));
-    if (pieces.byte_spelled) return spelled(pieces);
-    for (const Range range : pieces.ranges) {
-      if (state_.joined_before_mark) {
-        words(pieces.text, range);
-      } else {
-        piece(pieces.text, range);
-      }
-    }
-  }
-
-  // Cuts before the marks where that changes nothing; see State::joined_before_mark.
-  void words(const Aligned& text, Range range) {
-    const std::string_view view = text.text().substr(0, range.end);
-    std::uint32_t begin = range.begin;
-    for (std::size_t at = range.begin; (at = view.find(kMark, at)) != std::string_view::npos; at += kMark.size()) {
-      if (at <= begin) continue;
-      std::size_t before = at - 1;
-      while (before > begin && utf8::is_continuation(view[before])) --before;
-      if (state_.joined_before_mark->contains(utf8::decode(view, before).code_point)) continue;
-      piece(text, {begin, static_cast<std::uint32_t>(at)});
-      begin = static_cast<std::uint32_t>(at);
-    }
-    if (begin < range.end) piece(text, {begin, range.end});
-  }
-
-  // Steps behind the byte-level spelling cut in the middle of it; the model wants the bytes.
-  void spelled(const Pieces& pieces) {
-    for (const Range range : pieces.ranges) {
-      AlignedBuilder bytes(pieces.text);
-      const std::string_view view = pieces.text.text();
-      for (std::uint32_t at = range.begin; at < range.end;) {
-        const utf8::Decoded decoded = utf8::decode(view, at);
-        const char byte = static_cast<char>(byte_level::to_byte(decoded.code_point).value_or(0));
-        bytes.put({&byte, 1}, {at, at + decoded.size});
-        at += decoded.size;
-      }
-      const Aligned text = bytes.finish();
-      piece(text, {0, size_of(text.text())});
-    }
-  }
-
-  void piece(const Aligned& text, Range range) {
-    const std::string_view bytes = text.text().substr(range.begin, range.end - range.begin);
-    std::vector<Unit>& units = bench_.units;
-    units.clear();
-    if (bytes.size() > kCachedBytes) {
-      state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
-    } else {
-      const std::uint64_t hash = PieceCache::hash_of(bytes);
-      if (!bench_.cache.find(bytes, hash, units)) {
-        state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
-        bench_.cache.keep(bytes, hash, units, 0);
-      }
-    }
-    // Where only some bytes may be control tokens, the rest must not spell one by merging either.
-    const auto is_control = [this](const Unit& unit) { return state_.model->is_control(unit.id); };
-    if (options_.allowed != nullptr && std::any_of(units.begin(), units.end(), is_control)) {
-      units.clear();
-      state_.model->encode(bytes, Control::kForbidden, *bench_.scratch, units);
-    }
-    std::uint32_t at = range.begin;
-    for (const Unit& unit : units) {
-      const Range origin = text.origin({at, at + unit.size});
-      out_.push_back({unit.id, origin.begin, origin.end});
-      at += unit.size;
-    }
-  }
-
-  const Tokenizer::State& state_;
-  const EncodeOptions& options_;
-  Workbench& bench_;
-  std::vector<Piece>& out_;
-};
 
 Error no_such_id(TokenId id, TokenId size) {
   Error error;
@@ -179,7 +46,10 @@ void Tokenizer::State::finish() {
   added_index.assign(static_cast<std::size_t>(vocab_size), -1);
   for (std::size_t i = 0; i < added.size(); ++i) {
     added_index[static_cast<std::size_t>(added[i].id)] = static_cast<std::int32_t>(i);
-    if (added[i].special) model->set_control(added[i].id);
+    if (added[i].special) {
+      model->set_control(added[i].id);
+      text_can_be_control = text_can_be_control || vocabulary.contains(added[i].id);
+    }
     const bool is_changed = added[i].normalized && !patterns_as_written;
     std::string text = is_changed ? normalizer.apply(added[i].content) : added[i].content;
     (added[i].normalized ? normalized_matcher : raw_matcher).add(text, &added[i]);
@@ -231,7 +101,7 @@ std::vector<Piece> Tokenizer::encode(std::string_view text, const EncodeOptions&
   }
   {
     Workbenches::Loan bench(state_->benches);
-    Encoding(*state_, options, *bench, out).run(text);
+    encode_to(*state_, text, options, *bench, out);
   }
   if (options.add_special) {
     for (const TokenId id : state_->suffix) out.push_back({id, size_of(text), size_of(text)});
@@ -240,11 +110,15 @@ std::vector<Piece> Tokenizer::encode(std::string_view text, const EncodeOptions&
 }
 
 std::vector<TokenId> Tokenizer::encode_ids(std::string_view text, const EncodeOptions& options) const {
-  const std::vector<Piece> pieces = encode(text, options);
-  std::vector<TokenId> ids;
-  ids.reserve(pieces.size());
-  for (const Piece& piece : pieces) ids.push_back(piece.id);
-  return ids;
+  std::vector<TokenId> out;
+  out.reserve(text.size() / 4 + 8);
+  if (options.add_special) out.insert(out.end(), state_->prefix.begin(), state_->prefix.end());
+  {
+    Workbenches::Loan bench(state_->benches);
+    encode_to(*state_, text, options, *bench, out);
+  }
+  if (options.add_special) out.insert(out.end(), state_->suffix.begin(), state_->suffix.end());
+  return out;
 }
 
 struct Tokenizer::Stream::State {

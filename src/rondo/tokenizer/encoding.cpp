@@ -1,0 +1,263 @@
+#include "tokenizer/encoding.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/utf8.h"
+#include "tokenizer/byte_level.h"
+
+namespace rondo::tokenizer {
+namespace {
+
+constexpr std::string_view kMark = "\u2581";
+
+std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
+
+// Takes tokens with their offsets.
+class PieceSink {
+ public:
+  explicit PieceSink(std::vector<Piece>& out) : out_(out) {}
+
+  void put(TokenId id, Range origin) { out_.push_back({id, origin.begin, origin.end}); }
+  // Room for the tokens of `count` short pieces; `done` says where they end.
+  [[nodiscard]] Piece* room(std::size_t count) {
+    const std::size_t used = out_.size();
+    out_.resize(used + count * PieceCache::kShortIds);
+    return out_.data() + used;
+  }
+  void done(const Piece* end) { out_.resize(static_cast<std::size_t>(end - out_.data())); }
+  // The tokens of a piece at byte `at` of the input; returns the place behind them.
+  [[nodiscard]] static Piece* write(Piece* to, const PieceCache::Short& entry, std::uint32_t at) {
+    for (std::size_t i = 0; i < PieceCache::kShortIds; ++i) {
+      const std::uint32_t end = at + entry.sizes[i];
+      to[i] = {entry.ids[i], at, end};
+      at = end;
+    }
+    return to + entry.count;
+  }
+
+ private:
+  std::vector<Piece>& out_;
+};
+
+// Takes tokens alone.
+class IdSink {
+ public:
+  explicit IdSink(std::vector<TokenId>& out) : out_(out) {}
+
+  void put(TokenId id, Range /*origin*/) { out_.push_back(id); }
+  [[nodiscard]] TokenId* room(std::size_t count) {
+    const std::size_t used = out_.size();
+    out_.resize(used + count * PieceCache::kShortIds);
+    return out_.data() + used;
+  }
+  void done(const TokenId* end) { out_.resize(static_cast<std::size_t>(end - out_.data())); }
+  [[nodiscard]] static TokenId* write(TokenId* to, const PieceCache::Short& entry, std::uint32_t /*at*/) {
+    std::memcpy(to, entry.ids.data(), sizeof entry.ids);
+    return to + entry.count;
+  }
+
+ private:
+  std::vector<TokenId>& out_;
+};
+
+// One encode() call.
+template <typename Sink>
+class Encoding {
+ public:
+  Encoding(const Tokenizer::State& state, const EncodeOptions& options, Workbench& bench, Sink out)
+      : state_(state), options_(options), bench_(bench), out_(out) {
+    if (bench_.scratch == nullptr) bench_.scratch = state_.model->make_scratch();
+  }
+
+  void run(std::string_view input) {
+    const Aligned text = state_.takes_bytes ? Aligned(input, 0) : valid_text(input);
+    split(text, state_.raw_matcher, bench_.matches, [this](Aligned part) { normalised(std::move(part)); });
+  }
+
+ private:
+  // Ill-formed bytes become U+FFFD.
+  static Aligned valid_text(std::string_view input) {
+    Aligned text(input, 0);
+    if (utf8::is_valid(input)) return text;
+    AlignedBuilder out(text);
+    std::string replacement;
+    utf8::append(replacement, utf8::kReplacement);
+    for (std::uint32_t at = 0; at < input.size();) {
+      const utf8::Decoded decoded = utf8::decode(input, at);
+      const Range range{at, at + decoded.size};
+      if (decoded.valid) {
+        out.copy(range);
+      } else {
+        out.put(replacement, range);
+      }
+      at = range.end;
+    }
+    return out.finish();
+  }
+
+  // Puts out the added tokens in `text` and gives the parts between them to `rest`.
+  template <typename Rest>
+  void split(const Aligned& text, const AddedMatcher& matcher, std::vector<AddedMatch>& matches, Rest rest) {
+    matches.clear();
+    if (options_.parse_special || options_.parse_added) matcher.find_all(text, options_, matches);
+    std::uint32_t at = 0;
+    for (const AddedMatch& match : matches) {
+      if (at < match.range.begin) rest(text.part({at, match.range.begin}));
+      const Range origin = text.origin(match.range);
+      out_.put(match.token->id, origin);
+      at = match.range.end;
+    }
+    if (at < size_of(text.text())) rest(text.part({at, size_of(text.text())}));
+  }
+
+  void normalised(Aligned part) {
+    const Aligned text = state_.normalizer.apply(std::move(part));
+    if (state_.normalized_matcher.empty()) return pre_tokenised(text.part({0, size_of(text.text())}));
+    split(text, state_.normalized_matcher, bench_.inner_matches,
+          [this](Aligned rest) { pre_tokenised(std::move(rest)); });
+  }
+
+  void pre_tokenised(Aligned part) {
+    const Scanner* scanner = part.is_original() ? state_.pre_tokenizer.only_scanner() : nullptr;
+    if (scanner != nullptr && !checks_control_) return scanned(*scanner, part.text(), part.origin({0, 0}).begin);
+    const Pieces pieces = state_.pre_tokenizer.apply(std::move(part));
+    if (pieces.byte_spelled) return spelled(pieces);
+    for (const Range range : pieces.ranges) {
+      if (state_.joined_before_mark) {
+        words(pieces.text, range);
+      } else {
+        piece(pieces.text, range);
+      }
+    }
+  }
+
+  // Cuts before the marks where that changes nothing; see State::joined_before_mark.
+  void words(const Aligned& text, Range range) {
+    const std::string_view view = text.text().substr(0, range.end);
+    std::uint32_t begin = range.begin;
+    for (std::size_t at = range.begin; (at = view.find(kMark, at)) != std::string_view::npos; at += kMark.size()) {
+      if (at <= begin) continue;
+      std::size_t before = at - 1;
+      while (before > begin && utf8::is_continuation(view[before])) --before;
+      if (state_.joined_before_mark->contains(utf8::decode(view, before).code_point)) continue;
+      piece(text, {begin, static_cast<std::uint32_t>(at)});
+      begin = static_cast<std::uint32_t>(at);
+    }
+    if (begin < range.end) piece(text, {begin, range.end});
+  }
+
+  // Steps behind the byte-level spelling cut in the middle of it; the model wants the bytes.
+  void spelled(const Pieces& pieces) {
+    for (const Range range : pieces.ranges) {
+      AlignedBuilder bytes(pieces.text);
+      const std::string_view view = pieces.text.text();
+      for (std::uint32_t at = range.begin; at < range.end;) {
+        const utf8::Decoded decoded = utf8::decode(view, at);
+        const char byte = static_cast<char>(byte_level::to_byte(decoded.code_point).value_or(0));
+        bytes.put({&byte, 1}, {at, at + decoded.size});
+        at += decoded.size;
+      }
+      const Aligned text = bytes.finish();
+      piece(text, {0, size_of(text.text())});
+    }
+  }
+
+  // The fast way of unchanged text: pieces are found, looked up and put out without anything in between.
+  // `base` is where `text` stands in the input.
+  void scanned(const Scanner& scanner, std::string_view text, std::uint32_t base) {
+    Scanner::Ends ends;
+    const std::uint32_t size = size_of(text);
+    for (std::uint32_t at = 0; at < size; at = ends.at[ends.count - 1]) {
+      scanner.next(text, {at, size}, ends);
+      looked_up(text, at, ends, base);
+    }
+  }
+
+  void looked_up(std::string_view text, std::uint32_t at, const Scanner::Ends& ends, std::uint32_t base) {
+    const PieceCache& cache = bench_.cache;
+    auto* to = out_.room(ends.count);
+    for (std::size_t i = 0; i < ends.count; ++i) {
+      const std::uint32_t end = ends.at[i];
+      const std::uint32_t size = end - at;
+      const PieceCache::Short* found = nullptr;
+      if (size <= PieceCache::kShortBytes && at + sizeof(PieceCache::Key) <= text.size())
+        found = cache.find(PieceCache::key_of(text.data() + at, size));
+      if (found != nullptr) {
+        to = Sink::write(to, *found, base + at);
+      } else {
+        out_.done(to);
+        for (std::uint32_t begin = at + base; const Unit& unit : units_of(text.substr(at, size))) {
+          out_.put(unit.id, {begin, begin + unit.size});
+          begin += unit.size;
+        }
+        to = out_.room(ends.count - i);
+      }
+      at = end;
+    }
+    out_.done(to);
+  }
+
+  // The tokens of a piece, from the cache or the model.
+  const std::vector<Unit>& units_of(std::string_view bytes) {
+    std::vector<Unit>& units = bench_.units;
+    units.clear();
+    const bool is_short = bytes.size() <= PieceCache::kShortBytes;
+    const PieceCache::Key key = is_short ? PieceCache::key_of(bytes) : PieceCache::Key{};
+    if (is_short) {
+      if (const PieceCache::Short* found = bench_.cache.find(key)) {
+        for (std::size_t i = 0; i < found->count; ++i) units.push_back({found->ids[i], found->sizes[i]});
+        return units;
+      }
+    }
+    if (!bench_.cache.find_long(bytes, units)) {
+      state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
+    } else if (!is_short || units.size() > PieceCache::kShortIds) {
+      return units;
+    }
+    if (is_short && units.size() <= PieceCache::kShortIds) {
+      bench_.cache.keep(key, units);
+    } else {
+      bench_.cache.keep_long(bytes, units);
+    }
+    return units;
+  }
+
+  void piece(const Aligned& text, Range range) {
+    if (range.begin == range.end) return;
+    const std::string_view bytes = text.text().substr(range.begin, range.end - range.begin);
+    const std::vector<Unit>* units = &units_of(bytes);
+    // Where only some bytes may be control tokens, the rest must not spell one by merging either.
+    const auto is_control = [this](const Unit& unit) { return state_.model->is_control(unit.id); };
+    if (checks_control_ && std::any_of(units->begin(), units->end(), is_control)) {
+      bench_.units.clear();
+      state_.model->encode(bytes, Control::kForbidden, *bench_.scratch, bench_.units);
+    }
+    std::uint32_t at = range.begin;
+    for (const Unit& unit : *units) {
+      out_.put(unit.id, text.origin({at, at + unit.size}));
+      at += unit.size;
+    }
+  }
+
+  const Tokenizer::State& state_;
+  const EncodeOptions& options_;
+  Workbench& bench_;
+  Sink out_;
+  const bool checks_control_ = options_.allowed != nullptr && state_.text_can_be_control;
+};
+
+}  // namespace
+
+void encode_to(const Tokenizer::State& state, std::string_view text, const EncodeOptions& options, Workbench& bench,
+               std::vector<Piece>& out) {
+  Encoding(state, options, bench, PieceSink(out)).run(text);
+}
+
+void encode_to(const Tokenizer::State& state, std::string_view text, const EncodeOptions& options, Workbench& bench,
+               std::vector<TokenId>& out) {
+  Encoding(state, options, bench, IdSink(out)).run(text);
+}
+
+}  // namespace rondo::tokenizer
