@@ -109,7 +109,7 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
       return Finder(bytes_of(runtime, item)).find(bytes_of(runtime, container)) != std::string_view::npos;
     }
     case Kind::kDict: {
-      if (!hash_of(runtime, item)) runtime.fail("unhashable type: '" + type_name(item) + "'");
+      if (!item.is_string() && !hash_of(runtime, item)) { runtime.fail("unhashable type: '" + type_name(item) + "'"); }
       return find_item(runtime, container.as_dict(), item) != nullptr;
     }
     case Kind::kUndefined:

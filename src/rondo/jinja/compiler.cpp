@@ -42,6 +42,14 @@ bool may_have_markup(const Program& program) {
   });
 }
 
+// What leads to a jump leads where that one goes.
+void shorten_jumps(Program& program) {
+  for (Instruction& instruction : program.code) {
+    if (instruction.op != Op::kJump && instruction.op != Op::kLeaveIf) continue;
+    while (program.code[instruction.a].op == Op::kJump) instruction.a = program.code[instruction.a].a;
+  }
+}
+
 class Compiler : private ExpressionCompiler {
  public:
   using ExpressionCompiler::ExpressionCompiler;
@@ -63,6 +71,7 @@ class Compiler : private ExpressionCompiler {
     program_.compared_roles = compared_roles(tree_);
     program_.names = names_.all();
     for (const std::string& text : program_.names) program_.name_infos.push_back(name_info(text));
+    shorten_jumps(program_);
     program_.stack_size = stack_size(program_);
     program_.may_have_markup = may_have_markup(program_);
     program_.literal_texts = std::move(tree_.literal_texts);
@@ -165,7 +174,8 @@ class Compiler : private ExpressionCompiler {
     std::vector<std::uint32_t> exits;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       const Expr& test = *node.items[i];
-      const std::uint32_t jump = condition(test, kTestOfIf | negated(test));
+      const auto flag = static_cast<std::uint8_t>(kTestOfIf | negated(test));
+      const std::uint32_t jump = i == 0 ? begun_condition(test, flag) : condition(test, flag);
       body(node.branches[i]);
       exits.push_back(emit(Op::kLeaveIf, test.start));
       land(jump);

@@ -1,30 +1,26 @@
 #include "jinja/control.h"
 
-#include <algorithm>
-#include <span>
-
 namespace rondo::jinja {
 
 void Control::log(bool outcome, std::uint32_t node, std::uint8_t flag) {
-  const Test test = tests_.back();
-  tests_.pop_back();
-  runtime_.end_reading(test.outer);
-  const std::span<const text::PathId> reads = std::span(runtime_.reads).subspan(test.reads_begin);
-  read_generation_prompt_ = false;
+  const std::size_t begin = runtime_.end_reading();
+  const std::size_t end = runtime_.reads.size();
+  bool generation_prompt = false;
   If* const current = (flag & kTestOfIf) != 0 ? &ifs_.back() : nullptr;
-  for (const text::PathId path : reads) {
-    read_generation_prompt_ = read_generation_prompt_ || path == generation_prompt_;
+  for (std::size_t i = begin; i < end; ++i) {
+    const text::PathId path = runtime_.reads[i];
+    generation_prompt |= path == generation_prompt_;
     if (current == nullptr || current->several) continue;
     const std::int32_t message = runtime_.origins.paths.message(path);
     if (message == text::kNoMessage || message == current->message) continue;
     current->several = current->message != text::kNoMessage;
     current->message = message;
   }
-  if (current != nullptr && !outcome && read_generation_prompt_ && (flag & kTestNegated) != 0)
+  read_generation_prompt_ = generation_prompt;
+  if (current != nullptr && !outcome && generation_prompt && (flag & kTestNegated) != 0)
     current->generation_prompt = true;
-  decisions_.push_back({runtime_.line(), runtime_.column(), node, runtime_.context,
-                        static_cast<std::uint32_t>(test.reads_begin), static_cast<std::uint32_t>(runtime_.reads.size()),
-                        outcome});
+  decisions_.push({runtime_.place->line, runtime_.place->column, node, runtime_.context,
+                   static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), outcome});
 }
 
 void Control::enter_branch(std::uint8_t flag) {
@@ -52,7 +48,7 @@ void Control::keep_binding() {
 }
 
 void Control::enter_choice(std::uint8_t flag) {
-  saved_.push_back(runtime_.context);
+  saved_.push(runtime_.context);
   if (!read_generation_prompt_ || (flag & kTestNegated) != 0) return;
   text::Context context = now();
   context.generation_prompt = true;
@@ -60,7 +56,7 @@ void Control::enter_choice(std::uint8_t flag) {
 }
 
 void Control::enter_generation() {
-  saved_.push_back(runtime_.context);
+  saved_.push(runtime_.context);
   if (!runtime_.tracing) return;
   text::Context context = now();
   context.generation_block = true;
@@ -69,7 +65,7 @@ void Control::enter_generation() {
 
 void Control::leave_saved() {
   runtime_.context = saved_.back();
-  saved_.pop_back();
+  saved_.pop();
 }
 
 text::ContextId Control::item_context(const Value& item, text::ContextId outer) {

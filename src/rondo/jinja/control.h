@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/stack.h"
 #include "jinja/instructions.h"
 #include "jinja/runtime.h"
 #include "jinja/template.h"
@@ -23,7 +24,7 @@ class Control {
 
   // Conditions.  What is read between begin_test and end_test belongs to the decision (and to those around it).
   void begin_test() {
-    if (runtime_.tracing) tests_.push_back({runtime_.reads.size(), runtime_.begin_reading()});
+    if (runtime_.tracing) runtime_.begin_reading();
   }
   // Of an if statement: if it holds, its branch begins.
   void end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
@@ -32,9 +33,11 @@ class Control {
     if (outcome && (flag & kTestOfIf) != 0) guard(flag);
   }
 
-  // If statements: around the statement, and on entry to its else branch.
+  // If statements: around the statement, with its first condition, and on entry to its else branch.
   void enter_if() {
-    if (runtime_.tracing) ifs_.push_back({runtime_.context, runtime_.context, text::kNoMessage, false, false});
+    if (!runtime_.tracing) return;
+    ifs_.push({runtime_.context, runtime_.context, text::kNoMessage, false, false});
+    runtime_.begin_reading();
   }
   void guard(std::uint8_t flag) {
     if (!runtime_.tracing) return;
@@ -46,7 +49,7 @@ class Control {
     if (!runtime_.tracing) return;
     if (ifs_.back().branch != runtime_.context) keep_binding();
     runtime_.context = ifs_.back().outside;
-    ifs_.pop_back();
+    ifs_.pop();
   }
 
   // Inline ifs and generation blocks: the context to return to is remembered.
@@ -85,11 +88,11 @@ class Control {
   };
   [[nodiscard]] Marks marks() const { return {ifs_.size(), saved_.size()}; }
   void unwind(const Marks& marks) {
-    ifs_.resize(marks.ifs);
-    saved_.resize(marks.saved);
+    ifs_.shrink(marks.ifs);
+    saved_.shrink(marks.saved);
   }
 
-  [[nodiscard]] std::vector<Decision>& decisions() { return decisions_; }
+  [[nodiscard]] Stack<Decision>& decisions() { return decisions_; }
 
  private:
   struct If {
@@ -98,11 +101,6 @@ class Control {
     std::int32_t message;     // read by the conditions so far
     bool several;             // they read more than one
     bool generation_prompt;   // a condition that failed says that add_generation_prompt is true
-  };
-
-  struct Test {
-    std::size_t reads_begin;
-    std::size_t outer;  // see Runtime::begin_reading
   };
 
   void log(bool outcome, std::uint32_t node, std::uint8_t flag);
@@ -116,10 +114,9 @@ class Control {
   text::PathId generation_prompt_;
   Binding binding_ = Binding::kNone;
   bool read_generation_prompt_ = false;  // by the last condition
-  std::vector<If> ifs_;
-  std::vector<text::ContextId> saved_;
-  std::vector<Test> tests_;  // the conditions under evaluation
-  std::vector<Decision> decisions_;
+  Stack<If> ifs_;
+  Stack<text::ContextId> saved_;
+  Stack<Decision> decisions_;
 };
 
 }  // namespace rondo::jinja

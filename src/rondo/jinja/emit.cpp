@@ -60,16 +60,26 @@ ContextId stamped(Runtime& runtime, ContextId from, ContextId under) {
   return out;
 }
 
-// `stamp`: see Leaves::Leaf.  `under`: emission_context() of the whole.
+// Makes `run` one that is written now.  `stamp`: see Leaves::Leaf.  `under`: emission_context() of the whole.
+void own(Runtime& runtime, text::Run& run, ContextId stamp, ContextId under) {
+  const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
+  run.context = made == ContextId::kNone || made == under ? under : stamped(runtime, made, under);
+  if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
+}
+
 void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextId under, text::Text& out) {
-  out.append({string.data, string.size}, {string.runs, string.run_count}, [&](text::Run& run) {
-    const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
-    run.context = made == ContextId::kNone || made == under ? under : stamped(runtime, made, under);
-    if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
-  });
+  out.append({string.data, string.size}, {string.runs, string.run_count},
+             [&](text::Run& run) { own(runtime, run, stamp, under); });
 }
 
 void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
+  // Most of what is written: a constant, or a string of the input.
+  if (string.run_count == 1 && runtime.in_message()) {
+    text::Run run = *string.runs;
+    own(runtime, run, ContextId::kNone, runtime.context);
+    out.append({string.data, string.size}, run);
+    return;
+  }
   const ContextId under = emission_context(runtime, string);
   if (is_leaf(string)) {
     emit_leaf(runtime, string, ContextId::kNone, under, out);

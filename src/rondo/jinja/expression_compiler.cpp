@@ -12,8 +12,7 @@ namespace rondo::jinja {
 
 std::uint32_t ExpressionCompiler::emit(Op op, Place place, std::uint32_t a, std::uint32_t b, std::uint8_t flag,
                                        std::uint16_t small) {
-  program_.code.push_back({op, flag, small, a, b});
-  program_.places.push_back(place);
+  program_.code.push_back({op, flag, small, a, b, place});
   return here() - 1;
 }
 
@@ -221,8 +220,7 @@ void ExpressionCompiler::attribute(const Expr& node) {
   const NameId id = name(node.text);
   Instruction& last = program_.code.back();
   if (last.op == Op::kLoadSlot && node.items[0]->kind == ExprKind::kName && last.b <= 0xFFFF) {
-    last = {Op::kSlotAttr, 0, static_cast<std::uint16_t>(last.b), last.a, id};
-    program_.places.back() = node.place;
+    last = {Op::kSlotAttr, 0, static_cast<std::uint16_t>(last.b), last.a, id, node.place};
     return;
   }
   emit(Op::kGetAttr, node.place, id);
@@ -374,6 +372,10 @@ void ExpressionCompiler::inline_if(const Expr& node) {
 
 std::uint32_t ExpressionCompiler::condition(const Expr& node, std::uint8_t flag) {
   emit(Op::kBeginTest, node.start);
+  return begun_condition(node, flag);
+}
+
+std::uint32_t ExpressionCompiler::begun_condition(const Expr& node, std::uint8_t flag) {
   expression(node);
   const auto id = static_cast<std::uint32_t>(program_.conditions.size());
   program_.conditions.push_back(node.start);

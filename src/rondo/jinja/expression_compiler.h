@@ -155,6 +155,8 @@ class ExpressionCompiler {
 
   // A test: leaves for the returned jump if it is false.
   std::uint32_t condition(const Expr& node, std::uint8_t flag);
+  // The same behind an instruction that began it.
+  std::uint32_t begun_condition(const Expr& node, std::uint8_t flag);
   static std::uint8_t negated(const Expr& node) {
     if (node.kind != ExprKind::kNot) return 0;
     return negated(*node.items[0]) != 0 ? 0 : kTestNegated;

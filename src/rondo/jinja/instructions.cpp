@@ -172,7 +172,7 @@ std::string disassemble(const Program& program) {
       out += "function " + std::to_string(id) + " `" + program.functions[id].name + "`\n";
     }
     const Instruction& instruction = program.code[at];
-    const Place place = program.places[at];
+    const Place& place = instruction.place;
     out += "  " + std::to_string(at) + "  " + std::to_string(place.line) + ":" + std::to_string(place.column) + "  " +
            std::string(to_string(instruction.op)) + operands(program, instruction) + "\n";
   }

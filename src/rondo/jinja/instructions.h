@@ -71,7 +71,7 @@ enum class Op : std::uint8_t {
   // Conditions and the control context.
   kBeginTest,    // from here on what is read belongs to a condition
   kEndTest,      // a: target if false, b: node, flag: TestFlag; if true, a branch of an if statement begins
-  kEnterIf,      // before the first condition of an if statement
+  kEnterIf,      // before the first condition of an if statement, which it begins as kBeginTest does
   kGuard,        // flag: TestFlag; on entry to the else branch: bind what the conditions say
   kLeaveIf,      // a: target
   kEnterChoice,  // flag: TestFlag; inside the taken branch of an inline if
@@ -131,12 +131,14 @@ enum TestFlag : std::uint8_t {
   kTestOfIf = 4,     // the condition belongs to the enclosing kEnterIf
 };
 
-struct Instruction {
+// Of a size that makes counting instructions a shift.
+struct alignas(32) Instruction {
   Op op = Op::kReturn;
   std::uint8_t flag = 0;
   std::uint16_t small = 0;
   std::uint32_t a = 0;
   std::uint32_t b = 0;
+  Place place;  // in the template
 };
 
 // A number constant, as it is written.
@@ -186,7 +188,6 @@ struct NameInfo {
 struct Program {
   std::string source;
   std::vector<Instruction> code;
-  std::vector<Place> places;  // of each instruction
   std::vector<Function> functions;
   std::vector<std::string> names;
   std::vector<NameInfo> name_infos;  // by name

@@ -48,6 +48,7 @@ void LoopState::begin(const Value& iterable, std::uint32_t filter, Activation* a
   iterator_ = iterable.is_sequence() ? nullptr : jinja::iterate(vm_.runtime(), iterable);
   position_ = 0;
   filter_ = filter;
+  is_plain_ = iterator_ == nullptr && filter == kNoFunction;
   activation_ = activation;
   rest_.clear();
   rest_position_ = 0;
@@ -85,7 +86,7 @@ bool LoopState::read(Value& out) {
   return false;
 }
 
-bool LoopState::advance() {
+bool LoopState::advance_slowly() {
   Value next;
   if (has_after_) {
     next = after_;

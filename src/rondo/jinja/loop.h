@@ -20,7 +20,7 @@ class LoopState final : public Object {
   // Begins a loop over `iterable`.  `filter`: a function that says which items count, or kNoFunction.
   void begin(const Value& iterable, std::uint32_t filter, Activation* activation);
   // Moves to the next item; false at the end.
-  bool advance();
+  bool advance() { return has_after_ || !is_plain_ ? advance_slowly() : advance_plainly(); }
   [[nodiscard]] const Value& current() const { return current_; }
   [[nodiscard]] Value attribute_of(LoopAttr attribute);
 
@@ -48,6 +48,17 @@ class LoopState final : public Object {
   [[nodiscard]] bool changed(const Args& args);
 
  private:
+  bool advance_slowly();
+  bool advance_plainly() {
+    // Looked up anew each time: the body may add to the list.
+    const Values& items = items_of(vm_.runtime(), iterable_);
+    if (position_ >= items.size()) return false;
+    vm_.runtime().iterate_once();
+    ++index0_;
+    before_ = current_;
+    current_ = items[position_++];
+    return true;
+  }
   bool read(Value& out);      // the next item that passes the filter
   bool read_any(Value& out);  // the next item
   bool peek();                // whether there is a next item, in `after_`
@@ -57,6 +68,7 @@ class LoopState final : public Object {
   Value iterable_;
   Iterator* iterator_ = nullptr;  // nullptr while iterating over a list or tuple
   std::size_t position_ = 0;      // in the list or tuple
+  bool is_plain_ = false;         // a list or tuple of which every item counts
   std::uint32_t filter_ = kNoFunction;
   Activation* activation_ = nullptr;
   std::vector<Value> rest_;  // what `length` had to read ahead

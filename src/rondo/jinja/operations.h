@@ -15,6 +15,40 @@
 
 namespace rondo::jinja {
 
+// The paths of the parts of an input container.
+class PartPaths {
+ public:
+  PartPaths(Runtime& runtime, text::PathId parent, const json::Array& array)
+      : paths_(runtime.origins.paths), parent_(parent), first_(paths_.indices(parent, array.size())) {}
+  PartPaths(Runtime& runtime, text::PathId parent, const json::Object& object)
+      : PartPaths(runtime, parent, object,
+                  runtime.origins.paths.members(parent, object.size(), [&](std::size_t i) -> std::string_view {
+                    return object.begin()[i].key;
+                  })) {}
+  // `first`: what first() of an earlier one was.
+  PartPaths(Runtime& runtime, text::PathId parent, const json::Object& object, text::PathId first)
+      : paths_(runtime.origins.paths), parent_(parent), first_(first), object_(&object) {}
+
+  // Of the first part, if the others follow it; else kNone.
+  [[nodiscard]] text::PathId first() const { return first_; }
+  [[nodiscard]] text::PathId at(std::size_t i) const {
+    if (first_ != text::PathId::kNone) return static_cast<text::PathId>(static_cast<std::size_t>(first_) + i);
+    if (parent_ == text::PathId::kNone) return text::PathId::kNone;
+    return object_ == nullptr ? paths_.index(parent_, i) : paths_.member(parent_, object_->begin()[i].key);
+  }
+  // Of a member's key.  REQUIRES: made of an object that has a path.
+  [[nodiscard]] text::PathId key_at(std::size_t i) const {
+    return first_ != text::PathId::kNone ? paths_.key_of_member(at(i))
+                                         : paths_.key_of(parent_, object_->begin()[i].key);
+  }
+
+ private:
+  text::PathTable& paths_;
+  text::PathId parent_;
+  text::PathId first_;
+  const json::Object* object_ = nullptr;
+};
+
 // Python's ==, without logging a probe.
 [[nodiscard]] bool equals(Runtime& runtime, const Value& left, const Value& right);
 // Python's <; fails for values that have no order.

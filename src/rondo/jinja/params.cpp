@@ -110,18 +110,18 @@ Value Params::string(std::size_t index) const {
 }
 
 void require_no_more(Runtime& runtime, std::string_view function, const Args& args) {
+  if (args.size() == 0) return;
   const std::string call = std::string(function) + "()";
   if (!args.named.empty()) runtime.fail(call + " takes no keyword arguments");
-  if (args.positional.empty()) return;
   runtime.fail(call + " takes exactly one argument (" + std::to_string(args.positional.size() + 1) + " given)");
 }
 
 void require_positional(Runtime& runtime, Callee callee, const Args& args, std::size_t least, std::size_t most) {
+  const std::size_t count = args.positional.size();
+  if (args.named.empty() && count >= least && count <= most) return;
   const std::string name(callee.name);
   const std::string call = (callee.type.empty() ? name : std::string(callee.type) + "." + name) + "()";
   if (!args.named.empty()) runtime.fail(call + " takes no keyword arguments");
-  const std::size_t count = args.positional.size();
-  if (count >= least && count <= most) return;
   const std::size_t bound = count < least ? least : most;
   const std::string side = count < least ? "at least " : "at most ";
   if (callee.parses) {

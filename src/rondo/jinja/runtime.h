@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stack.h"
 #include "jinja/lexer.h"
 #include "jinja/template.h"
 #include "jinja/value.h"
@@ -94,25 +95,23 @@ class Runtime {
   }
 
   // What conditions read.  Conditions nest; what an inner one reads belongs to the outer one too.
-  // `begin_reading` gives what its `end_reading` wants back.
-  [[nodiscard]] std::size_t begin_reading() {
-    ++readers_;
-    return std::exchange(reading_from_, reads.size());
+  void begin_reading() { readers_.push(reads.size()); }
+  // Where in `reads` those of the innermost condition begin.
+  std::size_t end_reading() {
+    const std::size_t begin = readers_.back();
+    readers_.pop();
+    return begin;
   }
-  void end_reading(std::size_t outer) {
-    --readers_;
-    reading_from_ = outer;
-  }
-  [[nodiscard]] bool is_reading() const { return readers_ != 0; }
+  [[nodiscard]] bool is_reading() const { return !readers_.empty(); }
   // All that was read so far, in order.
-  std::vector<text::PathId> reads;
+  Stack<text::PathId> reads;
   // REQUIRES: is_reading().
   void add_read(text::PathId path) {
     // The same value is mostly read again soon, if at all.
-    const std::size_t count = reads.size() - reading_from_;
+    const std::size_t count = reads.size() - readers_.back();
     if (count > 0 && reads.back() == path) return;
     if (count > 1 && reads[reads.size() - 2] == path) return;
-    reads.push_back(path);
+    reads.push(path);
   }
   // Notes a read of the value: its path, or for a string without one the paths of its runs.
   void note(const Value& value) {
@@ -148,8 +147,7 @@ class Runtime {
   std::uint64_t granted_ = 0;  // beyond options.limits.instructions
   std::uint64_t iterations_;
   int depth_ = 0;
-  int readers_ = 0;
-  std::size_t reading_from_ = 0;  // where the reads of the innermost condition begin
+  Stack<std::size_t> readers_;  // where the reads of the conditions under evaluation begin
   std::unique_ptr<State> state_;
 };
 
@@ -197,12 +195,18 @@ class DepthGuard {
 [[nodiscard]] std::string_view bytes_of(Runtime& runtime, const Value& value);
 [[nodiscard]] std::span<const text::Run> runs_of(Runtime& runtime, const Value& value);
 // Elements of a list or tuple.  The reference stays valid while nothing is added.
-[[nodiscard]] Values& items_of(Runtime& runtime, const Value& sequence);
+void wrap_items(Runtime& runtime, List& list);  // of a list of the input
+[[nodiscard]] inline Values& items_of(Runtime& runtime, const Value& sequence) {
+  List& list = sequence.as_list();
+  if (list.source != nullptr) wrap_items(runtime, list);
+  return list.items;
+}
 // Members of a dict or namespace.  Keys of input dicts: use key_of for the one with its origin.
 [[nodiscard]] std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& dict);
 [[nodiscard]] Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry);
-// Key and value of member `i` of a dict that is still in the input.  REQUIRES of both: dict.source != nullptr.
-[[nodiscard]] Value source_key(Runtime& runtime, const Dict& dict, std::size_t i);
+// The key of a dict of the input that stands at `dict`.
+[[nodiscard]] Value input_key(Runtime& runtime, std::string_view key, text::PathId dict);
+// The value of member `i` of a dict that is still in the input.  REQUIRES: dict.source != nullptr.
 [[nodiscard]] const Value& source_member(Runtime& runtime, Dict& dict, std::size_t i);
 // nullptr if there is no such key or it is not hashable.
 [[nodiscard]] Value* find_item(Runtime& runtime, Dict& dict, const Value& key);

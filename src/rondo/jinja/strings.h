@@ -151,16 +151,17 @@ class StringBuilder {
   StringBuilder(const StringBuilder&) = delete;
   StringBuilder& operator=(const StringBuilder&) = delete;
 
-  void append(std::string_view bytes, text::Run run) {
+  void append(std::string_view bytes, const text::Run& run) {
     if (bytes.empty()) return;
-    if (runtime_.tracing) {
-      if (is_output_) {
-        if (run.context == text::ContextId::kNone) run.context = runtime_.context;
-        if (run.kind != text::RunKind::kLiteral) run.expression = runtime_.expression;
-      }
+    if (!runtime_.tracing) {
+      text_->append_untraced(bytes);
+    } else if (!is_output_) {
       text_->append(bytes, run);
     } else {
-      text_->append_untraced(bytes);
+      text::Run owned = run;
+      if (run.context == text::ContextId::kNone) owned.context = runtime_.context;
+      if (run.kind != text::RunKind::kLiteral) owned.expression = runtime_.expression;
+      text_->append(bytes, owned);
     }
     unchecked_ += bytes.size() + sizeof(text::Run);
     if (unchecked_ > kCheckBytes) check();

@@ -21,8 +21,8 @@ void append_hex(std::string& out, unsigned unit) {
   for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> static_cast<unsigned>(shift) & 15U];
 }
 
-// What JSON writes for `c`, or "" for the character itself.
-std::string json_escape(char32_t c, const JsonStyle& style) {
+// What JSON writes for `c`, or "" for the character itself.  `out` may be used to hold it.
+std::string_view json_escape(char32_t c, const JsonStyle& style, std::string& out) {
   switch (c) {
     case '"': return "\\\"";
     case '\\': return "\\\\";
@@ -33,7 +33,7 @@ std::string json_escape(char32_t c, const JsonStyle& style) {
     case '\f': return "\\f";
     default: break;
   }
-  std::string out;
+  out.clear();
   const bool is_markup = style.html_safe && (c == '<' || c == '>' || c == '&' || c == '\'');
   if (style.ensure_ascii && c >= 0x10000) {
     append_hex(out, 0xD800U + ((c - 0x10000U) >> 10U));
@@ -132,14 +132,54 @@ class JsonWriter {
     const std::string_view bytes(string.data, string.size);
     if (is_plain(bytes)) {
       out_.append(string, 0, string.size, "json");
+    } else if (!runtime_.tracing) {
+      data(bytes, {});
+    } else if (string.run_count == 1 && string.runs->kind == RunKind::kData) {
+      text::Run run = *string.runs;
+      take_run(runtime_, run, "json");
+      data(bytes, run);
     } else {
-      write_escaped(value, bytes);
+      rewrite(value, bytes);
     }
     structure("\"", owner);
   }
 
-  void write_escaped(const Value& value, std::string_view bytes) {
+  // Consecutive bytes of one string of the input; `run`: that of all of them.
+  void data(std::string_view bytes, const text::Run& run) {
+    runtime_.spend_bytes(bytes.size());
+    std::string buffer;
+    std::size_t written = 0;
+    const auto write_to = [&](std::size_t end) {
+      text::Run part = run;
+      part.source_offset += static_cast<std::uint32_t>(written);
+      out_.append(bytes.substr(written, end - written), part);
+      written = end;
+    };
+    for (std::size_t at = 0; at < bytes.size();) {
+      if (plain_[static_cast<unsigned char>(bytes[at])]) {
+        ++at;
+        continue;
+      }
+      const CodePoint c = decode_at(bytes, at);
+      const std::string_view escape = json_escape(c.value, style_, buffer);
+      if (!escape.empty()) {
+        write_to(at);
+        text::Run escaped = run;
+        escaped.kind = RunKind::kEscaped;
+        escaped.source_offset += static_cast<std::uint32_t>(at);
+        escaped.source_size = static_cast<std::uint32_t>(c.size);
+        out_.append(escape, escaped);
+        written = at + c.size;
+      }
+      at += c.size;
+    }
+    write_to(bytes.size());
+  }
+
+  // Bytes of several origins.
+  void rewrite(const Value& value, std::string_view bytes) {
     Rewriter body(runtime_, value, "json");
+    std::string buffer;
     for (std::size_t at = 0; at < bytes.size();) {
       if (plain_[static_cast<unsigned char>(bytes[at])]) {
         body.keep(1);
@@ -147,7 +187,7 @@ class JsonWriter {
         continue;
       }
       const CodePoint c = decode_at(bytes, at);
-      const std::string escape = json_escape(c.value, style_);
+      const std::string_view escape = json_escape(c.value, style_, buffer);
       if (escape.empty()) {
         body.keep(c.size);
       } else {
@@ -158,9 +198,22 @@ class JsonWriter {
     out_.append(body.finish());
   }
 
+  // The run of a string of the input.
+  [[nodiscard]] text::Run input_run(text::PathId path) const {
+    text::Run run;
+    run.kind = RunKind::kData;
+    run.origin = static_cast<std::uint32_t>(path);
+    run.chain = chain_;
+    return run;
+  }
+
   void write_items(const Value& value, int level) {
+    if (const json::Array* source = value.as_list().source) {
+      write_array(*source, level, value.as_list().source_path);
+      return;
+    }
     const DepthGuard guard(runtime_);
-    const Values& items = items_of(runtime_, value);
+    const Values& items = value.as_list().items;
     structure("[", value.path());
     bool first = true;
     for (const Value& item : items) {
@@ -189,9 +242,13 @@ class JsonWriter {
   }
 
   void write_dict(const Value& value, int level) {
-    const DepthGuard guard(runtime_);
     Dict& dict = value.as_dict();
     const text::PathId path = value.path();
+    if (dict.source != nullptr && !style_.sort_keys) {
+      write_object(*dict.source, PartPaths(runtime_, dict.path, *dict.source), level, path);
+      return;
+    }
+    const DepthGuard guard(runtime_);
     structure("{", path);
     bool first = true;
     if (style_.sort_keys) {
@@ -204,9 +261,6 @@ class JsonWriter {
         const Values& parts = items_of(runtime_, pair);
         write_member(parts[0], parts[1], level, path);
       }
-    } else if (dict.source != nullptr) {
-      write_source(dict, level, path);
-      first = dict.source->empty();
     } else {
       for (const Dict::Entry& entry : dict.entries) {
         before_part(first, level, path);
@@ -217,31 +271,70 @@ class JsonWriter {
     structure("}", path);
   }
 
-  // The members of a dict that nobody has gone through yet, keys straight from the input.
-  void write_source(Dict& dict, int level, text::PathId path) {
+  // A value of the input that the template has not looked at: written without making Values of its parts.
+  void write_input(const json::Value& value, int level, text::PathId path) {
+    switch (value.kind()) {
+      case json::Kind::kString:
+        if (is_nowhere(path)) break;
+        runtime_.spend();
+        structure("\"", path);
+        data(value.as_string(), input_run(path));
+        structure("\"", path);
+        return;
+      case json::Kind::kArray:
+        runtime_.spend();
+        write_array(value.as_array(), level, path);
+        return;
+      case json::Kind::kObject:
+        if (style_.sort_keys) break;
+        runtime_.spend();
+        write_object(value.as_object(), PartPaths(runtime_, path, value.as_object()), level, path);
+        return;
+      default: break;
+    }
+    write(wrap(runtime_, value, path), level);
+  }
+
+  // Traced text that no place of the input stands for.
+  [[nodiscard]] bool is_nowhere(text::PathId path) const { return runtime_.tracing && path == text::PathId::kNone; }
+
+  void write_array(const json::Array& array, int level, text::PathId path) {
+    const DepthGuard guard(runtime_);
+    const PartPaths paths(runtime_, path, array);
+    structure("[", path);
     bool first = true;
-    for (std::size_t i = 0; i < dict.source->size(); ++i) {
-      const std::string& key = dict.source->begin()[i].key;
-      if (is_plain(key) && (path != text::PathId::kNone || !runtime_.tracing)) {
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      before_part(first, level, path);
+      write_input(array[i], level + 1, paths.at(i));
+    }
+    if (!first) new_line(level, path);
+    structure("]", path);
+  }
+
+  void write_object(const json::Object& object, const PartPaths& paths, int level, text::PathId path) {
+    const DepthGuard guard(runtime_);
+    structure("{", path);
+    for (std::size_t i = 0; i < object.size(); ++i) {
+      const json::Member& member = object.begin()[i];
+      bool first = i == 0;
+      if (is_plain(member.key) && !is_nowhere(path)) {
         if (first || style_.indent) {
           before_part(first, level, path);
           structure("\"", path);
         } else {
           structure(before_key_, path);
         }
-        text::Run run;
-        run.kind = RunKind::kData;
-        if (runtime_.tracing) run.origin = static_cast<std::uint32_t>(runtime_.origins.paths.key_of(path, key));
-        run.chain = chain_;
-        out_.append(key, run);
+        out_.append(member.key, input_run(runtime_.tracing ? paths.key_at(i) : path));
         structure(behind_key_, path);
       } else {
         before_part(first, level, path);
-        write_key(source_key(runtime_, dict, i), path);
+        write_key(input_key(runtime_, member.key, path), path);
         structure(style_.key_separator, path);
       }
-      write(source_member(runtime_, dict, i), level + 1);
+      write_input(member.value, level + 1, paths.at(i));
     }
+    if (!object.empty()) new_line(level, path);
+    structure("}", path);
   }
 
   Runtime& runtime_;

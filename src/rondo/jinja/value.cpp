@@ -16,7 +16,6 @@ namespace rondo::jinja {
 namespace {
 
 using text::PathId;
-using text::PathTable;
 
 // Dicts of up to this many entries are searched in order.
 constexpr std::size_t kLinearEntries = 8;
@@ -50,24 +49,12 @@ Value input_string(Runtime& runtime, std::string_view bytes, PathId path) {
   return Value::string(string).with_path(path);
 }
 
-PathId behind(PathId first, std::size_t offset) {
-  return static_cast<PathId>(static_cast<std::size_t>(first) + offset);
-}
-
 void fill(Runtime& runtime, List& list) {
   const json::Array& source = *list.source;
   list.source = nullptr;
   list.items.reserve(source.size());
-  PathTable& paths = runtime.origins.paths;
-  const PathId parent = list.source_path;
-  PathId first = PathId::kNone;
-  if (paths.can_enumerate(parent, PathTable::StepKind::kIndex, source.size()))
-    first = paths.indices(parent, source.size());
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    PathId path = PathId::kNone;
-    if (parent != PathId::kNone) path = first == PathId::kNone ? paths.index(parent, i) : behind(first, i);
-    list.items.push_back(wrap(runtime, source[i], path));
-  }
+  const PartPaths paths(runtime, list.source_path, source);
+  for (std::size_t i = 0; i < source.size(); ++i) list.items.push_back(wrap(runtime, source[i], paths.at(i)));
 }
 
 // Prepares a dict of the input for looking up members.
@@ -75,10 +62,7 @@ void open(Runtime& runtime, Dict& dict) {
   const std::size_t count = dict.source->size();
   dict.members = runtime.heap.allocate_array<Value>(count);
   std::uninitialized_fill_n(dict.members, count, Value());
-  PathTable& paths = runtime.origins.paths;
-  if (!paths.can_enumerate(dict.path, PathTable::StepKind::kMember, count)) return;
-  const json::Member* members = dict.source->begin();
-  dict.first_member = paths.members(dict.path, count, [&](std::size_t i) { return std::string_view(members[i].key); });
+  dict.first_member = PartPaths(runtime, dict.path, *dict.source).first();
 }
 
 // Member `i` of a dict that is still in the input.
@@ -86,14 +70,8 @@ Value& member_at(Runtime& runtime, Dict& dict, std::size_t i) {
   if (dict.members == nullptr) open(runtime, dict);
   Value& member = dict.members[i];
   if (!member.is_undefined()) return member;
-  const json::Member& source = dict.source->begin()[i];
-  PathId path = PathId::kNone;
-  if (dict.first_member != PathId::kNone) {
-    path = behind(dict.first_member, i);
-  } else if (dict.path != PathId::kNone) {
-    path = runtime.origins.paths.member(dict.path, source.key);
-  }
-  member = wrap(runtime, source.value, path);
+  const PartPaths paths(runtime, dict.path, *dict.source, dict.first_member);
+  member = wrap(runtime, dict.source->begin()[i].value, paths.at(i));
   return member;
 }
 
@@ -293,11 +271,7 @@ double to_double(const Value& number) {
   return number.kind() == Kind::kBigInt ? number.as_big().to_double() : static_cast<double>(number.as_int());
 }
 
-Values& items_of(Runtime& runtime, const Value& sequence) {
-  List& list = sequence.as_list();
-  if (list.source != nullptr) fill(runtime, list);
-  return list.items;
-}
+void wrap_items(Runtime& runtime, List& list) { fill(runtime, list); }
 
 std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) {
   Dict& dict = value.as_dict();
@@ -307,10 +281,9 @@ std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) 
 
 const Value& source_member(Runtime& runtime, Dict& dict, std::size_t i) { return member_at(runtime, dict, i); }
 
-Value source_key(Runtime& runtime, const Dict& dict, std::size_t i) {
-  const std::string& key = dict.source->begin()[i].key;
-  if (dict.path == PathId::kNone && runtime.tracing) return make_computed(runtime, key);
-  return input_string(runtime, key, runtime.tracing ? runtime.origins.paths.key_of(dict.path, key) : PathId::kNone);
+Value input_key(Runtime& runtime, std::string_view key, PathId dict) {
+  if (dict == PathId::kNone && runtime.tracing) return make_computed(runtime, key);
+  return input_string(runtime, key, runtime.tracing ? runtime.origins.paths.key_of(dict, key) : PathId::kNone);
 }
 
 Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry) {
@@ -368,7 +341,11 @@ Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
     const std::optional<std::size_t> index = dict.source->index_of(key);
     return index ? &member_at(runtime, dict, *index) : nullptr;
   }
-  const auto same = [&](const Value& other) { return other.is_string() && same_bytes(bytes_of(runtime, other), key); };
+  const auto same = [&](const Value& other) {
+    if (!other.is_string()) return false;
+    const String& string = joined(runtime, other);
+    return same_bytes({string.data, string.size}, key);
+  };
   if (dict.slots.empty()) {
     for (Dict::Entry& entry : dict.entries) {
       if (same(entry.key)) return &entry.value;

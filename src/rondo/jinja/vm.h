@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "jinja/control.h"
 #include "jinja/instructions.h"
 #include "jinja/runtime.h"
@@ -33,7 +34,7 @@ class Vm {
 
   [[nodiscard]] text::Text& output() { return *outputs_.front(); }
   [[nodiscard]] text::Text take_output() { return std::move(*outputs_.front()); }
-  [[nodiscard]] std::vector<Decision>& decisions() { return control_.decisions(); }
+  [[nodiscard]] Stack<Decision>& decisions() { return control_.decisions(); }
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>>& generation_blocks() { return generation_blocks_; }
 
   // For macros and loops, which are called as values.
@@ -107,7 +108,16 @@ class Vm {
   [[nodiscard]] Value settled_constant(const Value& value);
   [[nodiscard]] Value attribute(const Value& object, std::uint32_t name);
   [[nodiscard]] Value element(const Value& object, const Instruction& instruction);
+  // The member of that name, looked for anywhere; nullptr if there is none.
   [[nodiscard]] const Value* member(Dict& dict, std::uint32_t name);
+  // A member of the input that was looked at before and stands where another dict had one of that name; else nullptr.
+  [[nodiscard, gnu::always_inline]] inline const Value* known_member(const Dict& dict, std::uint32_t name) const {
+    if (dict.source == nullptr || dict.members == nullptr) return nullptr;
+    const std::uint32_t place = places_of_members_[name];
+    const json::Member* member = dict.source->begin() + place;
+    if (member >= dict.source->end() || dict.members[place].is_undefined()) return nullptr;
+    return same_bytes(member->key, program_.names[name]) ? dict.members + place : nullptr;
+  }
   [[nodiscard]] Value binary_of(BinaryOp op, const Value& left, const Value& right);
   [[nodiscard]] bool comparison_of(CompareOp op, const Value& left, const Value& right);
   [[nodiscard]] bool writes_parts() const;

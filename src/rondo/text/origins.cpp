@@ -54,10 +54,14 @@ PathTable::Node PathTable::part_of(PathId parent, StepKind kind) const {
   return made;
 }
 
-bool PathTable::can_enumerate(PathId parent, StepKind kind, std::size_t count) const {
+std::optional<PathId> PathTable::enumerated(PathId parent, StepKind kind, std::size_t count) const {
   constexpr std::size_t kMostMembers = 64;  // member() looks through them
-  const bool is_small = kind == StepKind::kIndex || count <= kMostMembers;
-  return parent != PathId::kNone && count != 0 && is_small && node(parent).first_part == 0;
+  if (parent == PathId::kNone || count == 0 || (kind == StepKind::kMember && count > kMostMembers))
+    return PathId::kNone;
+  const Node& up = node(parent);
+  if (up.first_part == 0) return std::nullopt;
+  const bool is_same = up.part_count == count && nodes_[up.first_part].kind == kind;
+  return is_same ? static_cast<PathId>(up.first_part) : PathId::kNone;
 }
 
 PathId PathTable::enumerate(PathId parent, StepKind kind, std::size_t count) {
@@ -67,11 +71,12 @@ PathId PathTable::enumerate(PathId parent, StepKind kind, std::size_t count) {
   up.first_part = first;
   up.part_count = static_cast<std::uint32_t>(count);
   if (nodes_.capacity() - nodes_.size() < count) nodes_.reserve(std::max(nodes_.capacity() * 2, nodes_.size() + count));
-  for (std::size_t i = 0; i < count; ++i) nodes_.push_back(made);
+  nodes_.insert(nodes_.end(), count, made);
   return static_cast<PathId>(first);
 }
 
 PathId PathTable::indices(PathId parent, std::size_t count) {
+  if (const std::optional<PathId> known = enumerated(parent, StepKind::kIndex, count)) return *known;
   const PathId first = enumerate(parent, StepKind::kIndex, count);
   const bool are_messages = node(parent).depth == 1 && name(node(parent)) == kMessagesVariable;
   Node* nodes = nodes_.data() + static_cast<std::size_t>(first);
@@ -82,19 +87,34 @@ PathId PathTable::indices(PathId parent, std::size_t count) {
   return first;
 }
 
-void PathTable::set_name(PathId first, std::size_t offset, std::string_view name) {
-  const Name kept = keep_name(name);
-  Node& made = nodes_[static_cast<std::size_t>(first) + offset];
-  made.step = kept.begin;
-  made.name_size = kept.size;
-}
-
-PathId PathTable::member(PathId parent, std::string_view key) {
+PathId PathTable::find_member(PathId parent, std::string_view key) const {
   const Node& up = node(parent);
   for (std::uint32_t i = up.first_part; i < up.first_part + up.part_count; ++i) {
     if (nodes_[i].kind == StepKind::kMember && same_bytes(name(nodes_[i]), key)) return static_cast<PathId>(i);
   }
-  return intern(parent, StepKind::kMember, 0, key);
+  return PathId::kNone;
+}
+
+PathId PathTable::member(PathId parent, std::string_view key) {
+  const PathId found = find_member(parent, key);
+  return found != PathId::kNone ? found : intern(parent, StepKind::kMember, 0, key);
+}
+
+PathId PathTable::key_of(PathId dict, std::string_view key) {
+  const PathId member = find_member(dict, key);
+  return member != PathId::kNone ? key_of_member(member) : intern(dict, StepKind::kKey, 0, key);
+}
+
+PathId PathTable::key_of_member(PathId member) {
+  const Node& value = node(member);
+  if (value.key != PathId::kNone) return value.key;
+  Node made = part_of(value.parent, StepKind::kKey);
+  made.step = value.step;
+  made.name_size = value.name_size;
+  const auto key = static_cast<PathId>(nodes_.size());
+  nodes_[static_cast<std::size_t>(member)].key = key;
+  nodes_.push_back(made);
+  return key;
 }
 
 PathId PathTable::index(PathId parent, std::size_t index) {
@@ -204,12 +224,14 @@ std::string ChainTable::to_string(ChainId chain) const {
 
 namespace {
 
+std::uint64_t two(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32U | low; }
+
 std::size_t hash(const Context& context) {
-  std::size_t out = static_cast<std::size_t>(context.element) * 4;
-  out += (context.generation_prompt ? 1U : 0U) + (context.generation_block ? 2U : 0U);
-  out = out * 31 + static_cast<std::uint32_t>(context.message);
-  out = (out * 31 + static_cast<std::uint32_t>(context.guard)) * 0x9E3779B97F4A7C15ULL;
-  return out >> 32U;
+  const std::uint32_t flags = (context.generation_prompt ? 1U : 0U) + (context.generation_block ? 2U : 0U);
+  const std::uint64_t bound =
+      two(static_cast<std::uint32_t>(context.element), static_cast<std::uint32_t>(context.message));
+  const std::uint64_t rest = two(flags, static_cast<std::uint32_t>(context.guard));
+  return (bound * 0x9E3779B97F4A7C15ULL ^ rest * 0xC2B2AE3D27D4EB4FULL) >> 40U;
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "base/bytes.h"
 
 namespace rondo::text {
 
@@ -35,21 +38,32 @@ class PathTable {
   [[nodiscard]] PathId variable(std::string_view name) { return intern(PathId::kNone, StepKind::kVariable, 0, name); }
   [[nodiscard]] PathId member(PathId parent, std::string_view key);
   [[nodiscard]] PathId index(PathId parent, std::size_t index);
-  [[nodiscard]] PathId key_of(PathId dict, std::string_view key) { return intern(dict, StepKind::kKey, 0, key); }
+  [[nodiscard]] PathId key_of(PathId dict, std::string_view key);
+  // The key of the enumerated member `member`.
+  [[nodiscard]] PathId key_of_member(PathId member);
 
-  // The paths of the `count` elements of the array at `parent`: the first; the others follow.
-  // REQUIRES of both: can_enumerate() of the parent and kind.
+  // The paths of the `count` elements of the array at `parent`: the first; the others follow.  kNone if they cannot be
+  // made all at once: nothing is known of `parent`, or other parts of it were enumerated.
   [[nodiscard]] PathId indices(PathId parent, std::size_t count);
-  // The same for the members of an object; `name_of(i)` gives the key of the i-th.
+  // The same for the members of an object, but for a huge one; `name_of(i)` gives the key of the i-th.
   template <typename NameOf>
   [[nodiscard]] PathId members(PathId parent, std::size_t count, const NameOf& name_of) {
+    if (const std::optional<PathId> known = enumerated(parent, StepKind::kMember, count)) {
+      // What was parsed out of a text has that text's path, and may not be the same each time.
+      for (std::size_t i = 0; *known != PathId::kNone && i < count; ++i) {
+        if (!same_bytes(name(nodes_[static_cast<std::size_t>(*known) + i]), name_of(i))) return PathId::kNone;
+      }
+      return *known;
+    }
     const PathId first = enumerate(parent, StepKind::kMember, count);
-    for (std::size_t i = 0; i < count; ++i) set_name(first, i, name_of(i));
+    // Most objects have the keys of one that was here before, in the same order.
+    std::uint32_t& lately = shapes_[(count * 5 + name_of(0).size() + name_of(count - 1).size()) % shapes_.size()];
+    const bool is_like = node(node(static_cast<PathId>(lately)).parent).part_count == count;
+    const std::uint32_t model = is_like ? lately : static_cast<std::uint32_t>(first);
+    for (std::size_t i = 0; i < count; ++i) set_name(static_cast<std::size_t>(first) + i, model + i, name_of(i));
+    lately = static_cast<std::uint32_t>(first);
     return first;
   }
-  // Whether the parts of `parent` can be made all at once: never a second time, and not those of a huge object.
-  [[nodiscard]] bool can_enumerate(PathId parent, StepKind kind, std::size_t count) const;
-
   [[nodiscard]] PathId parent(PathId path) const { return node(path).parent; }
   [[nodiscard]] StepKind step_kind(PathId path) const { return node(path).kind; }
   // The key or variable name of the last step ("" for an index step).
@@ -79,6 +93,7 @@ class PathTable {
     std::int32_t message = kNoMessage;
     std::uint32_t first_part = 0;  // parts made all at once; 0: none yet
     std::uint32_t part_count = 0;
+    PathId key = PathId::kNone;  // of an enumerated member: the path of its key
     std::uint16_t depth = 0;
     StepKind kind = StepKind::kVariable;
   };
@@ -93,16 +108,33 @@ class PathTable {
   }
   [[nodiscard]] static std::size_t hash(PathId parent, StepKind kind, std::size_t index, std::string_view name);
   [[nodiscard]] PathId intern(PathId parent, StepKind kind, std::size_t index, std::string_view name);
+  // The first of the parts if they are there already, kNone if they cannot be enumerated; nothing if they can.
+  [[nodiscard]] std::optional<PathId> enumerated(PathId parent, StepKind kind, std::size_t count) const;
   [[nodiscard]] PathId enumerate(PathId parent, StepKind kind, std::size_t count);
-  void set_name(PathId first, std::size_t offset, std::string_view name);
+  // Names a node; `model` is one that may have the same name.
+  void set_name(std::size_t made, std::size_t model, std::string_view text) {
+    Node& node = nodes_[made];
+    const Node& other = nodes_[model];
+    if (other.name_size != 0 && same_bytes(name(other), text)) {
+      node.step = other.step;
+      node.name_size = other.name_size;
+      return;
+    }
+    const Name kept = keep_name(text);
+    node.step = kept.begin;
+    node.name_size = kept.size;
+  }
+  // The enumerated member of that name, or kNone.
+  [[nodiscard]] PathId find_member(PathId parent, std::string_view key) const;
   [[nodiscard]] Node part_of(PathId parent, StepKind kind) const;
   [[nodiscard]] Name keep_name(std::string_view name);
   void grow_slots();
 
   std::vector<Node> nodes_;
   std::string names_;
-  std::array<Name, 64> lately_;       // names kept lately, by a hash: most objects have the same few keys
-  std::vector<std::uint32_t> slots_;  // open addressing: ids of the paths that were made one by one
+  std::array<Name, 64> lately_;             // names kept lately, by a hash: most objects have the same few keys
+  std::array<std::uint32_t, 16> shapes_{};  // the first member of an object that was enumerated lately, by a hash
+  std::vector<std::uint32_t> slots_;        // open addressing: ids of the paths that were made one by one
   std::size_t slots_used_ = 0;
 };
 

@@ -74,11 +74,9 @@ class Text {
   // Appends bytes [begin, end) of `other` without making a temporary.  REQUIRES: begin <= end <= other.size().
   void append(const Text& other, std::size_t begin, std::size_t end);
   // Appends `bytes` with the origin that `run` describes; run.size is set from `bytes`.
-  void append(std::string_view bytes, Run run) {
-    run.size = static_cast<std::uint32_t>(bytes.size());
-    if (has_source(run.kind)) run.source_size = run.size;
+  void append(std::string_view bytes, const Run& run) {
     bytes_.append(bytes);
-    append_run(run);
+    append_run(run, static_cast<std::uint32_t>(bytes.size()));
   }
   // Appends `bytes` with runs that cover them, each as `change` leaves its copy; sizes must stay.
   template <typename Change>
@@ -129,13 +127,32 @@ class Text {
     if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
     return last.kind == RunKind::kSerialiser;
   }
+  void push_run(const Run& run) {
+    if (runs_.size() == runs_.capacity()) grow_runs();
+    if (runs_.size() == runs_.capacity()) __builtin_unreachable();  // keeps the slow way of push_back out of here
+    runs_.push_back(run);
+  }
+  [[gnu::noinline]] void grow_runs() { runs_.reserve(runs_.size() * 2 + 16); }
   void append_run(const Run& run) {
     if (run.size == 0) return;
     if (!runs_.empty() && continues(runs_.back(), run)) {
       runs_.back().size += run.size;
       runs_.back().source_size += run.source_size;
     } else {
-      runs_.push_back(run);
+      push_run(run);
+    }
+  }
+  // The same with that size in the place of run.size.
+  void append_run(const Run& run, std::uint32_t size) {
+    if (size == 0) return;
+    const std::uint32_t source_size = has_source(run.kind) ? size : run.source_size;
+    if (!runs_.empty() && continues(runs_.back(), run)) {
+      runs_.back().size += size;
+      runs_.back().source_size += source_size;
+    } else {
+      push_run(run);
+      runs_.back().size = size;
+      runs_.back().source_size = source_size;
     }
   }
 
