@@ -4,23 +4,13 @@
 
 #include "base/utf8.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/gguf_fields.h"
 #include "tokenizer/pre_types.h"
-#include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
 namespace {
 
 constexpr std::string_view kMark = "\u2581";  // a space inside character vocabularies
-
-// Values of tokenizer.ggml.token_type.
-enum class TokenType : std::int64_t {
-  kNormal = 1,
-  kUnknown = 2,
-  kControl = 3,
-  kUserDefined = 4,
-  kUnused = 5,
-  kByte = 6
-};
 
 Error damaged(std::string message) {
   Error error;
@@ -29,60 +19,17 @@ Error damaged(std::string message) {
   return error;
 }
 
-struct Fields {
-  const std::vector<std::string>* tokens = nullptr;
-  const std::vector<std::int64_t>* types = nullptr;
-  std::vector<double> scores;
-
-  [[nodiscard]] TokenType type(std::size_t id) const {
-    return types == nullptr ? TokenType::kNormal : static_cast<TokenType>((*types)[id]);
-  }
-};
-
-Result<Fields> read_fields(const model::Gguf& gguf) {
-  Fields fields;
-  fields.tokens = gguf.find_strings("tokenizer.ggml.tokens");
-  if (fields.tokens == nullptr || fields.tokens->empty()) return damaged("`tokenizer.ggml.tokens` is missing or empty");
-  fields.types = gguf.find_ints("tokenizer.ggml.token_type");
-  if (fields.types != nullptr && fields.types->size() < fields.tokens->size()) {
-    return damaged("`tokenizer.ggml.token_type` is shorter than `tokenizer.ggml.tokens`");
-  }
-  if (const auto* scores = gguf.find_floats("tokenizer.ggml.scores")) fields.scores = *scores;
-  if (const auto* scores = gguf.find_ints("tokenizer.ggml.scores"))
-    fields.scores.assign(scores->begin(), scores->end());
-  if (!fields.scores.empty() && fields.scores.size() < fields.tokens->size()) {
-    return damaged("`tokenizer.ggml.scores` is shorter than `tokenizer.ggml.tokens`");
-  }
-  if (std::any_of(fields.scores.begin(), fields.scores.end(), [](double score) { return std::isnan(score); })) {
-    return damaged("`tokenizer.ggml.scores` holds a value that is no number");
-  }
-  return fields;
-}
-
-void load_tokens(const Fields& fields, Tokenizer::State& state) {
+void load_tokens(const GgufFields& fields, Tokenizer::State& state) {
   const std::vector<std::string>& tokens = *fields.tokens;
   state.vocabulary.reserve(tokens.size(), tokens.size() * 8);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const TokenType type = fields.type(i);
+    const GgufToken type = fields.type(i);
     const auto id = static_cast<TokenId>(i);
     const std::string text = utf8::to_valid(tokens[i]);
-    const bool searchable = type != TokenType::kControl && type != TokenType::kUnknown && type != TokenType::kUnused;
+    const bool searchable = type != GgufToken::kControl && type != GgufToken::kUnknown && type != GgufToken::kUnused;
     state.vocabulary.add(text, id, searchable && !text.empty());
-    // Control tokens and the like are found in text before it is cut, as added tokens are.
-    if (type != TokenType::kControl && type != TokenType::kUnknown && type != TokenType::kUserDefined) continue;
-    if (text.empty()) continue;
-    AddedToken token;
-    token.id = id;
-    token.content = text;
-    token.special = type != TokenType::kUserDefined;
-    state.added.push_back(std::move(token));
+    add_gguf_token(type, id, text, state);
   }
-}
-
-std::optional<TokenId> token_field(const model::Gguf& gguf, const std::string& name, const Tokenizer::State& state) {
-  const auto id = gguf.find_int("tokenizer.ggml." + name + "_token_id");
-  if (!id || *id < 0 || *id >= state.vocabulary.size()) return std::nullopt;
-  return static_cast<TokenId>(*id);
 }
 
 void load_bpe_merges(const std::vector<std::string>& merges, Bpe& bpe) {
@@ -97,7 +44,7 @@ void load_bpe_merges(const std::vector<std::string>& merges, Bpe& bpe) {
   }
 }
 
-Status load_byte_pair(const model::Gguf& gguf, const PreType& type, Tokenizer::State& state) {
+Status load_byte_pair(const GgufFields& fields, const PreType& type, Tokenizer::State& state) {
   for (const std::string_view pattern : type.patterns) {
     if (pattern.empty()) break;
     if (Status status = state.pre_tokenizer.add_regex(pattern, Behavior::kIsolated, false); !status.ok()) return status;
@@ -114,7 +61,7 @@ Status load_byte_pair(const model::Gguf& gguf, const PreType& type, Tokenizer::S
     state.decoder.add(Decoder::ByteFallback{});
     state.decoder.add(Decoder::Fuse{});
   }
-  const std::vector<std::string>* merges = gguf.find_strings("tokenizer.ggml.merges");
+  const std::vector<std::string>* merges = fields.gguf->find_strings("tokenizer.ggml.merges");
   if (merges == nullptr) return damaged("`tokenizer.ggml.merges` is missing");
   auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
   load_bpe_merges(*merges, *bpe);
@@ -122,8 +69,8 @@ Status load_byte_pair(const model::Gguf& gguf, const PreType& type, Tokenizer::S
   return Done{};
 }
 
-Status load_sentence_piece(const model::Gguf& gguf, const Fields& fields, Tokenizer::State& state) {
-  const bool add_space = gguf.find_bool("tokenizer.ggml.add_space_prefix").value_or(true);
+Status load_sentence_piece(const GgufFields& fields, Tokenizer::State& state) {
+  const bool add_space = fields.flag("add_space_prefix", true);
   if (add_space) state.normalizer.add(Normalizer::Prepend{" "});
   state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kMark)});
   state.decoder.add(Decoder::Replace{std::string(kMark), " "});
@@ -133,50 +80,175 @@ Status load_sentence_piece(const model::Gguf& gguf, const Fields& fields, Tokeni
   BpeOptions options;
   options.byte_fallback = true;
   options.fuse_unknown = true;
-  options.unknown = token_field(gguf, "unknown", state);
+  options.unknown = fields.special("unknown", 0);
   auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
-  std::vector<double> scores = fields.scores;
-  scores.resize(fields.tokens->size(), 0.0);
-  bpe->add_merges_by_score(scores);
+  bpe->add_merges_by_score(fields.scores);
   state.model = std::move(bpe);
   return Done{};
 }
 
-void load_ends(const model::Gguf& gguf, bool add_bos, Tokenizer::State& state) {
-  state.bos = token_field(gguf, "bos", state);
-  state.eos = token_field(gguf, "eos", state);
-  for (const char* name : {"eos", "eot", "eom"}) {
-    if (const auto id = token_field(gguf, name, state)) state.end_ids.push_back(*id);
+// White space ends words and is lost.
+Status load_white_space(const GgufFields& fields, Tokenizer::State& state) {
+  if (fields.flag("normalizer.lowercase", false)) state.normalizer.add(Normalizer::Lowercase{});
+  state.pre_tokenizer.add(PreTokenizer::SplitClass{PreTokenizer::Class::kWhiteSpace, Behavior::kRemoved});
+  state.decoder.add(Decoder::Fuse{});
+  const std::vector<std::string>* merges = fields.gguf->find_strings("tokenizer.ggml.merges");
+  if (merges == nullptr) return damaged("`tokenizer.ggml.merges` is missing");
+  BpeOptions options;
+  options.byte_fallback = true;
+  auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
+  load_bpe_merges(*merges, *bpe);
+  state.model = std::move(bpe);
+  return Done{};
+}
+
+// What stands around a text, unless the file says otherwise.
+struct Ends {
+  std::optional<TokenId> bos = std::nullopt;
+  std::optional<TokenId> eos = std::nullopt;
+  bool add_bos = false;
+  bool always_add_bos = false;
+};
+
+void set_ends(const GgufFields& fields, const Ends& ends, Tokenizer::State& state) {
+  state.bos = fields.special("bos", ends.bos);
+  state.eos = fields.special("eos", ends.eos);
+  const bool add_bos = ends.always_add_bos || fields.flag("add_bos_token", ends.add_bos);
+  if (add_bos && state.bos) state.prefix.push_back(*state.bos);
+  if (fields.flag("add_eos_token", false) && state.eos) state.suffix.push_back(*state.eos);
+}
+
+bool concerns(const StripRule& rule, const model::Gguf& gguf) {
+  const std::string* value = gguf.find_string(rule.key);
+  if (value == nullptr) return false;
+  std::string lower = *value;
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::any_of(rule.parts.begin(), rule.parts.end(), [&lower](std::string_view part) {
+    return !part.empty() && lower.find(part) != std::string::npos;
+  });
+}
+
+void apply_strip_rules(const model::Gguf& gguf, Tokenizer::State& state) {
+  for (const StripRule& rule : strip_rules()) {
+    if (!concerns(rule, gguf)) continue;
+    for (AddedToken& token : state.added) {
+      if (!rule.token.empty() && rule.token != token.content) continue;
+      if (std::find(rule.not_these.begin(), rule.not_these.end(), token.content) != rule.not_these.end()) continue;
+      token.lstrip = token.lstrip || rule.left;
+      token.rstrip = token.rstrip || rule.right;
+    }
   }
-  if (gguf.find_bool("tokenizer.ggml.add_bos_token").value_or(add_bos) && state.bos) state.prefix.push_back(*state.bos);
-  if (gguf.find_bool("tokenizer.ggml.add_eos_token").value_or(false) && state.eos) state.suffix.push_back(*state.eos);
+}
+
+using StateResult = Result<std::unique_ptr<Tokenizer::State>>;
+
+StateResult load_pairs(const GgufFields& fields, std::string_view pre) {
+  const PreType* type = find_pre_type(pre);
+  if (type == nullptr) return damaged("the pre-tokenizer `" + std::string(pre) + "` is not known");
+  auto state = std::make_unique<Tokenizer::State>(type->byte_level);
+  load_tokens(fields, *state);
+  if (Status status = load_byte_pair(fields, *type, *state); !status.ok()) return status.error();
+  set_ends(fields, {.add_bos = type->add_bos, .always_add_bos = type->always_add_bos}, *state);
+  return state;
+}
+
+StateResult load_with_marks(const GgufFields& fields) {
+  auto state = std::make_unique<Tokenizer::State>(false);
+  load_tokens(fields, *state);
+  if (Status status = load_sentence_piece(fields, *state); !status.ok()) return status.error();
+  set_ends(fields, {.bos = 1, .eos = 2, .add_bos = true}, *state);
+  return state;
+}
+
+StateResult load_words(const GgufFields& fields) {
+  auto state = std::make_unique<Tokenizer::State>(false);
+  load_tokens(fields, *state);
+  if (Status status = load_white_space(fields, *state); !status.ok()) return status.error();
+  set_ends(fields, {}, *state);
+  return state;
+}
+
+template <Status (*load)(const GgufFields&, Tokenizer::State&)>
+StateResult load_kind(const GgufFields& fields, bool byte_level) {
+  auto state = std::make_unique<Tokenizer::State>(byte_level);
+  if (Status status = load(fields, *state); !status.ok()) return status.error();
+  return state;
+}
+
+StateResult load_by_kind(const GgufFields& fields, std::string_view kind) {
+  const std::string* named = fields.gguf->find_string("tokenizer.ggml.pre");
+  if (kind == "gpt2") return load_pairs(fields, named == nullptr ? std::string_view() : std::string_view(*named));
+  if (kind == "gemma4") return load_pairs(fields, kind);
+  if (kind == "llama") return load_with_marks(fields);
+  if (kind == "whitespace") return load_words(fields);
+  if (kind == "bert") return load_kind<load_gguf_word_piece>(fields, false);
+  if (kind == "t5") return load_kind<load_gguf_unigram>(fields, false);
+  if (kind == "rwkv") return load_kind<load_gguf_longest_match>(fields, true);
+  if (kind == "plamo2") return load_kind<load_gguf_backward_unigram>(fields, false);
+  return damaged("the tokenizer model `" + std::string(kind) + "` is not known");
 }
 
 }  // namespace
+
+std::optional<TokenId> GgufFields::special(std::string_view name, std::optional<TokenId> otherwise) const {
+  const auto count = static_cast<std::int64_t>(tokens->size());
+  const auto id = gguf->find_int("tokenizer.ggml." + std::string(name) + "_token_id");
+  if (id && *id >= 0 && *id < count) return static_cast<TokenId>(*id);
+  return otherwise && *otherwise < count ? otherwise : std::nullopt;
+}
+
+bool GgufFields::flag(std::string_view name, bool otherwise) const {
+  return gguf->find_bool("tokenizer.ggml." + std::string(name)).value_or(otherwise);
+}
+
+Result<GgufFields> read_gguf_fields(const model::Gguf& gguf) {
+  GgufFields fields;
+  fields.gguf = &gguf;
+  fields.tokens = gguf.find_strings("tokenizer.ggml.tokens");
+  if (fields.tokens == nullptr || fields.tokens->empty()) return damaged("`tokenizer.ggml.tokens` is missing or empty");
+  if (fields.tokens->size() > static_cast<std::size_t>(model::kMaxTokenId)) return damaged("there are too many tokens");
+  fields.types = gguf.find_ints("tokenizer.ggml.token_type");
+  if (fields.types != nullptr && fields.types->size() < fields.tokens->size()) {
+    return damaged("`tokenizer.ggml.token_type` is shorter than `tokenizer.ggml.tokens`");
+  }
+  if (const auto* scores = gguf.find_floats("tokenizer.ggml.scores")) fields.scores = *scores;
+  if (const auto* scores = gguf.find_ints("tokenizer.ggml.scores"))
+    fields.scores.assign(scores->begin(), scores->end());
+  if (!fields.scores.empty() && fields.scores.size() < fields.tokens->size()) {
+    return damaged("`tokenizer.ggml.scores` is shorter than `tokenizer.ggml.tokens`");
+  }
+  if (std::any_of(fields.scores.begin(), fields.scores.end(), [](double score) { return std::isnan(score); })) {
+    return damaged("`tokenizer.ggml.scores` holds a value that is no number");
+  }
+  fields.scores.resize(fields.tokens->size());
+  return fields;
+}
+
+void add_gguf_token(GgufToken type, TokenId id, std::string content, Tokenizer::State& state) {
+  if (type != GgufToken::kControl && type != GgufToken::kUnknown && type != GgufToken::kUserDefined) return;
+  if (content.empty()) return;
+  AddedToken token;
+  token.id = id;
+  token.content = std::move(content);
+  token.special = type != GgufToken::kUserDefined;
+  state.added.push_back(std::move(token));
+}
 
 Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource& source) {
   const model::Gguf& gguf = *source.gguf;
   const std::string* kind = gguf.find_string("tokenizer.ggml.model");
   if (kind == nullptr) return damaged("`tokenizer.ggml.model` is missing");
-  Result<Fields> fields = read_fields(gguf);
+  if (*kind == "none" || *kind == "no_vocab") return damaged("the file says that it has no vocabulary");
+  Result<GgufFields> fields = read_gguf_fields(gguf);
   if (!fields.ok()) return fields.error();
-  const bool sentence_piece = *kind == "llama";
-  if (!sentence_piece && *kind != "gpt2" && *kind != "gemma4") {
-    return damaged("the tokenizer model `" + *kind + "` is not supported yet, only byte-pair encoding (`gpt2`) and " +
-                   "SentencePiece (`llama`) are");
+  StateResult state = load_by_kind(fields.value(), *kind);
+  if (!state.ok()) return state;
+  apply_strip_rules(gguf, *state.value());
+  state.value()->finish();
+  for (const char* name : {"eos", "eot", "eom"}) {
+    if (const auto id = fields.value().special(name)) state.value()->end_ids.push_back(*id);
   }
-  const std::string* named = gguf.find_string("tokenizer.ggml.pre");
-  const std::string_view pre = *kind == "gpt2" ? (named == nullptr ? std::string_view() : *named) : *kind;
-  const PreType* type = sentence_piece ? nullptr : find_pre_type(pre);
-  if (!sentence_piece && type == nullptr) return damaged("the pre-tokenizer `" + std::string(pre) + "` is not known");
-
-  auto state = std::make_unique<Tokenizer::State>(type != nullptr && type->byte_level);
-  load_tokens(fields.value(), *state);
-  Status status =
-      sentence_piece ? load_sentence_piece(gguf, fields.value(), *state) : load_byte_pair(gguf, *type, *state);
-  if (!status.ok()) return status.error();
-  state->finish();
-  load_ends(gguf, sentence_piece || type->add_bos, *state);
+  if (state.value()->eos) state.value()->end_ids.push_back(*state.value()->eos);
   return state;
 }
 

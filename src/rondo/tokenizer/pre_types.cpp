@@ -99,6 +99,7 @@ constexpr View kPattern34 =
 struct Options {
   bool ignore_merges = false;
   bool add_bos = false;
+  bool always_add_bos = false;
   bool byte_level = true;
 };
 constexpr Options kPlain{};
@@ -106,9 +107,10 @@ constexpr Options kWhole{.ignore_merges = true};
 constexpr Options kWholeBos{.ignore_merges = true, .add_bos = true};
 constexpr Options kBos{.add_bos = true};
 constexpr Options kCharacters{.byte_level = false};
+constexpr Options kCharactersBos{.always_add_bos = true, .byte_level = false};
 
 constexpr PreType make(View name, std::array<View, 6> patterns, Options options = kPlain) {
-  return {name, patterns, options.ignore_merges, options.add_bos, options.byte_level};
+  return {name, patterns, options.ignore_merges, options.add_bos, options.always_add_bos, options.byte_level};
 }
 
 constexpr PreType kTypes[] = {
@@ -143,8 +145,8 @@ constexpr PreType kTypes[] = {
     make("mellum", {kWords}),
     make("modern-bert", {kWords}),
     make("jais-2", {kPattern16}),
-    make("gemma4", {kLines}, kCharacters),
-    make("granite-embed-multi-311m", {kLines}, kCharacters),
+    make("gemma4", {kLines}, kCharactersBos),
+    make("granite-embed-multi-311m", {kLines}, kCharactersBos),
     make("sarvam-moe", {kLines}, kCharacters),
     make("jina-v1-en", {kWords}),
     make("jina-v2-code", {kWords}),
@@ -206,7 +208,16 @@ constexpr PreType kTypes[] = {
     make("mellum2", {kDigit, kWords}),
 };
 
+constexpr StripRule kStripRules[] = {
+    {"general.name", {"phi-3", "phi3"}, "", {"<unk>", "<s>", "<|endoftext|>"}, false, true},
+    {"general.name", {"modern-bert"}, "[MASK]", {}, true, false},
+    {"general.architecture", {"nomic-bert-moe", "jina-bert-v3"}, "<mask>", {}, true, false},
+    {"tokenizer.ggml.pre", {"jina-v2-de", "jina-v2-es", "jina-v2-code"}, "<mask>", {}, true, false},
+};
+
 }  // namespace
+
+std::span<const StripRule> strip_rules() { return kStripRules; }
 
 const PreType* find_pre_type(std::string_view name) {
   const auto* found =

@@ -1,6 +1,7 @@
 // Tokenizers from other files than tokenizer.json.
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -184,6 +185,101 @@ TEST_CASE("SentencePiece: characters alone, and words alone") {
   file.kind = model::SentencePieceFile::Kind::kWord;
   const auto words = sentence_piece(file, {{"\u2581a", -1}, {"\u2581b", -2}});
   CHECK(ids(words, "a b x y b") == Ids{2, 3, 0, 3});
+}
+
+using Strings = std::vector<std::string>;
+using Numbers = std::vector<std::int64_t>;
+
+model::TokenizerSource gguf(const std::string& kind, const Strings& tokens, const Numbers& types,
+                            const std::vector<double>& scores = {}) {
+  model::Gguf file;
+  file.metadata.emplace("tokenizer.ggml.model", kind);
+  file.metadata.emplace("tokenizer.ggml.tokens", model::GgufArray(tokens));
+  file.metadata.emplace("tokenizer.ggml.token_type", model::GgufArray(types));
+  if (!scores.empty()) file.metadata.emplace("tokenizer.ggml.scores", model::GgufArray(scores));
+  model::TokenizerSource source;
+  source.path = "test.gguf";
+  source.gguf = std::make_shared<const model::Gguf>(std::move(file));
+  return source;
+}
+
+// The same with one more key.
+model::TokenizerSource with(model::TokenizerSource source, const std::string& key, const model::GgufValue& value) {
+  model::Gguf file = *source.gguf;
+  file.metadata.insert_or_assign(key, value);
+  source.gguf = std::make_shared<const model::Gguf>(std::move(file));
+  return source;
+}
+
+TEST_CASE("GGUF bert: words in parts, the spelling of the original, ids around the text") {
+  auto source = gguf("bert", {"[UNK]", "[CLS]", "[SEP]", "\u2581un", "able", "\u2581a"}, {3, 3, 3, 1, 1, 1});
+  source = with(source, "tokenizer.ggml.bos_token_id", std::int64_t{1});
+  source = with(source, "tokenizer.ggml.seperator_token_id", std::int64_t{2});
+  source = with(source, "tokenizer.ggml.unknown_token_id", std::int64_t{0});
+  CHECK(ids(source, "Unable \u00E4 x", {.add_special = true}) == Ids{1, 3, 4, 5, 0, 2});
+  CHECK(Tokenizer::load(source).value()->find("##able") == 4);
+  CHECK(Tokenizer::load(source).value()->decode(Ids{3, 4, 5}, {}).value() == "unable a");
+  source = with(source, "tokenizer.ggml.normalizer.lowercase", false);
+  CHECK(ids(source, "Unable a") == Ids{0, 5});
+}
+
+TEST_CASE("GGUF t5: the best sum of scores, spaces as the flags say, the end token behind") {
+  auto source =
+      gguf("t5", {"<pad>", "</s>", "<unk>", "\u2581", "a", "\u2581a"}, {3, 3, 2, 1, 1, 1}, {0, 0, 0, -2, -3, -4});
+  CHECK(ids(source, "a  a", {.add_special = true}) == Ids{4, 3, 5, 1});
+  source = with(source, "tokenizer.ggml.add_space_prefix", true);
+  source = with(source, "tokenizer.ggml.remove_extra_whitespaces", true);
+  CHECK(ids(source, "a  ?! a ") == Ids{5, 3, 2, 5});
+  source = with(source, "tokenizer.ggml.precompiled_charsmap", model::GgufArray(Numbers{1, 2}));
+  CHECK(problem(source).starts_with("damaged character map"));
+}
+
+TEST_CASE("GGUF rwkv: the longest token each time, bytes written with escapes") {
+  const auto source = gguf("rwkv", {"<s>", "a", "ab", "abc\\x41\\n", "\\xff", "\\\\"}, {3, 1, 1, 1, 1, 1});
+  CHECK(ids(source, "abcA\nab\xFF\\<s>") == Ids{3, 2, 4, 5, 0});
+  CHECK(ids(source, "abcAa") == Ids{2, 1});  // what starts no token vanishes
+  CHECK(Tokenizer::load(source).value()->token_bytes(3) == "abcA\n");
+  CHECK(problem(gguf("rwkv", {"\\x4"}, {1})) == "the token with id 0 ends inside an escape");
+}
+
+TEST_CASE("GGUF plamo2: the best sum from the end, the longest of equal ways, bytes where no token is") {
+  Strings tokens = {"<unk>", "a", "b", "ab", "abc"};
+  Numbers types = {2, 1, 1, 1, 1};
+  std::vector<double> scores = {0, -1, -2, -3, -9};
+  CHECK(problem(gguf("plamo2", tokens, types, scores)) == "the byte 0 has no token");
+  for (int byte = 0; byte < 256; ++byte) {
+    char spelled[8];
+    std::snprintf(spelled, sizeof spelled, "<0x%02X>", static_cast<unsigned>(byte));
+    tokens.emplace_back(spelled);
+    types.push_back(6);
+    scores.push_back(0);
+  }
+  const auto source = gguf("plamo2", tokens, types, scores);
+  CHECK(ids(source, "ab") == Ids{3});
+  CHECK(ids(source, "\uFEFFabc\u00E9") == Ids{4, 5 + 0xC3, 5 + 0xA9});
+}
+
+TEST_CASE("GGUF whitespace: words without what stands between them") {
+  auto source = gguf("whitespace", {"a", "b", "ab", "<0x3F>"}, {1, 1, 1, 6});
+  source = with(source, "tokenizer.ggml.merges", model::GgufArray(Strings{"a b"}));
+  CHECK(ids(source, " ab \n ba?") == Ids{2, 1, 0, 3});
+  source = with(source, "tokenizer.ggml.normalizer.lowercase", true);
+  CHECK(ids(source, "AB") == Ids{2});
+}
+
+TEST_CASE("GGUF: white space beside tokens goes where the file's name says that the original takes it") {
+  auto source =
+      gguf("llama", {"<unk>", "<s>", "</s>", "<|end|>", "\u2581", "a"}, {2, 3, 3, 3, 1, 1}, {0, 0, 0, 0, -1, -2});
+  CHECK(ids(source, "<|end|> a") == Ids{3, 4, 4, 5});
+  source = with(source, "general.name", std::string("My Phi-3 model"));
+  CHECK(ids(source, "<|end|> a<s> a") == Ids{3, 4, 5, 1, 4, 4, 5});
+}
+
+TEST_CASE("GGUF: kinds without a vocabulary, and unknown ones") {
+  CHECK(problem(gguf("none", {}, {})) == "the file says that it has no vocabulary");
+  CHECK(problem(gguf("x", {"a"}, {1})) == "the tokenizer model `x` is not known");
+  CHECK(problem(gguf("gpt2", {"a"}, {1})) == "`tokenizer.ggml.merges` is missing");
+  CHECK(problem(gguf("t5", {"a", "b"}, {1})) == "`tokenizer.ggml.token_type` is shorter than `tokenizer.ggml.tokens`");
 }
 
 TEST_CASE("character map: what is no map, and the longest entry") {

@@ -84,11 +84,12 @@ void Vocabulary::add(std::string_view text, TokenId id, bool searchable) {
   }
 }
 
-void Vocabulary::add_bytes(std::string_view bytes, TokenId id) {
+void Vocabulary::add_bytes(std::string_view bytes, TokenId id, bool searchable) {
   Entry& entry = make_entry(id);
   pool_.append(bytes);
   entry.size = static_cast<std::uint32_t>(bytes.size()) & 0x3FFFFFFFU;
-  index(id);
+  if (searchable) return index(id);
+  hidden_.emplace(byte_level::to_text(bytes), id);
 }
 
 void Vocabulary::grow(std::size_t slots) {

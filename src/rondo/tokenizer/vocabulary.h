@@ -31,7 +31,7 @@ class Vocabulary {
   void add(std::string_view text, TokenId id, bool searchable = true);
 
   // The same for a token whose bytes are known.  REQUIRES: is_byte_level().
-  void add_bytes(std::string_view bytes, TokenId id);
+  void add_bytes(std::string_view bytes, TokenId id, bool searchable = true);
 
   // The token that text with these bytes can become.
   [[nodiscard]] std::optional<TokenId> find(std::string_view bytes) const;
