@@ -42,6 +42,7 @@ std::string replaced(std::string_view text, const std::string& from, std::string
 }
 
 std::string replaced(std::string_view text, const Decoder::ReplaceRegex& step) {
+  if (text.empty()) return {};  // not even an empty match
   const std::string valid = utf8::to_valid(text);
   std::string shadow;
   const bool substituted = unicode::substitute_newer(valid, shadow);
@@ -94,13 +95,16 @@ Status add_replace(const json::Value& description, Decoder& to) {
   const json::Value* pattern = description.find("pattern");
   const auto content = description.find_string("content");
   if (pattern == nullptr || !content) return step_error("the decoder `Replace` lacks a pattern or a content");
+  auto source = pattern->find_string("Regex");
   if (const auto text = pattern->find_string("String")) {
-    to.add(Decoder::Replace{std::string(*text), std::string(*content)});
-    return Done{};
+    if (!text->empty()) {
+      to.add(Decoder::Replace{std::string(*text), std::string(*content)});
+      return Done{};
+    }
+    source = text;  // matches everywhere, as an expression does
   }
-  const auto source = pattern->find_string("Regex");
   if (!source) return step_error("the pattern of the decoder `Replace` is of an unknown kind");
-  Result<Regex> regex = Regex::compile(*source);
+  Result<Regex> regex = Regex::compile(*source, Dialect::kOniguruma);
   if (!regex.ok()) return regex.error();
   to.add(Decoder::ReplaceRegex{std::make_shared<const Regex>(std::move(regex).value()), std::string(*content)});
   return Done{};

@@ -54,6 +54,7 @@ Aligned run(const Normalizer::ReplaceText& step, Aligned text) {
 }
 
 Aligned run(const Normalizer::ReplaceRegex& step, Aligned text) {
+  if (text.text().empty()) return text;  // not even an empty match
   std::vector<Range> matches;
   std::string shadow;
   const bool substituted = unicode::substitute_newer(text.text(), shadow);
@@ -245,7 +246,7 @@ Status add_replace(const json::Value& description, Normalizer& to) {
     source = text;  // matches everywhere, as an expression does
   }
   if (!source) return step_error("the pattern of the normalizer `Replace` is of an unknown kind");
-  Result<Regex> regex = Regex::compile(*source);
+  Result<Regex> regex = Regex::compile(*source, Dialect::kOniguruma);
   if (!regex.ok()) return regex.error();
   to.add(Normalizer::ReplaceRegex{std::move(regex).value(), std::string(*content)});
   return Done{};

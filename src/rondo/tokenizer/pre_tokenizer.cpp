@@ -285,7 +285,7 @@ Status add_split(const json::Value& description, PreTokenizer& to) {
     regex = text;  // matches everywhere, as an expression does
   }
   if (!regex) return step_error("the pattern of the pre-tokenizer `Split` is of an unknown kind");
-  return to.add_regex(*regex, behavior.value(), invert);
+  return to.add_regex(*regex, behavior.value(), invert, Dialect::kOniguruma);
 }
 
 Status add_byte_level(const json::Value& description, PreTokenizer& to) {
@@ -389,8 +389,8 @@ void PreTokenizer::leave_bytes() {
   }
 }
 
-Status PreTokenizer::add_regex(std::string_view pattern, Behavior behavior, bool invert) {
-  Result<Regex> regex = Regex::compile(pattern);
+Status PreTokenizer::add_regex(std::string_view pattern, Behavior behavior, bool invert, Dialect dialect) {
+  Result<Regex> regex = Regex::compile(pattern, dialect);
   if (!regex.ok()) return regex.error();
   SplitRegex step{std::move(regex).value(), behavior, invert, std::nullopt};
   // A scanner's matches leave no gaps, so keeping the matches is all there is to do.

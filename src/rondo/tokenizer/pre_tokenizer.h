@@ -76,7 +76,8 @@ class PreTokenizer {
     steps_.emplace_back(std::move(step));
   }
   // Adds a SplitRegex.  Fails with kTokenizer when `pattern` does not compile.
-  [[nodiscard]] Status add_regex(std::string_view pattern, Behavior behavior, bool invert);
+  [[nodiscard]] Status add_regex(std::string_view pattern, Behavior behavior, bool invert,
+                                 Dialect dialect = Dialect::kPerl);
   // Every piece is spelled once, and nothing that is not of the alphabet comes in behind that: the bytes say the same.
   [[nodiscard]] bool can_leave_bytes() const;
   // From now on pieces are bytes, or spelled ones marked as `byte_spelled`.  REQUIRES: can_leave_bytes().

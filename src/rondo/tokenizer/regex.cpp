@@ -63,47 +63,6 @@ bool is_script(std::string_view name) {
                                                              PCRE2_UTF, &code, &offset, nullptr)) != nullptr;
 }
 
-// Where Oniguruma and PCRE2 read the same spelling differently.
-std::string translate(std::string_view pattern) {
-  std::string out;
-  bool in_class = false;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    const char c = pattern[at];
-    if (c != '\\' || at + 1 == pattern.size()) {
-      if (c == '[' && !in_class) {
-        in_class = true;
-      } else if (c == ']' && in_class && pattern[at - 1] != '[') {
-        in_class = false;
-      }
-      out.push_back(c);
-      continue;
-    }
-    const char kind = pattern[++at];
-    // Word characters include marks and connectors; \h is a hexadecimal digit; \uHHHH is a code point.
-    if (kind == 'w') {
-      out += in_class ? "\\p{L}\\p{M}\\p{N}\\p{Pc}" : "[\\p{L}\\p{M}\\p{N}\\p{Pc}]";
-    } else if (kind == 'W' && !in_class) {
-      out += "[^\\p{L}\\p{M}\\p{N}\\p{Pc}]";
-    } else if (kind == 'h') {
-      out += in_class ? "0-9a-fA-F" : "[0-9a-fA-F]";
-    } else if ((kind == 'p' || kind == 'P') && pattern.substr(at + 1).starts_with('{')) {
-      const std::size_t close = std::min(pattern.find('}', at), pattern.size() - 1);
-      std::string_view name = pattern.substr(at + 2, close - at - 2);
-      out += std::string("\\") + kind + (name.starts_with('^') ? "{^" : "{");
-      if (name.starts_with('^')) name.remove_prefix(1);
-      out += (is_script(name) ? "sc:" : "") + std::string(name) + "}";
-      at = close;
-    } else if (kind == 'u' && at + 4 < pattern.size()) {
-      out += "\\x{" + std::string(pattern.substr(at + 1, 4)) + "}";
-      at += 4;
-    } else {
-      out.push_back('\\');
-      out.push_back(kind);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 struct Regex::State {
@@ -116,8 +75,8 @@ Regex::Regex(Regex&&) noexcept = default;
 Regex& Regex::operator=(Regex&&) noexcept = default;
 Regex::~Regex() = default;
 
-Result<Regex> Regex::compile(std::string_view pattern) {
-  const std::string translated = translate(pattern);
+Result<Regex> Regex::compile(std::string_view pattern, Dialect dialect) {
+  const std::string translated = to_pcre2(pattern, dialect, is_script);
   const std::unique_ptr<pcre2_compile_context, FreeCompileContext> context(pcre2_compile_context_create(nullptr));
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   int code = 0;

@@ -1,4 +1,4 @@
-// Regular expressions as tokenizer files write them (Oniguruma's dialect), matched with Unicode 16 classes.
+// Regular expressions as tokenizer files write them, matched with Unicode 16 classes.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "rondo/result.h"
 #include "tokenizer/aligned.h"
+#include "tokenizer/regex_dialect.h"
 
 namespace rondo::tokenizer {
 
@@ -15,7 +16,7 @@ namespace rondo::tokenizer {
 class Regex {
  public:
   // Fails with kTokenizer when `pattern` does not compile.
-  [[nodiscard]] static Result<Regex> compile(std::string_view pattern);
+  [[nodiscard]] static Result<Regex> compile(std::string_view pattern, Dialect dialect = Dialect::kPerl);
   Regex(Regex&&) noexcept;
   Regex& operator=(Regex&&) noexcept;
   ~Regex();
