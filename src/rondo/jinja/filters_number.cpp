@@ -131,15 +131,17 @@ Value filesizeformat(Runtime& runtime, const Value& subject, const Args& args) {
     const Value whole = make_integer(runtime, BigInt::truncate(bytes));
     return make_computed(runtime, repr(runtime, whole) + " Bytes", subject.path());
   }
-  double unit = base;
+  // The reference compares with whole numbers, which doubles of their size may just miss.
+  BigInt unit(static_cast<std::int64_t>(base));
   std::size_t prefix = 0;
   for (; prefix < kPrefixes.size(); ++prefix) {
-    unit *= base;
-    if (bytes < unit) break;
+    unit = unit * BigInt(static_cast<std::int64_t>(base));
+    if (order_numbers(Value::floating(bytes), make_integer(runtime, unit)) < 0) break;
   }
   if (prefix == kPrefixes.size()) --prefix;
   std::array<char, 400> text{};
-  std::snprintf(text.data(), text.size(), "%.1f ", std::isnan(bytes) ? std::abs(bytes) : base * bytes / unit);
+  std::snprintf(text.data(), text.size(), "%.1f ",
+                std::isnan(bytes) ? std::abs(bytes) : base * bytes / unit.to_double());
   std::string out = text.data();
   out += binary_units && prefix == 0 ? 'K' : kPrefixes[prefix];
   return make_computed(runtime, out + (binary_units ? "iB" : "B"), subject.path());
