@@ -1,8 +1,10 @@
 """Random tokenizer.json files in the reference (Hugging Face `tokenizers`) and in rondo: every text must give the same ids,
 offsets and decoded text.
 
-Usage: PYTHONPATH=tools:FOLDER_OF_TOKENIZERS python3 -m tokenizer_fuzz.tokenizer_json --program build/release/rondo
-           [--tokenizers N] [--texts N] [--seed N] [--report FILE] [--progress SECONDS] [--record FILE]
+Usage: PYTHONPATH=tools python3 -m tokenizer_fuzz.tokenizer_json --program build/release/rondo
+           [--tokenizers N] [--texts N] [--seed N] [--first NUMBER] [--report FILE] [--progress SECONDS]
+
+Without --tokenizers: 60, and 5,000 with RONDO_TEST_FULL=1.
 
 Offsets of rondo are bytes that a token stands for, one token for each byte of a character where the reference gives each the
 whole character, and cover what was rewritten.  They are compared, widened to characters, where nothing rewrites text.
@@ -19,6 +21,10 @@ import tempfile
 import time
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+from .package import need  # noqa: E402
+
+need("tokenizers")
 
 from tokenizers import Tokenizer  # noqa: E402
 
@@ -184,7 +190,7 @@ class Comparison:
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--program", required=True)
-    parser.add_argument("--tokenizers", type=int, default=10000 if os.environ.get("RONDO_TEST_FULL") else 150)
+    parser.add_argument("--tokenizers", type=int, default=5000 if os.environ.get("RONDO_TEST_FULL") else 60)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--texts", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)

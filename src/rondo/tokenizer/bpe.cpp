@@ -346,6 +346,9 @@ std::optional<std::set<char32_t>> Bpe::joined_before(std::string_view mark) cons
   // A piece that is looked up whole, a mark that is no token or merges of byte tokens could join across the place.
   if (options_.ignore_merges || vocabulary_.is_byte_level() || !vocabulary_.find(mark)) return std::nullopt;
   if (!options_.prefix.empty() || !options_.suffix.empty()) return std::nullopt;
+  // Characters that vanish let those around them meet.
+  const bool falls_back = options_.byte_fallback && std::ranges::find(fallback_ids_, kNone) == fallback_ids_.end();
+  if (!options_.unknown && !falls_back) return std::nullopt;
   std::set<TokenId> opaque(fallback_ids_.begin(), fallback_ids_.end());
   if (options_.unknown) opaque.insert(*options_.unknown);
   opaque.erase(kNone);

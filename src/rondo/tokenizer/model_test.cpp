@@ -114,4 +114,10 @@ TEST_CASE("BPE: an unknown character stands behind the bytes of the next, as in 
   CHECK(tokenizer->to_string().ends_with("; ignored: dropout, truncation"));
 }
 
+TEST_CASE("BPE: marks meet where the character between them vanishes") {
+  const auto tokenizer = make(R"({"type": "BPE", "unk_token": null, "vocab": {"\u2581": 0, "a": 1, "\u2581\u2581": 2},
+    "merges": ["\u2581 \u2581"]})");
+  CHECK(show(*tokenizer, "a\u2581x\u2581a") == "1[0,1)2[1,8)1[8,9)");
+}
+
 }  // namespace rondo::tokenizer

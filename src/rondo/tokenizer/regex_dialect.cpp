@@ -335,7 +335,8 @@ class Translator {
       current.body = "\\]";
       ++at_;
     }
-    while (at_ < pattern_.size() && pattern_[at_] != ']' && depth < kMaxSetDepth) {
+    if (depth == kMaxSetDepth) return "(";  // refused by the compiler
+    while (at_ < pattern_.size() && pattern_[at_] != ']') {
       if (rest().starts_with("&&")) {
         sets += "(?=" + current.joined() + ")";
         current = {};
@@ -345,7 +346,7 @@ class Translator {
       }
     }
     // One that is not closed stays so, for the compiler to say it.
-    if (at_ >= pattern_.size() || depth >= kMaxSetDepth) return "[";
+    if (at_ >= pattern_.size()) return "[";
     ++at_;
     if (sets.empty() && current.others.empty()) return (negated ? "[^" : "[") + current.body + "]";
     const std::string whole = "(?:" + sets + current.joined() + ")";

@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
 #include "unicode/classes.h"
+#include "unicode/graphemes.h"
 #include "unicode/normalise.h"
+#include "unicode/reference.h"
 
 namespace rondo::unicode {
 
@@ -69,6 +71,41 @@ TEST_CASE("alignment names the source bytes") {
   CHECK(units[1].begin == 1);
   CHECK(units[1].end == 4);
   CHECK(units[2].begin == 4);
+}
+
+TEST_CASE("clusters of characters") {
+  const auto sizes = [](std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = grapheme_end(text, at);
+      out += std::to_string(end - at) + " ";
+      at = end;
+    }
+    return out;
+  };
+  CHECK(sizes("ab") == "1 1 ");
+  CHECK(sizes("e\u0301\r\n\n\u0301") == "3 2 1 2 ");
+  CHECK(sizes("\u1100\u1161\u11a8\uac00\u11a8") == "9 6 ");
+  CHECK(sizes("\u0915\u094d\u0937\u0915\u0937") == "9 3 3 ");
+  CHECK(sizes("\U0001f1e9\U0001f1ea\U0001f1eb\u0301\U0001f1eb") == "8 6 4 ");
+  CHECK(sizes("\U0001f468\u200d\U0001f469\U0001f469\u00a9\u200d\u00a9") == "11 4 7 ");
+  CHECK(sizes("\u0600a\u200da") == "6 1 ");
+}
+
+TEST_CASE("classes of the reference's parts") {
+  CHECK(reference::is_control(0xFFFD));
+  CHECK_FALSE(reference::is_control('\n'));
+  CHECK(reference::is_nonspacing(0x0301));
+  CHECK_FALSE(reference::is_accent(0x0897));  // younger than its tables
+  CHECK(reference::is_punctuation('$'));
+  CHECK(reference::is_numeric(0x00BD));
+  CHECK(reference::is_word(0x200D));
+  CHECK_FALSE(reference::is_regex_word(0x200D));
+  CHECK_FALSE(reference::is_word(0x110000));
+  CHECK(reference::to_lower(0x0130).count == 2);
+  CHECK(reference::to_lower(0x1C89).code_points[0] == 0x1C8A);
+  CHECK(reference::script(0x30FC) == reference::script(0x4E00));
+  CHECK(reference::script(' ') == 0);
 }
 
 }  // namespace rondo::unicode

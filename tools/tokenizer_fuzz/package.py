@@ -1,0 +1,19 @@
+"""The reference packages: installed ones, else the pinned ones of tools/packages.json, unpacked into the cache."""
+import importlib.util
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import bench_peers  # noqa: E402
+
+
+def need(name):
+    """Makes the package importable, or ends the program well where it is not to be had."""
+    if importlib.util.find_spec(name) is not None:
+        return
+    folder = bench_peers.unpack_wheel(name)
+    if folder is None:
+        print(f"skipped: {name} is not to be had here")
+        sys.exit(0)
+    sys.path.insert(0, str(folder))
