@@ -1,0 +1,89 @@
+// Vocabularies of other kinds than tokenizer.json: any bytes in the place of a rank file, a SentencePiece model, a tekken.json,
+// a GGUF file or the Python code beside a rank file load or give an Error; what loads encodes any text, with offsets that
+// follow each other, and decodes what it encoded.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fuzz/scratch_file.h"
+#include "json/parse.h"
+#include "tokenizer/tokenizer.h"
+
+namespace {
+
+using rondo::model::TokenizerSource;
+
+// Words, digits, white space, control tokens, marks, combining characters, ill-formed UTF-8.
+constexpr std::string_view kText =
+    "Hello world's 12345  \n\t<s> </s>[CLS]\xE2\x96\x81 \xC3\xA9\xCC\x81\xF0\x9F\x98\x80 \xE4\xBD\xA0\xFF\xFE\x80 "
+    "a.b!? \r\n";
+
+void check(const TokenizerSource& source) {
+  const auto loaded = rondo::tokenizer::Tokenizer::load(source);
+  if (!loaded.ok()) return;
+  for (const bool specials : {true, false}) {
+    rondo::tokenizer::EncodeOptions options;
+    options.parse_special = specials;
+    options.add_special = specials;
+    std::vector<rondo::tokenizer::TokenId> ids;
+    std::uint32_t last = 0;
+    for (const auto& piece : loaded.value()->encode(kText, options)) {
+      if (piece.begin > piece.end || piece.end > kText.size() || piece.begin < last) std::abort();
+      last = piece.begin;
+      ids.push_back(piece.id);
+    }
+    if (!loaded.value()->decode(ids, {}).ok()) std::abort();
+  }
+}
+
+template <typename T>
+std::shared_ptr<const T> shared(T value) {
+  return std::make_shared<const T>(std::move(value));
+}
+
+}  // namespace
+
+// The first byte chooses the kind, the rest is the file.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  namespace model = rondo::model;
+  if (size == 0) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  TokenizerSource source;
+  source.path = "fuzz";
+  if (data[0] == 'r') {
+    auto ranks = model::parse_rank_file(bytes);
+    if (!ranks.ok()) return 0;
+    source.ranks = shared(std::move(ranks).value());
+  } else if (data[0] == 's') {
+    auto pieces = model::parse_sentence_piece(bytes);
+    if (!pieces.ok()) return 0;
+    source.sentence_piece = shared(std::move(pieces).value());
+  } else if (data[0] == 'g') {
+    static rondo::fuzz::ScratchFile file;
+    file.set(data + 1, size - 1);
+    auto gguf = model::read_gguf(file.path());
+    if (!gguf.ok()) return 0;
+    source.gguf = shared(std::move(gguf).value());
+  } else if (data[0] == 't') {
+    auto value = rondo::json::parse(bytes);
+    if (!value.ok()) return 0;
+    source.tekken_json = shared(std::move(value).value());
+  } else if (data[0] == 'c') {
+    // A pattern, from code or as it is, splits a vocabulary of all bytes.
+    model::RankFile ranks;
+    for (std::int32_t byte = 0; byte < 256; ++byte)
+      ranks.tokens.push_back({std::string(1, static_cast<char>(byte)), byte});
+    source.ranks = shared(std::move(ranks));
+    source.code = model::read_tokenizer_code(bytes);
+    if (!source.code.pattern) source.code.pattern = std::string(bytes.substr(0, 200));
+  } else {
+    return 0;
+  }
+  check(source);
+  return 0;
+}
