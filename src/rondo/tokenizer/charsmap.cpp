@@ -9,6 +9,8 @@
 namespace rondo::tokenizer {
 namespace {
 
+constexpr std::size_t kMaxReplacement = 512;  // so that a text grows only so far; the longest real one has 33 bytes
+
 // The parts of a unit of the double array, as the library Darts-clone packs them.
 bool has_leaf(std::uint32_t unit) { return (unit >> 8U & 1U) != 0; }
 std::uint32_t value_of(std::uint32_t unit) { return unit & 0x7FFFFFFFU; }
@@ -38,6 +40,11 @@ Result<Charsmap> Charsmap::parse(std::string_view blob) {
   std::memcpy(map.units_.data(), blob.data(), size);
   map.replacements_ = blob.substr(size);
   if (!utf8::is_valid(map.replacements_)) return damaged("its replacements are no UTF-8");
+  for (std::size_t at = 0; at < map.replacements_.size();) {
+    const std::size_t end = std::min(map.replacements_.find('\0', at), map.replacements_.size());
+    if (end - at > kMaxReplacement) return damaged("a replacement has " + std::to_string(end - at) + " bytes");
+    at = end + 1;
+  }
   return map;
 }
 

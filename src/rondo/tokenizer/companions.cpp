@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "tokenizer/known_ranks.h"
 
@@ -123,35 +124,37 @@ Status add_config_tokens(const model::TokenizerSource& source, bool fill, Tokeni
     status = read_legacy(*source.added_tokens, special_contents(source), tokens);
   }
   if (!status.ok() || tokens.empty()) return status;
-  std::map<std::string, TokenId> known;
-  std::set<TokenId> used;
-  for (const AddedToken& token : state.added) {
-    known.emplace(token.content, token.id);
-    used.insert(token.id);
-  }
   const TokenId first = state.vocabulary.size();
   const TokenId last = tokens.rbegin()->first;
+  std::unordered_map<std::string, std::size_t> by_content;
+  std::unordered_map<TokenId, std::size_t> by_id;
+  for (std::size_t i = 0; i < state.added.size(); ++i) {
+    by_content.emplace(state.added[i].content, i);
+    by_id.emplace(state.added[i].id, i);
+  }
   for (TokenId id = first; fill && id < last && id < first + kMaxFilled; ++id) {
-    if (tokens.contains(id) || used.contains(id)) continue;
+    if (tokens.contains(id) || by_id.contains(id)) continue;
     AddedToken token;
     token.id = id;
     token.content = reserved_token(id);
     token.special = true;
     tokens.emplace(id, std::move(token));
   }
+  // The list of the folder has the last word on a token's flags and, for an id that the vocabulary reserves, its content.
+  std::vector<bool> replaced(state.added.size());
   for (auto& [id, token] : tokens) {
     if (token.content.empty()) continue;
     if (token.content.size() > kMaxAddedBytes) {
       return damaged("an added token is longer than " + std::to_string(kMaxAddedBytes) + " bytes");
     }
-    if (used.contains(id) || known.contains(token.content)) {
-      // The list of the folder has the last word on the token's flags and, for a reserved id, its content.
-      std::erase_if(state.added, [&](const AddedToken& old) { return old.id == id || old.content == token.content; });
-    }
-    known.emplace(token.content, id);
-    used.insert(id);
+    if (const auto old = by_id.find(id); old != by_id.end()) replaced[old->second] = true;
+    if (const auto old = by_content.find(token.content); old != by_content.end()) replaced[old->second] = true;
+    by_content.insert_or_assign(token.content, state.added.size());
     state.added.push_back(std::move(token));
+    replaced.push_back(false);
   }
+  std::size_t place = 0;
+  std::erase_if(state.added, [&](const AddedToken&) { return replaced[place++]; });
   return Done{};
 }
 

@@ -6,6 +6,7 @@
 #include "tokenizer/bpe.h"
 #include "tokenizer/gguf_fields.h"
 #include "tokenizer/pre_types.h"
+#include "tokenizer/rank_model.h"
 
 namespace rondo::tokenizer {
 namespace {
@@ -70,6 +71,10 @@ Status load_byte_pair(const GgufFields& fields, const PreType& type, Tokenizer::
 }
 
 Status load_sentence_piece(const GgufFields& fields, Tokenizer::State& state) {
+  SplitWork work;
+  for (const std::string& token : *fields.tokens) {
+    if (Status status = work.add(token.size()); !status.ok()) return status;
+  }
   const bool add_space = fields.flag("add_space_prefix", true);
   if (add_space) state.normalizer.add(Normalizer::Prepend{" "});
   state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kMark)});

@@ -4,7 +4,9 @@
 
 #include "tokenizer/bpe.h"
 #include "tokenizer/companions.h"
+#include "tokenizer/rank_model.h"
 #include "tokenizer/sentence_normalizer.h"
+#include "tokenizer/sentence_styles.h"
 #include "tokenizer/sentence_words.h"
 #include "tokenizer/unigram.h"
 
@@ -22,7 +24,8 @@ void load_pieces(const File& file, Tokenizer::State& state) {
   for (std::size_t i = 0; i < file.pieces.size(); ++i) {
     const File::Piece& piece = file.pieces[i];
     const auto id = static_cast<TokenId>(i);
-    state.vocabulary.add(piece.text, id, piece.type == Type::kNormal || piece.type == Type::kUserDefined);
+    // User-defined pieces are found before anything merges, and nothing merges to one.
+    state.vocabulary.add(piece.text, id, piece.type == Type::kNormal);
     if (piece.type != Type::kControl && piece.type != Type::kUnknown && piece.type != Type::kUserDefined) continue;
     AddedToken token;
     token.id = id;
@@ -31,6 +34,15 @@ void load_pieces(const File& file, Tokenizer::State& state) {
     token.normalized = !token.special;
     state.added.push_back(std::move(token));
   }
+}
+
+Status check_work(const File& file) {
+  SplitWork work;
+  for (const File::Piece& piece : file.pieces) {
+    if (file.kind != File::Kind::kBpe) break;
+    if (Status status = work.add(piece.text.size()); !status.ok()) return status;
+  }
+  return Done{};
 }
 
 std::optional<TokenId> unknown_of(const File& file) {
@@ -73,7 +85,6 @@ std::unique_ptr<TokenModel> make_bpe(const File& file, const Tokenizer::State& s
 
 std::unique_ptr<TokenModel> make_words(const File& file, const Tokenizer::State& state) {
   SentenceWordsOptions options;
-  options.marks_end_words = file.treat_whitespace_as_suffix;
   options.byte_fallback = file.byte_fallback;
   options.unknown = unknown_of(file);
   return std::make_unique<SentenceWords>(state.vocabulary, options);
@@ -116,6 +127,12 @@ void load_decoder(const File& file, Tokenizer::State& state) {
 
 Result<std::unique_ptr<Tokenizer::State>> load_sentence_piece(const model::TokenizerSource& source) {
   const File& file = *source.sentence_piece;
+  const json::Value* config = source.tokenizer_config.get();
+  const auto named = config == nullptr ? std::nullopt : config->find_string("tokenizer_class");
+  const bool is_pieces = file.kind == File::Kind::kUnigram || file.kind == File::Kind::kBpe;
+  if (Status status = check_work(file); !status.ok()) return status.error();
+  const SentenceStyle* style = named && is_pieces ? find_sentence_style(*named) : nullptr;
+  if (style != nullptr) return load_sentence_piece_folder(source, *style);
   auto state = std::make_unique<Tokenizer::State>(false);
   load_pieces(file, *state);
   if (Status status = load_normalizer(file, *state); !status.ok()) return status.error();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "tokenizer/bpe.h"
 
@@ -12,102 +11,29 @@ namespace {
 // Bytes hashed to find the ways to build all tokens; real vocabularies need some 20 million.
 constexpr std::size_t kMaxWork = std::size_t{1} << 30U;
 
-// A class of characters in brackets, read into an expression that matches one character and uses no nested classes.
-class CharacterClass {
- public:
-  // REQUIRES: pattern[at] is the opening bracket.
-  CharacterClass(std::string_view pattern, std::size_t at, int depth) : pattern_(pattern), at_(at + 1), depth_(depth) {}
-
-  // Nothing if the class is not closed or nested too deep.
-  std::optional<std::string> read() {
-    if (depth_ > 16) return std::nullopt;
-    const bool negated = take("^");
-    bool is_plain = true;
-    std::string result = operand(is_plain);
-    bool whole = true;  // no operator was met
-    while (!failed_ && at_ < pattern_.size() && pattern_[at_] != ']') {
-      whole = false;
-      const bool minus = take("--");
-      if (!minus && !take("&&")) return std::nullopt;
-      bool ignored = true;
-      result = std::string(minus ? "(?!" : "(?=") + operand(ignored) + ")" + result;
+// Behind the set of characters that starts at `at`: sets may hold others, and a closing bracket as their first member.
+std::size_t end_of_set(std::string_view pattern, std::size_t at) {
+  std::size_t depth = 0;
+  while (at < pattern.size()) {
+    if (pattern[at] == '\\') {
+      at += 2;
+    } else if (pattern[at] == '[') {
+      ++depth;
+      at += pattern.substr(at + 1).starts_with('^') ? 2 : 1;
+      if (pattern.substr(at).starts_with(']')) ++at;
+    } else if (pattern[at++] == ']' && --depth == 0) {
+      break;
     }
-    if (failed_ || !take("]")) return std::nullopt;
-    if (negated && whole && is_plain) return "[^" + result.substr(1);
-    if (negated) return "(?:(?!" + result + ")(?s:.))";
-    return whole ? result : "(?:" + result + ")";
   }
-  // Behind the closing bracket, after read().
-  [[nodiscard]] std::size_t end() const { return at_; }
-
- private:
-  bool take(std::string_view text) {
-    if (!pattern_.substr(at_).starts_with(text)) return false;
-    at_ += text.size();
-    return true;
-  }
-
-  // Items up to an operator or the closing bracket.
-  std::string operand(bool& is_plain) {
-    std::string plain;
-    std::vector<std::string> nested;
-    const std::size_t start = at_;
-    while (at_ < pattern_.size()) {
-      const std::string_view rest = pattern_.substr(at_);
-      if (rest.starts_with("&&") || (at_ > start && rest.starts_with("--"))) break;
-      if (rest[0] == ']' && (at_ > start || !plain.empty())) break;
-      if (rest[0] == '[' && !rest.starts_with("[:")) {
-        CharacterClass inner(pattern_, at_, depth_ + 1);
-        const auto expression = inner.read();
-        if (!expression) {
-          failed_ = true;
-          return plain;
-        }
-        nested.push_back(*expression);
-        at_ = inner.end();
-        continue;
-      }
-      const std::size_t size = item_size(rest);
-      plain += rest.substr(0, size);
-      at_ += size;
-    }
-    is_plain = nested.empty();
-    if (plain.empty() && nested.size() == 1) return nested[0];
-    std::string out = plain.empty() ? "" : "[" + plain + "]";
-    if (is_plain) return out.empty() ? "[]" : out;
-    for (const std::string& expression : nested) out += (out.empty() ? "" : "|") + expression;
-    return "(?:" + out + ")";
-  }
-
-  // An escape with its braces, a named class such as [:alpha:], or one byte.
-  static std::size_t item_size(std::string_view rest) {
-    if (rest.starts_with("[:")) {
-      const std::size_t close = rest.find(":]");
-      return close == std::string_view::npos ? 2 : close + 2;
-    }
-    return rest[0] == '\\' ? std::min<std::size_t>(2, rest.size()) : 1;
-  }
-
-  std::string_view pattern_;
-  std::size_t at_;
-  int depth_;
-  bool failed_ = false;
-};
-
-Error too_long() {
-  Error error;
-  error.code = ErrorCode::kLimit;
-  error.message = "the tokens are too long to be split in all ways";
-  return error;
+  return std::min(at, pattern.size());
 }
 
 // Every way to build a token of two others merges.
 Status add_merges(std::span<const model::RankedToken> tokens, TokenId first_id, const Vocabulary& vocabulary,
                   Bpe& bpe) {
-  std::size_t work = 0;
+  SplitWork work;
   for (const model::RankedToken& token : tokens) {
-    work += token.bytes.size() * token.bytes.size();
-    if (token.bytes.size() > kMaxWork || work > kMaxWork) return too_long();
+    if (Status status = work.add(token.bytes.size()); !status.ok()) return status;
   }
   bpe.reserve(tokens.size() * 4);
   for (const model::RankedToken& token : tokens) {
@@ -124,23 +50,24 @@ Status add_merges(std::span<const model::RankedToken> tokens, TokenId first_id, 
 
 }  // namespace
 
+Status SplitWork::add(std::size_t token_bytes) {
+  bytes_ += std::min(token_bytes, kMaxWork) * std::min(token_bytes, kMaxWork);
+  if (token_bytes <= kMaxWork && bytes_ <= kMaxWork) return Done{};
+  Error error;
+  error.code = ErrorCode::kLimit;
+  error.message = "the tokens are too long to be split in all ways";
+  return error;
+}
+
 std::string from_rust_dialect(std::string_view pattern) {
   std::string out;
   for (std::size_t at = 0; at < pattern.size();) {
-    const char c = pattern[at];
-    if (c == '\\' && at + 1 < pattern.size()) {
-      out += pattern.substr(at, 2);
-      at += 2;
-    } else if (c == '[') {
-      CharacterClass members(pattern, at, 0);
-      const auto expression = members.read();
-      if (!expression) return std::string(pattern);  // the compiler says what is wrong
-      out += *expression;
-      at = members.end();
-    } else {
-      out += c == '$' ? "\\z" : c == '^' ? "\\A" : std::string(1, c);
-      ++at;
-    }
+    const std::size_t end = pattern[at] == '\\'  ? std::min(at + 2, pattern.size())
+                            : pattern[at] == '[' ? end_of_set(pattern, at)
+                                                 : at + 1;
+    const std::string_view part = pattern.substr(at, end - at);
+    out += part == "$" ? "\\z" : part == "^" ? "\\A" : part;
+    at = end;
   }
   return out;
 }

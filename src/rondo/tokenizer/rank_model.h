@@ -20,8 +20,16 @@ namespace rondo::tokenizer {
 [[nodiscard]] Status load_ranks(std::span<const model::RankedToken> tokens, TokenId first_id, std::string_view pattern,
                                 Tokenizer::State& state);
 
-// `pattern` in the dialect that Regex takes: ^ and $ match at the ends of the text only, and classes are built from
-// nested ones, intersections (&&) and differences (--).
+// Whether finding the ways to build tokens of these sizes out of two others ends soon; fails with kLimit.
+class SplitWork {
+ public:
+  [[nodiscard]] Status add(std::size_t token_bytes);
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
+// `pattern` as Regex takes it: ^ and $ match at the ends of the text only.
 [[nodiscard]] std::string from_rust_dialect(std::string_view pattern);
 
 }  // namespace rondo::tokenizer

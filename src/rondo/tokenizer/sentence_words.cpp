@@ -8,11 +8,7 @@ namespace {
 constexpr std::string_view kMark = "\u2581";
 
 // Behind the first word of `text`.
-std::size_t end_of_word(std::string_view text, bool marks_end_words) {
-  const std::size_t mark = text.find(kMark, marks_end_words ? 0 : 1);
-  if (mark == std::string_view::npos) return text.size();
-  return marks_end_words ? mark + kMark.size() : mark;
-}
+std::size_t end_of_word(std::string_view text) { return std::min(text.find(kMark, 1), text.size()); }
 
 }  // namespace
 
@@ -23,7 +19,7 @@ void SentenceWords::encode(std::string_view piece, Control control, Scratch& /*s
                            std::vector<Unit>& out) const {
   bool after_unknown = false;
   for (std::size_t at = 0; at < piece.size();) {
-    const std::string_view word = piece.substr(at, end_of_word(piece.substr(at), options_.marks_end_words));
+    const std::string_view word = piece.substr(at, end_of_word(piece.substr(at)));
     at += word.size();
     const auto size = static_cast<std::uint32_t>(word.size());
     const auto id = vocabulary_.find(word);

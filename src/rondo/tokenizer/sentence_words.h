@@ -1,4 +1,5 @@
-// The model "word" of SentencePiece: a word, its mark (U+2581) included, is a token or unknown.
+// The model "word" of SentencePiece: a word, the mark (U+2581) before it included, is a token or unknown.  Words start with
+// marks also where the normaliser writes them behind words, as there.
 #pragma once
 
 #include <array>
@@ -10,7 +11,6 @@
 namespace rondo::tokenizer {
 
 struct SentenceWordsOptions {
-  bool marks_end_words = false;    // else they start them
   bool byte_fallback = false;      // unknown words become the tokens <0xXX> of their bytes
   std::optional<TokenId> unknown;  // one for all unknown words that follow each other
 };

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/base64.h"
+#include "base/files.h"
 #include "json/parse.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/rank_model.h"
@@ -89,14 +91,14 @@ TEST_CASE("rank file: tokens too long to be split in all ways end with an error,
 
 TEST_CASE("patterns in the dialect of Rust's regex crate") {
   CHECK(from_rust_dialect(R"([^\r\n\p{L}\p{N}]?\p{L}+|\s++$)") == R"([^\r\n\p{L}\p{N}]?\p{L}+|\s++\z)");
-  CHECK(from_rust_dialect(R"(^a\$[$^]|[]a])") == R"(\Aa\$[$^]|[]a])");
-  CHECK(from_rust_dialect(R"([\p{L}&&[^\p{Han}]]+)") == R"((?:(?=[^\p{Han}])[\p{L}])+)");
-  CHECK(from_rust_dialect(R"([^a&&[bc]])") == R"((?:(?!(?=[bc])[a])(?s:.)))");
-  CHECK(from_rust_dialect(R"([a-z--[aeiou]])") == R"((?:(?![aeiou])[a-z]))");
-  CHECK(from_rust_dialect(R"([ab[cd]e])") == R"((?:[abe]|[cd]))");
-  CHECK(from_rust_dialect(R"([[:alpha:]_])") == R"([[:alpha:]_])");
+  CHECK(from_rust_dialect(R"(^a\$[$^]|[]$])") == R"(\Aa\$[$^]|[]$])");
+  CHECK(from_rust_dialect(R"([a&&[^$]]$)") == R"([a&&[^$]]\z)");
   CHECK(from_rust_dialect("[a") == "[a");
-  CHECK(from_rust_dialect("[a&&") == "[a&&");
+  CHECK(from_rust_dialect("$\\") == "\\z\\");
+  // A set within a set, and what both have.
+  CHECK(ids(ranks({"ab", "b1"}, R"({"pat_str": "[\\p{L}&&[^b]]+|."})"), "ab1") == Ids{'a', 'b', '1'});
+  const std::string last_line = R"x({"pat_str": "\\w\\n$|(?s:.)"})x";
+  CHECK(ids(ranks({"a\n", "b\n"}, last_line), "a\nb\n") == Ids{'a', '\n', 257});
 }
 
 TEST_CASE("a script in a pattern is its characters, not all that are used with it") {
@@ -176,6 +178,55 @@ TEST_CASE("SentencePiece: the best sum of scores, and every bad byte a character
   auto source = sentence_piece(file, {{"\u2581", -1}, {"a", -2}, {"aa", -3.5F}, {"aaa", -7}, {"\uFFFD", -9}});
   CHECK(ids(source, "aaa") == Ids{2, 3, 4});  // -2 + -3.5 beats -7; the first of two equal ways
   CHECK(ids(source, "\xE2\x82") == Ids{2, 6, 6});
+}
+
+TEST_CASE("SentencePiece: recorded answers of the library") {
+  const auto file = files::read(RONDO_SOURCE_DIR "/src/rondo/tokenizer/testdata/sentence_piece.json");
+  REQUIRE(file.ok());
+  const auto models = parsed(file.value());
+  for (const json::Value& model : models->as_array()) {
+    model::TokenizerSource source;
+    source.path = std::string(*model.find("options")->find_string("model_type"));
+    CAPTURE(source.path);
+    auto pieces = model::parse_sentence_piece(base64::decode(*model.find_string("model")).value());
+    REQUIRE(pieces.ok());
+    source.sentence_piece = std::make_shared<const model::SentencePieceFile>(std::move(pieces).value());
+    const auto tokenizer = Tokenizer::load(source);
+    REQUIRE(tokenizer.ok());
+    for (const json::Value& row : model.find("rows")->as_array()) {
+      const std::string text = base64::decode(row.as_array()[0].as_string()).value();
+      CAPTURE(text);
+      Ids expected;
+      for (const json::Value& id : row.as_array()[1].as_array())
+        expected.push_back(static_cast<TokenId>(*id.to_int64()));
+      CHECK(tokenizer.value()->encode_ids(text, {.parse_special = false}) == expected);
+    }
+  }
+}
+
+TEST_CASE("SentencePiece: what a class of transformers makes of it") {
+  model::SentencePieceFile file;
+  file.kind = model::SentencePieceFile::Kind::kBpe;
+  auto source = sentence_piece(file, {{"\u2581", -1}, {"a", -2}, {"\u2581a", -3}});
+  const auto with_config = [&](const std::string& config) {
+    source.tokenizer_config = parsed(config);
+    return ids(source, "a  a<s>a");
+  };
+  CHECK(with_config("{}") == Ids{4, 4, 1, 4});
+  CHECK(with_config(R"({"tokenizer_class": "LlamaTokenizer"})") == Ids{4, 2, 4, 1, 3});
+  CHECK(with_config(R"({"tokenizer_class": "LlamaTokenizerFast", "legacy": true})") == Ids{4, 2, 4, 1, 4});
+  CHECK(with_config(R"({"tokenizer_class": "LlamaTokenizer", "add_prefix_space": false})") == Ids{3, 2, 4, 1, 3});
+  CHECK(with_config(R"({"tokenizer_class": "PreTrainedTokenizerFast"})") == Ids{3, 2, 4, 1, 3});
+  CHECK(with_config(R"({"tokenizer_class": "NobodyKnowsTokenizer"})") == Ids{4, 4, 1, 4});
+}
+
+TEST_CASE("SentencePiece and GGUF: pieces too long to be split in all ways end with an error, at once") {
+  model::SentencePieceFile file;
+  file.kind = model::SentencePieceFile::Kind::kBpe;
+  std::vector<SentencePiece> pieces;
+  for (int i = 0; i < 30; ++i)
+    pieces.push_back({std::string(7000, static_cast<char>('a' + i % 26)) + std::to_string(i), 0});
+  CHECK(problem(sentence_piece(file, pieces)) == "the tokens are too long to be split in all ways");
 }
 
 TEST_CASE("SentencePiece: characters alone, and words alone") {
@@ -273,6 +324,11 @@ TEST_CASE("GGUF: white space beside tokens goes where the file's name says that 
   CHECK(ids(source, "<|end|> a") == Ids{3, 4, 4, 5});
   source = with(source, "general.name", std::string("My Phi-3 model"));
   CHECK(ids(source, "<|end|> a<s> a") == Ids{3, 4, 5, 1, 4, 4, 5});
+}
+
+TEST_CASE("GGUF: one token of many megabytes is refused, at once") {
+  const auto source = gguf("llama", {"<unk>", std::string(std::size_t{16} << 20U, 'a')}, {2, 1}, {0, 0});
+  CHECK(problem(source) == "the tokens are too long to be split in all ways");
 }
 
 TEST_CASE("GGUF: kinds without a vocabulary, and unknown ones") {
