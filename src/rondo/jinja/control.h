@@ -98,12 +98,13 @@ class Control {
   struct If {
     text::ContextId outside;  // context of the statement
     text::ContextId branch;   // context the branch began with
-    std::int32_t message;     // read by the conditions so far
+    std::int32_t message;     // read by the conditions so far, if `outside` is bound to none
     bool several;             // they read more than one
     bool generation_prompt;   // a condition that failed says that add_generation_prompt is true
   };
 
   void log(bool outcome, std::uint32_t node, std::uint8_t flag);
+  void note_message(If& current, text::PathId path) const;
   void enter_branch(std::uint8_t flag);
   void bind_slowly(const Value& value);
   void keep_binding();

@@ -540,7 +540,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kNegative: push(negate(runtime_, pop())); break;
       case Op::kPositive: push(positive(runtime_, pop())); break;
       case Op::kUndefinedNumber: runtime_.fail("name '" + program_.names[instruction.a] + "' is not defined");
-      case Op::kNot: push(Value::boolean(!truthy(runtime_, pop()))); break;
+      case Op::kNot: push(Value::boolean(!is_true(pop()))); break;
       case Op::kCompare:
       case Op::kCompareChain: {
         const Value right = pop();
@@ -595,7 +595,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kJump: jump(instruction.a); break;
       case Op::kJumpIfFalse:
       case Op::kJumpIfTrue:
-        if (truthy(runtime_, top[-1]) == (instruction.op == Op::kJumpIfTrue)) {
+        if (is_true(top[-1]) == (instruction.op == Op::kJumpIfTrue)) {
           jump(instruction.a);
         } else {
           --top;
@@ -611,7 +611,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       case Op::kBeginTest: control_.begin_test(); break;
       case Op::kEndTest: {
         const Value value = pop();
-        const bool outcome = value.is_bool() ? value.as_bool() : truthy(runtime_, value);
+        const bool outcome = is_true(value);
         control_.end_test(outcome, instruction.b, instruction.flag);
         if (!outcome) jump(instruction.a);
         break;

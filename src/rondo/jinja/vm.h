@@ -118,6 +118,9 @@ class Vm {
     if (member >= dict.source->end() || dict.members[place].is_undefined()) return nullptr;
     return same_bytes(member->key, program_.names[name]) ? dict.members + place : nullptr;
   }
+  [[nodiscard]] bool is_true(const Value& value) const {
+    return value.is_bool() ? value.as_bool() : truthy(runtime_, value);
+  }
   [[nodiscard]] Value binary_of(BinaryOp op, const Value& left, const Value& right);
   [[nodiscard]] bool comparison_of(CompareOp op, const Value& left, const Value& right);
   [[nodiscard]] bool writes_parts() const;
