@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/files.h"
+#include "base/stack.h"
 #include "base/utf8.h"
 #include "rondo/result.h"
 
@@ -81,6 +82,22 @@ TEST_CASE("base64 decodes whole groups of four and nothing else") {
     CAPTURE(bad);
     CHECK_FALSE(base64::decode(bad).has_value());
   }
+}
+
+TEST_CASE("a stack keeps its values while it grows") {
+  Stack<int> stack;
+  CHECK(stack.empty());
+  for (int i = 0; i < 1000; ++i) stack.push(i);
+  CHECK(stack.size() == 1000);
+  CHECK(stack[31] == 31);
+  stack.pop();
+  CHECK(stack.back() == 998);
+  stack.shrink(32);
+  stack.reserve(5000);
+  stack.push(-1);
+  CHECK(stack.to_vector().size() == 33);
+  CHECK(stack.to_vector()[0] == 0);
+  CHECK(stack.back() == -1);
 }
 
 TEST_CASE("files are written whole and read back; failures name the path") {

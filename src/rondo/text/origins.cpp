@@ -108,6 +108,10 @@ PathId PathTable::key_of(PathId dict, std::string_view key) {
 PathId PathTable::key_of_member(PathId member) {
   const Node& value = node(member);
   if (value.key != PathId::kNone) return value.key;
+  if (single_keys_ != 0) {
+    const PathId key = intern(value.parent, StepKind::kKey, 0, std::string(name(value)));
+    return nodes_[static_cast<std::size_t>(member)].key = key;
+  }
   Node made = part_of(value.parent, StepKind::kKey);
   made.step = value.step;
   made.name_size = value.name_size;
@@ -146,6 +150,7 @@ PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::s
   }
   slots_[slot] = static_cast<std::uint32_t>(nodes_.size());
   ++slots_used_;
+  if (kind == StepKind::kKey) ++single_keys_;
   nodes_.push_back(made);
   return static_cast<PathId>(slots_[slot]);
 }

@@ -136,6 +136,7 @@ class PathTable {
   std::array<std::uint32_t, 16> shapes_{};  // the first member of an object that was enumerated lately, by a hash
   std::vector<std::uint32_t> slots_;        // open addressing: ids of the paths that were made one by one
   std::size_t slots_used_ = 0;
+  std::size_t single_keys_ = 0;  // paths of keys among them
 };
 
 // Interned chains of transformations, oldest first: "strip", "json", "split(\"</think>\")", "pystr", ...

@@ -35,6 +35,46 @@ TEST_CASE("paths are interned, print and know their message") {
   CHECK(paths.prefix(content, 2) == third);
 }
 
+TEST_CASE("paths of all parts are made at once, and are those that single ones have") {
+  PathTable paths;
+  const auto members = [&](PathId parent, std::vector<std::string_view> names) {
+    return paths.members(parent, names.size(), [&](std::size_t i) { return names[i]; });
+  };
+  const PathId messages = paths.variable("messages");
+  const PathId first = paths.indices(messages, 3);
+  CHECK(paths.index(messages, 0) == first);
+  CHECK(paths.to_string(paths.index(messages, 2)) == "messages[2]");
+  CHECK(paths.message(paths.index(messages, 2)) == 2);
+  CHECK(paths.index(messages, 3) != first);
+  const PathId role = members(first, {"role", "content"});
+  CHECK(paths.member(first, "role") == role);
+  CHECK(paths.to_string(paths.member(first, "content")) == "messages[0].content");
+  CHECK(paths.member(first, "name") != role);
+  CHECK(paths.key_of(first, "role") == paths.key_of_member(role));
+  CHECK(paths.to_string(paths.key_of_member(role)) == "messages[0].#role");
+  // Of the same shape, and of one that begins alike.
+  CHECK(paths.to_string(members(paths.index(messages, 1), {"role", "content"})) == "messages[1].role");
+  CHECK(paths.to_string(members(paths.index(messages, 2), {"role", "contest"})) == "messages[2].role");
+  CHECK(paths.to_string(paths.member(paths.index(messages, 2), "contest")) == "messages[2].contest");
+  CHECK(members(PathId::kNone, {"a"}) == PathId::kNone);
+}
+
+TEST_CASE("paths of a text that is parsed in two ways keep their names") {
+  PathTable paths;
+  const PathId text = paths.variable("text");
+  const auto members = [&](std::vector<std::string_view> names) {
+    return paths.members(text, names.size(), [&](std::size_t i) { return names[i]; });
+  };
+  const PathId key = paths.key_of(text, "a");
+  const PathId first = members({"a", "b"});
+  CHECK(members({"a", "b"}) == first);
+  CHECK(paths.key_of(text, "a") == key);
+  CHECK(members({"a", "c"}) == PathId::kNone);
+  CHECK(members({"a"}) == PathId::kNone);
+  CHECK(paths.member(text, "a") == first);
+  CHECK(paths.to_string(paths.member(text, "c")) == "text.c");
+}
+
 TEST_CASE("chains are interned; a repeated step counts once") {
   ChainTable chains;
   const ChainId strip = chains.extend(ChainId::kNone, "strip");
