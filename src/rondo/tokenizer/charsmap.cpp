@@ -37,7 +37,7 @@ Result<Charsmap> Charsmap::parse(std::string_view blob) {
     return damaged("its array claims " + std::to_string(size) + " of " + std::to_string(blob.size()) + " bytes");
   }
   map.units_.resize(size / sizeof(std::uint32_t));
-  std::memcpy(map.units_.data(), blob.data(), size);
+  if (size > 0) std::memcpy(map.units_.data(), blob.data(), size);
   map.replacements_ = blob.substr(size);
   if (!utf8::is_valid(map.replacements_)) return damaged("its replacements are no UTF-8");
   for (std::size_t at = 0; at < map.replacements_.size();) {
