@@ -18,15 +18,21 @@ using Type = File::Type;
 
 constexpr std::string_view kMark = "\u2581";
 constexpr float kUnknownPenalty = 10.0F;
+constexpr double kUserDefinedPenalty = 0.1;
+
+// Whether user-defined pieces are found before anything else happens to a text; in the other kinds of model they are
+// pieces with a score that wins almost always.
+bool takes_whole(const File& file) { return file.kind == File::Kind::kBpe || file.kind == File::Kind::kChar; }
 
 void load_pieces(const File& file, Tokenizer::State& state) {
   state.vocabulary.reserve(file.pieces.size(), file.pieces.size() * 8);
   for (std::size_t i = 0; i < file.pieces.size(); ++i) {
     const File::Piece& piece = file.pieces[i];
     const auto id = static_cast<TokenId>(i);
-    // User-defined pieces are found before anything merges, and nothing merges to one.
-    state.vocabulary.add(piece.text, id, piece.type == Type::kNormal);
+    const bool is_ordinary = piece.type == Type::kUserDefined && !takes_whole(file);
+    state.vocabulary.add(piece.text, id, piece.type == Type::kNormal || is_ordinary);
     if (piece.type != Type::kControl && piece.type != Type::kUnknown && piece.type != Type::kUserDefined) continue;
+    if (is_ordinary) continue;
     AddedToken token;
     token.id = id;
     token.content = piece.text;
@@ -61,15 +67,24 @@ std::vector<double> scores_of(const File& file) {
 
 std::unique_ptr<TokenModel> make_unigram(const File& file, const Tokenizer::State& state) {
   float lowest = std::numeric_limits<float>::max();
+  float highest = std::numeric_limits<float>::min();  // above zero, as in the library
   for (const File::Piece& piece : file.pieces) {
-    if (piece.type == Type::kNormal) lowest = std::min(lowest, piece.score);
+    if (piece.type != Type::kNormal) continue;
+    lowest = std::min(lowest, piece.score);
+    highest = std::max(highest, piece.score);
+  }
+  std::vector<double> scores = scores_of(file);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (file.pieces[i].type != Type::kUserDefined) continue;
+    const float bonus = static_cast<float>(file.pieces[i].text.size()) * highest;
+    scores[i] = static_cast<double>(static_cast<float>(static_cast<double>(bonus) - kUserDefinedPenalty));
   }
   UnigramOptions options;
   options.byte_fallback = file.byte_fallback;
   options.single_precision = true;
   options.unknown = unknown_of(file);
   options.unknown_score = static_cast<double>(lowest - kUnknownPenalty);
-  return std::make_unique<Unigram>(state.vocabulary, scores_of(file), options);
+  return std::make_unique<Unigram>(state.vocabulary, std::move(scores), options);
 }
 
 std::unique_ptr<TokenModel> make_bpe(const File& file, const Tokenizer::State& state) {
