@@ -1,6 +1,6 @@
 // The tokenizer as a library that a Python process loads, so that it is measured in the same kind of process as its peers.
 //
-// Functions take and return Python objects, as a module of Python would; they are called through ctypes.PyDLL.  The few
+// It makes functions of Python, as a module would, and is itself loaded through ctypes.PyDLL.  The few
 // functions of Python's stable interface are declared here and found in the process that loads this.
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,15 @@ extern "C" {
 struct PyObject;
 const char* PyUnicode_AsUTF8AndSize(PyObject* text, std::ptrdiff_t* size);
 PyObject* PyBytes_FromStringAndSize(const char* bytes, std::ptrdiff_t size);
-PyObject* PyList_GetItem(PyObject* list, std::ptrdiff_t at);
-std::ptrdiff_t PyList_Size(PyObject* list);
+PyObject* PyLong_FromVoidPtr(void* pointer);
+void* PyLong_AsVoidPtr(PyObject* number);
+struct PyMethodDef {
+  const char* name;
+  PyObject* (*function)(PyObject* self, PyObject* argument);
+  int flags;
+  const char* documentation;
+};
+PyObject* PyCFunction_NewEx(PyMethodDef* method, PyObject* self, PyObject* module);
 }
 
 namespace {
@@ -70,14 +77,30 @@ RONDO_EXPORT void rondo_bench_free(void* handle) { const std::unique_ptr<Handle>
 
 RONDO_EXPORT std::size_t rondo_bench_allocations() { return allocations; }
 
-// The ids of a `str` as `bytes`, four for each.
-RONDO_EXPORT PyObject* rondo_bench_encode(void* handle, PyObject* text) {
-  return to_bytes(static_cast<Handle*>(handle)->tokenizer->encode_ids(utf8_of(text), {}));
+namespace {
+
+const Tokenizer& tokenizer_of(PyObject* self) { return *static_cast<Handle*>(PyLong_AsVoidPtr(self))->tokenizer; }
+
+PyObject* encode(PyObject* self, PyObject* text) { return to_bytes(tokenizer_of(self).encode_ids(utf8_of(text), {})); }
+
+PyObject* encode_offsets(PyObject* self, PyObject* text) {
+  const auto pieces = tokenizer_of(self).encode(utf8_of(text), {});
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(pieces.data()),
+                                   static_cast<std::ptrdiff_t>(pieces.size() * sizeof(pieces[0])));
+}
+
+constexpr int kOneArgument = 8;  // METH_O
+PyMethodDef encode_method = {"encode", encode, kOneArgument, nullptr};
+PyMethodDef encode_offsets_method = {"encode_offsets", encode_offsets, kOneArgument, nullptr};
+
+}  // namespace
+
+// A function of Python that gives the ids of a `str` as `bytes`, four for each.
+RONDO_EXPORT PyObject* rondo_bench_encoder(void* handle) {
+  return PyCFunction_NewEx(&encode_method, PyLong_FromVoidPtr(handle), nullptr);
 }
 
 // The same with offsets: (id, begin, end), twelve bytes for each token.
-RONDO_EXPORT PyObject* rondo_bench_encode_offsets(void* handle, PyObject* text) {
-  const auto pieces = static_cast<Handle*>(handle)->tokenizer->encode(utf8_of(text), {});
-  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(pieces.data()),
-                                   static_cast<std::ptrdiff_t>(pieces.size() * sizeof(pieces[0])));
+RONDO_EXPORT PyObject* rondo_bench_encoder_offsets(void* handle) {
+  return PyCFunction_NewEx(&encode_offsets_method, PyLong_FromVoidPtr(handle), nullptr);
 }

@@ -35,15 +35,13 @@ class Rondo:
         self.handle = self.library.rondo_bench_load(str(path).encode())
         if not self.handle:
             raise RuntimeError("does not load it")
-        function = self._function("rondo_bench_encode")
-        handle = ctypes.c_void_p(self.handle)
-        self.encode = lambda text: function(handle, text)
+        self.encode = self._function("rondo_bench_encoder")
 
     def _function(self, name):
-        function = getattr(self.library, name)
-        function.restype = ctypes.py_object
-        function.argtypes = [ctypes.c_void_p, ctypes.py_object]
-        return function
+        make = getattr(self.library, name)
+        make.restype = ctypes.py_object
+        make.argtypes = [ctypes.c_void_p]
+        return make(self.handle)
 
     def __del__(self):
         self.library.rondo_bench_free(self.handle)
@@ -54,9 +52,7 @@ class Rondo:
 class RondoOffsets(Rondo):
     def __init__(self, path, vocabulary):
         super().__init__(path, vocabulary)
-        function = self._function("rondo_bench_encode_offsets")
-        handle = ctypes.c_void_p(self.handle)
-        self.encode = lambda text: function(handle, text)
+        self.encode = self._function("rondo_bench_encoder_offsets")
 
     ids = staticmethod(lambda result: array.array("I", result)[::3].tobytes())
 

@@ -55,8 +55,15 @@ void append(std::string& out, char32_t code_point) {
 std::size_t first_invalid(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
-    if (byte_at(text, at) < 0x80) {
-      ++at;
+    const unsigned lead = byte_at(text, at);
+    if (lead < 0x80) {
+      at = skip_ascii(text, at);
+      continue;
+    }
+    // Most other characters have three bytes, any two of the second half behind these first ones.
+    if (lead > 0xE0 && lead < 0xF0 && lead != 0xED && at + 3 <= text.size() && is_continuation(text[at + 1]) &&
+        is_continuation(text[at + 2])) {
+      at += 3;
       continue;
     }
     const Decoded decoded = decode(text, at);

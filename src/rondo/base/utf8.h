@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,17 @@ void append(std::string& out, char32_t code_point);
 [[nodiscard]] constexpr bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
 [[nodiscard]] bool is_valid(std::string_view text);
+
+// Behind the ASCII characters that start at `at`.
+[[nodiscard]] inline std::size_t skip_ascii(std::string_view text, std::size_t at) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  for (std::uint64_t words[4]; at + sizeof words <= text.size(); at += sizeof words) {
+    std::memcpy(words, text.data() + at, sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & kHighBits) != 0) break;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+  return at;
+}
 
 // Offset of the first ill-formed byte, or text.size() if there is none.
 [[nodiscard]] std::size_t first_invalid(std::string_view text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
@@ -14,12 +15,19 @@ constexpr TokenId kNone = -1;
 constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 // Up to this many symbols, looking at all pairs beats a heap.
 constexpr std::size_t kShort = 40;
+constexpr unsigned kFilterBits = 3;  // places in the filter for each place in the table: 8
 
 constexpr std::uint64_t pair_key(TokenId left, TokenId right) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32U) | static_cast<std::uint32_t>(right);
 }
 
 constexpr std::uint64_t mix(std::uint64_t key) { return (key ^ (key >> 29U)) * 0x9E3779B97F4A7C15U; }
+
+// Bytes of a character that starts with `lead`, which is not ASCII.
+constexpr unsigned byte_size(char lead) {
+  const auto byte = static_cast<unsigned char>(lead);
+  return byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
 
 std::size_t char_size(std::string_view text, std::size_t at) { return utf8::decode(text, at).size; }
 
@@ -35,33 +43,51 @@ Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabul
 }
 
 void Bpe::reserve(std::size_t merges) {
-  while (merges_.size() < merges * 2) grow();
+  while (merges_.size() * 3 < merges * 4) grow();
 }
 
 void Bpe::grow() {
   const std::size_t size = merges_.empty() ? 1024 : merges_.size() * 2;
-  std::vector<Merge> old(size, Merge{0, 0, kNone});
-  old.swap(merges_);
+  const Pages old_memory = std::exchange(merges_memory_, Pages(size * sizeof(Merge)));
+  const std::span<Merge> old = std::exchange(merges_, {static_cast<Merge*>(merges_memory_.data()), size});
+  std::fill(merges_.begin(), merges_.end(), Merge{0, 0, kNone});
   shift_ = 64;
   for (std::size_t n = size; n > 1; n /= 2) --shift_;
+  filter_.assign((size << kFilterBits) / 64, 0);
   for (const Merge& merge : old) {
-    if (merge.result == kNone) continue;
-    std::size_t to = mix(merge.pair) >> shift_;
-    while (merges_[to].result != kNone) to = (to + 1) & (size - 1);
-    merges_[to] = merge;
+    if (merge.result != kNone) put(merge);
   }
 }
 
-const Bpe::Merge* Bpe::find(TokenId left, TokenId right) const {
+// REQUIRES: there is room, and no merge of this pair.
+void Bpe::put(const Merge& merge) {
+  const std::uint64_t hash = mix(merge.pair);
+  const std::uint64_t bit = hash >> (shift_ - kFilterBits);
+  filter_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+  std::size_t to = hash >> shift_;
+  while (merges_[to].result != kNone) to = (to + 1) & (merges_.size() - 1);
+  merges_[to] = merge;
+}
+
+inline const Bpe::Merge* Bpe::find(TokenId left, TokenId right) const {
   const std::uint64_t key = pair_key(left, right);
-  for (std::size_t to = mix(key) >> shift_;; to = (to + 1) & (merges_.size() - 1)) {
+  const std::uint64_t hash = mix(key);
+  const std::uint64_t bit = hash >> (shift_ - kFilterBits);
+  if ((filter_[bit / 64] >> (bit % 64) & 1U) == 0) return nullptr;
+  for (std::size_t to = hash >> shift_;; to = (to + 1) & (merges_.size() - 1)) {
     const Merge& merge = merges_[to];
     if (merge.result == kNone) return nullptr;
     if (merge.pair == key) return &merge;
   }
 }
 
-const Bpe::Merge* Bpe::find_allowed(TokenId left, TokenId right, Control control) const {
+inline void Bpe::ask_for(TokenId left, TokenId right) const {
+  const std::uint64_t hash = mix(pair_key(left, right));
+  __builtin_prefetch(&filter_[(hash >> (shift_ - kFilterBits)) / 64]);
+  __builtin_prefetch(&merges_[hash >> shift_]);
+}
+
+inline const Bpe::Merge* Bpe::find_allowed(TokenId left, TokenId right, Control control) const {
   const Merge* merge = find(left, right);
   return merge != nullptr && control == Control::kForbidden && is_control(merge->result) ? nullptr : merge;
 }
@@ -72,12 +98,9 @@ void Bpe::add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId res
     merges_[static_cast<std::size_t>(found - merges_.data())] = {pair_key(left, right), rank, result};
     return;
   }
-  if ((merge_count_ + 1) * 2 > merges_.size()) grow();
+  if ((merge_count_ + 1) * 4 > merges_.size() * 3) grow();
   ++merge_count_;
-  const std::uint64_t key = pair_key(left, right);
-  std::size_t to = mix(key) >> shift_;
-  while (merges_[to].result != kNone) to = (to + 1) & (merges_.size() - 1);
-  merges_[to] = {key, rank, result};
+  put({pair_key(left, right), rank, result});
 }
 
 // The id of a piece that may be no token.
@@ -140,10 +163,96 @@ std::string_view Bpe::spelled(std::string_view character, bool first, bool last,
   return buffer;
 }
 
-void Bpe::start_bytes(std::string_view piece, Scratch& scratch) const {
+Bpe::Obstacles Bpe::find_obstacles() const {
+  Obstacles found;
+  std::vector<std::uint32_t> made(static_cast<std::size_t>(vocabulary_.size()), 0);  // the last rank that makes it, + 1
+  for (const Merge& merge : merges_) {
+    if (merge.result == kNone || merge.result >= vocabulary_.size()) continue;
+    auto& rank = made[static_cast<std::size_t>(merge.result)];
+    rank = std::max(rank, merge.rank + 1);
+  }
+  for (TokenId id = 0; id < vocabulary_.size(); ++id) {
+    if (made[static_cast<std::size_t>(id)] == 0) continue;
+    const std::string_view token = vocabulary_.bytes(id);
+    std::size_t at = utf8::skip_ascii(token, 0);
+    if (at == token.size()) continue;
+    const auto add = [&](std::size_t joint) {
+      found.joints.set(static_cast<unsigned char>(token[joint - 1]) * std::size_t{256} +
+                       static_cast<unsigned char>(token[joint]));
+    };
+    if (at == 0) {
+      while (at < token.size() && utf8::is_continuation(token[at])) ++at;
+      if (at > 0 && at < token.size()) add(at);
+    }
+    const std::size_t tail = token.size() - std::min<std::size_t>(token.size() - at, 3);
+    for (at = tail; at < token.size(); ++at) {
+      if (at > 0 && !utf8::is_continuation(token[at]) && !utf8::decode(token, at).valid) add(at);
+    }
+  }
+  found.early.assign(made.size(), false);
+  for (const Merge& merge : merges_) {
+    if (merge.result == kNone) continue;
+    for (const std::uint64_t part : {merge.pair >> 32U, merge.pair & 0xFFFFFFFFU}) {
+      if (part < made.size() && merge.rank < made[part]) found.early[part] = true;
+    }
+  }
+  return found;
+}
+
+const Bpe::Obstacles& Bpe::obstacles() const {
+  std::call_once(obstacles_found_, [this] { obstacles_ = find_obstacles(); });
+  return obstacles_;
+}
+
+// The token that the bytes of a character alone become; -1: none, or one that merges on before it could be made.
+TokenId Bpe::made_of(std::string_view character) const {
+  Scratch alone;
+  for (const char byte : character) {
+    const TokenId id = byte_ids_[static_cast<unsigned char>(byte)];
+    if (id == kNone) return kNone;
+    alone.symbols.push_back({id, 1, -1, -1});
+  }
+  merge_short(Control::kAllowed, alone);
+  const TokenId made = alone.symbols[0].id;
+  const bool is_one = alone.symbols.size() == 1 && made < vocabulary_.size();
+  return is_one && !obstacles().early[static_cast<std::size_t>(made)] ? made : kNone;
+}
+
+// The token that the character at `at` becomes before anything else can happen to its bytes; -1: that is not sure.
+TokenId Bpe::wide_symbol(std::string_view piece, std::size_t at, Scratch& scratch) const {
+  constexpr TokenId kNotAsked = -2;
+  constexpr std::size_t kWide = 0x10000;
+  const utf8::Decoded decoded = utf8::decode(piece, at);
+  const std::size_t end = at + decoded.size;
+  if (!decoded.valid || decoded.code_point >= kWide || !parts_.empty()) return kNone;
+  if (scratch.wide.empty()) {
+    scratch.wide.assign(kWide, kNotAsked);
+    scratch.obstacles = &obstacles();
+  }
+  if (at > 0 && scratch.obstacles->is_joint(piece[at - 1], piece[at])) return kNone;
+  if (end < piece.size() && scratch.obstacles->is_joint(piece[end - 1], piece[end])) return kNone;
+  TokenId& symbol = scratch.wide[decoded.code_point];
+  if (symbol == kNotAsked) symbol = made_of(piece.substr(at, decoded.size));
+  return symbol;
+}
+
+// The bytes of a piece.  Those of a character beyond ASCII are mostly merged among themselves before anything else can
+// happen to them; such a character is started with as the symbol that it becomes.
+void Bpe::start_bytes(std::string_view piece, Control control, Scratch& scratch) const {
   std::uint32_t size = 0;  // bytes without a token vanish; the next one takes over their place
   bool after_unknown = false;
-  for (const char byte : piece) {
+  for (std::size_t at = 0; at < piece.size(); ++at) {
+    const char byte = piece[at];
+    if (static_cast<unsigned char>(byte) >= 0xC2 && control == Control::kAllowed) {
+      if (const TokenId id = wide_symbol(piece, at, scratch); id != kNone) {
+        const unsigned bytes = byte_size(byte);
+        scratch.symbols.push_back({id, size + bytes, -1, -1});
+        at += bytes - 1;
+        size = 0;
+        after_unknown = false;
+        continue;
+      }
+    }
     ++size;
     TokenId id = byte_ids_[static_cast<unsigned char>(byte)];
     if (id == kNone) id = char_symbol({&byte, 1});
@@ -201,36 +310,48 @@ void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
 
 // Few symbols: keeps the rank of every neighbouring pair and searches the lowest each time.
 void Bpe::merge_short(Control control, Scratch& scratch) const {
-  auto& symbols = scratch.symbols;
-  auto& ranks = scratch.ranks;
-  auto& results = scratch.results;
-  std::size_t count = symbols.size();
-  ranks.assign(count, kNoRank);
-  results.assign(count, kNone);
-  const auto rate = [&](std::size_t left) {
-    const Merge* merge = left + 1 < count ? find_allowed(symbols[left].id, symbols[left + 1].id, control) : nullptr;
-    ranks[left] = merge == nullptr ? kNoRank : merge->rank;
-    results[left] = merge == nullptr ? kNone : merge->result;
+  struct Pair {
+    std::uint32_t rank;
+    TokenId result;
   };
-  for (std::size_t i = 0; i + 1 < count; ++i) rate(i);
-  while (count > 1) {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i + 1 < count; ++i) {
-      if (ranks[i] < ranks[best]) best = i;
-    }
-    if (results[best] == kNone) break;
-    symbols[best].id = results[best];
-    symbols[best].size += symbols[best + 1].size;
-    for (std::size_t i = best + 1; i + 1 < count; ++i) {
-      symbols[i] = symbols[i + 1];
-      ranks[i] = ranks[i + 1];
-      results[i] = results[i + 1];
-    }
-    --count;
-    rate(best);
-    if (best > 0) rate(best - 1);
+  std::array<Pair, kShort> pairs;
+  std::array<TokenId, kShort> ids;
+  std::array<std::uint32_t, kShort> sizes;
+  std::size_t count = scratch.symbols.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    ids[i] = scratch.symbols[i].id;
+    sizes[i] = scratch.symbols[i].size;
   }
-  symbols.resize(count);
+  pairs[count - 1] = {kNoRank, kNone};  // the last symbol has no neighbour; moves along with the others
+  const auto rate = [&](std::size_t left) {
+    const Merge* merge = find_allowed(ids[left], ids[left + 1], control);
+    pairs[left] = merge == nullptr ? Pair{kNoRank, kNone} : Pair{merge->rank, merge->result};
+  };
+  for (std::size_t i = 0; i + 1 < count; ++i) ask_for(ids[i], ids[i + 1]);
+  std::size_t best = 0;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    rate(i);
+    if (pairs[i].rank < pairs[best].rank) best = i;
+  }
+  while (count > 1 && pairs[best].result != kNone) {
+    ids[best] = pairs[best].result;
+    sizes[best] += sizes[best + 1];
+    --count;
+    for (std::size_t i = best + 1; i < count; ++i) {
+      ids[i] = ids[i + 1];
+      sizes[i] = sizes[i + 1];
+      pairs[i] = pairs[i + 1];
+    }
+    if (best > 0) ask_for(ids[best - 1], ids[best]);
+    if (best + 1 < count) rate(best);
+    if (best > 0) rate(best - 1);
+    best = 0;
+    for (std::size_t i = 1; i + 1 < count; ++i) {
+      if (pairs[i].rank < pairs[best].rank) best = i;
+    }
+  }
+  scratch.symbols.resize(count);
+  for (std::size_t i = 0; i < count; ++i) scratch.symbols[i] = {ids[i], sizes[i], -1, -1};
 }
 
 // Many symbols: a heap of candidates; outdated ones are recognised by the sizes of their symbols and dropped.
@@ -330,7 +451,7 @@ void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std:
   }
   scratch.symbols.clear();
   if (vocabulary_.is_byte_level()) {
-    start_bytes(piece, scratch);
+    start_bytes(piece, control, scratch);
   } else {
     start_characters(piece, scratch);
   }

@@ -6,14 +6,18 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/pages.h"
 #include "tokenizer/token_model.h"
 #include "tokenizer/vocabulary.h"
 
@@ -63,8 +67,24 @@ class Bpe final : public TokenModel {
   [[nodiscard]] TokenId intern(std::string_view bytes);
   [[nodiscard]] TokenId char_symbol(std::string_view character) const;
   void grow();
+  void put(const Merge& merge);
+  // Asks for what find() will read.
+  void ask_for(TokenId left, TokenId right) const;
+  // What keeps a character of several bytes from being started with as one symbol; see start_bytes().
+  struct Obstacles {
+    // Pairs of bytes between which a character ends and one starts, where some token has only a part of either.
+    std::bitset<std::size_t{256} * 256> joints;
+    std::vector<bool> early;  // by id: merges on at a lower rank than it is made with
+    [[nodiscard]] bool is_joint(char before, char behind) const {
+      return joints[static_cast<unsigned char>(before) * std::size_t{256} + static_cast<unsigned char>(behind)];
+    }
+  };
+  [[nodiscard]] const Obstacles& obstacles() const;
+  [[nodiscard]] Obstacles find_obstacles() const;
+  [[nodiscard]] TokenId wide_symbol(std::string_view piece, std::size_t at, Scratch& scratch) const;
+  [[nodiscard]] TokenId made_of(std::string_view character) const;
   [[nodiscard]] std::string_view spelled(std::string_view character, bool first, bool last, std::string& buffer) const;
-  void start_bytes(std::string_view piece, Scratch& scratch) const;
+  void start_bytes(std::string_view piece, Control control, Scratch& scratch) const;
   void start_characters(std::string_view piece, Scratch& scratch) const;
   [[nodiscard]] const Merge* find_allowed(TokenId left, TokenId right, Control control) const;
   void merge_short(Control control, Scratch& scratch) const;
@@ -73,9 +93,15 @@ class Bpe final : public TokenModel {
 
   const Vocabulary& vocabulary_;
   BpeOptions options_;
-  std::vector<Merge> merges_;  // open addressing; result -1 is free
+  Pages merges_memory_;
+  std::span<Merge> merges_;  // open addressing; result -1 is free
+  // Eight bits for each place in `merges_`, set where a merge has such a hash: most pairs do not merge, and most of them are
+  // recognised by this, which is small enough to stay near the processor.
+  std::vector<std::uint64_t> filter_;
   std::size_t merge_count_ = 0;
   unsigned shift_ = 64;
+  mutable std::once_flag obstacles_found_;
+  mutable Obstacles obstacles_;
   std::array<TokenId, 256> byte_ids_{};             // of single bytes; -1: none
   std::array<TokenId, 256> fallback_ids_{};         // of <0xXX>; -1: none
   std::unordered_map<std::string, TokenId> parts_;  // pieces that are no tokens
@@ -95,9 +121,9 @@ struct Bpe::Scratch final : TokenModel::Scratch {
     std::uint32_t size = 0;  // of both; tells whether the pair is still the same
   };
   std::vector<Symbol> symbols;
-  std::vector<std::uint32_t> ranks;
-  std::vector<TokenId> results;
   std::vector<Candidate> heap;
+  const Obstacles* obstacles = nullptr;
+  std::vector<TokenId> wide;  // by code point below U+10000: its symbol; -1: none; -2: not asked for yet
 };
 
 }  // namespace rondo::tokenizer

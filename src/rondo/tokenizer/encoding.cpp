@@ -1,7 +1,9 @@
 #include "tokenizer/encoding.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/utf8.h"
@@ -13,6 +15,11 @@ namespace {
 constexpr std::string_view kMark = "\u2581";
 
 std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
+
+// So many pieces are looked for in memory at the same time.
+constexpr std::size_t kTogether = 64;
+// A short piece that had to make room comes back when it is found so many times, other such pieces counted.
+constexpr unsigned kComeback = 16;
 
 // Takes tokens with their offsets.
 class PieceSink {
@@ -36,6 +43,12 @@ class PieceSink {
     }
     return to + entry.count;
   }
+  void put(const PieceCache::Long& entry, std::uint32_t at) {
+    for (std::size_t i = 0; i < entry.ids.size(); ++i) {
+      out_.push_back({entry.ids[i], at, at + entry.sizes[i]});
+      at += entry.sizes[i];
+    }
+  }
 
  private:
   std::vector<Piece>& out_;
@@ -56,6 +69,9 @@ class IdSink {
   [[nodiscard]] static TokenId* write(TokenId* to, const PieceCache::Short& entry, std::uint32_t /*at*/) {
     std::memcpy(to, entry.ids.data(), sizeof entry.ids);
     return to + entry.count;
+  }
+  void put(const PieceCache::Long& entry, std::uint32_t /*at*/) {
+    out_.insert(out_.end(), entry.ids.begin(), entry.ids.end());
   }
 
  private:
@@ -176,27 +192,58 @@ class Encoding {
   }
 
   void looked_up(std::string_view text, std::uint32_t at, const Scanner::Ends& ends, std::uint32_t base) {
-    const PieceCache& cache = bench_.cache;
-    auto* to = out_.room(ends.count);
-    for (std::size_t i = 0; i < ends.count; ++i) {
-      const std::uint32_t end = ends.at[i];
-      const std::uint32_t size = end - at;
-      const PieceCache::Short* found = nullptr;
-      if (size <= PieceCache::kShortBytes && at + sizeof(PieceCache::Key) <= text.size())
-        found = cache.find(PieceCache::key_of(text.data() + at, size));
-      if (found != nullptr) {
+    for (std::size_t i = 0; i < ends.count; i += kTogether) {
+      const std::size_t count = std::min(kTogether, ends.count - i);
+      looked_up(text, at, {ends.at.data() + i, count}, base);
+      at = ends.at[i + count - 1];
+    }
+  }
+
+  void looked_up(std::string_view text, std::uint32_t first, std::span<const std::uint32_t> ends, std::uint32_t base) {
+    std::array<PieceCache::Key, kTogether> keys;
+    std::array<const PieceCache::Short*, kTogether> places;
+    std::uint32_t at = first;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const std::uint32_t size = ends[i] - at;
+      if (size <= PieceCache::kShortBytes) {
+        const bool is_readable = at + sizeof(PieceCache::Key) <= text.size();
+        keys[i] = is_readable ? PieceCache::key_of(text.data() + at, size) : PieceCache::key_of(text.substr(at, size));
+        places[i] = bench_.cache.place_of(keys[i]);
+      } else {
+        // No short piece has such a key, so it is nowhere.
+        keys[i] = {PieceCache::hash_of(text.substr(at, size)), 0};
+        places[i] = bench_.cache.place_of(PieceCache::Key{});
+        bench_.cache.ask_for(keys[i].low);
+      }
+      at = ends[i];
+    }
+    at = first;
+    auto* to = out_.room(ends.size());
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      if (const PieceCache::Short* found = PieceCache::find_at(places[i], keys[i]); found != nullptr) {
         to = Sink::write(to, *found, base + at);
       } else {
         out_.done(to);
-        for (std::uint32_t begin = at + base; const Unit& unit : units_of(text.substr(at, size))) {
-          out_.put(unit.id, {begin, begin + unit.size});
-          begin += unit.size;
+        const std::string_view piece = text.substr(at, ends[i] - at);
+        const bool is_long = keys[i].high == 0;
+        const auto known = is_long ? bench_.cache.find_long(piece, keys[i].low) : std::nullopt;
+        if (known) {
+          out_.put(*known, base + at);
+        } else {
+          put_all(units_of(piece), base + at);
         }
-        to = out_.room(ends.count - i);
+        to = out_.room(ends.size() - i);
       }
-      at = end;
+      at = ends[i];
     }
     out_.done(to);
+  }
+
+  void put_all(const std::vector<Unit>& units, std::uint32_t begin) {
+    for (const Unit& unit : units) {
+      out_.put(unit.id, {begin, begin + unit.size});
+      begin += unit.size;
+    }
   }
 
   // The tokens of a piece, from the cache or the model.
@@ -211,14 +258,12 @@ class Encoding {
         return units;
       }
     }
-    if (!bench_.cache.find_long(bytes, units)) {
-      state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
-    } else if (!is_short || units.size() > PieceCache::kShortIds) {
-      return units;
-    }
+    const auto known = bench_.cache.find_long(bytes, PieceCache::hash_of(bytes));
+    for (std::size_t i = 0; known && i < known->ids.size(); ++i) units.push_back({known->ids[i], known->sizes[i]});
+    if (!known) state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
     if (is_short && units.size() <= PieceCache::kShortIds) {
-      bench_.cache.keep(key, units);
-    } else {
+      if (!known || ++bench_.comebacks % kComeback == 0) bench_.cache.keep(key, units);
+    } else if (!known) {
       bench_.cache.keep_long(bytes, units);
     }
     return units;

@@ -1,7 +1,6 @@
 #include "tokenizer/piece_cache.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace rondo::tokenizer {
@@ -10,15 +9,24 @@ namespace {
 constexpr std::uint64_t kPositionBits = 40;
 constexpr std::uint64_t kPositionMask = (std::uint64_t{1} << kPositionBits) - 1;
 
-// Zeroed memory of which nothing is resident until it is used.
-template <typename T>
-T* make_zeroed(std::size_t count) {
-  void* memory = std::calloc(count, sizeof(T));
-  if (memory == nullptr) throw std::bad_alloc();
-  return static_cast<T*>(memory);
+constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 3) / 4; }
+
+// In front of a long entry: the size of the piece and the number of its tokens.  Behind it stand the ids, the bytes and the
+// size of each token in a byte, each filled up to whole words.
+constexpr std::uint32_t head_of(std::size_t bytes, std::size_t count) {
+  return static_cast<std::uint32_t>(bytes) << 16U | static_cast<std::uint32_t>(count);
 }
 
-std::uint64_t hash_of(std::string_view piece) {
+}  // namespace
+
+PieceCache::PieceCache() : memory_(kShortsBytes + kSlotsBytes + kRingWords * sizeof(std::uint32_t)) {
+  auto* memory = static_cast<char*>(memory_.data());
+  shorts_ = reinterpret_cast<Short*>(memory);
+  slots_ = reinterpret_cast<std::uint64_t*>(memory + kShortsBytes);
+  ring_ = reinterpret_cast<std::uint32_t*>(memory + kShortsBytes + kSlotsBytes);
+}
+
+std::uint64_t PieceCache::hash_of(std::string_view piece) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15U;
   std::uint64_t hash = piece.size() * kMultiplier;
   std::size_t at = 0;
@@ -34,29 +42,15 @@ std::uint64_t hash_of(std::string_view piece) {
   return hash ^ (hash >> 32U);
 }
 
-constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 3) / 4; }
-
-// In front of a long entry: the size of the piece and the number of its tokens.  Behind it stand the ids, the bytes and the
-// size of each token in a byte, each filled up to whole words.
-constexpr std::uint32_t head_of(std::size_t bytes, std::size_t count) {
-  return static_cast<std::uint32_t>(bytes) << 16U | static_cast<std::uint32_t>(count);
-}
-
-}  // namespace
-
-PieceCache::PieceCache()
-    : shorts_(make_zeroed<Short>(std::size_t{2} << kSetBits)),
-      slots_(make_zeroed<std::uint64_t>(kBuckets * kBucketSlots)),
-      ring_(make_zeroed<std::uint32_t>(kRingWords)) {}
-
 void PieceCache::keep(Key key, const std::vector<Unit>& units) {
-  Short* set = shorts_.get() + set_of(key);
+  Short* set = shorts_ + set_of(key);
   if (set[1].count != 0) {
     const Short& old = set[1];
     std::array<Unit, kShortIds> kept;
     for (std::size_t i = 0; i < old.count; ++i) kept[i] = {old.ids[i], old.sizes[i]};
-    keep_long({reinterpret_cast<const char*>(&old.key), static_cast<std::size_t>(old.key.high >> kSizeShift)},
-              {kept.data(), old.count});
+    const std::string_view piece(reinterpret_cast<const char*>(&old.key),
+                                 static_cast<std::size_t>(old.key.high >> kSizeShift));
+    if (!find_long(piece, hash_of(piece))) keep_long(piece, {kept.data(), old.count});
   }
   set[1] = set[0];
   Short& entry = set[0];
@@ -67,30 +61,23 @@ void PieceCache::keep(Key key, const std::vector<Unit>& units) {
   }
 }
 
-std::uint64_t* PieceCache::bucket_of(std::uint64_t hash) const {
-  return slots_.get() + (hash % kBuckets) * kBucketSlots;
-}
-
-bool PieceCache::find_long(std::string_view piece, std::vector<Unit>& out) const {
-  if (piece.size() > kLongBytes) return false;
-  const std::uint64_t hash = hash_of(piece);
+std::optional<PieceCache::Long> PieceCache::find_long(std::string_view piece, std::uint64_t hash) const {
+  if (piece.size() > kLongBytes) return std::nullopt;
   const std::uint64_t* bucket = bucket_of(hash);
   for (std::size_t i = 0; i < kBucketSlots; ++i) {
     const std::uint64_t slot = bucket[i];
     if (slot == 0 || ((slot ^ hash) & ~kPositionMask) != 0) continue;
     const std::uint64_t position = slot & kPositionMask;
     if (!is_kept(position)) continue;
-    const std::uint32_t* entry = ring_.get() + position % kRingWords;
+    const std::uint32_t* entry = ring_ + position % kRingWords;
     if (entry[0] >> 16U != piece.size()) continue;
     const std::size_t count = entry[0] & 0xFFFFU;
     const auto* bytes = reinterpret_cast<const char*>(entry + 1 + count);
     if (std::memcmp(bytes, piece.data(), piece.size()) != 0) continue;
     const auto* sizes = reinterpret_cast<const std::uint8_t*>(bytes + words_for(piece.size()) * 4);
-    out.resize(count);
-    for (std::size_t n = 0; n < count; ++n) out[n] = {static_cast<TokenId>(entry[1 + n]), sizes[n]};
-    return true;
+    return Long{{reinterpret_cast<const TokenId*>(entry + 1), count}, sizes};
   }
-  return false;
+  return std::nullopt;
 }
 
 void PieceCache::keep_long(std::string_view piece, std::span<const Unit> units) {
@@ -100,7 +87,7 @@ void PieceCache::keep_long(std::string_view piece, std::span<const Unit> units) 
   // Positions start at 1, so that no slot in use is 0.
   written_ = std::max<std::uint64_t>(written_, 1);
   if (written_ % kRingWords + words > kRingWords) written_ += kRingWords - written_ % kRingWords;
-  std::uint32_t* entry = ring_.get() + written_ % kRingWords;
+  std::uint32_t* entry = ring_ + written_ % kRingWords;
   entry[0] = head_of(piece.size(), count);
   for (std::size_t n = 0; n < count; ++n) entry[1 + n] = static_cast<std::uint32_t>(units[n].id);
   auto* bytes = reinterpret_cast<char*>(entry + 1 + count);

@@ -4,21 +4,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/pages.h"
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/token_model.h"
 
 namespace rondo::tokenizer {
 
 // Two tables of fixed size: one for short pieces of few tokens, which are nearly all, one for others.  New entries displace
-// old ones.  Memory is taken as it is first used, at most some 22 MB.  Not thread-safe.
+// old ones.  Memory is taken as it is first used, at most 24 MB.  Not thread-safe.
 class PieceCache {
  public:
   static constexpr std::size_t kShortBytes = 15;
@@ -54,25 +55,41 @@ class PieceCache {
     return key_of(padded.data(), piece.size());
   }
 
-  // nullptr if it is not known.  Valid until the next keep().
-  [[nodiscard]] const Short* find(Key key) const {
-    const Short* set = shorts_.get() + set_of(key);
+  // Where a key is if it is known.  Asking for it early, and for others before looking, hides the way to memory.
+  [[nodiscard]] const Short* place_of(Key key) const {
+    const Short* set = shorts_ + set_of(key);
+    __builtin_prefetch(set);
+    return set;
+  }
+  // nullptr if it is not known.  Valid until the next keep().  REQUIRES: `set` is place_of(key).
+  [[nodiscard]] static const Short* find_at(const Short* set, Key key) {
     if (((set[0].key.low ^ key.low) | (set[0].key.high ^ key.high)) == 0) return set;
     if (((set[1].key.low ^ key.low) | (set[1].key.high ^ key.high)) == 0) return set + 1;
     return nullptr;
   }
+  [[nodiscard]] const Short* find(Key key) const { return find_at(shorts_ + set_of(key), key); }
   // A piece that must make room goes to the others.  REQUIRES: at most kShortIds tokens.
   void keep(Key key, const std::vector<Unit>& units);
 
-  // Appends the tokens of a piece that is no short one, or has many tokens; false if they are not known.
-  [[nodiscard]] bool find_long(std::string_view piece, std::vector<Unit>& out) const;
+  // The tokens of a piece that is no short one, or has many tokens.
+  struct Long {
+    std::span<const TokenId> ids;
+    const std::uint8_t* sizes;  // of each
+  };
+  [[nodiscard]] static std::uint64_t hash_of(std::string_view piece);
+  // Asks for the place of a long piece early.
+  void ask_for(std::uint64_t hash) const { __builtin_prefetch(bucket_of(hash)); }
+  // Nothing if they are not known.  Valid until the next keep().  REQUIRES: `hash` is hash_of(piece).
+  [[nodiscard]] std::optional<Long> find_long(std::string_view piece, std::uint64_t hash) const;
   void keep_long(std::string_view piece, std::span<const Unit> units);
 
  private:
   static constexpr unsigned kSizeShift = 56;
-  static constexpr unsigned kSetBits = 15;  // of two entries each, which share a cache line
+  static constexpr unsigned kSetBits = 16;  // of two entries each, which share a cache line
+  static constexpr std::size_t kShortsBytes = (std::size_t{2} << kSetBits) * sizeof(Short);
   static constexpr std::size_t kBuckets = std::size_t{1} << 16U;
   static constexpr std::size_t kBucketSlots = 8;
+  static constexpr std::size_t kSlotsBytes = kBuckets * kBucketSlots * sizeof(std::uint64_t);
   static constexpr std::uint64_t kRingWords = std::uint64_t{1} << 22U;
 
   static constexpr std::array<Key, kShortBytes + 1> kMasks = [] {
@@ -91,17 +108,15 @@ class PieceCache {
     const std::uint64_t hash = static_cast<std::uint64_t>(product >> 64U) ^ static_cast<std::uint64_t>(product);
     return static_cast<std::size_t>(hash & ((std::size_t{1} << kSetBits) - 1)) * 2;
   }
-  [[nodiscard]] std::uint64_t* bucket_of(std::uint64_t hash) const;
+  [[nodiscard]] std::uint64_t* bucket_of(std::uint64_t hash) const { return slots_ + (hash % kBuckets) * kBucketSlots; }
   [[nodiscard]] bool is_kept(std::uint64_t position) const { return position + kRingWords >= written_; }
 
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<Short[], Free> shorts_;
+  Pages memory_;
+  Short* shorts_ = nullptr;
   // Long entries stand one behind the other in a ring; a slot is the upper part of a hash above a position.  Positions only
   // grow, so that one tells whether its entry has been overwritten.
-  std::unique_ptr<std::uint64_t[], Free> slots_;
-  std::unique_ptr<std::uint32_t[], Free> ring_;
+  std::uint64_t* slots_ = nullptr;
+  std::uint32_t* ring_ = nullptr;
   std::uint64_t written_ = 0;  // words ever
 };
 
@@ -110,6 +125,7 @@ struct Workbench {
   PieceCache cache;
   std::unique_ptr<TokenModel::Scratch> scratch;  // of the model; made when first needed
   std::vector<Unit> units;
+  unsigned comebacks = 0;  // short pieces that were found among the long ones
   std::vector<AddedMatch> matches;
   std::vector<AddedMatch> inner_matches;  // within normalised text
 };

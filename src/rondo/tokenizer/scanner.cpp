@@ -175,6 +175,8 @@ class Scanner::Cursor {
   // Behind the longest run of characters of `kinds`, at most `limit` of them (0: any number).
   [[nodiscard]] std::uint32_t run(std::uint32_t at, unsigned kinds, std::uint32_t limit = 0) const {
     for (std::uint32_t count = 0; limit == 0 || count < limit; ++count) {
+      // Most characters of three bytes are letters, which their first byte says.
+      while (limit == 0 && at < end_ && (wide_.of_lead[static_cast<unsigned char>(text_[at])] & kinds) != 0) at += 3;
       const Character next = look(at);
       if ((next.kind & kinds) == 0) break;
       at += next.size;

@@ -127,7 +127,15 @@ bool is_normalised(std::string_view text, Form form) {
   unsigned last_class = 0;
   for (std::size_t at = 0; at < text.size();) {
     if (static_cast<unsigned char>(text[at]) < 0x80) {
-      ++at;
+      at = utf8::skip_ascii(text, at);
+      last_class = 0;
+      continue;
+    }
+    // U+4000 to U+9FFF, which are most of Chinese, neither decompose nor combine.
+    const auto lead = static_cast<unsigned char>(text[at]);
+    if (lead >= 0xE4 && lead <= 0xE9 && at + 3 <= text.size() && utf8::is_continuation(text[at + 1]) &&
+        utf8::is_continuation(text[at + 2])) {
+      at += 3;
       last_class = 0;
       continue;
     }

@@ -1,0 +1,46 @@
+#include "base/pages.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace rondo {
+namespace {
+
+constexpr std::size_t kLargePage = std::size_t{2} << 20U;
+
+}  // namespace
+
+Pages::Pages(std::size_t bytes) {
+  const std::size_t alignment = bytes >= kLargePage ? kLargePage : 0;
+  mapped_bytes_ = bytes + alignment;
+  void* mapped = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  mapped_ = mapped;
+  const auto address = reinterpret_cast<std::uintptr_t>(mapped);
+  const std::uintptr_t skipped = alignment == 0 ? 0 : (alignment - address % alignment) % alignment;
+  data_ = static_cast<char*>(mapped) + skipped;
+#ifdef MADV_HUGEPAGE
+  if (alignment != 0) madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+Pages::~Pages() {
+  if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+}
+
+Pages::Pages(Pages&& other) noexcept
+    : mapped_(std::exchange(other.mapped_, nullptr)),
+      mapped_bytes_(std::exchange(other.mapped_bytes_, 0)),
+      data_(std::exchange(other.data_, nullptr)) {}
+
+Pages& Pages::operator=(Pages&& other) noexcept {
+  std::swap(mapped_, other.mapped_);
+  std::swap(mapped_bytes_, other.mapped_bytes_);
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+}  // namespace rondo
