@@ -1,5 +1,7 @@
 #include "base/files.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -46,13 +48,16 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
 
 Status write(const std::string& path, std::string_view content) {
   static std::atomic<std::uint64_t> counter{0};  // makes names of concurrent writers in one process differ
-  const std::string temporary =
-      path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(reinterpret_cast<std::uintptr_t>(&path) >> 4U);
+  const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(::getpid());
   {
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
     if (!out) return failure(ErrorCode::kIo, "cannot be opened for writing", path);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     out.flush();
+    if (!out) {
+      std::error_code ec;
+      fs::remove(temporary, ec);
+    }
     if (!out) return failure(ErrorCode::kIo, "writing failed", path);
   }
   std::error_code ec;
@@ -61,6 +66,13 @@ Status write(const std::string& path, std::string_view content) {
     fs::remove(temporary, ec);
     return failure(ErrorCode::kIo, "cannot be replaced", path);
   }
+  return Done{};
+}
+
+Status make_folder(const std::string& path) {
+  std::error_code ec;
+  fs::create_directories(path, ec);
+  if (ec) return failure(ErrorCode::kIo, "cannot be made", path);
   return Done{};
 }
 

@@ -16,6 +16,9 @@ namespace rondo::files {
 // Writes through a temporary file beside `path` and renames it, so that readers see the old or the new content.
 [[nodiscard]] Status write(const std::string& path, std::string_view content);
 
+// Makes the folder and those above it where they are missing.
+[[nodiscard]] Status make_folder(const std::string& path);
+
 [[nodiscard]] bool exists(const std::string& path);
 [[nodiscard]] bool is_folder(const std::string& path);
 

@@ -142,6 +142,12 @@ bool Reader::plain_part() {
     if (byte < 0x20) return fail("a control character in a string must be escaped");
     if (byte < 0x80) return true;
     while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x80) {
+      // Most of a byte-level vocabulary: two well-formed bytes.
+      const auto lead = static_cast<unsigned char>(text_[at_]);
+      if (lead >= 0xC2 && lead < 0xE0 && at_ + 1 < text_.size() && utf8::is_continuation(text_[at_ + 1])) {
+        at_ += 2;
+        continue;
+      }
       const utf8::Decoded decoded = utf8::decode(text_, at_);
       if (!decoded.valid) return fail("invalid UTF-8 in a string");
       at_ += decoded.size;

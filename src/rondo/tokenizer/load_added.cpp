@@ -56,6 +56,7 @@ class AddedList {
       AddedToken& old = state_.added[known->second];
       token.id = old.id;
       token.special = token.special || old.special;
+      if (old.normalized && !token.normalized) state_.once_normalized.push_back(token.id);
       if (!old.content.empty()) old = std::move(token);
       return;
     }

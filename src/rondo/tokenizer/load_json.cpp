@@ -1,11 +1,17 @@
 // Builds a tokenizer from a tokenizer.json.
 #include <algorithm>
 
+#include "base/files.h"
+#include "json/print.h"
 #include "json/reader.h"
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
 namespace {
+
+using StateResult = Result<std::unique_ptr<Tokenizer::State>>;
+
+constexpr std::size_t kWorthCaching = std::size_t{1} << 18U;  // smaller files load in a millisecond or two
 
 Error damaged(std::string message) {
   Error error;
@@ -68,6 +74,15 @@ struct Document {
   std::optional<ModelText> model;
 };
 
+// The document again, without what a cached model has as tables.
+std::string small_document(const Document& document) {
+  json::Object root = document.root;
+  json::Object model = document.model->rest.as_object();
+  model.set("type", std::string(model_kind(*document.model)));
+  root.set("model", std::move(model));
+  return json::to_compact(root);
+}
+
 Result<Document> read_document(std::string_view text) {
   Document out;
   json::Reader in(text);
@@ -112,12 +127,18 @@ std::vector<TokenId> generation_ends(const json::Value* generation_config) {
   return ids;
 }
 
-Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source) {
-  Result<Document> document = read_document(*source.tokenizer_json);
+namespace {
+
+// Only one of `cached` and `record`, if any, is set; see ModelText.
+StateResult build(const model::TokenizerSource& source, std::string_view text, CachedModel* cached,
+                  CachedModel* record) {
+  Result<Document> document = read_document(text);
   if (!document.ok()) return document.error();
   const json::Object& root = document.value().root;
-  const std::optional<ModelText>& model = document.value().model;
+  std::optional<ModelText>& model = document.value().model;
   if (!model) return damaged("it has no object `model`");
+  model->cached = cached;
+  model->record = record;
   Result<PreTokenizer> pre_tokenizer = PreTokenizer::from_json(root.find("pre_tokenizer"));
   if (!pre_tokenizer.ok()) return pre_tokenizer.error();
   Result<Normalizer> normalizer = Normalizer::from_json(root.find("normalizer"));
@@ -131,7 +152,12 @@ Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource
   Result<Decoder> decoder = Decoder::from_json(root.find("decoder"));
   if (!decoder.ok()) return decoder.error();
   state->decoder = std::move(decoder).value();
+  if (cached != nullptr && cached->is_byte_level != on_bytes) return damaged("the cached model is of another kind");
   if (Status status = load_model(*model, *state); !status.ok()) return status.error();
+  if (record != nullptr) {
+    record->is_byte_level = on_bytes;
+    record->document = small_document(document.value());
+  }
   note_ignored(root, *state);
   if (Status status = load_added(root.find("added_tokens"), source.tokenizer_config.get(), *state); !status.ok())
     return status.error();
@@ -149,6 +175,38 @@ Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource
   state->end_ids = generation_ends(source.generation_config.get());
   if (state->eos) state->end_ids.push_back(*state->eos);
   return state;
+}
+
+// From the cache, or from the text and then into the cache.
+StateResult load_cached(const model::TokenizerSource& source, const std::string& folder) {
+  const std::string_view text = *source.tokenizer_json;
+  const ContentKey key = content_key(text);
+  const std::string path = files::join(folder, cache_name(key));
+  if (Result<std::string> file = files::read(path); file.ok()) {
+    std::optional<CachedModel> cached = from_file(file.value(), key);
+    if (cached) {
+      file = std::string();
+      const std::string document = std::move(cached->document);
+      StateResult state = build(source, document, &*cached, nullptr);
+      if (state.ok()) return state;
+    }
+  }
+  CachedModel record;
+  StateResult state = build(source, text, nullptr, &record);
+  if (!state.ok() || !state.value()->vocabulary.can_be_restored()) return state;
+  record.pool = state.value()->vocabulary.pool();
+  record.entries = state.value()->vocabulary.entries();
+  // Without a cache it only takes longer.
+  if (files::make_folder(folder).ok()) (void)files::write(path, to_file(record, key)).ok();
+  return state;
+}
+
+}  // namespace
+
+StateResult load_json(const model::TokenizerSource& source, const LoadOptions& options) {
+  const bool is_worth_it = source.tokenizer_json->size() >= kWorthCaching;
+  if (!options.cache_folder.empty() && is_worth_it) return load_cached(source, options.cache_folder);
+  return build(source, *source.tokenizer_json, nullptr, nullptr);
 }
 
 }  // namespace rondo::tokenizer

@@ -27,8 +27,14 @@ bool flag(const json::Value& description, std::string_view key) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
+Status restore(CachedModel& cached, Vocabulary& vocabulary) {
+  vocabulary.restore(std::move(cached.pool), std::move(cached.entries));
+  return vocabulary.can_be_restored() ? Status(Done{}) : damaged("the cached vocabulary has equal tokens");
+}
+
 // A damaged document was reported before, so what the reader dislikes is only a value of another kind.
 Status load_vocabulary(const ModelText& model, Vocabulary& vocabulary) {
+  if (model.cached != nullptr) return restore(*model.cached, vocabulary);
   if (!model.vocab || model.vocab->bracket != '{') return damaged("`model.vocab` is missing or no object");
   if (model.vocab->bytes > kMaxPoolBytes) return damaged("`model.vocab` is too large");
   vocabulary.let_last_count();
@@ -70,8 +76,8 @@ bool read_merge(json::Reader& in, std::string& left, std::string& right) {
 class MergeBatch {
  public:
   // `prefix` is what the second part of a merge begins with and the whole does not.
-  MergeBatch(const Vocabulary& vocabulary, std::string_view prefix, Bpe& bpe)
-      : vocabulary_(vocabulary), prefix_(prefix), bpe_(bpe) {}
+  MergeBatch(const Vocabulary& vocabulary, std::string_view prefix, Bpe& bpe, CachedModel* record)
+      : vocabulary_(vocabulary), prefix_(prefix), bpe_(bpe), record_(record) {}
 
   [[nodiscard]] Status add(std::string_view left, std::string_view right) {
     merges_.push_back({keep(left), keep(right)});
@@ -92,6 +98,7 @@ class MergeBatch {
       const TokenId* ids = is_spelled ? find_spelled(merges_[i], &ids_[3 * i]) : &ids_[3 * i];
       if (ids[0] < 0 || ids[1] < 0 || ids[2] < 0) return unknown(merges_[i]);
       bpe_.add_merge(ids[0], ids[1], rank_++, ids[2], true);
+      if (record_ != nullptr) record_->merges.push_back({ids[0], ids[1], ids[2]});
     }
     merges_.clear();
     texts_.clear();
@@ -150,6 +157,7 @@ class MergeBatch {
   const Vocabulary& vocabulary_;
   std::string_view prefix_;
   Bpe& bpe_;
+  CachedModel* record_;
   std::uint32_t rank_ = 0;
   std::string texts_;  // of `merges_`: left and right parts side by side
   std::vector<Merge> merges_;
@@ -158,10 +166,17 @@ class MergeBatch {
 };
 
 Status load_merges(const ModelText& model, std::string_view prefix, const Vocabulary& vocabulary, Bpe& bpe) {
+  if (model.cached != nullptr) {
+    bpe.reserve(model.cached->merges.size());
+    std::uint32_t rank = 0;
+    for (const auto& [left, right, whole] : model.cached->merges) bpe.add_merge(left, right, rank++, whole, true);
+    return Done{};
+  }
   if (!model.merges || model.merges->bracket != '[') return damaged("`model.merges` is missing or no array");
   bpe.reserve(model.merges->count);
   json::Reader in(model.file, model.merges->at);
-  MergeBatch batch(vocabulary, prefix, bpe);
+  MergeBatch batch(vocabulary, prefix, bpe, model.record);
+  if (model.record != nullptr) model.record->merges.reserve(model.merges->count);
   std::string left;
   std::string right;
   for (in.enter_array(); in.element();) {
@@ -198,6 +213,11 @@ Status load_bpe(const ModelText& source, Tokenizer::State& state) {
 
 // A list of [token, score]; ids are places.
 Status load_scored(const ModelText& model, Vocabulary& vocabulary, std::vector<double>& scores) {
+  if (model.cached != nullptr) {
+    scores = std::move(model.cached->scores);
+    if (scores.size() != model.cached->entries.size()) return damaged("the cached model has no scores");
+    return restore(*model.cached, vocabulary);
+  }
   if (!model.vocab || model.vocab->bracket != '[') return damaged("`model.vocab` is missing or no array");
   if (model.vocab->count > static_cast<std::size_t>(kMaxId) || model.vocab->bytes > kMaxPoolBytes) {
     return damaged("`model.vocab` is too large");
@@ -227,6 +247,7 @@ Status load_unigram(const ModelText& source, Tokenizer::State& state) {
   const json::Value& model = source.rest;
   std::vector<double> scores;
   if (Status status = load_scored(source, state.vocabulary, scores); !status.ok()) return status;
+  if (source.record != nullptr) source.record->scores = scores;
   UnigramOptions options;
   options.byte_fallback = flag(model, "byte_fallback");
   if (const json::Value* unknown = model.find("unk_id"); unknown != nullptr && !unknown->is_null()) {
@@ -268,8 +289,10 @@ Status load_word_level(const ModelText& source, Tokenizer::State& state) {
   return Done{};
 }
 
+}  // namespace
+
 // Old files do not name the kind; their members tell, in this order.
-std::string_view kind_of(const ModelText& model) {
+std::string_view model_kind(const ModelText& model) {
   if (const auto type = model.rest.find_string("type")) return *type;
   if (model.merges) return "BPE";
   if (model.rest.find("max_input_chars_per_word") != nullptr) return "WordPiece";
@@ -277,10 +300,9 @@ std::string_view kind_of(const ModelText& model) {
   return model.rest.find("unk_token") != nullptr ? "WordLevel" : "of no kind";
 }
 
-}  // namespace
-
 bool can_work_on_bytes(const ModelText& model) {
-  const std::string_view kind = kind_of(model);
+  if (model.cached != nullptr) return model.cached->is_byte_level;
+  const std::string_view kind = model_kind(model);
   if (kind == "WordLevel") return true;
   // Prefixes and suffixes are text beside the spelling.
   if (kind == "WordPiece") return false;
@@ -302,7 +324,7 @@ bool can_work_on_bytes(const ModelText& model) {
 }
 
 Status load_model(const ModelText& model, Tokenizer::State& state) {
-  const std::string_view kind = kind_of(model);
+  const std::string_view kind = model_kind(model);
   if (kind == "BPE") return load_bpe(model, state);
   if (kind == "Unigram") return load_unigram(model, state);
   if (kind == "WordPiece") return load_word_piece(model, state);

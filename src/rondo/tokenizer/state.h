@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tokenizer/added_tokens.h"
+#include "tokenizer/cached_model.h"
 #include "tokenizer/decoder.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/piece_cache.h"
@@ -34,6 +35,7 @@ struct Tokenizer::State {
   PreTokenizer pre_tokenizer;
   Decoder decoder;
 
+  std::vector<TokenId> once_normalized;   // of added tokens: an entry said so, the last one did not
   std::vector<AddedToken> added;          // sorted by content
   std::vector<std::int32_t> added_index;  // by id: place in `added` or -1
   std::vector<AddedText> added_texts;     // as `added`
@@ -73,7 +75,8 @@ struct Tokenizer::State {
 };
 
 // All fail with kTokenizer.  REQUIRES: `source` holds what the name says.
-[[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source);
+[[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source,
+                                                                  const LoadOptions& options);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource& source);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_tiktoken(const model::TokenizerSource& source);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_tekken(const model::TokenizerSource& source);
@@ -95,10 +98,14 @@ struct ModelText {
   json::Value rest;  // an object of all members but the following
   std::optional<Bulk> vocab;
   std::optional<Bulk> merges;
+  CachedModel* cached = nullptr;  // holds both of them instead; it is used up
+  CachedModel* record = nullptr;  // where the tables that were made are kept
 };
 
 // Fills vocabulary and model.  Fails with kTokenizer.
 [[nodiscard]] Status load_model(const ModelText& model, Tokenizer::State& state);
+// As the member "type" names it; of old files, as their members tell.
+[[nodiscard]] std::string_view model_kind(const ModelText& model);
 // Fills `added` from the members "added_tokens" of a tokenizer.json and "added_tokens_decoder" of a tokenizer_config.json,
 // either of which may be null.  REQUIRES: the vocabulary is complete.  Fails with kTokenizer.
 [[nodiscard]] Status load_added(const json::Value* list, const json::Value* config, Tokenizer::State& state);

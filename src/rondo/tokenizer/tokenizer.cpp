@@ -50,9 +50,12 @@ void Tokenizer::State::finish() {
       model->set_control(added[i].id);
       text_can_be_control = text_can_be_control || vocabulary.contains(added[i].id);
     }
-    const bool is_changed = added[i].normalized && !patterns_as_written;
-    std::string text = is_changed ? normalizer.apply(added[i].content) : added[i].content;
-    (added[i].normalized ? normalized_matcher : raw_matcher).add(text, &added[i]);
+    const std::string& content = added[i].content;
+    const bool was_normalized =
+        std::find(once_normalized.begin(), once_normalized.end(), added[i].id) != once_normalized.end();
+    const bool is_changed = (added[i].normalized || was_normalized) && !patterns_as_written;
+    std::string text = is_changed ? normalizer.apply(std::string_view(content)) : content;
+    (added[i].normalized ? normalized_matcher : raw_matcher).add(added[i].normalized ? text : content, &added[i]);
     const AddedToken* named = find_content(text);
     added_texts.push_back({std::move(text), named != nullptr && named->special});
   }
@@ -72,13 +75,13 @@ void Tokenizer::State::finish() {
 Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
 Tokenizer::~Tokenizer() = default;
 
-Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(const model::TokenizerSource& source) {
-  const auto load_state = source.gguf != nullptr             ? load_gguf
-                          : source.ranks != nullptr          ? load_tiktoken
-                          : source.tekken_json != nullptr    ? load_tekken
-                          : source.sentence_piece != nullptr ? load_sentence_piece
-                                                             : load_json;
-  Result<std::unique_ptr<State>> state = load_state(source);
+Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(const model::TokenizerSource& source,
+                                                         const LoadOptions& options) {
+  Result<std::unique_ptr<State>> state = source.gguf != nullptr             ? load_gguf(source)
+                                         : source.sentence_piece != nullptr ? load_sentence_piece(source)
+                                         : source.ranks != nullptr          ? load_tiktoken(source)
+                                         : source.tekken_json != nullptr    ? load_tekken(source)
+                                                                            : load_json(source, options);
   if (!state.ok()) {
     Error error = state.error();
     if (error.source.empty()) error.source = source.path;

@@ -58,6 +58,12 @@ struct EncodeOptions {
   const std::vector<ByteRange>* allowed = nullptr;
 };
 
+struct LoadOptions {
+  // A folder where large tokenizers are kept in a form that loads at once, if not empty; it is made where it is missing.
+  // Any number of processes may use it; what is damaged there or can't be written is passed over.
+  std::string cache_folder;
+};
+
 struct DecodeOptions {
   bool skip_special = false;
 };
@@ -65,7 +71,8 @@ struct DecodeOptions {
 class Tokenizer {
  public:
   // Builds the tokenizer that `source` describes.  Fails with kTokenizer (damaged, of an unsupported kind).
-  [[nodiscard]] static Result<std::shared_ptr<const Tokenizer>> load(const model::TokenizerSource& source);
+  [[nodiscard]] static Result<std::shared_ptr<const Tokenizer>> load(const model::TokenizerSource& source,
+                                                                     const LoadOptions& options = {});
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;

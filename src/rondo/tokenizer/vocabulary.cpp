@@ -125,6 +125,23 @@ void Vocabulary::end_bulk() {
   pool_.shrink_to_fit();
 }
 
+void Vocabulary::restore(std::string pool, std::vector<Entry> entries) {
+  pool_ = std::move(pool);
+  entries_ = std::move(entries);
+  begin_bulk(entries_.size(), 0);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].used == 0) continue;
+    ++count_;
+    const auto id = static_cast<TokenId>(i);
+    if (entries_[i].odd == 0) {
+      index(id);
+    } else {
+      hidden_.emplace(bytes(id), id);
+    }
+  }
+  end_bulk();
+}
+
 void Vocabulary::index(TokenId id) {
   if ((indexed_ + pending_.size() + 1) * 3 > slots_.size() * 2) grow(slots_.empty() ? 1024 : slots_.size() * 2);
   const Pending token = {id, hash_of(bytes(id))};

@@ -17,6 +17,14 @@ using TokenId = std::int32_t;
 // themselves, not their spelling.
 class Vocabulary {
  public:
+  // Where a token's bytes are in the pool of all bytes.
+  struct Entry {
+    std::uint32_t offset = 0;
+    std::uint32_t size : 30 = 0;
+    std::uint32_t used : 1 = 0;
+    std::uint32_t odd : 1 = 0;  // byte-level vocabulary, but not spelled in its alphabet: kept as spelled
+  };
+
   explicit Vocabulary(bool byte_level) : byte_level_(byte_level) {}
 
   // Room for so many tokens with so many bytes in all.
@@ -46,16 +54,16 @@ class Vocabulary {
   [[nodiscard]] std::size_t count() const { return count_; }  // without holes
   [[nodiscard]] bool contains(TokenId id) const { return id >= 0 && id < size() && entries_[at(id)].used; }
   [[nodiscard]] std::string_view bytes(TokenId id) const;
+  [[nodiscard]] const std::string& pool() const { return pool_; }
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }  // by id
+  // Makes the vocabulary that had this pool and these entries, if all its tokens were searchable and no two had the same
+  // text.  REQUIRES: this is empty; every entry lies within the pool.
+  void restore(std::string pool, std::vector<Entry> entries);
+  [[nodiscard]] bool can_be_restored() const { return indexed_ + hidden_.size() == count_; }
   // As the file spells it.
   [[nodiscard]] std::string text(TokenId id) const;
 
  private:
-  struct Entry {
-    std::uint32_t offset = 0;
-    std::uint32_t size : 30 = 0;
-    std::uint32_t used : 1 = 0;
-    std::uint32_t odd : 1 = 0;  // byte-level vocabulary, but not spelled in its alphabet: kept as spelled
-  };
   static std::size_t at(TokenId id) { return static_cast<std::size_t>(id); }
   Entry& make_entry(TokenId id);
   struct Pending {
