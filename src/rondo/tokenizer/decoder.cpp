@@ -324,23 +324,41 @@ void Decoder::Run::flush(std::size_t step, std::string& out) {
   }
 }
 
-std::string Decoder::Run::push(std::string_view token) {
-  std::string out;
-  feed(0, std::string(token), out);
-  return out;
-}
+void Decoder::Run::push(std::string_view token, std::string& out) { feed(0, std::string(token), out); }
 
-std::string Decoder::Run::push_bytes(std::string_view bytes) {
-  std::string out;
+void Decoder::Run::push_bytes(std::string_view bytes, std::string& out) {
   states_[0].held += bytes;
   release_bytes(0, out);
-  return out;
 }
 
-std::string Decoder::Run::finish() {
-  std::string out;
+void Decoder::Run::finish(std::string& out) {
   for (std::size_t step = 0; step < states_.size(); ++step) flush(step, out);
-  return out;
+}
+
+std::optional<char> Decoder::fallback_byte(std::string_view token) { return tokenizer::fallback_byte(token); }
+
+bool Decoder::joins_inner_bytes() const {
+  std::size_t step = 0;
+  while (step < steps_.size() && std::holds_alternative<Replace>(steps_[step])) ++step;
+  if (step >= steps_.size() || !std::holds_alternative<ByteFallback>(steps_[step++])) return false;
+  if (step >= steps_.size() || !std::holds_alternative<Fuse>(steps_[step++])) return false;
+  while (step < steps_.size() && std::holds_alternative<Strip>(steps_[step])) ++step;
+  return step == steps_.size();
+}
+
+void Decoder::strip_joined(std::string& text) const {
+  for (const Step& step : steps_) {
+    const auto* strip = std::get_if<Strip>(&step);
+    if (strip == nullptr || strip->content.empty()) continue;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < strip->start && std::string_view(text).substr(begin).starts_with(strip->content); ++i) {
+      begin += strip->content.size();
+    }
+    text.erase(0, begin);
+    for (std::size_t i = 0; i < strip->stop && text.ends_with(strip->content); ++i) {
+      text.resize(text.size() - strip->content.size());
+    }
+  }
 }
 
 }  // namespace rondo::tokenizer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -65,17 +66,26 @@ class Decoder {
   }
   [[nodiscard]] bool starts_with_bytes() const { return !steps_.empty() && std::holds_alternative<Bytes>(steps_[0]); }
 
+  // Nothing but the bytes counts.
+  [[nodiscard]] bool is_bytes_only() const { return steps_.size() == 1 && starts_with_bytes(); }
+  // The decoded text is what the tokens stand for inside a text, one behind the other, runs of byte tokens made valid, and
+  // then strip_joined().
+  [[nodiscard]] bool joins_inner_bytes() const;
+  void strip_joined(std::string& text) const;
+  // The byte that a token such as <0x0A> stands for.
+  [[nodiscard]] static std::optional<char> fallback_byte(std::string_view token);
+
   // What the token spelled `text` stands for inside a text, its neighbours unknown.
   [[nodiscard]] std::string inner_bytes(std::string_view text) const;
 
-  // Decodes token by token.  What finish() and all push() return, joined, is the decoded text.
+  // Decodes token by token.  What finish() and all push() append is the decoded text.
   class Run {
    public:
     explicit Run(const Decoder& decoder);
-    [[nodiscard]] std::string push(std::string_view token);
+    void push(std::string_view token, std::string& out);
     // The same for a token whose bytes are known.  REQUIRES: the decoder starts_with_bytes().
-    [[nodiscard]] std::string push_bytes(std::string_view bytes);
-    [[nodiscard]] std::string finish();
+    void push_bytes(std::string_view bytes, std::string& out);
+    void finish(std::string& out);
 
    private:
     struct StepState {

@@ -13,13 +13,6 @@ constexpr std::string_view kMark = "\u2581";
 
 std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
 
-Error no_such_id(TokenId id, TokenId size) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = "token id " + std::to_string(id) + " is out of range, the vocabulary has " + std::to_string(size);
-  return error;
-}
-
 }  // namespace
 
 const AddedToken* Tokenizer::State::find_added(TokenId id) const {
@@ -122,43 +115,6 @@ std::vector<TokenId> Tokenizer::encode_ids(std::string_view text, const EncodeOp
   }
   if (options.add_special) out.insert(out.end(), state_->suffix.begin(), state_->suffix.end());
   return out;
-}
-
-struct Tokenizer::Stream::State {
-  const Tokenizer::State& tokenizer;
-  DecodeOptions options;
-  Decoder::Run run;
-};
-
-Tokenizer::Stream::Stream(const Tokenizer& tokenizer, DecodeOptions options)
-    : state_(new State{*tokenizer.state_, options, Decoder::Run(tokenizer.state_->decoder)}) {}
-Tokenizer::Stream::~Stream() = default;
-Tokenizer::Stream::Stream(Stream&&) noexcept = default;
-
-Result<std::string> Tokenizer::Stream::next(TokenId id) {
-  const Tokenizer::State& tokenizer = state_->tokenizer;
-  if (id < 0 || id >= tokenizer.vocab_size) return no_such_id(id, tokenizer.vocab_size);
-  if (const AddedToken* added = tokenizer.find_added(id)) {
-    const AddedText& known = tokenizer.added_texts[static_cast<std::size_t>(added - tokenizer.added.data())];
-    if (known.is_hidden && state_->options.skip_special) return std::string();
-    return state_->run.push(known.text);
-  }
-  if (!tokenizer.vocabulary.contains(id)) return std::string();
-  if (tokenizer.has_bytes()) return state_->run.push_bytes(tokenizer.vocabulary.bytes(id));
-  return state_->run.push(tokenizer.vocabulary.text(id));
-}
-
-std::string Tokenizer::Stream::finish() { return state_->run.finish(); }
-
-Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions& options) const {
-  Stream stream(*this, options);
-  std::string text;
-  for (const TokenId id : ids) {
-    Result<std::string> part = stream.next(id);
-    if (!part.ok()) return part.error();
-    text += part.value();
-  }
-  return text + stream.finish();
 }
 
 std::string_view Tokenizer::token_bytes(TokenId id) const {
