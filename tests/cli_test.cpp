@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(Shell, "render in colours, and without them where there is no 
 }
 
 TEST_CASE_FIXTURE(Shell, "render --html writes one page") {
-  const std::string page = file("page.html", "");
+  const std::string page = file("model/chat_template.jinja", "");
   const Run written = run("render --model model -m '</script>' --html '" + page + "'");
   CHECK(written.status == 0);
   CHECK(written.out == "");
@@ -128,9 +128,9 @@ TEST_CASE_FIXTURE(Shell, "render --html writes one page") {
   CHECK(run("render --model model -m '</script>' --html").out == content);
   CHECK(run("render --model model -m '</script>' --html -").out == content);
   CHECK(run("render --html --model model -m '</script>'").out == content);
-  const Run nowhere = run("render --model model -m x --html /no/such/folder/page.html");
+  const Run nowhere = run("render --model model -m x --html /no/such/folder/model/chat_template.jinja");
   CHECK(nowhere.status == 1);
-  CHECK(nowhere.err.starts_with("rondo: /no/such/folder/page.html: "));
+  CHECK(nowhere.err.starts_with("rondo: /no/such/folder/model/chat_template.jinja: "));
   for (const char* others : {"--html - --json", "--html - --spans", "--html - --trace", "--spans --trace"}) {
     const Run both = run("render --model model -m x " + std::string(others));
     CHECK(both.status == 2);
@@ -213,7 +213,7 @@ TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
   CHECK(run("render --frobnicate").status == 2);
   CHECK(run("bridge --model model").status == 2);
   for (const char* command :
-       {"", "render", "jinja", "parse", "bridge", "tokenize", "detokenize", "chat", "batch", "demo"}) {
+       {"", "render", "jinja", "parse", "bridge", "tokenize", "encode", "detokenize", "chat", "batch", "demo"}) {
     const Run help = run(std::string(command) + " --help");
     CHECK(help.status == 0);
     CHECK(help.out.find("Usage") != std::string::npos);
@@ -226,6 +226,41 @@ TEST_CASE_FIXTURE(Shell, "tokenize and detokenize") {
   CHECK(run("tokenize --model model 'hello~fin~'").out == "259      \"hello\"\n283      \"~fin~\"\n");
   CHECK(run("tokenize --model model hello --json").out == "{\"ids\":[259],\"offsets\":[[0,5]]}\n");
   CHECK(run("detokenize --model model '[259, 264]'").out == "hello world");
+}
+
+TEST_CASE_FIXTURE(Shell, "tokenize: ways to show tokens") {
+  CHECK(run("tokenize --model model 'hello world' --count").out == "2\n");
+  CHECK(run("tokenize --model model 'hello~fin~' --offsets").out ==
+        "259      0-5            \"hello\"\n283      5-10           \"~fin~\"\n");
+  CHECK(run("tokenize --model model 'hello<b>' --color always").out.find("\x1b[30;48;5;153mhello\x1b[0m") == 0);
+  const std::string page = run("tokenize --model model 'hello<b>~fin~' --html").out;
+  CHECK(page.starts_with("<!doctype html>"));
+  CHECK(page.find("&lt;") != std::string::npos);
+  CHECK(page.find("<b>") == std::string::npos);
+  CHECK(page.find("special\" title=\"id 283, bytes 8 to 13, special token\">~fin~</span>") != std::string::npos);
+  CHECK(run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --count")
+            .out.ends_with(" total\n"));
+  CHECK(
+      run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --ids --threads 2")
+          .status == 0);
+  CHECK(run("tokenize --model model hello --ids --json").status == 2);
+  CHECK(run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --html").status ==
+        2);
+  CHECK(run("tokenize --model model --file nowhere").status == 1);
+  CHECK(run("--no-cache tokenize --model model hello --ids").out == "259\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "encode: ids with owners") {
+  const std::string ids = run("encode --model model -m hello --ids").out;
+  CHECK_FALSE(ids.empty());
+  CHECK(run("encode --model model --ids", kHello).status == 0);
+  const std::string table = run("encode --model model -m hello").out;
+  CHECK(table.find("259      0 user data") != std::string::npos);
+  CHECK(run("encode --model model -m hello --json").out.starts_with("{\"ids\":["));
+  CHECK(run("encode --model model -m '~fin~' --html").out.find("message 0 (user), data") != std::string::npos);
+  CHECK(run("encode --model model -m '~fin~' --count").out !=
+        run("encode --model model -m '~fin~' --parse-content --count").out);
+  CHECK(run("encode --model model -m hello --color always").out.find("\x1b[") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {

@@ -112,7 +112,7 @@ Result<std::shared_ptr<const LoadedTokenizer>> Cache::tokenizer(const std::strin
     auto files = model::load(path);
     if (!files.ok()) return as(ErrorCode::kTokenizer, files.error());
     if (!files.value().tokenizer) return no_tokenizer(path);
-    auto made = tokenizer::Tokenizer::load(*files.value().tokenizer);
+    auto made = tokenizer::Tokenizer::load(*files.value().tokenizer, {.cache_folder = folder_});
     if (!made.ok()) return as(ErrorCode::kTokenizer, made.error());
     auto loaded = std::make_shared<LoadedTokenizer>();
     loaded->tokenizer = made.value();

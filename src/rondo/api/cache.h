@@ -92,6 +92,9 @@ struct LoadedTokenizer {
 // Thread-safe.
 class Cache {
  public:
+  // `folder`: see ServiceOptions::cache_folder.
+  explicit Cache(std::string folder = "") : folder_(std::move(folder)) {}
+
   // From the template's own text.  Fails with kTemplateSyntax.
   [[nodiscard]] Result<std::shared_ptr<const LoadedTemplate>> template_from_text(const std::string& source,
                                                                                  const jinja::CompileOptions& options);
@@ -103,6 +106,7 @@ class Cache {
 
  private:
   // Large enough to hold whatever one process uses; small enough that hostile input cannot fill the memory.
+  std::string folder_;
   Memo<LoadedTemplate> templates_{4096};
   Memo<LoadedTokenizer> tokenizers_{64};
   std::atomic<std::uint64_t> serial_ = 0;

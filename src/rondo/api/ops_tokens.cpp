@@ -9,6 +9,42 @@
 #include "render/encode.h"
 
 namespace rondo::api {
+namespace {
+
+// Per id "special", "added" or null.
+json::Array kinds(const tokenizer::Tokenizer& tokenizer, const std::vector<tokenizer::TokenId>& ids) {
+  json::Array out;
+  out.reserve(ids.size());
+  for (const tokenizer::TokenId id : ids) {
+    if (!tokenizer.is_added(id)) {
+      out.emplace_back(nullptr);
+    } else {
+      out.emplace_back(tokenizer.is_special(id) ? "special" : "added");
+    }
+  }
+  return out;
+}
+
+json::Array ranges(const std::vector<std::uint32_t>& begins, const std::vector<std::uint32_t>& ends) {
+  json::Array out;
+  out.reserve(begins.size());
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    out.emplace_back(json::Array{static_cast<std::int64_t>(begins[i]), static_cast<std::int64_t>(ends[i])});
+  }
+  return out;
+}
+
+// The owners' roles, for people.
+json::Array roles(const json::Array& messages) {
+  json::Array out;
+  for (const json::Value& message : messages) {
+    const auto role = message.find_string("role");
+    out.emplace_back(role ? json::Value(*role) : json::Value());
+  }
+  return out;
+}
+
+}  // namespace
 
 Reply op_tokenize(const OpContext& context, Fields& fields) {
   const std::string path = fields.required_text("tokenizer");
@@ -21,15 +57,21 @@ Reply op_tokenize(const OpContext& context, Fields& fields) {
 
   auto loaded = context.cache.tokenizer(path);
   if (!loaded.ok()) return loaded.error();
-  json::Array ids;
-  json::Array ranges;
-  for (const tokenizer::Piece& piece : loaded.value()->tokenizer->encode(text, options)) {
-    ids.emplace_back(static_cast<std::int64_t>(piece.id));
-    if (!offsets) continue;
-    ranges.emplace_back(json::Array{static_cast<std::int64_t>(piece.begin), static_cast<std::int64_t>(piece.end)});
+  const tokenizer::Tokenizer& tokenizer = *loaded.value()->tokenizer;
+  if (!offsets && !context.options.trace) {
+    return json::Value(json::Object{{"ids", numbers_to_json(tokenizer.encode_ids(text, options))}});
   }
-  json::Object reply{{"ids", std::move(ids)}};
-  if (offsets) reply.set("offsets", std::move(ranges));
+  std::vector<tokenizer::TokenId> ids;
+  std::vector<std::uint32_t> begins;
+  std::vector<std::uint32_t> ends;
+  for (const tokenizer::Piece& piece : tokenizer.encode(text, options)) {
+    ids.push_back(piece.id);
+    begins.push_back(piece.begin);
+    ends.push_back(piece.end);
+  }
+  json::Object reply{{"ids", numbers_to_json(ids)}};
+  if (offsets) reply.set("offsets", ranges(begins, ends));
+  if (context.options.trace) reply.set("kinds", kinds(tokenizer, ids));
   return json::Value(std::move(reply));
 }
 
@@ -59,10 +101,19 @@ Reply op_encode(const OpContext& context, Fields& fields) {
   auto encoded = render::encode(*use.chat_template, *use.tokenizer, conversation, use.options,
                                 parse_specials ? render::ContentSpecials::kParse : render::ContentSpecials::kText);
   if (!encoded.ok()) return encoded.error();
-  return json::Value(json::Object{{"ids", numbers_to_json(encoded.value().ids)},
-                                  {"message_indices", numbers_to_json(encoded.value().message_indices)},
-                                  {"content_mask", numbers_to_json(encoded.value().content_mask)},
-                                  {"sampled_mask", numbers_to_json(encoded.value().sampled_mask)}});
+  const render::Encoded& out = encoded.value();
+  json::Object reply{{"ids", numbers_to_json(out.ids)},
+                     {"message_indices", numbers_to_json(out.message_indices)},
+                     {"content_mask", numbers_to_json(out.content_mask)},
+                     {"sampled_mask", numbers_to_json(out.sampled_mask)}};
+  if (context.options.trace) {
+    reply.set("text", out.text);
+    reply.set("offsets", ranges(out.begins, out.ends));
+    reply.set("straddles", numbers_to_json(out.straddles));
+    reply.set("kinds", kinds(*use.tokenizer, out.ids));
+    reply.set("roles", roles(conversation.messages));
+  }
+  return json::Value(std::move(reply));
 }
 
 Reply op_stop(const OpContext& context, Fields& fields) {

@@ -64,13 +64,15 @@ json::Value reply_of(const Result<json::Value>& result, const json::Value* id) {
 }  // namespace
 
 struct Service::State {
+  explicit State(std::string cache_folder) : cache(std::move(cache_folder)) {}
+
   Cache cache;
   Memo<render::TurnProfile> profiles{1024};
   Memo<format::Format> formats{1024};
   std::function<jinja::LocalTime()> clock;
 };
 
-Service::Service(ServiceOptions options) : state_(std::make_unique<State>()) {
+Service::Service(ServiceOptions options) : state_(std::make_unique<State>(std::move(options.cache_folder))) {
   if (options.clock) {
     state_->clock = [clock = std::move(options.clock)] { return to_local_time(clock()); };
   }

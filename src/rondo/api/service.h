@@ -20,13 +20,16 @@ namespace rondo::api {
 
 struct ServiceOptions {
   std::function<std::tm()> clock;  // the local time, for requests without `now`; without one such requests have no time
+  // Where large tokenizers are kept in a form that loads at once (tokenizer::LoadOptions); empty: nowhere.
+  std::string cache_folder;
 };
 
 struct RunOptions {
   // Refuse messages whose role neither the template nor the public chat APIs know, and those that the template drops
   // because it does not know their role.  For people; the line protocol leaves roles to the template.
   bool refuse_unknown_roles = false;
-  // The op `render` also replies with `trace` (docs/render.md): what each line of the template wrote, and why.
+  // The op `render` also replies with `trace` (docs/render.md): what each line of the template wrote, and why.  `tokenize`
+  // and `encode` also say what people want to see of each id (docs/tokenize.md).
   bool trace = false;
 };
 

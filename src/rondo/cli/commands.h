@@ -74,15 +74,33 @@ struct BridgeArguments {
   bool json = false;
 };
 
+// How tokens are shown.
+struct TokenView {
+  bool ids = false;
+  bool count = false;
+  bool offsets = false;
+  bool html = false;
+  std::string html_file;       // "" or "-": standard output
+  std::string color = "auto";  // "auto", "always" or "never"
+  bool json = false;
+};
+
 struct TokenizeArguments {
   std::string tokenizer;
-  std::string file;
+  std::vector<std::string> files;
   std::string text;
   bool has_text = false;
   bool no_special = false;
   bool add_special = false;
-  bool ids = false;
-  bool json = false;
+  int threads = 0;  // 0: as many as the machine has
+  TokenView view;
+};
+
+struct EncodeArguments {
+  ModelArguments model;
+  ConversationArguments conversation;
+  bool parse_content = false;
+  TokenView view;
 };
 
 struct DetokenizeArguments {
@@ -119,6 +137,7 @@ struct DemoArguments {
 [[nodiscard]] int run_parse(const ParseArguments& arguments);
 [[nodiscard]] int run_bridge(const BridgeArguments& arguments);
 [[nodiscard]] int run_tokenize(const TokenizeArguments& arguments);
+[[nodiscard]] int run_encode(const EncodeArguments& arguments);
 [[nodiscard]] int run_detokenize(const DetokenizeArguments& arguments);
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);

@@ -41,6 +41,11 @@ Result<std::string> read_standard_input() {
   }
 }
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
 
 Result<std::string> read_input(const std::string& path) {
@@ -78,14 +83,15 @@ api::ServiceOptions service_options() {
     localtime_r(&now, &local);
     return local;
   };
+  // Without a home there is no folder of one's own; the one that happens to be current is nobody's cache.
+  const bool has_place =
+      !variable("RONDO_CACHE").empty() || !variable("XDG_CACHE_HOME").empty() || !variable("HOME").empty();
+  if (has_place && variable("RONDO_TOKENIZER_CACHE") != "off")
+    options.cache_folder = files::join(cache_folder(), "tokenizers");
   return options;
 }
 
 std::string cache_folder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
   if (const std::string folder = variable("RONDO_CACHE"); !folder.empty()) return folder;
   if (const std::string folder = variable("XDG_CACHE_HOME"); !folder.empty()) return files::join(folder, "rondo");
   return files::join(variable("HOME"), ".cache/rondo");

@@ -26,7 +26,7 @@ inline constexpr int kUsage = 2;
 // `option` is how the argument is called in messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
-// A fresh facade that knows the local time.
+// For a facade that knows the local time and keeps tokenizers in cache_folder(), unless $RONDO_TOKENIZER_CACHE is "off".
 [[nodiscard]] api::ServiceOptions service_options();
 
 // Where rondo keeps what it downloads or makes: $RONDO_CACHE, else rondo/ in the XDG cache folder.

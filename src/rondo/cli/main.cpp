@@ -1,6 +1,7 @@
 // The command line: what can be said, and what each word means.  Does nothing itself.
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iostream>
@@ -24,6 +25,7 @@ constexpr const char* kExamples =
     "  rondo render --model MODEL -m \"Hello\" --trace        what each line of the template wrote, and why\n"
     "  rondo render --model MODEL -m \"Hello\" --html p.html  the same as a page\n"
     "  rondo tokenize --model MODEL \"Hello world\"\n"
+    "  rondo encode --model MODEL --messages chat.json       token ids, with owners and masks\n"
     "  echo 'Paris.' | rondo parse --model MODEL\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
     "\n"
@@ -181,21 +183,76 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
 }
 
+// What `tokenize` and `encode` print.  Returns the option --html.
+CLI::Option* add_view(CLI::App& command, TokenView& view, const std::string& json_help) {
+  CLI::Option* ids = command.add_flag("--ids", view.ids, "print the ids alone, on one line");
+  CLI::Option* count = command.add_flag("--count", view.count, "print how many there are");
+  CLI::Option* offsets = command.add_flag("--offsets", view.offsets, "a table with the bytes that each id stands for");
+  CLI::Option* html =
+      command.add_option("--html", view.html_file, "a page for the browser; without FILE on standard output");
+  html->type_name("[FILE]")->expected(0, 1);
+  CLI::Option* as_json = command.add_flag("--json", view.json, json_help);
+  for (CLI::Option* one : {ids, count, offsets, html, as_json}) {
+    for (CLI::Option* other : {ids, count, offsets, html, as_json}) {
+      if (one != other) one->excludes(other);
+    }
+  }
+  command
+      .add_option(
+          "--color", view.color,
+          "colours: `auto` when standard output is a terminal and NO_COLOR is not set; the text then stands as it "
+          "is, token by token, without colours in a table")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  return html;
+}
+
 void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("tokenize", "text to token ids");
   command.add_option("--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
       ->type_name("PATH")
       ->required();
   CLI::Option* text = command.add_option("TEXT", arguments.text, "the text (default: standard input)");
-  command.add_option("--file", arguments.file, "a file with the text; - for standard input")->excludes(text);
+  command.add_option("--file", arguments.files, "a file with the text; - for standard input; may be repeated")
+      ->type_name("FILE")
+      ->excludes(text);
   command.add_flag("--no-special", arguments.no_special, "the text of special tokens is ordinary text");
   command.add_flag("--add-special", arguments.add_special, "add what the tokenizer itself adds (BOS, EOS)");
-  command.add_flag("--ids", arguments.ids, "print the ids alone, on one line");
-  command.add_flag("--json", arguments.json, "print {\"ids\", \"offsets\"} as JSON");
-  command.footer("Example:\n  rondo tokenize --model MODEL \"Hello world\" --ids");
-  command.callback([&, text] {
+  command.add_option("--threads", arguments.threads, "for several files (default: all cores)")
+      ->check(CLI::Range(0, 256));
+  CLI::Option* html = add_view(command, arguments.view, "print {\"ids\", \"offsets\"} as JSON, a line for each file");
+  command.footer(
+      "Examples:\n"
+      "  rondo tokenize --model MODEL \"Hello world\" --ids\n"
+      "  rondo tokenize --model MODEL --file a.txt --file b.txt --count\n"
+      "  rondo tokenize --model MODEL --file a.txt --html a.html");
+  command.callback([&, text, html] {
     arguments.has_text = text->count() > 0;
+    arguments.view.html = html->count() > 0;
     chosen = [&] { return run_tokenize(arguments); };
+  });
+}
+
+void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("encode", "conversation to token ids, with the owner of every id and masks");
+  add_model(command, arguments.model, true);
+  add_conversation(command, arguments.conversation, std::string(kMessagesHelp) + " (the default)");
+  command.add_flag("--parse-content", arguments.parse_content,
+                   "also the text of messages may become special tokens, as in apply_chat_template(tokenize=True)");
+  CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
+  command.footer(
+      "Examples:\n"
+      "  rondo encode --model MODEL --messages chat.json\n"
+      "  rondo encode --model MODEL -m \"Hello\" --ids\n"
+      "  rondo encode --model MODEL --messages chat.json --html prompt.html\n"
+      "\n"
+      "The table has for each id its message, whether it is the message's data or the template's text, whether the "
+      "model "
+      "would\n"
+      "have sampled it, and whether its bytes are of several origins (`straddles`).");
+  command.callback([&, html] {
+    arguments.view.html = html->count() > 0;
+    chosen = [&] { return run_encode(arguments); };
   });
 }
 
@@ -267,6 +324,7 @@ struct AllArguments {
   ParseArguments parse;
   BridgeArguments bridge;
   TokenizeArguments tokenize;
+  EncodeArguments encode;
   DetokenizeArguments detokenize;
   ChatArguments chat;
   BatchArguments batch;
@@ -278,6 +336,10 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", RONDO_VERSION);
   app.require_subcommand(0, 1);
+  // What makes the facade asks the environment; this says the same for one run.
+  app.add_flag_callback(
+      "--no-cache", [] { ::setenv("RONDO_TOKENIZER_CACHE", "off", 1); },
+      "neither read nor keep tokenizers in the cache folder; before the command");
   AllArguments arguments;
   std::function<int()> chosen;
   define_render(app, arguments.render, chosen);
@@ -285,6 +347,7 @@ int run(int argc, char** argv) {
   define_parse(app, arguments.parse, chosen);
   define_bridge(app, arguments.bridge, chosen);
   define_tokenize(app, arguments.tokenize, chosen);
+  define_encode(app, arguments.encode, chosen);
   define_detokenize(app, arguments.detokenize, chosen);
   define_chat(app, arguments.chat, chosen);
   define_batch(app, arguments.batch, chosen);

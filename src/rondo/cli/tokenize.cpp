@@ -1,50 +1,115 @@
 #include <algorithm>
+#include <atomic>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "api/token_page.h"
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "cli/tokens.h"
 #include "json/print.h"
 
 namespace rondo::cli {
 namespace {
 
-std::string token_line(const json::Value& id, const json::Value& range, const std::string& text) {
-  const auto begin = static_cast<std::size_t>(range.as_array()[0].to_int64().value_or(0));
-  const auto end = static_cast<std::size_t>(range.as_array()[1].to_int64().value_or(0));
-  std::string number = id.number();
-  number.resize(std::max<std::size_t>(number.size(), 8), ' ');
-  return number + " " + json::to_compact(text.substr(begin, end - begin)) + "\n";
+Error usage(std::string message) {
+  Error error;
+  error.code = ErrorCode::kInvalidArgument;
+  error.message = std::move(message);
+  return error;
 }
 
-std::string ids_line(const json::Array& ids) {
-  std::string line;
-  for (const json::Value& id : ids) line += (line.empty() ? "" : " ") + id.number();
-  return line + "\n";
+// A text and what became of it.
+struct Job {
+  std::string name;
+  std::string text;
+  std::optional<Result<json::Value>> reply;
+};
+
+void tokenize(const TokenizeArguments& arguments, const api::Service& service, Job& job) {
+  if (!job.name.empty()) {
+    auto content = read_input(job.name);
+    if (!content.ok()) {
+      job.reply = content.error();
+      return;
+    }
+    job.text = std::move(content).value();
+  }
+  const bool shows_ids_only = arguments.view.ids || arguments.view.count;
+  json::Object request{{"op", "tokenize"}, {"tokenizer", arguments.tokenizer}, {"text", job.text}};
+  request.set("offsets", !shows_ids_only);
+  request.set("parse_special", !arguments.no_special);
+  request.set("add_special", arguments.add_special);
+  job.reply = service.run(request, {.trace = !shows_ids_only && !arguments.view.json});
+}
+
+// Each thread takes the next file.
+void tokenize_all(const TokenizeArguments& arguments, const api::Service& service, std::vector<Job>& jobs) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < jobs.size(); i = next++) tokenize(arguments, service, jobs[i]);
+  };
+  const std::size_t wanted =
+      arguments.threads > 0 ? static_cast<std::size_t>(arguments.threads) : std::thread::hardware_concurrency();
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min(wanted, jobs.size()); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+}
+
+std::string counts(const std::vector<Job>& jobs) {
+  const auto count = [](const Job& job) { return job.reply->value().find("ids")->as_array().size(); };
+  if (jobs.size() == 1) return std::to_string(count(jobs[0])) + "\n";
+  std::string out;
+  std::size_t total = 0;
+  for (const Job& job : jobs) {
+    total += count(job);
+    out += std::to_string(count(job)) + " " + job.name + "\n";
+  }
+  return out + std::to_string(total) + " total\n";
+}
+
+std::string shown(const TokenizeArguments& arguments, const Job& job, bool is_one_of_many) {
+  const json::Value& reply = job.reply->value();
+  const TokenView& view = arguments.view;
+  if (view.json) {
+    json::Object out = reply.as_object();
+    if (is_one_of_many) out.set("file", job.name);
+    return json::to_compact(out) + "\n";
+  }
+  if (view.ids) return ids_line(reply);
+  const Paint paint = paint_for(view.color);
+  const std::string title = is_one_of_many ? paint("1", job.name) + "\n" : "";
+  if (view.offsets || !paint.is_on()) return title + token_table(reply, job.text, view.offsets, paint);
+  return title + painted_tokens(reply, job.text, paint) + paint("2", token_summary(reply, job.text)) + "\n";
 }
 
 }  // namespace
 
 int run_tokenize(const TokenizeArguments& arguments) {
-  std::string text = arguments.text;
-  if (!arguments.has_text) {
-    auto content = read_input(arguments.file.empty() ? "-" : arguments.file);
-    if (!content.ok()) return report(content.error());
-    text = std::move(content).value();
+  std::vector<Job> jobs;
+  if (arguments.has_text) jobs.push_back({"", arguments.text, std::nullopt});
+  for (const std::string& file : arguments.files) jobs.push_back({file, "", std::nullopt});
+  if (jobs.empty()) jobs.push_back({"-", "", std::nullopt});
+  if (arguments.view.html && jobs.size() > 1) {
+    (void)report(usage("--html shows one text; name one file"));
+    return kUsage;
   }
-  json::Object request{{"op", "tokenize"}, {"tokenizer", arguments.tokenizer}, {"text", text}, {"offsets", true}};
-  request.set("parse_special", !arguments.no_special);
-  request.set("add_special", arguments.add_special);
   const api::Service service(service_options());
-  auto reply = service.run(request);
-  if (!reply.ok()) return report(reply.error());
-  if (arguments.json) return print_json(reply.value());
-  const json::Array& ids = reply.value().find("ids")->as_array();
-  if (arguments.ids) return print(ids_line(ids)) ? kSuccess : kFailure;
-  const json::Array& offsets = reply.value().find("offsets")->as_array();
-  std::string table;
-  for (std::size_t i = 0; i < ids.size(); ++i) table += token_line(ids[i], offsets[i], text);
-  return print(table) ? kSuccess : kFailure;
+  tokenize_all(arguments, service, jobs);
+  for (const Job& job : jobs) {
+    if (!job.reply->ok()) return report(job.reply->error());
+  }
+  if (arguments.view.count) return print(counts(jobs)) ? kSuccess : kFailure;
+  if (arguments.view.html)
+    return put_page(api::token_page(jobs[0].reply->value(), jobs[0].text), arguments.view.html_file);
+  for (const Job& job : jobs) {
+    if (!print(shown(arguments, job, jobs.size() > 1))) return kFailure;
+  }
+  return kSuccess;
 }
 
 int run_detokenize(const DetokenizeArguments& arguments) {

@@ -46,6 +46,25 @@ void for_each_piece_run(const jinja::Rendered& rendered, std::size_t begin, cons
   }
 }
 
+// Per piece 1 if its bytes come from several messages, or from a message's data and from the template.
+std::vector<std::uint8_t> find_straddles(const jinja::Rendered& rendered, const std::vector<Piece>& pieces) {
+  const auto runs = rendered.text.runs();
+  std::vector<std::uint8_t> out(pieces.size());
+  std::size_t run = 0;
+  std::size_t run_begin = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    while (run < runs.size() && run_begin + runs[run].size <= pieces[i].begin) run_begin += runs[run++].size;
+    std::size_t end = run_begin;
+    for (std::size_t other = run; other < runs.size() && end < pieces[i].end; ++other) {
+      end += runs[other].size;
+      const bool same = owner(runs[other], rendered.origins) == owner(runs[run], rendered.origins) &&
+                        is_message_data(runs[other], rendered.origins) == is_message_data(runs[run], rendered.origins);
+      if (!same) out[i] = 1;
+    }
+  }
+  return out;
+}
+
 // What the generation prompt adds behind a plain user message.
 std::string generation_prompt_text(const TurnContext& context) {
   json::Object user;
@@ -175,6 +194,7 @@ Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::To
   Encoded out;
   out.text = rendered.text.bytes();
   out.message_indices = piece_owners(rendered, 0, pieces);
+  out.straddles = find_straddles(rendered, pieces);
   out.content_mask.resize(pieces.size());
   for_each_piece_run(rendered, 0, pieces, [&](std::size_t i, const text::Run& run) {
     out.content_mask[i] = is_message_data(run, rendered.origins) ? 1 : 0;
@@ -185,6 +205,7 @@ Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::To
     while (extent < sampled.size() && sampled[extent].end <= piece.begin) ++extent;
     out.ids.push_back(piece.id);
     out.begins.push_back(piece.begin);
+    out.ends.push_back(piece.end);
     out.sampled_mask.push_back(extent < sampled.size() && piece.begin >= sampled[extent].begin ? 1 : 0);
   }
   return out;

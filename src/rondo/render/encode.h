@@ -34,9 +34,11 @@ struct Encoded {
   std::string text;
   std::vector<tokenizer::TokenId> ids;
   std::vector<std::uint32_t> begins;          // first byte of each id in `text`
+  std::vector<std::uint32_t> ends;            // behind its last byte
   std::vector<std::int32_t> message_indices;  // the message an id belongs to, by its first byte; -1: nobody
   std::vector<std::uint8_t> content_mask;     // 1: the first byte is a message's own data
-  std::vector<std::uint8_t> sampled_mask;     // 1: the model would have written it as part of an assistant turn
+  std::vector<std::uint8_t> straddles;  // 1: its bytes are not all of the same message, or not all data or all template
+  std::vector<std::uint8_t> sampled_mask;  // 1: the model would have written it as part of an assistant turn
 };
 
 // Fails as tmpl::apply does.

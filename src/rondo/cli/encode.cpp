@@ -1,0 +1,51 @@
+#include <string>
+#include <utility>
+
+#include "api/token_page.h"
+#include "cli/commands.h"
+#include "cli/io.h"
+#include "cli/request.h"
+#include "cli/tokens.h"
+
+namespace rondo::cli {
+namespace {
+
+Result<json::Value> make_request(const EncodeArguments& arguments) {
+  json::Object request{{"op", "encode"}};
+  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  ConversationArguments conversation = arguments.conversation;
+  if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = std::string("-");
+  if (Status status = add_conversation(request, conversation); !status.ok()) return status.error();
+  request.set("content_specials", arguments.parse_content ? "parse" : "text");
+  return json::Value(std::move(request));
+}
+
+}  // namespace
+
+int run_encode(const EncodeArguments& arguments) {
+  EncodeArguments filled = arguments;
+  if (filled.model.tokenizer.empty()) filled.model.tokenizer = filled.model.model;
+  auto request = make_request(filled);
+  if (!request.ok()) return report(request.error());
+  const api::Service service(service_options());
+  auto reply = service.run(request.value(), {.trace = true});
+  if (!reply.ok()) return report(reply.error());
+  const TokenView& view = arguments.view;
+  const std::string text(reply.value().find_string("text").value_or(""));
+  if (view.html) return put_page(api::token_page(reply.value(), text), view.html_file);
+  if (view.json) return print_json(reply.value());
+  std::string out;
+  if (view.count) {
+    out = std::to_string(reply.value().find("ids")->as_array().size()) + "\n";
+  } else if (view.ids) {
+    out = ids_line(reply.value());
+  } else {
+    const Paint paint = paint_for(view.color);
+    const bool is_table = view.offsets || !paint.is_on();
+    out = is_table ? token_table(reply.value(), text, view.offsets, paint)
+                   : painted_tokens(reply.value(), text, paint) + paint("2", token_summary(reply.value(), text)) + "\n";
+  }
+  return print(out) ? kSuccess : kFailure;
+}
+
+}  // namespace rondo::cli

@@ -1,0 +1,188 @@
+#include "cli/tokens.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "api/token_page.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "cli/io.h"
+#include "json/print.h"
+
+namespace rondo::cli {
+namespace {
+
+// Backgrounds that text is readable on, in turn.
+constexpr std::array<std::string_view, 4> kTurns = {"30;48;5;153", "30;48;5;151", "30;48;5;223", "30;48;5;218"};
+constexpr std::string_view kSpecial = "1;97;48;5;60";
+constexpr std::array<std::string_view, 6> kRoleColours = {"36", "32", "33", "35", "34", "31"};
+
+struct Token {
+  std::string id;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::int64_t owner = -1;
+  bool is_special = false;
+  bool is_added = false;
+  bool is_data = false;
+  bool is_sampled = false;
+  bool straddles = false;
+};
+
+bool flag_at(const json::Value& reply, std::string_view column, std::size_t i) {
+  const json::Value* list = reply.find(column);
+  return list != nullptr && list->as_array()[i].to_int64().value_or(0) != 0;
+}
+
+Token token_at(const json::Value& reply, std::size_t i) {
+  Token token;
+  token.id = reply.find("ids")->as_array()[i].number();
+  const json::Array& range = reply.find("offsets")->as_array()[i].as_array();
+  token.begin = static_cast<std::size_t>(range[0].to_int64().value_or(0));
+  token.end = static_cast<std::size_t>(range[1].to_int64().value_or(0));
+  if (const json::Value* kinds = reply.find("kinds")) {
+    const json::Value& kind = kinds->as_array()[i];
+    token.is_special = kind.is_string() && kind.as_string() == "special";
+    token.is_added = kind.is_string();
+  }
+  if (const json::Value* owners = reply.find("message_indices"))
+    token.owner = owners->as_array()[i].to_int64().value_or(-1);
+  token.is_data = flag_at(reply, "content_mask", i);
+  token.is_sampled = flag_at(reply, "sampled_mask", i);
+  token.straddles = flag_at(reply, "straddles", i);
+  return token;
+}
+
+// Names and colours of owners.
+class Owners {
+ public:
+  explicit Owners(const json::Value& reply) {
+    const json::Value* roles = reply.find("roles");
+    if (roles == nullptr) return;
+    for (const json::Value& role : roles->as_array()) {
+      roles_.push_back(role.is_string() ? printable(role.as_string(), false) : "?");
+      colours_.try_emplace(roles_.back(), kRoleColours[colours_.size() % kRoleColours.size()]);
+    }
+  }
+  [[nodiscard]] std::string name(std::int64_t owner) const {
+    if (owner < 0 || static_cast<std::size_t>(owner) >= roles_.size()) return "-";
+    return std::to_string(owner) + " " + roles_[static_cast<std::size_t>(owner)];
+  }
+  [[nodiscard]] std::string colour(std::int64_t owner) const {
+    if (owner < 0 || static_cast<std::size_t>(owner) >= roles_.size()) return "";
+    return std::string(colours_.find(roles_[static_cast<std::size_t>(owner)])->second);
+  }
+
+ private:
+  std::vector<std::string> roles_;
+  std::map<std::string, std::string_view> colours_;
+};
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t length = utf8::length(text);
+  if (length < width) text.append(width - length, ' ');
+  return text;
+}
+
+// As one line can show it; each line feed also breaks the line.
+std::string shown(std::string_view bytes) {
+  std::string out;
+  for (const char c : printable(api::token_text(bytes), true)) {
+    if (c == '\n') out += "\u21B5";
+    out += c;
+  }
+  return out;
+}
+
+// A code for each line, because a background that runs over a line feed fills the rest of the line.
+std::string painted(const Paint& paint, std::string_view code, std::string_view text) {
+  std::string out;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    out += paint(code, text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string style(const Token& token, std::size_t i, const Owners& owners, bool has_owners) {
+  if (!has_owners) return std::string(token.is_added ? kSpecial : kTurns[i % kTurns.size()]);
+  // By owner; the template's own text is faint, what the model writes is bold, and every other token underlined.
+  std::string code = token.is_sampled ? "1" : token.is_data ? "22" : "2";
+  if (i % 2 == 1) code += ";4";
+  if (token.is_special) code += ";7";
+  const std::string colour = owners.colour(token.owner);
+  return colour.empty() ? code : code + ";" + colour;
+}
+
+}  // namespace
+
+std::string painted_tokens(const json::Value& reply, std::string_view text, const Paint& paint) {
+  const Owners owners(reply);
+  const bool has_owners = reply.find("message_indices") != nullptr;
+  std::string out;
+  const std::size_t count = reply.find("ids")->as_array().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Token token = token_at(reply, i);
+    out +=
+        painted(paint, style(token, i, owners, has_owners), shown(text.substr(token.begin, token.end - token.begin)));
+  }
+  if (!out.ends_with('\n')) out += '\n';
+  return out;
+}
+
+std::string token_table(const json::Value& reply, std::string_view text, bool offsets, const Paint& paint) {
+  const Owners owners(reply);
+  const bool has_owners = reply.find("message_indices") != nullptr;
+  std::string out;
+  const std::size_t count = reply.find("ids")->as_array().size();
+  std::size_t owner_width = 0;
+  for (std::size_t i = 0; has_owners && i < count; ++i) {
+    owner_width = std::max(owner_width, utf8::length(owners.name(token_at(reply, i).owner)));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Token token = token_at(reply, i);
+    out += padded(token.id, 8) + " ";
+    if (offsets) out += padded(std::to_string(token.begin) + "-" + std::to_string(token.end), 14) + " ";
+    if (has_owners) {
+      const std::string flags = std::string(token.is_data ? "data     " : "template ") +
+                                (token.is_sampled ? "sampled " : "        ") +
+                                (token.straddles ? "straddles " : "          ");
+      out += paint(owners.colour(token.owner), padded(owners.name(token.owner), owner_width)) + " " + flags;
+    }
+    const std::string piece = api::token_text(text.substr(token.begin, token.end - token.begin));
+    out += paint(token.is_special ? "1" : "", printable(json::to_compact(piece), false)) + "\n";
+  }
+  return out;
+}
+
+std::string token_summary(const json::Value& reply, std::string_view text) {
+  const std::size_t count = reply.find("ids")->as_array().size();
+  return std::to_string(count) + (count == 1 ? " token, " : " tokens, ") + std::to_string(text.size()) + " bytes";
+}
+
+std::string ids_line(const json::Value& reply) {
+  std::string line;
+  for (const json::Value& id : reply.find("ids")->as_array()) line += (line.empty() ? "" : " ") + id.number();
+  return line + "\n";
+}
+
+int put_page(const std::string& page, const std::string& file) {
+  const bool is_output = file.empty() || file == "-";
+  if (is_output && isatty(STDOUT_FILENO) != 0) {
+    Error error;
+    error.code = ErrorCode::kInvalidArgument;
+    error.message = "name a file for the page: --html FILE";
+    (void)report(error);
+    return kUsage;
+  }
+  if (is_output) return print(page) ? kSuccess : kFailure;
+  if (Status written = files::write(file, page); !written.ok()) return report(written.error());
+  return kSuccess;
+}
+
+}  // namespace rondo::cli
