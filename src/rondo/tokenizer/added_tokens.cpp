@@ -267,9 +267,9 @@ void AddedMatcher::find_all(const Aligned& aligned, const EncodeOptions& options
       if (stripped < range.end) stripped = strip_right(text, range.end);
       range.end = stripped;
     }
-    range.end = std::max(range.end, range.begin);
-    out[kept++] = {range, match.token};
     done = range.end;
+    // All of it was stripped before: the reference drops such a match.
+    if (range.begin < range.end) out[kept++] = {range, match.token};
   }
   out.resize(kept);
 }

@@ -142,6 +142,7 @@ TEST_CASE("added tokens: white space, words, and what stands in stripped white s
   CHECK(added_in(R"({"content": "[A]", "rstrip": true}, {"content": "[B]", "lstrip": true})", "x[A]   [B] b") ==
         "5[1,7)6[7,10)");
   CHECK(added_in(R"({"content": "\n", "rstrip": true})", "x\n\n\n b") == "5[1,5)5[2,5)5[3,5)");
+  CHECK(added_in(R"({"content": " <", "rstrip": true}, {"content": "\n", "lstrip": true})", "x <   \nx") == "5[1,7)");
   CHECK(added_in(R"({"content": "w", "single_word": true})", "w \u24B6w w\u00B2 _w w") == "5[0,1)5[7,8)5[14,15)");
 }
 
