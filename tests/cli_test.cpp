@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(Shell, "render in colours, and without them where there is no 
 }
 
 TEST_CASE_FIXTURE(Shell, "render --html writes one page") {
-  const std::string page = file("model/chat_template.jinja", "");
+  const std::string page = file("page.html", "");
   const Run written = run("render --model model -m '</script>' --html '" + page + "'");
   CHECK(written.status == 0);
   CHECK(written.out == "");
@@ -128,9 +128,9 @@ TEST_CASE_FIXTURE(Shell, "render --html writes one page") {
   CHECK(run("render --model model -m '</script>' --html").out == content);
   CHECK(run("render --model model -m '</script>' --html -").out == content);
   CHECK(run("render --html --model model -m '</script>'").out == content);
-  const Run nowhere = run("render --model model -m x --html /no/such/folder/model/chat_template.jinja");
+  const Run nowhere = run("render --model model -m x --html /no/such/folder/page.html");
   CHECK(nowhere.status == 1);
-  CHECK(nowhere.err.starts_with("rondo: /no/such/folder/model/chat_template.jinja: "));
+  CHECK(nowhere.err.starts_with("rondo: /no/such/folder/page.html: "));
   for (const char* others : {"--html - --json", "--html - --spans", "--html - --trace", "--spans --trace"}) {
     const Run both = run("render --model model -m x " + std::string(others));
     CHECK(both.status == 2);
