@@ -123,6 +123,13 @@ def _row(*cells):
     print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def report_threads(rondo, rounds):
+    """By the wall, so that it means something only where two processors have nothing else to do."""
+    ratios = [float(rondo.ask("threads", 1)[0]) / float(rondo.ask("threads", 2)[0]) for _ in range(rounds)]
+    print(f"\na batch of documents on two threads: {statistics.median(ratios):.2f} times as fast as on one (best round "
+          f"{max(ratios):.2f}); {os.cpu_count()} processors, {os.getloadavg()[0]:.1f} busy")
+
+
 def report(workers, paths, texts, folder, options):
     peers = [name for name in workers if name != "rondo"]
     print(f"\nrondo in MB/s; then how many times as fast it is as each peer; {PIECE_BYTES}-byte pieces are a call each\n")
@@ -147,6 +154,7 @@ def report(workers, paths, texts, folder, options):
             cells = [collected.get((is_pieces, peer)) for peer in peers]
             if any(cells):
                 _row(f"**{word}**", "", title, "", *(f"{function(cell):.2f}" if cell else "–" for cell in cells))
+    report_threads(workers["rondo"], options.rounds)
     allocations = workers["rondo"].ask("allocations")[0]
     print(f"\nblocks of memory that one warm pass over {texts['mixed'].name} takes: {allocations}")
     print("all ids are equal" if not remarks else "all other ids are equal", *("* " + text for text in remarks), sep="\n")

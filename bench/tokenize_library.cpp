@@ -2,6 +2,8 @@
 //
 // It makes functions of Python, as a module would, and is itself loaded through ctypes.PyDLL.  The few
 // functions of Python's stable interface are declared here and found in the process that loads this.
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -34,7 +36,7 @@ namespace {
 using rondo::tokenizer::TokenId;
 using rondo::tokenizer::Tokenizer;
 
-std::size_t allocations = 0;
+std::atomic<std::size_t> allocations = 0;  // a batch has threads
 
 struct Handle {
   std::shared_ptr<const Tokenizer> tokenizer;
@@ -55,7 +57,7 @@ PyObject* to_bytes(const std::vector<TokenId>& ids) {
 
 // Counts what this library allocates; only calls from this library come here.
 void* operator new(std::size_t size) {
-  ++allocations;
+  allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
@@ -103,4 +105,19 @@ RONDO_EXPORT PyObject* rondo_bench_encoder(void* handle) {
 // The same with offsets: (id, begin, end), twelve bytes for each token.
 RONDO_EXPORT PyObject* rondo_bench_encoder_offsets(void* handle) {
   return PyCFunction_NewEx(&encode_offsets_method, PyLong_FromVoidPtr(handle), nullptr);
+}
+
+// Encodes the text as documents of about `document_bytes` with so many threads; the number of ids.
+RONDO_EXPORT std::size_t rondo_bench_batch(void* handle, const char* text, std::size_t size, std::size_t document_bytes,
+                                           unsigned threads) {
+  std::vector<std::string_view> documents;
+  for (std::string_view rest(text, size); !rest.empty(); rest.remove_prefix(documents.back().size())) {
+    std::size_t end = std::min(rest.size(), document_bytes);
+    while (end < rest.size() && (static_cast<unsigned char>(rest[end]) & 0xC0U) == 0x80U) ++end;
+    documents.push_back(rest.substr(0, end));
+  }
+  std::size_t count = 0;
+  for (const auto& ids : static_cast<Handle*>(handle)->tokenizer->encode_batch(documents, {}, threads))
+    count += ids.size();
+  return count;
 }

@@ -11,6 +11,7 @@ Reads lines of fields separated by tabs and answers each with one line, `ok ...`
     pieces SECONDS       the text in pieces, a call each, warm; ok <median seconds of one round of at most 2000 pieces> <bytes>
     ids FILE             writes the ids of the text, four bytes each
     allocations          (rondo) how many blocks of memory a warm pass takes
+    threads COUNT        (rondo) the text as documents of 64 KB on so many threads, on all processors; ok <seconds by the wall>
 
 Times are processor time of the whole process, as others may be busy on the machine too, and a peer may have threads.
 """
@@ -32,6 +33,8 @@ class Rondo:
         self.library.rondo_bench_load.argtypes = [ctypes.c_char_p]
         self.library.rondo_bench_free.argtypes = [ctypes.c_void_p]
         self.library.rondo_bench_allocations.restype = ctypes.c_size_t
+        self.library.rondo_bench_batch.restype = ctypes.c_size_t
+        self.library.rondo_bench_batch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *[ctypes.c_size_t] * 2, ctypes.c_uint]
         self.handle = self.library.rondo_bench_load(str(path).encode())
         if not self.handle:
             raise RuntimeError("does not load it")
@@ -201,13 +204,29 @@ class Worker:
         return [self.tokenizer.library.rondo_bench_allocations() - before]
 
 
+    def threads(self, count):
+        data = self.text.encode()
+        own = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, ALL_PROCESSORS)
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            self.tokenizer.library.rondo_bench_batch(self.tokenizer.handle, data, len(data), 1 << 16, int(count))
+            times.append(time.perf_counter() - start)
+        os.sched_setaffinity(0, own)
+        return [min(times)]
+
+
+ALL_PROCESSORS = os.sched_getaffinity(0)
+
+
 def main():
     os.environ["RAYON_NUM_THREADS"] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     worker = Worker(KINDS[sys.argv[1]])
     commands = {"open": worker.open, "cold": worker.cold, "warm": worker.warm, "pieces": worker.in_pieces,
-                "ids": worker.ids, "allocations": worker.allocations}
+                "ids": worker.ids, "allocations": worker.allocations, "threads": worker.threads}
     for line in sys.stdin:
         name, *fields = line.rstrip("\n").split("\t")
         try:

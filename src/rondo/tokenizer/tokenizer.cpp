@@ -1,6 +1,9 @@
 #include "tokenizer/tokenizer.h"
 
 #include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "tokenizer/encoding.h"
@@ -114,6 +117,27 @@ std::vector<TokenId> Tokenizer::encode_ids(std::string_view text, const EncodeOp
     encode_to(*state_, text, options, *bench, out);
   }
   if (options.add_special) out.insert(out.end(), state_->suffix.begin(), state_->suffix.end());
+  return out;
+}
+
+std::vector<std::vector<TokenId>> Tokenizer::encode_batch(std::span<const std::string_view> texts,
+                                                          const EncodeOptions& options, unsigned threads) const {
+  std::vector<std::vector<TokenId>> out(texts.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < texts.size(); i = next++) out[i] = encode_ids(texts[i], options);
+  };
+  const std::size_t wanted =
+      std::min<std::size_t>(threads == 0 ? std::thread::hardware_concurrency() : threads, texts.size());
+  std::vector<std::jthread> others;  // joined when they go
+  others.reserve(wanted);
+  try {
+    for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system gives no more threads; those there are take the rest.
+  }
+  work();
+  others.clear();
   return out;
 }
 

@@ -82,6 +82,12 @@ class Tokenizer {
   [[nodiscard]] std::vector<Piece> encode(std::string_view text, const EncodeOptions& options) const;
   [[nodiscard]] std::vector<TokenId> encode_ids(std::string_view text, const EncodeOptions& options) const;
 
+  // encode_ids() of each text, in their order; the threads take them one by one.  At most `threads` work, the caller's own
+  // among them; 0: as many as the machine has cores.  Where no more threads can be had, fewer do the work.
+  // `options.allowed` would hold for all texts alike.
+  [[nodiscard]] std::vector<std::vector<TokenId>> encode_batch(std::span<const std::string_view> texts,
+                                                               const EncodeOptions& options, unsigned threads) const;
+
   // Fails with kTokenizer when an id is out of range.  No clean-up of spaces.
   [[nodiscard]] Result<std::string> decode(std::span<const TokenId> ids, const DecodeOptions& options) const;
 

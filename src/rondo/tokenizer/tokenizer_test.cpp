@@ -70,6 +70,20 @@ TEST_CASE("decoding, whole and streamed") {
   CHECK_FALSE(tokenizer->is_special(11));
 }
 
+TEST_CASE("a batch is its texts one by one, with any number of threads") {
+  const auto tokenizer = make(kSmall);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 300; ++i) texts.push_back(std::string(i % 7, 'a') + (i % 3 == 0 ? "<s>" : " ab"));
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  const EncodeOptions options{.add_special = true};
+  for (const unsigned threads : {0U, 1U, 2U, 5U}) {
+    const auto batch = tokenizer->encode_batch(views, options, threads);
+    REQUIRE(batch.size() == texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) CHECK(batch[i] == tokenizer->encode_ids(texts[i], options));
+  }
+  CHECK(tokenizer->encode_batch({}, {}, 0).empty());
+}
+
 TEST_CASE("invalid UTF-8 is taken as U+FFFD") {
   const auto tokenizer = make(kSmall);
   CHECK(show(tokenizer->encode("a\xFF"
