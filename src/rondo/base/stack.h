@@ -1,4 +1,4 @@
-// A stack of small values, for the innermost loops: pushing is a comparison and a store.
+// Lists for the innermost loops, where appending is a comparison and a store.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,19 @@
 #include <vector>
 
 namespace rondo {
+
+template <typename T>
+[[gnu::noinline]] void make_room(std::vector<T>& list) {
+  constexpr std::size_t kLeast = 16;
+  list.reserve(std::max(list.size() * 2, kLeast));
+}
+// Appends `value`; what makes room stands apart, so that the caller needs no registers for it.
+template <typename T>
+[[gnu::always_inline]] inline void append_to(std::vector<T>& list, const T& value) {
+  if (list.size() == list.capacity()) make_room(list);
+  if (list.size() == list.capacity()) __builtin_unreachable();
+  list.push_back(value);
+}
 
 template <typename T>
 class Stack {
@@ -41,22 +54,16 @@ class Stack {
   }
 
   void push(const T& value) {
-    if (top_ == end_) grow(size() * 2);
+    if (top_ == end_) grow();
     *top_++ = value;
-  }
-  [[nodiscard]] T& operator[](std::size_t i) { return memory_[i]; }
-  [[nodiscard]] const T& operator[](std::size_t i) const { return memory_[i]; }
-  [[nodiscard]] std::vector<T> to_vector() const { return std::vector<T>(memory_.get(), memory_.get() + size()); }
-  void reserve(std::size_t room) {
-    if (room > static_cast<std::size_t>(end_ - memory_.get())) grow(room);
   }
 
  private:
   // Apart, so that pushing needs no registers for it.
-  [[gnu::noinline]] void grow(std::size_t wanted) {
+  [[gnu::noinline]] void grow() {
     constexpr std::size_t kLeast = 32;
     const std::size_t used = size();
-    const std::size_t room = std::max(wanted, kLeast);
+    const std::size_t room = std::max(used * 2, kLeast);
     auto memory = std::make_unique_for_overwrite<T[]>(room);
     std::copy_n(memory_.get(), used, memory.get());
     memory_ = std::move(memory);

@@ -17,8 +17,8 @@ void Control::log(bool outcome, std::uint32_t node, std::uint8_t flag) {
   }
   if (current != nullptr && !outcome && generation_prompt && (flag & kTestNegated) != 0)
     current->generation_prompt = true;
-  decisions_.push({runtime_.place->line, runtime_.place->column, node, runtime_.context,
-                   static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), outcome});
+  append_to(decisions_, {runtime_.place->line, runtime_.place->column, node, runtime_.context,
+                         static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), outcome});
 }
 
 void Control::note_message(If& current, text::PathId path) const {

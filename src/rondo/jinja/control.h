@@ -92,7 +92,7 @@ class Control {
     saved_.shrink(marks.saved);
   }
 
-  [[nodiscard]] Stack<Decision>& decisions() { return decisions_; }
+  [[nodiscard]] std::vector<Decision>& decisions() { return decisions_; }
 
  private:
   struct If {
@@ -117,7 +117,7 @@ class Control {
   bool read_generation_prompt_ = false;  // by the last condition
   Stack<If> ifs_;
   Stack<text::ContextId> saved_;
-  Stack<Decision> decisions_;
+  std::vector<Decision> decisions_;
 };
 
 }  // namespace rondo::jinja

@@ -104,14 +104,14 @@ class Runtime {
   }
   [[nodiscard]] bool is_reading() const { return !readers_.empty(); }
   // All that was read so far, in order.
-  Stack<text::PathId> reads;
+  std::vector<text::PathId> reads;
   // REQUIRES: is_reading().
   void add_read(text::PathId path) {
     // The same value is mostly read again soon, if at all.
     const std::size_t count = reads.size() - readers_.back();
     if (count > 0 && reads.back() == path) return;
     if (count > 1 && reads[reads.size() - 2] == path) return;
-    reads.push(path);
+    append_to(reads, path);
   }
   // Notes a read of the value: its path, or for a string without one the paths of its runs.
   void note(const Value& value) {

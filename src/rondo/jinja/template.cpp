@@ -119,8 +119,8 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
     state_->last_sizes.prepare(vm, *runtime);
     vm.render();
     rendered.text = vm.take_output();
-    rendered.decisions = vm.decisions().to_vector();
-    rendered.reads = runtime->reads.to_vector();
+    rendered.decisions = std::move(vm.decisions());
+    rendered.reads = std::move(runtime->reads);
     rendered.generation_blocks = std::move(vm.generation_blocks());
     rendered.strips = std::move(runtime->strips);
     rendered.probes = std::move(runtime->probes);

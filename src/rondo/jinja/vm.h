@@ -34,7 +34,7 @@ class Vm {
 
   [[nodiscard]] text::Text& output() { return *outputs_.front(); }
   [[nodiscard]] text::Text take_output() { return std::move(*outputs_.front()); }
-  [[nodiscard]] Stack<Decision>& decisions() { return control_.decisions(); }
+  [[nodiscard]] std::vector<Decision>& decisions() { return control_.decisions(); }
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>>& generation_blocks() { return generation_blocks_; }
 
   // For macros and loops, which are called as values.

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stack.h"
 #include "text/origins.h"
 
 namespace rondo::text {
@@ -127,19 +128,13 @@ class Text {
     if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
     return last.kind == RunKind::kSerialiser;
   }
-  void push_run(const Run& run) {
-    if (runs_.size() == runs_.capacity()) grow_runs();
-    if (runs_.size() == runs_.capacity()) __builtin_unreachable();  // keeps the slow way of push_back out of here
-    runs_.push_back(run);
-  }
-  [[gnu::noinline]] void grow_runs() { runs_.reserve(runs_.size() * 2 + 16); }
   void append_run(const Run& run) {
     if (run.size == 0) return;
     if (!runs_.empty() && continues(runs_.back(), run)) {
       runs_.back().size += run.size;
       runs_.back().source_size += run.source_size;
     } else {
-      push_run(run);
+      append_to(runs_, run);
     }
   }
   // The same with that size in the place of run.size.
@@ -150,7 +145,7 @@ class Text {
       runs_.back().size += size;
       runs_.back().source_size += source_size;
     } else {
-      push_run(run);
+      append_to(runs_, run);
       runs_.back().size = size;
       runs_.back().source_size = source_size;
     }
