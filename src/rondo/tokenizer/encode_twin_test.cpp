@@ -57,9 +57,11 @@ class Twin {
     json::Array merges;
     for (const auto& [left, right] : spelled_)
       merges.push_back(json::Array{byte_level::to_text(left), byte_level::to_text(right)});
-    json::Array added;
-    for (const auto& [content, id] : added_)
-      added.push_back(json::Object{{"id", id}, {"content", content}, {"special", true}, {"normalized", false}});
+    json::Array added;  // their ids are counted in the order of the file
+    for (const std::string& content : kAdded) {
+      added.push_back(
+          json::Object{{"id", added_.at(content)}, {"content", content}, {"special", true}, {"normalized", false}});
+    }
     const json::Object split{
         {"type", "Split"}, {"pattern", json::Object{{"Regex", pattern_}}}, {"behavior", "Isolated"}, {"invert", false}};
     const json::Object bytes{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
