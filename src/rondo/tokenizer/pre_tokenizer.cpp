@@ -122,10 +122,11 @@ void run(const PreTokenizer::SplitRegex& step, Pieces& pieces) {
   std::string shadow;
   const bool substituted = unicode::substitute_newer(pieces.text.text(), shadow);
   const std::string_view subject = substituted ? std::string_view(shadow) : pieces.text.text();
+  Effort effort(subject.size());
   std::vector<Range> matches;
   split_all(pieces, [&](Range range, std::vector<Range>& out) {
     matches.clear();
-    step.regex.find_all(subject, range, matches);
+    step.regex.find_all(subject, range, matches, effort);
     cut(range, matches, step.behavior, step.invert, out);
   });
 }

@@ -15,6 +15,9 @@ namespace {
 // A match that needs more than this is given up; the text it was looked for in is then one piece.
 constexpr std::size_t kJitStackBytes = std::size_t{8} << 20U;
 constexpr std::uint32_t kHeapKilobytes = 256 * 1024;
+// A match may take so many steps without being charged for them, and so many at most; 10 million take some 50 ms.
+constexpr std::uint32_t kFreeSteps = 10'000;
+constexpr std::uint32_t kMostSteps = 10'000'000;
 
 struct FreeCode {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
@@ -99,21 +102,45 @@ Result<Regex> Regex::compile(std::string_view pattern, Dialect dialect) {
   return Regex(std::move(state));
 }
 
-void Regex::find_all(std::string_view text, Range piece, std::vector<Range>& matches) const {
+struct Regex::Subject {
+  PCRE2_SPTR bytes;
+  PCRE2_SIZE size;
+  PCRE2_SIZE from;  // where the match is looked for
+};
+
+// As pcre2_match().  Tries with few steps, then with ten times as many while the effort lasts, because the library does not
+// tell how many it took.
+int Regex::match(const Subject& subject, Effort& effort) const {
   Workspace& work = workspace();
+  const pcre2_code* code = state_->code.get();
+  for (std::uint32_t steps = kFreeSteps;; steps *= 10) {
+    pcre2_set_match_limit(work.context.get(), steps);
+    int rc = state_->jit ? pcre2_jit_match(code, subject.bytes, subject.size, subject.from, 0, work.data.get(),
+                                           work.context.get())
+                         : PCRE2_ERROR_JIT_STACKLIMIT;
+    if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
+      rc = pcre2_match(code, subject.bytes, subject.size, subject.from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
+                       work.data.get(), work.context.get());
+    }
+    const std::uint64_t more = std::uint64_t{steps} * 10;
+    if (rc != PCRE2_ERROR_MATCHLIMIT || more > kMostSteps || more > effort.left_) return rc;
+    effort.left_ -= more;
+  }
+}
+
+void Regex::find_all(std::string_view text, Range piece, std::vector<Range>& matches) const {
+  Effort effort(piece.end - piece.begin);
+  find_all(text, piece, matches, effort);
+}
+
+void Regex::find_all(std::string_view text, Range piece, std::vector<Range>& matches, Effort& effort) const {
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data()) + piece.begin;
   const PCRE2_SIZE size = piece.end - piece.begin;
-  const PCRE2_SIZE* found = pcre2_get_ovector_pointer(work.data.get());
+  const PCRE2_SIZE* found = pcre2_get_ovector_pointer(workspace().data.get());
   PCRE2_SIZE at = 0;
   PCRE2_SIZE last_end = PCRE2_UNSET;
   while (at <= size) {
-    int rc = state_->jit
-                 ? pcre2_jit_match(state_->code.get(), subject, size, at, 0, work.data.get(), work.context.get())
-                 : PCRE2_ERROR_JIT_STACKLIMIT;
-    if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
-      rc = pcre2_match(state_->code.get(), subject, size, at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, work.data.get(),
-                       work.context.get());
-    }
+    const int rc = match({subject, size, at}, effort);
     if (rc == PCRE2_ERROR_NOMATCH) return;
     if (rc < 0) {
       // A limit was met: the rest is one piece, so that nothing is lost.

@@ -1,6 +1,8 @@
 // Regular expressions as tokenizer files write them, matched with Unicode 16 classes.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +13,19 @@
 #include "tokenizer/regex_dialect.h"
 
 namespace rondo::tokenizer {
+
+// Steps of backtracking that are left for one text.  Nested quantifiers can take exponentially many; honest expressions take
+// a few for each byte.
+class Effort {
+ public:
+  explicit Effort(std::size_t text_bytes) : left_(kFree + kPerByte * text_bytes) {}
+
+ private:
+  friend class Regex;
+  static constexpr std::uint64_t kFree = 12'000'000;
+  static constexpr std::uint64_t kPerByte = 500;
+  std::uint64_t left_;
+};
 
 // Immutable; find_all may be called from many threads at once.
 class Regex {
@@ -24,10 +39,17 @@ class Regex {
   // Appends the successive matches in text[piece], with offsets of `text`.  Nothing outside the piece is seen, not even by
   // look-around.  An empty match is reported unless it directly follows the last match.  REQUIRES: `text` is what
   // classes::substitute_newer makes of valid UTF-8.
+  //
+  // An expression that takes too many steps somewhere is given up there: the rest of the piece is reported as one match, so
+  // that nothing is lost.  `effort` is what all pieces of a text may take together.
+  void find_all(std::string_view text, Range piece, std::vector<Range>& matches, Effort& effort) const;
+  // With an effort of its own.
   void find_all(std::string_view text, Range piece, std::vector<Range>& matches) const;
 
  private:
   struct State;
+  struct Subject;
+  [[nodiscard]] int match(const Subject& subject, Effort& effort) const;
   explicit Regex(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

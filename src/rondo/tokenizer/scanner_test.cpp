@@ -112,4 +112,51 @@ TEST_CASE("regex: dialect and limits") {
   CHECK(find("(a|aa)+[bc]", nasty) == "[" + nasty + "]");
 }
 
+TEST_CASE("regex: nested quantifiers end, and lose nothing") {
+  const char* const kNested[] = {"(a+)+[bc]",
+                                 "(a*)*[bc]",
+                                 "(a|a)*[bc]",
+                                 "(a|aa)+[bc]",
+                                 "(a+a+)+[bc]",
+                                 "(?:a?){30}(?:a+)*[bc]",
+                                 "(.*)(.*)(.*)(.*)[bc]",
+                                 "(?=(a+)+[bc])a",
+                                 "^(([a-z])+.)+[A-Z]([a-z])+$",
+                                 "((a+)+)+[bc]"};
+  for (const char* pattern : kNested) {
+    CAPTURE(pattern);
+    const Result<Regex> regex = Regex::compile(pattern);
+    REQUIRE(regex.ok());
+    for (const std::size_t size : {40U, 3000U, 100000U}) {
+      const std::string text(size, 'a');
+      std::vector<Range> found;
+      regex.value().find_all(text, {0, static_cast<std::uint32_t>(size)}, found);
+      // Given up at once, or seen to match nowhere.
+      for (const Range range : found) CHECK(range == Range{0, static_cast<std::uint32_t>(size)});
+    }
+  }
+}
+
+TEST_CASE("regex: many pieces share one effort") {
+  const Result<Regex> regex = Regex::compile("(a|aa)+[bc]|d");
+  REQUIRE(regex.ok());
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += std::string(45, 'a') + "d";
+  Effort effort(text.size());
+  std::vector<Range> found;
+  for (std::uint32_t at = 0; at < text.size(); at += 46) regex.value().find_all(text, {at, at + 46}, found, effort);
+  std::vector<Range> expected;
+  for (std::uint32_t at = 0; at < text.size(); at += 46) expected.push_back({at, at + 46});
+  CHECK(found == expected);
+}
+
+TEST_CASE("regex: a long text between two matches is no reason to give up") {
+  const Result<Regex> regex = Regex::compile("b+(?!c)|\\s+(?!\\S)");
+  REQUIRE(regex.ok());
+  const std::string text = "b" + std::string(300000, 'a') + "bb" + std::string(300000, ' ') + "bbc";
+  std::vector<Range> found;
+  regex.value().find_all(text, {0, static_cast<std::uint32_t>(text.size())}, found);
+  CHECK(found == std::vector<Range>{{0, 1}, {300001, 300003}, {300003, 600002}, {600003, 600004}});
+}
+
 }  // namespace rondo::tokenizer
