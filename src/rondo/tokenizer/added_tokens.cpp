@@ -1,6 +1,7 @@
 #include "tokenizer/added_tokens.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/utf8.h"
 #include "unicode/classes.h"
@@ -179,8 +180,31 @@ std::uint32_t AddedMatcher::child(std::uint32_t node, unsigned char byte) const 
   return found != last && *found == byte ? static_cast<std::uint32_t>(found - labels_.begin()) : 0;
 }
 
+// Whether the last bytes of text[begin, end) could be those of a token.
+inline bool AddedMatcher::can_end(std::string_view text, std::size_t begin, std::size_t end) const {
+  const auto last = static_cast<unsigned char>(text[end - 1]);
+  const std::uint32_t root = roots_[last];
+  if (root == 0) return false;
+  if (end - begin < 2) return nodes_[root].found != 0;
+  const unsigned bit = static_cast<unsigned char>(text[end - 2]) * 256U + last;
+  return (pairs_[bit / 64] >> (bit % 64) & 1U) != 0;
+}
+
 // Behind the last byte of text[begin, end) that could be the last of a token; `begin` if there is none.
 std::size_t AddedMatcher::skip(std::string_view text, std::size_t begin, std::size_t end) const {
+#ifdef __GLIBC__
+  // Most vocabularies have tokens that all end in the same byte, for which the library looks fastest.
+  if (is_rare_ && rare_[1] == rare_[0]) {
+    while (end > begin) {
+      const void* found = memrchr(text.data() + begin, rare_[0], end - begin);
+      if (found == nullptr) return begin;
+      end = static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1;
+      if (can_end(text, begin, end)) return end;
+      --end;
+    }
+    return begin;
+  }
+#endif
   while (end > begin) {
     while (is_rare_ && end - begin >= kBlock) {
       const char* block = text.data() + end - kBlock;
@@ -195,15 +219,7 @@ std::size_t AddedMatcher::skip(std::string_view text, std::size_t begin, std::si
     }
     const std::size_t stop = end - begin > kBlock ? end - kBlock : begin;
     for (; end > stop; --end) {
-      const auto last = static_cast<unsigned char>(text[end - 1]);
-      const std::uint32_t root = roots_[last];
-      if (root == 0) continue;
-      if (end - begin < 2) {
-        if (nodes_[root].found != 0) return end;
-        continue;
-      }
-      const unsigned bit = static_cast<unsigned char>(text[end - 2]) * 256U + last;
-      if ((pairs_[bit / 64] >> (bit % 64) & 1U) != 0) return end;
+      if (can_end(text, begin, end)) return end;
     }
   }
   return begin;
