@@ -45,7 +45,15 @@ void AlignedBuilder::lead(bool leads, std::size_t bytes) {
   if (leading_) to_.lead_ += static_cast<std::uint32_t>(bytes);
 }
 
+void AlignedBuilder::lead_after_drop(std::size_t bytes) {
+  if (bytes == 0) return;
+  lead(from_.leads(0), bytes);
+  leading_ = false;
+  dropped_ = false;
+}
+
 void AlignedBuilder::copy(Range range) {
+  if (dropped_ && range.begin < range.end) lead_after_drop(utf8::decode(from_.text(), range.begin).size);
   for (std::uint32_t at = range.begin; leading_ && at < range.end; ++at) lead(from_.leads(at), 1);
   to_.owned_.append(from_.text().substr(range.begin, range.end - range.begin));
   if (from_.changed_) {
@@ -58,7 +66,11 @@ void AlignedBuilder::copy(Range range) {
 }
 
 void AlignedBuilder::put(std::string_view bytes, Range range) {
-  lead(range.begin < from_.text().size() && from_.leads(range.begin), bytes.size());
+  if (dropped_) {
+    lead_after_drop(bytes.size());
+  } else {
+    lead(range.begin < from_.text().size() && from_.leads(range.begin), bytes.size());
+  }
   put_origin(bytes, range);
 }
 

@@ -53,16 +53,21 @@ class AlignedBuilder {
   void put(std::string_view bytes, Range range);
   // The same, for what the reference says was made from the last character of the range.
   void put_for_last(std::string_view bytes, Range range);
+  // Nothing for what the old text begins with, in such a way that the reference takes the next character for the first.
+  // REQUIRES: size() == 0.
+  void drop_front() { dropped_ = true; }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(to_.owned_.size()); }
   [[nodiscard]] Aligned finish();
 
  private:
   void put_origin(std::string_view bytes, Range range);
   void lead(bool leads, std::size_t bytes);
+  void lead_after_drop(std::size_t bytes);
 
   const Aligned& from_;
   Aligned to_;
-  bool leading_ = true;  // all bytes so far lead
+  bool leading_ = true;   // all bytes so far lead
+  bool dropped_ = false;  // the next bytes are taken for the first
 };
 
 }  // namespace rondo::tokenizer

@@ -215,6 +215,7 @@ Aligned run(const Normalizer::MapCharacters& step, Aligned text) {
     if (!match) return false;
     if (!out) out.emplace(text);
     out->copy({kept, range.begin});
+    if (out->size() == 0 && match->replacement.empty()) out->drop_front();
     out->put(match->replacement, range);
     kept = range.end;
     return true;

@@ -143,6 +143,24 @@ TEST_CASE("normalizers and pre-tokenizers, seen through single characters") {
   CHECK(show(with(meta)->encode("a a", {})) == "9[0,1)9[1,3)");
 }
 
+TEST_CASE("what stands behind a front that a character map drops is the first of the text") {
+  // In base64, a double array of one key, U+00AD, which becomes nothing.
+  std::string map(1372, 'A');
+  for (const auto& [at, text] :
+       {std::pair<std::size_t, std::string>{2, "Q"}, std::pair<std::size_t, std::string>{7, "E"},
+        std::pair<std::size_t, std::string>{25, "I"}, std::pair<std::size_t, std::string>{938, "CtsQI"},
+        std::pair<std::size_t, std::string>{1045, "MIEAw"}}) {
+    map.replace(at, text.size(), text);
+  }
+  const auto tokenizer = make(R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": ")" + map + R"("},
+      "pre_tokenizer": {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first"},
+      "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "_": 2, "_a": 3, "_b": 4}, "merges": ["_ a", "_ b"]}})");
+  CHECK(tokenizer->encode_ids("\u00ADa", {}) == std::vector<TokenId>{3});
+  CHECK(tokenizer->encode_ids("\u00AD\u00ADa b", {}) == std::vector<TokenId>{3, 4});
+  CHECK(tokenizer->encode_ids("a\u00ADa", {}) == std::vector<TokenId>{3, 0});
+  CHECK(tokenizer->encode_ids("\u00AD", {}).empty());
+}
+
 TEST_CASE("a damaged file says where") {
   model::TokenizerSource source;
   source.tokenizer_json = std::make_shared<const std::string>("{\n \"model\": {\"vocab\": {\"a\": 0,}}}");
