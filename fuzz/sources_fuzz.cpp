@@ -1,5 +1,5 @@
 // Vocabularies of other kinds than tokenizer.json: any bytes in the place of a rank file, a SentencePiece model, a tekken.json,
-// a GGUF file or the Python code beside a rank file load or give an Error; what loads encodes any text, with offsets that
+// a GGUF file, a vocabulary without rules or the Python code beside a rank file load or give an Error; what loads encodes any text, with offsets that
 // follow each other, and decodes what it encoded.
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +73,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto value = rondo::json::parse(bytes);
     if (!value.ok()) return 0;
     source.tekken_json = shared(std::move(value).value());
+  } else if (data[0] == 'j' || data[0] == 'w') {
+    // A configuration, vocab.json or vocab.txt, merges.txt, lines of U+0001 between them.
+    const std::string_view kGap = "\n\x01\n";
+    const std::size_t vocabulary = bytes.find(kGap);
+    if (vocabulary == std::string_view::npos) return 0;
+    auto config = rondo::json::parse(bytes.substr(0, vocabulary));
+    if (!config.ok()) return 0;
+    source.tokenizer_config = shared(std::move(config).value());
+    source.special_tokens = source.tokenizer_config;
+    source.added_tokens = source.tokenizer_config;
+    const std::string_view rest = bytes.substr(vocabulary + kGap.size());
+    const std::size_t merges = rest.find(kGap);
+    model::VocabularyFiles files;
+    (data[0] == 'j' ? files.tokens : files.words) = std::string(rest.substr(0, merges));
+    if (merges != std::string_view::npos) files.merges = rest.substr(merges + kGap.size());
+    source.vocabulary = shared(std::move(files));
   } else if (data[0] == 'c') {
     // A pattern, from code or as it is, splits a vocabulary of all bytes.
     model::RankFile ranks;

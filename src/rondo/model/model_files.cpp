@@ -17,6 +17,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kDefaultName = "default";
 constexpr std::size_t kCodeBytes = std::size_t{1} << 20U;  // of a Python file; real ones have some 20 KB
 
+constexpr const char* kTokens = "vocab.json";
+constexpr const char* kMerges = "merges.txt";
+constexpr const char* kWords = "vocab.txt";
+
 struct Wanted {
   bool tokenizer = true;
   bool templates = true;
@@ -247,6 +251,39 @@ Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFi
   return Done{};
 }
 
+// vocab.json with merges.txt, vocab.txt, or all three: which of them count is known by the class.
+Status take_vocabulary_files(const std::string& path, const SharedJson& config, ModelFiles& found) {
+  const std::string folder = fs::path(path).parent_path().string();
+  VocabularyFiles vocabulary;
+  const auto take = [&folder](const char* name, auto& to) -> Status {
+    Result<std::string> text = files::read(files::join(folder, name));
+    if (!text.ok()) return text.error();
+    to = std::move(text).value();
+    return Done{};
+  };
+  if (files::exists(files::join(folder, kMerges))) {
+    if (Status status = take(kTokens, vocabulary.tokens); !status.ok()) return status;
+    if (Status status = take(kMerges, vocabulary.merges); !status.ok()) return status;
+  }
+  if (files::exists(files::join(folder, kWords))) {
+    if (Status status = take(kWords, vocabulary.words); !status.ok()) return status;
+  }
+  TokenizerSource source;
+  source.path = path;
+  source.vocabulary = std::make_shared<const VocabularyFiles>(std::move(vocabulary));
+  if (Status status = take_companions(folder, config, source); !status.ok()) return status;
+  found.tokenizer = std::move(source);
+  return Done{};
+}
+
+// The first of the vocabulary files of a folder, or "".
+std::string find_vocabulary(const std::string& folder) {
+  const std::string tokens = files::join(folder, kTokens);
+  if (files::exists(tokens) && files::exists(files::join(folder, kMerges))) return tokens;
+  const std::string words = files::join(folder, kWords);
+  return files::exists(words) ? words : "";
+}
+
 // The tokenizer file of a folder, or "": the one that transformers takes where there are several.
 std::string find_tokenizer(const std::string& folder) {
   for (const char* name : {"tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model"}) {
@@ -317,9 +354,12 @@ Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
   if (!special.ok()) return special.error();
   if (special.value() != nullptr) take_special_tokens(*special.value(), found);
   const std::string tokenizer_path = find_tokenizer(folder);
-  const bool has_tokenizer = !tokenizer_path.empty();
+  const std::string vocabulary_path = tokenizer_path.empty() ? find_vocabulary(folder) : "";
+  const bool has_tokenizer = !tokenizer_path.empty() || !vocabulary_path.empty();
   if (has_tokenizer && wanted.tokenizer) {
-    if (Status status = take_tokenizer(tokenizer_path, config.value(), found); !status.ok()) return status.error();
+    const Status status = vocabulary_path.empty() ? take_tokenizer(tokenizer_path, config.value(), found)
+                                                  : take_vocabulary_files(vocabulary_path, config.value(), found);
+    if (!status.ok()) return status.error();
   }
   if (wanted.templates) {
     if (Status status = take_templates(folder, config.value(), found); !status.ok()) return status.error();

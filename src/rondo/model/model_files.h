@@ -1,7 +1,7 @@
 // Reads what a model brings: its tokenizer description, its chat template and a few facts.  No behaviour.
 //
 // Accepted: a folder in Hugging Face style (tokenizer.json, tokenizer_config.json, chat_template.jinja or .json,
-// generation_config.json), a .gguf file, a tokenizer.json, a tekken.json, a SentencePiece model, a rank file (.tiktoken), a
+// generation_config.json; older ones with vocab.json and merges.txt, or vocab.txt), a .gguf file, a tokenizer.json, a tekken.json, a SentencePiece model, a rank file (.tiktoken), a
 // .jinja or .txt template, a tokenizer_config.json.
 #pragma once
 
@@ -21,7 +21,14 @@
 
 namespace rondo::model {
 
-// Where a tokenizer comes from; exactly one of the first five pointers is set.  What stands beside the file may add to it.
+// Files that are a vocabulary and nothing more; how text is split depends on the class that the folder names.
+struct VocabularyFiles {
+  std::optional<std::string> tokens;  // the text of vocab.json: token to id
+  std::string merges;                 // of merges.txt beside it
+  std::optional<std::string> words;   // of vocab.txt: a token per line
+};
+
+// Where a tokenizer comes from; exactly one of the first six pointers is set.  What stands beside the file may add to it.
 struct TokenizerSource {
   std::string path;                                         // for messages
   std::shared_ptr<const std::string> tokenizer_json;        // the text of a tokenizer.json
@@ -29,6 +36,7 @@ struct TokenizerSource {
   std::shared_ptr<const json::Value> tekken_json;           // the parsed tekken.json
   std::shared_ptr<const SentencePieceFile> sentence_piece;  // a SentencePiece model
   std::shared_ptr<const RankFile> ranks;                    // a rank file
+  std::shared_ptr<const VocabularyFiles> vocabulary;        // a folder with no more than that
   TokenizerCode code;                                       // beside a rank file
   std::shared_ptr<const json::Value> tokenizer_config;      // tokenizer_config.json, if there is one
   std::shared_ptr<const json::Value> special_tokens;        // special_tokens_map.json, likewise

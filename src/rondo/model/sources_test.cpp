@@ -142,6 +142,15 @@ TEST_CASE("tokenizer code: the pattern is read where it is assigned") {
 
 TEST_CASE("a folder gives the tokenizer that transformers would take, and what stands beside it") {
   const Folder folder;
+  folder.put("vocab.json", "{}");
+  CHECK_FALSE(load_tokenizer_source(folder.path.string()).ok());
+  folder.put("vocab.txt", "a\n");
+  CHECK_FALSE(load_tokenizer_source(folder.path.string()).value().vocabulary->tokens);
+  folder.put("merges.txt", "a b\n");
+  const auto vocabulary = load_tokenizer_source(folder.path.string()).value().vocabulary;
+  CHECK(vocabulary->tokens == "{}");
+  CHECK(vocabulary->merges == "a b\n");
+  CHECK(vocabulary->words == "a\n");
   folder.put("x.tiktoken", "YQ== 0\n");
   folder.put("tokenization_x.py", "pat_str = r'\\w'\n");
   folder.put("added_tokens.json", "{\"<x>\": 1}");

@@ -347,4 +347,70 @@ TEST_CASE("character map: what is no map, and the longest entry") {
   CHECK_FALSE(none.value().longest_prefix("a").has_value());
 }
 
+TEST_CASE("vocab.json and merges.txt: split, framed and given special tokens as the class says") {
+  const model::VocabularyFiles files{
+      R"({"a": 0, "b": 1, "ab": 2, "Ġ": 3, "Ġab": 4, "1": 5, "11": 6, "Ã": 7, "©": 8, "Ã©": 9})",
+      "#version: 0.2\na b\nĠ ab\r\n1 1\nÃ ©", std::nullopt};
+  model::TokenizerSource source;
+  source.vocabulary = std::make_shared<const model::VocabularyFiles>(files);
+  const EncodeOptions framed{.add_special = true};
+  CHECK(ids(source, "ab ab11é<|endoftext|>", framed) == Ids{2, 4, 6, 9, 10});
+  source.tokenizer_config = parsed(R"({"tokenizer_class": "GPT2TokenizerFast", "add_prefix_space": true,
+      "add_bos_token": true, "bos_token": "<b>", "eos_token": null, "image_token": "<i>", "extra_special_tokens": ["<x>"]})");
+  CHECK(ids(source, "ab<x>", framed) == Ids{10, 4, 13});
+  CHECK(ids(source, "<i>ab<b>", framed) == Ids{10, 12, 4, 10});
+  CHECK(Tokenizer::load(source).value()->bos() == 10);
+  CHECK_FALSE(Tokenizer::load(source).value()->eos());
+  source.tokenizer_config = parsed(R"({"tokenizer_class": "Qwen2Tokenizer", "added_tokens_decoder": {
+      "20": {"content": "<e>", "special": false}, "15": {"content": "b1", "special": false, "single_word": true}},
+      "eos_token": "<e>", "unk_token": null, "add_eos_token": true})");
+  CHECK(ids(source, "ab11 ab", framed) == Ids{2, 5, 5, 4, 11});
+  CHECK(ids(source, "<e>b1", framed) == Ids{11, 10, 11});
+  CHECK(ids(source, "e\u0301") == Ids{9});
+  CHECK(Tokenizer::load(source).value()->vocab_size() == 13);
+  source.tokenizer_config = parsed(R"({"tokenizer_class": "RobertaTokenizer", "cls_token": "<c>"})");
+  CHECK(ids(source, "ab ab", framed) == Ids{14, 2, 4, 11});
+  CHECK(Tokenizer::load(source).value()->vocab_size() == 16);
+  source.tokenizer_config =
+      parsed(R"({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": true, "bos_token": "<no>"})");
+  source.special_tokens = parsed(R"({"bos_token": "<q>", "pad_token": {"content": "<z>", "lstrip": true}})");
+  source.added_tokens = parsed(R"({"<q>": 11, "<p>": 10})");
+  CHECK(ids(source, "ab<p> <z>", framed) == Ids{11, 2, 10, 13});
+  CHECK(Tokenizer::load(source).value()->eos() == 12);
+  CHECK_FALSE(Tokenizer::load(source).value()->is_special(10));
+}
+
+TEST_CASE("vocab.txt: words by lines, the last of equal ones") {
+  const model::VocabularyFiles files{std::nullopt, "",
+                                     "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nab\n##ab\ne\nE\nab\u3000\n"};
+  model::TokenizerSource source;
+  source.vocabulary = std::make_shared<const model::VocabularyFiles>(files);
+  const EncodeOptions framed{.add_special = true};
+  CHECK(ids(source, "abab É E", framed) == Ids{2, 9, 6, 7, 7, 3});
+  CHECK(ids(source, "zz[MASK]", framed) == Ids{2, 1, 4, 3});
+  source.tokenizer_config = parsed(R"({"tokenizer_class": "BertTokenizerFast", "do_lower_case": false,
+      "strip_accents": true, "sep_token": "ab"})");
+  CHECK(ids(source, "abab É e", framed) == Ids{2, 9, 9, 8, 7, 9});
+}
+
+TEST_CASE("vocabulary files: what is wrong") {
+  const auto with = [](const model::VocabularyFiles& files, const char* config) {
+    model::TokenizerSource source;
+    source.vocabulary = std::make_shared<const model::VocabularyFiles>(files);
+    source.tokenizer_config = parsed(config);
+    return problem(source);
+  };
+  CHECK(
+      with({"{\"a\": 0}", "", std::nullopt}, R"({"tokenizer_class": "OtherTokenizer"})") ==
+      "`tokenizer_class` is `OtherTokenizer`, of which is not known how it splits text; a tokenizer.json would say it");
+  CHECK(with({"{\"a\": 0}", "", std::nullopt}, R"({"tokenizer_class": "BertTokenizer"})") ==
+        "`BertTokenizer` wants vocab.txt");
+  CHECK(with({"{\"a\": 0", "", std::nullopt}, "{}").find("expected") != std::string::npos);
+  CHECK(with({"{\"a\": 0} , \"b\": {}", "", std::nullopt}, "{}") != "none");
+  CHECK(with({"[1]", "", std::nullopt}, "{}") == "vocab.json is no object");
+  CHECK(with({"{\"a\": 0}", "#version\na\n", std::nullopt}, "{}") == "line 2 of merges.txt is no pair of tokens");
+  CHECK(with({"{\"a\": 0}", "a b", std::nullopt}, "{}").find("is not in the vocabulary") != std::string::npos);
+  CHECK(with({std::nullopt, "", "a\n\xFF\n"}, "{}") != "none");
+}
+
 }  // namespace rondo::tokenizer

@@ -77,6 +77,8 @@ struct Tokenizer::State {
 // All fail with kTokenizer.  REQUIRES: `source` holds what the name says.
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source,
                                                                   const LoadOptions& options);
+[[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_vocabulary_files(const model::TokenizerSource& source,
+                                                                              const LoadOptions& options);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource& source);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_tiktoken(const model::TokenizerSource& source);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_tekken(const model::TokenizerSource& source);

@@ -77,6 +77,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(const model::TokenizerS
                                          : source.sentence_piece != nullptr ? load_sentence_piece(source)
                                          : source.ranks != nullptr          ? load_tiktoken(source)
                                          : source.tekken_json != nullptr    ? load_tekken(source)
+                                         : source.vocabulary != nullptr     ? load_vocabulary_files(source, options)
                                                                             : load_json(source, options);
   if (!state.ok()) {
     Error error = state.error();
