@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/files.h"
+#include "base/pages.h"
 #include "base/stack.h"
 #include "base/utf8.h"
 #include "rondo/result.h"
@@ -101,12 +102,33 @@ TEST_CASE("a stack keeps its values while it grows") {
   CHECK(list.back() == 999);
 }
 
+TEST_CASE("memory that is made resident keeps what it holds") {
+  std::vector<char> memory(5000001, 'x');
+  make_resident(memory.data(), memory.size());
+  make_resident(memory.data() + 1, 300000);
+  make_resident(memory.data(), 0);
+  CHECK(memory == std::vector<char>(5000001, 'x'));
+  const Pages pages(3000000);
+  make_resident(pages.data(), 3000000);
+  CHECK(static_cast<const char*>(pages.data())[2999999] == 0);
+}
+
 TEST_CASE("files are written whole and read back; failures name the path") {
   const std::string path =
       files::join(std::filesystem::temp_directory_path().string(), "rondo_base_test_" + std::to_string(::getpid()));
   REQUIRE(files::write(path, std::string("a\0b", 3)).ok());
   CHECK(files::read(path).value() == std::string("a\0b", 3));
   CHECK(files::read(path, 2).error().code == ErrorCode::kLimit);
+  // Around the steps in which it is read.
+  for (const std::size_t size : {std::size_t{0}, std::size_t{65535}, std::size_t{65536}, std::size_t{3000000}}) {
+    std::string content(size, 'x');
+    for (std::size_t i = 0; i < size; i += 100) content[i] = static_cast<char>(i / 100);
+    REQUIRE(files::write(path, content).ok());
+    CHECK(files::read(path).value() == content);
+    CHECK(files::read(path, size).ok());
+  }
+  // Nothing tells the size of this one.
+  CHECK(files::read("/proc/self/status").value().starts_with("Name:"));
   std::filesystem::remove(path);
   CHECK(files::read(path).error().to_string() == path + ": no such file");
   CHECK(files::read(std::filesystem::temp_directory_path().string()).error().code == ErrorCode::kNotFound);

@@ -13,6 +13,26 @@ constexpr std::size_t kLargePage = std::size_t{2} << 20U;
 
 }  // namespace
 
+void make_resident(void* data, std::size_t bytes) {
+  constexpr std::size_t kSmall = std::size_t{256} << 10U;
+  constexpr std::size_t kPage = 4096;
+  if (bytes < kSmall) return;
+  char* const begin = static_cast<char*>(data);
+  const std::size_t address = reinterpret_cast<std::uintptr_t>(data);
+  const auto within = [&](std::size_t unit, int advice) {
+    const std::size_t first = (unit - address % unit) % unit;
+    const std::size_t behind = (address + bytes) % unit;
+    if (first + behind < bytes) (void)madvise(begin + first, bytes - first - behind, advice);
+  };
+#ifdef MADV_HUGEPAGE
+  within(kLargePage, MADV_HUGEPAGE);
+#endif
+#ifdef MADV_POPULATE_WRITE
+  // Systems that do not know it bring the memory in as it is written.
+  within(kPage, MADV_POPULATE_WRITE);
+#endif
+}
+
 Pages::Pages(std::size_t bytes) {
   const std::size_t alignment = bytes >= kLargePage ? kLargePage : 0;
   mapped_bytes_ = bytes + alignment;
