@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "json/reader.h"
 #include "json/value.h"
 
 namespace rondo::json {
@@ -169,6 +172,49 @@ TEST_CASE("numbers convert where they fit") {
   CHECK(Value(1e16).number() == "1e+16");
   CHECK(Value(std::size_t{7}).kind() == Kind::kInteger);
   CHECK(Value(2.0).kind() == Kind::kFloat);
+}
+
+TEST_CASE("a value that was passed over is read again without being checked") {
+  const std::string text =
+      R"({"a": ["x\u0041\"y", "\u00e9 long enough for sixteen bytes", ""], "b": [0, 12 , -3, 1234567890123456789]})";
+  Reader first(text);
+  REQUIRE(first.skip());
+  REQUIRE(first.finish());
+  Reader in(text, 0, Reader::Checked());
+  std::string_view key;
+  std::string strings;
+  std::vector<std::int64_t> numbers;
+  for (in.enter_object(); in.member(key);) {
+    for (in.enter_array(); in.element();) {
+      std::string_view string;
+      std::int64_t number = 0;
+      if (in.peek() == '"') {
+        REQUIRE(in.string(string));
+        strings += std::string(string) + ";";
+      } else {
+        REQUIRE(in.integer(number));
+        numbers.push_back(number);
+      }
+    }
+  }
+  CHECK(in.finish());
+  CHECK(strings == "xA\"y;\u00e9 long enough for sixteen bytes;;");
+  CHECK(numbers == std::vector<std::int64_t>{0, 12, -3, 1234567890123456789});
+}
+
+TEST_CASE("integers end where numbers end") {
+  for (const char* text : {"01,", "1.5,", "1e3,", "-,", "99999999999999999999,", "1x,"}) {
+    Reader in(text);
+    std::int64_t number = 0;
+    const bool is_read = in.integer(number);
+    CHECK_MESSAGE((!is_read || std::string_view(text) == "1x,"), text);
+  }
+  Reader in("[0,12 ,-3,1234567890123456789\n,9223372036854775807]");
+  std::vector<std::int64_t> numbers;
+  std::int64_t number = 0;
+  for (in.enter_array(); in.element() && in.integer(number);) numbers.push_back(number);
+  CHECK(in.finish());
+  CHECK(numbers == std::vector<std::int64_t>{0, 12, -3, 1234567890123456789, INT64_MAX});
 }
 
 }  // namespace rondo::json

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <vector>
 
 #include "base/utf8.h"
 
@@ -41,6 +40,21 @@ std::size_t skip_plain(std::string_view text, std::size_t at) {
   return at;
 }
 
+// Offset of the first quote or backslash at or behind `at`.
+std::size_t skip_checked(std::string_view text, std::size_t at) {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i backslash = _mm_set1_epi8('\\');
+  for (; at + 16 <= text.size(); at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const int mask = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+    if (mask != 0) return at + static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
+  }
+#endif
+  while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
+  return at;
+}
+
 }  // namespace
 
 bool Reader::fail_at(std::size_t offset, std::string message, ErrorCode code) {
@@ -68,18 +82,6 @@ std::string Reader::found() const {
   if (decoded.code_point == 0xFEFF) return "a byte order mark";
   if (static_cast<unsigned char>(text_[at_]) < 0x20) return "a control character";
   return "`" + std::string(text_.substr(at_, decoded.size)) + "`";
-}
-
-void Reader::skip_space() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
-    ++at_;
-  }
-}
-
-bool Reader::take(char c) {
-  if (at_ >= text_.size() || text_[at_] != c) return false;
-  ++at_;
-  return true;
 }
 
 char Reader::peek() {
@@ -135,6 +137,10 @@ bool Reader::string(std::string_view& out) {
 
 // To the end of the string or to an escape.
 bool Reader::plain_part() {
+  if (is_checked_) {
+    at_ = skip_checked(text_, at_);
+    return true;
+  }
   while (true) {
     at_ = skip_plain(text_, at_);
     if (at_ >= text_.size()) return true;
@@ -243,11 +249,13 @@ bool Reader::number_text(std::string_view& out, bool& is_float) {
   const std::size_t begin = at_;
   is_float = false;
   const bool is_plain = at_ < text_.size() && is_digit(text_[at_]);
-  for (const std::string_view name : {"NaN", "Infinity", "-Infinity"}) {
-    if (is_plain || text_.substr(at_, name.size()) != name) continue;
-    at_ += name.size();
-    out = name;
-    return is_float = true;
+  if (!is_plain) {
+    for (const std::string_view name : {"NaN", "Infinity", "-Infinity"}) {
+      if (text_.substr(at_, name.size()) != name) continue;
+      at_ += name.size();
+      out = name;
+      return is_float = true;
+    }
   }
   take('-');
   const std::size_t first = at_;
@@ -274,6 +282,18 @@ bool Reader::integer(std::int64_t& out) {
   if (failed_) return false;
   skip_space();
   const std::size_t begin = at_;
+  // Nearly all: few digits, and what can only end a number.
+  constexpr std::size_t kSmall = 18;
+  std::int64_t small = 0;
+  std::size_t at = at_;
+  for (; at < text_.size() && at - begin < kSmall && is_digit(text_[at]); ++at) small = small * 10 + (text_[at] - '0');
+  const bool is_plain = at > begin && (text_[begin] != '0' || at == begin + 1) && at < text_.size() &&
+                        (text_[at] == ',' || text_[at] == '}' || text_[at] == ']' || text_[at] == '\n');
+  if (is_plain) {
+    at_ = at;
+    out = small;
+    return true;
+  }
   std::string_view text;
   bool is_float = false;
   if (!number_text(text, is_float)) return false;
@@ -308,7 +328,8 @@ bool Reader::skip_scalar() {
 }
 
 bool Reader::skip() {
-  std::vector<char> open;  // what closes the containers around
+  std::vector<char>& open = open_;
+  open.clear();
   std::string_view key;
   do {
     // A value stands here.

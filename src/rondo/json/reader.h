@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "json/parse.h"
 #include "json/value.h"
@@ -28,6 +29,9 @@ class Reader {
  public:
   // Reads from byte `at` of `text`, which must outlive this; places in errors count from the text's beginning.
   explicit Reader(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
+  // The same for a value that skip() passed over before: its strings are not checked again, which is faster.
+  struct Checked {};
+  Reader(std::string_view text, std::size_t at, Checked /*tag*/) : text_(text), at_(at), is_checked_(true) {}
 
   // Into an object or array; then member() or element() leads to one value after the other, each of which must be read
   // or skipped, and is false behind the last.
@@ -59,8 +63,17 @@ class Reader {
   friend class Parser;
   bool fail(std::string message, ErrorCode code = ErrorCode::kJson) { return fail_at(at_, std::move(message), code); }
   [[nodiscard]] std::string found() const;
-  void skip_space();
-  bool take(char c);
+  void skip_space() {
+    while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) <= ' ' &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
+      ++at_;
+    }
+  }
+  bool take(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
   bool next(char close, const char* what);
   bool open(char bracket, const char* what);
   bool string_into(std::string& out);
@@ -76,8 +89,10 @@ class Reader {
   std::string_view text_;
   std::size_t at_;
   bool is_first_ = false;  // directly behind an opening bracket
+  bool is_checked_ = false;
   bool failed_ = false;
-  std::string decoded_;  // the last string with escapes
+  std::string decoded_;     // the last string with escapes
+  std::vector<char> open_;  // what closes the containers around, in skip()
   Error error_;
 };
 
