@@ -39,23 +39,24 @@ Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabul
     byte_ids_[byte] = vocabulary.find({&raw, 1}).value_or(kNone);
   }
   fallback_ids_ = fallback_tokens(vocabulary);
-  grow();
+  grow(1024);
 }
 
 void Bpe::reserve(std::size_t merges) {
-  while (merges_.size() * 3 < merges * 4) grow();
+  std::size_t size = merges_.size();
+  while (size * 3 < merges * 4) size *= 2;
+  if (size > merges_.size()) grow(size);
 }
 
-void Bpe::grow() {
-  const std::size_t size = merges_.empty() ? 1024 : merges_.size() * 2;
+void Bpe::grow(std::size_t size) {
   const Pages old_memory = std::exchange(merges_memory_, Pages(size * sizeof(Merge)));
   const std::span<Merge> old = std::exchange(merges_, {static_cast<Merge*>(merges_memory_.data()), size});
-  std::fill(merges_.begin(), merges_.end(), Merge{0, 0, kNone});
+  make_resident(merges_.data(), merges_.size_bytes());
   shift_ = 64;
   for (std::size_t n = size; n > 1; n /= 2) --shift_;
   filter_.assign((size << kFilterBits) / 64, 0);
   for (const Merge& merge : old) {
-    if (merge.result != kNone) put(merge);
+    if (merge.place != 0) put(merge);
   }
 }
 
@@ -65,7 +66,7 @@ void Bpe::put(const Merge& merge) {
   const std::uint64_t bit = hash >> (shift_ - kFilterBits);
   filter_[bit / 64] |= std::uint64_t{1} << (bit % 64);
   std::size_t to = hash >> shift_;
-  while (merges_[to].result != kNone) to = (to + 1) & (merges_.size() - 1);
+  while (merges_[to].place != 0) to = (to + 1) & (merges_.size() - 1);
   merges_[to] = merge;
 }
 
@@ -76,7 +77,7 @@ inline const Bpe::Merge* Bpe::find(TokenId left, TokenId right) const {
   if ((filter_[bit / 64] >> (bit % 64) & 1U) == 0) return nullptr;
   for (std::size_t to = hash >> shift_;; to = (to + 1) & (merges_.size() - 1)) {
     const Merge& merge = merges_[to];
-    if (merge.result == kNone) return nullptr;
+    if (merge.place == 0) return nullptr;
     if (merge.pair == key) return &merge;
   }
 }
@@ -95,12 +96,21 @@ inline const Bpe::Merge* Bpe::find_allowed(TokenId left, TokenId right, Control 
 void Bpe::add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace) {
   if (const Merge* found = find(left, right); found != nullptr) {
     if (!replace) return;
-    merges_[static_cast<std::size_t>(found - merges_.data())] = {pair_key(left, right), rank, result};
+    merges_[static_cast<std::size_t>(found - merges_.data())] = {pair_key(left, right), rank + 1, result};
     return;
   }
-  if ((merge_count_ + 1) * 4 > merges_.size() * 3) grow();
+  if ((merge_count_ + 1) * 4 > merges_.size() * 3) grow(merges_.size() * 2);
   ++merge_count_;
-  put({pair_key(left, right), rank, result});
+  put({pair_key(left, right), rank + 1, result});
+}
+
+void Bpe::add_merges(std::span<const std::array<TokenId, 3>> merges, std::uint32_t first) {
+  constexpr std::size_t kAhead = 24;
+  for (std::size_t i = 0; i < std::min(kAhead, merges.size()); ++i) ask_for(merges[i][0], merges[i][1]);
+  for (std::size_t i = 0; i < merges.size(); ++i) {
+    if (i + kAhead < merges.size()) ask_for(merges[i + kAhead][0], merges[i + kAhead][1]);
+    add_merge(merges[i][0], merges[i][1], first++, merges[i][2], true);
+  }
 }
 
 // The id of a piece that may be no token.
@@ -167,9 +177,9 @@ Bpe::Obstacles Bpe::find_obstacles() const {
   Obstacles found;
   std::vector<std::uint32_t> made(static_cast<std::size_t>(vocabulary_.size()), 0);  // the last rank that makes it, + 1
   for (const Merge& merge : merges_) {
-    if (merge.result == kNone || merge.result >= vocabulary_.size()) continue;
-    auto& rank = made[static_cast<std::size_t>(merge.result)];
-    rank = std::max(rank, merge.rank + 1);
+    if (merge.place == 0 || merge.result >= vocabulary_.size()) continue;
+    auto& place = made[static_cast<std::size_t>(merge.result)];
+    place = std::max(place, merge.place);
   }
   for (TokenId id = 0; id < vocabulary_.size(); ++id) {
     if (made[static_cast<std::size_t>(id)] == 0) continue;
@@ -191,9 +201,9 @@ Bpe::Obstacles Bpe::find_obstacles() const {
   }
   found.early.assign(made.size(), false);
   for (const Merge& merge : merges_) {
-    if (merge.result == kNone) continue;
+    if (merge.place == 0) continue;
     for (const std::uint64_t part : {merge.pair >> 32U, merge.pair & 0xFFFFFFFFU}) {
-      if (part < made.size() && merge.rank < made[part]) found.early[part] = true;
+      if (part < made.size() && merge.place <= made[part]) found.early[part] = true;
     }
   }
   return found;
@@ -325,7 +335,7 @@ void Bpe::merge_short(Control control, Scratch& scratch) const {
   pairs[count - 1] = {kNoRank, kNone};  // the last symbol has no neighbour; moves along with the others
   const auto rate = [&](std::size_t left) {
     const Merge* merge = find_allowed(ids[left], ids[left + 1], control);
-    pairs[left] = merge == nullptr ? Pair{kNoRank, kNone} : Pair{merge->rank, merge->result};
+    pairs[left] = merge == nullptr ? Pair{kNoRank, kNone} : Pair{merge->place, merge->result};
   };
   for (std::size_t i = 0; i + 1 < count; ++i) ask_for(ids[i], ids[i + 1]);
   std::size_t best = 0;
@@ -369,7 +379,7 @@ void Bpe::merge_long(Control control, Scratch& scratch) const {
     const Scratch::Symbol& second = symbols[static_cast<std::size_t>(first.next)];
     const Merge* merge = find_allowed(first.id, second.id, control);
     if (merge == nullptr) return;
-    heap.push_back({merge->rank, left, merge->result, first.size + second.size});
+    heap.push_back({merge->place, left, merge->result, first.size + second.size});
     if (sift) std::push_heap(heap.begin(), heap.end(), after);
   };
   const auto count = static_cast<std::int32_t>(symbols.size());
@@ -474,7 +484,7 @@ std::optional<std::set<char32_t>> Bpe::joined_before(std::string_view mark) cons
   if (options_.unknown) opaque.insert(*options_.unknown);
   opaque.erase(kNone);
   for (const Merge& merge : merges_) {
-    if (merge.result == kNone) continue;
+    if (merge.place == 0) continue;
     const auto left = static_cast<TokenId>(merge.pair >> 32U);
     const auto right = static_cast<TokenId>(merge.pair & 0xFFFFFFFFU);
     if (opaque.contains(left) || opaque.contains(right)) return std::nullopt;

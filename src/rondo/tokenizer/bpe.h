@@ -44,6 +44,9 @@ class Bpe final : public TokenModel {
   void reserve(std::size_t merges);
   // Merging `left` and `right` yields `result`.  Ids at or above vocabulary.size() name pieces that are no tokens.
   void add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace);
+  // The same for many: left, right and result, of rank `first` and following; the last of equal merges counts.  Faster,
+  // because memory is asked for ahead.
+  void add_merges(std::span<const std::array<TokenId, 3>> merges, std::uint32_t first);
   // Of SentencePiece: every way to build a token of two others merges, tokens of higher score first.
   void add_merges_by_score(const std::vector<double>& scores);
   // A merge as GGUF files spell it.  Parts that are no tokens get ids of their own.  The first of equal merges counts.
@@ -60,13 +63,13 @@ class Bpe final : public TokenModel {
  private:
   struct Merge {
     std::uint64_t pair = 0;
-    std::uint32_t rank = 0;
+    std::uint32_t place = 0;  // rank + 1; 0 is free, so that fresh memory is an empty table
     TokenId result = 0;
   };
   [[nodiscard]] const Merge* find(TokenId left, TokenId right) const;
   [[nodiscard]] TokenId intern(std::string_view bytes);
   [[nodiscard]] TokenId char_symbol(std::string_view character) const;
-  void grow();
+  void grow(std::size_t size);
   void put(const Merge& merge);
   // Asks for what find() will read.
   void ask_for(TokenId left, TokenId right) const;
@@ -94,7 +97,7 @@ class Bpe final : public TokenModel {
   const Vocabulary& vocabulary_;
   BpeOptions options_;
   Pages merges_memory_;
-  std::span<Merge> merges_;  // open addressing; result -1 is free
+  std::span<Merge> merges_;  // open addressing
   // Eight bits for each place in `merges_`, set where a merge has such a hash: most pairs do not merge, and most of them are
   // recognised by this, which is small enough to stay near the processor.
   std::vector<std::uint64_t> filter_;

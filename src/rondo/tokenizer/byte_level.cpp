@@ -42,22 +42,26 @@ std::optional<unsigned char> to_byte(char32_t code_point) {
 
 bool append_bytes(std::string_view text, std::string& out) {
   const std::size_t before = out.size();
+  out.resize(before + text.size());
+  char* to = out.data() + before;
   for (std::size_t at = 0; at < text.size();) {
     // All characters of the alphabet take one or two bytes.
     const auto lead = static_cast<unsigned char>(text[at]);
-    char32_t code = lead;
+    std::size_t code = lead;
+    std::size_t size = 1;
     if (lead >= 0x80) {
-      const bool is_pair = (lead & 0xE0U) == 0xC0U && at + 1 < text.size() && utf8::is_continuation(text[at + 1]);
+      const bool is_pair = lead >= 0xC2 && lead < 0xE0 && at + 1 < text.size() && utf8::is_continuation(text[at + 1]);
       code = is_pair ? (lead & 0x1FU) << 6U | (static_cast<unsigned char>(text[at + 1]) & 0x3FU) : 0;
+      size = 2;
     }
-    const auto byte = to_byte(code);
-    if (!byte || (lead >= 0x80 && code < 0x80)) {
+    if (code >= kTables.bytes.size() || kTables.bytes[code] < 0) {
       out.resize(before);
       return false;
     }
-    out.push_back(static_cast<char>(*byte));
-    at += lead < 0x80 ? 1 : 2;
+    *to++ = static_cast<char>(kTables.bytes[code]);
+    at += size;
   }
+  out.resize(static_cast<std::size_t>(to - out.data()));
   return true;
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <type_traits>
 
+#include "base/pages.h"
+
 namespace rondo::tokenizer {
 namespace {
 
@@ -84,6 +86,8 @@ bool take(std::string_view& rest, std::uint64_t count, Values& out) {
   using T = typename Values::value_type;
   static_assert(std::is_trivially_copyable_v<T>);
   if (count > rest.size() / sizeof(T)) return false;
+  out.reserve(static_cast<std::size_t>(count));
+  make_resident(out.data(), static_cast<std::size_t>(count) * sizeof(T));
   out.resize(static_cast<std::size_t>(count));
   if (count == 0) return true;
   std::memcpy(out.data(), rest.data(), out.size() * sizeof(T));

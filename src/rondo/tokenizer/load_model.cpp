@@ -1,4 +1,5 @@
 // Builds the vocabulary and the model that the member "model" of a tokenizer.json describes.
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -39,7 +40,7 @@ Status load_vocabulary(const ModelText& model, Vocabulary& vocabulary) {
   if (model.vocab->bytes > kMaxPoolBytes) return damaged("`model.vocab` is too large");
   vocabulary.let_last_count();
   vocabulary.begin_bulk(model.vocab->count, model.vocab->bytes);
-  json::Reader in(model.file, model.vocab->at);
+  json::Reader in(model.file, model.vocab->at, json::Reader::Checked());
   std::string_view token;
   for (in.enter_object(); in.member(token);) {
     std::int64_t id = -1;
@@ -54,24 +55,6 @@ Status load_vocabulary(const ModelText& model, Vocabulary& vocabulary) {
   return Done{};
 }
 
-// "a b" or ["a", "b"].
-bool read_merge(json::Reader& in, std::string& left, std::string& right) {
-  std::string_view text;
-  if (in.peek() == '"') {
-    if (!in.string(text)) return false;
-    const std::size_t space = text.find(' ');
-    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) return false;
-    left = text.substr(0, space);
-    right = text.substr(space + 1);
-    return true;
-  }
-  if (!in.enter_array() || !in.element() || !in.string(text)) return false;
-  left = text;
-  if (!in.element() || !in.string(text)) return false;
-  right = text;
-  return !in.element() && !in.failed();
-}
-
 // Merges on their way into the model, some dozens at once.
 class MergeBatch {
  public:
@@ -79,10 +62,27 @@ class MergeBatch {
   MergeBatch(const Vocabulary& vocabulary, std::string_view prefix, Bpe& bpe, CachedModel* record)
       : vocabulary_(vocabulary), prefix_(prefix), bpe_(bpe), record_(record) {}
 
-  [[nodiscard]] Status add(std::string_view left, std::string_view right) {
-    merges_.push_back({keep(left), keep(right)});
-    return merges_.size() < kTogether ? Status(Done{}) : flush();
+  // Reads "a b" or ["a", "b"]; false for anything else.
+  [[nodiscard]] bool read(json::Reader& in) {
+    std::string_view text;
+    if (in.peek() == '"') {
+      if (!in.string(text)) return false;
+      const std::size_t space = text.find(' ');
+      if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) return false;
+      const Text left = keep(text.substr(0, space));
+      merges_.push_back({left, keep(text.substr(space + 1))});
+      return true;
+    }
+    if (!in.enter_array() || !in.element() || !in.string(text)) return false;
+    const Text left = keep(text);
+    if (!in.element() || !in.string(text)) return false;
+    const Text right = keep(text);
+    if (in.element() || in.failed()) return false;
+    merges_.push_back({left, right});
+    return true;
   }
+
+  [[nodiscard]] bool is_full() const { return merges_.size() >= kTogether; }
 
   [[nodiscard]] Status flush() {
     wanted_.clear();
@@ -93,13 +93,16 @@ class MergeBatch {
     }
     ids_.resize(wanted_.size());
     vocabulary_.find_many(wanted_, ids_);
+    found_.clear();
     for (std::size_t i = 0; i < merges_.size(); ++i) {
       const bool is_spelled = merges_[i].left.is_spelled || merges_[i].right.is_spelled || !prefix_.empty();
       const TokenId* ids = is_spelled ? find_spelled(merges_[i], &ids_[3 * i]) : &ids_[3 * i];
-      if (ids[0] < 0 || ids[1] < 0 || ids[2] < 0) return unknown(merges_[i]);
-      bpe_.add_merge(ids[0], ids[1], rank_++, ids[2], true);
-      if (record_ != nullptr) record_->merges.push_back({ids[0], ids[1], ids[2]});
+      if (ids[0] < 0 || ids[1] < 0 || ids[2] < 0) return unknown(i);
+      found_.push_back({ids[0], ids[1], ids[2]});
     }
+    bpe_.add_merges(found_, rank_);
+    rank_ += static_cast<std::uint32_t>(found_.size());
+    if (record_ != nullptr) record_->merges.insert(record_->merges.end(), found_.begin(), found_.end());
     merges_.clear();
     texts_.clear();
     return Done{};
@@ -149,8 +152,9 @@ class MergeBatch {
     return ids;
   }
 
-  [[nodiscard]] Error unknown(const Merge& merge) const {
-    return damaged("`model.merges[" + std::to_string(rank_) + "]` (`" + spelling(merge.left) + "`, `" +
+  [[nodiscard]] Error unknown(std::size_t place) const {
+    const Merge& merge = merges_[place];
+    return damaged("`model.merges[" + std::to_string(rank_ + place) + "]` (`" + spelling(merge.left) + "`, `" +
                    spelling(merge.right) + "`) names a token that is not in the vocabulary");
   }
 
@@ -163,32 +167,30 @@ class MergeBatch {
   std::vector<Merge> merges_;
   std::vector<std::string_view> wanted_;
   std::vector<TokenId> ids_;
+  std::vector<std::array<TokenId, 3>> found_;
 };
 
 Status load_merges(const ModelText& model, std::string_view prefix, const Vocabulary& vocabulary, Bpe& bpe) {
   if (model.cached != nullptr) {
-    bpe.reserve(model.cached->merges.size());
-    std::uint32_t rank = 0;
-    for (const auto& [left, right, whole] : model.cached->merges) bpe.add_merge(left, right, rank++, whole, true);
+    bpe.add_merges(model.cached->merges, 0);
     return Done{};
   }
   if (!model.merges || model.merges->bracket != '[') return damaged("`model.merges` is missing or no array");
   bpe.reserve(model.merges->count);
-  json::Reader in(model.file, model.merges->at);
+  json::Reader in(model.file, model.merges->at, json::Reader::Checked());
   MergeBatch batch(vocabulary, prefix, bpe, model.record);
   if (model.record != nullptr) model.record->merges.reserve(model.merges->count);
-  std::string left;
-  std::string right;
   for (in.enter_array(); in.element();) {
     // Old files keep the first line of a merges file.
     if (in.peek() == '"' && model.file.substr(in.at()).starts_with("\"#version")) {
       in.skip();
       continue;
     }
-    if (!read_merge(in, left, right)) {
+    if (!batch.read(in)) {
       return damaged("`model.merges[" + std::to_string(batch.count()) + "]` is no pair of tokens");
     }
-    if (Status status = batch.add(left, right); !status.ok()) return status;
+    if (!batch.is_full()) continue;
+    if (Status status = batch.flush(); !status.ok()) return status;
   }
   return batch.flush();
 }
@@ -225,7 +227,7 @@ Status load_scored(const ModelText& model, Vocabulary& vocabulary, std::vector<d
   vocabulary.let_last_count();
   vocabulary.begin_bulk(model.vocab->count, model.vocab->bytes);
   scores.reserve(model.vocab->count);
-  json::Reader in(model.file, model.vocab->at);
+  json::Reader in(model.file, model.vocab->at, json::Reader::Checked());
   for (in.enter_array(); in.element();) {
     std::string_view token;
     std::string_view score;
@@ -313,7 +315,7 @@ bool can_work_on_bytes(const ModelText& model) {
   // What falls back are the bytes of the spelling, unless every byte has a token anyway.
   if (!model.vocab || model.vocab->bracket != '{') return false;
   std::set<std::string> found;
-  json::Reader in(model.file, model.vocab->at);
+  json::Reader in(model.file, model.vocab->at, json::Reader::Checked());
   std::string_view token;
   for (in.enter_object(); in.member(token);) {
     std::string bytes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "tokenizer/byte_level.h"
 
@@ -93,8 +94,10 @@ void Vocabulary::add_bytes(std::string_view bytes, TokenId id, bool searchable) 
 }
 
 void Vocabulary::grow(std::size_t slots) {
-  std::vector<std::uint64_t> old(slots);
-  old.swap(slots_);
+  const Pages old_memory = std::exchange(slots_memory_, Pages(slots * sizeof(std::uint64_t)));
+  const auto old =
+      std::exchange(slots_, std::span<std::uint64_t>(static_cast<std::uint64_t*>(slots_memory_.data()), slots));
+  make_resident(slots_.data(), slots_.size_bytes());
   const std::size_t mask = slots_.size() - 1;
   for (const std::uint64_t slot : old) {
     if (slot == 0) continue;

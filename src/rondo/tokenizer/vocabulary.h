@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/pages.h"
+
 namespace rondo::tokenizer {
 
 using TokenId = std::int32_t;
@@ -82,7 +84,8 @@ class Vocabulary {
   std::size_t count_ = 0;
   std::string pool_;
   std::vector<Entry> entries_;
-  std::vector<std::uint64_t> slots_;  // open addressing: high half of the hash, then id + 1; 0 is free
+  Pages slots_memory_;
+  std::span<std::uint64_t> slots_;  // open addressing: high half of the hash, then id + 1; 0 is free
   std::size_t indexed_ = 0;
   std::vector<Pending> pending_;  // added in bulk and not yet in a slot
   bool is_bulk_ = false;
