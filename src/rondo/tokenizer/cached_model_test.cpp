@@ -1,6 +1,7 @@
 #include "tokenizer/cached_model.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <random>
@@ -15,7 +16,8 @@ namespace fs = std::filesystem;
 
 // A folder that vanishes with it.
 struct Folder {
-  explicit Folder(const std::string& name) : path((fs::temp_directory_path() / ("rondo_cache_" + name)).string()) {
+  explicit Folder(const std::string& name)
+      : path((fs::temp_directory_path() / ("rondo_cache_" + name + "_" + std::to_string(::getpid()))).string()) {
     fs::remove_all(path);
   }
   Folder(const Folder&) = delete;
