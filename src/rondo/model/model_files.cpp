@@ -278,7 +278,7 @@ Status take_vocabulary_files(const std::string& path, const SharedJson& config, 
 
 // The first of the vocabulary files of a folder, or "".
 std::string find_vocabulary(const std::string& folder) {
-  const std::string tokens = files::join(folder, kTokens);
+  std::string tokens = files::join(folder, kTokens);
   if (files::exists(tokens) && files::exists(files::join(folder, kMerges))) return tokens;
   const std::string words = files::join(folder, kWords);
   return files::exists(words) ? words : "";

@@ -90,8 +90,9 @@ bool take(std::string_view& rest, std::uint64_t count, Values& out) {
   make_resident(out.data(), static_cast<std::size_t>(count) * sizeof(T));
   out.resize(static_cast<std::size_t>(count));
   if (count == 0) return true;
-  std::memcpy(out.data(), rest.data(), out.size() * sizeof(T));
-  rest.remove_prefix(out.size() * sizeof(T));
+  const std::string_view bytes = rest.substr(0, out.size() * sizeof(T));
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  rest.remove_prefix(bytes.size());
   return true;
 }
 

@@ -340,8 +340,10 @@ std::optional<char> Decoder::fallback_byte(std::string_view token) { return toke
 bool Decoder::joins_inner_bytes() const {
   std::size_t step = 0;
   while (step < steps_.size() && std::holds_alternative<Replace>(steps_[step])) ++step;
-  if (step >= steps_.size() || !std::holds_alternative<ByteFallback>(steps_[step++])) return false;
-  if (step >= steps_.size() || !std::holds_alternative<Fuse>(steps_[step++])) return false;
+  if (steps_.size() < step + 2) return false;
+  if (!std::holds_alternative<ByteFallback>(steps_[step]) || !std::holds_alternative<Fuse>(steps_[step + 1]))
+    return false;
+  step += 2;
   while (step < steps_.size() && std::holds_alternative<Strip>(steps_[step])) ++step;
   return step == steps_.size();
 }

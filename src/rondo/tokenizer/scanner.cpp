@@ -80,7 +80,7 @@ const WideKinds& wide_kinds() {
     }
     return kinds;
   }();
-  return *made;
+  return *kMade;
 }
 
 struct Pattern {
