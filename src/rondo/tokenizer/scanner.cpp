@@ -70,7 +70,7 @@ std::uint8_t kind_of(char32_t code_point) {
 }
 
 const WideKinds& wide_kinds() {
-  static const std::unique_ptr<const WideKinds> made = [] {
+  static const std::unique_ptr<const WideKinds> kMade = [] {
     auto kinds = std::make_unique<WideKinds>();
     for (char32_t c = 0x80; c < 0x10000; ++c) kinds->of[c] = kind_of(c);
     for (unsigned lead = 0xE1; lead < 0xF0; ++lead) {

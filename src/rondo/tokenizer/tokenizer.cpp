@@ -134,8 +134,9 @@ std::vector<std::vector<TokenId>> Tokenizer::encode_batch(std::span<const std::s
   others.reserve(wanted);
   try {
     for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
-  } catch (
-      const std::system_error&) {  // NOLINT(bugprone-empty-catch): no more threads, so those there are take the rest
+    // NOLINTNEXTLINE(bugprone-empty-catch)
+  } catch (const std::system_error&) {
+    // The system gives no more threads; those there are take the rest.
   }
   work();
   others.clear();
