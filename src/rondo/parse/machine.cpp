@@ -12,6 +12,18 @@ namespace rondo::parse {
 using format::is_blank;
 using format::is_space;
 
+namespace {
+
+// Whether `next` only goes on with what `last` reports.
+bool is_continued(const Event& last, const Event& next) {
+  const bool has_text =
+      next.kind == EventKind::kContent || next.kind == EventKind::kReasoning || next.kind == EventKind::kArguments;
+  return (has_text || next.kind == EventKind::kMarker) && last.kind == next.kind && last.end == next.begin &&
+         last.call == next.call;
+}
+
+}  // namespace
+
 std::unique_ptr<Machine> Machine::make(std::shared_ptr<const format::Format> format, Options options) {
   auto machine = std::make_unique<Machine>(format, options);
   if (!machine->is_prompt_foreign_) return machine;
@@ -173,9 +185,41 @@ void Machine::start_from_prompt() {
   }
 }
 
+// The machine sees every byte before the next one comes: what it decides cannot depend on the chunks.
 void Machine::feed(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t plain = plain_prefix(text);
+    if (plain > 0) {
+      take_plain(text.substr(0, plain));
+      text.remove_prefix(plain);
+    } else {
+      buffer_ += text.front();
+      text.remove_prefix(1);
+      run();
+    }
+  }
+  drop_reported();
+}
+
+// How many bytes at the front of `text` are text in any case: whole characters in which no marker and no marker's white
+// space begins, while nothing is held back.
+std::size_t Machine::plain_prefix(std::string_view text) const {
+  if (head_ != buffer_.size() || !trail_.empty()) return 0;
+  std::size_t size = 0;
+  if (phase_ == Phase::kTop && !blank_) {
+    size = text_set_.plain_prefix(text);
+  } else if (phase_ == Phase::kReasoning && !reasoning_start_) {
+    size = reasoning_set_.plain_prefix(text);
+  }
+  return size == 0 ? 0 : utf8::complete_prefix(text.substr(0, size));
+}
+
+void Machine::take_plain(std::string_view text) {
   buffer_ += text;
-  run();
+  emit(phase_ == Phase::kTop ? EventKind::kContent : EventKind::kReasoning, buffer_.size());
+}
+
+void Machine::drop_reported() {
   if (head_ > 4096 && head_ > buffer_.size() / 2) {
     buffer_.erase(0, head_);
     base_ += head_;
@@ -467,6 +511,11 @@ void Machine::push(Event event) {
   if (event.kind == EventKind::kContent) message_.content += event.text;
   if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
   if (event.kind == EventKind::kArguments) call().arguments += event.text;
+  if (!events_.empty() && is_continued(events_.back(), event)) {
+    events_.back().end = event.end;
+    events_.back().text += event.text;
+    return;
+  }
   events_.push_back(std::move(event));
 }
 
@@ -475,8 +524,16 @@ std::size_t Machine::raw(std::size_t at) const {
   return absolute > prompt_bytes_ ? absolute - prompt_bytes_ : 0;
 }
 
+// Remembers the run that it saw last: a run that grows byte by byte is not read again from its begin.
 std::size_t Machine::skip_space(std::size_t at) const {
+  const std::size_t begin = base_ + at;
+  if (begin >= space_begin_ && begin < space_end_) {
+    at = space_end_ - base_;
+  } else {
+    space_begin_ = begin;
+  }
   while (at < buffer_.size() && is_space(buffer_[at])) ++at;
+  space_end_ = base_ + at;
   return at;
 }
 

@@ -72,6 +72,9 @@ class Machine {
   };
 
   // machine.cpp: set-up, events, content and reasoning
+  [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
+  void take_plain(std::string_view text);
+  void drop_reported();
   void compile();
   void compile_calls();
   void add_closers(MarkerSet& set);
@@ -161,6 +164,8 @@ class Machine {
   std::size_t base_ = 0;  // bytes dropped from the front of the buffer
   std::size_t head_ = 0;
   std::size_t pos_ = 0;
+  mutable std::size_t space_begin_ = 0;  // the run of white space that was seen last, offsets in all text
+  mutable std::size_t space_end_ = 0;
   std::size_t prompt_bytes_ = 0;  // bytes fed from the prompt's tail
   bool is_end_ = false;
   bool is_closed_ = false;

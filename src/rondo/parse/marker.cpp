@@ -78,8 +78,20 @@ std::size_t Marker::own_lead(std::string_view before) const {
 void MarkerSet::add(int id, const Marker* marker) {
   if (marker->empty()) return;
   entries_.push_back({id, marker});
-  if (!marker->lead().empty()) leads_.push_back(marker->lead());
+  if (!marker->lead().empty()) add_lead(marker->lead());
   first_[static_cast<unsigned char>(marker->first())] = true;
+  special_[static_cast<unsigned char>(marker->first())] = true;
+}
+
+void MarkerSet::add_lead(const std::string& lead) {
+  leads_.push_back(lead);
+  for (const char byte : lead) special_[static_cast<unsigned char>(byte)] = true;
+}
+
+std::size_t MarkerSet::plain_prefix(std::string_view text) const {
+  std::size_t size = 0;
+  while (size < text.size() && !special_[static_cast<unsigned char>(text[size])]) ++size;
+  return size;
 }
 
 MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_end) const {

@@ -50,7 +50,7 @@ class MarkerSet {
   // Markers of white space only are left out.
   void add(int id, const Marker* marker);
   // White space that is held back like a marker's lead.
-  void add_lead(const std::string& lead) { leads_.push_back(lead); }
+  void add_lead(const std::string& lead);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
 
   struct Found {
@@ -65,6 +65,9 @@ class MarkerSet {
   // The first marker at or behind `from`.
   [[nodiscard]] Found find(std::string_view text, std::size_t from, bool is_end) const;
 
+  // Length of the front of `text` in which no marker and no lead begins.
+  [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
+
   // How many bytes of white space that end `text` may still turn out to be some marker's lead.
   [[nodiscard]] std::size_t possible_lead(std::string_view text) const;
 
@@ -75,7 +78,8 @@ class MarkerSet {
   };
   std::vector<Entry> entries_;
   std::vector<std::string> leads_;
-  std::array<bool, 256> first_{};
+  std::array<bool, 256> first_{};    // of markers
+  std::array<bool, 256> special_{};  // of markers, and all bytes of leads
 };
 
 }  // namespace rondo::parse

@@ -248,6 +248,14 @@ TEST_CASE("malformed calls") {
         "C(<do>{\"name\":\"find\",\"args\":{}}</do>)");
 }
 
+// The opener's own new line was taken for the arguments or for the marker, depending on the chunks.
+TEST_CASE("bug: a call's opener inside a call's broken JSON") {
+  const auto f = json_object();
+  CHECK(parsed(f, "<do>{\"name\":\"f\",\"args\":{\n<do>") == "C(<do>) f{\n!invalid_json ...");
+  CHECK(parsed(f, "<do>{\"name\":\"f\",\"args\":{\n<do>{\"name\":\"g\",\"args\":{}}</do>") ==
+        "C() f{\n!invalid_json g{}");
+}
+
 TEST_CASE("calls as a JSON array") {
   const auto f = json_array();
   CHECK(parsed(f,
