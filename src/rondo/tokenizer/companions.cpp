@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "tokenizer/damaged.h"
+#include "tokenizer/json_steps.h"
 #include "tokenizer/known_ranks.h"
 
 namespace rondo::tokenizer {
@@ -12,18 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxAddedBytes = 4096;
 constexpr TokenId kMaxFilled = 1 << 16;  // more reserved ids than any vocabulary has
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
-
-bool flag(const json::Value& description, std::string_view key, bool otherwise) {
-  const json::Value* value = description.find(key);
-  return value != nullptr && value->is_bool() ? value->as_bool() : otherwise;
-}
 
 std::optional<std::string> content_of(const json::Value* value) {
   if (value == nullptr) return std::nullopt;
@@ -76,11 +66,11 @@ Status read_decoder(const json::Value& list, ById& tokens) {
     AddedToken token;
     token.id = id.value();
     token.content = *content;
-    token.special = flag(member.value, "special", false);
-    token.lstrip = flag(member.value, "lstrip", false);
-    token.rstrip = flag(member.value, "rstrip", false);
-    token.single_word = flag(member.value, "single_word", false);
-    token.normalized = flag(member.value, "normalized", !token.special);
+    token.special = step_flag(member.value, "special", false);
+    token.lstrip = step_flag(member.value, "lstrip", false);
+    token.rstrip = step_flag(member.value, "rstrip", false);
+    token.single_word = step_flag(member.value, "single_word", false);
+    token.normalized = step_flag(member.value, "normalized", !token.special);
     tokens.insert_or_assign(token.id, std::move(token));
   }
   return Done{};
@@ -166,8 +156,8 @@ void set_ends(const model::TokenizerSource& source, bool add_bos, Tokenizer::Sta
   if (const auto id = find("bos_token")) state.bos = id;
   if (const auto id = find("eos_token")) state.eos = id;
   const json::Value* config = source.tokenizer_config.get();
-  if (config != nullptr) add_bos = flag(*config, "add_bos_token", add_bos);
-  const bool add_eos = config != nullptr && flag(*config, "add_eos_token", false);
+  if (config != nullptr) add_bos = step_flag(*config, "add_bos_token", add_bos);
+  const bool add_eos = config != nullptr && step_flag(*config, "add_eos_token", false);
   if (add_bos && state.bos) state.prefix.push_back(*state.bos);
   if (add_eos && state.eos) state.suffix.push_back(*state.eos);
   state.end_ids = generation_ends(source.generation_config.get());

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/json_steps.h"
+#include "tokenizer/vocabulary.h"
 #include "unicode/classes.h"
 
 namespace rondo::tokenizer {
@@ -94,7 +95,7 @@ std::size_t number(const json::Value& description, std::string_view key) {
 Status add_replace(const json::Value& description, Decoder& to) {
   const json::Value* pattern = description.find("pattern");
   const auto content = description.find_string("content");
-  if (pattern == nullptr || !content) return step_error("the decoder `Replace` lacks a pattern or a content");
+  if (pattern == nullptr || !content) return damaged("the decoder `Replace` lacks a pattern or a content");
   auto source = pattern->find_string("Regex");
   if (const auto text = pattern->find_string("String")) {
     if (!text->empty()) {
@@ -103,7 +104,7 @@ Status add_replace(const json::Value& description, Decoder& to) {
     }
     source = text;  // matches everywhere, as an expression does
   }
-  if (!source) return step_error("the pattern of the decoder `Replace` is of an unknown kind");
+  if (!source) return damaged("the pattern of the decoder `Replace` is of an unknown kind");
   Result<Regex> regex = Regex::compile(*source, Dialect::kOniguruma);
   if (!regex.ok()) return regex.error();
   to.add(Decoder::ReplaceRegex{std::make_shared<const Regex>(std::move(regex).value()), std::string(*content)});
@@ -151,7 +152,7 @@ Status add_step(std::string_view type, const json::Value& description, Decoder& 
     to.add(Decoder::Ctc{text_of(description, "pad_token", "<pad>"), text_of(description, "word_delimiter_token", "|"),
                         cleanup});
   else
-    return step_error("the decoder `" + std::string(type) + "` is not known");
+    return damaged("the decoder `" + std::string(type) + "` is not known");
   return Done{};
 }
 
@@ -336,6 +337,13 @@ void Decoder::Run::finish(std::string& out) {
 }
 
 std::optional<char> Decoder::fallback_byte(std::string_view token) { return tokenizer::fallback_byte(token); }
+
+void Decoder::add_marks(bool byte_fallback, bool strips_first) {
+  add(Replace{std::string(kSpaceMark), " "});
+  if (byte_fallback) add(ByteFallback{});
+  add(Fuse{});
+  if (strips_first) add(Strip{" ", 1, 0});
+}
 
 bool Decoder::joins_inner_bytes() const {
   std::size_t step = 0;

@@ -64,6 +64,8 @@ class Decoder {
   void add(T step) {
     steps_.emplace_back(std::move(step));
   }
+  // The steps of vocabularies that write kSpaceMark for a space.  `strips_first`: the text was given a space in front.
+  void add_marks(bool byte_fallback, bool strips_first);
   [[nodiscard]] bool starts_with_bytes() const { return !steps_.empty() && std::holds_alternative<Bytes>(steps_[0]); }
 
   // Nothing but the bytes counts.

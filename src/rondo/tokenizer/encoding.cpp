@@ -12,8 +12,6 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::string_view kMark = "\u2581";
-
 std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
 
 // So many pieces are looked for in memory at the same time.
@@ -153,7 +151,8 @@ class Encoding {
   void words(const Aligned& text, Range range) {
     const std::string_view view = text.text().substr(0, range.end);
     std::uint32_t begin = range.begin;
-    for (std::size_t at = range.begin; (at = view.find(kMark, at)) != std::string_view::npos; at += kMark.size()) {
+    for (std::size_t at = range.begin; (at = view.find(kSpaceMark, at)) != std::string_view::npos;
+         at += kSpaceMark.size()) {
       if (at <= begin) continue;
       std::size_t before = at - 1;
       while (before > begin && utf8::is_continuation(view[before])) --before;

@@ -6,13 +6,6 @@
 
 namespace rondo::tokenizer {
 
-Error step_error(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
-
 Error located_error(Error error, const std::string& path) {
   error.message = "`" + path + "`: " + error.message;
   return error;
@@ -25,7 +18,7 @@ bool step_flag(const json::Value& description, std::string_view key, bool otherw
 
 Result<std::string> step_character(const json::Value& description, std::string_view key, std::string_view otherwise) {
   std::string text(description.find_string(key).value_or(otherwise));
-  if (utf8::length(text) != 1) return step_error("`" + std::string(key) + "` is not one character: `" + text + "`");
+  if (utf8::length(text) != 1) return damaged("`" + std::string(key) + "` is not one character: `" + text + "`");
   return text;
 }
 

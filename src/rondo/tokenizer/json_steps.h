@@ -8,11 +8,10 @@
 
 #include "json/value.h"
 #include "rondo/result.h"
+#include "tokenizer/damaged.h"
 
 namespace rondo::tokenizer {
 
-// kTokenizer with a sentence.
-[[nodiscard]] Error step_error(std::string message);
 // The error of a step at `path`, such as `normalizer.normalizers[1]`.
 [[nodiscard]] Error located_error(Error error, const std::string& path);
 
@@ -31,15 +30,15 @@ template <typename Add>
 [[nodiscard]] Status for_each_step(const json::Value& description, const std::string& path, std::string_view list,
                                    Add add, int depth = 0) {
   const auto type = description.find_string("type");
-  if (!type) return located_error(step_error("it has no `type`"), path);
-  if (depth > kMaxStepDepth) return located_error(step_error("sequences stand too deep in each other"), path);
+  if (!type) return located_error(damaged("it has no `type`"), path);
+  if (depth > kMaxStepDepth) return located_error(damaged("sequences stand too deep in each other"), path);
   if (*type != "Sequence") {
     Status status = add(*type, description);
     return status.ok() ? status : located_error(status.error(), path);
   }
   const json::Value* members = description.find(list);
   if (members == nullptr || !members->is_array()) {
-    return located_error(step_error("the `Sequence` has no list `" + std::string(list) + "`"), path);
+    return located_error(damaged("the `Sequence` has no list `" + std::string(list) + "`"), path);
   }
   for (std::size_t i = 0; i < members->as_array().size(); ++i) {
     const std::string place = path + "." + std::string(list) + "[" + std::to_string(i) + "]";

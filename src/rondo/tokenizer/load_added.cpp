@@ -3,17 +3,11 @@
 #include <map>
 #include <unordered_map>
 
+#include "tokenizer/damaged.h"
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
 namespace {
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
 
 // The reference looks at no id of an entry.  A token has the id of its text in the vocabulary, else the next one: upward
 // from the vocabulary's size, or from behind the highest id that was added by an earlier call.

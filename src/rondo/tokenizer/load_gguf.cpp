@@ -4,21 +4,13 @@
 
 #include "base/utf8.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/damaged.h"
 #include "tokenizer/gguf_fields.h"
 #include "tokenizer/pre_types.h"
 #include "tokenizer/rank_model.h"
 
 namespace rondo::tokenizer {
 namespace {
-
-constexpr std::string_view kMark = "\u2581";  // a space inside character vocabularies
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
 
 void load_tokens(const GgufFields& fields, Tokenizer::State& state) {
   const std::vector<std::string>& tokens = *fields.tokens;
@@ -57,10 +49,8 @@ Status load_byte_pair(const GgufFields& fields, const PreType& type, Tokenizer::
   } else {
     options.whole_newlines = true;
     options.byte_fallback = true;
-    state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kMark)});
-    state.decoder.add(Decoder::Replace{std::string(kMark), " "});
-    state.decoder.add(Decoder::ByteFallback{});
-    state.decoder.add(Decoder::Fuse{});
+    state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kSpaceMark)});
+    state.decoder.add_marks(true, false);
   }
   const std::vector<std::string>* merges = fields.gguf->find_strings("tokenizer.ggml.merges");
   if (merges == nullptr) return damaged("`tokenizer.ggml.merges` is missing");
@@ -77,11 +67,8 @@ Status load_sentence_piece(const GgufFields& fields, Tokenizer::State& state) {
   }
   const bool add_space = fields.flag("add_space_prefix", true);
   if (add_space) state.normalizer.add(Normalizer::Prepend{" "});
-  state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kMark)});
-  state.decoder.add(Decoder::Replace{std::string(kMark), " "});
-  state.decoder.add(Decoder::ByteFallback{});
-  state.decoder.add(Decoder::Fuse{});
-  if (add_space) state.decoder.add(Decoder::Strip{" ", 1, 0});
+  state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kSpaceMark)});
+  state.decoder.add_marks(true, add_space);
   BpeOptions options;
   options.byte_fallback = true;
   options.fuse_unknown = true;

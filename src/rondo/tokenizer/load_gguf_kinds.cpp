@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "tokenizer/backward_unigram.h"
+#include "tokenizer/damaged.h"
 #include "tokenizer/gguf_fields.h"
 #include "tokenizer/longest_match.h"
 #include "tokenizer/unigram.h"
@@ -13,16 +14,8 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::string_view kMark = "\u2581";
 constexpr std::string_view kContinues = "##";
 constexpr float kUnknownPenalty = 10.0F;
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
 
 bool is_searchable(GgufToken type) {
   return type == GgufToken::kNormal || type == GgufToken::kUserDefined || type == GgufToken::kByte;
@@ -32,15 +25,7 @@ bool is_searchable(GgufToken type) {
 // alone what stands in brackets.  This is the spelling that the model came with.
 std::string original_word_piece(const std::string& text) {
   if (text.size() > 1 && text.starts_with('[') && text.ends_with(']')) return text;
-  return text.starts_with(kMark) ? text.substr(kMark.size()) : std::string(kContinues) + text;
-}
-
-// The decoding of pieces with marks for spaces.
-void add_mark_decoder(bool strips_first, Tokenizer::State& state) {
-  state.decoder.add(Decoder::Replace{std::string(kMark), " "});
-  state.decoder.add(Decoder::ByteFallback{});
-  state.decoder.add(Decoder::Fuse{});
-  if (strips_first) state.decoder.add(Decoder::Strip{" ", 1, 0});
+  return text.starts_with(kSpaceMark) ? text.substr(kSpaceMark.size()) : std::string(kContinues) + text;
 }
 
 std::optional<unsigned> digit(char c) {
@@ -144,7 +129,7 @@ Status load_gguf_unigram(const GgufFields& fields, Tokenizer::State& state) {
   options.add_prefix = fields.flag("add_space_prefix", false);
   options.remove_extra_spaces = fields.flag("remove_extra_whitespaces", false);
   options.late_prefix = true;
-  add_mark_decoder(options.add_prefix, state);
+  state.decoder.add_marks(true, options.add_prefix);
   state.normalizer.add(Normalizer::Sentence{
       std::make_shared<const SentenceNormalizer>(options, std::move(charsmap).value(), std::move(verbatim))});
   state.takes_bytes = true;

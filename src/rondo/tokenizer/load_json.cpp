@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "json/print.h"
 #include "json/reader.h"
+#include "tokenizer/damaged.h"
 #include "tokenizer/state.h"
 
 namespace rondo::tokenizer {
@@ -12,13 +13,6 @@ namespace {
 using StateResult = Result<std::unique_ptr<Tokenizer::State>>;
 
 constexpr std::size_t kWorthCaching = std::size_t{1} << 18U;  // smaller files load in a millisecond or two
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
 
 std::optional<TokenId> config_token(const json::Value* config, std::string_view key, const Tokenizer::State& state) {
   const json::Value* value = config == nullptr ? nullptr : config->find(key);

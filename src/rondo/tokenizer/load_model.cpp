@@ -6,7 +6,9 @@
 #include "json/reader.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/damaged.h"
 #include "tokenizer/json_score.h"
+#include "tokenizer/json_steps.h"
 #include "tokenizer/state.h"
 #include "tokenizer/unigram.h"
 #include "tokenizer/wordpiece.h"
@@ -15,18 +17,6 @@ namespace rondo::tokenizer {
 namespace {
 
 constexpr std::size_t kMaxPoolBytes = std::size_t{1} << 30U;
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
-
-bool flag(const json::Value& description, std::string_view key) {
-  const json::Value* value = description.find(key);
-  return value != nullptr && value->is_bool() && value->as_bool();
-}
 
 Status restore(CachedModel& cached, Vocabulary& vocabulary) {
   vocabulary.restore(std::move(cached.pool), std::move(cached.entries));
@@ -199,9 +189,9 @@ Status load_bpe(const ModelText& source, Tokenizer::State& state) {
   const json::Value& model = source.rest;
   if (Status status = load_vocabulary(source, state.vocabulary); !status.ok()) return status;
   BpeOptions options;
-  options.ignore_merges = flag(model, "ignore_merges");
-  options.byte_fallback = flag(model, "byte_fallback");
-  options.fuse_unknown = flag(model, "fuse_unk");
+  options.ignore_merges = step_flag(model, "ignore_merges", false);
+  options.byte_fallback = step_flag(model, "byte_fallback", false);
+  options.fuse_unknown = step_flag(model, "fuse_unk", false);
   options.prefix = std::string(model.find_string("continuing_subword_prefix").value_or(""));
   options.suffix = std::string(model.find_string("end_of_word_suffix").value_or(""));
   if (const auto unknown = model.find_string("unk_token")) options.unknown = state.vocabulary.find_text(*unknown);
@@ -251,7 +241,7 @@ Status load_unigram(const ModelText& source, Tokenizer::State& state) {
   if (Status status = load_scored(source, state.vocabulary, scores); !status.ok()) return status;
   if (source.record != nullptr) source.record->scores = scores;
   UnigramOptions options;
-  options.byte_fallback = flag(model, "byte_fallback");
+  options.byte_fallback = step_flag(model, "byte_fallback", false);
   if (const json::Value* unknown = model.find("unk_id"); unknown != nullptr && !unknown->is_null()) {
     options.unknown = to_id(unknown);
     if (!options.unknown || *options.unknown >= state.vocabulary.size()) {
@@ -311,7 +301,7 @@ bool can_work_on_bytes(const ModelText& model) {
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!model.rest.find_string(key).value_or("").empty()) return false;
   }
-  if (!flag(model.rest, "byte_fallback")) return true;
+  if (!step_flag(model.rest, "byte_fallback", false)) return true;
   // What falls back are the bytes of the spelling, unless every byte has a token anyway.
   if (!model.vocab || model.vocab->bracket != '{') return false;
   std::set<std::string> found;

@@ -18,11 +18,11 @@ Status append_special(const json::Value& special, const json::Value* tokens, Enc
   const auto name = special.find_string("id");
   const json::Value* entry = name && tokens != nullptr ? tokens->find(*name) : nullptr;
   const json::Value* ids = entry == nullptr ? nullptr : entry->find("ids");
-  if (ids == nullptr || !ids->is_array()) return step_error("`TemplateProcessing` names an unknown special token");
+  if (ids == nullptr || !ids->is_array()) return damaged("`TemplateProcessing` names an unknown special token");
   to.emplace_back();
   for (const json::Value& id : ids->as_array()) {
     const auto number = to_id(&id);
-    if (!number) return step_error("`TemplateProcessing` has a special token without a usable id");
+    if (!number) return damaged("`TemplateProcessing` has a special token without a usable id");
     to.back().push_back(*number);
   }
   return Done{};
@@ -30,13 +30,12 @@ Status append_special(const json::Value& special, const json::Value* tokens, Enc
 
 Status apply_template(const json::Value& processor, Encodings& encodings) {
   if (encodings.empty() || encodings.size() > 2) {
-    return step_error("`TemplateProcessing` behind processors that make " + std::to_string(encodings.size()) +
-                      " parts");
+    return damaged("`TemplateProcessing` behind processors that make " + std::to_string(encodings.size()) + " parts");
   }
   const char* key = encodings.size() == 1 ? "single" : "pair";
   const json::Value* pieces = processor.find(key);
   if (pieces == nullptr || !pieces->is_array()) {
-    return step_error("`TemplateProcessing` has no list `" + std::string(key) + "`");
+    return damaged("`TemplateProcessing` has no list `" + std::string(key) + "`");
   }
   Encodings made;
   std::size_t size = 0;
@@ -45,13 +44,13 @@ Status apply_template(const json::Value& processor, Encodings& encodings) {
       if (Status status = append_special(*special, processor.find("special_tokens"), made); !status.ok()) return status;
     } else if (const json::Value* sequence = piece.find("Sequence")) {
       const std::size_t place = sequence->find_string("id") == "B" ? 1 : 0;
-      if (place >= encodings.size()) return step_error("`TemplateProcessing` names a second text in `single`");
+      if (place >= encodings.size()) return damaged("`TemplateProcessing` names a second text in `single`");
       made.push_back(encodings[place]);
     } else {
-      return step_error("`TemplateProcessing` has a part that is neither `SpecialToken` nor `Sequence`");
+      return damaged("`TemplateProcessing` has a part that is neither `SpecialToken` nor `Sequence`");
     }
     size += made.back().size();
-    if (size > kMaxTokens) return step_error("`TemplateProcessing` makes too many tokens");
+    if (size > kMaxTokens) return damaged("`TemplateProcessing` makes too many tokens");
   }
   encodings = std::move(made);
   return Done{};
@@ -62,7 +61,7 @@ Result<TokenId> pair_id(const json::Value& processor, std::string_view key) {
   const json::Value* pair = processor.find(key);
   const bool is_pair = pair != nullptr && pair->is_array() && pair->as_array().size() == 2;
   const auto id = is_pair ? to_id(&pair->as_array()[1]) : std::nullopt;
-  if (!id) return step_error("`" + std::string(key) + "` is no pair of a text and an id");
+  if (!id) return damaged("`" + std::string(key) + "` is no pair of a text and an id");
   return *id;
 }
 
@@ -89,7 +88,7 @@ Status apply_step(std::string_view type, const json::Value& processor, Encodings
   if (type == "RobertaProcessing") return apply_bert(processor, true, encodings);
   // Trims offsets; those of this project cover the text.
   if (type == "ByteLevel") return Done{};
-  return step_error("the post-processor `" + std::string(type) + "` is not known");
+  return damaged("the post-processor `" + std::string(type) + "` is not known");
 }
 
 }  // namespace
@@ -103,7 +102,7 @@ Status load_processor(const json::Value* processor, Tokenizer::State& state) {
   for (const std::vector<TokenId>& ids : encodings) all.insert(all.end(), ids.begin(), ids.end());
   const auto text = std::find(all.begin(), all.end(), kText);
   if (std::count(all.begin(), all.end(), kText) != 1) {
-    return located_error(step_error("the text does not stand in the result once"), "post_processor");
+    return located_error(damaged("the text does not stand in the result once"), "post_processor");
   }
   state.prefix.assign(all.begin(), text);
   state.suffix.assign(text + 1, all.end());

@@ -16,7 +16,6 @@ namespace {
 using File = model::SentencePieceFile;
 using Type = File::Type;
 
-constexpr std::string_view kMark = "\u2581";
 constexpr float kUnknownPenalty = 10.0F;
 constexpr double kUserDefinedPenalty = 0.1;
 
@@ -49,20 +48,6 @@ Status check_work(const File& file) {
     if (Status status = work.add(piece.text.size()); !status.ok()) return status;
   }
   return Done{};
-}
-
-std::optional<TokenId> unknown_of(const File& file) {
-  for (std::size_t i = 0; i < file.pieces.size(); ++i) {
-    if (file.pieces[i].type == Type::kUnknown) return static_cast<TokenId>(i);
-  }
-  return std::nullopt;
-}
-
-std::vector<double> scores_of(const File& file) {
-  std::vector<double> scores;
-  scores.reserve(file.pieces.size());
-  for (const File::Piece& piece : file.pieces) scores.push_back(static_cast<double>(piece.score));
-  return scores;
 }
 
 std::unique_ptr<TokenModel> make_unigram(const File& file, const Tokenizer::State& state) {
@@ -130,15 +115,26 @@ Status load_normalizer(const File& file, Tokenizer::State& state) {
 }
 
 void load_decoder(const File& file, Tokenizer::State& state) {
-  state.decoder.add(Decoder::Replace{std::string(kMark), " "});
-  if (file.byte_fallback) state.decoder.add(Decoder::ByteFallback{});
-  state.decoder.add(Decoder::Fuse{});
   const File::Normalizer& spec = file.normalizer;
   const bool strips = spec.add_dummy_prefix || spec.remove_extra_whitespaces;
-  if (strips && !file.treat_whitespace_as_suffix) state.decoder.add(Decoder::Strip{" ", 1, 0});
+  state.decoder.add_marks(file.byte_fallback, strips && !file.treat_whitespace_as_suffix);
 }
 
 }  // namespace
+
+std::optional<TokenId> unknown_of(const File& file) {
+  for (std::size_t i = 0; i < file.pieces.size(); ++i) {
+    if (file.pieces[i].type == Type::kUnknown) return static_cast<TokenId>(i);
+  }
+  return std::nullopt;
+}
+
+std::vector<double> scores_of(const File& file) {
+  std::vector<double> scores;
+  scores.reserve(file.pieces.size());
+  for (const File::Piece& piece : file.pieces) scores.push_back(static_cast<double>(piece.score));
+  return scores;
+}
 
 Result<std::unique_ptr<Tokenizer::State>> load_sentence_piece(const model::TokenizerSource& source) {
   const File& file = *source.sentence_piece;

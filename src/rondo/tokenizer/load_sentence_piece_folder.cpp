@@ -4,6 +4,7 @@
 
 #include "tokenizer/bpe.h"
 #include "tokenizer/companions.h"
+#include "tokenizer/json_steps.h"
 #include "tokenizer/sentence_styles.h"
 #include "tokenizer/unigram.h"
 
@@ -12,8 +13,6 @@ namespace {
 
 using File = model::SentencePieceFile;
 using Type = File::Type;
-
-constexpr std::string_view kMark = "\u2581";
 
 void load_pieces(const File& file, Tokenizer::State& state) {
   state.vocabulary.reserve(file.pieces.size(), file.pieces.size() * 8);
@@ -43,21 +42,12 @@ void add_merges(const File& file, const Vocabulary& vocabulary, Bpe& bpe) {
   }
 }
 
-std::optional<TokenId> unknown_of(const File& file) {
-  for (std::size_t i = 0; i < file.pieces.size(); ++i) {
-    if (file.pieces[i].type == Type::kUnknown) return static_cast<TokenId>(i);
-  }
-  return std::nullopt;
-}
-
 void load_model(const File& file, const SentenceStyle& style, Tokenizer::State& state) {
   if (file.kind == File::Kind::kUnigram) {
     UnigramOptions options;
     options.byte_fallback = file.byte_fallback;
     options.unknown = unknown_of(file);
-    std::vector<double> scores;
-    for (const File::Piece& piece : file.pieces) scores.push_back(static_cast<double>(piece.score));
-    state.model = std::make_unique<Unigram>(state.vocabulary, std::move(scores), options);
+    state.model = std::make_unique<Unigram>(state.vocabulary, scores_of(file), options);
     return;
   }
   BpeOptions options;
@@ -72,14 +62,13 @@ void load_model(const File& file, const SentenceStyle& style, Tokenizer::State& 
 Status load_steps(const File& file, const SentenceStyle& style, const json::Value* config, Tokenizer::State& state) {
   using Prepend = PreTokenizer::Metaspace::Prepend;
   const auto flag = [config](std::string_view key, bool otherwise) {
-    const json::Value* value = config == nullptr ? nullptr : config->find(key);
-    return value != nullptr && value->is_bool() ? value->as_bool() : otherwise;
+    return config == nullptr ? otherwise : step_flag(*config, key, otherwise);
   };
   const bool prefix = style.has_prefix && flag("add_prefix_space", true);
   if (style.has_prefix) {
     const bool always = flag("legacy", false);
     PreTokenizer::Metaspace step;
-    step.replacement = kMark;
+    step.replacement = kSpaceMark;
     step.prepend = !prefix ? Prepend::kNever : always ? Prepend::kAlways : Prepend::kFirst;
     step.split = false;
     state.pre_tokenizer.add(std::move(step));
@@ -89,12 +78,9 @@ Status load_steps(const File& file, const SentenceStyle& style, const json::Valu
       if (!charsmap.ok()) return charsmap.error();
       state.normalizer.add(Normalizer::MapCharacters{std::make_shared<const Charsmap>(std::move(charsmap).value())});
     }
-    state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kMark)});
+    state.normalizer.add(Normalizer::ReplaceText{" ", std::string(kSpaceMark)});
   }
-  state.decoder.add(Decoder::Replace{std::string(kMark), " "});
-  state.decoder.add(Decoder::ByteFallback{});
-  state.decoder.add(Decoder::Fuse{});
-  if (prefix) state.decoder.add(Decoder::Strip{" ", 1, 0});
+  state.decoder.add_marks(true, prefix);
   return Done{};
 }
 

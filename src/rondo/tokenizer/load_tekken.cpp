@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "tokenizer/companions.h"
+#include "tokenizer/damaged.h"
 #include "tokenizer/rank_model.h"
 
 namespace rondo::tokenizer {
@@ -32,13 +33,6 @@ constexpr std::string_view kUnlisted[] = {"<unk>",
                                           "[SYSTEM_PROMPT]",
                                           "[/SYSTEM_PROMPT]",
                                           "[TOOL_CONTENT]"};
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
 
 std::optional<std::int64_t> count_of(const json::Value& config, std::string_view key) {
   const json::Value* value = config.find(key);

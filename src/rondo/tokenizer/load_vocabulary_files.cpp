@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "json/print.h"
 #include "json/reader.h"
+#include "tokenizer/damaged.h"
 #include "tokenizer/state.h"
 #include "tokenizer/vocabulary_styles.h"
 #include "unicode/classes.h"
@@ -20,13 +21,6 @@ using StateResult = Result<std::unique_ptr<Tokenizer::State>>;
 // Those that every class has; they come first.
 constexpr std::string_view kNames[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                        "pad_token", "cls_token", "mask_token"};
-
-Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
 
 const json::Value* member(const json::Value* object, std::string_view key) {
   return object != nullptr && object->is_object() ? object->find(key) : nullptr;

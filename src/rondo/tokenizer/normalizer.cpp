@@ -237,7 +237,7 @@ Aligned run(const Normalizer::MapCharacters& step, Aligned text) {
 Status add_replace(const json::Value& description, Normalizer& to) {
   const json::Value* pattern = description.find("pattern");
   const auto content = description.find_string("content");
-  if (pattern == nullptr || !content) return step_error("the normalizer `Replace` lacks a pattern or a content");
+  if (pattern == nullptr || !content) return damaged("the normalizer `Replace` lacks a pattern or a content");
   auto source = pattern->find_string("Regex");
   if (const auto text = pattern->find_string("String")) {
     if (!text->empty()) {
@@ -246,7 +246,7 @@ Status add_replace(const json::Value& description, Normalizer& to) {
     }
     source = text;  // matches everywhere, as an expression does
   }
-  if (!source) return step_error("the pattern of the normalizer `Replace` is of an unknown kind");
+  if (!source) return damaged("the pattern of the normalizer `Replace` is of an unknown kind");
   Result<Regex> regex = Regex::compile(*source, Dialect::kOniguruma);
   if (!regex.ok()) return regex.error();
   to.add(Normalizer::ReplaceRegex{std::move(regex).value(), std::string(*content)});
@@ -268,7 +268,7 @@ Status add_precompiled(const json::Value& description, Normalizer& to) {
   const auto text = description.find_string("precompiled_charsmap");
   if (text.value_or("").empty()) return Done{};  // what converters write for "no map"
   const auto blob = base64::decode(*text);
-  if (!blob) return step_error("the `precompiled_charsmap` of the normalizer `Precompiled` is no base64");
+  if (!blob) return damaged("the `precompiled_charsmap` of the normalizer `Precompiled` is no base64");
   Result<Charsmap> map = Charsmap::parse(*blob);
   if (!map.ok()) return map.error();
   to.add(Normalizer::MapCharacters{std::make_shared<const Charsmap>(std::move(map).value())});
@@ -303,7 +303,7 @@ Status add_step(std::string_view type, const json::Value& description, Normalize
   else if (type == "Strip")
     to.add(Normalizer::Strip{step_flag(description, "strip_left", true), step_flag(description, "strip_right", true)});
   else
-    return step_error("the normalizer `" + std::string(type) + "` is not known");
+    return damaged("the normalizer `" + std::string(type) + "` is not known");
   return Done{};
 }
 

@@ -268,12 +268,12 @@ Result<Behavior> behavior_of(const json::Value& description, Behavior otherwise)
   if (*name == "Contiguous") return Behavior::kContiguous;
   if (*name == "MergedWithPrevious") return Behavior::kMergedWithPrevious;
   if (*name == "MergedWithNext") return Behavior::kMergedWithNext;
-  return step_error("the split behavior `" + std::string(*name) + "` is not supported");
+  return damaged("the split behavior `" + std::string(*name) + "` is not supported");
 }
 
 Status add_split(const json::Value& description, PreTokenizer& to) {
   const json::Value* pattern = description.find("pattern");
-  if (pattern == nullptr) return step_error("the pre-tokenizer `Split` has no pattern");
+  if (pattern == nullptr) return damaged("the pre-tokenizer `Split` has no pattern");
   Result<Behavior> behavior = behavior_of(description, Behavior::kIsolated);
   if (!behavior.ok()) return behavior.error();
   const bool invert = step_flag(description, "invert", false);
@@ -285,7 +285,7 @@ Status add_split(const json::Value& description, PreTokenizer& to) {
     }
     regex = text;  // matches everywhere, as an expression does
   }
-  if (!regex) return step_error("the pattern of the pre-tokenizer `Split` is of an unknown kind");
+  if (!regex) return damaged("the pattern of the pre-tokenizer `Split` is of an unknown kind");
   return to.add_regex(*regex, behavior.value(), invert, Dialect::kOniguruma);
 }
 
@@ -312,7 +312,7 @@ Status add_metaspace(const json::Value& description, PreTokenizer& to) {
   } else if (scheme == "first") {
     step.prepend = Prepend::kFirst;
   } else if (scheme && scheme != "always") {
-    return step_error("the prepend scheme `" + std::string(*scheme) + "` is not known");
+    return damaged("the prepend scheme `" + std::string(*scheme) + "` is not known");
   }
   to.add(std::move(step));
   return Done{};
@@ -321,7 +321,7 @@ Status add_metaspace(const json::Value& description, PreTokenizer& to) {
 Status add_fixed_length(const json::Value& description, PreTokenizer& to) {
   const json::Value* length = description.find("length");
   const auto value = length == nullptr ? kDefaultLength : length->to_int64();
-  if (!value || *value < 1) return step_error("the pre-tokenizer `FixedLength` has no usable length");
+  if (!value || *value < 1) return damaged("the pre-tokenizer `FixedLength` has no usable length");
   to.add(PreTokenizer::FixedLength{static_cast<std::size_t>(*value)});
   return Done{};
 }
@@ -357,7 +357,7 @@ Status add_step(std::string_view type, const json::Value& description, PreTokeni
   } else if (type == "UnicodeScripts") {
     to.add(PreTokenizer::Scripts{});
   } else {
-    return step_error("the pre-tokenizer `" + std::string(type) + "` is not known");
+    return damaged("the pre-tokenizer `" + std::string(type) + "` is not known");
   }
   return Done{};
 }

@@ -5,7 +5,6 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::string_view kMark = "\u2581";
 constexpr std::string_view kReplacement = "\uFFFD";
 
 }  // namespace
@@ -13,7 +12,7 @@ constexpr std::string_view kReplacement = "\uFFFD";
 // Collects the text, so that its end can be taken back.
 class SentenceNormalizer::Writer {
  public:
-  explicit Writer(bool escape) : space_(escape ? kMark : std::string_view(" ")) {}
+  explicit Writer(bool escape) : space_(escape ? kSpaceMark : std::string_view(" ")) {}
 
   void put(std::string_view bytes, Range range) {
     text_ += bytes;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "tokenizer/state.h"
 
@@ -17,6 +19,10 @@ struct SentenceStyle {
 
 // nullptr for classes that use SentencePiece itself, and for those that are not known.
 [[nodiscard]] const SentenceStyle* find_sentence_style(std::string_view tokenizer_class);
+
+// The first piece for what is unknown, and the scores by id.
+[[nodiscard]] std::optional<TokenId> unknown_of(const model::SentencePieceFile& file);
+[[nodiscard]] std::vector<double> scores_of(const model::SentencePieceFile& file);
 
 // Fails with kTokenizer.  REQUIRES: the source is a SentencePiece model.
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_sentence_piece_folder(const model::TokenizerSource& source,

@@ -5,10 +5,8 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::string_view kMark = "\u2581";
-
 // Behind the first word of `text`.
-std::size_t end_of_word(std::string_view text) { return std::min(text.find(kMark, 1), text.size()); }
+std::size_t end_of_word(std::string_view text) { return std::min(text.find(kSpaceMark, 1), text.size()); }
 
 }  // namespace
 

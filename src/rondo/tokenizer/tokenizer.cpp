@@ -12,8 +12,6 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::string_view kMark = "\u2581";
-
 std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
 
 }  // namespace
@@ -64,7 +62,7 @@ void Tokenizer::State::finish() {
       if (vocabulary.contains(id)) inner += decoder.inner_bytes(vocabulary.bytes(id));
       inner_begin.push_back(static_cast<std::uint32_t>(inner.size()));
     }
-    joined_before_mark = model->joined_before(kMark);
+    joined_before_mark = model->joined_before(kSpaceMark);
   }
 }
 

@@ -15,6 +15,9 @@ namespace rondo::tokenizer {
 
 using TokenId = std::int32_t;
 
+// What vocabularies of characters write for a space.
+inline constexpr std::string_view kSpaceMark = "\u2581";
+
 // Filled by add(), then const.  Tokens are kept as the bytes that the model merges: for byte-level vocabularies the bytes
 // themselves, not their spelling.
 class Vocabulary {
