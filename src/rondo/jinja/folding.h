@@ -6,7 +6,6 @@
 #pragma once
 
 #include <optional>
-
 #include <string_view>
 
 #include "jinja/ast.h"

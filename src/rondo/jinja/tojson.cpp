@@ -144,10 +144,25 @@ class JsonWriter {
     structure("\"", owner);
   }
 
+  // Calls found(at, size, escape) for each character of `bytes` that JSON does not write as it is, from left to right.
+  template <typename Found>
+  void each_escape(std::string_view bytes, const Found& found) const {
+    std::string buffer;
+    for (std::size_t at = 0; at < bytes.size();) {
+      if (plain_[static_cast<unsigned char>(bytes[at])]) {
+        ++at;
+        continue;
+      }
+      const CodePoint c = decode_at(bytes, at);
+      const std::string_view escape = json_escape(c.value, style_, buffer);
+      if (!escape.empty()) found(at, c.size, escape);
+      at += c.size;
+    }
+  }
+
   // Consecutive bytes of one string of the input; `run`: that of all of them.
   void data(std::string_view bytes, const text::Run& run) {
     runtime_.spend_bytes(bytes.size());
-    std::string buffer;
     std::size_t written = 0;
     const auto write_to = [&](std::size_t end) {
       text::Run part = run;
@@ -155,46 +170,25 @@ class JsonWriter {
       out_.append(bytes.substr(written, end - written), part);
       written = end;
     };
-    for (std::size_t at = 0; at < bytes.size();) {
-      if (plain_[static_cast<unsigned char>(bytes[at])]) {
-        ++at;
-        continue;
-      }
-      const CodePoint c = decode_at(bytes, at);
-      const std::string_view escape = json_escape(c.value, style_, buffer);
-      if (!escape.empty()) {
-        write_to(at);
-        text::Run escaped = run;
-        escaped.kind = RunKind::kEscaped;
-        escaped.source_offset += static_cast<std::uint32_t>(at);
-        escaped.source_size = static_cast<std::uint32_t>(c.size);
-        out_.append(escape, escaped);
-        written = at + c.size;
-      }
-      at += c.size;
-    }
+    each_escape(bytes, [&](std::size_t at, std::size_t size, std::string_view escape) {
+      write_to(at);
+      text::Run escaped = run;
+      escaped.kind = RunKind::kEscaped;
+      escaped.source_offset += static_cast<std::uint32_t>(at);
+      escaped.source_size = static_cast<std::uint32_t>(size);
+      out_.append(escape, escaped);
+      written = at + size;
+    });
     write_to(bytes.size());
   }
 
   // Bytes of several origins.
   void rewrite(const Value& value, std::string_view bytes) {
     Rewriter body(runtime_, value, "json");
-    std::string buffer;
-    for (std::size_t at = 0; at < bytes.size();) {
-      if (plain_[static_cast<unsigned char>(bytes[at])]) {
-        body.keep(1);
-        ++at;
-        continue;
-      }
-      const CodePoint c = decode_at(bytes, at);
-      const std::string_view escape = json_escape(c.value, style_, buffer);
-      if (escape.empty()) {
-        body.keep(c.size);
-      } else {
-        body.replace(c.size, escape);
-      }
-      at += c.size;
-    }
+    each_escape(bytes, [&](std::size_t at, std::size_t size, std::string_view escape) {
+      body.keep(at - body.at());
+      body.replace(size, escape);
+    });
     out_.append(body.finish());
   }
 
