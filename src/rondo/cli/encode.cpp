@@ -40,10 +40,7 @@ int run_encode(const EncodeArguments& arguments) {
   } else if (view.ids) {
     out = ids_line(reply.value());
   } else {
-    const Paint paint = paint_for(view.color);
-    const bool is_table = view.offsets || !paint.is_on();
-    out = is_table ? token_table(reply.value(), text, view.offsets, paint)
-                   : painted_tokens(reply.value(), text, paint) + paint("2", token_summary(reply.value(), text)) + "\n";
+    out = shown_tokens(reply.value(), text, view);
   }
   return print(out) ? kSuccess : kFailure;
 }

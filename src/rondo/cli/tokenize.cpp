@@ -9,6 +9,7 @@
 #include "api/token_page.h"
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "cli/paint.h"
 #include "cli/tokens.h"
 #include "json/print.h"
 
@@ -81,10 +82,8 @@ std::string shown(const TokenizeArguments& arguments, const Job& job, bool is_on
     return json::to_compact(out) + "\n";
   }
   if (view.ids) return ids_line(reply);
-  const Paint paint = paint_for(view.color);
-  const std::string title = is_one_of_many ? paint("1", job.name) + "\n" : "";
-  if (view.offsets || !paint.is_on()) return title + token_table(reply, job.text, view.offsets, paint);
-  return title + painted_tokens(reply, job.text, paint) + paint("2", token_summary(reply, job.text)) + "\n";
+  const std::string title = is_one_of_many ? paint_for(view.color)("1", job.name) + "\n" : "";
+  return title + shown_tokens(reply, job.text, view);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/utf8.h"
 #include "cli/io.h"
+#include "cli/paint.h"
 #include "json/print.h"
 
 namespace rondo::cli {
@@ -119,8 +120,7 @@ std::string style(const Token& token, std::size_t i, const Owners& owners, bool 
   return colour.empty() ? code : code + ";" + colour;
 }
 
-}  // namespace
-
+// All tokens painted.
 std::string painted_tokens(const json::Value& reply, std::string_view text, const Paint& paint) {
   const Owners owners(reply);
   const bool has_owners = reply.find("message_indices") != nullptr;
@@ -135,6 +135,7 @@ std::string painted_tokens(const json::Value& reply, std::string_view text, cons
   return out;
 }
 
+// A row for every token.
 std::string token_table(const json::Value& reply, std::string_view text, bool offsets, const Paint& paint) {
   const Owners owners(reply);
   const bool has_owners = reply.find("message_indices") != nullptr;
@@ -160,9 +161,18 @@ std::string token_table(const json::Value& reply, std::string_view text, bool of
   return out;
 }
 
+// "17 tokens, 64 bytes" in words.
 std::string token_summary(const json::Value& reply, std::string_view text) {
   const std::size_t count = reply.find("ids")->as_array().size();
   return std::to_string(count) + (count == 1 ? " token, " : " tokens, ") + std::to_string(text.size()) + " bytes";
+}
+
+}  // namespace
+
+std::string shown_tokens(const json::Value& reply, std::string_view text, const TokenView& view) {
+  const Paint paint = paint_for(view.color);
+  if (view.offsets || !paint.is_on()) return token_table(reply, text, view.offsets, paint);
+  return painted_tokens(reply, text, paint) + paint("2", token_summary(reply, text)) + "\n";
 }
 
 std::string ids_line(const json::Value& reply) {

@@ -4,21 +4,17 @@
 #include <string>
 #include <string_view>
 
-#include "cli/paint.h"
+#include "cli/commands.h"
 #include "json/value.h"
 
 namespace rondo::cli {
 
-// What a reply of `tokenize` or `encode` with RunOptions::trace says, for `text`.  Both end with a newline.
+// What a reply of `tokenize` or `encode` with RunOptions::trace says, for `text`; ends with a newline.
 //
-// Every token painted so that one sees where it ends: by turns, or in the colour of its owner.
-[[nodiscard]] std::string painted_tokens(const json::Value& reply, std::string_view text, const Paint& paint);
-// A row for every token: id, its bytes if `offsets`, owner and masks if the reply has them, the text.
-[[nodiscard]] std::string token_table(const json::Value& reply, std::string_view text, bool offsets,
-                                      const Paint& paint);
-
-// "17 tokens, 64 bytes" in words.
-[[nodiscard]] std::string token_summary(const json::Value& reply, std::string_view text);
+// With colours every token painted so that one sees where it ends, by turns or in the colour of its owner, and how many there
+// are.  Without, or if the view asks for offsets, a row for every token: id, its bytes, owner and masks if the reply has
+// them, the text.
+[[nodiscard]] std::string shown_tokens(const json::Value& reply, std::string_view text, const TokenView& view);
 
 // "1 2 3\n".
 [[nodiscard]] std::string ids_line(const json::Value& reply);
