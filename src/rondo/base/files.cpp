@@ -69,8 +69,8 @@ Status write(const std::string& path, std::string_view content) {
     if (!out) {
       std::error_code ec;
       fs::remove(temporary, ec);
+      return failure(ErrorCode::kIo, "writing failed", path);
     }
-    if (!out) return failure(ErrorCode::kIo, "writing failed", path);
   }
   std::error_code ec;
   fs::rename(temporary, path, ec);

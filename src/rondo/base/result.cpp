@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace rondo {
 
 const char* to_string(ErrorCode code) {
@@ -27,8 +29,6 @@ const char* to_string(ErrorCode code) {
 
 namespace {
 
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
 // The part of a long line that is shown: so many characters on each side of byte `at`.
 std::string_view window(std::string_view line, std::size_t at) {
   constexpr std::size_t kWholeBytes = 240;
@@ -37,12 +37,12 @@ std::string_view window(std::string_view line, std::size_t at) {
   std::size_t begin = at;
   for (int i = 0; i < kSideCharacters && begin > 0; ++i) {
     do --begin;
-    while (begin > 0 && !begins_character(line[begin]));
+    while (begin > 0 && utf8::is_continuation(line[begin]));
   }
   std::size_t end = at;
   for (int i = 0; i < kSideCharacters && end < line.size(); ++i) {
     do ++end;
-    while (end < line.size() && !begins_character(line[end]));
+    while (end < line.size() && utf8::is_continuation(line[end]));
   }
   return line.substr(begin, end - begin);
 }
@@ -59,7 +59,7 @@ void append_code_frame(const Error& error, std::string& out) {
   out.append(shown).append(cut_right ? "…" : "");
   out += "\n  " + std::string(number.size(), ' ') + " | " + (cut_left ? " " : "");
   for (const char c : shown.substr(0, at - static_cast<std::size_t>(shown.data() - line.data()))) {
-    if (begins_character(c)) out += c == '\t' ? '\t' : ' ';
+    if (!utf8::is_continuation(c)) out += c == '\t' ? '\t' : ' ';
   }
   out += '^';
 }
