@@ -53,7 +53,7 @@ void Control::keep_binding() {
 }
 
 void Control::enter_choice(std::uint8_t flag) {
-  saved_.push(runtime_.context);
+  saved_.push_back(runtime_.context);
   if (!read_generation_prompt_ || (flag & kTestNegated) != 0) return;
   text::Context context = now();
   context.generation_prompt = true;
@@ -61,7 +61,7 @@ void Control::enter_choice(std::uint8_t flag) {
 }
 
 void Control::enter_generation() {
-  saved_.push(runtime_.context);
+  saved_.push_back(runtime_.context);
   if (!runtime_.tracing) return;
   text::Context context = now();
   context.generation_block = true;
@@ -70,7 +70,7 @@ void Control::enter_generation() {
 
 void Control::leave_saved() {
   runtime_.context = saved_.back();
-  saved_.pop();
+  saved_.pop_back();
 }
 
 text::ContextId Control::item_context(const Value& item, text::ContextId outer) {

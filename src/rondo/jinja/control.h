@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/stack.h"
+#include "base/append.h"
 #include "jinja/instructions.h"
 #include "jinja/runtime.h"
 #include "jinja/template.h"
@@ -36,7 +36,7 @@ class Control {
   // If statements: around the statement, with its first condition, and on entry to its else branch.
   void enter_if() {
     if (!runtime_.tracing) return;
-    ifs_.push({runtime_.context, runtime_.context, text::kNoMessage, false, false});
+    append_to(ifs_, {runtime_.context, runtime_.context, text::kNoMessage, false, false});
     runtime_.begin_reading();
   }
   void guard(std::uint8_t flag) {
@@ -49,7 +49,7 @@ class Control {
     if (!runtime_.tracing) return;
     if (ifs_.back().branch != runtime_.context) keep_binding();
     runtime_.context = ifs_.back().outside;
-    ifs_.pop();
+    ifs_.pop_back();
   }
 
   // Inline ifs and generation blocks: the context to return to is remembered.
@@ -88,8 +88,8 @@ class Control {
   };
   [[nodiscard]] Marks marks() const { return {ifs_.size(), saved_.size()}; }
   void unwind(const Marks& marks) {
-    ifs_.shrink(marks.ifs);
-    saved_.shrink(marks.saved);
+    ifs_.resize(marks.ifs);
+    saved_.resize(marks.saved);
   }
 
   [[nodiscard]] std::vector<Decision>& decisions() { return decisions_; }
@@ -115,8 +115,8 @@ class Control {
   text::PathId generation_prompt_;
   Binding binding_ = Binding::kNone;
   bool read_generation_prompt_ = false;  // by the last condition
-  Stack<If> ifs_;
-  Stack<text::ContextId> saved_;
+  std::vector<If> ifs_;
+  std::vector<text::ContextId> saved_;
   std::vector<Decision> decisions_;
 };
 

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/stack.h"
+#include "base/append.h"
 #include "jinja/lexer.h"
 #include "jinja/template.h"
 #include "jinja/value.h"
@@ -95,11 +95,11 @@ class Runtime {
   }
 
   // What conditions read.  Conditions nest; what an inner one reads belongs to the outer one too.
-  void begin_reading() { readers_.push(reads.size()); }
+  void begin_reading() { append_to(readers_, reads.size()); }
   // Where in `reads` those of the innermost condition begin.
   std::size_t end_reading() {
     const std::size_t begin = readers_.back();
-    readers_.pop();
+    readers_.pop_back();
     return begin;
   }
   [[nodiscard]] bool is_reading() const { return !readers_.empty(); }
@@ -147,7 +147,7 @@ class Runtime {
   std::uint64_t granted_ = 0;  // beyond options.limits.instructions
   std::uint64_t iterations_;
   int depth_ = 0;
-  Stack<std::size_t> readers_;  // where the reads of the conditions under evaluation begin
+  std::vector<std::size_t> readers_;  // where the reads of the conditions under evaluation begin
   std::unique_ptr<State> state_;
 };
 

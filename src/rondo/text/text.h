@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/stack.h"
+#include "base/append.h"
 #include "text/origins.h"
 
 namespace rondo::text {

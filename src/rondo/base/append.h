@@ -1,0 +1,23 @@
+// Appending to lists in the innermost loops: a comparison and a store.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace rondo {
+
+template <typename T>
+[[gnu::noinline]] void make_room(std::vector<T>& list) {
+  constexpr std::size_t kLeast = 16;
+  list.reserve(std::max(list.size() * 2, kLeast));
+}
+// Appends `value`; what makes room stands apart, so that the caller needs no registers for it.
+template <typename T>
+[[gnu::always_inline]] inline void append_to(std::vector<T>& list, const T& value) {
+  if (list.size() == list.capacity()) make_room(list);
+  if (list.size() == list.capacity()) __builtin_unreachable();
+  list.push_back(value);
+}
+
+}  // namespace rondo
