@@ -126,6 +126,11 @@ bool is_digits(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
+Source source_of(const text::Run& run) {
+  if (run.kind != RunKind::kLiteral) return {0, kNoLiteral, 0};
+  return {0, static_cast<std::uint32_t>(run.literal()), run.source_offset};
+}
+
 Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::string bytes) {
   Token token;
   token.text = bytes;
@@ -136,6 +141,7 @@ Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::strin
   if (is_named && run.kind == RunKind::kSerialiser) token.kind = SlotKind::kLiteral;  // quotes of tojson
   if (slot.kind == SlotKind::kLiteral && run.kind == RunKind::kComputed && is_digits(bytes))
     token.kind = SlotKind::kIndex;
+  if (token.kind == SlotKind::kLiteral) token.sources.push_back(source_of(run));
   if (slot.kind == SlotKind::kArguments) token.parts.push_back(argument_part(rendered, run, std::move(bytes)));
   if (slot.kind == SlotKind::kReasoning || slot.kind == SlotKind::kContent)
     token.chain = rendered.origins.chains.to_string(run.chain);
@@ -146,6 +152,9 @@ void add_token(std::vector<Token>& tokens, Token token) {
   if (!tokens.empty() && token.kind != SlotKind::kIndex) {
     Token& last = tokens.back();
     if (last.kind == token.kind && (token.kind == SlotKind::kLiteral || last.call == token.call)) {
+      for (const Source& source : token.sources) {
+        last.sources.push_back({last.text.size() + source.at, source.literal, source.offset});
+      }
       last.text += token.text;
       for (ArgumentPart& part : token.parts) last.parts.push_back(std::move(part));
       return;
@@ -181,6 +190,8 @@ Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
     } else if (i > last) {
       const bool is_data = runs[i].is_input() && rendered.origins.paths.message(runs[i].path()) > kAssistant;
       if (is_data) break;
+      turn.following_sources.push_back(source_of(runs[i]));
+      turn.following_sources.back().at = turn.following.size();
       turn.following += bytes;
     }
   }
@@ -220,8 +231,8 @@ std::string Turn::literals(std::size_t begin, std::size_t end) const {
   return out;
 }
 
-Prober::Prober(const jinja::Template& chat_template, const Options& options)
-    : template_(chat_template), options_(options), tools_(json::parse(kTools).value()) {
+Prober::Prober(const jinja::Template& chat_template, const Options& options, bool keeps_trials)
+    : template_(chat_template), options_(options), tools_(json::parse(kTools).value()), keeps_trials_(keeps_trials) {
   constexpr std::array<std::string_view, 8> kUsual = {
       "messages",  "tools",     "documents",       "add_generation_prompt",
       "bos_token", "eos_token", "enable_thinking", "thinking"};
@@ -269,6 +280,12 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
 }
 
 std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& probe, const ProbeSetting& setting) {
+  auto turn = ask(shape, probe, setting);
+  if (keeps_trials_) trials_.push_back({probe, setting, turn, "", {}});
+  return turn;
+}
+
+std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& probe, const ProbeSetting& setting) {
   json::Array messages;
   messages.push_back(message("user", "Uprobe questionU"));
   messages.push_back(assistant(shape, probe));
@@ -294,16 +311,30 @@ std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting
   const auto with = render(messages, setting, true);
   const auto without = render(messages, setting, false);
   if (!with || !without) return std::nullopt;
-  if (with->text.bytes().starts_with(without->text.bytes())) return with->text.bytes().substr(without->text.size());
+  ProbeTrial trial;
+  trial.setting = setting;
   // What else changes when an answer is asked for hides it: take what was written under that condition at the end.
-  std::string out;
+  const bool is_added = with->text.bytes().starts_with(without->text.bytes());
+  std::string& out = trial.generation_prompt;
   std::size_t at = 0;
   for (const text::Run& run : with->text.runs()) {
-    if (!with->origins.contexts.at(run.context).generation_prompt) out.clear();
-    if (with->origins.contexts.at(run.context).generation_prompt) out += with->text.bytes().substr(at, run.size);
+    const std::size_t skip = is_added && at < without->text.size() ? without->text.size() - at : 0;
+    const bool is_part = is_added ? skip < run.size : with->origins.contexts.at(run.context).generation_prompt;
+    if (!is_part) {
+      out.clear();
+      trial.prompt_sources.clear();
+    } else {
+      Source source = source_of(run);
+      source.at = out.size();
+      source.offset += static_cast<std::uint32_t>(skip);
+      trial.prompt_sources.push_back(source);
+      out += with->text.bytes().substr(at + skip, run.size - skip);
+    }
     at += run.size;
   }
-  return out;
+  std::string text = out;
+  if (keeps_trials_) trials_.push_back(std::move(trial));
+  return text;
 }
 
 }  // namespace rondo::analysis

@@ -51,10 +51,20 @@ struct ArgumentPart {
   std::string chain;
 };
 
+// From byte `at` of a token's text on, up to the next one's: which literal of the template wrote it, and from which of
+// its bytes on.  kNoLiteral: none, it was computed.
+struct Source {
+  std::size_t at = 0;
+  std::uint32_t literal = 0;
+  std::uint32_t offset = 0;
+};
+inline constexpr std::uint32_t kNoLiteral = static_cast<std::uint32_t>(-1);
+
 struct Token {
   SlotKind kind = SlotKind::kLiteral;
   std::size_t call = 0;
   std::string text;
+  std::vector<Source> sources;      // of kLiteral
   std::vector<ArgumentPart> parts;  // of kArguments
   std::string chain;                // of kReasoning and kContent: what the template did to it
 };
@@ -63,6 +73,7 @@ struct Token {
 struct Turn {
   std::vector<Token> tokens;
   std::string following;  // what the template wrote behind it, up to the next message's data
+  std::vector<Source> following_sources;
   std::vector<jinja::Probe> probes;
   std::string reasoning_name;  // the field that the reasoning was read from
 
@@ -74,12 +85,22 @@ struct Turn {
   [[nodiscard]] std::string literals(std::size_t begin, std::size_t end) const;
 };
 
+// A probe and what came of it.
+struct ProbeTrial {
+  ProbeMessage message;
+  ProbeSetting setting;
+  std::optional<Turn> turn;
+  std::string generation_prompt;  // where that was asked for
+  std::vector<Source> prompt_sources;
+};
+
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // Renders probes of one template.
 class Prober {
  public:
-  Prober(const jinja::Template& chat_template, const Options& options);
+  // With `keeps_trials` everything that was asked and answered is kept for trials().
+  Prober(const jinja::Template& chat_template, const Options& options, bool keeps_trials);
 
   // The assistant turn, nullopt where the template refuses the probe or writes nothing of the message.
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
@@ -89,10 +110,12 @@ class Prober {
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
   // What the template said to the first probe that it refused; "" if none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  [[nodiscard]] const std::vector<ProbeTrial>& trials() const { return trials_; }
 
  private:
   [[nodiscard]] std::optional<jinja::Rendered> render(json::Array messages, const ProbeSetting& setting,
                                                       bool generation_prompt);
+  [[nodiscard]] std::optional<Turn> ask(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
   [[nodiscard]] json::Object kwargs(const ProbeSetting& setting) const;
 
   const jinja::Template& template_;
@@ -101,6 +124,8 @@ class Prober {
   json::Object stand_ins_;  // for variables that only some templates need
   std::optional<Error> limit_;
   std::string refusal_;
+  bool keeps_trials_ = false;
+  std::vector<ProbeTrial> trials_;
 };
 
 inline constexpr const char* kReasoningText = "Rprobe thoughtR";

@@ -1,0 +1,90 @@
+// The inference of one Format, step by step.  Internal to analysis/.
+//
+// accepts.cpp   what the template accepts, and the probes of all message shapes (variants)
+// blocks.cpp    header, content, reasoning
+// call_marks.cpp  calls
+// ends.cpp      stops, trims, notes
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analysis/infer.h"
+#include "format/units.h"
+
+namespace rondo::analysis {
+
+class Analyst {
+ public:
+  // With `keeps_trials` trials() has all probes.
+  Analyst(const jinja::Template& chat_template, const Options& options, bool keeps_trials = false)
+      : options_(options), prober_(chat_template, options, keeps_trials) {}
+
+  // Fails with kLimit when a probe ran out of its limits.  To be called once.
+  [[nodiscard]] Result<std::shared_ptr<const format::Format>> run();
+  [[nodiscard]] const std::vector<ProbeTrial>& trials() const { return prober_.trials(); }
+
+ private:
+  void find_shape();
+  [[nodiscard]] int shape_score(const Shape& shape);
+  void find_reasoning_shape();
+  void find_generation_prompts();
+  void collect_variants();
+  [[nodiscard]] std::optional<Variant> variant(bool reasoning, bool content, std::size_t calls);
+  void find_header();
+  [[nodiscard]] bool header_opens_block() const;
+  void infer_content_and_reasoning();
+  void split_reasoning_close(const std::string& between, const std::string& plain_lead);
+  void infer_stops();
+  void infer_calls();
+  void infer_other_stops();
+  [[nodiscard]] bool infer_pieces(const Turn& turn);
+  [[nodiscard]] std::string before_calls(const VariantKey& key, const Turn& turn) const;
+  void infer_inline_reasoning();
+  void infer_trims();
+  void finish();
+
+  [[nodiscard]] const Variant* find(bool reasoning, bool content, std::size_t calls) const {
+    const auto found = variants_.find({reasoning, content, calls});
+    return found == variants_.end() ? nullptr : &found->second;
+  }
+  // The turn's literals before token `end`, without the header.
+  [[nodiscard]] std::string lead(const Turn& turn, std::size_t end) const;
+  void note(std::string sentence) { format_.notes.push_back(std::move(sentence)); }
+
+  const Options& options_;
+  Prober prober_;
+  Shape shape_;
+  bool shows_calls_ = false;
+  bool shows_reasoning_ = false;
+  Variants variants_;
+  format::Format format_;
+  std::string plain_tail_;  // what follows the content of a plain turn, behind content.close
+};
+
+// Texts of the template.
+[[nodiscard]] inline std::string without_prefix(const std::string& text, const std::string& prefix) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+[[nodiscard]] inline std::string trimmed_end(const std::string& text) {
+  return text.substr(0, text.find_last_not_of(" \n\t\r") + 1);
+}
+[[nodiscard]] inline bool contains(const std::string& text, std::string_view part) {
+  return !part.empty() && text.find(part) != std::string::npos;
+}
+
+// The first calls of a probe message: one parameter each.
+[[nodiscard]] std::vector<ProbeCall> probe_calls(std::size_t count);
+// Index of the first token that is neither text nor a counter.
+[[nodiscard]] std::size_t first_slot(const Turn& turn);
+// Index of the first (last) name, id or arguments of that call, or kNone.
+[[nodiscard]] std::size_t first_call_slot(const Turn& turn, std::size_t call);
+[[nodiscard]] std::size_t last_call_slot(const Turn& turn, std::size_t call);
+// What stands behind token `last`, up to content that follows the calls.
+[[nodiscard]] std::string behind_calls(const Turn& turn, std::size_t last);
+
+}  // namespace rondo::analysis

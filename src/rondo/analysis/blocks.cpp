@@ -1,0 +1,238 @@
+// Header, content and reasoning.
+#include "analysis/analyst.h"
+
+namespace rondo::analysis {
+
+using format::is_blank;
+using format::trimmed;
+
+std::size_t first_slot(const Turn& turn) {
+  std::size_t i = 0;
+  while (i < turn.tokens.size() &&
+         (turn.tokens[i].kind == SlotKind::kLiteral || turn.tokens[i].kind == SlotKind::kIndex))
+    ++i;
+  return i;
+}
+
+// `text` cut at the last boundary that lies in the common prefix with `other`.
+std::string common_start(const std::string& text, const std::string& other) {
+  std::size_t same = 0;
+  while (same < text.size() && same < other.size() && text[same] == other[same]) ++same;
+  if (same == text.size()) return text;
+  std::size_t cut = 0;
+  for (const std::size_t boundary : format::unit_boundaries(text)) cut = boundary <= same ? boundary : cut;
+  return text.substr(0, cut);
+}
+
+// What all generation prompts and all turns begin with.  A turn may have something of the turn before it in front
+// (closers that a template writes late): it counts from where the generation prompt begins in it.
+void Analyst::find_header() {
+  std::optional<std::string> header;
+  for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+    if (!is_blank(prompt.text)) header = header ? common_start(*header, prompt.text) : prompt.text;
+  }
+  const bool has_prompt = header.has_value();
+  for (const auto& [key, found] : variants_) {
+    const std::string start = found.turn.literals(0, first_slot(found.turn));
+    if (!header) {
+      header = start;
+      continue;
+    }
+    std::string shared = *header;
+    while (!shared.empty() && start.find(shared) == std::string::npos) {
+      const std::vector<std::size_t> cuts = format::unit_boundaries(shared);
+      shared.resize(cuts.size() > 1 ? cuts[cuts.size() - 2] : 0);
+    }
+    if (!is_blank(shared) || !has_prompt) header = shared;
+  }
+  format_.header = header.value_or("");
+  if (header_opens_block()) {
+    const std::vector<std::size_t> cuts = format::unit_boundaries(trimmed_end(format_.header));
+    std::size_t cut = cuts.size() - 2;
+    while (cut > 0 && is_blank(std::string_view(format_.header).substr(cuts[cut]))) --cut;
+    format_.header.resize(cuts[cut]);
+  }
+}
+
+// True if the last unit of the header is what opens the reasoning, or a call.
+bool Analyst::header_opens_block() const {
+  if (is_blank(format_.header)) return false;
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
+    const Variant* calling = find(false, false, count);
+    if (calling == nullptr) continue;
+    const std::size_t slot = first_slot(calling->turn);
+    if (slot < calling->turn.tokens.size() && is_blank(lead(calling->turn, slot))) return true;
+  }
+  const Variant* thinking = find(true, true, 0);
+  if (thinking == nullptr) thinking = find(true, false, 1);
+  if (thinking == nullptr || first_slot(thinking->turn) != thinking->turn.first(SlotKind::kReasoning)) return false;
+  if (!is_blank(lead(thinking->turn, first_slot(thinking->turn)))) return false;
+  // The reasoning's close is what a turn without reasoning begins with then.
+  const std::size_t end = thinking->turn.last(SlotKind::kReasoning);
+  const std::string behind = thinking->turn.literals(end + 1, end + 2);
+  const std::string_view core = trimmed(behind);
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  const std::string_view close = core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
+  for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+    const std::string rest = without_prefix(prompt.text, format_.header);
+    if (!is_blank(rest) && !contains(rest, close)) return false;
+  }
+  const Variant* plain = find(false, true, 0);
+  return plain == nullptr || contains(lead(plain->turn, first_slot(plain->turn)), close);
+}
+
+std::string Analyst::lead(const Turn& turn, std::size_t end) const {
+  std::string text = turn.literals(0, end);
+  if (format_.header.empty()) return text;
+  const std::size_t at = text.find(format_.header);
+  return at == std::string::npos ? text : text.substr(at + format_.header.size());
+}
+
+// `between` stands between reasoning and content; `plain_lead` before the content of a turn without reasoning.
+void Analyst::split_reasoning_close(const std::string& between, const std::string& plain_lead) {
+  format::Reasoning& reasoning = format_.reasoning;
+  const auto split = [&](const std::string& content_open) {
+    format_.content.open = content_open;
+    reasoning.close = between.substr(0, between.size() - content_open.size());
+  };
+  const std::string_view open = trimmed(reasoning.open);
+  const auto is_split = [&](const std::string& candidate) {
+    return !is_blank(candidate) && between.ends_with(candidate) &&
+           !is_blank(between.substr(0, between.size() - candidate.size())) && !contains(candidate, open);
+  };
+  if (is_split(plain_lead)) {
+    split(plain_lead);
+  } else {
+    reasoning.close = between;
+    for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+      const std::string rest = without_prefix(prompt.text, format_.header);
+      if (is_split(rest)) split(rest);
+    }
+  }
+  // The next block's own header is recognised by itself.
+  if (!is_blank(format_.header) && reasoning.close.size() > format_.header.size() &&
+      reasoning.close.ends_with(format_.header)) {
+    reasoning.close.resize(reasoning.close.size() - format_.header.size());
+  }
+}
+
+void Analyst::infer_content_and_reasoning() {
+  const Variant* plain = find(false, true, 0);
+  const std::string plain_lead = plain != nullptr ? lead(plain->turn, plain->turn.first(SlotKind::kContent)) : "";
+  const Variant* thinking = find(true, true, 0);
+  if (thinking == nullptr) thinking = find(true, true, 1);
+  if (thinking == nullptr) {
+    for (const auto& [key, found] : variants_) {
+      if (std::get<0>(key)) thinking = &found;
+    }
+  }
+  if (thinking == nullptr) {
+    format_.content.open = plain_lead;
+  } else {
+    const Turn& turn = thinking->turn;
+    format_.reasoning.present = true;
+    const std::size_t begin = turn.first(SlotKind::kReasoning);
+    const std::size_t end = turn.last(SlotKind::kReasoning);
+    const std::size_t content = turn.first(SlotKind::kContent);
+    format_.reasoning.open = lead(turn, begin);
+    const std::size_t name = std::min(turn.first(SlotKind::kName), turn.first(SlotKind::kId));
+    if (content != kNone && content > end && name > content) {
+      split_reasoning_close(turn.literals(end + 1, content), plain_lead);
+    } else {
+      std::size_t next = end + 1;
+      while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
+      const std::string rest = turn.literals(end + 1, next);
+      const std::vector<std::size_t> cuts = format::unit_boundaries(trimmed(rest));
+      format_.reasoning.close =
+          next < turn.tokens.size()
+              ? rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)])
+              : rest;
+      format_.content.open = contains(plain_lead, trimmed(format_.reasoning.close)) ? "" : plain_lead;
+    }
+    // Nothing marks the beginning in history, but the prompt for an answer does.
+    for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+      const std::string rest = without_prefix(prompt.text, format_.header);
+      const bool is_other =
+          contains(rest, trimmed(format_.reasoning.close)) || contains(rest, trimmed(format_.content.open));
+      if (is_blank(format_.reasoning.open) && !is_blank(rest) && !is_other) format_.reasoning.open = rest;
+    }
+    if (is_blank(format_.reasoning.close)) {
+      format_.reasoning = {};
+      note("nothing that the template writes ends the reasoning");
+    }
+  }
+  // What ends content stands behind it both before calls and before the turn's end.
+  const Variant* calling = find(false, true, 1);
+  if (calling == nullptr) calling = find(true, true, 1);
+  if (plain == nullptr) plain = find(true, true, 0);
+  if (plain == nullptr) return;
+  const std::string tail = plain->turn.literals(plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
+  plain_tail_ = tail;
+  if (calling == nullptr) return;
+  const std::size_t content = calling->turn.last(SlotKind::kContent);
+  const std::size_t name = std::min(calling->turn.first(SlotKind::kName), calling->turn.first(SlotKind::kId));
+  if (name < content) return;
+  const std::string to_calls = calling->turn.literals(content + 1, name);
+  const std::size_t same = format::common_prefix(tail, to_calls);
+  if (is_blank(std::string_view(tail).substr(0, same))) return;
+  format_.content.close = tail.substr(0, same);
+  plain_tail_ = tail.substr(same);
+}
+
+// `</x>` to `<x>`: how markup writes pairs; "" if `close` is no closing tag.
+std::string opening_of(const std::string& close) {
+  const std::size_t slash = close.find('/');
+  if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
+  return close.substr(0, slash) + close.substr(slash + 1);
+}
+
+// The generation prompt opens a block that history does not have; what closes it is a constant that the template looks
+// for in an assistant message's content.
+void Analyst::infer_inline_reasoning() {
+  if (format_.reasoning.present) return;
+  std::vector<std::string> constants;
+  for (const auto& [key, found] : variants_) {
+    for (const jinja::Probe& probe : found.turn.probes) {
+      const bool searches = probe.operation == "in" || probe.operation == "split" || probe.operation == "find";
+      if (searches && trimmed(probe.constant).size() > 2 &&
+          std::find(constants.begin(), constants.end(), probe.constant) == constants.end()) {
+        constants.push_back(probe.constant);
+      }
+    }
+  }
+  std::string open;
+  std::string close;
+  for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+    const std::string rest = without_prefix(without_prefix(prompt.text, format_.header), format_.content.open);
+    if (is_blank(rest)) continue;
+    for (const std::string& constant : constants) {
+      const std::size_t at = rest.find(trimmed(constant));
+      if (at == std::string::npos || !(close.empty() || close == constant)) continue;
+      if (at > 0 && !is_blank(rest.substr(0, at))) {
+        open = rest.substr(0, at);
+        close = constant;
+      }
+    }
+  }
+  if (close.empty()) {
+    for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+      const std::string rest = without_prefix(without_prefix(prompt.text, format_.header), format_.content.open);
+      if (is_blank(rest) || !prompt.text.starts_with(format_.header)) continue;
+      for (const std::string& constant : constants) {
+        if (open.empty() && !contains(rest, trimmed(constant))) {
+          open = rest;
+          close = constant;
+        }
+      }
+    }
+  }
+  for (const std::string& constant : constants) {
+    if (close.empty() && !opening_of(std::string(trimmed(constant))).empty()) {
+      close = constant;
+      open = opening_of(std::string(trimmed(constant)));
+    }
+  }
+  if (is_blank(close)) return;
+  format_.reasoning = {true, open, close, true};
+}
+}  // namespace rondo::analysis

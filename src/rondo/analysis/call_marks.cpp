@@ -1,0 +1,174 @@
+// How calls are written.
+#include "analysis/analyst.h"
+
+namespace rondo::analysis {
+
+using format::is_blank;
+using format::trimmed;
+
+// What the template writes between whatever precedes the calls and the first slot of the first call.
+std::string Analyst::before_calls(const VariantKey& key, const Turn& turn) const {
+  const std::size_t name =
+      std::min({turn.first(SlotKind::kName), turn.first(SlotKind::kId), turn.first(SlotKind::kArguments)});
+  const std::size_t content = turn.last(SlotKind::kContent);
+  const auto behind_header = [this](const std::string& text) {
+    const std::size_t at = is_blank(format_.header) ? std::string::npos : text.rfind(format_.header);
+    return at == std::string::npos ? text : text.substr(at + format_.header.size());
+  };
+  if (std::get<1>(key) && content < name)
+    return behind_header(without_prefix(turn.literals(content + 1, name), format_.content.close));
+  std::string text;
+  const std::size_t reasoning = turn.last(SlotKind::kReasoning);
+  if (std::get<0>(key) && reasoning < name) {
+    text = without_prefix(turn.literals(reasoning + 1, name), format_.reasoning.close);
+  } else {
+    text = lead(turn, name);
+    // An empty reasoning block.
+    const std::string_view close = trimmed(format_.reasoning.close);
+    if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos) {
+      text = text.substr(at + close.size());
+      const std::string trail = format_.reasoning.close.substr(format_.reasoning.close.find(close) + close.size());
+      text = without_prefix(text, trail);
+    }
+  }
+  // Content that is always written, also when it is empty.
+  const std::string_view close = trimmed(format_.content.close);
+  if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos)
+    text = text.substr(at + close.size());
+  const std::string empty = format_.content.open + format_.content.close;
+  if (!is_blank(format_.content.open)) text = without_prefix(text, empty);
+  return behind_header(text);
+}
+
+bool is_call_slot(const Token& token, std::size_t call) {
+  const bool is_slot =
+      token.kind == SlotKind::kName || token.kind == SlotKind::kId || token.kind == SlotKind::kArguments;
+  return is_slot && token.call == call;
+}
+
+std::size_t first_call_slot(const Turn& turn, std::size_t call) {
+  for (std::size_t i = 0; i < turn.tokens.size(); ++i) {
+    if (is_call_slot(turn.tokens[i], call)) return i;
+  }
+  return kNone;
+}
+
+std::size_t last_call_slot(const Turn& turn, std::size_t call) {
+  for (std::size_t i = turn.tokens.size(); i-- > 0;) {
+    if (is_call_slot(turn.tokens[i], call)) return i;
+  }
+  return kNone;
+}
+
+// The pieces of the first call, arguments as one piece.
+bool Analyst::infer_pieces(const Turn& turn) {
+  format::Calls& calls = format_.calls;
+  bool has_arguments = false;
+  const std::size_t end = last_call_slot(turn, 0);
+  const std::size_t last_argument = turn.last(SlotKind::kArguments, 0);
+  using Kind = format::CallPiece::Kind;
+  for (std::size_t i = first_call_slot(turn, 0); i <= end; ++i) {
+    const Token& token = turn.tokens[i];
+    switch (token.kind) {
+      case SlotKind::kLiteral: calls.pieces.push_back({Kind::kLiteral, token.text}); break;
+      case SlotKind::kName: calls.pieces.push_back({Kind::kName, ""}); break;
+      case SlotKind::kId: calls.pieces.push_back({Kind::kId, ""}); break;
+      case SlotKind::kIndex: calls.pieces.push_back({Kind::kIndex, ""}); break;
+      case SlotKind::kArguments:
+        if (!has_arguments) calls.pieces.push_back({Kind::kArguments, ""});
+        has_arguments = true;
+        i = std::max(i, last_argument);
+        break;
+      default: return false;
+    }
+  }
+  // A template that shows an id and no name expects the name in the id.
+  const bool has_name = std::any_of(calls.pieces.begin(), calls.pieces.end(),
+                                    [](const auto& piece) { return piece.kind == Kind::kName; });
+  for (format::CallPiece& piece : calls.pieces) {
+    if (!has_name && piece.kind == Kind::kId) piece.kind = Kind::kNameInId;
+  }
+  return has_arguments;
+}
+
+std::string behind_calls(const Turn& turn, std::size_t last) {
+  const std::size_t content = turn.first(SlotKind::kContent);
+  return turn.literals(last + 1, content != kNone && content > last ? content : turn.tokens.size());
+}
+
+// Serialised by the template, copied as text, or written parameter by parameter.
+format::ArgumentStyle argument_style(const Token& arguments) {
+  const bool is_serialised = std::any_of(arguments.parts.begin(), arguments.parts.end(), [](const ArgumentPart& part) {
+    return part.path.empty() && part.kind == text::RunKind::kSerialiser && contains(part.chain, "json");
+  });
+  if (is_serialised) return format::ArgumentStyle::kJson;
+  const bool is_copied = std::all_of(arguments.parts.begin(), arguments.parts.end(),
+                                     [](const ArgumentPart& part) { return part.path.empty(); });
+  return is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
+}
+
+void Analyst::infer_calls() {
+  using Parts = std::pair<bool, bool>;
+  const auto first_of = [this](std::initializer_list<std::size_t> counts, std::initializer_list<Parts> order) {
+    for (const std::size_t count : counts) {
+      for (const auto& [reasoning, content] : order) {
+        if (find(reasoning, content, count) != nullptr) return std::optional(VariantKey{reasoning, content, count});
+      }
+    }
+    return std::optional<VariantKey>();
+  };
+  // Behind content stands what tells the calls from it; without content, what ends a turn of calls alone.
+  const auto lead_key = first_of({1, 2}, {{false, true}, {false, false}, {true, true}, {true, false}});
+  const auto base_key = first_of({2, 1}, {{false, false}, {false, true}, {true, false}, {true, true}});
+  if (!lead_key || !base_key) return;
+  const Variant& base = variants_.at(*base_key);
+  const std::size_t count = std::get<2>(*base_key);
+  const Turn& turn = base.turn;
+  format::Calls& calls = format_.calls;
+  CallText text;
+  text.before = before_calls(*lead_key, variants_.at(*lead_key).turn);
+  const std::size_t slot = turn.first(SlotKind::kArguments, 0);
+  if (slot == kNone) return;
+
+  calls.present = true;
+  calls.arguments = argument_style(turn.tokens[slot]);
+  const std::string stop = format_.stops.content.empty() ? "" : format_.stops.content.front();
+  if (calls.arguments != format::ArgumentStyle::kParameters &&
+      find_json_envelope(turn, variants_.at(*lead_key).turn, count, text.before, calls, text)) {
+    split_call_text(text, stop, calls, format_.stops);
+    return;
+  }
+  if (!infer_pieces(turn)) {
+    calls = {};
+    note("the arguments of tool calls are written in a way that could not be understood");
+    return;
+  }
+  const std::size_t last = last_call_slot(turn, count - 1);
+  text.after = behind_calls(turn, last);
+  if (count == 2) {
+    text.between = turn.literals(last_call_slot(turn, 0) + 1, first_call_slot(turn, 1));
+    text.has_between = true;
+  }
+  if (calls.arguments == format::ArgumentStyle::kParameters) {
+    ProbeMessage message;
+    message.reasoning = std::get<0>(*base_key);
+    message.content = std::get<1>(*base_key);
+    ParameterText parameters;
+    if (!infer_parameters({prober_, shape_, message, base.setting, count == 1}, calls.parameters, parameters,
+                          format_.notes)) {
+      calls = {};
+      note("the parameters of tool calls are written in a way that could not be understood");
+      return;
+    }
+    if (calls.pieces.size() > 1 && calls.pieces[calls.pieces.size() - 2].kind == format::CallPiece::Kind::kLiteral) {
+      // The literal before the arguments ends with the opening of the first parameter.
+      std::string& literal = calls.pieces[calls.pieces.size() - 2].text;
+      if (literal.ends_with(calls.parameters.open)) literal.resize(literal.size() - calls.parameters.open.size());
+      if (literal.empty()) calls.pieces.erase(calls.pieces.end() - 2);
+    }
+    text.after = parameters.after;
+    if (parameters.has_between) text.between = parameters.between;
+  }
+  split_call_text(text, stop, calls, format_.stops);
+}
+}  // namespace rondo::analysis

@@ -1,0 +1,111 @@
+// Stops, what is trimmed, and the end of the inference.
+#include "analysis/analyst.h"
+
+namespace rondo::analysis {
+
+using format::is_blank;
+using format::trimmed;
+
+void Analyst::infer_stops() {
+  format::Stops& stops = format_.stops;
+  ProbeMessage probe;
+  probe.content = true;
+  const auto followed = prober_.turn(shape_, probe, {"default", false, false, true});
+  if (!is_blank(plain_tail_)) {
+    stops.content.push_back(trimmed_end(plain_tail_));
+    if (followed) {
+      std::string close = followed->literals(followed->last(SlotKind::kContent) + 1, followed->tokens.size());
+      close = trimmed_end(without_prefix(close, format_.content.close));
+      if (!is_blank(close) && close != stops.content.front()) stops.history_close.push_back(close);
+    }
+  } else if (followed) {
+    // Nothing ends the turn but the next one's beginning.
+    const std::string own = followed->literals(followed->last(SlotKind::kContent) + 1, followed->tokens.size());
+    const std::string next =
+        is_blank(own) ? followed->following : without_prefix(own, format_.content.close) + followed->following;
+    const std::string_view core = trimmed(next);
+    const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+    const std::string unit(core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]));
+    const bool is_marker = unit.size() > 1 && std::string_view("<[{(").find(unit.front()) != std::string_view::npos;
+    if (is_marker || (!unit.empty() && plain_tail_.empty())) {
+      stops.content.push_back(unit);
+    } else if (!plain_tail_.empty()) {
+      stops.content.push_back(plain_tail_);
+    }
+  } else if (!plain_tail_.empty()) {
+    stops.content.push_back(plain_tail_);
+  }
+}
+
+// Variables that only this template knows may end a turn of calls in another way.
+void Analyst::infer_other_stops() {
+  if (!format_.calls.present) return;
+  ProbeMessage probe;
+  probe.calls = probe_calls(1);
+  for (const bool with_result : {false, true}) {
+    const auto turn = prober_.turn(shape_, probe, {"default", true, with_result, false, true});
+    if (!turn || !turn->has(SlotKind::kName) || !turn->has(SlotKind::kArguments)) continue;
+    const std::string behind = behind_calls(*turn, last_call_slot(*turn, 0));
+    if (with_result && format_.stops.tool.empty()) {
+      // Nothing of the turn itself ends it: the model stops with what begins the result.
+      const std::string_view next = trimmed(turn->following);
+      const std::vector<std::size_t> ends = format::unit_boundaries(next);
+      const std::string unit(next.substr(0, ends[std::min<std::size_t>(1, ends.size() - 1)]));
+      if (unit.size() > 2 && std::string_view("<[{(").find(unit.front()) != std::string_view::npos)
+        format_.stops.tool.push_back(unit);
+      continue;
+    }
+    const std::string_view core = trimmed(behind);
+    const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+    if (core.empty() || cuts.size() < 2) continue;
+    const std::string unit(core.substr(cuts[cuts.size() - 2]));
+    bool is_known =
+        contains(format_.calls.call_close, unit) || contains(format_.calls.section_close, unit) || unit.size() < 3;
+    for (const auto* stops : {&format_.stops.content, &format_.stops.tool}) {
+      for (const std::string& stop : *stops) is_known = is_known || contains(stop, unit);
+    }
+    if (!is_known) format_.stops.tool.push_back(unit);
+  }
+}
+
+void Analyst::infer_trims() {
+  for (const auto& [key, found] : variants_) {
+    for (const Token& token : found.turn.tokens) {
+      const bool begin = token.chain.starts_with("strip") || contains(token.chain, "lstrip") ||
+                         contains(token.chain, ", strip") || contains(token.chain, "trim");
+      const bool end = token.chain.starts_with("strip") || contains(token.chain, "rstrip") ||
+                       contains(token.chain, ", strip") || contains(token.chain, "trim");
+      if (token.kind == SlotKind::kContent) {
+        format_.trims.content_begin |= begin;
+        format_.trims.content_end |= end;
+      } else if (token.kind == SlotKind::kReasoning) {
+        format_.trims.reasoning_begin |= begin;
+        format_.trims.reasoning_end |= end;
+      }
+    }
+  }
+}
+
+void Analyst::finish() {
+  format_.input.arguments_as_text = shape_.arguments_as_text;
+  format_.input.no_content = shape_.no_content;
+  const auto add_stop = [this](std::string_view text) {
+    for (const auto* stops : {&format_.stops.content, &format_.stops.tool}) {
+      for (const std::string& known : *stops) {
+        if (trimmed(known) == trimmed(text)) return;
+      }
+    }
+    if (!is_blank(text)) format_.stops.content.emplace_back(text);
+  };
+  if (options_.eos_token) add_stop(*options_.eos_token);
+  if (options_.tokenizer != nullptr) {
+    for (const tokenizer::TokenId id : options_.tokenizer->end_ids()) add_stop(options_.tokenizer->token_bytes(id));
+  }
+  if (variants_.empty()) note("the template refuses every probe: " + prober_.refusal());
+  if (auto wrong = format_.verify()) {
+    note(*wrong);
+    if (format_.reasoning.present && is_blank(format_.reasoning.close)) format_.reasoning = {};
+    if (format_.verify()) format_.calls = {};
+  }
+}
+}  // namespace rondo::analysis
