@@ -1,0 +1,389 @@
+// The measuring stick of analysis and parser: parse(render(message)) == message, for messages of 0 to 3 calls with and
+// without reasoning and content, and arguments of all kinds (golden/format/kinds.jsonl), over the templates of the corpus.
+//
+// A case counts as
+//   read      the message comes back, but for white space that the Format says is trimmed;
+//   lossy     another message comes back which the template renders to the same text: nobody can tell the two apart;
+//   failed    neither.
+// RONDO_VERBOSE=<template> prints that template's format and failures.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "analysis/analyse.h"
+#include "base/files.h"
+#include "format/units.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "parse/parser.h"
+#include "tests/support/corpus.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using format::Format;
+
+// What an assistant message of the matrix holds.
+struct Case {
+  std::string kind;
+  std::string reasoning;
+  std::string content;
+  std::vector<json::Object> calls;
+};
+
+constexpr const char* kNames[] = {"get_weather", "search", "get_weather"};
+
+bool is_same(const json::Value& a, const json::Value& b) {
+  if (a.is_object() && b.is_object()) {
+    if (a.as_object().size() != b.as_object().size()) return false;
+    return std::all_of(a.as_object().begin(), a.as_object().end(), [&b](const json::Member& member) {
+      const json::Value* other = b.find(member.key);
+      return other != nullptr && is_same(member.value, *other);
+    });
+  }
+  if (a.is_array() && b.is_array()) {
+    return std::equal(a.as_array().begin(), a.as_array().end(), b.as_array().begin(), b.as_array().end(), is_same);
+  }
+  if (a.kind() == json::Kind::kInteger && b.kind() == json::Kind::kInteger) return a.number() == b.number();
+  if (a.kind() != b.kind()) return false;
+  if (a.is_number()) return a.to_double() == b.to_double();
+  return a == b;
+}
+
+std::string cut(std::string text, bool begin, bool end) {
+  const std::string_view inner = format::trimmed(text);
+  if (inner.empty()) return "";
+  const auto at = static_cast<std::size_t>(inner.data() - text.data());
+  if (end) text.resize(at + inner.size());
+  return begin ? text.substr(at) : text;
+}
+
+// Nothing, or what is not as `wanted`.
+std::string difference(const Case& wanted, const chat::AssistantMessage& got, const format::Trims& trims) {
+  const std::string reasoning = got.reasoning.value_or("");
+  if (cut(reasoning, trims.reasoning_begin, trims.reasoning_end) !=
+      cut(wanted.reasoning, trims.reasoning_begin, trims.reasoning_end))
+    return "reasoning " + json::to_compact(json::Value(reasoning));
+  if (cut(got.content, trims.content_begin, trims.content_end) !=
+      cut(wanted.content, trims.content_begin, trims.content_end))
+    return "content " + json::to_compact(json::Value(got.content));
+  if (got.tool_calls.size() != wanted.calls.size()) return std::to_string(got.tool_calls.size()) + " calls";
+  for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
+    const chat::ToolCall& call = got.tool_calls[i];
+    if (call.name != kNames[i]) return "name " + call.name;
+    if (call.status != chat::CallStatus::kOk) return "status of call " + std::to_string(i) + " " + call.arguments;
+    const auto arguments = json::parse(call.arguments);
+    if (!arguments.ok() || !is_same(arguments.value(), json::Value(wanted.calls[i])))
+      return "arguments " + call.arguments;
+  }
+  return "";
+}
+
+// ---- Messages ------------------------------------------------------------------------------------------------------
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  const std::vector<json::Object> calls = {
+      {{"city", "Paris"}, {"days", 3}}, {{"q", "x"}}, {{"city", "Rome"}, {"hot", true}, {"days", 2}}};
+  for (const char* reasoning : {"", "I think\n\nso"}) {
+    for (const char* content : {"", "Let me look.\n\nAt *this* <b>x</b>."}) {
+      for (std::size_t count = 0; count <= 3; ++count) {
+        if (count == 0 && *content == 0) continue;
+        cases.push_back({"shape", reasoning, content, {calls.begin(), calls.begin() + static_cast<long>(count)}});
+      }
+    }
+  }
+  cases.push_back({"no arguments", "", "", {json::Object{}}});
+  cases.push_back({"no arguments", "", "", {json::Object{}, {{"q", "x"}}}});
+  cases.push_back({"no arguments", "", "", {json::Object{{"q", "x"}}, {}, {}}});
+  const std::string text = files::read(RONDO_SOURCE_DIR "/tests/golden/format/kinds.jsonl").value();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const json::Value row = json::parse(text.substr(begin, end - begin)).value();
+    begin = end + 1;
+    for (const json::Value& value : row.find("values")->as_array()) {
+      const std::string kind(*row.find_string("kind"));
+      cases.push_back({kind, "", "", {json::Object{{"k", value}}}});
+      cases.push_back({kind, "", "", {json::Object{{"a", "x"}, {"k", value}, {"z", 1}}}});
+      cases.push_back({kind, "", "", {json::Object{{"q", "x"}}, json::Object{{"a", 1}, {"k", value}}}});
+    }
+  }
+  return cases;
+}
+
+json::Value message_of(const Format& format, const Case& wanted) {
+  json::Object out{{"role", "assistant"}};
+  if (!format.input.reasoning_part.empty() && !wanted.reasoning.empty()) {
+    json::Array parts{
+        json::Object{{"type", format.input.reasoning_part}, {format.input.reasoning_part, wanted.reasoning}}};
+    if (!wanted.content.empty()) parts.push_back(json::Object{{"type", "text"}, {"text", wanted.content}});
+    out.set("content", std::move(parts));
+  } else if (!wanted.content.empty()) {
+    out.set("content", wanted.content);
+  } else if (format.input.no_content != format::NoContent::kAbsent) {
+    out.set("content", format.input.no_content == format::NoContent::kNull ? json::Value() : json::Value(""));
+  }
+  if (!wanted.reasoning.empty() && !format.input.reasoning_field.empty())
+    out.set(format.input.reasoning_field, wanted.reasoning);
+  const auto& pieces = format.calls.pieces;
+  const bool is_named = std::any_of(pieces.begin(), pieces.end(),
+                                    [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
+  json::Array list;
+  for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
+    json::Object function{{"name", kNames[i]}, {"arguments", wanted.calls[i]}};
+    if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(wanted.calls[i]), {}));
+    // Where the id carries the name it must do so here too.
+    const std::string id =
+        is_named ? std::string("functions.") + kNames[i] + ":" + std::to_string(i) : "abcdef00" + std::to_string(i);
+    list.push_back(json::Object{{"id", id}, {"type", "function"}, {"function", function}});
+  }
+  if (!list.empty()) out.set("tool_calls", std::move(list));
+  return json::Value(std::move(out));
+}
+
+const char* type_name(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull: return "null";
+    case json::Kind::kBool: return "boolean";
+    case json::Kind::kInteger: return "integer";
+    case json::Kind::kFloat: return "number";
+    case json::Kind::kString: return "string";
+    case json::Kind::kArray: return "array";
+    case json::Kind::kObject: return "object";
+  }
+  return "";
+}
+
+json::Value schema_of(const json::Value& value) {
+  json::Object schema{{"type", type_name(value)}, {"description", "d"}};
+  if (value.is_object()) {
+    json::Object properties;
+    for (const json::Member& member : value.as_object()) properties.set(member.key, schema_of(member.value));
+    schema.set("properties", std::move(properties));
+  }
+  if (value.is_array()) {
+    json::Array items;
+    for (const json::Value& item : value.as_array()) {
+      json::Value schema_of_item = schema_of(item);
+      if (std::find(items.begin(), items.end(), schema_of_item) == items.end())
+        items.push_back(std::move(schema_of_item));
+    }
+    if (items.size() == 1) schema.set("items", items[0]);
+    if (items.size() > 1) schema.set("items", json::Object{{"anyOf", std::move(items)}});
+  }
+  return json::Value(std::move(schema));
+}
+
+// Tools whose schemas have the types of the message's own arguments.
+json::Value tools_of(const Case& wanted) {
+  json::Array tools;
+  for (const std::string name : {"get_weather", "search"}) {
+    json::Object properties;
+    for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
+      if (name != kNames[i]) continue;
+      for (const json::Member& member : wanted.calls[i]) properties.set(member.key, schema_of(member.value));
+    }
+    const json::Object parameters{{"type", "object"}, {"properties", properties}, {"required", json::Array{}}};
+    tools.push_back(
+        json::Object{{"type", "function"},
+                     {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
+  }
+  return json::Value(std::move(tools));
+}
+
+// ---- Rendering -----------------------------------------------------------------------------------------------------
+
+struct Written {
+  std::string prompt;
+  std::string text;  // the turn behind the prompt
+};
+
+// A template with what its renders need.
+struct Subject {
+  std::string name;
+  std::shared_ptr<const jinja::Template> chat_template;
+  analysis::Options special;
+  std::shared_ptr<const Format> format;
+
+  [[nodiscard]] bool takes_reasoning() const {
+    return !format->input.reasoning_field.empty() || !format->input.reasoning_part.empty();
+  }
+
+  [[nodiscard]] std::optional<Written> write(const json::Value& message, const json::Value& tools,
+                                             const std::string& thinking) const {
+    chat::Conversation conversation;
+    conversation.messages = json::Array{json::Object{{"role", "user"}, {"content", "Hi."}}};
+    if (message.find("tool_calls") != nullptr) conversation.tools = tools;
+    if (thinking != "default")
+      conversation.kwargs = json::Object{{"enable_thinking", thinking == "on"}, {"thinking", thinking == "on"}};
+    conversation.bos_token = special.bos_token;
+    conversation.eos_token = special.eos_token;
+    tmpl::ApplyOptions apply;
+    apply.origins = false;
+    apply.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
+    const auto render = [&] { return tmpl::apply(*chat_template, conversation, apply); };
+    const auto plain = render();
+    conversation.add_generation_prompt = true;
+    const auto prompt = render();
+    conversation.add_generation_prompt = false;
+    conversation.messages.push_back(message);
+    const auto full = render();
+    if (!plain.ok() || !prompt.ok() || !full.ok()) return std::nullopt;
+    const std::string& text = full.value().text.bytes();
+    for (const auto* before : {&prompt.value(), &plain.value()}) {
+      const std::string& start = before->text.bytes();
+      if (text.starts_with(start)) return Written{start, text.substr(start.size())};
+    }
+    return std::nullopt;
+  }
+};
+
+enum class Outcome { kRead, kLossy, kFailed, kNoCase };
+
+bool shows(const Case& wanted, const Written& written) {
+  const auto has = [&written](const std::string& text) { return written.text.find(text) != std::string::npos; };
+  return has(wanted.reasoning) && has(wanted.content);
+}
+
+Case case_of(const chat::AssistantMessage& message) {
+  Case out;
+  out.reasoning = message.reasoning.value_or("");
+  out.content = message.content;
+  for (const chat::ToolCall& call : message.tool_calls) {
+    auto arguments = json::parse(call.arguments);
+    out.calls.push_back(arguments.ok() && arguments.value().is_object() ? arguments.value().as_object()
+                                                                        : json::Object{});
+  }
+  return out;
+}
+
+Outcome check(const Subject& subject, const Case& wanted, bool is_verbose) {
+  const json::Value message = message_of(*subject.format, wanted);
+  const json::Value tools = tools_of(wanted);
+  std::optional<Written> written;
+  std::string thinking;
+  for (const char* setting : {"default", "on", "off"}) {
+    auto found = subject.write(message, tools, setting);
+    if (!found || (written && !shows(wanted, *found))) continue;
+    written = std::move(found);
+    thinking = setting;
+    if (shows(wanted, *written)) break;
+  }
+  if (!written) return Outcome::kNoCase;
+  parse::Options options;
+  options.tools = tools;
+  options.prompt_tail = written->prompt;
+  const auto got = parse::parse(subject.format, options, written->text);
+  REQUIRE(got.ok());
+  const std::string wrong = difference(wanted, got.value(), subject.format->trims);
+  if (wrong.empty()) return Outcome::kRead;
+  const Case other = case_of(got.value());
+  const bool has_same_calls = got.value().tool_calls.size() == wanted.calls.size();
+  const auto again = has_same_calls ? subject.write(message_of(*subject.format, other), tools, thinking) : std::nullopt;
+  if (again && again->text == written->text) return Outcome::kLossy;
+  if (is_verbose) {
+    MESSAGE(subject.name << " [" << wanted.kind << "] got " << wrong << "\n  message " << json::to_compact(message)
+                         << "\n  text " << json::to_compact(json::Value(written->text)));
+  }
+  return Outcome::kFailed;
+}
+
+// ---- The matrix ----------------------------------------------------------------------------------------------------
+
+struct Tally {
+  int read = 0;
+  int lossy = 0;
+  int failed = 0;
+  void count(Outcome outcome) {
+    read += outcome == Outcome::kRead ? 1 : 0;
+    lossy += outcome == Outcome::kLossy ? 1 : 0;
+    failed += outcome == Outcome::kFailed ? 1 : 0;
+  }
+  [[nodiscard]] int all() const { return read + lossy + failed; }
+  [[nodiscard]] std::string to_string() const {
+    char text[96];
+    std::snprintf(text, sizeof text, "%6d cases  %6.2f %% read  %5d lossy  %5d failed", all(),
+                  all() > 0 ? 100.0 * read / all() : 0.0, lossy, failed);
+    return text;
+  }
+};
+
+std::vector<Subject> subjects() {
+  std::vector<Subject> out;
+  const auto corpus = test::Corpus::open();
+  if (!corpus) return out;
+  std::map<std::string, analysis::Options> by_path;
+  for (const test::CorpusRow& row : corpus->rows()) {
+    analysis::Options options;
+    options.bos_token = row.bos_token;
+    options.eos_token = row.eos_token;
+    options.now = corpus->clock();
+    by_path.emplace(row.template_path, options);
+  }
+  for (const auto& [path, options] : by_path) {
+    const auto source = files::read(path);
+    if (!source.ok()) continue;
+    Subject subject;
+    subject.name = fs::path(path).stem().string();
+    auto compiled = jinja::Template::compile(source.value(), {}, subject.name);
+    if (!compiled.ok()) continue;
+    subject.chat_template = compiled.value();
+    subject.special = options;
+    auto format = analysis::analyse(*subject.chat_template, options);
+    if (!format.ok() || !format.value()->calls.present) continue;
+    subject.format = format.value();
+    out.push_back(std::move(subject));
+  }
+  return out;
+}
+
+TEST_CASE("messages of every shape, with arguments of every kind, are read back") {
+  const std::vector<Subject> all = subjects();
+  if (all.empty()) {
+    MESSAGE("skipped: there is no corpus beside the checkout");
+    return;
+  }
+  const char* only = std::getenv("RONDO_VERBOSE");
+  const bool is_full = std::getenv("RONDO_TEST_FULL") != nullptr || only != nullptr;
+  const std::vector<Case> cases = all_cases();
+  Tally total;
+  std::map<std::string, Tally> by_kind;
+  std::string report;
+  std::size_t turn = 0;
+  for (const Subject& subject : all) {
+    if (only != nullptr && subject.name != only && std::string(only) != "all") continue;
+    if (only != nullptr) MESSAGE(subject.name << "\n" << subject.format->to_string());
+    Tally tally;
+    std::map<std::string, Tally> kinds;
+    for (const Case& wanted : cases) {
+      if (wanted.calls.size() > 1 && subject.format->input.single_call) continue;
+      if (!wanted.reasoning.empty() && !subject.takes_reasoning()) continue;
+      if (!is_full && wanted.kind != "shape" && ++turn % 12 != 0) continue;
+      const Outcome outcome = check(subject, wanted, only != nullptr);
+      for (Tally* sum : {&tally, &kinds[wanted.kind], &by_kind[wanted.kind], &total}) sum->count(outcome);
+    }
+    if (tally.failed == 0 && tally.lossy == 0) continue;
+    report += "  " + tally.to_string() + "  " + subject.name + ":";
+    for (const auto& [kind, sum] : kinds) {
+      if (sum.failed > 0)
+        report += " " + kind + " " + std::to_string(sum.failed) + "/" + std::to_string(sum.all()) + ",";
+      if (sum.lossy > 0)
+        report += " (" + kind + " " + std::to_string(sum.lossy) + "/" + std::to_string(sum.all()) + "),";
+    }
+    report += "\n";
+  }
+  std::string kinds;
+  for (const auto& [kind, sum] : by_kind) kinds += "  " + sum.to_string() + "  " + kind + "\n";
+  MESSAGE(all.size() << " templates with calls: " << total.to_string() << "\nby kind:\n"
+                     << kinds << "not all of (lossy in parentheses):\n"
+                     << report);
+  CHECK(total.failed <= 0.03 * total.all());
+}
+
+}  // namespace
+}  // namespace rondo
