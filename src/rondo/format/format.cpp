@@ -70,6 +70,7 @@ void print_calls(std::string& out, const Calls& calls) {
   if (calls.roles.name_is_key) line(out, "  name", "is the key");
   if (!calls.roles.name.empty()) line(out, "  name", dotted(calls.roles.name));
   if (!calls.roles.arguments.empty()) line(out, "  arguments", dotted(calls.roles.arguments));
+  print_marker(out, "  heading close", calls.heading_close);
   if (!calls.roles.id.empty()) line(out, "  id", dotted(calls.roles.id));
   print_marker(out, "  call close", calls.call_close);
   print_marker(out, "  separator", calls.separator);
@@ -152,6 +153,11 @@ std::string Format::to_string() const {
   if (!stops.tool.empty()) line(out, "stop after calls", quoted(stops.tool));
   if (!stops.history_close.empty()) line(out, "history close", quoted(stops.history_close));
   if (const std::string text = trims_text(trims); !text.empty()) line(out, "trims", text);
+  if (!atoms.empty()) line(out, "atoms", quoted(atoms));
+  for (const Loss& loss : losses) {
+    const std::string place = loss.line > 0 ? " (line " + std::to_string(loss.line) + ")" : "";
+    line(out, "loses " + loss.what, loss.meaning + place);
+  }
   for (const std::string& note : notes) line(out, "note", note);
   return out;
 }

@@ -118,7 +118,10 @@ struct Calls {
   std::string separator;
   Envelope envelope = Envelope::kTags;
   std::vector<CallPiece> pieces;  // of kTags
-  JsonRoles roles;                // of the JSON envelopes
+  // Where reasoning, content and calls are blocks with a heading each, what ends every heading.  Models write the words
+  // of a heading in any order, and more of them: call_open with the name may stand behind other words, up to here.
+  std::string heading_close;
+  JsonRoles roles;  // of the JSON envelopes
   ArgumentStyle arguments = ArgumentStyle::kJson;
   Parameters parameters;  // of kParameters
 };
@@ -137,6 +140,13 @@ struct Trims {
   bool reasoning_end = false;
 };
 
+// Messages that the template writes alike, or not at all: what parse(render(message)) cannot find again.
+struct Loss {
+  std::string what;       // of docs/format.md: "null arguments", "content beside calls", ...
+  std::string meaning;    // a sentence
+  std::int32_t line = 0;  // of the template; 0: no single one
+};
+
 struct Format {
   InputShape input;
   std::vector<GenerationPrompt> generation_prompts;
@@ -146,6 +156,9 @@ struct Format {
   Calls calls;
   Stops stops;
   Trims trims;
+  // Constants of the template, or tokens, whose brackets do not pair (`]~b]`): no marker may be cut inside one.
+  std::vector<std::string> atoms;
+  std::vector<Loss> losses;
   std::vector<std::string> notes;  // sentences for people: what could not be inferred, what collides
 
   [[nodiscard]] const GenerationPrompt* generation_prompt(std::string_view name) const;

@@ -1,5 +1,6 @@
 // Format as JSON.  Writing and reading go through one description of each struct (visit_*), so they can't differ.
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "format/format.h"
@@ -61,6 +62,9 @@ class Writer {
   void field(const char* key, bool value) {
     if (value) object_.set(key, true);
   }
+  void field(const char* key, std::int32_t value) {
+    if (value != 0) object_.set(key, value);
+  }
   void field(const char* key, const std::vector<std::string>& value) {
     if (value.empty()) return;
     json::Array array(value.begin(), value.end());
@@ -114,6 +118,14 @@ class Reader {
     if (found == nullptr) return;
     if (found->kind() != json::Kind::kBool) return complain(key, "a boolean", *found);
     value = found->as_bool();
+  }
+  void field(const char* key, std::int32_t& value) {
+    const json::Value* found = take(key);
+    if (found == nullptr) return;
+    const auto number = found->to_int64();
+    if (!number || *number < 0 || *number > std::numeric_limits<std::int32_t>::max())
+      return complain(key, "a line number", *found);
+    value = static_cast<std::int32_t>(*number);
   }
   void field(const char* key, std::vector<std::string>& value) {
     const json::Value* found = take(key);
@@ -265,6 +277,7 @@ void visit(V& v, Calls& x) {
   v.field("separator", x.separator);
   v.field("envelope", x.envelope);
   v.field("pieces", x.pieces);
+  v.field("heading_close", x.heading_close);
   v.field("roles", x.roles);
   v.field("arguments", x.arguments);
   v.field("parameters", x.parameters);
@@ -286,6 +299,13 @@ void visit(V& v, Trims& x) {
 }
 
 template <typename V>
+void visit(V& v, Loss& x) {
+  v.field("what", x.what);
+  v.field("meaning", x.meaning);
+  v.field("line", x.line);
+}
+
+template <typename V>
 void visit(V& v, Format& x) {
   v.field("input", x.input);
   v.field("generation_prompts", x.generation_prompts);
@@ -295,6 +315,8 @@ void visit(V& v, Format& x) {
   v.field("calls", x.calls);
   v.field("stops", x.stops);
   v.field("trims", x.trims);
+  v.field("atoms", x.atoms);
+  v.field("losses", x.losses);
   v.field("notes", x.notes);
 }
 

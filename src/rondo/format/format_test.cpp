@@ -24,6 +24,8 @@ Format tagged() {
   format.calls.parameters.close = ";";
   format.calls.parameters.forms = {{ValueType::kTrue, ValueStyle::kConstant, "", "", "yes"}};
   format.stops.content = {"~fin~"};
+  format.atoms = {"]~b]"};
+  format.losses = {{"null arguments", "they are left out", 7}};
   return format;
 }
 
@@ -46,6 +48,7 @@ TEST_CASE("mistakes in a format file are named") {
   CHECK(message(R"({"calls": {"envelope": "x"}})") == "format.calls.envelope: unknown value `x`");
   CHECK(message(R"({"stops": {"contents": []}})") == "format.stops: unknown member `contents`");
   CHECK(message(R"({"reasoning": {"present": true}})") == "format: reasoning.close: nothing ends the reasoning");
+  CHECK(message(R"({"losses": [{"line": -1}]})") == "format.losses[0].line must be a line number, found an integer");
   CHECK(message(R"({"calls": {"present": true, "call_open": "<", "pieces": [{"kind": "name"}]}})") ==
         "format: calls.pieces: there must be exactly one place for the arguments");
 }
@@ -64,7 +67,9 @@ TEST_CASE("a format prints one fact per line") {
         "  parameter key_close: \"=\"\n"
         "  parameter close: \";\"\n"
         "  true: constant \"yes\"\n"
-        "stop: [\"~fin~\"]\n");
+        "stop: [\"~fin~\"]\n"
+        "atoms: [\"]~b]\"]\n"
+        "loses null arguments: they are left out (line 7)\n");
 }
 
 }  // namespace

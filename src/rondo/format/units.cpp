@@ -12,6 +12,15 @@ bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+// Size of the longest atom that `text` begins with, 0 if there is none.
+std::size_t atom_at(std::string_view text, std::span<const std::string> atoms) {
+  std::size_t best = 0;
+  for (const std::string& atom : atoms) {
+    if (atom.size() > best && text.starts_with(atom)) best = atom.size();
+  }
+  return best;
+}
+
 bool contains(const std::vector<std::size_t>& sorted, std::size_t value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
 }
@@ -28,10 +37,17 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::vector<std::size_t> unit_boundaries(std::string_view text) {
+std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms) {
   std::vector<std::size_t> out{0};
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (const std::size_t size = atom_at(text.substr(i), atoms); size > 0) {
+      out.push_back(i);
+      out.push_back(i + size);
+      depth = 0;
+      i += size - 1;
+      continue;
+    }
     const char byte = text[i];
     if (is_opening(byte)) {
       if (depth == 0 && i > 0 && is_closing(text[i - 1])) out.push_back(i);
@@ -51,20 +67,20 @@ std::vector<std::size_t> unit_boundaries(std::string_view text) {
   return out;
 }
 
-std::size_t common_prefix(std::string_view a, std::string_view b) {
+std::size_t common_prefix(std::string_view a, std::string_view b, std::span<const std::string> atoms) {
   std::size_t same = 0;
   while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
-  const auto in_a = unit_boundaries(a);
-  const auto in_b = unit_boundaries(b);
+  const auto in_a = unit_boundaries(a, atoms);
+  const auto in_b = unit_boundaries(b, atoms);
   while (same > 0 && !(contains(in_a, same) && contains(in_b, same))) --same;
   return same;
 }
 
-std::size_t common_suffix(std::string_view a, std::string_view b) {
+std::size_t common_suffix(std::string_view a, std::string_view b, std::span<const std::string> atoms) {
   std::size_t same = 0;
   while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same]) ++same;
-  const auto in_a = unit_boundaries(a);
-  const auto in_b = unit_boundaries(b);
+  const auto in_a = unit_boundaries(a, atoms);
+  const auto in_b = unit_boundaries(b, atoms);
   while (same > 0 && !(contains(in_a, a.size() - same) && contains(in_b, b.size() - same))) --same;
   return same;
 }

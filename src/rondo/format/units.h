@@ -1,6 +1,7 @@
 // Where a marker text may be cut in two: markers are made of units such as `<tool>` or `[/x]` that nobody splits.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,13 @@ namespace rondo::format {
 
 // Offsets at which `text` may be cut: 0, its end, around white space and behind closing brackets that no word touches,
 // as long as no bracket is open.  `<a>\n<b` gives 0, 3, 4, 6 and `<|open|>x<|sep|>` only 0 and 16.
-[[nodiscard]] std::vector<std::size_t> unit_boundaries(std::string_view text);
+// `atoms` are texts that stand for themselves, whatever brackets they have: units of their own.
+[[nodiscard]] std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms = {});
 
 // Length of the longest common prefix (suffix) of both texts that ends (begins) at a unit boundary of each.
-[[nodiscard]] std::size_t common_prefix(std::string_view a, std::string_view b);
-[[nodiscard]] std::size_t common_suffix(std::string_view a, std::string_view b);
+[[nodiscard]] std::size_t common_prefix(std::string_view a, std::string_view b,
+                                        std::span<const std::string> atoms = {});
+[[nodiscard]] std::size_t common_suffix(std::string_view a, std::string_view b,
+                                        std::span<const std::string> atoms = {});
 
 }  // namespace rondo::format

@@ -75,7 +75,7 @@ void Machine::compile() {
 // What may close a call: the whole closing text, its beginning or its end, as far as these are units.
 void Machine::add_closers(MarkerSet& set) {
   const std::string core = call_close_.core();
-  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core, format_->atoms);
   set.add(kCallClose, &call_close_);
   for (const std::size_t cut : cuts) {
     if (cut == 0 || cut == core.size()) continue;

@@ -1,0 +1,25 @@
+#include "format/units.h"
+
+#include <doctest/doctest.h>
+
+namespace rondo::format {
+namespace {
+
+using Offsets = std::vector<std::size_t>;
+
+TEST_CASE("markers are cut between units, never inside one") {
+  CHECK(unit_boundaries("<a>\n<b") == Offsets{0, 3, 4, 6});
+  CHECK(unit_boundaries("<|open|>x<|sep|>") == Offsets{0, 16});
+  CHECK(unit_boundaries("") == Offsets{0});
+}
+
+TEST_CASE("a constant whose brackets do not pair is a unit when it is named") {
+  const std::vector<std::string> atoms{"]~b]", "]<]x[>["};
+  CHECK(unit_boundaries("]~b]ai\n", atoms) == Offsets{0, 4, 6, 7});
+  CHECK(unit_boundaries("]<]x[>[<call>\n]<]x[>[<invoke", atoms) == Offsets{0, 7, 13, 14, 21, 28});
+  CHECK(common_prefix("]<]x[>[</a>", "]<]x[>[</b>", atoms) == 7);
+  CHECK(common_suffix("</a>]<]x[>[<", "\n]<]x[>[<", atoms) == 8);
+}
+
+}  // namespace
+}  // namespace rondo::format
