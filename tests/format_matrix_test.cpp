@@ -34,9 +34,8 @@ struct Case {
   std::string reasoning;
   std::string content;
   std::vector<json::Object> calls;
+  std::vector<std::string> names = {"get_weather", "search", "get_weather"};  // of the calls
 };
-
-constexpr const char* kNames[] = {"get_weather", "search", "get_weather"};
 
 bool is_same(const json::Value& a, const json::Value& b) {
   if (a.is_object() && b.is_object()) {
@@ -75,7 +74,7 @@ std::string difference(const Case& wanted, const chat::AssistantMessage& got, co
   if (got.tool_calls.size() != wanted.calls.size()) return std::to_string(got.tool_calls.size()) + " calls";
   for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
     const chat::ToolCall& call = got.tool_calls[i];
-    if (call.name != kNames[i]) return "name " + call.name;
+    if (call.name != wanted.names[i]) return "name " + call.name;
     if (call.status != chat::CallStatus::kOk) return "status of call " + std::to_string(i) + " " + call.arguments;
     const auto arguments = json::parse(call.arguments);
     if (!arguments.ok() || !is_same(arguments.value(), json::Value(wanted.calls[i])))
@@ -135,11 +134,11 @@ json::Value message_of(const Format& format, const Case& wanted) {
                                     [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
   json::Array list;
   for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
-    json::Object function{{"name", kNames[i]}, {"arguments", wanted.calls[i]}};
+    json::Object function{{"name", wanted.names[i]}, {"arguments", wanted.calls[i]}};
     if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(wanted.calls[i]), {}));
     // Where the id carries the name it must do so here too.
     const std::string id =
-        is_named ? std::string("functions.") + kNames[i] + ":" + std::to_string(i) : "abcdef00" + std::to_string(i);
+        is_named ? "functions." + wanted.names[i] + ":" + std::to_string(i) : "abcdef00" + std::to_string(i);
     list.push_back(json::Object{{"id", id}, {"type", "function"}, {"function", function}});
   }
   if (!list.empty()) out.set("tool_calls", std::move(list));
@@ -185,7 +184,7 @@ json::Value tools_of(const Case& wanted) {
   for (const std::string name : {"get_weather", "search"}) {
     json::Object properties;
     for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
-      if (name != kNames[i]) continue;
+      if (name != wanted.names[i]) continue;
       for (const json::Member& member : wanted.calls[i]) properties.set(member.key, schema_of(member.value));
     }
     const json::Object parameters{{"type", "object"}, {"properties", properties}, {"required", json::Array{}}};
@@ -201,6 +200,7 @@ json::Value tools_of(const Case& wanted) {
 struct Written {
   std::string prompt;
   std::string text;  // the turn behind the prompt
+  bool has_result = false;
 };
 
 // A template with what its renders need.
@@ -215,7 +215,7 @@ struct Subject {
   }
 
   [[nodiscard]] std::optional<Written> write(const json::Value& message, const json::Value& tools,
-                                             const std::string& thinking) const {
+                                             const std::string& thinking, bool with_result) const {
     chat::Conversation conversation;
     conversation.messages = json::Array{json::Object{{"role", "user"}, {"content", "Hi."}}};
     if (message.find("tool_calls") != nullptr) conversation.tools = tools;
@@ -232,12 +232,21 @@ struct Subject {
     const auto prompt = render();
     conversation.add_generation_prompt = false;
     conversation.messages.push_back(message);
+    if (with_result) {
+      // Some templates show calls only where their results follow; what stands behind the stop is nobody's.
+      for (const json::Value& call : message.find("tool_calls")->as_array()) {
+        conversation.messages.push_back(json::Object{{"role", "tool"},
+                                                     {"content", "fine"},
+                                                     {"tool_call_id", *call.find_string("id")},
+                                                     {"name", *call.find("function")->find_string("name")}});
+      }
+    }
     const auto full = render();
     if (!plain.ok() || !prompt.ok() || !full.ok()) return std::nullopt;
     const std::string& text = full.value().text.bytes();
     for (const auto* before : {&prompt.value(), &plain.value()}) {
       const std::string& start = before->text.bytes();
-      if (text.starts_with(start)) return Written{start, text.substr(start.size())};
+      if (text.starts_with(start)) return Written{start, text.substr(start.size()), with_result};
     }
     return std::nullopt;
   }
@@ -247,19 +256,32 @@ enum class Outcome { kRead, kLossy, kFailed, kNoCase };
 
 bool shows(const Case& wanted, const Written& written) {
   const auto has = [&written](const std::string& text) { return written.text.find(text) != std::string::npos; };
-  return has(wanted.reasoning) && has(wanted.content);
+  return has(wanted.reasoning) && has(wanted.content) && (wanted.calls.empty() || has(wanted.names[0]));
 }
 
 Case case_of(const chat::AssistantMessage& message) {
   Case out;
   out.reasoning = message.reasoning.value_or("");
   out.content = message.content;
+  out.names.clear();
   for (const chat::ToolCall& call : message.tool_calls) {
     auto arguments = json::parse(call.arguments);
+    out.names.push_back(call.name);
     out.calls.push_back(arguments.ok() && arguments.value().is_object() ? arguments.value().as_object()
                                                                         : json::Object{});
   }
   return out;
+}
+
+// Whether the arguments have the types that the tools ask for.
+bool has_asked_types(const Case& got, const Case& wanted) {
+  for (std::size_t i = 0; i < std::min(got.calls.size(), wanted.calls.size()); ++i) {
+    for (const json::Member& member : got.calls[i]) {
+      const json::Value* asked = wanted.calls[i].find(member.key);
+      if (asked != nullptr && std::string(type_name(*asked)) != type_name(member.value)) return false;
+    }
+  }
+  return true;
 }
 
 Outcome check(const Subject& subject, const Case& wanted, bool is_verbose) {
@@ -267,12 +289,15 @@ Outcome check(const Subject& subject, const Case& wanted, bool is_verbose) {
   const json::Value tools = tools_of(wanted);
   std::optional<Written> written;
   std::string thinking;
-  for (const char* setting : {"default", "on", "off"}) {
-    auto found = subject.write(message, tools, setting);
-    if (!found || (written && !shows(wanted, *found))) continue;
-    written = std::move(found);
-    thinking = setting;
-    if (shows(wanted, *written)) break;
+  for (const bool with_result : {false, true}) {
+    if (with_result && (wanted.calls.empty() || (written && shows(wanted, *written)))) break;
+    for (const char* setting : {"default", "on", "off"}) {
+      auto found = subject.write(message, tools, setting, with_result);
+      if (!found || (written && !shows(wanted, *found))) continue;
+      written = std::move(found);
+      thinking = setting;
+      if (shows(wanted, *written)) break;
+    }
   }
   if (!written) return Outcome::kNoCase;
   parse::Options options;
@@ -283,8 +308,9 @@ Outcome check(const Subject& subject, const Case& wanted, bool is_verbose) {
   const std::string wrong = difference(wanted, got.value(), subject.format->trims);
   if (wrong.empty()) return Outcome::kRead;
   const Case other = case_of(got.value());
-  const bool has_same_calls = got.value().tool_calls.size() == wanted.calls.size();
-  const auto again = has_same_calls ? subject.write(message_of(*subject.format, other), tools, thinking) : std::nullopt;
+  const auto again = has_asked_types(other, wanted)
+                         ? subject.write(message_of(*subject.format, other), tools, thinking, written->has_result)
+                         : std::nullopt;
   if (again && again->text == written->text) return Outcome::kLossy;
   if (is_verbose) {
     MESSAGE(subject.name << " [" << wanted.kind << "] got " << wrong << "\n  message " << json::to_compact(message)
@@ -382,7 +408,7 @@ TEST_CASE("messages of every shape, with arguments of every kind, are read back"
   MESSAGE(all.size() << " templates with calls: " << total.to_string() << "\nby kind:\n"
                      << kinds << "not all of (lossy in parentheses):\n"
                      << report);
-  CHECK(total.failed <= 0.03 * total.all());
+  CHECK(total.failed <= 0.005 * total.all());
 }
 
 }  // namespace

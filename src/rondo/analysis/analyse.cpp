@@ -9,10 +9,12 @@ Result<std::shared_ptr<const format::Format>> Analyst::run() {
   find_reasoning_shape();
   find_generation_prompts();
   collect_variants();
+  find_atoms();
   find_header();
   infer_content_and_reasoning();
   infer_stops();
   if (shows_calls_) infer_calls();
+  find_content_behind_calls();
   infer_other_stops();
   infer_inline_reasoning();
   infer_trims();

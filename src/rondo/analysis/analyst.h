@@ -22,7 +22,7 @@ class Analyst {
  public:
   // With `keeps_trials` trials() has all probes.
   Analyst(const jinja::Template& chat_template, const Options& options, bool keeps_trials = false)
-      : options_(options), prober_(chat_template, options, keeps_trials) {}
+      : template_(chat_template), options_(options), prober_(chat_template, options, keeps_trials) {}
 
   // Fails with kLimit when a probe ran out of its limits.  To be called once.
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> run();
@@ -35,12 +35,20 @@ class Analyst {
   void find_generation_prompts();
   void collect_variants();
   [[nodiscard]] std::optional<Variant> variant(bool reasoning, bool content, std::size_t calls);
+  void find_atoms();
+  [[nodiscard]] std::vector<std::size_t> boundaries(std::string_view text) const {
+    return format::unit_boundaries(text, format_.atoms);
+  }
   void find_header();
   [[nodiscard]] bool header_opens_block() const;
   void infer_content_and_reasoning();
+  void find_content_close(const Variant* plain);
+  void find_wrap_beside_calls();
+  void settle_inline_reasoning();
   void split_reasoning_close(const std::string& between, const std::string& plain_lead);
   void infer_stops();
   void infer_calls();
+  void find_content_behind_calls();
   void infer_other_stops();
   [[nodiscard]] bool infer_pieces(const Turn& turn);
   [[nodiscard]] std::string before_calls(const VariantKey& key, const Turn& turn) const;
@@ -56,6 +64,7 @@ class Analyst {
   [[nodiscard]] std::string lead(const Turn& turn, std::size_t end) const;
   void note(std::string sentence) { format_.notes.push_back(std::move(sentence)); }
 
+  const jinja::Template& template_;
   const Options& options_;
   Prober prober_;
   Shape shape_;

@@ -1,4 +1,6 @@
 // Header, content and reasoning.
+#include <map>
+
 #include "analysis/analyst.h"
 
 namespace rondo::analysis {
@@ -15,13 +17,55 @@ std::size_t first_slot(const Turn& turn) {
 }
 
 // `text` cut at the last boundary that lies in the common prefix with `other`.
-std::string common_start(const std::string& text, const std::string& other) {
+std::string common_start(const std::string& text, const std::string& other, std::span<const std::string> atoms) {
   std::size_t same = 0;
   while (same < text.size() && same < other.size() && text[same] == other[same]) ++same;
   if (same == text.size()) return text;
   std::size_t cut = 0;
-  for (const std::size_t boundary : format::unit_boundaries(text)) cut = boundary <= same ? boundary : cut;
+  for (const std::size_t boundary : format::unit_boundaries(text, atoms)) cut = boundary <= same ? boundary : cut;
   return text.substr(0, cut);
+}
+
+namespace {
+
+// True if brackets in it open and close each other.
+bool is_paired(std::string_view text) {
+  std::string open;
+  for (const char byte : text) {
+    const std::size_t closes = std::string_view(">])}").find(byte);
+    if (std::string_view("<[({").find(byte) != std::string_view::npos) open += byte;
+    if (closes == std::string_view::npos) continue;
+    if (open.empty() || open.back() != std::string_view("<[({")[closes]) return false;
+    open.pop_back();
+  }
+  return open.empty();
+}
+
+}  // namespace
+
+// String constants of the template whose brackets do not pair are its tokens: `]~b]`.
+void Analyst::find_atoms() {
+  const auto add = [this](const std::string& text) {
+    const bool is_token = text.size() > 2 && text.find_first_of(" \n\t\r") == std::string::npos && !is_paired(text) &&
+                          text.find_first_of("\"'=/") == std::string::npos;
+    if (is_token && std::find(format_.atoms.begin(), format_.atoms.end(), text) == format_.atoms.end())
+      format_.atoms.push_back(text);
+  };
+  if (options_.bos_token) add(*options_.bos_token);
+  if (options_.eos_token) add(*options_.eos_token);
+  std::map<std::uint32_t, int> whole;  // literals, and how often a turn has all of them
+  for (const auto& [key, found] : variants_) {
+    whole.clear();
+    for (const Token& token : found.turn.tokens) {
+      for (std::size_t i = 0; i < token.sources.size(); ++i) {
+        const Source& source = token.sources[i];
+        const std::size_t end = i + 1 < token.sources.size() ? token.sources[i + 1].at : token.text.size();
+        if (source.literal == kNoLiteral || source.offset != 0) continue;
+        const std::string& text = template_.literal_texts()[source.literal];
+        if (text.size() == end - source.at && ++whole[source.literal] == 2) add(text);
+      }
+    }
+  }
 }
 
 // What all generation prompts and all turns begin with.  A turn may have something of the turn before it in front
@@ -29,7 +73,7 @@ std::string common_start(const std::string& text, const std::string& other) {
 void Analyst::find_header() {
   std::optional<std::string> header;
   for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
-    if (!is_blank(prompt.text)) header = header ? common_start(*header, prompt.text) : prompt.text;
+    if (!is_blank(prompt.text)) header = header ? common_start(*header, prompt.text, format_.atoms) : prompt.text;
   }
   const bool has_prompt = header.has_value();
   for (const auto& [key, found] : variants_) {
@@ -40,14 +84,14 @@ void Analyst::find_header() {
     }
     std::string shared = *header;
     while (!shared.empty() && start.find(shared) == std::string::npos) {
-      const std::vector<std::size_t> cuts = format::unit_boundaries(shared);
+      const std::vector<std::size_t> cuts = boundaries(shared);
       shared.resize(cuts.size() > 1 ? cuts[cuts.size() - 2] : 0);
     }
     if (!is_blank(shared) || !has_prompt) header = shared;
   }
   format_.header = header.value_or("");
   if (header_opens_block()) {
-    const std::vector<std::size_t> cuts = format::unit_boundaries(trimmed_end(format_.header));
+    const std::vector<std::size_t> cuts = boundaries(trimmed_end(format_.header));
     std::size_t cut = cuts.size() - 2;
     while (cut > 0 && is_blank(std::string_view(format_.header).substr(cuts[cut]))) --cut;
     format_.header.resize(cuts[cut]);
@@ -71,7 +115,7 @@ bool Analyst::header_opens_block() const {
   const std::size_t end = thinking->turn.last(SlotKind::kReasoning);
   const std::string behind = thinking->turn.literals(end + 1, end + 2);
   const std::string_view core = trimmed(behind);
-  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  const std::vector<std::size_t> cuts = boundaries(core);
   const std::string_view close = core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
   for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
     const std::string rest = without_prefix(prompt.text, format_.header);
@@ -142,7 +186,7 @@ void Analyst::infer_content_and_reasoning() {
       std::size_t next = end + 1;
       while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
       const std::string rest = turn.literals(end + 1, next);
-      const std::vector<std::size_t> cuts = format::unit_boundaries(trimmed(rest));
+      const std::vector<std::size_t> cuts = boundaries(trimmed(rest));
       format_.reasoning.close =
           next < turn.tokens.size()
               ? rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)])
@@ -161,6 +205,11 @@ void Analyst::infer_content_and_reasoning() {
       note("nothing that the template writes ends the reasoning");
     }
   }
+  if (thinking != nullptr && format_.content.open.empty() && is_blank(plain_lead)) format_.content.open = plain_lead;
+  find_content_close(plain);
+}
+
+void Analyst::find_content_close(const Variant* plain) {
   // What ends content stands behind it both before calls and before the turn's end.
   const Variant* calling = find(false, true, 1);
   if (calling == nullptr) calling = find(true, true, 1);
@@ -173,10 +222,48 @@ void Analyst::infer_content_and_reasoning() {
   const std::size_t name = std::min(calling->turn.first(SlotKind::kName), calling->turn.first(SlotKind::kId));
   if (name < content) return;
   const std::string to_calls = calling->turn.literals(content + 1, name);
-  const std::size_t same = format::common_prefix(tail, to_calls);
-  if (is_blank(std::string_view(tail).substr(0, same))) return;
+  const std::size_t same = format::common_prefix(tail, to_calls, format_.atoms);
+  if (is_blank(std::string_view(tail).substr(0, same))) return find_wrap_beside_calls();
   format_.content.close = tail.substr(0, same);
   plain_tail_ = tail.substr(same);
+}
+
+// Content that has markers around it only where calls in bare JSON follow.
+void Analyst::find_wrap_beside_calls() {
+  const Variant* calling = find(false, true, 1);
+  if (calling == nullptr) calling = find(false, true, 2);
+  if (calling == nullptr || !is_blank(format_.content.open)) return;
+  const Turn& turn = calling->turn;
+  const std::size_t content = turn.first(SlotKind::kContent);
+  const std::size_t slot = first_call_slot(turn, 0);
+  if (slot == kNone || slot < content) return;
+  const std::string open = lead(turn, content);
+  const std::string behind = turn.literals(turn.last(SlotKind::kContent) + 1, slot);
+  const std::size_t json = behind.find_first_of("{[");
+  if (is_blank(open) || json == std::string::npos || is_blank(behind.substr(0, json))) return;
+  const std::vector<std::size_t> cuts = boundaries(behind);
+  if (std::find(cuts.begin(), cuts.end(), json) == cuts.end()) return;
+  format_.content = {open, behind.substr(0, json)};
+}
+
+// History may write a whole block without reasoning before the content, and all generation prompts its opening.
+void Analyst::settle_inline_reasoning() {
+  format::Reasoning& reasoning = format_.reasoning;
+  const std::string close(trimmed(reasoning.close));
+  std::string& before = format_.content.open;
+  if (const std::size_t at = before.find(close);
+      at != std::string::npos && is_blank(before.substr(at + close.size()))) {
+    const std::size_t from = at == 0 ? 0 : before.find_last_not_of(" \n\t\r", at - 1) + 1;
+    reasoning.close = before.substr(from);
+    before.clear();
+  }
+  const std::string_view open = trimmed(reasoning.open);
+  if (trimmed(before) == open) before.clear();
+  const std::string_view header = trimmed(format_.header);
+  if (open.empty() || header.size() <= open.size() || !header.ends_with(open)) return;
+  const std::size_t at = format_.header.rfind(open);
+  reasoning.open = format_.header.substr(at);
+  format_.header.resize(at);
 }
 
 // `</x>` to `<x>`: how markup writes pairs; "" if `close` is no closing tag.
@@ -234,5 +321,6 @@ void Analyst::infer_inline_reasoning() {
   }
   if (is_blank(close)) return;
   format_.reasoning = {true, open, close, true};
+  settle_inline_reasoning();
 }
 }  // namespace rondo::analysis

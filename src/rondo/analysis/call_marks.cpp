@@ -107,6 +107,22 @@ format::ArgumentStyle argument_style(const Token& arguments) {
   return is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
 }
 
+// White space between calls and content that follows them belongs to what closes the calls.
+void Analyst::find_content_behind_calls() {
+  const Variant* both = find(false, true, 1);
+  format::Calls& calls = format_.calls;
+  if (both == nullptr || !calls.present) return;
+  const std::size_t last = last_call_slot(both->turn, 0);
+  const std::size_t content = both->turn.first(SlotKind::kContent);
+  if (last == kNone || content < last) return;
+  std::string& close = is_blank(calls.section_close) ? calls.call_close : calls.section_close;
+  const std::string between = both->turn.literals(last + 1, content);
+  const std::size_t at = is_blank(close) ? std::string::npos : between.rfind(trimmed(close));
+  if (at == std::string::npos) return;
+  const std::string rest = between.substr(at + trimmed(close).size());
+  if (is_blank(rest) && !rest.empty() && trimmed_end(close) == close) close += rest;
+}
+
 void Analyst::infer_calls() {
   using Parts = std::pair<bool, bool>;
   const auto first_of = [this](std::initializer_list<std::size_t> counts, std::initializer_list<Parts> order) {
@@ -126,6 +142,7 @@ void Analyst::infer_calls() {
   const Turn& turn = base.turn;
   format::Calls& calls = format_.calls;
   CallText text;
+  text.atoms = format_.atoms;
   text.before = before_calls(*lead_key, variants_.at(*lead_key).turn);
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return;
@@ -154,8 +171,8 @@ void Analyst::infer_calls() {
     message.reasoning = std::get<0>(*base_key);
     message.content = std::get<1>(*base_key);
     ParameterText parameters;
-    if (!infer_parameters({prober_, shape_, message, base.setting, count == 1}, calls.parameters, parameters,
-                          format_.notes)) {
+    if (!infer_parameters({prober_, shape_, message, base.setting, count == 1, format_.atoms}, calls.parameters,
+                          parameters, format_.notes)) {
       calls = {};
       note("the parameters of tool calls are written in a way that could not be understood");
       return;

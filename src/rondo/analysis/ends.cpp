@@ -24,7 +24,7 @@ void Analyst::infer_stops() {
     const std::string next =
         is_blank(own) ? followed->following : without_prefix(own, format_.content.close) + followed->following;
     const std::string_view core = trimmed(next);
-    const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+    const std::vector<std::size_t> cuts = boundaries(core);
     const std::string unit(core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]));
     const bool is_marker = unit.size() > 1 && std::string_view("<[{(").find(unit.front()) != std::string_view::npos;
     if (is_marker || (!unit.empty() && plain_tail_.empty())) {
@@ -49,14 +49,14 @@ void Analyst::infer_other_stops() {
     if (with_result && format_.stops.tool.empty()) {
       // Nothing of the turn itself ends it: the model stops with what begins the result.
       const std::string_view next = trimmed(turn->following);
-      const std::vector<std::size_t> ends = format::unit_boundaries(next);
+      const std::vector<std::size_t> ends = boundaries(next);
       const std::string unit(next.substr(0, ends[std::min<std::size_t>(1, ends.size() - 1)]));
       if (unit.size() > 2 && std::string_view("<[{(").find(unit.front()) != std::string_view::npos)
         format_.stops.tool.push_back(unit);
       continue;
     }
     const std::string_view core = trimmed(behind);
-    const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+    const std::vector<std::size_t> cuts = boundaries(core);
     if (core.empty() || cuts.size() < 2) continue;
     const std::string unit(core.substr(cuts[cuts.size() - 2]));
     bool is_known =

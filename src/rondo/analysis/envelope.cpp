@@ -114,7 +114,8 @@ bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t cal
 namespace {
 
 // Behind the calls: what closes the section, and what ends the turn.
-void split_end(std::string end, const std::string& stop, format::Calls& calls, format::Stops& stops) {
+void split_end(std::string end, const std::string& stop, std::span<const std::string> atoms, format::Calls& calls,
+               format::Stops& stops) {
   const std::string_view core = format::trimmed(end);
   const std::string_view plain = format::trimmed(stop);
   if (core.empty()) return;
@@ -131,7 +132,7 @@ void split_end(std::string end, const std::string& stop, format::Calls& calls, f
     return;
   }
   // The last unit ends the turn if something before it can close the section.
-  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core, atoms);
   const std::size_t last = cuts.size() > 2 ? cuts[cuts.size() - 2] : 0;
   if (last > 0 && !is_blank(core.substr(0, last)) && !stop.empty()) {
     calls.section_close = core.substr(0, last);
@@ -155,7 +156,7 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
       stops.tool.push_back(text.after.substr(at, plain.size()));
     } else if (const std::string_view core = format::trimmed(text.after); !core.empty()) {
       // Without a second call nothing tells the call's close from the turn's end: the last unit ends the turn.
-      const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+      const std::vector<std::size_t> cuts = format::unit_boundaries(core, text.atoms);
       const std::size_t last = cuts[cuts.size() - 2];
       stops.tool.emplace_back(core.substr(last));
       close = text.after.substr(0, text.after.find(core) + last);
@@ -168,11 +169,11 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
     return;
   }
   std::string between = text.between;
-  const std::size_t open = format::common_suffix(text.before, between);
+  const std::size_t open = format::common_suffix(text.before, between, text.atoms);
   calls.call_open = text.before.substr(text.before.size() - open);
   calls.section_open = text.before.substr(0, text.before.size() - open);
   between.resize(between.size() - open);
-  const std::size_t close = format::common_prefix(between, text.after);
+  const std::size_t close = format::common_prefix(between, text.after, text.atoms);
   calls.call_close = between.substr(0, close);
   calls.separator = between.substr(close);
   // White space before the first call belongs to it.
@@ -182,9 +183,10 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
   }
   if (is_blank(calls.call_open) && !calls.section_open.empty()) {
     calls.section_open += calls.call_open;
+    calls.separator += calls.call_open;
     calls.call_open.clear();
   }
-  split_end(text.after.substr(close), stop, calls, stops);
+  split_end(text.after.substr(close), stop, text.atoms, calls, stops);
 }
 
 }  // namespace rondo::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -27,6 +28,7 @@ struct CallText {
   std::string between;  // from the first call's last slot to the second call's first one; "" if one call is all
   std::string after;    // behind the last slot
   bool has_between = false;
+  std::span<const std::string> atoms;
 };
 
 // Splits CallText into the markers of `calls`; `stop` is what ends a plain turn.
@@ -51,6 +53,7 @@ struct ParameterProbe {
   const ProbeMessage& base;
   const ProbeSetting& setting;
   bool single_call = false;
+  std::span<const std::string> atoms;
 };
 [[nodiscard]] bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
                                     std::vector<std::string>& notes);

@@ -99,6 +99,7 @@ struct Seen {
   ValueType type = ValueType::kString;
   json::Value value;
   std::string before, after, text;
+  std::string inner;          // the literal between its first two parts
   bool has_value = false;     // else `before` is all that stands between the keys
   bool has_literals = false;  // the value was written with literals of the template inside
 };
@@ -155,8 +156,11 @@ class ParameterProber {
       seen.before = text_between(*found, place.key + 1, place.first_value);
       seen.after = text_between(*found, place.last_value + 1, next.key);
       seen.text = all_text(*found, place.first_value, place.last_value + 1);
-      for (std::size_t i = place.first_value; i < place.last_value; ++i)
-        seen.has_literals |= (*found)[i].kind == Element::Kind::kLiteral;
+      for (std::size_t i = place.first_value; i < place.last_value; ++i) {
+        if ((*found)[i].kind != Element::Kind::kLiteral) continue;
+        if (!seen.has_literals) seen.inner = (*found)[i].text;
+        seen.has_literals = true;
+      }
     } else {
       seen.before = text_between(*found, place.key + 1, next.key);
     }
@@ -171,6 +175,14 @@ class ParameterProber {
 };
 
 json::Value parsed(const char* text) { return json::parse(text).value(); }
+
+// Elements of an array that have markers of their own: `open` before the first, `inner` between two.
+void find_item_marks(const std::string& open, const std::string& inner, format::Parameters& parameters) {
+  if (format::is_blank(open) || !inner.ends_with(open) || format::is_blank(inner.substr(0, inner.size() - open.size())))
+    return;
+  parameters.item_open = open;
+  parameters.item_close = inner.substr(0, inner.size() - open.size());
+}
 
 // The forms of all types, with what is common to them cut off: `key_close` before and `sep` behind the value.
 void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, std::string& sep) {
@@ -188,6 +200,8 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
     form.type = seen.type;
     if (seen.has_value) {
       form.style = style_of(seen);
+      if (form.style == ValueStyle::kNested && form.type == ValueType::kArray)
+        find_item_marks(seen.before.substr(before.size()), seen.inner, parameters);
       if (form.style != ValueStyle::kNested) {
         form.open = seen.before.substr(before.size());
         form.close = seen.after.substr(0, seen.after.size() - after.size());
@@ -234,6 +248,36 @@ std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& n
   return out;
 }
 
+bool is_quote(char byte) { return byte == '"' || byte == '\''; }
+
+// Every value stands in quotes: they belong to the values, and what is no string may also stand without.
+void quote_values(format::Parameters& parameters) {
+  const std::string quote = std::exchange(parameters.close, "");
+  parameters.key_close.pop_back();
+  std::vector<ValueForm> bare;
+  for (ValueForm& form : parameters.forms) {
+    if (form.type != ValueType::kString) bare.push_back(form);
+    form.open.insert(0, quote);
+    form.close += quote;
+  }
+  parameters.forms.insert(parameters.forms.end(), bare.begin(), bare.end());
+}
+
+// Values with nothing around them need something between them, and strings among them quotes, whatever the template does.
+void allow_bare_values(format::Parameters& parameters, std::vector<std::string>& notes) {
+  if (parameters.separator.empty()) {
+    parameters.separator = ", ";
+    notes.emplace_back("the template writes nothing between two arguments; a comma is taken for what is meant");
+  }
+  const auto is_bare = [](const ValueForm& form) {
+    return form.type == ValueType::kString && form.style == ValueStyle::kRaw && format::is_blank(form.open);
+  };
+  if (std::any_of(parameters.forms.begin(), parameters.forms.end(), is_bare)) {
+    parameters.forms.push_back({ValueType::kString, ValueStyle::kPython, "", "", ""});
+    notes.emplace_back("the template writes strings without quotes; a quoted text is read as the string inside");
+  }
+}
+
 }  // namespace
 
 bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
@@ -268,12 +312,18 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
     return mark == std::string::npos || parameters.key_in_close.empty() ? rest : rest.substr(mark + 1);
   };
   std::string after = behind_value(text_between(*three, last.last_value + 1, three->size()));
-  const std::size_t open = format::common_suffix(after_name, sep);
+  const std::size_t open = format::common_suffix(after_name, sep, probe.atoms);
   parameters.open = sep.substr(sep.size() - open);
   sep.resize(sep.size() - open);
-  const std::size_t close = format::common_prefix(sep, after);
+  std::size_t close = format::common_prefix(sep, after, probe.atoms);
+  const bool is_quoted = close == 0 && !sep.empty() && is_quote(sep.front()) && after.starts_with(sep.front()) &&
+                         parameters.key_close.ends_with(sep.front());
+  if (is_quoted) close = 1;
   parameters.close = sep.substr(0, close);
   parameters.separator = sep.substr(close);
+  const std::string behind_all = parameters.close;
+  if (is_quoted) quote_values(parameters);
+  if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, notes);
   text.after_name = after_name.substr(0, after_name.size() - open);
   text.after = after.substr(std::min(close, after.size()));
   if (probe.single_call) return true;
@@ -283,7 +333,7 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
   if (only.last_value == kNone) return true;
   const std::string between = behind_value(text_between(*two, only.last_value + 1, two->size()));
   text.has_between = true;
-  text.between = between.starts_with(parameters.close) ? between.substr(parameters.close.size()) : between;
+  text.between = between.starts_with(behind_all) ? between.substr(behind_all.size()) : between;
   return true;
 }
 

@@ -195,7 +195,9 @@ Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
       turn.following += bytes;
     }
   }
-  turn.probes = rendered.probes;
+  for (const jinja::Probe& probe : rendered.probes) {
+    if (rendered.origins.paths.message(probe.path) == kAssistant) turn.probes.push_back(probe);
+  }
   for (const text::Run& run : runs) {
     if (!run.is_input() || slot_of(rendered.origins.paths, run.path()).kind != SlotKind::kReasoning) continue;
     const std::vector<PathId> steps = steps_of(rendered.origins.paths, run.path());

@@ -460,7 +460,8 @@ bool Machine::between() {
   if (found.kind == MatchKind::kPartial) return false;
   const bool can_start = found.kind == MatchKind::kNone && call_open_.empty() && in_section_;
   const bool is_json = format_->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
-  if (can_start && (expect_call_ || is_json)) {
+  const bool is_on_its_own_line = !format_->calls.separator.empty() && separator_.empty() && at > pos_;
+  if (can_start && (expect_call_ || is_json || is_on_its_own_line)) {
     pos_ = at;
     begin_attempt(in_section_);
     return start_body();

@@ -36,6 +36,11 @@ Machine::Machine(std::shared_ptr<const format::Format> format, Options options)
   if (options_.tools) tools_ = chat::tool_definitions(*options_.tools);
   compile();
   start_from_prompt();
+  // What the template writes before all content, where it is white space only.
+  if (phase_ == Phase::kTop && blank_ && trail_.empty() && is_blank(format_->content.open)) {
+    trail_ = format_->content.open;
+    trail_is_reasoning_ = false;
+  }
 }
 
 const Marker* Machine::add_marker(std::string_view text) {
@@ -346,7 +351,7 @@ bool Machine::top_blank() {
   const format::Calls& calls = format_->calls;
   const bool has_bare_calls = calls.present && options_.calls && calls.envelope != format::Envelope::kTags &&
                               is_blank(calls.section_open) && call_open_.empty();
-  if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && is_blank(message_.content)) {
+  if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && (layout_ || is_blank(message_.content))) {
     pos_ = at;
     begin_attempt(false);
     bare_ = true;

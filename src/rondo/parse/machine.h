@@ -137,6 +137,7 @@ class Machine {
   bool value();
   bool value_marked();
   bool value_structured();
+  bool is_inner_close(std::size_t at);
   bool is_followed(std::size_t at, bool& wait) const;
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);
@@ -212,10 +213,16 @@ class Machine {
   MarkerSet terminator_set_;
   bool is_streaming_ = false;
   std::optional<TypeSet> types_;
+  SchemaPlace schema_;
+  // Of a value in the format's own markup: whether it may be one, what else ends like it, and up to where that was counted.
+  bool is_markup_ = false;
+  std::size_t markup_depth_ = 0;
+  std::size_t markup_seen_ = 0;  // offset in all text
   int value_depth_ = 0;
   char value_quote_ = 0;
   bool value_escape_ = false;
-  bool value_fresh_ = true;  // a quote may begin here
+  bool value_fresh_ = true;    // a quote may begin here
+  bool value_closed_ = false;  // a string, list or object has just ended
 
   chat::AssistantMessage message_;
   std::vector<Event> events_;

@@ -22,6 +22,8 @@ bool is_key_byte(char byte, bool is_marked) {
          std::string_view("<>{}[](),\"'`").find(byte) == std::string_view::npos;
 }
 
+bool is_name_start(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
+
 std::string escaped(std::string_view text) {
   std::string out;
   json::append_escaped(out, text, false);
@@ -124,10 +126,12 @@ void Machine::select_forms(const std::string& open) {
     for (const ValueForm& form : parameters.forms) forms_.push_back(&form);
   }
   types_.reset();
+  schema_ = {};
   for (const chat::ToolDefinition& tool : tools_) {
     if (tool.name != name_) continue;
     const json::Value* schema = property_schema(tool.parameters, tool.parameters, key_);
     if (schema != nullptr) types_ = schema_types(*schema, tool.parameters);
+    schema_ = {schema, &tool.parameters};
   }
   terminators_.clear();
   terminator_set_ = MarkerSet();
@@ -142,10 +146,17 @@ void Machine::select_forms(const std::string& open) {
   }
   is_streaming_ =
       raw_string && !terminator_set_.empty() && (only_strings || (types_ && types_->is_only(TypeSet::kString)));
+  const bool is_nested = std::any_of(forms_.begin(), forms_.end(),
+                                     [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
+  is_markup_ = is_nested && !parameters.key_in_close.empty() && !is_streaming_ &&
+               (!types_ || types_->has(TypeSet::kObject) || types_->has(TypeSet::kArray));
+  markup_depth_ = 0;
+  markup_seen_ = base_ + head_;
   value_depth_ = 0;
   value_quote_ = 0;
   value_escape_ = false;
   value_fresh_ = true;
+  value_closed_ = false;
   if (is_streaming_) emit(EventKind::kArguments, head_, "\"");
   phase_ = Phase::kValue;
 }
@@ -157,6 +168,10 @@ bool Machine::value_marked() {
   while (true) {
     const MarkerSet::Found found = terminator_set_.find(buffer_, pos_, is_end_);
     pos_ = found.begin;
+    if (found.kind == MatchKind::kFull && is_markup_ && is_inner_close(found.begin)) {
+      pos_ = found.begin + found.size;
+      continue;
+    }
     if (found.kind == MatchKind::kFull) {
       bool wait = false;
       if (is_followed(found.begin + found.size, wait)) {
@@ -175,6 +190,21 @@ bool Machine::value_marked() {
     }
     return false;
   }
+}
+
+// True if what closes at `at` is a parameter of the same name inside the value.
+bool Machine::is_inner_close(std::size_t at) {
+  const format::Parameters& parameters = format_->calls.parameters;
+  const std::string open = std::string(format::trimmed(parameters.open)) + key_ + parameters.key_close;
+  const std::string_view seen = std::string_view(buffer_).substr(0, at);
+  for (std::size_t next = seen.find(open, markup_seen_ - base_); next != std::string_view::npos;
+       next = seen.find(open, next + open.size())) {
+    ++markup_depth_;
+  }
+  markup_seen_ = base_ + at;
+  if (markup_depth_ == 0) return false;
+  --markup_depth_;
+  return true;
 }
 
 bool Machine::is_followed(std::size_t at, bool& wait) const {
@@ -201,6 +231,7 @@ bool Machine::value_structured() {
         value_escape_ = true;
       } else if (byte == value_quote_) {
         value_quote_ = 0;
+        value_closed_ = value_depth_ == 0;
       }
       continue;
     }
@@ -216,12 +247,18 @@ bool Machine::value_structured() {
         continue;
       }
     }
+    // Behind a whole value the next name begins, where the format has nothing between the two.
+    if (value_closed_ && value_depth_ == 0 && parameter_open_.empty() && is_name_start(byte)) {
+      end_value(pos_, pos_);
+      return true;
+    }
+    if (!is_space(byte)) value_closed_ = false;
     if ((byte == '"' || byte == '\'') && value_fresh_) {
       value_quote_ = byte;
       value_fresh_ = false;
       continue;
     }
-    if (value_depth_ == 0 && pos_ > head_) {
+    if (value_depth_ == 0) {
       const MarkerSet::Found found = follower_set_.at(buffer_, pos_, is_end_);
       if (found.kind == MatchKind::kPartial) return false;
       if (found.kind == MatchKind::kFull) {
@@ -230,7 +267,10 @@ bool Machine::value_structured() {
       }
     }
     if (byte == '{' || byte == '[' || byte == '(') ++value_depth_;
-    if (byte == '}' || byte == ']' || byte == ')') --value_depth_;
+    if (byte == '}' || byte == ']' || byte == ')') {
+      --value_depth_;
+      value_closed_ = value_depth_ == 0;
+    }
     if (!is_space(byte)) value_fresh_ = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
   }
   return false;
@@ -248,8 +288,13 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
     emit(EventKind::kArguments, head_, "\"");
   } else {
     std::string_view text = std::string_view(buffer_).substr(head_, end - head_);
-    if (terminator_set_.empty()) text = format::trimmed(text);
-    emit(EventKind::kArguments, end, json::to_compact(read_value(text, forms_, types_, nested_)));
+    const bool is_bare_string = std::any_of(forms_.begin(), forms_.end(), [](const ValueForm* form) {
+      return form->type == ValueType::kString && form->style == ValueStyle::kRaw;
+    });
+    if (terminator_set_.empty() && !is_bare_string) text = format::trimmed(text);
+    std::optional<json::Value> nested;
+    if (is_markup_) nested = read_markup(text, format_->calls.parameters, schema_);
+    emit(EventKind::kArguments, end, json::to_compact(nested ? *nested : read_value(text, forms_, types_, nested_)));
   }
   pos_ = std::max(terminator_end, head_);
   emit(EventKind::kMarker, pos_);

@@ -55,6 +55,17 @@ struct NestedSyntax {
 // reads otherwise.
 [[nodiscard]] std::optional<json::Value> read_literal(std::string_view text, const NestedSyntax& syntax);
 
+// A schema inside its root, which resolves references; `schema` may be null.
+struct SchemaPlace {
+  const json::Value* schema = nullptr;
+  const json::Value* root = nullptr;
+};
+
+// `text` as an object or array in the format's own markup: a sequence of parameters, or of items; nullopt if it begins
+// with neither.
+[[nodiscard]] std::optional<json::Value> read_markup(std::string_view text, const format::Parameters& parameters,
+                                                     const SchemaPlace& place);
+
 // `text` as a value.  `forms` are the forms it may have (REQUIRES: not empty).  Without `types` a text that reads as
 // JSON is that value, else a string.
 [[nodiscard]] json::Value read_value(std::string_view text, const std::vector<const format::ValueForm*>& forms,
