@@ -75,7 +75,7 @@ struct Turn {
   std::string following;  // what the template wrote behind it, up to the next message's data
   std::vector<Source> following_sources;
   std::vector<jinja::Probe> probes;  // of the assistant message's own texts
-  std::string reasoning_name;  // the field that the reasoning was read from
+  std::string reasoning_name;        // the field that the reasoning was read from
 
   [[nodiscard]] bool has(SlotKind kind, std::size_t call = 0) const;
   // Index of the first (last) token of that kind and call, or npos.

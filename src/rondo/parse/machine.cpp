@@ -407,7 +407,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       emit(EventKind::kMarker, pos_);
       in_section_ = false;
       blank_ = layout_ = true;
-      return true;
+      break;
     default: emit(EventKind::kMarker, pos_); break;
   }
   trail_ = found.marker->trail();
