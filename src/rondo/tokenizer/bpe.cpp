@@ -16,6 +16,8 @@ constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 // Up to this many symbols, looking at all pairs beats a heap.
 constexpr std::size_t kShort = 40;
 constexpr unsigned kFilterBits = 3;  // places in the filter for each place in the table: 8
+constexpr std::size_t kUncut = 6;    // up to so many bytes, merging is not slower than looking where to cut
+constexpr unsigned kPartBits = 15;   // entries for parts of pieces: 1 MB
 
 constexpr std::uint64_t pair_key(TokenId left, TokenId right) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32U) | static_cast<std::uint32_t>(right);
@@ -29,6 +31,28 @@ constexpr unsigned byte_size(char lead) {
   return byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
+// Bits of Obstacles::neighbours, and the one of two characters.
+constexpr unsigned kNeighbourBits = 20;
+constexpr std::size_t neighbour_bit(char32_t before, char32_t behind) {
+  return static_cast<std::size_t>(mix(static_cast<std::uint64_t>(before) << 21U | behind) >> (64 - kNeighbourBits));
+}
+constexpr bool is_ascii(char32_t c) { return c < 0x80; }
+
+// Calls joint(at, before, behind) for every two valid neighbouring characters of which one is beyond ASCII, the second at byte
+// `at`.
+template <typename Joint>
+void each_joint(std::string_view text, std::size_t begin, const Joint& joint) {
+  if (begin >= text.size()) return;
+  utf8::Decoded before = utf8::decode(text, begin);
+  for (std::size_t at = begin + before.size; at < text.size();) {
+    const utf8::Decoded behind = utf8::decode(text, at);
+    const bool is_wide = !is_ascii(before.code_point) || !is_ascii(behind.code_point);
+    if (is_wide && before.valid && behind.valid) joint(at, before.code_point, behind.code_point);
+    at += behind.size;
+    before = behind;
+  }
+}
+
 std::size_t char_size(std::string_view text, std::size_t at) { return utf8::decode(text, at).size; }
 
 }  // namespace
@@ -38,6 +62,7 @@ Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabul
     const char raw = static_cast<char>(byte);
     byte_ids_[byte] = vocabulary.find({&raw, 1}).value_or(kNone);
   }
+  has_all_bytes_ = std::ranges::find(byte_ids_, kNone) == byte_ids_.end();
   fallback_ids_ = fallback_tokens(vocabulary);
   grow(1024);
 }
@@ -173,37 +198,40 @@ std::string_view Bpe::spelled(std::string_view character, bool first, bool last,
   return buffer;
 }
 
+// The joints of one token, and its neighbours.  `wide` is where its first byte beyond ASCII stands.
+void Bpe::Obstacles::add(std::string_view token, std::size_t wide) {
+  const auto add_joint = [&](std::size_t at) {
+    joints.set(static_cast<unsigned char>(token[at - 1]) * std::size_t{256} + static_cast<unsigned char>(token[at]));
+  };
+  std::size_t whole = 0;  // where the first whole character starts
+  while (whole < token.size() && utf8::is_continuation(token[whole])) ++whole;
+  if (whole > 0 && whole < token.size()) add_joint(whole);
+  each_joint(token, std::max(whole, wide == 0 ? 0 : wide - 1), [this](std::size_t, char32_t before, char32_t behind) {
+    const std::size_t bit = neighbour_bit(before, behind);
+    neighbours[bit / 64] |= std::uint64_t{1} << (bit % 64);
+  });
+  for (std::size_t at = token.size() - std::min<std::size_t>(token.size() - wide, 3); at < token.size(); ++at) {
+    if (at > 0 && !utf8::is_continuation(token[at]) && !utf8::decode(token, at).valid) add_joint(at);
+  }
+}
+
 Bpe::Obstacles Bpe::find_obstacles() const {
   Obstacles found;
-  std::vector<std::uint32_t> made(static_cast<std::size_t>(vocabulary_.size()), 0);  // the last rank that makes it, + 1
-  for (const Merge& merge : merges_) {
-    if (merge.place == 0 || merge.result >= vocabulary_.size()) continue;
-    auto& place = made[static_cast<std::size_t>(merge.result)];
-    place = std::max(place, merge.place);
-  }
+  found.neighbours.assign((std::size_t{1} << kNeighbourBits) / 64, 0);
+  const auto count = static_cast<std::size_t>(vocabulary_.size());
+  std::vector<bool> characters(count);  // tokens of one character beyond ASCII
   for (TokenId id = 0; id < vocabulary_.size(); ++id) {
-    if (made[static_cast<std::size_t>(id)] == 0) continue;
     const std::string_view token = vocabulary_.bytes(id);
-    std::size_t at = utf8::skip_ascii(token, 0);
-    if (at == token.size()) continue;
-    const auto add = [&](std::size_t joint) {
-      found.joints.set(static_cast<unsigned char>(token[joint - 1]) * std::size_t{256} +
-                       static_cast<unsigned char>(token[joint]));
-    };
-    if (at == 0) {
-      while (at < token.size() && utf8::is_continuation(token[at])) ++at;
-      if (at > 0 && at < token.size()) add(at);
-    }
-    const std::size_t tail = token.size() - std::min<std::size_t>(token.size() - at, 3);
-    for (at = tail; at < token.size(); ++at) {
-      if (at > 0 && !utf8::is_continuation(token[at]) && !utf8::decode(token, at).valid) add(at);
-    }
+    const std::size_t wide = utf8::skip_ascii(token, 0);
+    if (wide == token.size()) continue;
+    found.add(token, wide);
+    characters[static_cast<std::size_t>(id)] = wide == 0 && byte_size(token[0]) == token.size();
   }
-  found.early.assign(made.size(), false);
+  found.first_use.assign(count, kNoRank);
   for (const Merge& merge : merges_) {
     if (merge.place == 0) continue;
     for (const std::uint64_t part : {merge.pair >> 32U, merge.pair & 0xFFFFFFFFU}) {
-      if (part < made.size() && merge.place <= made[part]) found.early[part] = true;
+      if (part < count && characters[part]) found.first_use[part] = std::min(found.first_use[part], merge.place);
     }
   }
   return found;
@@ -214,18 +242,28 @@ const Bpe::Obstacles& Bpe::obstacles() const {
   return obstacles_;
 }
 
-// The token that the bytes of a character alone become; -1: none, or one that merges on before it could be made.
+// The token that the bytes of a character alone become; -1: none, or one that may merge on before all its own merges are done.
 TokenId Bpe::made_of(std::string_view character) const {
-  Scratch alone;
-  for (const char byte : character) {
-    const TokenId id = byte_ids_[static_cast<unsigned char>(byte)];
-    if (id == kNone) return kNone;
-    alone.symbols.push_back({id, 1, -1, -1});
+  std::vector<TokenId> ids;
+  for (const char byte : character) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
+  if (std::ranges::find(ids, kNone) != ids.end()) return kNone;
+  std::uint32_t last = 0;  // the highest rank on the way: files may give the parts of a token higher ones than its own
+  while (ids.size() > 1) {
+    const Merge* best = nullptr;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      const Merge* merge = find(ids[i], ids[i + 1]);
+      if (merge == nullptr || (best != nullptr && merge->place >= best->place)) continue;
+      best = merge;
+      place = i;
+    }
+    if (best == nullptr) return kNone;
+    last = std::max(last, best->place);
+    ids[place] = best->result;
+    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(place) + 1);
   }
-  merge_short(Control::kAllowed, alone);
-  const TokenId made = alone.symbols[0].id;
-  const bool is_one = alone.symbols.size() == 1 && made < vocabulary_.size();
-  return is_one && !obstacles().early[static_cast<std::size_t>(made)] ? made : kNone;
+  const TokenId made = ids[0];
+  return made < vocabulary_.size() && obstacles().first_use[static_cast<std::size_t>(made)] > last ? made : kNone;
 }
 
 // The token that the character at `at` becomes before anything else can happen to its bytes; -1: that is not sure.
@@ -364,35 +402,27 @@ void Bpe::merge_short(Control control, Scratch& scratch) const {
   for (std::size_t i = 0; i < count; ++i) scratch.symbols[i] = {ids[i], sizes[i], -1, -1};
 }
 
-// Many symbols: a heap of candidates; outdated ones are recognised by the sizes of their symbols and dropped.
+// Many symbols: a queue of candidates; outdated ones are recognised by the sizes of their symbols and dropped.
 void Bpe::merge_long(Control control, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
-  auto& heap = scratch.heap;
-  heap.clear();
-  const auto after = [](const Scratch::Candidate& a, const Scratch::Candidate& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
-  };
-  const auto candidate = [&](std::int32_t left, bool sift) {
+  MergeQueue& queue = scratch.queue;
+  queue.clear();
+  const auto add = [&](std::int32_t left) {
     if (left < 0) return;
     const Scratch::Symbol& first = symbols[static_cast<std::size_t>(left)];
     if (first.next < 0) return;
     const Scratch::Symbol& second = symbols[static_cast<std::size_t>(first.next)];
     const Merge* merge = find_allowed(first.id, second.id, control);
-    if (merge == nullptr) return;
-    heap.push_back({merge->place, left, merge->result, first.size + second.size});
-    if (sift) std::push_heap(heap.begin(), heap.end(), after);
+    if (merge != nullptr) queue.push({merge->place, left, merge->result, first.size + second.size});
   };
   const auto count = static_cast<std::int32_t>(symbols.size());
   for (std::int32_t i = 0; i < count; ++i) {
     symbols[static_cast<std::size_t>(i)].previous = i - 1;
     symbols[static_cast<std::size_t>(i)].next = i + 1 < count ? i + 1 : -1;
   }
-  for (std::int32_t i = 0; i + 1 < count; ++i) candidate(i, false);
-  std::make_heap(heap.begin(), heap.end(), after);
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), after);
-    const Scratch::Candidate top = heap.back();
-    heap.pop_back();
+  for (std::int32_t i = 0; i + 1 < count; ++i) add(i);
+  MergeQueue::Candidate top;
+  while (queue.pop(top)) {
     Scratch::Symbol& left = symbols[static_cast<std::size_t>(top.left)];
     if (left.size == 0 || left.next < 0) continue;
     Scratch::Symbol& right = symbols[static_cast<std::size_t>(left.next)];
@@ -404,8 +434,8 @@ void Bpe::merge_long(Control control, Scratch& scratch) const {
     right.size = 0;
     left.next = right.next;
     if (right.next >= 0) symbols[static_cast<std::size_t>(right.next)].previous = top.left;
-    candidate(left.previous, true);
-    candidate(top.left, true);
+    add(left.previous);
+    add(top.left);
   }
   std::erase_if(symbols, [](const Scratch::Symbol& symbol) { return symbol.size == 0; });
 }
@@ -447,7 +477,7 @@ void Bpe::encode(std::string_view piece, Control control, TokenModel::Scratch& s
 }
 
 void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const {
-  if (piece.empty()) return;
+  if (piece.empty() || (can_cut(piece, control) && encode_cut(piece, scratch, out))) return;
   const auto whole = [&]() -> std::optional<TokenId> {
     if (options_.ignore_merges ||
         (options_.whole_newlines && piece.find_first_not_of('\n') == std::string_view::npos)) {
@@ -459,6 +489,56 @@ void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std:
     out.push_back({*whole, static_cast<std::uint32_t>(piece.size())});
     return;
   }
+  merge(piece, control, scratch, out);
+}
+
+// Pieces with characters beyond ASCII are often whole sentences of a script without spaces.
+bool Bpe::can_cut(std::string_view piece, Control control) const {
+  return piece.size() > kUncut && control == Control::kAllowed && vocabulary_.is_byte_level() && has_all_bytes_ &&
+         parts_.empty() && utf8::skip_ascii(piece, 0) < piece.size();
+}
+
+// Cuts between characters that no token has side by side, whole or in part: nothing merges across such a place, and what
+// stands between two of them occurs again in other pieces.  False if there is no such place.
+bool Bpe::encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const {
+  if (scratch.obstacles == nullptr) scratch.obstacles = &obstacles();
+  const Obstacles& known = *scratch.obstacles;
+  std::size_t begin = 0;
+  each_joint(piece, 0, [&](std::size_t at, char32_t before, char32_t behind) {
+    const std::size_t bit = neighbour_bit(before, behind);
+    if ((known.neighbours[bit / 64] >> (bit % 64) & 1U) != 0 || known.is_joint(piece[at - 1], piece[at])) return;
+    encode_part(piece.substr(begin, at - begin), begin + sizeof(PieceCache::Key) <= piece.size(), scratch, out);
+    begin = at;
+  });
+  if (begin == 0) return false;
+  encode_part(piece.substr(begin), false, scratch, out);
+  return true;
+}
+
+// `is_readable`: so are as many bytes as a key has.
+void Bpe::encode_part(std::string_view part, bool is_readable, Scratch& scratch, std::vector<Unit>& out) const {
+  if (static_cast<unsigned char>(part[0]) >= 0xC2 && byte_size(part[0]) == part.size()) {
+    if (const TokenId id = wide_symbol(part, 0, scratch); id != kNone) {
+      out.push_back({id, static_cast<std::uint32_t>(part.size())});
+      return;
+    }
+  }
+  if (part.size() > PieceCache::kShortBytes) return merge(part, Control::kAllowed, scratch, out);
+  if (scratch.parts.empty()) scratch.parts.resize(std::size_t{1} << kPartBits);
+  const auto key = is_readable ? PieceCache::key_of(part.data(), part.size()) : PieceCache::key_of(part);
+  PieceCache::Short& place = scratch.parts[static_cast<std::size_t>(mix(key.low ^ mix(key.high)) >> (64 - kPartBits))];
+  if (PieceCache::is_of(place, key)) {
+    for (std::size_t i = 0; i < place.count; ++i) out.push_back({place.ids[i], place.sizes[i]});
+    return;
+  }
+  const std::size_t first = out.size();
+  merge(part, Control::kAllowed, scratch, out);
+  const std::span<const Unit> units = std::span(out).subspan(first);
+  if (units.size() <= PieceCache::kShortIds) place = PieceCache::entry_of(key, units);
+}
+
+// By merging alone.
+void Bpe::merge(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const {
   scratch.symbols.clear();
   if (vocabulary_.is_byte_level()) {
     start_bytes(piece, control, scratch);

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "base/pages.h"
+#include "tokenizer/merge_queue.h"
+#include "tokenizer/piece_cache.h"
 #include "tokenizer/token_model.h"
 #include "tokenizer/vocabulary.h"
 
@@ -77,7 +79,10 @@ class Bpe final : public TokenModel {
   struct Obstacles {
     // Pairs of bytes between which a character ends and one starts, where some token has only a part of either.
     std::bitset<std::size_t{256} * 256> joints;
-    std::vector<bool> early;  // by id: merges on at a lower rank than it is made with
+    std::vector<std::uint32_t> first_use;  // by id, of single characters: the lowest rank + 1 with which it merges on
+    // Bits for the neighbouring characters of all tokens, where one of them is beyond ASCII; others may share a bit.
+    std::vector<std::uint64_t> neighbours;
+    void add(std::string_view token, std::size_t wide);
     [[nodiscard]] bool is_joint(char before, char behind) const {
       return joints[static_cast<unsigned char>(before) * std::size_t{256} + static_cast<unsigned char>(behind)];
     }
@@ -87,6 +92,10 @@ class Bpe final : public TokenModel {
   [[nodiscard]] TokenId wide_symbol(std::string_view piece, std::size_t at, Scratch& scratch) const;
   [[nodiscard]] TokenId made_of(std::string_view character) const;
   [[nodiscard]] std::string_view spelled(std::string_view character, bool first, bool last, std::string& buffer) const;
+  [[nodiscard]] bool can_cut(std::string_view piece, Control control) const;
+  [[nodiscard]] bool encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const;
+  void encode_part(std::string_view part, bool is_readable, Scratch& scratch, std::vector<Unit>& out) const;
+  void merge(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const;
   void start_bytes(std::string_view piece, Control control, Scratch& scratch) const;
   void start_characters(std::string_view piece, Scratch& scratch) const;
   [[nodiscard]] const Merge* find_allowed(TokenId left, TokenId right, Control control) const;
@@ -105,7 +114,8 @@ class Bpe final : public TokenModel {
   unsigned shift_ = 64;
   mutable std::once_flag obstacles_found_;
   mutable Obstacles obstacles_;
-  std::array<TokenId, 256> byte_ids_{};             // of single bytes; -1: none
+  std::array<TokenId, 256> byte_ids_{};  // of single bytes; -1: none
+  bool has_all_bytes_ = false;
   std::array<TokenId, 256> fallback_ids_{};         // of <0xXX>; -1: none
   std::unordered_map<std::string, TokenId> parts_;  // pieces that are no tokens
 };
@@ -117,16 +127,11 @@ struct Bpe::Scratch final : TokenModel::Scratch {
     std::int32_t previous = -1;
     std::int32_t next = -1;
   };
-  struct Candidate {
-    std::uint32_t rank = 0;
-    std::int32_t left = 0;
-    TokenId result = 0;
-    std::uint32_t size = 0;  // of both; tells whether the pair is still the same
-  };
   std::vector<Symbol> symbols;
-  std::vector<Candidate> heap;
+  MergeQueue queue;
   const Obstacles* obstacles = nullptr;
-  std::vector<TokenId> wide;  // by code point below U+10000: its symbol; -1: none; -2: not asked for yet
+  std::vector<TokenId> wide;             // by code point below U+10000: its symbol; -1: none; -2: not asked for yet
+  std::vector<PieceCache::Short> parts;  // of pieces that were cut, by hash
 };
 
 }  // namespace rondo::tokenizer

@@ -318,6 +318,13 @@ bool is_full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
 
 }  // namespace
 
+// The character is whole only when the last of these has merged, though the merge that makes it comes first.
+TEST_CASE("a character whose parts merge after it does not merge on too early") {
+  const Twin twin({{"\xE4", "\xB8\x80"}, {"b", "\u4e00"}, {"b", "b"}, {"\xB8", "\x80"}}, kPatterns[0], false);
+  const std::string text = "bb\u4e00";
+  CHECK(show(load(twin)->encode(text, {})) == show(twin.encode(text)));
+}
+
 TEST_CASE("encoding is its slow twin: random vocabularies") {
   Random random(20261123);
   for (int i = 0; i < (is_full() ? 4000 : 150); ++i) {

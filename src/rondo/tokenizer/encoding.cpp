@@ -225,11 +225,12 @@ class Encoding {
         out_.done(to);
         const std::string_view piece = text.substr(at, ends[i] - at);
         const bool is_long = keys[i].high == 0;
-        const auto known = is_long ? bench_.cache.find_long(piece, keys[i].low) : std::nullopt;
-        if (known) {
+        if (!is_long) {
+          put_all(units_of(piece), base + at);
+        } else if (const auto known = bench_.cache.find_long(piece, keys[i].low)) {
           out_.put(*known, base + at);
         } else {
-          put_all(units_of(piece), base + at);
+          put_all(new_units_of(piece, keys[i].low), base + at);
         }
         to = out_.room(ends.size() - i);
       }
@@ -257,13 +258,24 @@ class Encoding {
         return units;
       }
     }
-    const auto known = bench_.cache.find_long(bytes, PieceCache::hash_of(bytes));
-    for (std::size_t i = 0; known && i < known->ids.size(); ++i) units.push_back({known->ids[i], known->sizes[i]});
-    if (!known) state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
-    if (is_short && units.size() <= PieceCache::kShortIds) {
-      if (!known || ++bench_.comebacks % kComeback == 0) bench_.cache.keep(key, units);
-    } else if (!known) {
-      bench_.cache.keep_long(bytes, units);
+    const std::uint64_t hash = PieceCache::hash_of(bytes);
+    const auto known = bench_.cache.find_long(bytes, hash);
+    if (!known) return new_units_of(bytes, hash);
+    for (std::size_t i = 0; i < known->ids.size(); ++i) units.push_back({known->ids[i], known->sizes[i]});
+    const bool fits = is_short && units.size() <= PieceCache::kShortIds;
+    if (fits && ++bench_.comebacks % kComeback == 0) bench_.cache.keep(key, units);
+    return units;
+  }
+
+  // The same for a piece that the cache has not; `hash` is PieceCache::hash_of(bytes).
+  const std::vector<Unit>& new_units_of(std::string_view bytes, std::uint64_t hash) {
+    std::vector<Unit>& units = bench_.units;
+    units.clear();
+    state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
+    if (bytes.size() <= PieceCache::kShortBytes && units.size() <= PieceCache::kShortIds) {
+      bench_.cache.keep(PieceCache::key_of(bytes), units);
+    } else {
+      bench_.cache.keep_long(bytes, hash, units);
     }
     return units;
   }

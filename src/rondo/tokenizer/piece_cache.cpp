@@ -42,7 +42,7 @@ std::uint64_t PieceCache::hash_of(std::string_view piece) {
   return hash ^ (hash >> 32U);
 }
 
-void PieceCache::keep(Key key, const std::vector<Unit>& units) {
+void PieceCache::keep(Key key, std::span<const Unit> units) {
   Short* set = shorts_ + set_of(key);
   if (set[1].count != 0) {
     const Short& old = set[1];
@@ -50,15 +50,11 @@ void PieceCache::keep(Key key, const std::vector<Unit>& units) {
     for (std::size_t i = 0; i < old.count; ++i) kept[i] = {old.ids[i], old.sizes[i]};
     const std::string_view piece(reinterpret_cast<const char*>(&old.key),
                                  static_cast<std::size_t>(old.key.high >> kSizeShift));
-    if (!find_long(piece, hash_of(piece))) keep_long(piece, {kept.data(), old.count});
+    const std::uint64_t hash = hash_of(piece);
+    if (!find_long(piece, hash)) keep_long(piece, hash, {kept.data(), old.count});
   }
   set[1] = set[0];
-  Short& entry = set[0];
-  entry = {key, {}, static_cast<std::uint8_t>(units.size()), {}};
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    entry.ids[i] = units[i].id;
-    entry.sizes[i] = static_cast<std::uint8_t>(units[i].size);
-  }
+  set[0] = entry_of(key, units);
 }
 
 std::optional<PieceCache::Long> PieceCache::find_long(std::string_view piece, std::uint64_t hash) const {
@@ -80,7 +76,7 @@ std::optional<PieceCache::Long> PieceCache::find_long(std::string_view piece, st
   return std::nullopt;
 }
 
-void PieceCache::keep_long(std::string_view piece, std::span<const Unit> units) {
+void PieceCache::keep_long(std::string_view piece, std::uint64_t hash, std::span<const Unit> units) {
   if (piece.size() > kLongBytes) return;
   const std::size_t count = units.size();
   const std::size_t words = 1 + count + words_for(piece.size()) + words_for(count);
@@ -94,7 +90,6 @@ void PieceCache::keep_long(std::string_view piece, std::span<const Unit> units) 
   std::memcpy(bytes, piece.data(), piece.size());
   auto* sizes = reinterpret_cast<std::uint8_t*>(bytes + words_for(piece.size()) * 4);
   for (std::size_t n = 0; n < count; ++n) sizes[n] = static_cast<std::uint8_t>(units[n].size);
-  const std::uint64_t hash = hash_of(piece);
   std::uint64_t* bucket = bucket_of(hash);
   std::uint64_t* oldest = std::min_element(bucket, bucket + kBucketSlots, [](std::uint64_t a, std::uint64_t b) {
     return (a & kPositionMask) < (b & kPositionMask);

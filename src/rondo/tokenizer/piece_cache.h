@@ -55,6 +55,19 @@ class PieceCache {
     return key_of(padded.data(), piece.size());
   }
 
+  [[nodiscard]] static bool is_of(const Short& entry, Key key) {
+    return ((entry.key.low ^ key.low) | (entry.key.high ^ key.high)) == 0;
+  }
+  // REQUIRES: at most kShortIds tokens.
+  [[nodiscard]] static Short entry_of(Key key, std::span<const Unit> units) {
+    Short entry{key, {}, static_cast<std::uint8_t>(units.size()), {}};
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      entry.ids[i] = units[i].id;
+      entry.sizes[i] = static_cast<std::uint8_t>(units[i].size);
+    }
+    return entry;
+  }
+
   // Where a key is if it is known.  Asking for it early, and for others before looking, hides the way to memory.
   [[nodiscard]] const Short* place_of(Key key) const {
     const Short* set = shorts_ + set_of(key);
@@ -63,13 +76,11 @@ class PieceCache {
   }
   // nullptr if it is not known.  Valid until the next keep().  REQUIRES: `set` is place_of(key).
   [[nodiscard]] static const Short* find_at(const Short* set, Key key) {
-    if (((set[0].key.low ^ key.low) | (set[0].key.high ^ key.high)) == 0) return set;
-    if (((set[1].key.low ^ key.low) | (set[1].key.high ^ key.high)) == 0) return set + 1;
-    return nullptr;
+    return is_of(set[0], key) ? set : is_of(set[1], key) ? set + 1 : nullptr;
   }
   [[nodiscard]] const Short* find(Key key) const { return find_at(shorts_ + set_of(key), key); }
   // A piece that must make room goes to the others.  REQUIRES: at most kShortIds tokens.
-  void keep(Key key, const std::vector<Unit>& units);
+  void keep(Key key, std::span<const Unit> units);
 
   // The tokens of a piece that is no short one, or has many tokens.
   struct Long {
@@ -81,7 +92,7 @@ class PieceCache {
   void ask_for(std::uint64_t hash) const { __builtin_prefetch(bucket_of(hash)); }
   // Nothing if they are not known.  Valid until the next keep().  REQUIRES: `hash` is hash_of(piece).
   [[nodiscard]] std::optional<Long> find_long(std::string_view piece, std::uint64_t hash) const;
-  void keep_long(std::string_view piece, std::span<const Unit> units);
+  void keep_long(std::string_view piece, std::uint64_t hash, std::span<const Unit> units);
 
  private:
   static constexpr unsigned kSizeShift = 56;
