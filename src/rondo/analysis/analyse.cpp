@@ -17,6 +17,10 @@ Result<std::shared_ptr<const format::Format>> Analyst::run() {
   find_content_behind_calls();
   infer_other_stops();
   infer_inline_reasoning();
+  find_lost_parts();
+  find_lost_borders();
+  find_lost_calls();
+  find_lost_values();
   infer_trims();
   if (prober_.limit()) return *prober_.limit();
   finish();

@@ -3,7 +3,8 @@
 // accepts.cpp   what the template accepts, and the probes of all message shapes (variants)
 // blocks.cpp    header, content, reasoning
 // call_marks.cpp  calls
-// ends.cpp      stops, trims, notes
+// ends.cpp      stops, notes
+// losses.cpp    what the template writes alike or not at all, and what it trims
 #pragma once
 
 #include <algorithm>
@@ -54,6 +55,12 @@ class Analyst {
   [[nodiscard]] std::string before_calls(const VariantKey& key, const Turn& turn) const;
   void infer_inline_reasoning();
   void infer_trims();
+  void lose(std::string what, std::string meaning, std::int32_t line);
+  void find_dropped(const VariantKey& key);
+  void find_lost_parts();
+  void find_lost_borders();
+  void find_lost_calls();
+  void find_lost_values();
   void finish();
 
   [[nodiscard]] const Variant* find(bool reasoning, bool content, std::size_t calls) const {

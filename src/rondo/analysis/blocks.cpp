@@ -90,6 +90,7 @@ void Analyst::find_header() {
     if (!is_blank(shared) || !has_prompt) header = shared;
   }
   format_.header = header.value_or("");
+  if (is_blank(format_.header)) format_.header.clear();
   if (header_opens_block()) {
     const std::vector<std::size_t> cuts = boundaries(trimmed_end(format_.header));
     std::size_t cut = cuts.size() - 2;
@@ -198,7 +199,9 @@ void Analyst::infer_content_and_reasoning() {
       const std::string rest = without_prefix(prompt.text, format_.header);
       const bool is_other =
           contains(rest, trimmed(format_.reasoning.close)) || contains(rest, trimmed(format_.content.open));
-      if (is_blank(format_.reasoning.open) && !is_blank(rest) && !is_other) format_.reasoning.open = rest;
+      if (!is_blank(format_.reasoning.open) || is_blank(rest) || is_other) continue;
+      format_.reasoning.open = rest;
+      lose("reasoning in history", "the prompt opens the reasoning, and history writes it without that opening", 0);
     }
     if (is_blank(format_.reasoning.close)) {
       format_.reasoning = {};
@@ -264,13 +267,6 @@ void Analyst::settle_inline_reasoning() {
   const std::size_t at = format_.header.rfind(open);
   reasoning.open = format_.header.substr(at);
   format_.header.resize(at);
-}
-
-// `</x>` to `<x>`: how markup writes pairs; "" if `close` is no closing tag.
-std::string opening_of(const std::string& close) {
-  const std::size_t slash = close.find('/');
-  if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
-  return close.substr(0, slash) + close.substr(slash + 1);
 }
 
 // The generation prompt opens a block that history does not have; what closes it is a constant that the template looks

@@ -172,7 +172,7 @@ void Analyst::infer_calls() {
     message.content = std::get<1>(*base_key);
     ParameterText parameters;
     if (!infer_parameters({prober_, shape_, message, base.setting, count == 1, format_.atoms}, calls.parameters,
-                          parameters, format_.notes)) {
+                          parameters, format_)) {
       calls = {};
       note("the parameters of tool calls are written in a way that could not be understood");
       return;

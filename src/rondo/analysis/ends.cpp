@@ -68,24 +68,6 @@ void Analyst::infer_other_stops() {
   }
 }
 
-void Analyst::infer_trims() {
-  for (const auto& [key, found] : variants_) {
-    for (const Token& token : found.turn.tokens) {
-      const bool begin = token.chain.starts_with("strip") || contains(token.chain, "lstrip") ||
-                         contains(token.chain, ", strip") || contains(token.chain, "trim");
-      const bool end = token.chain.starts_with("strip") || contains(token.chain, "rstrip") ||
-                       contains(token.chain, ", strip") || contains(token.chain, "trim");
-      if (token.kind == SlotKind::kContent) {
-        format_.trims.content_begin |= begin;
-        format_.trims.content_end |= end;
-      } else if (token.kind == SlotKind::kReasoning) {
-        format_.trims.reasoning_begin |= begin;
-        format_.trims.reasoning_end |= end;
-      }
-    }
-  }
-}
-
 void Analyst::finish() {
   format_.input.arguments_as_text = shape_.arguments_as_text;
   format_.input.no_content = shape_.no_content;

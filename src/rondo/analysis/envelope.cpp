@@ -144,6 +144,12 @@ void split_end(std::string end, const std::string& stop, std::span<const std::st
 
 }  // namespace
 
+std::string opening_of(const std::string& close) {
+  const std::size_t slash = close.find('/');
+  if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
+  return close.substr(0, slash) + close.substr(slash + 1);
+}
+
 void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
   if (!text.has_between) {
     calls.call_open = text.before;
@@ -158,8 +164,11 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
       // Without a second call nothing tells the call's close from the turn's end: the last unit ends the turn.
       const std::vector<std::size_t> cuts = format::unit_boundaries(core, text.atoms);
       const std::size_t last = cuts[cuts.size() - 2];
-      stops.tool.emplace_back(core.substr(last));
-      close = text.after.substr(0, text.after.find(core) + last);
+      // ... unless it is the closing tag of what opens the calls.
+      if (opening_of(std::string(core.substr(last))) != format::trimmed(calls.section_open)) {
+        stops.tool.emplace_back(core.substr(last));
+        close = text.after.substr(0, text.after.find(core) + last);
+      }
     }
     if (calls.envelope == format::Envelope::kJsonArray) {
       calls.section_close = is_blank(close) ? "" : close;

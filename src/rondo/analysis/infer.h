@@ -31,6 +31,9 @@ struct CallText {
   std::span<const std::string> atoms;
 };
 
+// `</x>` to `<x>`: how markup writes pairs; "" if `close` is no closing tag.
+[[nodiscard]] std::string opening_of(const std::string& close);
+
 // Splits CallText into the markers of `calls`; `stop` is what ends a plain turn.
 void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops);
 
@@ -55,7 +58,8 @@ struct ParameterProbe {
   bool single_call = false;
   std::span<const std::string> atoms;
 };
+// What was noticed on the way is added to the notes and losses of `findings`.
 [[nodiscard]] bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
-                                    std::vector<std::string>& notes);
+                                    format::Format& findings);
 
 }  // namespace rondo::analysis

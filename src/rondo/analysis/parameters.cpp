@@ -139,7 +139,17 @@ class ParameterProber {
     if (two_calls) message.calls.push_back({kSecondTool, json::Object{{"q0", "w0"}}});
     const auto turn = prober_.turn(shape_, message, setting_);
     if (!turn || !turn->has(SlotKind::kName, 0)) return std::nullopt;
+    reads_ = turn->reads;
     return elements_of(*turn);
+  }
+
+  // The line of the last condition of the last probe that looked at that argument; 0 if none did.
+  [[nodiscard]] std::int32_t line_of(const std::string& key) const {
+    std::int32_t line = 0;
+    for (const FieldRead& read : reads_) {
+      if (read.field == "arguments." + key) line = read.line;
+    }
+    return line;
   }
 
   std::optional<Seen> see(ValueType type, json::Value value) {
@@ -172,6 +182,7 @@ class ParameterProber {
   const Shape& shape_;
   ProbeMessage base_;
   ProbeSetting setting_;
+  std::vector<FieldRead> reads_;
 };
 
 json::Value parsed(const char* text) { return json::parse(text).value(); }
@@ -222,7 +233,7 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
   }
 }
 
-std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& notes) {
+std::vector<Seen> see_types(ParameterProber& prober, format::Format& findings) {
   const std::vector<std::pair<ValueType, json::Value>> values = {{ValueType::kString, "v1"},
                                                                  {ValueType::kInteger, parsed("7")},
                                                                  {ValueType::kFloat, parsed("2.5")},
@@ -240,7 +251,9 @@ std::vector<Seen> see_types(ParameterProber& prober, std::vector<std::string>& n
     auto seen = prober.see(type, value);
     if (!seen && out.empty()) return out;
     if (!seen) {
-      notes.push_back("the template does not write parameters of type " + std::string(format::to_string(type)));
+      const std::string name(format::to_string(type));
+      findings.losses.push_back(
+          {name + " arguments", "arguments of type " + name + " are left out", prober.line_of("k1")});
     } else if (out.size() < 8 || type != ValueType::kString || seen->text == value.as_string()) {
       out.push_back(std::move(*seen));
     }
@@ -264,24 +277,27 @@ void quote_values(format::Parameters& parameters) {
 }
 
 // Values with nothing around them need something between them, and strings among them quotes, whatever the template does.
-void allow_bare_values(format::Parameters& parameters, std::vector<std::string>& notes) {
+void allow_bare_values(format::Parameters& parameters, format::Format& findings) {
   if (parameters.separator.empty()) {
     parameters.separator = ", ";
-    notes.emplace_back("the template writes nothing between two arguments; a comma is taken for what is meant");
+    findings.losses.push_back(
+        {"several arguments", "nothing is written between two arguments; a comma is taken as meant", 0});
   }
   const auto is_bare = [](const ValueForm& form) {
     return form.type == ValueType::kString && form.style == ValueStyle::kRaw && format::is_blank(form.open);
   };
   if (std::any_of(parameters.forms.begin(), parameters.forms.end(), is_bare)) {
     parameters.forms.push_back({ValueType::kString, ValueStyle::kPython, "", "", ""});
-    notes.emplace_back("the template writes strings without quotes; a quoted text is read as the string inside");
+    findings.losses.push_back(
+        {"bare strings",
+         "strings stand without quotes: what ends an argument ends them, and quotes around them are dropped", 0});
   }
 }
 
 }  // namespace
 
 bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
-                      std::vector<std::string>& notes) {
+                      format::Format& findings) {
   ParameterProber probes(probe.prober, probe.shape, probe.base, probe.setting);
   const auto three = probes.elements(json::Object{{"k0", "v0"}, {"k1", "v1"}, {"k2", "v2"}}, false);
   if (!three) return false;
@@ -295,7 +311,7 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
   if (name == kNone) return false;
   std::string after_name = text_between(*three, name + 1, first.key);
 
-  const std::vector<Seen> all = see_types(probes, notes);
+  const std::vector<Seen> all = see_types(probes, findings);
   if (all.empty() || !all.front().has_value) return false;
   std::string sep;
   infer_forms(all, parameters, sep);
@@ -323,7 +339,7 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
   parameters.separator = sep.substr(close);
   const std::string behind_all = parameters.close;
   if (is_quoted) quote_values(parameters);
-  if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, notes);
+  if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, findings);
   text.after_name = after_name.substr(0, after_name.size() - open);
   text.after = after.substr(std::min(close, after.size()));
   if (probe.single_call) return true;

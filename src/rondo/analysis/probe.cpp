@@ -48,20 +48,23 @@ json::Value call_json(const Shape& shape, const ProbeCall& call, std::size_t ind
 
 json::Object assistant(const Shape& shape, const ProbeMessage& probe) {
   json::Object out;
+  const auto padded = [&probe](const char* text) {
+    return probe.is_padded ? "\n " + std::string(text) + " \n" : std::string(text);
+  };
   out.set("role", "assistant");
   if (!shape.reasoning_part.empty() && probe.reasoning) {
     json::Array parts;
-    parts.push_back(json::Object{{"type", shape.reasoning_part}, {shape.reasoning_part, kReasoningText}});
-    if (probe.content) parts.push_back(json::Object{{"type", "text"}, {"text", kContentText}});
+    parts.push_back(json::Object{{"type", shape.reasoning_part}, {shape.reasoning_part, padded(kReasoningText)}});
+    if (probe.content) parts.push_back(json::Object{{"type", "text"}, {"text", padded(kContentText)}});
     out.set("content", std::move(parts));
   } else if (probe.content) {
-    out.set("content", kContentText);
+    out.set("content", padded(kContentText));
   } else if (shape.no_content == format::NoContent::kEmpty) {
     out.set("content", "");
   } else if (shape.no_content == format::NoContent::kNull) {
     out.set("content", nullptr);
   }
-  if (probe.reasoning && !shape.reasoning_field.empty()) out.set(shape.reasoning_field, kReasoningText);
+  if (probe.reasoning && !shape.reasoning_field.empty()) out.set(shape.reasoning_field, padded(kReasoningText));
   if (!probe.calls.empty()) {
     json::Array calls;
     for (std::size_t i = 0; i < probe.calls.size(); ++i) calls.push_back(call_json(shape, probe.calls[i], i));
@@ -168,6 +171,27 @@ bool is_own(const jinja::Rendered& rendered, const text::Run& run) {
   return context.owner() == kAssistant && !context.generation_prompt;
 }
 
+// "content", "tool_calls", "arguments.k1" for a path of the assistant message; "" for others.
+std::string field_of(const PathTable& paths, PathId path) {
+  if (paths.message(path) != kAssistant || paths.depth(path) < 3) return "";
+  if (paths.depth(path) > 6) return "arguments." + step_text(paths, paths.prefix(path, 7));
+  return step_text(paths, paths.prefix(path, 3));
+}
+
+void read_conditions(const jinja::Rendered& rendered, Turn& turn) {
+  const PathTable& paths = rendered.origins.paths;
+  for (const jinja::Decision& decision : rendered.decisions) {
+    for (const PathId path : rendered.reads_of(decision)) {
+      std::string field = field_of(paths, path);
+      if (!field.empty()) turn.reads.push_back({std::move(field), decision.line, decision.outcome});
+    }
+  }
+  for (const jinja::Strip& strip : rendered.strips) {
+    std::string field = field_of(paths, strip.path);
+    if (!field.empty()) turn.cuts.emplace_back(std::move(field), strip.line);
+  }
+}
+
 // From the first to the last run of the assistant's turn.
 Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
   Turn turn;
@@ -198,6 +222,7 @@ Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
   for (const jinja::Probe& probe : rendered.probes) {
     if (rendered.origins.paths.message(probe.path) == kAssistant) turn.probes.push_back(probe);
   }
+  read_conditions(rendered, turn);
   for (const text::Run& run : runs) {
     if (!run.is_input() || slot_of(rendered.origins.paths, run.path()).kind != SlotKind::kReasoning) continue;
     const std::vector<PathId> steps = steps_of(rendered.origins.paths, run.path());

@@ -29,6 +29,7 @@ struct ProbeMessage {
   bool reasoning = false;
   bool content = false;
   std::vector<ProbeCall> calls;
+  bool is_padded = false;  // texts have white space at both ends
 };
 
 // How a probe is rendered.
@@ -69,13 +70,22 @@ struct Token {
   std::string chain;                // of kReasoning and kContent: what the template did to it
 };
 
+// A condition that looked at a field of the assistant message: "content", "tool_calls", "arguments.k1".
+struct FieldRead {
+  std::string field;
+  std::int32_t line = 0;
+  bool outcome = false;
+};
+
 // An assistant turn as the template wrote it.
 struct Turn {
   std::vector<Token> tokens;
   std::string following;  // what the template wrote behind it, up to the next message's data
   std::vector<Source> following_sources;
-  std::vector<jinja::Probe> probes;  // of the assistant message's own texts
-  std::string reasoning_name;        // the field that the reasoning was read from
+  std::vector<jinja::Probe> probes;                        // of the assistant message's own texts
+  std::string reasoning_name;                              // the field that the reasoning was read from
+  std::vector<FieldRead> reads;                            // of conditions, in order
+  std::vector<std::pair<std::string, std::int32_t>> cuts;  // field and line of white space that was cut off
 
   [[nodiscard]] bool has(SlotKind kind, std::size_t call = 0) const;
   // Index of the first (last) token of that kind and call, or npos.

@@ -411,6 +411,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     default: emit(EventKind::kMarker, pos_); break;
   }
   trail_ = found.marker->trail();
+  if (found.id == kHeader && is_blank(format_->content.open)) trail_ += format_->content.open;
   return true;
 }
 
