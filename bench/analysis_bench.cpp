@@ -65,6 +65,7 @@ int main(int count, char** arguments) {
   const auto at = [&rows](std::size_t percent) { return rows[(rows.size() - 1) * percent / 100].analyse_ms; };
   std::printf("analysis of %zu templates: median %.2f ms, 99 of 100 below %.2f ms\n", rows.size(), at(50), at(99));
   for (std::size_t i = rows.size(); i-- > rows.size() - std::min<std::size_t>(rows.size(), 5);)
-    std::printf("  %8.2f ms  (compiled in %.2f ms)  %s\n", rows[i].analyse_ms, rows[i].compile_ms, rows[i].name.c_str());
+    std::printf("  %8.2f ms  (compiled in %.2f ms)  %s\n", rows[i].analyse_ms, rows[i].compile_ms,
+                rows[i].name.c_str());
   return 0;
 }
