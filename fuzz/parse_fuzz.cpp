@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,7 @@ std::string show(const rondo::chat::AssistantMessage& message) {
 std::string run(const std::shared_ptr<const Format>& format, std::string_view text, std::size_t chunk) {
   rondo::parse::Parser parser(format, {});
   std::size_t covered = 0;
-  const auto check = [&covered](const std::vector<rondo::parse::Event>& events) {
+  const auto check = [&covered](std::span<const rondo::parse::Event> events) {
     for (const auto& event : events) {
       if (event.begin != covered || event.end < event.begin) std::abort();
       covered = event.end;

@@ -1,4 +1,5 @@
 // parse, parse_stream, grammar: what a model wrote, and what it may write.
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,7 +71,7 @@ json::Object message_to_json(const chat::AssistantMessage& message) {
 // The deltas of one chunk.  Neighbours of one kind become one.
 class Deltas {
  public:
-  void add(const std::vector<parse::Event>& events) {
+  void add(std::span<const parse::Event> events) {
     for (const parse::Event& event : events) add(event);
   }
 

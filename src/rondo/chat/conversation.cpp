@@ -63,6 +63,8 @@ bool is_api_role(std::string_view role) {
   return std::find(kApiRoles.begin(), kApiRoles.end(), role) != kApiRoles.end();
 }
 
+bool is_arguments_key(std::string_view key) { return key == "arguments" || key == "parameters"; }
+
 bool has_content(const json::Value& message) {
   for (const std::string_view field : {"content", "reasoning_content", "tool_calls"}) {
     if (is_filled(message.find(field))) return true;

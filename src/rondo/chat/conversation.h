@@ -42,6 +42,12 @@ enum class RoleCheck : std::uint8_t { kRequired, kAsGiven };
 // True for the roles of the public chat APIs: system, developer, user, assistant, tool, function.
 [[nodiscard]] bool is_api_role(std::string_view role);
 
+// True for the names that public APIs give a call's arguments; models take one for the other.
+[[nodiscard]] bool is_arguments_key(std::string_view key);
+// The key under which a call's object says that it is one, and the key that holds name and arguments there.
+inline constexpr std::string_view kCallTypeKey = "type";
+inline constexpr std::string_view kCallFunctionKey = "function";
+
 // True if a message carries something that a prompt should show: text, content parts, reasoning or tool calls.
 [[nodiscard]] bool has_content(const json::Value& message);
 

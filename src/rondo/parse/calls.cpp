@@ -12,6 +12,7 @@ using format::CallPiece;
 using format::is_blank;
 using format::is_space;
 
+constexpr std::size_t kMostBrackets = 64;           // closed once too often, with the white space between them
 constexpr std::size_t kLongestName = 256;           // OpenAI allows 64
 constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a JSON call whose name comes last
 
@@ -22,22 +23,30 @@ bool is_name_byte(char byte) {
 
 }  // namespace
 
-void Machine::begin_attempt(bool in_section) {
+void Machine::begin_attempt(bool in_section, Opening opening) {
   in_section_ = in_section;
   attempt_ = true;
   attempt_begin_ = raw(head_);
-  bare_ = false;
+  opening_ = opening;
   expect_call_ = false;
+}
+
+// Whether a call may be reported, now that its name is known.  What opens a call proves it, except in reasoning, where
+// a model may also just talk about calls, and except where the opener is half missing: then the name must be a tool's.
+bool Machine::may_commit() const {
+  if (opening_ == Opening::kMarker && !from_reasoning_) return true;
+  if (options_.tools) return is_known_tool(name_);
+  return from_reasoning_ ? opening_is_reserved_ : opening_ == Opening::kBare;
 }
 
 // What was read becomes text; reading goes on at `resume`.
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
-  complain(attempt_begin_, why);
+  if (opening_ == Opening::kMarker && !from_reasoning_) complain(attempt_begin_, why);
   attempt_ = false;
   const bool had_calls = !message_.tool_calls.empty() && in_section_;
   if (!had_calls) in_section_ = false;
-  emit(EventKind::kContent, std::max(resume, head_));
-  phase_ = Phase::kTop;
+  emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, std::max(resume, head_));
+  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
   blank_ = false;
   return true;
 }
@@ -65,11 +74,39 @@ bool Machine::section() {
     return start_body();
   }
   const bool is_json = format_->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
-  if (found.kind == MatchKind::kNone && (call_open_.empty() || is_json)) {
+  if (found.kind == MatchKind::kNone && (call_open_.empty() || is_json || is_named_by_marker())) {
     pos_ = at;
     return start_body();
   }
+  if (found.kind == MatchKind::kFull && found.id == kSectionClose) {
+    pos_ = at + found.size;
+    return end_empty_section();
+  }
   return fail_attempt(at, "the tool calls hold no call");
+}
+
+// A section without any call is markup all the same.
+bool Machine::end_empty_section() {
+  emit(EventKind::kMarker, pos_);
+  attempt_ = in_section_ = false;
+  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
+  reasoning_layout_ = from_reasoning_;
+  blank_ = layout_ = true;
+  return true;
+}
+
+// Whether a marker of its own stands behind the name: then a call is known even without its opener.
+bool Machine::is_named_by_marker() const {
+  bool has_name = false;
+  if (format_->calls.envelope != format::Envelope::kTags) return false;
+  for (std::size_t i = 0; i < piece_markers_.size(); ++i) {
+    if (format_->calls.pieces[i].kind != CallPiece::Kind::kLiteral) {
+      has_name = true;
+    } else if (has_name && piece_markers_[i].is_distinct()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool Machine::pieces() {
@@ -167,6 +204,17 @@ std::string Machine::name_in_id(const std::string& id) const {
 }
 
 bool Machine::start_arguments() {
+  const bool is_proven =
+      std::any_of(piece_markers_.begin(), piece_markers_.begin() + static_cast<std::ptrdiff_t>(piece_),
+                  [](const Marker& marker) { return !marker.empty(); });
+  if (attempt_ && !is_proven && !parameter_open_.empty() && !(options_.tools && is_known_tool(name_))) {
+    // Nothing but a word behind the opener so far: what follows must be the format's.
+    const std::size_t at = skip_space(pos_);
+    if (at == buffer_.size() && !is_end_) return false;
+    const MarkerSet::Found found = at < buffer_.size() ? parameter_set_.at(buffer_, at, is_end_) : MarkerSet::Found{};
+    if (found.kind == MatchKind::kPartial) return false;
+    if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
+  }
   if (!commit(pos_)) return true;
   if (format_->calls.arguments == format::ArgumentStyle::kParameters) {
     parameter_count_ = 0;
@@ -185,7 +233,7 @@ bool Machine::is_known_tool(const std::string& name) const {
 
 // The name is known: the call is reported, with the bytes up to `upto`.  False if it turned out to be text.
 bool Machine::commit(std::size_t upto) {
-  if (bare_ && !is_known_tool(name_)) {
+  if (!may_commit()) {
     (void)fail_attempt(pos_, "text in the shape of a tool call names no tool");
     return false;
   }
@@ -207,8 +255,12 @@ bool Machine::commit(std::size_t upto) {
 }
 
 std::string Machine::decoded_string(std::size_t begin, std::size_t end) const {
-  const auto parsed = json::parse(std::string_view(buffer_).substr(begin, end - begin));
-  return parsed.ok() && parsed.value().is_string() ? parsed.value().as_string() : std::string();
+  const std::string_view text = std::string_view(buffer_).substr(begin, end - begin);
+  if (const auto parsed = json::parse(text); parsed.ok()) {
+    return parsed.value().is_string() ? parsed.value().as_string() : std::string();
+  }
+  const auto loose = read_literal(text, NestedSyntax{"", "", true});
+  return loose && loose->is_string() ? loose->as_string() : std::string();
 }
 
 bool Machine::json_envelope() {
@@ -217,11 +269,20 @@ bool Machine::json_envelope() {
       ++pos_;
       continue;
     }
+    bool wait = false;
+    if (is_string_forgotten(wait)) return json_bad();
+    if (wait) break;
+    pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
+    if (pos_ == buffer_.size()) break;
     bool failed = false;
     if (!json_step(buffer_[pos_], failed)) return true;
-    if (failed) return json_bad();
+    if (failed) {
+      if (json_bad()) return true;
+      break;
+    }
     ++pos_;
     if (scanner_.done()) {
+      if (attempt_ && object_depth_ == 0 && opening_ == Opening::kMarker) return end_empty_section();
       emit(EventKind::kMarker, pos_);
       phase_ = Phase::kAfterCall;
       return true;
@@ -231,6 +292,14 @@ bool Machine::json_envelope() {
   if (committed_ && capture_ == Capture::kArguments && !arguments_are_string_)
     emit(EventKind::kArguments, whole_characters(pos_));
   return false;
+}
+
+// Whether the string that is being read was never closed: a line end lies in it, and what ends a call follows.
+bool Machine::is_string_forgotten(bool& wait) const {
+  if (!scanner_.is_doubtful()) return false;
+  const MarkerSet::Found found = recover_set_.at(buffer_, pos_, is_end_);
+  wait = found.kind == MatchKind::kPartial;
+  return found.kind == MatchKind::kFull;
 }
 
 // Takes one byte of a JSON envelope.  False if the phase changed instead; `failed` if the byte cannot stand there.
@@ -257,11 +326,28 @@ bool Machine::json_step(char byte, bool& failed) {
 }
 
 bool Machine::has_role(const std::vector<std::string>& role, std::size_t frames) const {
-  if (role.empty() || frames < object_depth_ || frames - object_depth_ + 1 != role.size()) return false;
-  for (std::size_t i = 0; i < role.size(); ++i) {
-    if (scanner_.key_at(object_depth_ + i) != role[i]) return false;
+  if (role.empty() || frames < object_depth_) return false;
+  const std::size_t depth = frames - object_depth_ + 1;
+  const auto key = [this](std::size_t i) -> const std::string& { return scanner_.key_at(object_depth_ + i); };
+  const bool is_last =
+      key(depth - 1) == role.back() || (chat::is_arguments_key(key(depth - 1)) && chat::is_arguments_key(role.back()));
+  if (!is_last) return false;
+  // Models also write the shape of the public APIs, where name and arguments may stand one level deeper.
+  if (depth != role.size()) return depth == 1 || (depth == 2 && key(0) == chat::kCallFunctionKey);
+  for (std::size_t i = 0; i + 1 < role.size(); ++i) {
+    if (key(i) != role[i]) return false;
   }
   return true;
+}
+
+// Whether `key` may stand in the object of a call that no marker announces.
+bool Machine::is_call_key(const std::string& key) const {
+  const format::JsonRoles& roles = format_->calls.roles;
+  if (roles.name_is_key || key == chat::kCallTypeKey || key == chat::kCallFunctionKey) return true;
+  const auto begins = [&key](const std::vector<std::string>& role) {
+    return !role.empty() && (role.front() == key || role.back() == key);
+  };
+  return begins(roles.name) || begins(roles.arguments) || begins(roles.id) || chat::is_arguments_key(key);
 }
 
 void Machine::json_value_begins(char byte) {
@@ -271,7 +357,10 @@ void Machine::json_value_begins(char byte) {
   if (object_depth_ == 0) {
     if (byte != '{' || (frames == 1 && !scanner_.is_array_at(1)) || frames > 1) return;
     object_depth_ = frames + 1;
-    if (!attempt_) begin_attempt(in_section_);
+    if (!attempt_) {
+      emit(EventKind::kMarker, pos_);
+      begin_attempt(in_section_, opening_);
+    }
     name_.clear();
     id_.reset();
     has_name_ = committed_ = false;
@@ -279,11 +368,10 @@ void Machine::json_value_begins(char byte) {
     return;
   }
   const format::JsonRoles& roles = format_->calls.roles;
-  if (bare_ && frames == object_depth_ && !has_name_ && !early_arguments_) {
+  const bool is_bare = opening_ == Opening::kBare || opening_ == Opening::kInText;
+  if (is_bare && frames == object_depth_ && !has_name_ && !early_arguments_) {
     // Without a marker only the format's own keys make a call.
-    const std::string& key = scanner_.key_at(object_depth_);
-    const auto begins = [&key](const std::vector<std::string>& role) { return !role.empty() && role.front() == key; };
-    if (!roles.name_is_key && !begins(roles.name) && !begins(roles.arguments) && !begins(roles.id)) {
+    if (!is_call_key(scanner_.key_at(object_depth_))) {
       (void)fail_attempt(pos_, "text in the shape of a tool call is none");
       return;
     }
@@ -295,7 +383,8 @@ void Machine::json_value_begins(char byte) {
   }
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
     capture_ = Capture::kArguments;
-    arguments_are_string_ = byte == '"';
+    arguments_are_string_ = byte == '"' || byte == '\'';
+    scanner_.forget_loose();
     if (has_name_ && !committed_ && !commit(pos_)) return;
     if (committed_) emit(EventKind::kMarker, pos_);
   } else if (has_role(roles.name, frames) && !has_name_) {
@@ -306,7 +395,7 @@ void Machine::json_value_begins(char byte) {
     return;
   }
   capture_depth_ = frames;
-  capture_is_scalar_ = !is_container && byte != '"';
+  capture_is_scalar_ = !is_container && byte != '"' && byte != '\'';
   capture_begin_ = base_ + pos_;
 }
 
@@ -315,13 +404,14 @@ bool Machine::json_value_ends() {
   const std::size_t begin = capture_begin_ - base_;
   const Capture what = std::exchange(capture_, Capture::kNone);
   if (what == Capture::kId) {
-    id_ = buffer_[begin] == '"' ? decoded_string(begin, pos_) : buffer_.substr(begin, pos_ - begin);
+    const bool is_string = buffer_[begin] == '"' || buffer_[begin] == '\'';
+    id_ = is_string ? decoded_string(begin, pos_) : buffer_.substr(begin, pos_ - begin);
     if (committed_) {
       call().id = id_;
       emit(EventKind::kCallId, pos_, *id_);
     }
   } else if (what == Capture::kName) {
-    name_ = buffer_[begin] == '"' ? decoded_string(begin, pos_) : "";
+    name_ = decoded_string(begin, pos_);
     if (name_.empty()) {
       (void)fail_attempt(pos_, "the name of a tool call cannot be read");
       return false;
@@ -330,22 +420,39 @@ bool Machine::json_value_ends() {
     if (!early_arguments_) return true;
     const auto [from, to] = *early_arguments_;
     if (!commit(from - base_)) return false;
-    emit(EventKind::kArguments, to - base_,
-         arguments_are_string_ ? decoded_string(from - base_, to - base_) : buffer_.substr(from - base_, to - from));
+    emit_arguments(from - base_, to - base_, early_is_loose_);
   } else if (committed_) {
-    emit(EventKind::kArguments, pos_,
-         arguments_are_string_ ? decoded_string(begin, pos_) : buffer_.substr(head_, pos_ - head_));
+    emit_arguments(begin, pos_, scanner_.is_loose());
   } else {
     early_arguments_ = {base_ + begin, base_ + pos_};
+    early_is_loose_ = scanner_.is_loose();
   }
   return true;
+}
+
+// The arguments are [begin, end), of which [head_, end) is not reported yet.
+void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) {
+  if (arguments_are_string_) {
+    emit(EventKind::kArguments, end, decoded_string(begin, end));
+    is_loose = !json::parse(call().arguments).ok();
+  } else {
+    emit(EventKind::kArguments, end);
+  }
+  if (!is_loose) return;
+  complain(raw(begin), "the arguments of a tool call are no valid JSON");
+  set_status(chat::CallStatus::kInvalidJson);
+}
+
+void Machine::set_status(chat::CallStatus status) {
+  if (call().status == chat::CallStatus::kOk || call().status == chat::CallStatus::kUnknownTool) call().status = status;
 }
 
 // The call's object ends at pos_.
 bool Machine::json_call_ends() {
   object_depth_ = 0;
   if (!committed_) {
-    const bool is_half = bare_ && (!has_name_ || format_->calls.roles.name_is_key);
+    const bool is_half = (opening_ == Opening::kBare || opening_ == Opening::kInText) &&
+                         (!has_name_ || opening_ == Opening::kInText || format_->calls.roles.name_is_key);
     if (!has_name_ || is_half) {
       (void)fail_attempt(pos_, "a tool call has no name");
       return false;
@@ -359,14 +466,25 @@ bool Machine::json_call_ends() {
 }
 
 bool Machine::json_bad() {
-  if (attempt_ && has_name_ && !bare_ && !early_arguments_) {
-    if (!commit(pos_)) return true;
-    return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
+  const bool is_bare = opening_ == Opening::kBare || opening_ == Opening::kInText;
+  if (attempt_ && (!has_name_ || is_bare || early_arguments_))
+    return fail_attempt(pos_, "the JSON of a tool call cannot be read");
+  if (attempt_ || committed_) {
+    if (attempt_ && !commit(pos_)) return true;
+    return break_json();
   }
-  if (attempt_) return fail_attempt(pos_, "the JSON of a tool call cannot be read");
-  if (committed_) return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
   phase_ = Phase::kAfterCall;  // between the elements of an array that was never closed
   return true;
+}
+
+// The byte at pos_ does not fit: what was read is invalid, or, if the turn ends here, cut off.
+bool Machine::break_json() {
+  const MarkerSet::Found found = recover_set_.at(buffer_, pos_, is_end_);
+  if (found.kind == MatchKind::kPartial) return false;
+  if (found.kind != MatchKind::kFull || found.id != kStop)
+    return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
+  open_at_end_ = true;
+  return break_call(chat::CallStatus::kUnclosed, "a tool call is not closed");
 }
 
 bool Machine::json_arguments() {
@@ -382,15 +500,22 @@ bool Machine::json_arguments() {
       return arguments_done();
     }
     arguments_started_ = true;
-    arguments_are_string_ = buffer_[at] == '"';
+    arguments_are_string_ = buffer_[at] == '"' || buffer_[at] == '\'';
   }
   while (pos_ < buffer_.size()) {
+    bool wait = false;
+    if (is_string_forgotten(wait)) return break_json();
+    if (wait) break;
+    pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
+    if (pos_ == buffer_.size()) break;
     const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
-    if (step.bad) return break_call(chat::CallStatus::kInvalidJson, "the arguments of a tool call are no valid JSON");
+    if (step.bad) {
+      if (break_json()) return true;
+      break;
+    }
     if (!step.left_over) ++pos_;
     if (!scanner_.done()) continue;
-    emit(EventKind::kArguments, pos_,
-         arguments_are_string_ ? decoded_string(head_, pos_) : buffer_.substr(head_, pos_ - head_));
+    emit_arguments(head_, pos_, scanner_.is_loose());
     return arguments_done();
   }
   if (!arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_));
@@ -406,7 +531,7 @@ bool Machine::arguments_done() {
 // The rest of the call's arguments cannot be read: they are passed on as they are, up to what ends the call.
 bool Machine::break_call(chat::CallStatus status, const char* why) {
   complain(raw(pos_), why);
-  if (call().status == chat::CallStatus::kOk || call().status == chat::CallStatus::kUnknownTool) call().status = status;
+  set_status(status);
   phase_ = Phase::kRecover;
   return true;
 }
@@ -432,11 +557,24 @@ bool Machine::after_call() {
     if (!is_end_) return false;
     open_at_end_ = true;
   } else {
-    const MarkerSet::Found found = after_set_.at(buffer_, at, is_end_);
+    // Models close a bracket too often: what is followed by the call's close belongs to the call.
+    std::size_t close = at;
+    const bool is_json = format_->calls.envelope != format::Envelope::kTags;
+    while (is_json && close < buffer_.size() && close - at < kMostBrackets &&
+           (buffer_[close] == '}' || buffer_[close] == ']'))
+      close = skip_space(close + 1);
+    if (close == buffer_.size() && !is_end_) return false;
+    const MarkerSet::Found found = close < buffer_.size() ? after_set_.at(buffer_, close, is_end_) : MarkerSet::Found{};
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kFull && found.id == kCallClose) {
-      pos_ = at + found.size;
+      if (close > at) set_status(chat::CallStatus::kMalformed);
+      pos_ = close + found.size;
       emit(EventKind::kMarker, pos_);
+    } else if (is_json && buffer_[at] == '{') {  // a second call in the same markers
+      end_call(raw(head_));
+      pos_ = at;
+      begin_attempt(in_section_, opening_);
+      return start_body();
     } else if (found.kind == MatchKind::kNone) {
       complain(raw(at), "a tool call is not closed");
     }
@@ -463,7 +601,7 @@ bool Machine::between() {
   const bool is_on_its_own_line = !format_->calls.separator.empty() && separator_.empty() && at > pos_;
   if (can_start && (expect_call_ || is_json || is_on_its_own_line)) {
     pos_ = at;
-    begin_attempt(in_section_);
+    begin_attempt(in_section_, Opening::kMarker);
     return start_body();
   }
   if (found.kind == MatchKind::kFull && (found.id == kSeparator || found.id == kHeader)) {
@@ -472,7 +610,8 @@ bool Machine::between() {
     expect_call_ = true;
     return true;
   }
-  phase_ = Phase::kTop;
+  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
+  reasoning_layout_ = from_reasoning_;
   blank_ = layout_ = true;
   expect_call_ = false;
   return true;

@@ -1,5 +1,7 @@
 #include "parse/json_scan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "base/limits.h"
@@ -15,21 +17,24 @@ bool is_scalar(char byte) {
          byte == '+' || byte == '.';
 }
 
-// Numbers loosely, words exactly: a prefix of `true`, `false`, `null`, `NaN`, `Infinity`.
+constexpr std::string_view kWords[] = {"true",      "false", "null",  "NaN", "Infinity",
+                                       "-Infinity", "True",  "False", "None"};
+
+bool is_python_word(std::string_view text) { return text == "True" || text == "False" || text == "None"; }
+
+// Numbers loosely, words exactly: a prefix of one of the words.
 bool may_be_scalar(std::string_view text) {
   if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') {
     return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos ||
            std::string_view("-Infinity").starts_with(text);
   }
-  for (const std::string_view word : {"true", "false", "null", "NaN", "Infinity"}) {
-    if (word.starts_with(text)) return true;
-  }
-  return false;
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [text](std::string_view word) { return word.starts_with(text); });
 }
 
 bool is_whole_scalar(std::string_view text) {
   if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') return text != "-";
-  return text == "true" || text == "false" || text == "null" || text == "NaN" || text == "Infinity";
+  return std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords);
 }
 
 constexpr JsonScanner::Step kBad{true, false, false, false, false};
@@ -44,12 +49,22 @@ JsonScanner::Step JsonScanner::step(char byte) {
     case State::kValueOrEnd:
       if (byte == ']') return close_frame(byte);
       return begin_value(byte);
-    case State::kValue: return begin_value(byte);
+    case State::kValue:
+      if (byte == ']' && !frames_.empty() && frames_.back().is_array) {
+        is_loose_ = true;
+        return close_frame(byte);
+      }
+      return begin_value(byte);
     case State::kKeyOrEnd:
       if (byte == '}') return close_frame(byte);
       [[fallthrough]];
     case State::kKey:
-      if (byte != '"') return kBad;
+      if (byte == '}') {
+        is_loose_ = true;
+        return close_frame(byte);
+      }
+      if (byte != '"' && byte != '\'') return kBad;
+      open_quote(byte);
       frames_.back().key.clear();
       state_ = State::kInKey;
       return {};
@@ -69,7 +84,8 @@ JsonScanner::Step JsonScanner::begin_value(char byte) {
     if (frames_.size() >= static_cast<std::size_t>(limits::kJsonDepth)) return kBad;
     frames_.push_back({byte == '[', ""});
     state_ = byte == '{' ? State::kKeyOrEnd : State::kValueOrEnd;
-  } else if (byte == '"') {
+  } else if (byte == '"' || byte == '\'') {
+    open_quote(byte);
     state_ = State::kInString;
   } else if (is_scalar(byte) && may_be_scalar(std::string_view(&byte, 1))) {
     scalar_.assign(1, byte);
@@ -87,22 +103,47 @@ JsonScanner::Step JsonScanner::end_value() {
   return step;
 }
 
+void JsonScanner::open_quote(char byte) {
+  quote_ = byte;
+  is_loose_ = is_loose_ || byte != '"';
+}
+
+std::size_t JsonScanner::plain_prefix(std::string_view text) const {
+  if (state_ != State::kInString || escape_ != 0 || is_doubtful_) return 0;
+  std::size_t size = 0;
+  while (size < text.size() && static_cast<unsigned char>(text[size]) >= 0x20 && text[size] != quote_ &&
+         text[size] != '\\')
+    ++size;
+  return size;
+}
+
 JsonScanner::Step JsonScanner::in_string(char byte) {
   const bool is_key = state_ == State::kInKey;
-  if (static_cast<unsigned char>(byte) < 0x20) return kBad;
-  if (escape_ == 0 && byte == '"') {
+  if (static_cast<unsigned char>(byte) < 0x20) {
+    if (is_key) return kBad;
+    is_loose_ = true;
+    is_doubtful_ = is_doubtful_ || byte == '\n';
+    escape_ = 0;
+    return {};
+  }
+  if (escape_ == 0 && byte == quote_) {
+    is_doubtful_ = false;
     if (!is_key) return end_value();
     state_ = State::kColon;
     return {};
   }
   if (is_key) frames_.back().key += byte;
   if (escape_ == 1) {
-    if (byte != 'u' && std::string_view("\"\\/bfnrt").find(byte) == std::string_view::npos) return kBad;
+    is_loose_ = is_loose_ || (byte != 'u' && std::string_view("\"\\/bfnrt").find(byte) == std::string_view::npos);
     escape_ = byte == 'u' ? 5 : 0;
     return {};
   }
   if (escape_ > 1) {  // four hexadecimal digits, counted down from 5 to 2
-    if (std::string_view("0123456789abcdefABCDEF").find(byte) == std::string_view::npos) return kBad;
+    if (std::string_view("0123456789abcdefABCDEF").find(byte) == std::string_view::npos) {
+      is_loose_ = true;
+      escape_ = 0;
+      return in_string(byte);
+    }
     escape_ = escape_ == 2 ? 0 : escape_ - 1;
     return {};
   }
@@ -118,6 +159,7 @@ JsonScanner::Step JsonScanner::in_scalar(char byte) {
     return kBad;
   }
   if (!is_whole_scalar(scalar_)) return kBad;
+  is_loose_ = is_loose_ || is_python_word(scalar_);
   const bool is_outermost = frames_.empty();
   state_ = is_outermost ? State::kDone : State::kAfterValue;
   Step step = is_outermost || is_space(byte) ? Step{} : after_value(byte);
@@ -148,14 +190,14 @@ std::string JsonScanner::closing() const {
     case State::kInKey:
       if (escape_ == 1) out = "\\";
       if (escape_ > 1) out.append(static_cast<std::size_t>(escape_ - 1), '0');
-      out += '"';
+      out += quote_;
       if (state_ == State::kInKey) out += ":null";
       break;
     case State::kKey: out = "\"\":null"; break;
     case State::kColon: out = ":null"; break;
     case State::kValue: out = "null"; break;
     case State::kInScalar:
-      for (const std::string_view word : {"true", "false", "null", "NaN", "Infinity", "-Infinity"}) {
+      for (const std::string_view word : kWords) {
         if (!is_whole_scalar(scalar_) && word.starts_with(scalar_)) {
           out = word.substr(scalar_.size());
           break;

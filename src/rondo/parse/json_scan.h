@@ -1,8 +1,13 @@
 // Reads one JSON value byte by byte: where values begin and end, under which keys, and what would close it.
+//
+// It also goes along with what models write by mistake and whose end is clear all the same: single quotes, Python's
+// words, line ends and unknown escapes inside strings, a comma before a closing bracket.  is_loose() then says that the
+// text is no valid JSON.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rondo::parse {
@@ -22,6 +27,13 @@ class JsonScanner {
   // True once the outermost value is complete.  A number or word at the top ends only with the next byte.
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
   [[nodiscard]] bool started() const { return state_ != State::kValue || !frames_.empty(); }
+  [[nodiscard]] bool is_loose() const { return is_loose_; }
+  void forget_loose() { is_loose_ = false; }
+  // Inside a string that holds a line end: perhaps its closing quote was forgotten.
+  [[nodiscard]] bool is_doubtful() const { return is_doubtful_; }
+  // How many bytes at the front of `text` are the inside of a string and nothing else; step() need not see them.
+  [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
+
   // Nesting: 0 outside, 1 inside the outermost object or array.
   [[nodiscard]] std::size_t depth() const { return frames_.size(); }
   // The key, as written between the quotes, under which the current or next value stands in the frame at `depth`
@@ -50,6 +62,7 @@ class JsonScanner {
     std::string key;
   };
 
+  void open_quote(char byte);
   [[nodiscard]] Step begin_value(char byte);
   [[nodiscard]] Step end_value();
   [[nodiscard]] Step in_string(char byte);
@@ -58,6 +71,9 @@ class JsonScanner {
   [[nodiscard]] Step close_frame(char byte);
 
   State state_ = State::kValue;
+  char quote_ = '"';
+  bool is_loose_ = false;
+  bool is_doubtful_ = false;
   int escape_ = 0;      // bytes that still belong to an escape
   std::string scalar_;  // the number or word so far
   std::vector<Frame> frames_;

@@ -14,6 +14,8 @@ using format::is_space;
 
 namespace {
 
+constexpr std::size_t kDropAfterBytes = 4096;  // less is not worth moving the rest of the buffer
+
 // Whether `next` only goes on with what `last` reports.
 bool is_continued(const Event& last, const Event& next) {
   const bool has_text =
@@ -56,7 +58,10 @@ void Machine::compile() {
     blank_set_.add(kReasoningOpen, open);
     blank_set_.add(kReasoningClose, close);
     reasoning_open_set_.add(kReasoningOpen, open);
-    reasoning_set_.add(kReasoningClose, close);
+    for (MarkerSet* set : {&reasoning_set_, &reasoning_layout_set_}) set->add(kReasoningClose, close);
+    // What cannot be ordinary text begins reasoning also behind content.
+    if (open->is_reserved()) text_set_.add(kReasoningOpen, open);
+    if (close->is_reserved() && !is_stop(close->core())) text_set_.add(kReasoningClose, close);
   }
   blank_set_.add(kContentOpen, add_marker(f.content.open));
   blank_set_.add(kHeader, add_marker(f.header));
@@ -67,8 +72,8 @@ void Machine::compile() {
     for (const std::string& stop : *stops) {
       const Marker* marker = add_marker(stop);
       if (marker->empty() && stops == &f.stops.content) blank_stop_ = stop;
-      for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &section_set_, &after_set_, &between_set_,
-                             &parameter_set_, &follower_set_, &recover_set_}) {
+      for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &reasoning_layout_set_, &section_set_,
+                             &after_set_, &between_set_, &parameter_set_, &follower_set_, &recover_set_}) {
         set->add(kStop, marker);
       }
     }
@@ -104,6 +109,7 @@ void Machine::compile_calls() {
     set->add(kCallOpen, &call_open_);
     set->add(kSectionClose, &section_close_);
   }
+  compile_openers(*section_open);
   section_set_.add(kCallOpen, &call_open_);
   section_set_.add(kSectionClose, &section_close_);
   add_closers(after_set_);
@@ -144,6 +150,32 @@ void Machine::compile_calls() {
       if (nested_.string_open.empty()) nested_ = {form.open, form.close, nested_.python};
     }
     nested_.python = nested_.python || form.style == format::ValueStyle::kPython;
+  }
+}
+
+// Where calls may begin without their whole opener, or in reasoning that is not closed.
+void Machine::compile_openers(const Marker& section_open) {
+  const format::Calls& calls = format_->calls;
+  for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open_)}) {
+    if (opener->empty() || !opener->is_distinct() || !(options_.tools || opener->is_reserved())) continue;
+    for (MarkerSet* set : {&reasoning_set_, &reasoning_layout_set_})
+      set->add(opener == &section_open ? kSectionOpen : kCallOpen, opener);
+  }
+  reasoning_layout_set_.add(kSectionClose, &section_close_);
+  if (!options_.tools) return;
+  const std::vector<std::size_t> cuts = format::unit_boundaries(call_open_.core());
+  for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
+    const std::string_view rest = std::string_view(call_open_.core()).substr(*cut);
+    if (is_blank(rest) || *cut == 0) continue;
+    const Marker* half = add_marker(rest);
+    if (half->is_distinct()) {
+      for (MarkerSet* set : {&blank_set_, &text_set_, &between_set_}) set->add(kHalfOpen, half);
+    }
+    break;
+  }
+  if (is_blank(calls.section_open) && call_open_.empty() && calls.envelope != format::Envelope::kTags) {
+    text_set_.add(kBareOpen, add_marker("{"));
+    if (calls.envelope == format::Envelope::kJsonArray) text_set_.add(kBareOpen, add_marker("["));
   }
 }
 
@@ -213,19 +245,25 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
   std::size_t size = 0;
   if (phase_ == Phase::kTop && !blank_) {
     size = text_set_.plain_prefix(text);
-  } else if (phase_ == Phase::kReasoning && !reasoning_start_) {
+  } else if (phase_ == Phase::kReasoning && !reasoning_start_ && !reasoning_layout_) {
     size = reasoning_set_.plain_prefix(text);
   }
   return size == 0 ? 0 : utf8::complete_prefix(text.substr(0, size));
 }
 
+// Nothing is held back, so that the text need not go through the buffer.
 void Machine::take_plain(std::string_view text) {
-  buffer_ += text;
-  emit(phase_ == Phase::kTop ? EventKind::kContent : EventKind::kReasoning, buffer_.size());
+  base_ += buffer_.size();
+  buffer_.clear();
+  head_ = pos_ = 0;
+  const std::size_t begin = raw(0);
+  base_ += text.size();
+  const EventKind kind = phase_ == Phase::kTop ? EventKind::kContent : EventKind::kReasoning;
+  push({kind, begin, raw(0), std::string(text), last_call(), std::nullopt});
 }
 
 void Machine::drop_reported() {
-  if (head_ > 4096 && head_ > buffer_.size() / 2) {
+  if (head_ > kDropAfterBytes && head_ > buffer_.size() / 2) {
     buffer_.erase(0, head_);
     base_ += head_;
     pos_ -= head_;
@@ -236,17 +274,22 @@ void Machine::drop_reported() {
 // A control token ends the turn even inside a string that was never closed.
 void Machine::feed_special(std::string_view bytes) {
   const bool is_inside = phase_ != Phase::kTop && phase_ != Phase::kReasoning && phase_ != Phase::kEnded;
-  bool is_stop = false;
-  for (const auto* stops : {&format_->stops.content, &format_->stops.tool}) {
-    for (const std::string& stop : *stops) is_stop = is_stop || format::trimmed(stop) == bytes;
-  }
-  if (!is_inside || !is_stop) return feed(bytes);
+  if (!is_inside || !is_stop(bytes)) return feed(bytes);
   is_end_ = true;
   run();
   finish_open();
   is_end_ = false;
   phase_ = Phase::kEnded;
   feed(bytes);
+}
+
+bool Machine::is_stop(std::string_view text) const {
+  for (const auto* stops : {&format_->stops.content, &format_->stops.tool}) {
+    for (const std::string& stop : *stops) {
+      if (format::trimmed(stop) == text) return true;
+    }
+  }
+  return false;
 }
 
 void Machine::close() {
@@ -259,7 +302,11 @@ void Machine::close() {
   message_.complete = !open_at_end_;
 }
 
-std::vector<Event> Machine::take_events() { return std::exchange(events_, {}); }
+void Machine::forget_events() {
+  // What the prompt's tail gave is reported with the first feed.
+  if (events_are_old_) events_.clear();
+  events_are_old_ = true;
+}
 
 void Machine::run() {
   while (step()) {}
@@ -269,7 +316,9 @@ bool Machine::step() {
   if (absorb_trail()) return true;
   switch (phase_) {
     case Phase::kTop: return blank_ ? top_blank() : top();
-    case Phase::kReasoning: return reasoning_start_ ? reasoning_start() : reasoning();
+    case Phase::kReasoning:
+      if (reasoning_layout_) return reasoning_after_call();
+      return reasoning_start_ ? reasoning_start() : reasoning();
     case Phase::kSection: return section();
     case Phase::kJson: return json_envelope();
     case Phase::kPieces: return pieces();
@@ -349,12 +398,13 @@ bool Machine::top_blank() {
     return top_marker(found);
   }
   const format::Calls& calls = format_->calls;
-  const bool has_bare_calls = calls.present && options_.calls && calls.envelope != format::Envelope::kTags &&
-                              is_blank(calls.section_open) && call_open_.empty();
+  // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
+  const bool has_opener = !is_blank(calls.section_open) || !call_open_.empty();
+  const bool has_bare_calls =
+      calls.present && options_.calls && calls.envelope != format::Envelope::kTags && (options_.tools || !has_opener);
   if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && (layout_ || is_blank(message_.content))) {
     pos_ = at;
-    begin_attempt(false);
-    bare_ = true;
+    begin_attempt(false, Opening::kBare);
     return start_body();
   }
   blank_ = false;
@@ -392,13 +442,8 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       return true;
     case kSectionOpen:
     case kCallOpen:
-      wrapped_ = false;
-      begin_attempt(in_section_ || found.id == kSectionOpen);
-      if (found.id == kSectionOpen) {
-        phase_ = Phase::kSection;
-        return true;
-      }
-      return start_body();
+    case kHalfOpen:
+    case kBareOpen: return top_opener(found);
     case kSectionClose:
       if (!in_section_) {  // a stray one is text
         blank_ = false;
@@ -412,6 +457,31 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
   }
   trail_ = found.marker->trail();
   if (found.id == kHeader && is_blank(format_->content.open)) trail_ += format_->content.open;
+  return true;
+}
+
+// Something opens a call.  An opener of punctuation only is one at the begin of the text, or if a tool's name follows.
+bool Machine::top_opener(const MarkerSet::Found& found) {
+  const bool is_weak = found.id != kBareOpen && found.id != kHalfOpen && !found.marker->is_distinct();
+  if (is_weak && !in_section_ && !options_.tools && !(blank_ && is_blank(message_.content))) {
+    blank_ = false;
+    return true;
+  }
+  if (found.id == kBareOpen) {
+    // An answer in JSON holds no calls.
+    const std::string_view before = format::trimmed(message_.content);
+    if (!before.empty() && (before.front() == '{' || before.front() == '[')) return true;
+    --pos_;  // the bracket belongs to the call's own text
+  }
+  from_reasoning_ = false;
+  wrapped_ = wrapped_ && found.id == kBareOpen;
+  Opening opening = Opening::kMarker;
+  if (found.id == kBareOpen) opening = Opening::kInText;
+  if (found.id == kHalfOpen) opening = Opening::kHalf;
+  if (is_weak) opening = options_.tools ? Opening::kHalf : Opening::kBare;
+  begin_attempt(in_section_ || found.id == kSectionOpen, opening);
+  if (found.id != kSectionOpen) return start_body();
+  phase_ = Phase::kSection;
   return true;
 }
 
@@ -438,18 +508,55 @@ bool Machine::reasoning_start() {
 bool Machine::reasoning() {
   MarkerSet::Found found;
   if (!scan(reasoning_set_, EventKind::kReasoning, found)) return false;
-  if (found.id == kStop) {
-    open_at_end_ = true;
-    emit(EventKind::kMarker, pos_);
-    phase_ = Phase::kEnded;
-    return true;
+  return reasoning_marker(found);
+}
+
+// Behind a call in reasoning: more calls, the reasoning's close, or more reasoning.
+bool Machine::reasoning_after_call() {
+  const std::size_t at = skip_space(pos_);
+  if (at == buffer_.size()) {
+    if (is_end_) emit(EventKind::kMarker, at);
+    return false;
   }
-  emit_reasoning_marker(pos_);
-  trail_ = found.marker->trail();
-  trail_is_reasoning_ = true;
-  phase_ = Phase::kTop;
-  blank_ = true;
+  const MarkerSet::Found found = reasoning_layout_set_.at(buffer_, at, is_end_);
+  if (found.kind == MatchKind::kPartial) return false;
+  if (found.kind == MatchKind::kFull && (found.id != kSectionClose || in_section_)) {
+    pos_ = at + found.size;
+    return reasoning_marker(found);
+  }
+  reasoning_layout_ = false;
   return true;
+}
+
+bool Machine::reasoning_marker(const MarkerSet::Found& found) {
+  switch (found.id) {
+    case kStop:
+      open_at_end_ = !reasoning_layout_;
+      emit(EventKind::kMarker, pos_);
+      phase_ = Phase::kEnded;
+      return true;
+    case kSectionOpen:
+    case kCallOpen:
+      from_reasoning_ = true;
+      reasoning_layout_ = false;
+      opening_is_reserved_ = found.marker->is_reserved();
+      begin_attempt(in_section_ || found.id == kSectionOpen, Opening::kMarker);
+      if (found.id == kCallOpen) return start_body();
+      phase_ = Phase::kSection;
+      return true;
+    case kSectionClose:
+      emit(EventKind::kMarker, pos_);
+      in_section_ = false;
+      return true;
+    default:
+      emit_reasoning_marker(pos_);
+      trail_ = found.marker->trail();
+      trail_is_reasoning_ = true;
+      phase_ = Phase::kTop;
+      from_reasoning_ = reasoning_layout_ = false;
+      blank_ = true;
+      return true;
+  }
 }
 
 // Decides what is left when no more text comes.
@@ -457,9 +564,10 @@ void Machine::finish_open() {
   if (attempt_) {
     open_at_end_ = true;
     if (!options_.partial) {
-      complain(attempt_begin_, "a tool call was begun and its name never came");
+      if (opening_ == Opening::kMarker && !from_reasoning_)
+        complain(attempt_begin_, "a tool call was begun and its name never came");
       pos_ = buffer_.size();
-      emit(EventKind::kContent, pos_);
+      emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, pos_);
     }
     attempt_ = false;
     return;
@@ -484,8 +592,9 @@ void Machine::finish_open() {
     end_call(raw(buffer_.size()));
     return;
   }
-  open_at_end_ = open_at_end_ || phase_ == Phase::kReasoning || wrapped_ || (in_section_ && !section_close_.empty());
-  if (phase_ == Phase::kReasoning) complain(raw(pos_), "the reasoning is not closed");
+  const bool is_reasoning_open = phase_ == Phase::kReasoning && !reasoning_layout_;
+  open_at_end_ = open_at_end_ || is_reasoning_open || wrapped_ || (in_section_ && !section_close_.empty());
+  if (is_reasoning_open) complain(raw(pos_), "the reasoning is not closed");
   if (in_section_ && !section_close_.empty()) complain(raw(pos_), "the tool calls are not closed");
   if (!options_.partial) emit(EventKind::kMarker, buffer_.size());
 }
@@ -497,12 +606,7 @@ void Machine::emit(EventKind kind, std::size_t end) {
 }
 
 void Machine::emit(EventKind kind, std::size_t end, std::string text) {
-  Event event{kind,
-              raw(head_),
-              raw(end),
-              std::move(text),
-              message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1,
-              std::nullopt};
+  Event event{kind, raw(head_), raw(end), std::move(text), last_call(), std::nullopt};
   head_ = std::max(head_, end);
   pos_ = std::max(pos_, head_);
   push(std::move(event));

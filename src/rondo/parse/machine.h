@@ -29,7 +29,9 @@ class Machine {
   void feed(std::string_view text);
   void feed_special(std::string_view bytes);
   void close();
-  [[nodiscard]] std::vector<Event> take_events();
+  // Since forget_events(), or since the begin: also what the prompt's tail already has of a continued message.
+  [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+  void forget_events();
 
   [[nodiscard]] const chat::AssistantMessage& message() const { return message_; }
   [[nodiscard]] const std::optional<Error>& mistake() const { return mistake_; }
@@ -68,15 +70,19 @@ class Machine {
     kSeparator,
     kParameterOpen,
     kParameterSeparator,
-    kStop
+    kStop,
+    kHalfOpen,  // the last part of a call's opener
+    kBareOpen   // a bracket that may begin a call without any marker
   };
 
   // machine.cpp: set-up, events, content and reasoning
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
   void take_plain(std::string_view text);
   void drop_reported();
+  [[nodiscard]] bool is_stop(std::string_view text) const;
   void compile();
   void compile_calls();
+  void compile_openers(const Marker& section_open);
   void add_closers(MarkerSet& set);
   void start_from_prompt();
   void run();
@@ -87,6 +93,9 @@ class Machine {
   bool top_marker(const MarkerSet::Found& found);
   bool reasoning();
   bool reasoning_start();
+  bool reasoning_after_call();
+  bool reasoning_marker(const MarkerSet::Found& found);
+  bool top_opener(const MarkerSet::Found& found);
   // Reports text up to a marker, or up to what may become one; true if a whole marker was found (then pos_ is behind it
   // and head_ at the begin of its own white space).
   bool scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found);
@@ -95,13 +104,20 @@ class Machine {
   void emit(EventKind kind, std::size_t end, std::string text);
   void emit_reasoning_marker(std::size_t end);
   void push(Event event);
+  [[nodiscard]] std::size_t last_call() const {
+    return message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1;
+  }
   [[nodiscard]] std::size_t raw(std::size_t at) const;
   [[nodiscard]] std::size_t skip_space(std::size_t at) const;
   [[nodiscard]] std::size_t whole_characters(std::size_t end) const;
   void complain(std::size_t at, std::string what);
 
   // calls.cpp: sections, names, JSON envelopes
-  void begin_attempt(bool in_section);
+  // What opened a call: a marker, the last part of one, a bracket at the begin of the text, a bracket in the text.
+  enum class Opening { kMarker, kHalf, kBare, kInText };
+  void begin_attempt(bool in_section, Opening opening);
+  [[nodiscard]] bool may_commit() const;
+  [[nodiscard]] bool is_named_by_marker() const;
   bool fail_attempt(std::size_t resume, const char* why);
   bool start_body();
   bool section();
@@ -118,7 +134,13 @@ class Machine {
   bool json_value_ends();
   [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
   bool json_call_ends();
+  void emit_arguments(std::size_t begin, std::size_t end, bool is_loose);
+  void set_status(chat::CallStatus status);
+  [[nodiscard]] bool is_string_forgotten(bool& wait) const;
+  [[nodiscard]] bool is_call_key(const std::string& key) const;
   bool json_bad();
+  bool break_json();
+  bool end_empty_section();
   bool json_arguments();
   bool arguments_done();
   bool recover();
@@ -151,8 +173,8 @@ class Machine {
 
   // Markers and which of them are looked for where.
   std::vector<std::unique_ptr<Marker>> markers_;
-  MarkerSet blank_set_, text_set_, reasoning_set_, reasoning_open_set_, section_set_, after_set_, between_set_,
-      parameter_set_, follower_set_, recover_set_, key_set_;
+  MarkerSet blank_set_, text_set_, reasoning_set_, reasoning_open_set_, reasoning_layout_set_, section_set_, after_set_,
+      between_set_, parameter_set_, follower_set_, recover_set_, key_set_;
   std::vector<Marker> piece_markers_;           // by piece
   std::map<std::size_t, MarkerSet> slot_sets_;  // by piece
   Marker call_open_, call_close_, section_close_, separator_, parameter_open_, parameter_separator_;
@@ -185,7 +207,10 @@ class Machine {
   bool open_at_end_ = false;       // something was still open when the text ended
   bool attempt_ = false;           // a call is being read whose name is not known
   std::size_t attempt_begin_ = 0;  // raw offset
-  bool bare_ = false;              // ... without any marker
+  Opening opening_ = Opening::kMarker;
+  bool opening_is_reserved_ = false;
+  bool from_reasoning_ = false;    // the attempt or call stands in reasoning that is not closed
+  bool reasoning_layout_ = false;  // behind such a call there was only white space
   bool expect_call_ = false;       // behind a separator
 
   // Of the current call.
@@ -204,6 +229,7 @@ class Machine {
   bool capture_is_scalar_ = false;
   std::size_t capture_begin_ = 0;  // offset of the value in all text, so that dropping bytes does not move it
   std::optional<std::pair<std::size_t, std::size_t>> early_arguments_;  // complete before the name was known
+  bool early_is_loose_ = false;
 
   // Of the current parameter.
   std::size_t parameter_count_ = 0;
@@ -226,6 +252,7 @@ class Machine {
 
   chat::AssistantMessage message_;
   std::vector<Event> events_;
+  bool events_are_old_ = false;  // the next call begins with none
   std::optional<Error> mistake_;
 };
 

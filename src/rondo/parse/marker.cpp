@@ -1,6 +1,7 @@
 #include "parse/marker.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "format/units.h"
 
@@ -16,6 +17,15 @@ bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+bool has_reserved_shape(std::string_view core) {
+  for (const std::string_view sign : {"<|", "|>", "<\xEF\xBD\x9C", "\xEF\xBD\x9C>"}) {
+    if (core.find(sign) != std::string_view::npos) return true;
+  }
+  if (core.size() < 4 || core.front() != '[') return false;
+  const std::size_t end = core.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", core[1] == '/' ? 2 : 1);
+  return end != std::string_view::npos && end > 2 && core[end] == ']';
+}
+
 }  // namespace
 
 Marker::Marker(std::string_view text) {
@@ -29,14 +39,14 @@ Marker::Marker(std::string_view text) {
   trail_ = text.substr(begin + core.size());
   core_ = core;
   cuts_ = format::unit_boundaries(core);
+  is_reserved_ = has_reserved_shape(core);
+  is_distinct_ = std::any_of(core.begin(), core.end(),
+                             [](char byte) { return is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; });
   std::string chunk;
-  for (const char byte : core) {
-    if (!is_space(byte)) {
-      chunk += byte;
-    } else if (!chunk.empty()) {
-      chunks_.push_back(std::move(chunk));
-      chunk.clear();
-    }
+  for (std::size_t i = 0; i < core.size(); ++i) {
+    const bool is_cut = std::binary_search(cuts_.begin(), cuts_.end(), i);
+    if ((is_cut || is_space(core[i])) && !chunk.empty()) chunks_.push_back(std::exchange(chunk, {}));
+    if (!is_space(core[i])) chunk += core[i];
   }
   chunks_.push_back(std::move(chunk));
 }
@@ -59,10 +69,10 @@ Match Marker::match(std::string_view text, bool is_end) const {
     if (size < chunk.size()) return unfinished;
     at += size;
   }
-  // `all` followed by white space is not the beginning of `allocate`.
+  // A marker that ends with a word and white space, `all\n`, is not the beginning of `allocate`.
   if (!trail_.empty() && is_word(core_.back())) {
     if (at == text.size()) return is_end ? Match{MatchKind::kFull, at} : unfinished;
-    if (!is_space(text[at])) return {};
+    if (is_word(text[at])) return {};
   }
   return {MatchKind::kFull, at};
 }

@@ -16,7 +16,8 @@ struct Match {
   std::size_t size = 0;
 };
 
-// A text without the white space at its ends.  White space inside it matches any white space, also none.
+// A text without the white space at its ends.  Where it has white space, and between its units, any white space matches,
+// also none.
 class Marker {
  public:
   Marker() = default;
@@ -31,6 +32,12 @@ class Marker {
   // Without white space at its ends.
   [[nodiscard]] const std::string& core() const { return core_; }
 
+  // False for a marker of punctuation only (`[`, `>>>`), which may well be ordinary text.
+  [[nodiscard]] bool is_distinct() const { return is_distinct_; }
+  // True if it has the shape of a control token, which nobody writes by chance: a bar at the inside of a bracket, or a
+  // word in capitals in square brackets.
+  [[nodiscard]] bool is_reserved() const { return is_reserved_; }
+
   // Whether it stands at text[0].  kPartial: `text` ends too early to tell (never with `is_end`,
   // where the first whole units of the marker count as all of it: a stop token that was cut off).
   [[nodiscard]] Match match(std::string_view text, bool is_end) const;
@@ -42,6 +49,8 @@ class Marker {
   std::string lead_, trail_, core_;
   std::vector<std::string> chunks_;
   std::vector<std::size_t> cuts_;  // unit boundaries of the core
+  bool is_distinct_ = false;
+  bool is_reserved_ = false;
 };
 
 // Some markers that are searched together; `id` is the caller's own.

@@ -76,6 +76,12 @@ bool Machine::key() {
       phase_ = Phase::kValueOpen;
       return true;
     }
+    if (end > begin && parameter_open_.empty() && is_space(buffer_[end])) {
+      const std::size_t next = skip_space(end);  // only what closes the key may follow
+      if (next == buffer_.size()) return false;
+      end = next - 1;
+      if (key_set_.at(buffer_, next, is_end_).kind != MatchKind::kNone) continue;
+    }
     if (!is_key_byte(buffer_[end], !parameter_open_.empty()) || end - begin > kLongestKey) {
       (void)finish_parameters();
       return break_call(chat::CallStatus::kMalformed, "the name of a parameter cannot be read");

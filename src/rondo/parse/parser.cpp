@@ -20,12 +20,14 @@ Parser::~Parser() = default;
 Parser::Parser(Parser&&) noexcept = default;
 Parser& Parser::operator=(Parser&&) noexcept = default;
 
-std::vector<Event> Parser::feed(std::string_view text) {
+std::span<const Event> Parser::feed(std::string_view text) {
+  state_->machine->forget_events();
   state_->machine->feed(text);
-  return state_->machine->take_events();
+  return state_->machine->events();
 }
 
-std::vector<Event> Parser::feed(std::span<const Piece> pieces) {
+std::span<const Event> Parser::feed(std::span<const Piece> pieces) {
+  state_->machine->forget_events();
   for (const Piece& piece : pieces) {
     if (piece.is_special) {
       state_->machine->feed_special(piece.bytes);
@@ -33,12 +35,13 @@ std::vector<Event> Parser::feed(std::span<const Piece> pieces) {
       state_->machine->feed(piece.bytes);
     }
   }
-  return state_->machine->take_events();
+  return state_->machine->events();
 }
 
-std::vector<Event> Parser::close() {
+std::span<const Event> Parser::close() {
+  state_->machine->forget_events();
   state_->machine->close();
-  return state_->machine->take_events();
+  return state_->machine->events();
 }
 
 const chat::AssistantMessage& Parser::message() const { return state_->machine->message(); }

@@ -1,7 +1,7 @@
 // The parser of sampled text, derived from a Format: text or tokens in, events out, nothing lost.
 //
 //   Parser parser(format, options);
-//   for (...) use(parser.feed(piece));          // events as soon as they are certain
+//   for (...) use(parser.feed(piece));          // events as soon as they are certain; they live until the next call
 //   use(parser.close());                        // what was held back
 //   Result<chat::AssistantMessage> message = parser.finish();
 //
@@ -74,10 +74,12 @@ class Parser {
   Parser(Parser&&) noexcept;
   Parser& operator=(Parser&&) noexcept;
 
-  [[nodiscard]] std::vector<Event> feed(std::string_view text);
-  [[nodiscard]] std::vector<Event> feed(std::span<const Piece> pieces);
+  // The events that are certain now.  They belong to the parser and are valid until its next call of feed, close or
+  // finish: a token of plain text costs no allocation.
+  [[nodiscard]] std::span<const Event> feed(std::string_view text);
+  [[nodiscard]] std::span<const Event> feed(std::span<const Piece> pieces);
   // The text ends here: reports what was held back.  Nothing may be fed afterwards.
-  [[nodiscard]] std::vector<Event> close();
+  [[nodiscard]] std::span<const Event> close();
 
   // The message so far.
   [[nodiscard]] const chat::AssistantMessage& message() const;

@@ -350,7 +350,7 @@ json::Value read_value(std::string_view text, const std::vector<const ValueForm*
   std::optional<json::Value> value;
   if (auto parsed = json::parse(text); parsed.ok()) value = std::move(parsed).value();
   NestedSyntax relaxed = syntax;
-  relaxed.python = python;
+  relaxed.python = python || (types && !types->has(TypeSet::kString));
   // Where strings stand bare, 'x' is a string that has quotes in it.
   if (!value) {
     value = read_literal(text, relaxed);
