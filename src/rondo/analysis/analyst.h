@@ -46,6 +46,7 @@ class Analyst {
   void find_content_close(const Variant* plain);
   void find_wrap_beside_calls();
   void settle_inline_reasoning();
+  void find_reasoning_tags(std::string& open, std::string& close) const;
   void split_reasoning_close(const std::string& between, const std::string& plain_lead);
   void infer_stops();
   void infer_calls();
@@ -100,6 +101,8 @@ class Analyst {
 // Index of the first (last) name, id or arguments of that call, or kNone.
 [[nodiscard]] std::size_t first_call_slot(const Turn& turn, std::size_t call);
 [[nodiscard]] std::size_t last_call_slot(const Turn& turn, std::size_t call);
+// The template's text between that call and the next one.
+[[nodiscard]] std::string between_calls(const Turn& turn, std::size_t call);
 // What stands behind token `last`, up to content that follows the calls.
 [[nodiscard]] std::string behind_calls(const Turn& turn, std::size_t last);
 

@@ -47,7 +47,7 @@ bool is_paired(std::string_view text) {
 void Analyst::find_atoms() {
   const auto add = [this](const std::string& text) {
     const bool is_token = text.size() > 2 && text.find_first_of(" \n\t\r") == std::string::npos && !is_paired(text) &&
-                          text.find_first_of("\"'=/") == std::string::npos;
+                          text.find_first_of("\"'=/{}") == std::string::npos;
     if (is_token && std::find(format_.atoms.begin(), format_.atoms.end(), text) == format_.atoms.end())
       format_.atoms.push_back(text);
   };
@@ -83,6 +83,14 @@ void Analyst::find_header() {
       continue;
     }
     std::string shared = *header;
+    // The prompt may have the end of the turn before it in front.
+    for (const std::size_t cut : boundaries(shared)) {
+      const std::string rest = shared.substr(cut);
+      if (cut == 0 || trimmed(rest).size() < 4 || !start.starts_with(rest) || start.find(*header) != std::string::npos)
+        continue;
+      shared = rest;
+      break;
+    }
     while (!shared.empty() && start.find(shared) == std::string::npos) {
       const std::vector<std::size_t> cuts = boundaries(shared);
       shared.resize(cuts.size() > 1 ? cuts[cuts.size() - 2] : 0);
@@ -246,6 +254,11 @@ void Analyst::find_wrap_beside_calls() {
   if (is_blank(open) || json == std::string::npos || is_blank(behind.substr(0, json))) return;
   const std::vector<std::size_t> cuts = boundaries(behind);
   if (std::find(cuts.begin(), cuts.end(), json) == cuts.end()) return;
+  // What stands before each call opens calls.
+  const std::string close(trimmed(behind.substr(0, json)));
+  const Variant* two = find(false, true, 2);
+  if (two == nullptr || contains(between_calls(two->turn, 0), close)) return;
+  if (contains(open, trimmed(format_.reasoning.close))) return;
   format_.content = {open, behind.substr(0, json)};
 }
 
@@ -262,11 +275,32 @@ void Analyst::settle_inline_reasoning() {
   }
   const std::string_view open = trimmed(reasoning.open);
   if (trimmed(before) == open) before.clear();
+  const std::size_t block = open.empty() ? std::string::npos : format_.header.find(open);
+  if (block != std::string::npos && block > 0 && format_.header.find(close, block) != std::string::npos) {
+    format_.header.resize(block);
+    return;
+  }
   const std::string_view header = trimmed(format_.header);
   if (open.empty() || header.size() <= open.size() || !header.ends_with(open)) return;
   const std::size_t at = format_.header.rfind(open);
   reasoning.open = format_.header.substr(at);
   format_.header.resize(at);
+}
+
+// A tag that a generation prompt leaves open, or a pair with nothing in it.
+void Analyst::find_reasoning_tags(std::string& open, std::string& close) const {
+  for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+    const std::string rest = without_prefix(without_prefix(prompt.text, format_.header), format_.content.open);
+    const std::string_view core = trimmed(rest);
+    const std::vector<std::size_t> cuts = boundaries(core);
+    if (cuts.size() < 2) continue;
+    const std::string first(core.substr(0, cuts[1]));
+    const std::string second(trimmed(core.substr(cuts[1])));
+    const std::string closing = closing_of(first);
+    if (closing.empty() || !close.empty() || !(second.empty() || second == closing)) continue;
+    open = second.empty() ? rest : first;
+    close = closing;
+  }
 }
 
 // The generation prompt opens a block that history does not have; what closes it is a constant that the template looks
@@ -309,6 +343,7 @@ void Analyst::infer_inline_reasoning() {
       }
     }
   }
+  if (close.empty()) find_reasoning_tags(open, close);
   for (const std::string& constant : constants) {
     if (close.empty() && !opening_of(std::string(trimmed(constant))).empty()) {
       close = constant;

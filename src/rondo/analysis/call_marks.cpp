@@ -91,6 +91,15 @@ bool Analyst::infer_pieces(const Turn& turn) {
   return has_arguments;
 }
 
+std::string between_calls(const Turn& turn, std::size_t call) {
+  std::string out;
+  const std::size_t end = first_call_slot(turn, call + 1);
+  for (std::size_t i = last_call_slot(turn, call) + 1; i < std::min(end, turn.tokens.size()); ++i) {
+    if (turn.tokens[i].kind == SlotKind::kLiteral) out += turn.tokens[i].text;
+  }
+  return out;
+}
+
 std::string behind_calls(const Turn& turn, std::size_t last) {
   const std::size_t content = turn.first(SlotKind::kContent);
   return turn.literals(last + 1, content != kNone && content > last ? content : turn.tokens.size());

@@ -113,6 +113,17 @@ bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t cal
 
 namespace {
 
+// Whether `close` is the closing tag of what `open` ends with, or the fence that its last line begins with.
+bool closes(const std::string& close, const std::string& open) {
+  const std::string_view core = format::trimmed(open);
+  if (core.empty() || close.empty()) return false;
+  const std::string opening = opening_of(close);
+  if (!opening.empty()) return core.ends_with(opening);
+  const std::size_t line = core.rfind('\n');
+  const bool is_fence = std::all_of(close.begin(), close.end(), [&close](char byte) { return byte == close.front(); });
+  return is_fence && core.substr(line == std::string_view::npos ? 0 : line + 1).starts_with(close);
+}
+
 // Behind the calls: what closes the section, and what ends the turn.
 void split_end(std::string end, const std::string& stop, std::span<const std::string> atoms, format::Calls& calls,
                format::Stops& stops) {
@@ -137,6 +148,8 @@ void split_end(std::string end, const std::string& stop, std::span<const std::st
   if (last > 0 && !is_blank(core.substr(0, last)) && !stop.empty()) {
     calls.section_close = core.substr(0, last);
     stops.tool.emplace_back(core.substr(last));
+  } else if (cuts.size() == 2 && !closes(std::string(core), calls.section_open)) {
+    stops.tool.emplace_back(core);
   } else {
     calls.section_close = core;
   }
@@ -148,6 +161,13 @@ std::string opening_of(const std::string& close) {
   const std::size_t slash = close.find('/');
   if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
   return close.substr(0, slash) + close.substr(slash + 1);
+}
+
+std::string closing_of(const std::string& open) {
+  const bool is_tag =
+      open.size() > 2 && ((open.front() == '<' && open.back() == '>') || (open.front() == '[' && open.back() == ']'));
+  if (!is_tag || open.find_first_of("</>[]|= \n", 1) != open.size() - 1) return "";
+  return open.substr(0, 1) + "/" + open.substr(1);
 }
 
 void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
@@ -165,7 +185,7 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
       const std::vector<std::size_t> cuts = format::unit_boundaries(core, text.atoms);
       const std::size_t last = cuts[cuts.size() - 2];
       // ... unless it is the closing tag of what opens the calls.
-      if (opening_of(std::string(core.substr(last))) != format::trimmed(calls.section_open)) {
+      if (!closes(std::string(core.substr(last)), calls.section_open)) {
         stops.tool.emplace_back(core.substr(last));
         close = text.after.substr(0, text.after.find(core) + last);
       }

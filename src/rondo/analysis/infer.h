@@ -33,6 +33,8 @@ struct CallText {
 
 // `</x>` to `<x>`: how markup writes pairs; "" if `close` is no closing tag.
 [[nodiscard]] std::string opening_of(const std::string& close);
+// `<x>` to `</x>`, `[X]` to `[/X]`; "" if `open` is no such tag of one word.
+[[nodiscard]] std::string closing_of(const std::string& open);
 
 // Splits CallText into the markers of `calls`; `stop` is what ends a plain turn.
 void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops);

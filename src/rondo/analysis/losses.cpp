@@ -19,15 +19,6 @@ std::int32_t deciding_line(const Turn& turn, std::string_view field) {
   return line;
 }
 
-std::string between_calls(const Turn& turn, std::size_t call) {
-  std::string out;
-  const std::size_t end = first_call_slot(turn, call + 1);
-  for (std::size_t i = last_call_slot(turn, call) + 1; i < std::min(end, turn.tokens.size()); ++i) {
-    if (turn.tokens[i].kind == SlotKind::kLiteral) out += turn.tokens[i].text;
-  }
-  return out;
-}
-
 }  // namespace
 
 void Analyst::lose(std::string what, std::string meaning, std::int32_t line) {

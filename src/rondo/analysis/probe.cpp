@@ -192,6 +192,11 @@ void read_conditions(const jinja::Rendered& rendered, Turn& turn) {
   }
 }
 
+// "role", "content", ... of whichever message.
+std::string field_name(const PathTable& paths, PathId path) {
+  return paths.depth(path) == 3 ? step_text(paths, path) : "";
+}
+
 // From the first to the last run of the assistant's turn.
 Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
   Turn turn;
@@ -212,7 +217,9 @@ Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
     if (i >= first && i <= last) {
       add_token(turn.tokens, token_of(rendered, runs[i], bytes));
     } else if (i > last) {
-      const bool is_data = runs[i].is_input() && rendered.origins.paths.message(runs[i].path()) > kAssistant;
+      // Its role is part of the next turn's opening.
+      const bool is_data = runs[i].is_input() && rendered.origins.paths.message(runs[i].path()) > kAssistant &&
+                           field_name(rendered.origins.paths, runs[i].path()) != "role";
       if (is_data) break;
       turn.following_sources.push_back(source_of(runs[i]));
       turn.following_sources.back().at = turn.following.size();
