@@ -18,6 +18,8 @@ void Analyst::infer_stops() {
       close = trimmed_end(without_prefix(close, format_.content.close));
       if (!is_blank(close) && close != stops.content.front()) stops.history_close.push_back(close);
     }
+  } else if (!is_blank(format_.content.close)) {
+    stops.content.emplace_back(trimmed(format_.content.close));
   } else if (followed) {
     // Nothing ends the turn but the next one's beginning.
     const std::string own = followed->literals(followed->last(SlotKind::kContent) + 1, followed->tokens.size());
