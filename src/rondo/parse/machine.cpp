@@ -247,6 +247,10 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
     size = text_set_.plain_prefix(text);
   } else if (phase_ == Phase::kReasoning && !reasoning_start_ && !reasoning_layout_) {
     size = reasoning_set_.plain_prefix(text);
+  } else if (phase_ == Phase::kValue && is_streaming_) {
+    size = terminator_set_.plain_prefix(text);
+  } else if (is_reading_json_arguments()) {
+    size = scanner_.plain_prefix(text);
   }
   return size == 0 ? 0 : utf8::complete_prefix(text.substr(0, size));
 }
@@ -258,8 +262,22 @@ void Machine::take_plain(std::string_view text) {
   head_ = pos_ = 0;
   const std::size_t begin = raw(0);
   base_ += text.size();
-  const EventKind kind = phase_ == Phase::kTop ? EventKind::kContent : EventKind::kReasoning;
-  push({kind, begin, raw(0), std::string(text), last_call(), std::nullopt});
+  Event event{EventKind::kArguments, begin, raw(0), "", last_call(), std::nullopt};
+  if (phase_ == Phase::kTop) event.kind = EventKind::kContent;
+  if (phase_ == Phase::kReasoning) event.kind = EventKind::kReasoning;
+  if (phase_ == Phase::kValue) {
+    json::append_escaped(event.text, text, false);
+  } else {
+    event.text = text;
+  }
+  push(std::move(event));
+}
+
+// Whether what comes is passed on as the arguments of a call as it is.
+bool Machine::is_reading_json_arguments() const {
+  if (arguments_are_string_) return false;
+  if (phase_ == Phase::kJsonArguments) return arguments_started_;
+  return phase_ == Phase::kJson && committed_ && capture_ == Capture::kArguments;
 }
 
 void Machine::drop_reported() {

@@ -78,6 +78,7 @@ class Machine {
   // machine.cpp: set-up, events, content and reasoning
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
   void take_plain(std::string_view text);
+  [[nodiscard]] bool is_reading_json_arguments() const;
   void drop_reported();
   [[nodiscard]] bool is_stop(std::string_view text) const;
   void compile();

@@ -17,9 +17,17 @@ bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+// The bar that tokenizers' control tokens have beside a bracket, ASCII or full width; its size, 0 for none.
+std::size_t bar_at(std::string_view text) {
+  if (text.starts_with('|')) return 1;
+  return text.starts_with("\xEF\xBD\x9C") ? 3 : 0;
+}
+
 bool has_reserved_shape(std::string_view core) {
-  for (const std::string_view sign : {"<|", "|>", "<\xEF\xBD\x9C", "\xEF\xBD\x9C>"}) {
-    if (core.find(sign) != std::string_view::npos) return true;
+  for (std::size_t i = 0; i < core.size(); ++i) {
+    if (core[i] == '<' && bar_at(core.substr(i + 1)) > 0) return true;
+    const std::size_t bar = bar_at(core.substr(i));
+    if (bar > 0 && core.substr(i + bar).starts_with('>')) return true;
   }
   if (core.size() < 4 || core.front() != '[') return false;
   const std::size_t end = core.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", core[1] == '/' ? 2 : 1);

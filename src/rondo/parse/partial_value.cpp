@@ -1,0 +1,171 @@
+#include "parse/partial_value.h"
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "format/units.h"
+#include "json/parse.h"
+
+namespace rondo::parse {
+namespace {
+
+bool is_scalar_byte(char byte) {
+  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' ||
+         byte == '+' || byte == '.';
+}
+
+bool is_first_half(char32_t code) { return code >= 0xD800 && code < 0xDC00; }
+bool is_second_half(char32_t code) { return code >= 0xDC00 && code < 0xE000; }
+
+}  // namespace
+
+void PartialValue::feed(std::string_view text) {
+  for (const char byte : text) {
+    while (is_valid_ && !take(byte)) {}
+    if (!is_valid_) return;
+  }
+}
+
+void PartialValue::close() {
+  if (is_valid_ && state_ == State::kInScalar) is_valid_ = end_scalar();
+}
+
+bool PartialValue::take(char byte) {
+  if (state_ == State::kInString || state_ == State::kInKey) {
+    in_string(byte);
+    return true;
+  }
+  if (state_ == State::kInScalar) {
+    if (is_scalar_byte(byte)) {
+      scalar_ += byte;
+      return true;
+    }
+    is_valid_ = end_scalar();
+    return false;
+  }
+  if (format::is_space(byte)) return true;
+  const bool is_array_end = state_ == State::kValueOrEnd && byte == ']';
+  const bool is_object_end = state_ == State::kKeyOrEnd && byte == '}';
+  if (is_array_end || is_object_end) {
+    end_container(byte);
+  } else if (state_ == State::kValue || state_ == State::kValueOrEnd) {
+    begin_value(byte);
+  } else if ((state_ == State::kKey || state_ == State::kKeyOrEnd) && byte == '"') {
+    key_.clear();
+    state_ = State::kInKey;
+  } else if (state_ == State::kColon && byte == ':') {
+    state_ = State::kValue;
+  } else if (state_ == State::kAfterValue && byte == ',') {
+    state_ = open_.back()->is_array() ? State::kValue : State::kKey;
+  } else if (state_ == State::kAfterValue && (byte == ']' || byte == '}')) {
+    end_container(byte);
+  } else {
+    is_valid_ = false;
+  }
+  return true;
+}
+
+void PartialValue::begin_value(char byte) {
+  if (byte == '{' || byte == '[') {
+    is_valid_ = open_.size() < static_cast<std::size_t>(limits::kJsonDepth);
+    if (!is_valid_) return;
+    open_.push_back(&place(byte == '{' ? json::Value(json::Object{}) : json::Value(json::Array{})));
+    state_ = byte == '{' ? State::kKeyOrEnd : State::kValueOrEnd;
+  } else if (byte == '"') {
+    string_ = &place(json::Value(""));
+    state_ = State::kInString;
+  } else if (is_scalar_byte(byte)) {
+    scalar_.assign(1, byte);
+    state_ = State::kInScalar;
+  } else {
+    is_valid_ = false;
+  }
+}
+
+json::Value& PartialValue::place(json::Value value) {
+  if (open_.empty()) return root_ = std::move(value);
+  if (open_.back()->is_object()) return open_.back()->as_object().set(key_, std::move(value));
+  return open_.back()->as_array().emplace_back(std::move(value));
+}
+
+void PartialValue::end_value() { state_ = open_.empty() ? State::kDone : State::kAfterValue; }
+
+void PartialValue::end_container(char byte) {
+  is_valid_ = open_.back()->is_array() == (byte == ']');
+  if (!is_valid_) return;
+  open_.pop_back();
+  end_value();
+}
+
+std::string& PartialValue::text() {
+  if (state_ == State::kInKey) return key_;
+  return const_cast<std::string&>(string_->as_string());  // the value is ours and not const: a string grows in place
+}
+
+void PartialValue::in_string(char byte) {
+  if (escape_ != 0) return escape(byte);
+  if (byte == '\\') {
+    escape_ = 1;
+    return;
+  }
+  flush_surrogate();
+  if (byte != '"') {
+    text() += byte;
+  } else if (state_ == State::kInKey) {
+    state_ = State::kColon;
+  } else {
+    end_value();
+  }
+}
+
+void PartialValue::escape(char byte) {
+  if (escape_ == 1) {
+    constexpr std::string_view kFrom = "\"\\/bfnrt";
+    constexpr std::string_view kTo = "\"\\/\b\f\n\r\t";
+    const std::size_t found = kFrom.find(byte);
+    is_valid_ = byte == 'u' || found != std::string_view::npos;
+    escape_ = byte == 'u' ? 5 : 0;
+    code_ = 0;
+    if (found == std::string_view::npos) return;
+    flush_surrogate();
+    text() += kTo[found];
+    return;
+  }
+  const std::size_t digit = std::string_view("0123456789abcdef0123456789ABCDEF").find(byte);
+  is_valid_ = digit != std::string_view::npos;
+  code_ = code_ * 16 + static_cast<char32_t>(digit % 16);
+  if (--escape_ > 1) return;
+  escape_ = 0;
+  append_code(code_);
+}
+
+void PartialValue::append_code(char32_t code) {
+  if (surrogate_ != 0 && is_second_half(code)) {
+    const char32_t whole = 0x10000 + ((surrogate_ - 0xD800) << 10U) + (code - 0xDC00);
+    surrogate_ = 0;
+    utf8::append(text(), whole);
+    return;
+  }
+  flush_surrogate();
+  if (is_first_half(code)) {
+    surrogate_ = code;
+  } else {
+    utf8::append(text(), code);
+  }
+}
+
+// A first half without its second is written as json::parse writes it.
+void PartialValue::flush_surrogate() {
+  if (surrogate_ != 0) utf8::append(text(), surrogate_);
+  surrogate_ = 0;
+}
+
+// True if the number or word is one.
+bool PartialValue::end_scalar() {
+  auto parsed = json::parse(scalar_);
+  if (!parsed.ok()) return false;
+  (void)place(std::move(parsed).value());
+  end_value();
+  return true;
+}
+
+}  // namespace rondo::parse
