@@ -263,6 +263,34 @@ TEST_CASE_FIXTURE(Shell, "encode: ids with owners") {
   CHECK(run("encode --model model -m hello --color always").out.find("\x1b[") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind it") {
+  const Run people = run("explain model");
+  CHECK(people.err == "");
+  CHECK(people.status == 0);
+  CHECK(people.out.find("reasoning: \"(*mull \" .. \" mull*)\"") != std::string::npos);
+  CHECK(people.out.find("calls.call_open ") != std::string::npos);
+  CHECK(people.out.find("line 15          \"{!do \"") != std::string::npos);
+  const Run json = run("explain --template model/chat_template.jinja --json");
+  CHECK(json.out.find(R"({"field":"reasoning.open","text":"(*mull ","pieces":[{"text":"(*mull ","line":11,"column":)") !=
+        std::string::npos);
+  CHECK(run("explain model --probes").out.size() > people.out.size());
+  const Run page = run("explain model --html");
+  CHECK(page.out.starts_with("<!doctype html>"));
+  CHECK(page.out.find("<div id=\"L15\" class=\"used\" title=\"calls.call_open") != std::string::npos);
+  CHECK(page.out.find("<script") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "a format may be corrected") {
+  const std::string all = file("format.json", run("explain model --format").out);
+  CHECK(run("parse --model model --correct '" + all + "' --json --text '(*mull a mull*)b'").out ==
+        run("parse --model model --json --text '(*mull a mull*)b'").out);
+  const std::string some = R"('{"reasoning": {"open": "<<", "close": ">>"}}')";
+  CHECK(run("parse --model model --correct " + some + " --text '<<a>>b'").out == "reasoning: a\ncontent:   b\n");
+  const Run bad = run(R"(parse --model model --correct '{"reasoning": {"close": ""}}' --text x)");
+  CHECK(bad.status == 1);
+  CHECK(bad.err == "rondo: `corrections`: format: reasoning.close: nothing ends the reasoning\n");
+}
+
 TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {
   const std::string request = R"({"op": "jinja", "template": "{{ x }}", "context": {"x": )";
   std::string input = "\n" + request + "1}, \"id\": 1}\r\n\r\nnonsense\n" + request + "2}, \"id\": 2}";

@@ -5,6 +5,7 @@
 
 #include "analysis/analyse.h"
 #include "api/profile.h"
+#include "json/print.h"
 
 namespace rondo::api {
 namespace {
@@ -27,23 +28,76 @@ std::size_t end_of_earlier_data(const jinja::Rendered& rendered, std::int32_t be
   return end;
 }
 
+// What a format is inferred for: the analysis brings messages and tools of its own.
+chat::Conversation without_asked(const chat::Conversation& conversation) {
+  chat::Conversation base = without_messages(conversation);
+  base.tools.reset();
+  base.documents.reset();
+  return base;
+}
+
+analysis::Options options_for(const Prepared& prepared, const chat::Conversation& base) {
+  analysis::Options options;
+  options.bos_token = base.bos_token;
+  options.eos_token = base.eos_token;
+  options.kwargs = base.kwargs;
+  options.now = prepared.options.now;
+  options.tokenizer = prepared.tokenizer.get();
+  options.limits = prepared.options.limits;
+  return options;
+}
+
+// Members of `corrections` replace those of `to`; objects are merged.
+void correct(json::Object& to, const json::Object& corrections) {
+  for (const json::Member& member : corrections) {
+    json::Value* old = to.find(member.key);
+    if (old != nullptr && old->is_object() && member.value.is_object()) {
+      correct(old->as_object(), member.value.as_object());
+    } else {
+      to.set(member.key, member.value);
+    }
+  }
+}
+
+Memo<format::Format>::Made corrected(const format::Format& inferred, const json::Object& corrections) {
+  json::Value merged = format::to_json(inferred);
+  correct(merged.as_object(), corrections);
+  auto format = format::from_json(merged);
+  if (!format.ok()) {
+    Error error = format.error();
+    error.message = "`corrections`: " + error.message;
+    return error;
+  }
+  return std::make_shared<const format::Format>(std::move(format).value());
+}
+
 }  // namespace
 
+std::optional<json::Object> read_corrections(Fields& fields) {
+  if (!fields.has("corrections")) return std::nullopt;
+  return fields.object("corrections");
+}
+
 Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,
-                                           const chat::Conversation& conversation) {
-  chat::Conversation base = without_messages(conversation);
-  base.tools.reset();  // the analysis brings tools of its own
-  base.documents.reset();
-  return formats.get(derived_key(prepared, base), [&]() -> Memo<format::Format>::Made {
-    analysis::Options options;
-    options.bos_token = base.bos_token;
-    options.eos_token = base.eos_token;
-    options.kwargs = base.kwargs;
-    options.now = prepared.options.now;
-    options.tokenizer = prepared.tokenizer.get();
-    options.limits = prepared.options.limits;
-    return analysis::analyse(*prepared.chat_template, options);
+                                           const chat::Conversation& conversation,
+                                           const std::optional<json::Object>& corrections) {
+  const chat::Conversation base = without_asked(conversation);
+  const std::string key = derived_key(prepared, base) + (corrections ? json::to_compact(*corrections) : "");
+  return formats.get(key, [&]() -> Memo<format::Format>::Made {
+    auto format = analysis::analyse(*prepared.chat_template, options_for(prepared, base));
+    if (!format.ok() || !corrections) return format;
+    return corrected(*format.value(), *corrections);
   });
+}
+
+Result<analysis::Explanation> explained_format(const Prepared& prepared, const chat::Conversation& conversation,
+                                               const std::optional<json::Object>& corrections) {
+  auto explanation = analysis::explain(*prepared.chat_template, options_for(prepared, without_asked(conversation)));
+  if (!explanation.ok() || !corrections) return explanation;
+  auto format = corrected(*explanation.value().format, *corrections);
+  if (!format.ok()) return format.error();
+  explanation.value().format = std::move(format).value();
+  return explanation;
 }
 
 Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages) {

@@ -38,5 +38,6 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_parse(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_parse_stream(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_grammar(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_explain(const OpContext& context, Fields& fields);
 
 }  // namespace rondo::api

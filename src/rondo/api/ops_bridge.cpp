@@ -18,6 +18,7 @@ struct BridgeFields {
   std::vector<tokenizer::TokenId> prompt_ids;
   std::vector<tokenizer::TokenId> completion_ids;
   json::Array new_messages;
+  std::optional<json::Object> corrections;
   render::ContentSpecials specials = render::ContentSpecials::kText;
   bool lossy = false;
 };
@@ -32,6 +33,7 @@ BridgeFields read_bridge(Fields& fields) {
   out.new_messages = fields.objects("new_messages").value_or(json::Array{});
   if (fields.choice("content_specials", {"text", "parse"}) == "parse") out.specials = render::ContentSpecials::kParse;
   out.lossy = fields.flag("lossy", false);
+  out.corrections = read_corrections(fields);
   return out;
 }
 
@@ -66,7 +68,7 @@ Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) 
   const Prepared& use = prepared.value();
   auto profile = turn_profile(context.profiles, use, conversation);
   if (!profile.ok()) return profile.error();
-  auto format = inferred_format(context.formats, use, conversation);
+  auto format = inferred_format(context.formats, use, conversation, request.corrections);
   if (!format.ok()) return format.error();
   auto completion = render::interpret(format.value(), *use.tokenizer, *profile.value(), conversation.tools,
                                       request.prompt_ids, request.completion_ids);

@@ -17,6 +17,7 @@ struct ParseFields {
   TemplateFields chat_template;
   ConversationFields input;
   AskedOfModel asked;
+  std::optional<json::Object> corrections;
   parse::Options options;
 };
 
@@ -25,6 +26,7 @@ ParseFields read_parse(Fields& fields) {
   out.chat_template = read_template(fields, TokenizerUse::kOptional);
   out.input = read_conversation(fields, {.add_generation_prompt = true});
   out.asked = read_asked(fields);
+  out.corrections = read_corrections(fields);
   out.options.partial = fields.flag("partial", false);
   out.options.strict = fields.flag("strict", false);
   out.options.inline_reasoning = fields.choice("reasoning", {"split", "inline"}) == "inline";
@@ -37,7 +39,7 @@ ParseFields read_parse(Fields& fields) {
 Result<parse::Parser> make_parser(const OpContext& context, ParseFields& fields) {
   auto prepared = prepare(context.cache, fields.chat_template, fields.input.conversation, context.clock);
   if (!prepared.ok()) return prepared.error();
-  auto format = inferred_format(context.formats, prepared.value(), fields.input.conversation);
+  auto format = inferred_format(context.formats, prepared.value(), fields.input.conversation, fields.corrections);
   if (!format.ok()) return format.error();
   auto tail = prompt_tail(prepared.value(), fields.input.conversation, fields.input.has_messages);
   if (!tail.ok()) return tail.error();

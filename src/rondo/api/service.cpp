@@ -19,7 +19,7 @@ struct Op {
   Reply (*run)(const OpContext&, Fields&);
 };
 
-constexpr std::array<Op, 10> kOps = {{
+constexpr std::array<Op, 11> kOps = {{
     {"render", op_render},
     {"jinja", op_jinja},
     {"parse", op_parse},
@@ -30,6 +30,7 @@ constexpr std::array<Op, 10> kOps = {{
     {"bridge", op_bridge},
     {"stop", op_stop},
     {"grammar", op_grammar},
+    {"explain", op_explain},
 }};
 
 const Op* find_op(std::string_view name) {

@@ -92,7 +92,7 @@ struct Session::State {
     const chat::Conversation base = api::without_messages(conversation);
     profile = render::probe_turns({*prepared.chat_template, *prepared.tokenizer, base, prepared.options});
     api::Memo<format::Format> formats(1);
-    auto inferred = api::inferred_format(formats, prepared, conversation);
+    auto inferred = api::inferred_format(formats, prepared, conversation, std::nullopt);
     if (!inferred.ok()) return inferred.error();
     format = inferred.value();
     session::SessionOptions options;

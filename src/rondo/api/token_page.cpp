@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "api/html.h"
 #include "base/utf8.h"
 
 namespace rondo::api {
@@ -38,28 +39,6 @@ pre { margin: 0; padding: 10px 14px; background: var(--card); border: 1px solid 
 </head>
 <body>
 )PAGE";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      case '\n': out += "<span class=\"w\">\u21B5</span>\n"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 && c != '\t') {
-          // The picture of the control character.
-          utf8::append(out, 0x2400 + static_cast<unsigned char>(c));
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out;
-}
 
 std::int64_t number_at(const json::Value* list, std::size_t i, std::int64_t otherwise) {
   return list == nullptr ? otherwise : list->as_array()[i].to_int64().value_or(otherwise);
@@ -132,8 +111,8 @@ std::string token_span(const Columns& columns, std::size_t i, std::string_view t
              (straddles ? ", and what follows" : "");
     if (owner >= 0) style = " style=\"--h:" + std::to_string(hues.of(columns.role(owner))) + "\"";
   }
-  return "<span class=\"" + classes + "\"" + style + " title=\"" + escaped(title) + "\">" +
-         escaped(token_text(text.substr(begin, end - begin))) + "</span>";
+  return "<span class=\"" + classes + "\"" + style + " title=\"" + html_text(title) + "\">" +
+         html_text(token_text(text.substr(begin, end - begin))) + "</span>";
 }
 
 }  // namespace
@@ -167,7 +146,7 @@ std::string token_page(const json::Value& reply, std::string_view text) {
   if (columns.owners != nullptr) {
     out += "<p class=\"legend\">";
     for (const auto& [role, hue] : hues.all()) {
-      out += "<span class=\"t\" style=\"--h:" + std::to_string(hue) + "\">&nbsp;" + escaped(role) + "&nbsp;</span>";
+      out += "<span class=\"t\" style=\"--h:" + std::to_string(hue) + "\">&nbsp;" + html_text(role) + "&nbsp;</span>";
     }
     out +=
         "<span class=\"template\">template</span><span class=\"sampled\">sampled</span>"

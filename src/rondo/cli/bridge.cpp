@@ -13,6 +13,8 @@ Result<json::Value> make_request(const BridgeArguments& arguments) {
   json::Object request{{"op", "bridge"}};
   if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
   if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
+  if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
+    return status.error();
   auto prompt_ids = json_argument(arguments.prompt_ids, "--prompt-ids");
   if (!prompt_ids.ok()) return prompt_ids.error();
   auto completion_ids = json_argument(arguments.completion_ids, "--completion-ids");

@@ -57,8 +57,9 @@ struct JinjaArguments {
 struct ParseArguments {
   ModelArguments model;
   ConversationArguments conversation;
-  std::string file;  // what the model wrote; "-" for standard input
-  std::string text;  // the same, given on the command line
+  std::string corrections;  // of the inferred format: a JSON object or a file with one
+  std::string file;         // what the model wrote; "-" for standard input
+  std::string text;         // the same, given on the command line
   bool partial = false;
   bool strict = false;
   bool json = false;
@@ -67,6 +68,7 @@ struct ParseArguments {
 struct BridgeArguments {
   ModelArguments model;
   ConversationArguments conversation;
+  std::string corrections;
   std::string prompt_ids;
   std::string completion_ids;
   std::string new_messages;
@@ -110,6 +112,18 @@ struct DetokenizeArguments {
   bool json = false;
 };
 
+struct ExplainArguments {
+  ModelArguments model;
+  std::string kwargs;
+  std::string corrections;
+  bool format = false;
+  bool probes = false;
+  bool html = false;
+  std::string html_file;       // "" or "-": standard output
+  std::string color = "auto";  // "auto", "always" or "never"
+  bool json = false;
+};
+
 struct BatchArguments {
   int threads = 1;
 };
@@ -139,6 +153,7 @@ struct DemoArguments {
 [[nodiscard]] int run_tokenize(const TokenizeArguments& arguments);
 [[nodiscard]] int run_encode(const EncodeArguments& arguments);
 [[nodiscard]] int run_detokenize(const DetokenizeArguments& arguments);
+[[nodiscard]] int run_explain(const ExplainArguments& arguments);
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

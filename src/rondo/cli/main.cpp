@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  rondo tokenize --model MODEL \"Hello world\"\n"
     "  rondo encode --model MODEL --messages chat.json       token ids, with owners and masks\n"
     "  echo 'Paris.' | rondo parse --model MODEL\n"
+    "  rondo explain MODEL                                   the format that the parser uses, with template lines\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
     "\n"
     "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
@@ -78,6 +79,18 @@ void add_conversation(CLI::App& command, ConversationArguments& conversation, co
 constexpr const char* kMessagesHelp =
     "conversation: a JSON array of messages, or a chat request with `messages` and `tools`; - for standard input";
 
+void add_corrections(CLI::App& command, std::string& corrections) {
+  command
+      .add_option("--correct", corrections,
+                  "parts of the format that count instead of what was inferred: a JSON object, such as what "
+                  "`rondo explain --format` prints, or a file with one")
+      ->type_name("JSON|FILE");
+}
+
+void add_color(CLI::App& command, std::string& color, const std::string& help) {
+  command.add_option("--color", color, help)->check(CLI::IsMember({"auto", "always", "never"}))->capture_default_str();
+}
+
 void define_render(CLI::App& app, RenderArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("render", "conversation to prompt text");
   add_model(command, arguments.model, false);
@@ -90,12 +103,9 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
                                          "a page for the browser: the prompt coloured by owner, beside the template; "
                                          "without FILE on standard output");
   html->type_name("[FILE]")->expected(0, 1);
-  command
-      .add_option("--color", arguments.color,
-                  "colours: `auto` when standard output is a terminal and NO_COLOR is not set; a prompt in colours has "
-                  "its control characters escaped")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
+  add_color(command, arguments.color,
+            "colours: `auto` when standard output is a terminal and NO_COLOR is not set; a prompt in colours has its "
+            "control characters escaped");
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON; with --spans and --trace also theirs");
   command.footer(
       "Examples:\n"
@@ -145,6 +155,7 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
       command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
   CLI::Option* file = command.add_option("FILE", arguments.file, "a file with it; - for standard input (the default)");
   text->excludes(file);
+  add_corrections(command, arguments.corrections);
   command.add_flag("--partial", arguments.partial, "the text is cut off, more may follow");
   command.add_flag("--strict", arguments.strict, "fail on malformed text instead of keeping it as content");
   command.add_flag("--json", arguments.json, "print the message as JSON");
@@ -173,6 +184,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
       .add_option("--new-messages", arguments.new_messages, "the messages after that completion; - for standard input")
       ->type_name("FILE")
       ->required();
+  add_corrections(command, arguments.corrections);
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
                    "fail if the template would write earlier turns differently once the new messages follow");
   command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");
@@ -197,13 +209,10 @@ CLI::Option* add_view(CLI::App& command, TokenView& view, const std::string& jso
       if (one != other) one->excludes(other);
     }
   }
-  command
-      .add_option(
-          "--color", view.color,
-          "colours: `auto` when standard output is a terminal and NO_COLOR is not set; the text then stands as it "
-          "is, token by token, without colours in a table")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
+  add_color(
+      command, view.color,
+      "colours: `auto` when standard output is a terminal and NO_COLOR is not set; the text then stands as it is, "
+      "token by token, without colours in a table");
   return html;
 }
 
@@ -270,6 +279,44 @@ void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::funct
   command.callback([&] { chosen = [&] { return run_detokenize(arguments); }; });
 }
 
+void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("explain", "how a template writes an assistant turn, and which of its lines say so");
+  command.add_option("MODEL,--model", arguments.model.model, "model folder, .gguf file or .jinja template")
+      ->type_name("PATH");
+  command.add_option("--template", arguments.model.chat_template, "a chat template that replaces the model's own")
+      ->type_name("PATH");
+  command
+      .add_option("--tokenizer", arguments.model.tokenizer,
+                  "tokenizer whose added tokens count as special (default: that of the model, if it has one)")
+      ->type_name("PATH");
+  add_language(command, arguments.model.mode, arguments.model.now);
+  command.add_option("--kwargs", arguments.kwargs, "further template variables: a JSON object, or a file with one")
+      ->type_name("JSON|FILE");
+  add_corrections(command, arguments.corrections);
+  CLI::Option* format = command.add_flag("--format", arguments.format, "print the format alone, as JSON to correct");
+  command.add_flag("--probes", arguments.probes, "show every probe, not only those that the parser reads differently");
+  CLI::Option* html =
+      command.add_option("--html", arguments.html_file, "a page for the browser; without FILE on standard output");
+  html->type_name("[FILE]")->expected(0, 1);
+  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  command.add_flag("--json", arguments.json, "print format, origins and probes as JSON")->excludes(format);
+  command.footer(
+      "Examples:\n"
+      "  rondo explain MODEL\n"
+      "  rondo explain chat_template.jinja --probes | less -R\n"
+      "  rondo explain MODEL --html format.html\n"
+      "  rondo explain MODEL --format > format.json, then correct it: rondo parse --model MODEL --correct format.json\n"
+      "\n"
+      "The template is asked to write messages of placeholders (probes); what stands between them are the markers of "
+      "the "
+      "format.");
+  command.callback([&, html] {
+    arguments.html = html->count() > 0;
+    chosen = [&] { return run_explain(arguments); };
+  });
+}
+
 void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
@@ -326,6 +373,7 @@ struct AllArguments {
   TokenizeArguments tokenize;
   EncodeArguments encode;
   DetokenizeArguments detokenize;
+  ExplainArguments explain;
   ChatArguments chat;
   BatchArguments batch;
   DemoArguments demo;
@@ -349,6 +397,7 @@ int run(int argc, char** argv) {
   define_tokenize(app, arguments.tokenize, chosen);
   define_encode(app, arguments.encode, chosen);
   define_detokenize(app, arguments.detokenize, chosen);
+  define_explain(app, arguments.explain, chosen);
   define_chat(app, arguments.chat, chosen);
   define_batch(app, arguments.batch, chosen);
   define_demo(app, arguments.demo, chosen);

@@ -20,6 +20,8 @@ Result<json::Value> make_request(const ParseArguments& arguments) {
     if (!text.ok()) return text.error();
     request.set("text", std::move(text).value());
   }
+  if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
+    return status.error();
   if (arguments.partial) request.set("partial", true);
   if (arguments.strict) request.set("strict", true);
   return json::Value(std::move(request));
@@ -50,7 +52,7 @@ int run_parse(const ParseArguments& arguments) {
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   const api::Service service(service_options());
-  auto reply = service.run(request.value());
+  auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());
   return print(for_people(reply.value())) ? kSuccess : kFailure;

@@ -15,14 +15,6 @@ Error usage(std::string message) {
   return error;
 }
 
-Status add_json(json::Object& request, std::string_view field, const std::string& argument) {
-  if (argument.empty()) return Done{};
-  auto value = json_argument(argument, "--" + std::string(field));
-  if (!value.ok()) return value.error();
-  request.set(field, std::move(value).value());
-  return Done{};
-}
-
 // A file with `messages`: the body of a chat request, or the array itself.
 Status add_messages_file(json::Object& request, const std::string& path) {
   auto content = read_json(path);
@@ -51,6 +43,25 @@ Status add_model(json::Object& request, const ModelArguments& arguments) {
   return Done{};
 }
 
+Status add_json(json::Object& request, std::string_view field, const std::string& argument, const std::string& option) {
+  if (argument.empty()) return Done{};
+  auto value = json_argument(argument, option);
+  if (!value.ok()) return value.error();
+  request.set(field, std::move(value).value());
+  return Done{};
+}
+
+Result<json::Value> run_with_vocabulary(const api::Service& service, json::Value request,
+                                        const ModelArguments& arguments) {
+  if (!arguments.tokenizer.empty() || arguments.model.empty()) return service.run(request);
+  json::Value with_tokenizer = request;
+  with_tokenizer.as_object().set("tokenizer", arguments.model);
+  auto reply = service.run(with_tokenizer);
+  const bool has_none =
+      !reply.ok() && (reply.error().code == ErrorCode::kNotFound || reply.error().code == ErrorCode::kTokenizer);
+  return has_none ? service.run(request) : reply;
+}
+
 Status add_conversation(json::Object& request, const ConversationArguments& arguments) {
   if (!arguments.messages.empty()) {
     if (Status status = add_messages_file(request, arguments.messages); !status.ok()) return status;
@@ -62,9 +73,9 @@ Status add_conversation(json::Object& request, const ConversationArguments& argu
       if (messages->is_array()) messages->as_array().emplace_back(json::Object{{"role", "user"}, {"content", text}});
     }
   }
-  if (Status status = add_json(request, "tools", arguments.tools); !status.ok()) return status;
-  if (Status status = add_json(request, "documents", arguments.documents); !status.ok()) return status;
-  if (Status status = add_json(request, "kwargs", arguments.kwargs); !status.ok()) return status;
+  if (Status status = add_json(request, "tools", arguments.tools, "--tools"); !status.ok()) return status;
+  if (Status status = add_json(request, "documents", arguments.documents, "--documents"); !status.ok()) return status;
+  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status;
   if (arguments.continue_final) request.set("continue_final_message", true);
   request.set("add_generation_prompt", !arguments.no_generation_prompt && !arguments.continue_final);
   return Done{};

@@ -1,6 +1,10 @@
 // Requests to the facade, made from command line arguments.
 #pragma once
 
+#include <string>
+#include <string_view>
+
+#include "api/service.h"
 #include "cli/commands.h"
 #include "json/value.h"
 #include "rondo/result.h"
@@ -13,6 +17,16 @@ namespace rondo::cli {
 
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);
+
+// Sets `field` to what `argument` says, which is JSON or a file with it; "" leaves the field out.  `option` is how it is
+// called in messages.
+[[nodiscard]] Status add_json(json::Object& request, std::string_view field, const std::string& argument,
+                              const std::string& option);
+
+// Runs a request whose template is that of --model with the tokenizer of the same model, if it has one and no other is
+// named: its added tokens say what a special token is.
+[[nodiscard]] Result<json::Value> run_with_vocabulary(const api::Service& service, json::Value request,
+                                                      const ModelArguments& arguments);
 
 // The messages in the file `path`: an array, or the `messages` of an object.
 [[nodiscard]] Result<json::Value> read_messages(const std::string& path);

@@ -1,0 +1,114 @@
+// explain: the format that was inferred from a template, and on what grounds.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/explain.h"
+#include "api/formats.h"
+#include "api/ops.h"
+#include "api/places.h"
+#include "parse/parser.h"
+
+namespace rondo::api {
+namespace {
+
+void set_place(json::Object& out, const TemplateLines& lines, const text::Literal& literal) {
+  if (literal.line == 0) return;
+  const TemplatePlace place = lines.place(literal);
+  out.set("line", place.line);
+  out.set("column", place.column);
+}
+
+json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, const TemplateLines& lines) {
+  json::Array out;
+  for (const analysis::FieldOrigin& origin : origins) {
+    json::Array pieces;
+    for (const analysis::OriginPiece& piece : origin.pieces) {
+      json::Object entry{{"text", piece.text}};
+      set_place(entry, lines, piece.place);
+      pieces.emplace_back(std::move(entry));
+    }
+    out.emplace_back(json::Object{{"field", origin.field}, {"text", origin.text}, {"pieces", std::move(pieces)}});
+  }
+  return out;
+}
+
+// Whether the parser finds in a probe's turn what the probe's message held.
+bool is_read_back(const std::shared_ptr<const format::Format>& format, const analysis::ProbeRecord& probe) {
+  std::string text;
+  std::string reasoning;
+  std::string content;
+  std::vector<std::string> names;
+  for (const analysis::ProbePart& part : probe.parts) {
+    text += part.text;
+    if (part.slot == "reasoning") reasoning += part.text;
+    if (part.slot == "content") content += part.text;
+    // A name may be written more than once in its call.
+    if (part.slot == "name" && (names.empty() || names.back() != part.text)) names.push_back(part.text);
+  }
+  if (text.starts_with(format->header)) text.erase(0, format->header.size());
+  parse::Options options;
+  options.prompt_tail = format->header;
+  const auto message = parse::parse(format, std::move(options), text);
+  if (!message.ok() || message.value().reasoning.value_or("") != reasoning || message.value().content != content)
+    return false;
+  std::vector<std::string> found;
+  for (const chat::ToolCall& call : message.value().tool_calls) {
+    if (call.status != chat::CallStatus::kOk) return false;
+    if (found.empty() || found.back() != call.name) found.push_back(call.name);
+  }
+  return found == names;
+}
+
+json::Array probes_to_json(const analysis::Explanation& explanation, const TemplateLines& lines) {
+  json::Array out;
+  for (const analysis::ProbeRecord& probe : explanation.probes) {
+    json::Object entry{{"name", probe.name}};
+    if (probe.is_refused) {
+      entry.set("refused", true);
+      out.emplace_back(std::move(entry));
+      continue;
+    }
+    json::Array parts;
+    for (const analysis::ProbePart& part : probe.parts) {
+      json::Object shown;
+      if (!part.slot.empty()) shown.set("slot", part.slot);
+      shown.set("text", part.text);
+      set_place(shown, lines, part.place);
+      parts.emplace_back(std::move(shown));
+    }
+    entry.set("read_back", is_read_back(explanation.format, probe));
+    entry.set("parts", std::move(parts));
+    out.emplace_back(std::move(entry));
+  }
+  return out;
+}
+
+json::Object template_to_json(const jinja::Template& chat_template, const TemplateLines& lines) {
+  json::Array rows;
+  for (std::size_t line = 1; line <= lines.size(); ++line) rows.emplace_back(std::string(lines.line(line)));
+  return {{"name", chat_template.name()}, {"lines", std::move(rows)}};
+}
+
+}  // namespace
+
+Reply op_explain(const OpContext& context, Fields& fields) {
+  const TemplateFields template_fields = read_template(fields, TokenizerUse::kOptional);
+  chat::Conversation conversation = read_conversation(fields, {.add_generation_prompt = true}).conversation;
+  const std::optional<json::Object> corrections = read_corrections(fields);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto prepared = prepare(context.cache, template_fields, conversation, context.clock);
+  if (!prepared.ok()) return prepared.error();
+  auto explained = explained_format(prepared.value(), conversation, corrections);
+  if (!explained.ok()) return explained.error();
+  const analysis::Explanation& explanation = explained.value();
+  const TemplateLines lines(*prepared.value().chat_template);
+  return json::Value(json::Object{{"format", format::to_json(*explanation.format)},
+                                  {"summary", explanation.format->to_string()},
+                                  {"origins", origins_to_json(explanation.origins, lines)},
+                                  {"probes", probes_to_json(explanation, lines)},
+                                  {"template", template_to_json(*prepared.value().chat_template, lines)}});
+}
+
+}  // namespace rondo::api

@@ -1,0 +1,165 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/explain_page.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "cli/commands.h"
+#include "cli/io.h"
+#include "cli/paint.h"
+#include "cli/request.h"
+#include "json/print.h"
+
+namespace rondo::cli {
+namespace {
+
+constexpr std::size_t kTextWidth = 64;  // of one marker
+
+std::string quoted(std::string_view text) { return json::to_compact(json::Value(std::string(text))); }
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t length = utf8::length(text);
+  if (length < width) text.append(width - length, ' ');
+  return text;
+}
+
+// "line 12, 14" of the pieces of a text.
+std::string lines_of(const json::Value& pieces) {
+  std::vector<std::string> lines;
+  for (const json::Value& piece : pieces.as_array()) {
+    const json::Value* line = piece.find("line");
+    if (line != nullptr && std::ranges::find(lines, line->number()) == lines.end()) lines.push_back(line->number());
+  }
+  std::string out;
+  for (const std::string& line : lines) out += (out.empty() ? "" : ", ") + line;
+  return out.empty() ? "-" : out;
+}
+
+std::string origins_table(const json::Value& reply, const Paint& paint) {
+  const json::Array& origins = reply.find("origins")->as_array();
+  std::size_t field_width = 0;
+  for (const json::Value& origin : origins)
+    field_width = std::max(field_width, origin.find_string("field").value_or("").size());
+  std::string out = paint("1", "Where each text stands in the template") + "\n";
+  for (const json::Value& origin : origins) {
+    const std::string field = padded(std::string(origin.find_string("field").value_or("")), field_width);
+    const std::string lines = padded(lines_of(*origin.find("pieces")), 10);
+    const std::string text = printable(elided(quoted(origin.find_string("text").value_or("")), kTextWidth), false);
+    out += "  " + field + "  " + paint("2", "line " + lines) + "  " + paint("36", text) + "\n";
+  }
+  return out;
+}
+
+bool is_true(const json::Value& object, std::string_view field) {
+  const json::Value* value = object.find(field);
+  return value != nullptr && value->is_bool() && value->as_bool();
+}
+
+// A turn with its slots in colours, or in angle brackets.
+std::string turn_of(const json::Value& probe, const Paint& paint) {
+  std::string out;
+  for (const json::Value& part : probe.find("parts")->as_array()) {
+    const std::string text = printable(part.find_string("text").value_or(""), false);
+    const auto slot = part.find_string("slot");
+    if (!slot) {
+      out += paint("2", text);
+    } else {
+      out += paint.is_on() ? paint("32", text) : "<" + std::string(*slot) + ":" + text + ">";
+    }
+  }
+  return out;
+}
+
+std::string probes_report(const json::Value& reply, bool all, const Paint& paint) {
+  const json::Array& probes = reply.find("probes")->as_array();
+  std::size_t refused = 0;
+  std::size_t read_back = 0;
+  std::string turns;
+  for (const json::Value& probe : probes) {
+    const bool is_refused = is_true(probe, "refused");
+    const bool is_read = is_true(probe, "read_back");
+    refused += is_refused ? 1 : 0;
+    read_back += is_read ? 1 : 0;
+    if (!all && (is_refused || is_read)) continue;
+    const std::string mark = is_refused ? paint("33", "refused")
+                             : is_read  ? paint("32", "read")
+                                        : paint("31", "differs");
+    turns += "  " + mark + "  " + std::string(probe.find_string("name").value_or("")) + "\n";
+    if (!is_refused) turns += "      " + turn_of(probe, paint) + "\n";
+  }
+  std::string out = paint("1", "Probes") + "\n  " + std::to_string(probes.size()) + " rendered, " +
+                    std::to_string(refused) + " refused by the template; the parser reads " +
+                    std::to_string(read_back) + " of " + std::to_string(probes.size() - refused) +
+                    " back as the message was\n";
+  return out + turns;
+}
+
+std::string for_people(const json::Value& reply, const ExplainArguments& arguments) {
+  const Paint paint = paint_for(arguments.color);
+  const json::Value& source = *reply.find("template");
+  std::string out = paint("1", std::string(source.find_string("name").value_or(""))) + ", " +
+                    std::to_string(source.find("lines")->as_array().size()) + " lines\n\n";
+  out += paint("1", "Format") + "\n";
+  std::string_view rest = reply.find_string("summary").value_or("");
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    out += "  " + printable(rest.substr(0, end), false) + "\n";
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out + "\n" + origins_table(reply, paint) + "\n" + probes_report(reply, arguments.probes, paint);
+}
+
+Error usage(std::string message) {
+  Error error;
+  error.code = ErrorCode::kInvalidArgument;
+  error.message = std::move(message);
+  return error;
+}
+
+Status check(const ExplainArguments& arguments) {
+  if (arguments.html && (arguments.json || arguments.probes || arguments.format))
+    return usage("--html shows everything; it goes with none of --json, --probes and --format");
+  if (arguments.html && (arguments.html_file.empty() || arguments.html_file == "-") && isatty(STDOUT_FILENO) != 0)
+    return usage("name a file for the page: --html FILE");
+  return Done{};
+}
+
+Result<json::Value> make_request(const ExplainArguments& arguments) {
+  json::Object request{{"op", "explain"}};
+  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status.error();
+  if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
+    return status.error();
+  return json::Value(std::move(request));
+}
+
+int print_page(const ExplainArguments& arguments, const json::Value& reply) {
+  const std::string page = api::explain_page(reply);
+  if (arguments.html_file.empty() || arguments.html_file == "-") return print(page) ? kSuccess : kFailure;
+  if (Status written = files::write(arguments.html_file, page); !written.ok()) return report(written.error());
+  return kSuccess;
+}
+
+}  // namespace
+
+int run_explain(const ExplainArguments& arguments) {
+  if (Status status = check(arguments); !status.ok()) {
+    (void)report(status.error());
+    return kUsage;
+  }
+  auto request = make_request(arguments);
+  if (!request.ok()) return report(request.error());
+  const api::Service service(service_options());
+  auto reply = run_with_vocabulary(service, request.value(), arguments.model);
+  if (!reply.ok()) return report(reply.error());
+  if (arguments.html) return print_page(arguments, reply.value());
+  if (arguments.format) return print(json::to_pretty(*reply.value().find("format")) + "\n") ? kSuccess : kFailure;
+  if (arguments.json) return print_json(reply.value());
+  return print(for_people(reply.value(), arguments)) ? kSuccess : kFailure;
+}
+
+}  // namespace rondo::cli
