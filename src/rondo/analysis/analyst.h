@@ -50,6 +50,7 @@ class Analyst {
   void split_reasoning_close(const std::string& between, const std::string& plain_lead);
   void infer_stops();
   void infer_calls();
+  void find_heading_close();
   void find_content_behind_calls();
   void infer_other_stops();
   [[nodiscard]] bool infer_pieces(const Turn& turn);

@@ -116,6 +116,26 @@ format::ArgumentStyle argument_style(const Token& arguments) {
   return is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
 }
 
+// Blocks with headings: reasoning, content and calls all begin with words, then one and the same marker.
+void Analyst::find_heading_close() {
+  format::Calls& calls = format_.calls;
+  using Kind = format::CallPiece::Kind;
+  const bool is_word = calls.present && calls.pieces.size() > 2 && calls.pieces.front().kind == Kind::kName &&
+                       !is_blank(calls.call_open) && calls.call_open.find_first_of("<[{(|") == std::string::npos &&
+                       is_blank(calls.section_open);
+  if (!is_word || calls.pieces[1].kind != Kind::kLiteral || calls.pieces[2].kind != Kind::kArguments) return;
+  const std::string_view call = trimmed(calls.pieces[1].text);
+  std::string same(call);
+  for (const std::string_view open : {trimmed(format_.reasoning.open), trimmed(format_.content.open)}) {
+    std::size_t size = 0;
+    while (size < same.size() && size < open.size() && same[same.size() - 1 - size] == open[open.size() - 1 - size])
+      ++size;
+    same = same.substr(same.size() - size);
+  }
+  const std::size_t bracket = same.find_first_of("<[{(");
+  if (bracket != std::string::npos && same.size() - bracket > 2) calls.heading_close = same.substr(bracket);
+}
+
 // White space between calls and content that follows them belongs to what closes the calls.
 void Analyst::find_content_behind_calls() {
   const Variant* both = find(false, true, 1);

@@ -117,6 +117,10 @@ std::optional<std::string> verify_calls(const Calls& calls) {
     if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
     if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
   }
+  const bool has_heading = calls.envelope == Envelope::kTags && !is_blank(calls.call_open) &&
+                           calls.pieces.front().kind == CallPiece::Kind::kName;
+  if (!calls.heading_close.empty() && !has_heading)
+    return "calls.heading_close: a heading needs call_open with the name behind it";
   if (calls.arguments != ArgumentStyle::kParameters) return std::nullopt;
   const Parameters& parameters = calls.parameters;
   if (is_blank(parameters.key_close)) return "calls.parameters.key_close: nothing separates keys from values";

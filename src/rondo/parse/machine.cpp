@@ -74,12 +74,15 @@ void Machine::compile() {
       if (marker->empty() && stops == &f.stops.content) blank_stop_ = stop;
       for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &reasoning_layout_set_, &section_set_,
                              &after_set_, &between_set_, &parameter_set_, &follower_set_, &recover_set_}) {
-        set->add(kStop, marker);
+        const bool goes_on =
+            stops == &f.stops.history_close && !is_blank(f.header) && (set == &blank_set_ || set == &text_set_);
+        set->add(goes_on ? kHistoryClose : kStop, marker);
       }
     }
   }
   if (!blank_stop_.empty()) text_set_.add_lead(blank_stop_);
   if (f.calls.present && options_.calls) compile_calls();
+  if (!f.calls.heading_close.empty()) compile_headings();
 }
 
 // What may close a call: the whole closing text, its beginning or its end, as far as these are units.
@@ -409,13 +412,17 @@ bool Machine::top_blank() {
     emit(layout_ || is_stop ? EventKind::kMarker : EventKind::kContent, at);
     return false;
   }
+  const format::Calls& calls = format_->calls;
+  if (calls.present && options_.calls && !calls.heading_close.empty()) {
+    const MatchKind kind = heading(at);
+    if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
+  }
   const MarkerSet::Found found = blank_set_.at(buffer_, at, is_end_);
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull) {
     pos_ = at + found.size;
     return top_marker(found);
   }
-  const format::Calls& calls = format_->calls;
   // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
   const bool has_opener = !is_blank(calls.section_open) || !call_open_.empty();
   const bool has_bare_calls =
@@ -440,16 +447,25 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       reasoning_start_ = true;
       if (!message_.reasoning && !options_.inline_reasoning) message_.reasoning.emplace();
       break;
-    case kReasoningClose:
+    case kReasoningClose: {
       emit_reasoning_marker(pos_);
       trail_is_reasoning_ = true;
+      const auto& closes = format_->stops.history_close;  // one text may close every kind of block
+      const auto is_same = [&found](const std::string& text) { return format::trimmed(text) == found.marker->core(); };
+      if (!is_blank(format_->header) && std::any_of(closes.begin(), closes.end(), is_same)) blank_ = layout_ = true;
       break;
+    }
     case kContentOpen:
       emit(EventKind::kMarker, pos_);
       wrapped_ = !is_blank(format_->content.close);
       blank_ = false;
       break;
     case kContentClose:
+      emit(EventKind::kMarker, pos_);
+      wrapped_ = false;
+      blank_ = layout_ = true;
+      break;
+    case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);
       wrapped_ = false;
       blank_ = layout_ = true;

@@ -70,6 +70,7 @@ class Machine {
     kSeparator,
     kParameterOpen,
     kParameterSeparator,
+    kHistoryClose,
     kStop,
     kHalfOpen,  // the last part of a call's opener
     kBareOpen   // a bracket that may begin a call without any marker
@@ -112,6 +113,11 @@ class Machine {
   [[nodiscard]] std::size_t skip_space(std::size_t at) const;
   [[nodiscard]] std::size_t whole_characters(std::size_t end) const;
   void complain(std::size_t at, std::string what);
+
+  // headings.cpp
+  void compile_headings();
+  MatchKind heading(std::size_t at);
+  bool call_heading(std::string_view words, std::size_t behind);
 
   // calls.cpp: sections, names, JSON envelopes
   // What opened a call: a marker, the last part of one, a bracket at the begin of the text, a bracket in the text.
@@ -179,6 +185,7 @@ class Machine {
   std::vector<Marker> piece_markers_;           // by piece
   std::map<std::size_t, MarkerSet> slot_sets_;  // by piece
   Marker call_open_, call_close_, section_close_, separator_, parameter_open_, parameter_separator_;
+  std::string heading_open_;
   std::string blank_stop_;  // a stop that is white space only
   NestedSyntax nested_;
   const Marker* add_marker(std::string_view text);

@@ -1,0 +1,72 @@
+// Headings of blocks: words in any order, up to the text that ends every heading (format::Calls::heading_close).
+#include "format/units.h"
+#include "parse/machine.h"
+
+namespace rondo::parse {
+namespace {
+
+constexpr std::size_t kLongestHeading = 256;
+
+}  // namespace
+
+// What the headings of reasoning and content begin with.
+void Machine::compile_headings() {
+  const std::string_view a = format::trimmed(format_->reasoning.open);
+  const std::string_view b = format::trimmed(format_->content.open);
+  std::size_t same = 0;
+  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+  heading_open_ = a.substr(0, same);
+}
+
+// A heading at `at` that blank_set_ does not know as it stands: one that names a tool, or has other words.  kPartial: more
+// text is needed to tell.
+MatchKind Machine::heading(std::size_t at) {
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  const std::string_view close = format_->calls.heading_close;
+  const std::string& call = call_open_.core();
+  bool begins = false;
+  bool may_begin = false;
+  for (const std::string_view open : {std::string_view(heading_open_), std::string_view(call)}) {
+    if (open.empty()) continue;
+    begins = begins || text.starts_with(open);
+    may_begin = may_begin || (!is_end_ && text.size() < open.size() && open.starts_with(text));
+  }
+  if (!begins) return may_begin ? MatchKind::kPartial : MatchKind::kNone;
+  const std::size_t end = text.substr(0, kLongestHeading).find(close);
+  if (end == std::string_view::npos)
+    return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
+  const std::string_view words = text.substr(0, end);
+  const std::size_t behind = at + end + close.size();
+  if (const std::size_t found = words.find(call); found != std::string_view::npos)
+    return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
+  const auto begins_like = [&](const std::string& open) {
+    const std::string_view whole = format::trimmed(open);
+    return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
+  };
+  pos_ = behind;
+  if (begins_like(format_->reasoning.open)) {
+    emit_reasoning_marker(pos_);
+    phase_ = Phase::kReasoning;
+    if (!message_.reasoning && !options_.inline_reasoning) message_.reasoning.emplace();
+  } else {
+    emit(EventKind::kMarker, pos_);
+    blank_ = false;
+  }
+  return MatchKind::kFull;
+}
+
+// `words` begin with the name of a tool; the arguments begin at `behind`.
+bool Machine::call_heading(std::string_view words, std::size_t behind) {
+  const std::string name(words.substr(0, words.find_first_of(" \t\r\n<|")));
+  if (name.empty()) return false;
+  begin_attempt(false, Opening::kMarker);
+  (void)start_body();
+  name_ = name;
+  has_name_ = true;
+  const auto& pieces = format_->calls.pieces;
+  while (piece_ < pieces.size() && pieces[piece_].kind != format::CallPiece::Kind::kArguments) ++piece_;
+  pos_ = behind;
+  return true;
+}
+
+}  // namespace rondo::parse
