@@ -35,6 +35,7 @@ std::unique_ptr<Machine> Machine::make(std::shared_ptr<const format::Format> for
 
 Machine::Machine(std::shared_ptr<const format::Format> format, Options options)
     : format_(std::move(format)), options_(std::move(options)) {
+  if (!options_.special_tokens.empty()) starts_.emplace(buffer_, options_.special_tokens);
   if (options_.tools) tools_ = chat::tool_definitions(*options_.tools);
   compile();
   start_from_prompt();
@@ -46,9 +47,11 @@ Machine::Machine(std::shared_ptr<const format::Format> format, Options options)
 }
 
 const Marker* Machine::add_marker(std::string_view text) {
-  markers_.push_back(std::make_unique<Marker>(text));
+  markers_.push_back(std::make_unique<Marker>(make_marker(text)));
   return markers_.back().get();
 }
+
+Marker Machine::make_marker(std::string_view text) const { return Marker(text, starts_ ? &*starts_ : nullptr); }
 
 void Machine::compile() {
   const format::Format& f = *format_;
@@ -100,12 +103,12 @@ void Machine::add_closers(MarkerSet& set) {
 
 void Machine::compile_calls() {
   const format::Calls& calls = format_->calls;
-  call_open_ = Marker(calls.call_open);
-  call_close_ = Marker(calls.call_close);
-  section_close_ = Marker(calls.section_close);
-  separator_ = Marker(calls.separator);
-  parameter_open_ = Marker(calls.parameters.open);
-  parameter_separator_ = Marker(calls.parameters.separator);
+  call_open_ = make_marker(calls.call_open);
+  call_close_ = make_marker(calls.call_close);
+  section_close_ = make_marker(calls.section_close);
+  separator_ = make_marker(calls.separator);
+  parameter_open_ = make_marker(calls.parameters.open);
+  parameter_separator_ = make_marker(calls.parameters.separator);
   const Marker* section_open = add_marker(calls.section_open);
   for (MarkerSet* set : {&blank_set_, &text_set_}) {
     set->add(kSectionOpen, section_open);
@@ -134,7 +137,7 @@ void Machine::compile_calls() {
   }
   key_set_.add(0, add_marker(calls.parameters.key_close));
   for (const format::CallPiece& piece : calls.pieces)
-    piece_markers_.emplace_back(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : "");
+    piece_markers_.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
   for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
     MarkerSet& set = slot_sets_[i];
     std::size_t next = i + 1;
@@ -226,7 +229,8 @@ void Machine::start_from_prompt() {
 }
 
 // The machine sees every byte before the next one comes: what it decides cannot depend on the chunks.
-void Machine::feed(std::string_view text) {
+void Machine::feed(std::string_view text, Input input) {
+  bool may_start = input != Input::kTokenText;
   while (!text.empty()) {
     const std::size_t plain = plain_prefix(text);
     if (plain > 0) {
@@ -234,9 +238,11 @@ void Machine::feed(std::string_view text) {
       text.remove_prefix(plain);
     } else {
       buffer_ += text.front();
+      if (starts_) starts_->append(may_start);
       text.remove_prefix(1);
       run();
     }
+    if (input == Input::kToken) may_start = false;
   }
   drop_reported();
 }
@@ -262,6 +268,7 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
 void Machine::take_plain(std::string_view text) {
   base_ += buffer_.size();
   buffer_.clear();
+  if (starts_) starts_->clear();
   head_ = pos_ = 0;
   const std::size_t begin = raw(0);
   base_ += text.size();
@@ -286,6 +293,7 @@ bool Machine::is_reading_json_arguments() const {
 void Machine::drop_reported() {
   if (head_ > kDropAfterBytes && head_ > buffer_.size() / 2) {
     buffer_.erase(0, head_);
+    if (starts_) starts_->drop_front(head_);
     base_ += head_;
     pos_ -= head_;
     head_ = 0;
@@ -295,13 +303,19 @@ void Machine::drop_reported() {
 // A control token ends the turn even inside a string that was never closed.
 void Machine::feed_special(std::string_view bytes) {
   const bool is_inside = phase_ != Phase::kTop && phase_ != Phase::kReasoning && phase_ != Phase::kEnded;
-  if (!is_inside || !is_stop(bytes)) return feed(bytes);
+  // Nor does it stand inside a string of JSON.
+  const bool is_close = !call_close_.empty() && call_close_.core().starts_with(bytes);
+  const bool is_in_json = phase_ == Phase::kJsonArguments || (phase_ == Phase::kJson && committed_);
+  if (is_close && is_in_json && !scanner_.done()) {
+    (void)break_call(chat::CallStatus::kInvalidJson, "the arguments of a tool call are no valid JSON");
+  }
+  if (!is_inside || !is_stop(bytes)) return feed(bytes, Input::kToken);
   is_end_ = true;
   run();
   finish_open();
   is_end_ = false;
   phase_ = Phase::kEnded;
-  feed(bytes);
+  feed(bytes, Input::kToken);
 }
 
 bool Machine::is_stop(std::string_view text) const {

@@ -26,7 +26,9 @@ class Machine {
   Machine(const Machine&) = delete;  // the marker sets point into it
   Machine& operator=(const Machine&) = delete;
 
-  void feed(std::string_view text);
+  // Text of which nothing is known, of ordinary tokens, of one added token.
+  enum class Input { kText, kTokenText, kToken };
+  void feed(std::string_view text, Input input = Input::kText);
   void feed_special(std::string_view bytes);
   void close();
   // Since forget_events(), or since the begin: also what the prompt's tail already has of a continued message.
@@ -189,10 +191,12 @@ class Machine {
   std::string blank_stop_;  // a stop that is white space only
   NestedSyntax nested_;
   const Marker* add_marker(std::string_view text);
+  [[nodiscard]] Marker make_marker(std::string_view text) const;
 
   // Input.
   std::string buffer_;
-  std::size_t base_ = 0;  // bytes dropped from the front of the buffer
+  std::optional<TokenStarts> starts_;  // only if Options::special_tokens says what is one
+  std::size_t base_ = 0;               // bytes dropped from the front of the buffer
   std::size_t head_ = 0;
   std::size_t pos_ = 0;
   mutable std::size_t space_begin_ = 0;  // the run of white space that was seen last, offsets in all text

@@ -36,7 +36,15 @@ bool has_reserved_shape(std::string_view core) {
 
 }  // namespace
 
-Marker::Marker(std::string_view text) {
+std::size_t TokenStarts::find_token(std::string_view text) const {
+  std::size_t first = std::string_view::npos;
+  for (const std::string& token : tokens_) {
+    if (!token.empty()) first = std::min(first, text.find(token));
+  }
+  return first;
+}
+
+Marker::Marker(std::string_view text, const TokenStarts* starts) {
   const std::string_view core = format::trimmed(text);
   if (core.empty()) {
     lead_ = text;
@@ -50,10 +58,16 @@ Marker::Marker(std::string_view text) {
   is_reserved_ = has_reserved_shape(core);
   is_distinct_ = std::any_of(core.begin(), core.end(),
                              [](char byte) { return is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; });
+  const std::size_t token = starts != nullptr ? starts->find_token(core) : std::string_view::npos;
+  if (token != std::string_view::npos) starts_ = starts;
   std::string chunk;
   for (std::size_t i = 0; i < core.size(); ++i) {
     const bool is_cut = std::binary_search(cuts_.begin(), cuts_.end(), i);
     if ((is_cut || is_space(core[i])) && !chunk.empty()) chunks_.push_back(std::exchange(chunk, {}));
+    if (i == token) {
+      token_chunk_ = chunks_.size();
+      token_offset_ = chunk.size();
+    }
     if (!is_space(core[i])) chunk += core[i];
   }
   chunks_.push_back(std::move(chunk));
@@ -74,6 +88,8 @@ Match Marker::match(std::string_view text, bool is_end) const {
     const std::string& chunk = chunks_[i];
     const std::size_t size = std::min(chunk.size(), text.size() - at);
     if (text.substr(at, size) != std::string_view(chunk).substr(0, size)) return {};
+    const bool has_token = starts_ != nullptr && i == token_chunk_ && size > token_offset_;
+    if (has_token && !starts_->has(text.data() + at + token_offset_)) return {};
     if (size < chunk.size()) return unfinished;
     at += size;
   }

@@ -9,6 +9,27 @@
 
 namespace rondo::parse {
 
+// Which bytes of the input are the first of an added token.
+class TokenStarts {
+ public:
+  // REQUIRES: `buffer` and `tokens` outlive it.
+  TokenStarts(const std::string& buffer, const std::vector<std::string>& tokens) : buffer_(buffer), tokens_(tokens) {}
+
+  // The byte that is appended to the buffer next.
+  void append(bool may_start) { starts_.push_back(may_start ? 1 : 0); }
+  void drop_front(std::size_t bytes) { starts_.erase(0, bytes); }
+  void clear() { starts_.clear(); }
+  // `at` points into the buffer.
+  [[nodiscard]] bool has(const char* at) const { return starts_[static_cast<std::size_t>(at - buffer_.data())] != 0; }
+  // Where the first added token of `text` begins; npos if there is none.
+  [[nodiscard]] std::size_t find_token(std::string_view text) const;
+
+ private:
+  const std::string& buffer_;
+  const std::vector<std::string>& tokens_;
+  std::string starts_;
+};
+
 enum class MatchKind { kNone, kPartial, kFull };
 
 struct Match {
@@ -21,7 +42,8 @@ struct Match {
 class Marker {
  public:
   Marker() = default;
-  explicit Marker(std::string_view text);
+  // With `starts` the marker's first added token must come as one wherever the marker stands.
+  explicit Marker(std::string_view text, const TokenStarts* starts = nullptr);
 
   // True if the text is white space only; such a marker matches nowhere.
   [[nodiscard]] bool empty() const { return chunks_.empty(); }
@@ -49,6 +71,9 @@ class Marker {
   std::string lead_, trail_, core_;
   std::vector<std::string> chunks_;
   std::vector<std::size_t> cuts_;  // unit boundaries of the core
+  const TokenStarts* starts_ = nullptr;
+  std::size_t token_chunk_ = 0;  // where the first added token begins, if starts_ is set
+  std::size_t token_offset_ = 0;
   bool is_distinct_ = false;
   bool is_reserved_ = false;
 };

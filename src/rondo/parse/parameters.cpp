@@ -103,7 +103,7 @@ bool Machine::value_open() {
     std::size_t best_size = 0;
     for (const ValueForm& form : forms) {
       if (is_blank(form.open) || at == buffer_.size()) continue;
-      const Match match = Marker(form.open).match(std::string_view(buffer_).substr(at), is_end_);
+      const Match match = make_marker(form.open).match(std::string_view(buffer_).substr(at), is_end_);
       if (match.kind == MatchKind::kPartial) return false;
       if (match.kind == MatchKind::kFull && match.size > best_size) {
         best = &form;
@@ -113,7 +113,7 @@ bool Machine::value_open() {
     if (best != nullptr) {
       pos_ = at + best_size;
       emit(EventKind::kMarker, pos_);
-      trail_ = Marker(best->open).trail();
+      trail_ = make_marker(best->open).trail();
       select_forms(best->open);
       return true;
     }
@@ -147,7 +147,7 @@ void Machine::select_forms(const std::string& open) {
     raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
     only_strings = only_strings && form->type == ValueType::kString;
     const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key_;
-    terminators_.push_back(std::make_unique<Marker>(form->close + repeated + parameters.close));
+    terminators_.push_back(std::make_unique<Marker>(make_marker(form->close + repeated + parameters.close)));
     terminator_set_.add(0, terminators_.back().get());
   }
   is_streaming_ =

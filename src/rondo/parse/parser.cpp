@@ -32,7 +32,7 @@ std::span<const Event> Parser::feed(std::span<const Piece> pieces) {
     if (piece.is_special) {
       state_->machine->feed_special(piece.bytes);
     } else {
-      state_->machine->feed(piece.bytes);
+      state_->machine->feed(piece.bytes, Machine::Input::kTokenText);
     }
   }
   return state_->machine->events();

@@ -29,7 +29,7 @@ namespace rondo::parse {
 struct Piece {
   std::int32_t id = -1;     // -1: plain text
   std::string_view bytes;   // may be part of a character
-  bool is_special = false;  // a control token
+  bool is_special = false;  // an added token, which no text can spell
 };
 
 struct Options {
@@ -39,6 +39,10 @@ struct Options {
   bool inline_reasoning = false;     // reasoning with its markers stays in the content
   bool partial = false;              // the text is cut off: what may be a marker's beginning is left out
   bool strict = false;               // finish() fails on the first malformed construct
+  // The texts of the vocabulary's added tokens.  What is fed as pieces is then a marker only where its part that is such
+  // a token came as one: the same characters spelled by ordinary tokens are text.  Text that is fed as such has no tokens
+  // and is not affected.
+  std::vector<std::string> special_tokens;
   // The end of the prompt, or all of it: says whether reasoning or content is already open.  What a continued message
   // already has of its text is part of the result.
   std::string prompt_tail;

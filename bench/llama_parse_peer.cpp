@@ -1,0 +1,66 @@
+// llama.cpp's parser of chat output, a peer of bench_parse: `llama_parse_peer TEMPLATE TOOLS TEXT TOKEN_BYTES EVERY`.
+//
+// Its server parses all text so far again with each token; so does this, with `common` of the pinned source package.  As
+// that takes long, only every EVERY-th token is parsed and the sum is multiplied: the time grows evenly with the length.
+// Prints the processor time of all tokens in microseconds, then what the last parse found.
+#include <time.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "chat.h"
+#include "json.h"
+#include "log.h"
+
+namespace {
+
+double cpu_us() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
+
+std::string read(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 6) return 2;
+  common_log_set_verbosity_thold(-1);
+  const auto templates = common_chat_templates_init(nullptr, read(arguments[1]));
+  common_chat_templates_inputs inputs;
+  common_chat_msg user;
+  user.role = "user";
+  user.content = "Hi.";
+  inputs.messages = {user};
+  inputs.tools = common_chat_tools_parse_oaicompat(common_json::parse(read(arguments[2])));
+  inputs.parallel_tool_calls = true;
+  inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+  const common_chat_params applied = common_chat_templates_apply(templates.get(), inputs);
+  common_chat_parser_params params(applied);
+  params.reasoning_format = inputs.reasoning_format;
+  params.parser.load(applied.parser);
+
+  const std::string text = read(arguments[3]);
+  const auto token_bytes = static_cast<std::size_t>(std::atoi(arguments[4]));
+  const auto every = static_cast<std::size_t>(std::atoi(arguments[5]));
+  double spent_us = 0;
+  common_chat_msg message;
+  for (std::size_t end = token_bytes * every; end <= text.size(); end += token_bytes * every) {
+    const std::string so_far = text.substr(0, end);
+    const double start = cpu_us();
+    message = common_chat_parse(so_far, true, params);
+    spent_us += cpu_us() - start;
+  }
+  std::printf("%.1f\t%zu\t%zu\t%zu\n", spent_us * static_cast<double>(every), message.content.size(),
+              message.tool_calls.size(), message.tool_calls.empty() ? 0 : message.tool_calls[0].arguments.size());
+  return 0;
+}
