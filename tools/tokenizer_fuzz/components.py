@@ -263,7 +263,7 @@ class Models:
 
     def byte_tokens(self):
         every = [f"<0x{byte:02X}>" for byte in range(256)]
-        return every if self.chance(0.6) else self.rng.sample(every, 40)
+        return every if self.chance(0.6) else self.rng.sample(every, min(len(every), 40))
 
     def known(self):
         """Most characters have a token."""
@@ -320,7 +320,7 @@ class Models:
         tokens = [self.substring()[1] for _ in range(rng.randrange(10, self.most_tokens))] + self.known()
         tokens = list(self.numbered(tokens + (self.byte_tokens() if fallback else [])))
         if self.chance(0.1):
-            tokens += rng.sample(tokens, 3)
+            tokens += rng.sample(tokens, min(len(tokens), 3))
         digits = rng.choice((0, 1, 3, 17, 19))
         scores = [round(-rng.random() * 15, digits) if digits < 10 else f"-{rng.randrange(15)}.{rng.randrange(10 ** digits):0{digits}d}"
                   for _ in tokens]

@@ -285,13 +285,14 @@ TokenId Bpe::wide_symbol(std::string_view piece, std::size_t at, Scratch& scratc
 }
 
 // The bytes of a piece.  Those of a character beyond ASCII are mostly merged among themselves before anything else can
-// happen to them; such a character is started with as the symbol that it becomes.
+// happen to them; such a character is started with as the symbol that it becomes.  (Where bytes vanish, neighbours are not
+// those of the text.)
 void Bpe::start_bytes(std::string_view piece, Control control, Scratch& scratch) const {
   std::uint32_t size = 0;  // bytes without a token vanish; the next one takes over their place
   bool after_unknown = false;
   for (std::size_t at = 0; at < piece.size(); ++at) {
     const char byte = piece[at];
-    if (static_cast<unsigned char>(byte) >= 0xC2 && control == Control::kAllowed) {
+    if (static_cast<unsigned char>(byte) >= 0xC2 && control == Control::kAllowed && has_all_bytes_) {
       if (const TokenId id = wide_symbol(piece, at, scratch); id != kNone) {
         const unsigned bytes = byte_size(byte);
         scratch.symbols.push_back({id, size + bytes, -1, -1});

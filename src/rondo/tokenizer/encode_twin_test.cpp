@@ -325,6 +325,17 @@ TEST_CASE("a character whose parts merge after it does not merge on too early") 
   CHECK(show(load(twin)->encode(text, {})) == show(twin.encode(text)));
 }
 
+TEST_CASE("a character merges with what stands behind a byte that has no token") {
+  model::TokenizerSource source;
+  // The bytes of U+0120, those of U+00F4, and no `B`.
+  source.tokenizer_json = std::make_shared<const std::string>(
+      R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}, "model": {"type": "BPE",
+          "vocab": {"Ä": 0, "ł": 1, "Ã": 2, "´": 3, "łÃ": 4, "Äł": 5}, "merges": [["ł", "Ã"], ["Ä", "ł"]]}})");
+  const auto tokenizer = Tokenizer::load(source);
+  REQUIRE(tokenizer.ok());
+  CHECK(tokenizer.value()->encode_ids("\u0120B\u00f4", {}) == std::vector<TokenId>{0, 4, 3});
+}
+
 TEST_CASE("encoding is its slow twin: random vocabularies") {
   Random random(20261123);
   for (int i = 0; i < (is_full() ? 4000 : 150); ++i) {
