@@ -195,14 +195,20 @@ class Explainer {
   std::vector<FieldOrigin> origins_;
 };
 
+std::string reasoning_place(const Shape& shape) {
+  if (!shape.reasoning_part.empty()) return " as a content part of type " + shape.reasoning_part;
+  return shape.reasoning_field.empty() ? "" : " in " + shape.reasoning_field;
+}
+
 std::string name_of(const ProbeTrial& trial) {
   std::string out;
   const auto add = [&out](const std::string& what, const char* between) { out += (out.empty() ? "" : between) + what; };
   const ProbeMessage& message = trial.message;
-  if (message.reasoning) add("reasoning", ", ");
+  if (message.reasoning) add("reasoning" + reasoning_place(trial.shape), ", ");
   if (message.content) add("content", ", ");
-  if (message.calls.size() == 1) add("1 call", ", ");
-  if (message.calls.size() > 1) add(std::to_string(message.calls.size()) + " calls", ", ");
+  const char* as_text = trial.shape.arguments_as_text ? " with arguments as text" : "";
+  if (message.calls.size() == 1) add("1 call" + std::string(as_text), ", ");
+  if (message.calls.size() > 1) add(std::to_string(message.calls.size()) + " calls" + as_text, ", ");
   if (out.empty()) out = "generation prompt";
   if (trial.setting.thinking != "default") add("thinking " + trial.setting.thinking, "; ");
   if (!trial.setting.tools) add("without tools", "; ");
@@ -232,12 +238,19 @@ void add_literal(const Explainer& explainer, const std::string& text, const std:
   }
 }
 
-ProbeRecord record_of(const Explainer& explainer, const ProbeTrial& trial) {
+bool is_other_shape(const ProbeTrial& trial, const format::InputShape& input) {
+  const ProbeMessage& message = trial.message;
+  if (message.reasoning && trial.shape.reasoning_part != input.reasoning_part) return true;
+  return !message.calls.empty() && trial.shape.arguments_as_text != input.arguments_as_text;
+}
+
+ProbeRecord record_of(const Explainer& explainer, const ProbeTrial& trial, const format::InputShape& input) {
   ProbeRecord record;
   record.name = name_of(trial);
-  const bool is_prompt = record.name.starts_with("generation prompt");
-  if (is_prompt) add_literal(explainer, trial.generation_prompt, trial.prompt_sources, record.parts);
-  record.is_refused = !is_prompt && !trial.turn;
+  record.is_message = trial.message.reasoning || trial.message.content || !trial.message.calls.empty();
+  if (!record.is_message) add_literal(explainer, trial.generation_prompt, trial.prompt_sources, record.parts);
+  record.is_refused = record.is_message && !trial.turn;
+  record.is_other_shape = record.is_message && is_other_shape(trial, input);
   if (!trial.turn) return record;
   for (const Token& token : trial.turn->tokens) {
     if (token.kind == SlotKind::kLiteral) {
@@ -262,7 +275,7 @@ Result<Explanation> explain(const jinja::Template& chat_template, const Options&
   Explanation out;
   out.format = std::move(format).value();
   out.origins = explainer.origins(*out.format);
-  for (const ProbeTrial& trial : analyst.trials()) out.probes.push_back(record_of(explainer, trial));
+  for (const ProbeTrial& trial : analyst.trials()) out.probes.push_back(record_of(explainer, trial, out.format->input));
   return out;
 }
 

@@ -315,7 +315,7 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
 
 std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& probe, const ProbeSetting& setting) {
   auto turn = ask(shape, probe, setting);
-  if (keeps_trials_) trials_.push_back({probe, setting, turn, "", {}});
+  if (keeps_trials_) trials_.push_back({shape, probe, setting, turn, "", {}});
   return turn;
 }
 

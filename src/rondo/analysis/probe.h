@@ -97,6 +97,7 @@ struct Turn {
 
 // A probe and what came of it.
 struct ProbeTrial {
+  Shape shape;
   ProbeMessage message;
   ProbeSetting setting;
   std::optional<Turn> turn;

@@ -109,10 +109,14 @@ std::string probe_list(const json::Value& reply) {
       out += "<p>" + name + ": the template refuses it</p>\n";
       continue;
     }
-    const bool is_read = is_true(probe, "read_back");
-    out += std::string("<details") + (is_read ? "" : " open") + "><summary>" + name + " <span class=\"" +
-           (is_read ? "good\">read back" : "bad\">read differently") + "</span></summary><pre>" + probe_turn(probe) +
-           "</pre></details>\n";
+    const json::Value* is_read = probe.find("read_back");
+    const bool differs = is_read != nullptr && !is_read->as_bool();
+    const std::string_view mark = differs                         ? "<span class=\"bad\">read differently</span>"
+                                  : is_read != nullptr            ? "<span class=\"good\">read back</span>"
+                                  : is_true(probe, "other_shape") ? "another shape of message"
+                                                                  : "";
+    out += std::string("<details") + (differs ? " open" : "") + "><summary>" + name + " " + std::string(mark) +
+           "</summary><pre>" + probe_turn(probe) + "</pre></details>\n";
   }
   return out;
 }

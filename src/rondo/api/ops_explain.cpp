@@ -1,4 +1,5 @@
 // explain: the format that was inferred from a template, and on what grounds.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,19 @@ json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, c
   return out;
 }
 
+bool names_are_in_ids(const format::Format& format) {
+  return std::ranges::any_of(format.calls.pieces, [](const format::CallPiece& piece) {
+    return piece.kind == format::CallPiece::Kind::kNameInId;
+  });
+}
+
+json::Value tools_named(const std::vector<std::string>& names) {
+  json::Array tools;
+  for (const std::string& name : names)
+    tools.emplace_back(json::Object{{"type", "function"}, {"function", json::Object{{"name", name}}}});
+  return tools;
+}
+
 // Whether the parser finds in a probe's turn what the probe's message held.
 bool is_read_back(const std::shared_ptr<const format::Format>& format, const analysis::ProbeRecord& probe) {
   std::string text;
@@ -45,17 +59,20 @@ bool is_read_back(const std::shared_ptr<const format::Format>& format, const ana
     if (part.slot == "content") content += part.text;
     // A name may be written more than once in its call.
     if (part.slot == "name" && (names.empty() || names.back() != part.text)) names.push_back(part.text);
+    if (part.slot == "id" && names_are_in_ids(*format)) names.push_back(part.text);
   }
   if (text.starts_with(format->header)) text.erase(0, format->header.size());
   parse::Options options;
   options.prompt_tail = format->header;
+  options.tools = tools_named(names);
   const auto message = parse::parse(format, std::move(options), text);
   if (!message.ok() || message.value().reasoning.value_or("") != reasoning || message.value().content != content)
     return false;
   std::vector<std::string> found;
   for (const chat::ToolCall& call : message.value().tool_calls) {
     if (call.status != chat::CallStatus::kOk) return false;
-    if (found.empty() || found.back() != call.name) found.push_back(call.name);
+    const std::string& name = names_are_in_ids(*format) ? call.id.value_or("") : call.name;
+    if (found.empty() || found.back() != name) found.push_back(name);
   }
   return found == names;
 }
@@ -77,7 +94,11 @@ json::Array probes_to_json(const analysis::Explanation& explanation, const Templ
       set_place(shown, lines, part.place);
       parts.emplace_back(std::move(shown));
     }
-    entry.set("read_back", is_read_back(explanation.format, probe));
+    if (probe.is_other_shape) {
+      entry.set("other_shape", true);
+    } else if (probe.is_message) {
+      entry.set("read_back", is_read_back(explanation.format, probe));
+    }
     entry.set("parts", std::move(parts));
     out.emplace_back(std::move(entry));
   }

@@ -74,28 +74,39 @@ std::string turn_of(const json::Value& probe, const Paint& paint) {
   return out;
 }
 
+// What became of a probe, and in which colour to say it.
+struct Outcome {
+  const char* word;
+  const char* colour;
+};
+
+Outcome outcome_of(const json::Value& probe) {
+  if (is_true(probe, "refused")) return {"refused", "33"};
+  if (is_true(probe, "other_shape")) return {"other shape", "2"};
+  if (probe.find("read_back") == nullptr) return {"prompt", "2"};
+  return is_true(probe, "read_back") ? Outcome{"read", "32"} : Outcome{"differs", "31"};
+}
+
 std::string probes_report(const json::Value& reply, bool all, const Paint& paint) {
   const json::Array& probes = reply.find("probes")->as_array();
   std::size_t refused = 0;
+  std::size_t asked = 0;
   std::size_t read_back = 0;
   std::string turns;
   for (const json::Value& probe : probes) {
-    const bool is_refused = is_true(probe, "refused");
-    const bool is_read = is_true(probe, "read_back");
-    refused += is_refused ? 1 : 0;
-    read_back += is_read ? 1 : 0;
-    if (!all && (is_refused || is_read)) continue;
-    const std::string mark = is_refused ? paint("33", "refused")
-                             : is_read  ? paint("32", "read")
-                                        : paint("31", "differs");
-    turns += "  " + mark + "  " + std::string(probe.find_string("name").value_or("")) + "\n";
-    if (!is_refused) turns += "      " + turn_of(probe, paint) + "\n";
+    refused += is_true(probe, "refused") ? 1 : 0;
+    asked += probe.find("read_back") != nullptr ? 1 : 0;
+    read_back += is_true(probe, "read_back") ? 1 : 0;
+    const bool differs = probe.find("read_back") != nullptr && !is_true(probe, "read_back");
+    if (!all && !differs) continue;
+    const Outcome outcome = outcome_of(probe);
+    turns +=
+        "  " + paint(outcome.colour, outcome.word) + "  " + std::string(probe.find_string("name").value_or("")) + "\n";
+    if (probe.find("parts") != nullptr) turns += "      " + turn_of(probe, paint) + "\n";
   }
-  std::string out = paint("1", "Probes") + "\n  " + std::to_string(probes.size()) + " rendered, " +
-                    std::to_string(refused) + " refused by the template; the parser reads " +
-                    std::to_string(read_back) + " of " + std::to_string(probes.size() - refused) +
-                    " back as the message was\n";
-  return out + turns;
+  return paint("1", "Probes") + "\n  " + std::to_string(probes.size()) + " rendered, " + std::to_string(refused) +
+         " refused by the template; the parser reads " + std::to_string(read_back) + " of " + std::to_string(asked) +
+         " back as the message was\n" + turns;
 }
 
 std::string for_people(const json::Value& reply, const ExplainArguments& arguments) {
