@@ -5,6 +5,7 @@
 // Prints the processor time of all tokens in microseconds, then what the last parse found.
 #include <time.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,7 +14,28 @@
 
 #include "chat.h"
 #include "json.h"
+#include "llama.h"
 #include "log.h"
+
+// What `common` refers to of llama.cpp's libraries; a parser without a model calls none of it.
+extern "C" {
+void ggml_abort(const char* file, int line, const char* format, ...) {
+  std::fprintf(stderr, "%s:%d: %s\n", file, line, format);
+  std::abort();
+}
+std::int32_t llama_chat_apply_template(const char*, const llama_chat_message*, std::size_t, bool, char*, std::int32_t) {
+  return -1;
+}
+const char* llama_model_chat_template(const llama_model*, const char*) { return nullptr; }
+const llama_vocab* llama_model_get_vocab(const llama_model*) { return nullptr; }
+std::int32_t llama_token_to_piece(const llama_vocab*, llama_token, char*, std::int32_t, std::int32_t, bool) {
+  return 0;
+}
+llama_token llama_vocab_bos(const llama_vocab*) { return -1; }
+llama_token llama_vocab_eos(const llama_vocab*) { return -1; }
+bool llama_vocab_get_add_bos(const llama_vocab*) { return false; }
+bool llama_vocab_get_add_eos(const llama_vocab*) { return false; }
+}
 
 namespace {
 

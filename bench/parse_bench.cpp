@@ -1,17 +1,21 @@
 // The streaming parser: CPU time per token, by the kind of text and its length.
 //
-// The peer is llama.cpp's parser as its server uses it: all text so far is parsed again with each token.  It is measured
-// by llama_parse_peer (see CMakeLists.txt), which takes the same texts and prints its own lines.
+// The peer is llama.cpp's parser as its server uses it: all text so far is parsed again with each token.  It is a program
+// of its own, llama_parse_peer (see CMakeLists.txt), that gets the same template, tools and text.
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/analyse.h"
+#include "base/files.h"
 #include "json/parse.h"
 #include "parse/parser.h"
 
@@ -118,22 +122,66 @@ void table() {
   }
 }
 
-// Writes the text of every case of 1 KB and 64 KB, for the peer.
-void write_texts(const std::string& folder) {
-  for (const std::size_t bytes : {std::size_t{1} << 10U, std::size_t{1} << 16U}) {
-    for (const Case& item : cases(bytes)) {
-      std::ofstream(folder + "/" + item.name + "." + std::to_string(bytes), std::ios::binary) << item.text;
-    }
+struct Peer {
+  std::string program;
+  std::string folder;  // for the files that it reads
+  std::string chat_template;
+};
+
+// What the peer needs for all tokens of `text`, in microseconds; 0 if it cannot be run.  It parses every `every`-th token.
+double peer_us(const Peer& peer, const std::string& text, int every) {
+  std::ofstream(peer.folder + "/tools", std::ios::binary) << kTools;
+  std::ofstream(peer.folder + "/text", std::ios::binary) << text;
+  const std::string command = "'" + peer.program + "' '" + peer.chat_template + "' '" + peer.folder + "/tools' '" +
+                              peer.folder + "/text' " + std::to_string(kTokenBytes) + " " + std::to_string(every);
+  std::FILE* pipe = popen(command.c_str(), "r");
+  double us = 0;
+  std::size_t content = 0;
+  std::size_t calls = 0;
+  if (pipe == nullptr || std::fscanf(pipe, "%lf %zu %zu", &us, &content, &calls) != 3 || calls != 1) us = 0;
+  if (pipe != nullptr) pclose(pipe);
+  return us;
+}
+
+// A call whose one argument is a long text, in the format of a real template.
+void compare(const std::string& self) {
+  const char* fixtures = std::getenv("RONDO_FIXTURES");
+  Peer peer;
+  peer.program = (std::filesystem::path(self).parent_path() / "llama_parse_peer").string();
+  if (fixtures == nullptr || !std::filesystem::exists(peer.program)) {
+    std::printf("llama.cpp's parser: passed over, %s\n",
+                fixtures == nullptr ? "RONDO_FIXTURES is not set" : "not built");
+    return;
   }
+  peer.chat_template = std::string(fixtures) + "/templates/NousResearch-Hermes-3-Llama-3.1-8B-tool_use.jinja";
+  peer.folder = (std::filesystem::temp_directory_path() / "rondo_parse_bench").string();
+  std::filesystem::create_directories(peer.folder);
+  const auto source = rondo::files::read(peer.chat_template);
+  if (!source.ok()) return;
+  const auto compiled = rondo::jinja::Template::compile(source.value(), {}, "template");
+  if (!compiled.ok()) return;
+  const auto format = rondo::analysis::analyse(*compiled.value(), {});
+  if (!format.ok()) return;
+  Options options;
+  options.tools = rondo::json::parse(kTools).value();
+  std::printf("\narguments of one call, in tokens of %zu bytes: CPU time of all tokens\n", kTokenBytes);
+  std::printf("%9s %12s %14s %8s\n", "bytes", "rondo us", "llama.cpp us", "times");
+  for (const std::size_t bytes : {std::size_t{1} << 10U, std::size_t{1} << 14U, std::size_t{1} << 16U}) {
+    const auto& calls = format.value()->calls;
+    const std::string text = calls.call_open + calls.section_open +
+                             "{\"name\": \"write\", \"arguments\": {\"text\": \"" + escaped(code(bytes)) + "\"}}" +
+                             calls.call_close;
+    const double ours = parse_us(format.value(), options, text);
+    const double theirs = peer_us(peer, text, bytes > 10000 ? 16 : 1);
+    std::printf("%9zu %12.1f %14.1f %8.0f\n", text.size(), ours, theirs, theirs / ours);
+  }
+  std::filesystem::remove_all(peer.folder);
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  if (count == 3 && std::string_view(arguments[1]) == "--texts") {
-    write_texts(arguments[2]);
-  } else {
-    table();
-  }
+int main(int, char** arguments) {
+  table();
+  compare(arguments[0]);
   return 0;
 }

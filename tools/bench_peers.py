@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Unpacks what benchmarks measure rondo against; prints the folder on the last line.
 
-Without options: llama.cpp's template engine from the pinned source package, only what a benchmark compiles: its `common/jinja`
-with the few files below `common`, `vendor` and `ggml` that it includes.  With --tokenizers: pinned Python packages of
+Without options: llama.cpp's template engine and its parser of chat output from the pinned source package, only what the
+benchmarks compile: its `common` and the headers below `vendor`, `ggml` and `include` that it includes.  With --tokenizers: pinned Python packages of
 tokenizers, each a folder of its own to put on the import path; one that is not to be had here is passed over.
 
 Usage: bench_peers.py [--tokenizers]
@@ -15,14 +15,14 @@ import cache
 import fetch
 import llama
 
-VERSION = 1  # of this script: raise it when what it writes changes
-FOLDERS = (("common", "jinja"), ("vendor", "nlohmann"), ("ggml", "include"))
-FILES = ("json.h", "json.cpp", "unicode.h", "unicode.cpp")
+VERSION = 2  # of this script: raise it when what it writes changes
+FOLDERS = (("common", "jinja"), ("common", "parsers"), ("vendor", "nlohmann"), ("ggml", "include"))
 TOKENIZERS = ("fastokens", "quicktok-v1", "kitoken", "tokenizers", "tiktoken", "numpy")
 
 
 def _is_wanted(parts):
-    return parts[:2] in FOLDERS or (len(parts) == 2 and parts[0] == "common" and parts[1] in FILES)
+    is_source = len(parts) == 2 and parts[1].endswith((".h", ".cpp"))
+    return parts[:2] in FOLDERS or (is_source and parts[0] in ("common", "include"))
 
 
 def unpack():
@@ -32,7 +32,7 @@ def unpack():
         if final.is_dir():
             return final
         archive = fetch.package(llama.PACKAGE)
-        cache.say("unpacking the template engine of llama.cpp")
+        cache.say("unpacking the template engine and the parser of llama.cpp")
         with cache.new_folder(final) as staged:
             llama.unpack(archive, staged, _is_wanted)
     return final
