@@ -1,4 +1,4 @@
-// parse, parse_stream, grammar: what a model wrote, and what it may write.
+// parse, parse_stream: what a model wrote.
 #include <span>
 #include <string>
 #include <string_view>
@@ -119,13 +119,6 @@ class Deltas {
   json::Array entries_;
 };
 
-Error unsupported(const std::string& op) {
-  Error error;
-  error.code = ErrorCode::kUnsupported;
-  error.message = "this build does not serve the op `" + op + "` yet";
-  return error;
-}
-
 }  // namespace
 
 Reply op_parse(const OpContext& context, Fields& fields) {
@@ -159,15 +152,6 @@ Reply op_parse_stream(const OpContext& context, Fields& fields) {
   auto message = parser.value().finish();
   if (!message.ok()) return message.error();
   return json::Value(json::Object{{"deltas", std::move(entries)}, {"message", message_to_json(message.value())}});
-}
-
-Reply op_grammar(const OpContext&, Fields& fields) {
-  (void)read_template(fields, TokenizerUse::kOptional);
-  (void)read_conversation(fields, {.add_generation_prompt = true});
-  (void)read_asked(fields);
-  (void)fields.choice("format", {"gbnf", "structural_tag", "lark"});
-  if (Status status = fields.finish(); !status.ok()) return status.error();
-  return unsupported("grammar");
 }
 
 }  // namespace rondo::api

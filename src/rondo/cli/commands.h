@@ -65,6 +65,17 @@ struct ParseArguments {
   bool json = false;
 };
 
+struct GrammarArguments {
+  ModelArguments model;
+  ConversationArguments conversation;
+  std::string format = "gbnf";
+  std::string tool_choice = "auto";  // "auto", "none", "required" or a tool's name
+  std::string schema;                // of the answer
+  std::string corrections;           // as for parse
+  bool no_parallel = false;
+  bool json = false;
+};
+
 struct BridgeArguments {
   ModelArguments model;
   ConversationArguments conversation;
@@ -149,6 +160,7 @@ struct DemoArguments {
 [[nodiscard]] int run_render(const RenderArguments& arguments);
 [[nodiscard]] int run_jinja(const JinjaArguments& arguments);
 [[nodiscard]] int run_parse(const ParseArguments& arguments);
+[[nodiscard]] int run_grammar(const GrammarArguments& arguments);
 [[nodiscard]] int run_bridge(const BridgeArguments& arguments);
 [[nodiscard]] int run_tokenize(const TokenizeArguments& arguments);
 [[nodiscard]] int run_encode(const EncodeArguments& arguments);

@@ -330,6 +330,30 @@ void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>
   command.callback([&] { chosen = [&] { return run_batch(arguments); }; });
 }
 
+void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "grammar", "a grammar of what the model may write: tool calls, or an answer, as their schemas say");
+  add_model(command, arguments.model, false);
+  add_conversation(command, arguments.conversation, "the conversation that the model answers");
+  command.add_option("--format", arguments.format, "the language: of llama.cpp, xgrammar or llguidance")
+      ->check(CLI::IsMember({"gbnf", "structural_tag", "lark"}))
+      ->capture_default_str();
+  command.add_option("--tool-choice", arguments.tool_choice, "auto, none, required, or the name of one tool")
+      ->capture_default_str();
+  command.add_option("--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it")
+      ->type_name("JSON|FILE");
+  add_corrections(command, arguments.corrections);
+  command.add_flag("--no-parallel", arguments.no_parallel, "one tool call at most");
+  command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
+  command.footer(
+      "Triggers and warnings go to standard error.\n"
+      "Examples:\n"
+      "  rondo grammar --model MODEL --tools tools.json > calls.gbnf\n"
+      "  rondo grammar --model MODEL --tools tools.json --tool-choice required --format lark\n"
+      "  rondo grammar --model MODEL --schema answer.json --format structural_tag");
+  command.callback([&] { chosen = [&] { return run_grammar(arguments); }; });
+}
+
 void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("chat", "talk to a model on the embedded engine");
   command.add_option("--model", arguments.model, "a .gguf file (default: a small random model that talks nonsense)")
@@ -369,6 +393,7 @@ struct AllArguments {
   RenderArguments render;
   JinjaArguments jinja;
   ParseArguments parse;
+  GrammarArguments grammar;
   BridgeArguments bridge;
   TokenizeArguments tokenize;
   EncodeArguments encode;
@@ -393,6 +418,7 @@ int run(int argc, char** argv) {
   define_render(app, arguments.render, chosen);
   define_jinja(app, arguments.jinja, chosen);
   define_parse(app, arguments.parse, chosen);
+  define_grammar(app, arguments.grammar, chosen);
   define_bridge(app, arguments.bridge, chosen);
   define_tokenize(app, arguments.tokenize, chosen);
   define_encode(app, arguments.encode, chosen);

@@ -1,0 +1,58 @@
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/io.h"
+#include "cli/request.h"
+
+namespace rondo::cli {
+namespace {
+
+Result<json::Value> make_request(const GrammarArguments& arguments) {
+  json::Object request{{"op", "grammar"}};
+  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
+  if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
+    return status.error();
+  request.set("format", arguments.format);
+  const std::string& choice = arguments.tool_choice;
+  const bool is_named = choice != "auto" && choice != "none" && choice != "required";
+  if (is_named) {
+    request.set("tool_choice", json::Object{{std::string("name"), json::Value(choice)}});
+  } else {
+    request.set("tool_choice", choice);
+  }
+  if (arguments.no_parallel) request.set("parallel_tool_calls", false);
+  if (Status status = add_json(request, "response_schema", arguments.schema, "--schema"); !status.ok())
+    return status.error();
+  return json::Value(std::move(request));
+}
+
+// What is not part of the grammar's own text.
+void tell(const json::Value& reply) {
+  if (reply.find_string("grammar") == "") std::cerr << "rondo: there is nothing to constrain\n";
+  if (reply.find("lazy")->as_bool()) {
+    for (const json::Value& trigger : reply.find("triggers")->as_array()) {
+      if (const auto text = trigger.find_string("value"))
+        std::cerr << "rondo: applies from the " << *trigger.find_string("type") << " " << *text << " on\n";
+    }
+  }
+  for (const json::Value& warning : reply.find("warnings")->as_array())
+    std::cerr << "rondo: warning: " << warning.as_string() << "\n";
+}
+
+}  // namespace
+
+int run_grammar(const GrammarArguments& arguments) {
+  auto request = make_request(arguments);
+  if (!request.ok()) return report(request.error());
+  const api::Service service(service_options());
+  auto reply = service.run(request.value());
+  if (!reply.ok()) return report(reply.error());
+  if (arguments.json) return print_json(reply.value());
+  tell(reply.value());
+  return print(std::string(reply.value().find_string("grammar").value_or(""))) ? kSuccess : kFailure;
+}
+
+}  // namespace rondo::cli

@@ -1,0 +1,271 @@
+#include "grammar/calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/units.h"
+#include "grammar/spelling.h"
+
+namespace rondo::grammar {
+namespace {
+
+using format::CallPiece;
+using format::is_blank;
+using format::trimmed;
+
+// Shorter words stand in ordinary text too often.
+constexpr std::size_t kShortestWord = 3;
+
+std::string_view trailing_space(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  return last == std::string_view::npos ? text : text.substr(last + 1);
+}
+
+// `<a>\n<b` begins with `<a>`, whatever white space a model puts behind it; `Action:\n<b` is not cut.
+std::string_view first_unit(std::string_view text) {
+  const std::size_t space = text.find_first_of(" \t\r\n");
+  if (space == std::string_view::npos) return text;
+  const std::string_view unit = text.substr(0, space);
+  const bool is_bracketed = std::string_view("<[{(").find(unit.front()) != std::string_view::npos &&
+                            std::string_view(">]})").find(unit.back()) != std::string_view::npos;
+  return is_bracketed && unit.size() >= kShortestWord ? unit : text;
+}
+
+CharSet name_characters() {
+  CharSet out = CharSet::any_of("<>{}[]()\"'`,=|");
+  out.add(0, 0x20);
+  return out.complement();
+}
+
+}  // namespace
+
+CallBuilder::CallBuilder(Grammar& grammar, const format::Format& format, std::vector<chat::ToolDefinition> tools,
+                         SchemaContext& context)
+    : grammar_(grammar), format_(format), context_(context) {
+  for (chat::ToolDefinition& tool : tools) {
+    const bool is_known =
+        std::any_of(tools_.begin(), tools_.end(), [&](const Tool& known) { return known.name == tool.name; });
+    if (is_known) {
+      context_.warnings.add("two tools have the name `" + tool.name + "`; the first counts");
+    } else if (!tool.name.empty()) {
+      tools_.push_back({tool.name, std::move(tool.parameters)});
+    }
+  }
+}
+
+std::string_view CallBuilder::text_of(Start start) const {
+  const format::Calls& calls = format_.calls;
+  switch (start) {
+    case Start::kNothing: return "";
+    case Start::kSectionOpen: return calls.section_open;
+    case Start::kCallOpen: return calls.call_open;
+    case Start::kFirstPiece: return calls.pieces.front().text;
+  }
+  return "";
+}
+
+// True if the word can't be taken for the begin of reasoning or content, and is no mere bracket.
+bool CallBuilder::is_distinct(const std::string& word) const {
+  if (word.size() < kShortestWord) return false;
+  for (const std::string* other : {&format_.reasoning.open, &format_.content.open, &format_.header}) {
+    if (trimmed(*other).starts_with(word)) return false;
+  }
+  return true;
+}
+
+// The first marker of the calls that is not white space.
+CallBuilder::Start CallBuilder::strongest(std::string& word) const {
+  const format::Calls& calls = format_.calls;
+  for (const Start start : {Start::kSectionOpen, Start::kCallOpen}) {
+    word = first_unit(trimmed(text_of(start)));
+    if (!word.empty()) return start;
+  }
+  const bool has_piece = calls.envelope == format::Envelope::kTags && !calls.pieces.empty() &&
+                         calls.pieces.front().kind == CallPiece::Kind::kLiteral;
+  if (!has_piece) return Start::kNothing;
+  word = first_unit(trimmed(text_of(Start::kFirstPiece)));
+  return word.empty() ? Start::kNothing : Start::kFirstPiece;
+}
+
+std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
+  std::string word;
+  const Start start = strongest(word);
+  const format::Calls& calls = format_.calls;
+  if (start == Start::kNothing) {
+    // Where content has a close of its own, calls stand behind it.
+    const std::string close(trimmed(format_.content.close));
+    if (close.size() < kShortestWord) return {};
+    return {{close, Line(grammar_).space().add(all(is_parallel)).node()}};
+  }
+  if (is_distinct(word)) {
+    const NodeId first = calls.envelope == format::Envelope::kJsonArray ? array_of_calls(is_parallel) : any_call(start);
+    Line line(grammar_);
+    const std::string_view text = text_of(start);
+    line.marker(text.substr(text.find(word) + word.size())).add(section_from(start, first, is_parallel));
+    return {{word, line.node()}};
+  }
+  // A bracket, or the begin of other blocks too: together with the name of a tool it is neither.
+  const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece &&
+                        !calls.pieces.empty() && calls.pieces.front().kind == CallPiece::Kind::kName &&
+                        (start == Start::kCallOpen || is_blank(calls.call_open));
+  if (!is_named) return {};
+  std::vector<Opening> out;
+  for (const Tool& tool : tools_) {
+    Line line(grammar_);
+    line.add(section_from(start, call(tool, start, true), is_parallel));
+    out.push_back({std::string(trimmed(text_of(start))) + tool.name, line.node()});
+  }
+  return out;
+}
+
+bool CallBuilder::may_be_bare() const {
+  std::string word;
+  return strongest(word) == Start::kNothing;
+}
+
+NodeId CallBuilder::all(bool is_parallel) {
+  Line line(grammar_);
+  line.marker(format_.calls.section_open).space();
+  if (format_.calls.envelope == format::Envelope::kJsonArray)
+    return line.add(section_from(Start::kNothing, array_of_calls(is_parallel), true)).node();
+  return line.add(section_from(Start::kNothing, any_call(Start::kSectionOpen), is_parallel)).node();
+}
+
+// `first_call` and further calls.
+NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_parallel) {
+  const format::Calls& calls = format_.calls;
+  Line line(grammar_);
+  if (start == Start::kSectionOpen) line.space();
+  line.add(first_call);
+  if (is_parallel && calls.envelope != format::Envelope::kJsonArray && !format_.input.single_call) {
+    // White space and the marker are one word to a lexer: text may follow the calls too.
+    Line head(grammar_);
+    head.space().marker(calls.separator).space();
+    std::string_view opening = trimmed(calls.call_open);
+    if (!opening.empty()) {
+      head.literal(first_unit(opening));
+      opening.remove_prefix(first_unit(opening).size());
+    } else if (!is_blank(calls.section_open)) {
+      // Where no marker begins a call, the section's may be written again.
+      head.add(grammar_.optional(marker(grammar_, trimmed(calls.section_open)))).space();
+    }
+    Line next(grammar_);
+    next.add(grammar_.token(head.node())).marker(opening).add(any_call(Start::kCallOpen));
+    line.add(grammar_.any_number(next.node()));
+  }
+  return line.node();
+}
+
+NodeId CallBuilder::any_call(Start start) {
+  const auto found = any_call_.find(start);
+  if (found != any_call_.end()) return found->second;
+  const RuleId rule = grammar_.declare("call");
+  std::vector<NodeId> ways;
+  for (const Tool& tool : tools_) ways.push_back(call(tool, start, false));
+  grammar_.define(rule, grammar_.choice(ways));
+  return any_call_.emplace(start, grammar_.reference(rule)).first->second;
+}
+
+// A tool's arguments, made once.
+NodeId CallBuilder::arguments(const Tool& tool) {
+  const auto found = arguments_.find(tool.name);
+  if (found != arguments_.end()) return found->second;
+  const bool has_parameters = format_.calls.arguments == format::ArgumentStyle::kParameters;
+  const RuleId rule = grammar_.declare(tool.name);
+  grammar_.define(rule, has_parameters ? parameters(tool) : json_arguments(tool));
+  return arguments_.emplace(tool.name, grammar_.reference(rule)).first->second;
+}
+
+// From behind `start` to the end of the call.
+NodeId CallBuilder::call(const Tool& tool, Start start, bool name_is_read) {
+  const format::Calls& calls = format_.calls;
+  Line line(grammar_);
+  if (start == Start::kNothing || start == Start::kSectionOpen) line.marker(trimmed(calls.call_open));
+  if (start != Start::kFirstPiece && !name_is_read) line.marker(trailing_space(calls.call_open));
+  if (calls.envelope == format::Envelope::kTags) {
+    std::size_t first = start == Start::kFirstPiece ? 1 : 0;
+    body(line, tool, first, name_is_read);
+  } else {
+    line.space().add(call_object(tool));
+  }
+  if (!is_blank(calls.call_close)) line.space().marker(trimmed(calls.call_close));
+  return line.node();
+}
+
+void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, bool name_is_read) {
+  const std::vector<CallPiece>& pieces = format_.calls.pieces;
+  for (std::size_t i = first_piece; i < pieces.size(); ++i) {
+    const CallPiece& piece = pieces[i];
+    switch (piece.kind) {
+      case CallPiece::Kind::kLiteral:
+        if (i > 0 && pieces[i - 1].kind == CallPiece::Kind::kName) {
+          line.add(heading(piece.text));
+        } else {
+          line.marker(piece.text);
+        }
+        break;
+      case CallPiece::Kind::kArguments: line.space().add(arguments(tool)).space(); break;
+      default:
+        if (name_is_read && i == 0) break;
+        slot(line, tool, piece.kind);
+        break;
+    }
+  }
+}
+
+// What follows a name: `literal`, or, in a heading, other words up to its end.
+NodeId CallBuilder::heading(const std::string& literal) {
+  Grammar& g = grammar_;
+  const NodeId as_written = marker(g, literal);
+  const std::string end(trimmed(format_.calls.heading_close));
+  if (end.empty() || !trimmed(literal).ends_with(end)) return as_written;
+  const NodeId rest = g.text({}, end);
+  std::vector<NodeId> ways{g.literal(end), g.sequence({g.chars(CharSet::any_of(" \t\r\n")), rest})};
+  const std::string_view first = trimmed(literal).substr(0, trimmed(literal).find_first_of(" \t\r\n"));
+  if (first.find(end) == std::string_view::npos && !first.empty()) ways.push_back(g.sequence({g.literal(first), rest}));
+  return g.token(g.choice(ways));
+}
+
+void CallBuilder::slot(Line& line, const Tool& tool, CallPiece::Kind kind) {
+  Grammar& g = grammar_;
+  const NodeId digits = g.repeat(g.chars(CharSet::range('0', '9')), 1, kUnbounded);
+  const NodeId character = g.chars(name_characters());
+  switch (kind) {
+    case CallPiece::Kind::kName: line.literal(tool.name); return;
+    case CallPiece::Kind::kId: line.add(g.token(g.repeat(character, 1, kUnbounded))); return;
+    case CallPiece::Kind::kIndex: line.add(g.token(digits)); return;
+    case CallPiece::Kind::kNameInId: {
+      CharSet word = name_characters().without(CharSet::any_of(".:"));
+      const NodeId prefix = g.optional(g.sequence({g.repeat(g.chars(word), 1, kUnbounded), g.literal(".")}));
+      line.add(g.token(g.sequence({prefix, g.literal(tool.name), g.optional(g.sequence({g.literal(":"), digits}))})));
+      return;
+    }
+    default: return;
+  }
+}
+
+// The name of a tool, or the key under which a call's JSON holds it.
+std::string CallBuilder::bare_pattern() const {
+  const format::Calls& calls = format_.calls;
+  std::string names;
+  if (calls.envelope == format::Envelope::kTags || calls.roles.name_is_key) {
+    for (const Tool& tool : tools_) names += (names.empty() ? "" : "|") + pattern_escaped(tool.name);
+  } else {
+    for (const auto* role : {&calls.roles.name, &calls.roles.arguments, &calls.roles.id}) {
+      if (!role->empty()) names += (names.empty() ? "" : "|") + pattern_escaped(role->front());
+    }
+  }
+  const std::string section = pattern_escaped(trimmed(calls.section_open));
+  const std::string before = pattern_escaped(trimmed(calls.call_open));
+  std::string call = "(?:" + names + ")";
+  if (calls.envelope != format::Envelope::kTags) {
+    call = "\\{\\s*\"(?:" + names + ")\"\\s*:";
+    if (calls.envelope == format::Envelope::kJsonArray) call = "\\[\\s*" + call;
+  }
+  const std::string reasoning(trimmed(format_.reasoning.close));
+  const std::string lead =
+      reasoning.empty() ? "^[^\\[{]*" : "^(?:[\\s\\S]*?" + pattern_escaped(reasoning) + ")?[^\\[{]*";
+  return lead + "(" + section + (section.empty() ? "" : "\\s*") + before + call + ")";
+}
+
+}  // namespace rondo::grammar

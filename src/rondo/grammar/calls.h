@@ -1,0 +1,86 @@
+// Tool calls in the syntax of a format.  Internal to grammar/.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/conversation.h"
+#include "format/format.h"
+#include "grammar/ir.h"
+#include "grammar/markers.h"
+#include "grammar/schema.h"
+
+namespace rondo::grammar {
+
+class CallBuilder {
+ public:
+  // Both must outlive this.
+  CallBuilder(Grammar& grammar, const format::Format& format, std::vector<chat::ToolDefinition> tools,
+              SchemaContext& context);
+
+  // Texts that begin calls, each with all that may follow it up to the section's close.  Empty where nothing but the
+  // call's own JSON marks its begin.
+  struct Opening {
+    std::string word;
+    NodeId rest{};
+  };
+  [[nodiscard]] std::vector<Opening> openings(bool is_parallel);
+  // All calls, from the first character up to the section's close.
+  [[nodiscard]] NodeId all(bool is_parallel);
+  // True if calls need no marker before them, also where there are openings.
+  [[nodiscard]] bool may_be_bare() const;
+  // An ECMA-262 pattern whose first group is the begin of the calls, at the begin of the text; for formats without
+  // openings.
+  [[nodiscard]] std::string bare_pattern() const;
+  // Characters with which bare calls begin.
+  [[nodiscard]] static CharSet bare_begin() { return CharSet::any_of("{["); }
+  [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
+
+ private:
+  struct Tool {
+    std::string name;
+    json::Value parameters;
+  };
+  // Where the word that opens the calls ends.
+  enum class Start : std::uint8_t { kNothing, kSectionOpen, kCallOpen, kFirstPiece };
+
+  [[nodiscard]] std::string_view text_of(Start start) const;
+  [[nodiscard]] Start strongest(std::string& word) const;
+  [[nodiscard]] bool is_distinct(const std::string& word) const;
+  [[nodiscard]] NodeId section_from(Start start, NodeId first_call, bool is_parallel);
+  [[nodiscard]] NodeId any_call(Start start);
+  [[nodiscard]] NodeId call(const Tool& tool, Start start, bool name_is_read);
+  void body(Line& line, const Tool& tool, std::size_t first_piece, bool name_is_read);
+  [[nodiscard]] NodeId heading(const std::string& literal);
+  void slot(Line& line, const Tool& tool, format::CallPiece::Kind kind);
+  [[nodiscard]] NodeId arguments(const Tool& tool);
+  [[nodiscard]] NodeId array_of_calls(bool is_parallel);
+
+  // calls_json.cpp
+  [[nodiscard]] NodeId call_object(const Tool& tool);
+  [[nodiscard]] NodeId json_arguments(const Tool& tool);
+
+  // calls_parameters.cpp
+  [[nodiscard]] NodeId parameters(const Tool& tool);
+  [[nodiscard]] NodeId parameter(SchemaCompiler& schema, const Property& property, const std::string& name);
+  [[nodiscard]] NodeId extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name);
+  // What follows key_close: the value in each of its forms and `closing`.
+  [[nodiscard]] NodeId value(SchemaCompiler& schema, const Parts& parts, const std::string& closing,
+                             const std::string& name);
+  [[nodiscard]] NodeId form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form,
+                            const std::string& closing, const std::string& name);
+  [[nodiscard]] NodeId raw_text(const std::string& closing);
+  [[nodiscard]] std::vector<std::string> followers() const;
+
+  Grammar& grammar_;
+  const format::Format& format_;
+  std::vector<Tool> tools_;
+  SchemaContext& context_;
+  std::map<std::string, NodeId> arguments_;  // by tool
+  std::map<Start, NodeId> any_call_;
+  bool is_exhausted_ = false;
+};
+
+}  // namespace rondo::grammar

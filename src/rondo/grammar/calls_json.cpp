@@ -1,0 +1,99 @@
+// Calls inside JSON, and arguments as one JSON object.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "format/units.h"
+#include "grammar/calls.h"
+
+namespace rondo::grammar {
+namespace {
+
+// What stands under one path of the call's object: a value, or an object with more members.
+struct Slot {
+  std::optional<NodeId> value;
+  std::vector<std::pair<std::string, Slot>> members;
+};
+
+void put(Slot& at, const std::vector<std::string>& path, NodeId value) {
+  Slot* slot = &at;
+  for (const std::string& key : path) {
+    auto found = std::find_if(slot->members.begin(), slot->members.end(),
+                              [&key](const auto& member) { return member.first == key; });
+    if (found == slot->members.end()) {
+      slot->members.emplace_back(key, Slot{});
+      found = slot->members.end() - 1;
+    }
+    slot = &found->second;
+  }
+  slot->value = value;
+}
+
+// Members that the format's description does not name are constants of the template (`"type": "function"`).
+NodeId object_of(const Speller& speller, const Slot& slot) {
+  Grammar& g = speller.grammar();
+  const NodeId space = speller.space();
+  const NodeId colon = g.sequence({space, g.literal(":"), space});
+  Members members;
+  std::vector<std::string> names;
+  for (const auto& [name, inner] : slot.members) {
+    const NodeId value = inner.value ? *inner.value : object_of(speller, inner);
+    members.required.push_back(g.sequence({speller.key(name), colon, value}));
+    names.push_back(name);
+  }
+  const NodeId scalar = g.choice({speller.any_string(), speller.number(), speller.boolean(), speller.null()});
+  members.others.push_back(g.sequence({speller.key_except(names), colon, scalar}));
+  const NodeId list = in_any_order(g, members, g.sequence({space, g.literal(","), space}), "call");
+  return g.sequence({g.literal("{"), space, list, space, g.literal("}")});
+}
+
+}  // namespace
+
+NodeId CallBuilder::array_of_calls(bool is_parallel) {
+  Grammar& g = grammar_;
+  const Speller speller(g, Spelling::json());
+  const NodeId space = speller.space();
+  const RuleId rule = g.declare("call");
+  std::vector<NodeId> ways;
+  for (const Tool& tool : tools_) ways.push_back(call_object(tool));
+  g.define(rule, g.choice(ways));
+  const NodeId one = g.reference(rule);
+  const NodeId comma = g.sequence({space, g.literal(","), space});
+  const NodeId more = is_parallel && !format_.input.single_call ? g.any_number(g.sequence({comma, one})) : g.empty();
+  return g.sequence({g.literal("["), space, one, more, space, g.literal("]")});
+}
+
+NodeId CallBuilder::call_object(const Tool& tool) {
+  Grammar& g = grammar_;
+  const Speller speller(g, Spelling::json());
+  const format::JsonRoles& roles = format_.calls.roles;
+  NodeId made = arguments(tool);
+  if (format_.calls.arguments == format::ArgumentStyle::kJsonText) {
+    // The string that a message carries may stand there as a string.
+    made = g.choice({made, speller.any_string()});
+    context_.warnings.add("arguments that are written as a string of JSON are not held to their schema");
+  }
+  if (roles.name_is_key) {
+    const NodeId space = speller.space();
+    return g.sequence(
+        {g.literal("{"), space, speller.key(tool.name), space, g.literal(":"), space, made, space, g.literal("}")});
+  }
+  Slot call;
+  if (!roles.id.empty()) put(call, roles.id, speller.any_string());
+  put(call, roles.name, speller.string(tool.name));
+  if (!roles.arguments.empty()) put(call, roles.arguments, made);
+  return object_of(speller, call);
+}
+
+NodeId CallBuilder::json_arguments(const Tool& tool) {
+  SchemaCompiler schema(grammar_, tool.parameters, "tool `" + tool.name + "`", context_);
+  const Speller speller(grammar_, Spelling::json());
+  const NodeId made = tool.parameters.is_null()
+                          ? schema.anything(speller, kObjectType)
+                          : schema.value(schema.root(), speller, tool.name + "-arguments", kObjectType);
+  is_exhausted_ = is_exhausted_ || schema.is_exhausted();
+  return made;
+}
+
+}  // namespace rondo::grammar

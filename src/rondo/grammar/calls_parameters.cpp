@@ -1,0 +1,223 @@
+// Arguments as one construct for each parameter.
+#include <algorithm>
+#include <utility>
+
+#include "format/units.h"
+#include "grammar/calls.h"
+#include "grammar/pattern.h"
+
+namespace rondo::grammar {
+namespace {
+
+using format::is_blank;
+using format::trimmed;
+using format::ValueForm;
+using format::ValueStyle;
+using format::ValueType;
+
+TypeSet types_of(ValueType type) {
+  switch (type) {
+    case ValueType::kString: return kStringType;
+    case ValueType::kInteger: return kIntegerType;
+    case ValueType::kFloat: return kNumericTypes;
+    case ValueType::kTrue:
+    case ValueType::kFalse: return kBooleanType;
+    case ValueType::kNull: return kNullType;
+    case ValueType::kObject: return kObjectType;
+    case ValueType::kArray: return kArrayType;
+  }
+  return 0;
+}
+
+CharSet key_characters() {
+  CharSet out = CharSet::any_of("<>{}[]()\"'`,=|:");
+  out.add(0, 0x20);
+  return out.complement();
+}
+
+}  // namespace
+
+// What may stand behind a value and its closing.
+std::vector<std::string> CallBuilder::followers() const {
+  const format::Calls& calls = format_.calls;
+  std::vector<std::string> out;
+  std::string behind;
+  bool is_behind = false;
+  for (const format::CallPiece& piece : calls.pieces) {
+    if (is_behind && piece.kind == format::CallPiece::Kind::kLiteral) behind += piece.text;
+    is_behind = is_behind || piece.kind == format::CallPiece::Kind::kArguments;
+  }
+  for (const std::string& text : {calls.parameters.separator, calls.parameters.open, behind, calls.call_close}) {
+    if (!is_blank(text)) out.emplace_back(trimmed(text));
+  }
+  return out;
+}
+
+// Any text and `closing`.  A closing that texts may well hold, such as a quote, ends one only where something follows
+// that can stand behind a value.
+NodeId CallBuilder::raw_text(const std::string& closing) {
+  Grammar& g = grammar_;
+  const std::string core(trimmed(closing));
+  constexpr std::size_t kWeak = 2;
+  if (core.size() > kWeak) { return g.token(g.text({}, core)); }
+  std::vector<std::string> ends;
+  for (const std::string& follower : followers()) ends.push_back(core + follower);
+  if (ends.empty()) ends.emplace_back(core.empty() ? "\n" : core);
+  return g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
+}
+
+NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const ValueForm& form, const std::string& closing,
+                         const std::string& name) {
+  Grammar& g = grammar_;
+  const std::string ending = form.close + closing;
+  Line line(g);
+  line.marker(trimmed(form.open));
+  const auto compiled = [&](const Spelling& spelling, TypeSet types) {
+    return schema.value(parts, Speller(g, spelling), name, types);
+  };
+  const TypeSet types = types_of(form.type);
+  switch (form.style) {
+    case ValueStyle::kRaw: {
+      const bool is_string = (schema.types(parts) & kStringType) != 0;
+      if (!is_string) return g.never();
+      const auto values = schema.enumerated(parts, kStringType);
+      if (!values && (SchemaCompiler::is_free_text(parts) || trimmed(ending).empty())) {
+        line.add(raw_text(ending));
+        return line.node();
+      }
+      // A pattern's text may not begin the closing.
+      const std::string core(trimmed(ending));
+      Spelling spelling = Spelling::bare();
+      if (!values) spelling.close = core;
+      const bool is_length_only = !values && std::none_of(parts.begin(), parts.end(), [](const Part& part) {
+        return part.schema->find("pattern") != nullptr || part.schema->find("format") != nullptr;
+      });
+      if (is_length_only) {
+        context_.warnings.add(name +
+                              ": `minLength` and `maxLength` are not expressed where text stands without quotes");
+        line.add(raw_text(ending));
+        return line.node();
+      }
+      line.space().add(compiled(spelling, kStringType));
+      break;
+    }
+    case ValueStyle::kJson: line.space().add(compiled(Spelling::json(), types)); break;
+    case ValueStyle::kPython:
+      line.space().add(g.choice({compiled(Spelling::python(), types), compiled(Spelling::json(), types)}));
+      break;
+    case ValueStyle::kConstant: {
+      if ((schema.types(parts) & types) == 0) return g.never();
+      const auto values = schema.enumerated(parts, types);
+      if (values && values->empty()) return g.never();
+      line.space().marker(trimmed(form.constant));
+      break;
+    }
+    case ValueStyle::kNested: {
+      if (!is_blank(format_.calls.parameters.item_open)) {
+        context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
+        if ((schema.types(parts) & types) == 0) return g.never();
+        line.add(raw_text(ending));
+        return line.node();
+      }
+      Spelling spelling = Spelling::json();
+      for (const ValueForm& other : format_.calls.parameters.forms) {
+        if (other.type == ValueType::kString && !trimmed(other.open).empty())
+          spelling = Spelling::delimited(other.open, other.close);
+      }
+      for (const ValueForm& other : format_.calls.parameters.forms) {
+        if (other.type == ValueType::kNull && other.style == ValueStyle::kPython) spelling.null_word = "None";
+        if (other.type == ValueType::kTrue && other.style == ValueStyle::kPython) spelling.true_word = "True";
+        if (other.type == ValueType::kFalse && other.style == ValueStyle::kPython) spelling.false_word = "False";
+      }
+      line.space().add(compiled(spelling, types));
+      break;
+    }
+  }
+  line.space().marker(trimmed(ending));
+  return line.node();
+}
+
+NodeId CallBuilder::value(SchemaCompiler& schema, const Parts& parts, const std::string& closing,
+                          const std::string& name) {
+  Grammar& g = grammar_;
+  const std::vector<ValueForm>& forms = format_.calls.parameters.forms;
+  std::vector<NodeId> ways;
+  for (const Parts& alternative : schema.alternatives(parts)) {
+    const TypeSet allowed = schema.types(alternative);
+    TypeSet formed = 0;
+    for (const ValueForm& one : forms) {
+      const TypeSet types = types_of(one.type);
+      formed |= types;
+      if ((types & allowed) != 0) ways.push_back(form(schema, alternative, one, closing, name));
+    }
+    // Types whose form nobody has seen are written as JSON.
+    ValueForm other;
+    other.style = ValueStyle::kJson;
+    for (const ValueType type : {ValueType::kString, ValueType::kInteger, ValueType::kFloat, ValueType::kTrue,
+                                 ValueType::kNull, ValueType::kObject, ValueType::kArray}) {
+      other.type = type;
+      if ((types_of(type) & allowed & static_cast<TypeSet>(~formed)) != 0)
+        ways.push_back(form(schema, alternative, other, closing, name));
+    }
+  }
+  return g.choice(ways);
+}
+
+NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, const std::string& name) {
+  const format::Parameters& syntax = format_.calls.parameters;
+  const std::string repeated = syntax.key_in_close.empty() ? "" : syntax.key_in_close + property.name;
+  const RuleId rule = grammar_.declare(name + "-" + property.name);
+  Line line(grammar_);
+  line.marker(trimmed(syntax.open)).literal(property.name).marker(trimmed(syntax.key_close));
+  line.add(value(schema, property.parts, repeated + syntax.close, name + "-" + property.name));
+  grammar_.define(rule, line.node());
+  return grammar_.reference(rule);
+}
+
+// A parameter that the schema does not name.
+NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name) {
+  Grammar& g = grammar_;
+  const format::Parameters& syntax = format_.calls.parameters;
+  std::vector<std::string> names{""};
+  for (const Property& property : all.known) names.push_back(property.name);
+  const NodeId key = g.chars(key_characters());
+  Line line(g);
+  line.marker(trimmed(syntax.open)).add(g.token(g.except(key, names))).marker(trimmed(syntax.key_close));
+  if (syntax.key_in_close.empty()) {
+    line.add(value(schema, all.extra, syntax.close, name + "-other"));
+  } else {
+    // The key comes again; which one it was is forgotten.
+    line.add(value(schema, all.extra, syntax.key_in_close, name + "-other"));
+    line.add(g.token(g.repeat(key, 1, kUnbounded))).marker(trimmed(syntax.close));
+  }
+  return line.node();
+}
+
+NodeId CallBuilder::parameters(const Tool& tool) {
+  Grammar& g = grammar_;
+  const format::Parameters& syntax = format_.calls.parameters;
+  SchemaCompiler schema(g, tool.parameters, "tool `" + tool.name + "`", context_);
+  const std::vector<Parts> alternatives =
+      tool.parameters.is_null() ? std::vector<Parts>{{}} : schema.alternatives(schema.root());
+  std::vector<NodeId> ways;
+  for (const Parts& alternative : alternatives) {
+    const Properties all = schema.properties(alternative);
+    Members members{{}, {}, all.least, all.most};
+    for (const Property& property : all.known)
+      (property.required ? members.required : members.others).push_back(parameter(schema, property, tool.name));
+    if (!all.patterns.empty())
+      context_.warnings.add("tool `" + tool.name +
+                            "`: `patternProperties` are not expressed for the parameters of a call");
+    if (all.has_extra) members.others.push_back(extra_parameter(schema, all, tool.name));
+    std::erase(members.others, g.never());
+    if (!counts_are_kept(members))
+      context_.warnings.add("tool `" + tool.name + "`: `minProperties` and `maxProperties` are not expressed here");
+    Line separator(g);
+    separator.space().marker(syntax.separator).space();
+    ways.push_back(in_any_order(g, members, separator.node(), tool.name));
+  }
+  is_exhausted_ = is_exhausted_ || schema.is_exhausted();
+  return g.choice(ways);
+}
+
+}  // namespace rondo::grammar

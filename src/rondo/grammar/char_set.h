@@ -1,0 +1,45 @@
+// Sets of code points as sorted, disjoint ranges.  Surrogates belong to no set.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo::grammar {
+
+inline constexpr char32_t kLastCodePoint = 0x10FFFF;
+
+class CharSet {
+ public:
+  struct Range {
+    char32_t first = 0;
+    char32_t last = 0;  // belongs to it
+    bool operator==(const Range&) const = default;
+  };
+
+  CharSet() = default;
+  [[nodiscard]] static CharSet all();
+  [[nodiscard]] static CharSet of(char32_t one) { return range(one, one); }
+  [[nodiscard]] static CharSet range(char32_t first, char32_t last);
+  // Each character of `ascii`.
+  [[nodiscard]] static CharSet any_of(std::string_view ascii);
+
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+  [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  [[nodiscard]] bool contains(char32_t code_point) const;
+  // The one character that it holds, if that is so.
+  [[nodiscard]] bool is_single(char32_t& code_point) const;
+
+  void add(char32_t first, char32_t last);
+  [[nodiscard]] CharSet united(const CharSet& other) const;
+  [[nodiscard]] CharSet complement() const;
+  [[nodiscard]] CharSet common(const CharSet& other) const;
+  [[nodiscard]] CharSet without(const CharSet& other) const { return common(other.complement()); }
+
+  bool operator==(const CharSet&) const = default;
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+}  // namespace rondo::grammar

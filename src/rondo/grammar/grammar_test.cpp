@@ -1,0 +1,252 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "grammar/gbnf.h"
+#include "grammar/lower.h"
+#include "grammar/matcher.h"
+#include "grammar/numbers.h"
+#include "grammar/pattern.h"
+#include "grammar/schema.h"
+#include "json/parse.h"
+
+namespace rondo::grammar {
+namespace {
+
+// A grammar of one node.
+template <typename Build>
+Grammar grammar_of(const Build& build) {
+  Grammar g;
+  const RuleId root = g.declare("root");
+  g.define(root, build(g));
+  g.set_root(root);
+  return g;
+}
+
+// Both ways to read it agree: the graph itself, and what is printed.
+bool fits(const Grammar& grammar, const std::string& text) {
+  const bool is_accepted = accepts(grammar, text);
+  const auto printed = read_gbnf(to_gbnf(grammar));
+  REQUIRE_MESSAGE(printed.ok(), to_gbnf(grammar));
+  CHECK_MESSAGE(accepts(printed.value(), text) == is_accepted, text);
+  return is_accepted;
+}
+
+struct Compiled {
+  Grammar grammar;
+  std::vector<std::string> warnings;
+};
+
+Compiled compiled(const std::string& schema, const Spelling& spelling = Spelling::json()) {
+  Compiled out;
+  const auto document = json::parse(schema);
+  REQUIRE_MESSAGE(document.ok(), schema);
+  SchemaContext context;
+  SchemaCompiler compiler(out.grammar, document.value(), "test", context);
+  const RuleId root = out.grammar.declare("root");
+  out.grammar.define(root, compiler.value(compiler.root(), Speller(out.grammar, spelling), "value"));
+  out.grammar.set_root(root);
+  out.warnings = context.warnings.sentences();
+  return out;
+}
+
+TEST_CASE("text up to a marker ends at the first one, also where a marker overlaps itself") {
+  const Grammar g = grammar_of([](Grammar& grammar) { return grammar.text({"</b>"}, "aab"); });
+  CHECK(fits(g, "aab"));
+  CHECK(fits(g, "aaab"));
+  CHECK(fits(g, "x\n\xC3\xA9 aa b aaab"));
+  CHECK(!fits(g, "aabaab"));
+  CHECK(!fits(g, "aa"));
+  CHECK(!fits(g, "</b>aab"));
+  CHECK(fits(g, "</baab"));
+  const Grammar rest = grammar_of([](Grammar& grammar) { return grammar.text({"<x>", "<xy>"}, ""); });
+  CHECK(fits(rest, ""));
+  CHECK(fits(rest, "<x<xy"));
+  CHECK(!fits(rest, "a<xy>"));
+}
+
+TEST_CASE("long repetitions count exactly") {
+  for (const std::uint32_t count : {63U, 64U, 65U, 100U, 4095U, 4096U, 4097U, 5000U}) {
+    const Grammar most = grammar_of([&](Grammar& g) { return g.repeat(g.literal("a"), 0, count); });
+    CHECK(fits(most, std::string(count, 'a')));
+    CHECK(fits(most, std::string(count - 1, 'a')));
+    CHECK(!fits(most, std::string(count + 1, 'a')));
+    const Grammar exact = grammar_of([&](Grammar& g) { return g.repeat(g.literal("a"), count, count); });
+    CHECK(fits(exact, std::string(count, 'a')));
+    CHECK(!fits(exact, std::string(count - 1, 'a')));
+    CHECK(!fits(exact, std::string(count + 1, 'a')));
+  }
+  const Grammar huge = grammar_of([](Grammar& g) { return g.repeat(g.literal("a"), 3, 1'000'000'000); });
+  CHECK(fits(huge, "aaaa"));
+  CHECK(!fits(huge, "aa"));
+  CHECK(to_gbnf(huge).size() < 20'000);
+}
+
+TEST_CASE("integers within bounds") {
+  const auto check = [](int least, int most) {
+    const Grammar g = grammar_of([&](Grammar& grammar) {
+      return integers_within(grammar, {Bound{std::to_string(least), false}, Bound{std::to_string(most), false}});
+    });
+    Matcher matcher(g);
+    for (int i = -1100; i <= 1100; ++i) {
+      matcher.restart();
+      const bool is_in = matcher.feed(std::to_string(i)) && matcher.is_complete();
+      CHECK_MESSAGE(is_in == (i >= least && i <= most), least << ".." << most << ": " << i);
+    }
+  };
+  for (const auto& [least, most] : std::vector<std::pair<int, int>>{
+           {0, 0}, {0, 9}, {1, 10}, {5, 17}, {-3, 3}, {-999, 1000}, {-50, -7}, {99, 101}, {123, 987}, {7, 3}})
+    check(least, most);
+}
+
+TEST_CASE("decimal numbers within bounds") {
+  struct Row {
+    const char* least;
+    bool above;
+    const char* most;
+    bool below;
+  };
+  const std::vector<Row> rows = {
+      {"0", false, "1", false},      {"0", true, "1", true},       {"0.25", false, "0.75", true},
+      {"-1.5", false, "2", true},    {"1.5", true, "1.75", false}, {"9.99", false, "10.01", false},
+      {"-0.5", true, "-0.05", true}, {"3", true, "3", false},      {"0.05", true, "0.051", true}};
+  for (const Row& row : rows) {
+    const Grammar g = grammar_of([&](Grammar& grammar) {
+      return numbers_within(grammar, {Bound{row.least, row.above}, Bound{row.most, row.below}});
+    });
+    Matcher matcher(g);
+    const double least = std::stod(row.least);
+    const double most = std::stod(row.most);
+    for (int i = -2200; i <= 12'000; ++i) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.3f", i / 1000.0);
+      if (std::string(text) == "-0.000") continue;
+      const double value = std::stod(text);
+      const bool expected = (row.above ? value > least : value >= least) && (row.below ? value < most : value <= most);
+      std::string shown = text;
+      for (int cut = 0; cut < 4; ++cut) {
+        matcher.restart();
+        const bool is_in = matcher.feed(shown) && matcher.is_complete();
+        CHECK_MESSAGE(is_in == expected, row.least << ".." << row.most << ": " << shown);
+        if (shown.back() != '0' || shown.find('.') == std::string::npos) break;
+        shown.pop_back();
+        if (shown.back() == '.') shown.pop_back();
+      }
+    }
+  }
+}
+
+TEST_CASE("patterns") {
+  struct Row {
+    const char* pattern;
+    std::vector<const char*> yes;
+    std::vector<const char*> no;
+  };
+  const std::vector<Row> rows = {
+      {"^a+b?$", {"a", "aab"}, {"", "b", "abb"}},
+      {"b", {"b", "abc", "xbx"}, {"", "ac"}},
+      {"^(foo|bar)$", {"foo", "bar"}, {"foobar", "fo"}},
+      {"^foo|bar$", {"foox", "xbar"}, {"xfoo", "barx"}},
+      {"(^a$)|(^b$)", {"a", "b"}, {"ab", ""}},
+      {"^[a-c\\d_-]{2,3}$", {"a1", "_-9"}, {"a", "abcd", "zz"}},
+      {"^\\w+@\\w+\\.com$", {"me@x.com"}, {"me@xcom", "@x.com"}},
+      {"^[^a]$", {"b", "\xC3\xA9"}, {"a", ""}},
+      {"^\\u0041\\x42\\n$", {"AB\n"}, {"AB"}},
+      {"^(?:ab){2}(?<n>c)*?$", {"abab", "ababcc"}, {"ab"}},
+      {"^x{2}y{0,}z{1}$", {"xxz", "xxyyz"}, {"xz"}},
+      {"^a{b}$", {"a{b}"}, {"ab"}},
+      {"", {"", "anything"}, {}},
+  };
+  for (const Row& row : rows) {
+    for (const char* text : row.yes) CHECK_MESSAGE(pattern_matches(row.pattern, text), row.pattern << " " << text);
+    for (const char* text : row.no) CHECK_MESSAGE(!pattern_matches(row.pattern, text), row.pattern << " " << text);
+  }
+  Grammar g;
+  const Speller speller(g, Spelling::json());
+  for (const char* pattern : {"(?=a)", "(a)\\1", "\\bx", "a^b", "\\p{L}", "(", "[a", "a)", "*a", "[b-a]", "\\"})
+    CHECK_MESSAGE(!pattern_content(speller, pattern).ok(), pattern);
+}
+
+TEST_CASE("schemas") {
+  struct Row {
+    const char* schema;
+    std::vector<const char*> yes;
+    std::vector<const char*> no;
+    std::size_t warnings = 0;
+  };
+  const std::vector<Row> rows = {
+      {R"({"type":"string"})", {R"("")", R"("a\"\\\n\u00e9é")"}, {R"("a)", "a", "1", "\"\n\""}},
+      {R"({"type":["integer","null"]})", {"0", "-12", "null"}, {"01", "1.5", "true"}},
+      {R"({"type":"number"})", {"0", "-1.5e+10"}, {".5", "1.", "NaN"}},
+      {R"({"enum":["a",1,null,{"k":[true]}]})", {R"("a")", "1", "null", R"({"k": [ true ] })"}, {"2", R"("b")"}},
+      {R"({"const":"é😀"})", {R"("é😀")", R"("\u00e9\ud83d\ude00")"}, {R"("e")"}},
+      {R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"boolean"}},"required":["a"],
+           "additionalProperties":false})",
+       {R"({"a":1})", R"({ "a" : 1 , "b" : true })", R"({"b":false,"a":2})"},
+       {R"({})", R"({"b":true})", R"({"a":1,"c":2})", R"({"a":1,})", R"({"a":"1"})"}},
+      {R"({"properties":{"a":{"type":"integer"}}})",
+       {R"({})", R"({"a":1})", R"({"x":[1,{}],"a":1})"},
+       {R"({"a":"s"})", "3"}},
+      {R"({"type":"object","additionalProperties":{"type":"integer"},"minProperties":1,"maxProperties":2})",
+       {R"({"x":1})", R"({"x":1,"y":2})"},
+       {R"({})", R"({"x":1,"y":2,"z":3})", R"({"x":"1"})"}},
+      {R"({"type":"object","patternProperties":{"^n_":{"type":"integer"}},"additionalProperties":false})",
+       {R"({})", R"({"n_a":1})"},
+       {R"({"m":1})", R"({"n_a":"x"})"}},
+      {R"({"type":"object","propertyNames":{"pattern":"^[a-z]+$"}})", {R"({"ab":1})"}, {R"({"A":1})"}},
+      {R"({"type":"array","items":{"type":"integer"},"minItems":1,"maxItems":3})",
+       {"[1]", "[1, 2,3]"},
+       {"[]", "[1,2,3,4]", "[\"a\"]"}},
+      {R"({"type":"array","prefixItems":[{"type":"integer"},{"type":"string"}],"items":false,"minItems":1})",
+       {"[1]", R"([1,"a"])"},
+       {"[]", R"([1,"a",2])", R"(["a"])"}},
+      {R"({"type":"array","items":[{"type":"integer"}],"additionalItems":{"type":"boolean"}})",
+       {"[]", "[1]", "[1,true,false]"},
+       {"[true]", "[1,2]"}},
+      {R"({"anyOf":[{"type":"integer"},{"type":"string","maxLength":2}]})", {"5", R"("ab")", R"("é\n")"}, {R"("abc")"}},
+      {R"({"allOf":[{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]},
+           {"properties":{"b":{"type":"string"}},"required":["b"]}]})",
+       {R"({"a":1,"b":"x"})"},
+       {R"({"a":1})", R"({"a":1,"b":2})"}},
+      {R"({"allOf":[{"properties":{"a":{"minimum":2}}},{"properties":{"a":{"type":"integer","maximum":4}}}]})",
+       {R"({"a":3})"},
+       {R"({"a":1})", R"({"a":5})"}},
+      {R"({"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"v":{"type":"integer"},
+           "kids":{"type":"array","items":{"$ref":"#/$defs/t"}}},"required":["v"],"additionalProperties":false}}})",
+       {R"({"v":1,"kids":[{"v":2},{"kids":[],"v":3}]})"},
+       {R"({"v":1,"kids":[{}]})"}},
+      {R"({"anyOf":[{"$ref":"#"},{"type":"integer"}]})", {"3"}, {R"("x")"}},
+      {R"({"$defs":{"a":{"$anchor":"num","type":"integer"}},"$ref":"#num"})", {"3"}, {"true"}},
+      {R"({"type":"string","format":"date"})", {R"("2026-03-14")"}, {R"("2026-13-01")"}},
+      {R"({"type":"string","format":"uuid"})", {R"("123e4567-e89b-12d3-a456-426614174000")"}, {R"("123")"}},
+      {R"({"type":"string","format":"ipv6"})", {R"("::1")", R"("2001:db8::8:800:200c:417a")"}, {R"("1")"}},
+      {R"({"type":"string","pattern":"^[\"\\\\]+$"})", {R"("\"\\")"}, {R"("a")", R"(""")"}},
+      {R"({"type":"integer","exclusiveMinimum":0,"maximum":12})", {"1", "12"}, {"0", "13", "-1"}},
+      {R"({"type":"number","minimum":0,"exclusiveMinimum":true})", {"0.1", "1"}, {"0", "-1"}},
+      {R"({"type":"number","multipleOf":0.01})", {"1.25", "3", "1.500"}, {"1.255"}},
+      {R"({"type":"integer","multipleOf":100})", {"0", "-300"}, {"50"}},
+      {R"({"type":"integer","nullable":true})", {"null", "1"}, {"true"}},
+      {R"({"type":"integer","not":{"const":3},"uniqueItems":true,"frobnicate":1})", {"3"}, {"x"}, 3},
+      {"true", {"1", "{}", R"([{"a":null}])"}, {"x"}},
+      {"false", {}, {"1", "", "null"}},
+      {R"({"type":"string","minLength":2,"maxLength":3})", {R"("ab")", R"("\u00e9é")"}, {R"("a")", R"("abcd")"}},
+      {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", {"1"}, {"x"}, 1},
+      {R"({"type":"object","properties":{"a":{"$ref":"http://else.where/x"}}})", {R"({"a":1})"}, {"1"}, 1},
+      {R"({"type":"object","properties":{"a":{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}},
+           "required":["a"]})",
+       {},
+       {"{}"}},
+  };
+  for (const Row& row : rows) {
+    const Compiled made = compiled(row.schema);
+    for (const char* text : row.yes)
+      CHECK_MESSAGE(fits(made.grammar, text), row.schema << "\n" << text << "\n" << to_gbnf(made.grammar));
+    for (const char* text : row.no) CHECK_MESSAGE(!fits(made.grammar, text), row.schema << "\n" << text);
+    CHECK_MESSAGE(made.warnings.size() == row.warnings, row.schema << "\n"
+                                                                   << (made.warnings.empty() ? "" : made.warnings[0]));
+  }
+}
+
+}  // namespace
+}  // namespace rondo::grammar

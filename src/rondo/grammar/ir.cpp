@@ -1,0 +1,282 @@
+#include "grammar/ir.h"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <utility>
+
+namespace rondo::grammar {
+namespace {
+
+void mix(std::size_t& hash, std::size_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29U); }
+
+}  // namespace
+
+std::size_t Grammar::NodeHash::operator()(const Node& node) const {
+  std::size_t hash = static_cast<std::size_t>(node.kind);
+  mix(hash, std::hash<std::string>()(node.text));
+  for (const CharSet::Range& range : node.set.ranges()) mix(hash, (std::size_t{range.first} << 21U) | range.last);
+  for (const NodeId child : node.children) mix(hash, static_cast<std::size_t>(child));
+  for (const std::string& word : node.words) mix(hash, std::hash<std::string>()(word));
+  mix(hash, (std::size_t{node.least} << 32U) | node.most);
+  mix(hash, static_cast<std::size_t>(node.rule));
+  return hash;
+}
+
+Grammar::Grammar() {
+  never_ = add({});
+  Node empty;
+  empty.kind = NodeKind::kSequence;
+  empty_ = add(std::move(empty));
+}
+
+NodeId Grammar::add(Node node) {
+  const auto found = ids_.find(node);
+  if (found != ids_.end()) return found->second;
+  const NodeId id{static_cast<std::uint32_t>(nodes_.size())};
+  ids_.emplace(node, id);
+  nodes_.push_back(std::move(node));
+  return id;
+}
+
+NodeId Grammar::literal(std::string_view text) {
+  if (text.empty()) return empty_;
+  Node made;
+  made.kind = NodeKind::kLiteral;
+  made.text = text;
+  return add(std::move(made));
+}
+
+NodeId Grammar::chars(const CharSet& set) {
+  if (set.empty()) return never_;
+  Node made;
+  made.kind = NodeKind::kChars;
+  made.set = set;
+  return add(std::move(made));
+}
+
+NodeId Grammar::sequence(const std::vector<NodeId>& parts) {
+  Node made;
+  made.kind = NodeKind::kSequence;
+  const auto append = [&](NodeId id) {
+    const bool joins = !made.children.empty() && node(id).kind == NodeKind::kLiteral &&
+                       node(made.children.back()).kind == NodeKind::kLiteral;
+    if (joins) {
+      made.children.back() = literal(node(made.children.back()).text + node(id).text);
+    } else {
+      made.children.push_back(id);
+    }
+  };
+  for (const NodeId part : parts) {
+    if (part == never_) return never_;
+    if (node(part).kind == NodeKind::kSequence) {
+      const std::vector<NodeId> inner = node(part).children;
+      for (const NodeId id : inner) append(id);
+    } else {
+      append(part);
+    }
+  }
+  return made.children.size() == 1 ? made.children[0] : add(std::move(made));
+}
+
+NodeId Grammar::choice(const std::vector<NodeId>& alternatives) {
+  Node made;
+  made.kind = NodeKind::kChoice;
+  const auto append = [&](NodeId id) {
+    if (id != never_ && std::find(made.children.begin(), made.children.end(), id) == made.children.end())
+      made.children.push_back(id);
+  };
+  for (const NodeId id : alternatives) {
+    if (node(id).kind == NodeKind::kChoice) {
+      for (const NodeId inner : node(id).children) append(inner);
+    } else {
+      append(id);
+    }
+  }
+  if (made.children.empty()) return never_;
+  return made.children.size() == 1 ? made.children[0] : add(std::move(made));
+}
+
+NodeId Grammar::repeat(NodeId item, std::uint32_t least, std::uint32_t most) {
+  if (least > most) return never_;
+  if (most == 0 || item == empty_) return empty_;
+  if (item == never_) return least == 0 ? empty_ : never_;
+  if (least == 1 && most == 1) return item;
+  Node made;
+  made.kind = NodeKind::kRepeat;
+  made.children = {item};
+  made.least = least;
+  made.most = most;
+  return add(std::move(made));
+}
+
+NodeId Grammar::reference(RuleId rule) {
+  Node made;
+  made.kind = NodeKind::kReference;
+  made.rule = rule;
+  return add(std::move(made));
+}
+
+NodeId Grammar::text(std::vector<std::string> markers, std::string_view closing) {
+  if (!closing.empty()) markers.emplace_back(closing);
+  std::sort(markers.begin(), markers.end());
+  markers.erase(std::unique(markers.begin(), markers.end()), markers.end());
+  std::erase(markers, "");
+  Node made;
+  made.kind = NodeKind::kText;
+  made.words = std::move(markers);
+  made.text = closing;
+  return add(std::move(made));
+}
+
+NodeId Grammar::except(NodeId item, std::vector<std::string> words) {
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  if (words.empty()) return any_number(item);
+  Node made;
+  made.kind = NodeKind::kExceptWord;
+  made.children = {item};
+  made.words = std::move(words);
+  return add(std::move(made));
+}
+
+NodeId Grammar::token(NodeId item) {
+  const NodeKind kind = node(item).kind;
+  if (kind == NodeKind::kNever || kind == NodeKind::kLiteral || kind == NodeKind::kToken || item == empty_) return item;
+  Node made;
+  made.kind = NodeKind::kToken;
+  made.children = {item};
+  return add(std::move(made));
+}
+
+RuleId Grammar::declare(std::string_view name) {
+  rules_.push_back({std::string(name), never_});
+  return RuleId{static_cast<std::uint32_t>(rules_.size() - 1)};
+}
+
+void Grammar::define(RuleId rule, NodeId body) { rules_[static_cast<std::size_t>(rule)].body = body; }
+
+std::vector<bool> Grammar::productive_rules() const {
+  std::vector<bool> rule_is(rules_.size(), false);
+  std::vector<bool> node_is(nodes_.size(), false);
+  // Children come before their parents, so one pass over the nodes settles all but what hangs on rules.
+  const auto settle = [&](const Node& node) -> bool {
+    const auto is = [&](NodeId id) -> bool { return node_is[static_cast<std::size_t>(id)]; };
+    switch (node.kind) {
+      case NodeKind::kNever: return false;
+      case NodeKind::kSequence: return std::all_of(node.children.begin(), node.children.end(), is);
+      case NodeKind::kChoice: return std::any_of(node.children.begin(), node.children.end(), is);
+      case NodeKind::kRepeat: return node.least == 0 || is(node.children[0]);
+      case NodeKind::kToken: return is(node.children[0]);
+      case NodeKind::kReference: return static_cast<bool>(rule_is[static_cast<std::size_t>(node.rule)]);
+      default: return true;
+    }
+  };
+  // Who waits for whom: each node and rule is looked at again only when something below it became productive.
+  std::vector<std::vector<std::size_t>> parents(nodes_.size());
+  std::vector<std::vector<std::size_t>> rule_users(rules_.size());
+  std::vector<std::vector<std::size_t>> bodies(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    for (const NodeId child : nodes_[i].children) parents[static_cast<std::size_t>(child)].push_back(i);
+    if (nodes_[i].kind == NodeKind::kReference) rule_users[static_cast<std::size_t>(nodes_[i].rule)].push_back(i);
+  }
+  for (std::size_t i = 0; i < rules_.size(); ++i) bodies[static_cast<std::size_t>(rules_[i].body)].push_back(i);
+  std::vector<std::size_t> work(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) work[i] = nodes_.size() - 1 - i;
+  while (!work.empty()) {
+    const std::size_t at = work.back();
+    work.pop_back();
+    if (node_is[at] || !settle(nodes_[at])) continue;
+    node_is[at] = true;
+    work.insert(work.end(), parents[at].begin(), parents[at].end());
+    for (const std::size_t rule : bodies[at]) {
+      rule_is[rule] = true;
+      work.insert(work.end(), rule_users[rule].begin(), rule_users[rule].end());
+    }
+  }
+  return rule_is;
+}
+
+namespace {
+
+// Copies what is reachable and can match.
+class Pruner {
+ public:
+  Pruner(const Grammar& from, Grammar& to) : from_(from), to_(to), productive_(from.productive_rules()) {
+    rules_.resize(from.rule_count());
+    is_declared_.resize(from.rule_count());
+    nodes_.resize(from.node_count());
+    is_copied_.resize(from.node_count());
+  }
+
+  void run() {
+    to_.set_root(rule(from_.root()));
+    while (!open_.empty()) {
+      const RuleId id = open_.back();
+      open_.pop_back();
+      to_.define(rules_[static_cast<std::size_t>(id)], node(from_.body(id)));
+    }
+  }
+
+ private:
+  RuleId rule(RuleId id) {
+    const auto at = static_cast<std::size_t>(id);
+    if (!is_declared_[at]) {
+      is_declared_[at] = true;
+      rules_[at] = to_.declare(from_.name(id));
+      open_.push_back(id);
+    }
+    return rules_[at];
+  }
+
+  // Recursion ends: a graph of nodes has no cycles but through rules, and its depth is that of the input.
+  NodeId node(NodeId id) {
+    const auto at = static_cast<std::size_t>(id);
+    if (!is_copied_[at]) {
+      nodes_[at] = copy(from_.node(id));
+      is_copied_[at] = true;
+    }
+    return nodes_[at];
+  }
+
+  NodeId copy(const Node& node_from) {
+    std::vector<NodeId> children;
+    if (node_from.kind != NodeKind::kReference) {
+      for (const NodeId child : node_from.children) children.push_back(node(child));
+    }
+    switch (node_from.kind) {
+      case NodeKind::kNever: return to_.never();
+      case NodeKind::kLiteral: return to_.literal(node_from.text);
+      case NodeKind::kChars: return to_.chars(node_from.set);
+      case NodeKind::kSequence: return to_.sequence(children);
+      case NodeKind::kChoice: return to_.choice(children);
+      case NodeKind::kRepeat: return to_.repeat(children[0], node_from.least, node_from.most);
+      case NodeKind::kText: return to_.text(node_from.words, node_from.text);
+      case NodeKind::kExceptWord: return to_.except(children[0], node_from.words);
+      case NodeKind::kToken: return to_.token(children[0]);
+      case NodeKind::kReference:
+        return productive_[static_cast<std::size_t>(node_from.rule)] ? to_.reference(rule(node_from.rule))
+                                                                     : to_.never();
+    }
+    return to_.never();
+  }
+
+  const Grammar& from_;
+  Grammar& to_;
+  std::vector<bool> productive_;
+  std::vector<RuleId> rules_;
+  std::vector<bool> is_declared_;
+  std::vector<NodeId> nodes_;
+  std::vector<bool> is_copied_;
+  std::vector<RuleId> open_;
+};
+
+}  // namespace
+
+Grammar Grammar::pruned() const {
+  Grammar out;
+  Pruner(*this, out).run();
+  return out;
+}
+
+}  // namespace rondo::grammar

@@ -1,0 +1,115 @@
+// Grammar: a context-free grammar over characters, as a graph of nodes that share equal parts.
+//
+//   Grammar g;
+//   const NodeId digit = g.chars(CharSet::range('0', '9'));
+//   const RuleId list = g.declare("list");
+//   g.define(list, g.choice({digit, g.sequence({digit, g.literal(","), g.reference(list)})}));
+//   g.set_root(list);
+//   to_gbnf(g)                                   // gbnf.h; lark.h and structural_tag.h print the same graph
+//
+// Nodes are values: two that are built alike are one, so size is that of the distinct parts.  Simplified on building:
+// sequences and choices are flat, neighbouring literals are joined, what can never match is dropped.  Text is valid
+// UTF-8; characters are code points.  Not thread-safe while it is built.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/char_set.h"
+
+namespace rondo::grammar {
+
+enum class NodeId : std::uint32_t {};
+enum class RuleId : std::uint32_t {};
+
+enum class NodeKind : std::uint8_t {
+  kNever,       // matches nothing, not even the empty text
+  kLiteral,     // `text`
+  kChars,       // one character of `set`
+  kSequence,    // `children` one after the other; none: the empty text
+  kChoice,      // one of `children`
+  kRepeat,      // `children[0]`, `least` to `most` times
+  kReference,   // the rule `rule`
+  kText,        // any text up to its first marker, see Grammar::text
+  kExceptWord,  // any text of characters, but none of `words`, see Grammar::except
+  kToken,       // `children[0]`, which has no references: printers with a lexer make it one lexeme
+};
+
+inline constexpr std::uint32_t kUnbounded = std::numeric_limits<std::uint32_t>::max();
+
+struct Node {
+  NodeKind kind = NodeKind::kNever;
+  std::string text;
+  CharSet set;
+  std::vector<NodeId> children;
+  std::vector<std::string> words;
+  std::uint32_t least = 0;
+  std::uint32_t most = 0;
+  RuleId rule{};
+  bool operator==(const Node&) const = default;
+};
+
+class Grammar {
+ public:
+  Grammar();
+
+  [[nodiscard]] NodeId never() const { return never_; }
+  [[nodiscard]] NodeId empty() const { return empty_; }
+  NodeId literal(std::string_view text);
+  NodeId chars(const CharSet& set);
+  NodeId sequence(const std::vector<NodeId>& parts);
+  NodeId choice(const std::vector<NodeId>& alternatives);
+  NodeId repeat(NodeId item, std::uint32_t least, std::uint32_t most);
+  NodeId optional(NodeId item) { return repeat(item, 0, 1); }
+  NodeId any_number(NodeId item) { return repeat(item, 0, kUnbounded); }
+  NodeId reference(RuleId rule);
+  // Any text, then `closing`, where `closing` ends the first of all `markers` in it.  With an empty `closing`: any text
+  // without a marker.  Markers are not empty; `closing` counts as one of them.
+  NodeId text(std::vector<std::string> markers, std::string_view closing);
+  // `item`, which stands for one character, any number of times; but not one of `words`.  REQUIRES: `item` is a choice
+  // (or one) of kChars and sequences that begin with a literal; `words` consist of characters that its kChars have.
+  NodeId except(NodeId item, std::vector<std::string> words);
+  NodeId token(NodeId item);
+
+  // A rule is declared first, so that it may refer to itself, and defined once.  `name` is for people; printers make it
+  // unique and legal.
+  RuleId declare(std::string_view name);
+  void define(RuleId rule, NodeId body);
+  void set_root(RuleId rule) { root_ = rule; }
+
+  [[nodiscard]] const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const std::string& name(RuleId rule) const { return rules_[static_cast<std::size_t>(rule)].name; }
+  [[nodiscard]] NodeId body(RuleId rule) const { return rules_[static_cast<std::size_t>(rule)].body; }
+  [[nodiscard]] RuleId root() const { return root_; }
+  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
+  [[nodiscard]] std::size_t rule_count() const { return rules_.size(); }
+
+  // Whether each rule, by index, matches any text at all.
+  [[nodiscard]] std::vector<bool> productive_rules() const;
+  // The part that the root reaches, without what can never match.  A root that matches nothing has the body kNever.
+  [[nodiscard]] Grammar pruned() const;
+
+ private:
+  struct Rule {
+    std::string name;
+    NodeId body{};
+  };
+  struct NodeHash {
+    std::size_t operator()(const Node& node) const;
+  };
+
+  NodeId add(Node node);
+
+  std::vector<Node> nodes_;
+  std::unordered_map<Node, NodeId, NodeHash> ids_;
+  std::vector<Rule> rules_;
+  RuleId root_{};
+  NodeId never_{};
+  NodeId empty_{};
+};
+
+}  // namespace rondo::grammar

@@ -1,0 +1,62 @@
+#include "grammar/markers.h"
+
+#include "format/units.h"
+#include "grammar/spelling.h"
+
+namespace rondo::grammar {
+namespace {
+
+bool is_word(char byte) {
+  const auto c = static_cast<unsigned char>(byte);
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
+}
+
+}  // namespace
+
+Line& Line::add(NodeId node) {
+  if (node == grammar_->empty()) return *this;
+  parts_.push_back(node);
+  ends_with_space_ = false;
+  return *this;
+}
+
+Line& Line::space() {
+  if (!ends_with_space_) parts_.push_back(white_space(*grammar_, 0, kMostSpace));
+  ends_with_space_ = true;
+  return *this;
+}
+
+Line& Line::marker(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t end = at;
+    if (!format::is_space(text[at])) {
+      while (end < text.size() && !format::is_space(text[end])) ++end;
+      literal(text.substr(at, end - at));
+    } else {
+      while (end < text.size() && format::is_space(text[end])) ++end;
+      // Words stay apart.
+      const bool is_needed = at > 0 && end < text.size() && is_word(text[at - 1]) && is_word(text[end]);
+      if (is_needed) {
+        add(white_space(*grammar_, 1, kMostSpace));
+      } else {
+        space();
+      }
+    }
+    at = end;
+  }
+  return *this;
+}
+
+NodeId marker(Grammar& grammar, std::string_view text) { return Line(grammar).marker(text).node(); }
+
+std::string pattern_escaped(std::string_view text) {
+  std::string out;
+  for (const char byte : text) {
+    if (std::string_view("\\^$.|?*+()[]{}/").find(byte) != std::string_view::npos) out += '\\';
+    out += byte;
+  }
+  return out;
+}
+
+}  // namespace rondo::grammar

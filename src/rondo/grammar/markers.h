@@ -1,0 +1,36 @@
+// A format's markers as grammar nodes, with free white space at their ends.  Internal to grammar/.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grammar/ir.h"
+
+namespace rondo::grammar {
+
+// Nodes one after the other, where neighbouring runs of white space become one.
+class Line {
+ public:
+  explicit Line(Grammar& grammar) : grammar_(&grammar) {}
+
+  Line& add(NodeId node);
+  Line& literal(std::string_view text) { return add(grammar_->literal(text)); }
+  // None to kMostSpace characters of white space.
+  Line& space();
+  // Its words, with white space where the marker has some; at its ends only if it has some there.
+  Line& marker(std::string_view text);
+  [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
+
+ private:
+  Grammar* grammar_;
+  std::vector<NodeId> parts_;
+  bool ends_with_space_ = false;
+};
+
+[[nodiscard]] NodeId marker(Grammar& grammar, std::string_view text);
+
+// `text` as an ECMA-262 pattern that matches it.
+[[nodiscard]] std::string pattern_escaped(std::string_view text);
+
+}  // namespace rondo::grammar

@@ -1,0 +1,177 @@
+#include "grammar/matcher.h"
+
+#include <utility>
+
+#include "base/utf8.h"
+#include "grammar/lower.h"
+
+namespace rondo::grammar {
+namespace {
+
+// Ways to read a text that are followed at once; real grammars have a few dozen.
+constexpr std::size_t kMostThreads = 200'000;
+
+std::uint64_t key_of(std::uint32_t at, std::uint32_t stack) { return (std::uint64_t{at} << 32U) | stack; }
+
+}  // namespace
+
+Matcher::Matcher(const Grammar& grammar) {
+  compile(lowered(grammar));
+  restart();
+}
+
+void Matcher::compile(const Grammar& grammar) {
+  for (std::size_t i = 0; i < grammar.rule_count(); ++i) {
+    const RuleId rule{static_cast<std::uint32_t>(i)};
+    entries_.push_back(static_cast<std::uint32_t>(code_.size()));
+    emit(grammar, grammar.body(rule));
+    code_.push_back({});
+  }
+  root_ = static_cast<std::uint32_t>(grammar.root());
+}
+
+void Matcher::emit(const Grammar& grammar, NodeId id) {
+  const Node& node = grammar.node(id);
+  const auto here = [this] { return static_cast<std::uint32_t>(code_.size()); };
+  const auto add_set = [&](const CharSet& set) {
+    code_.push_back({Code::kChars, static_cast<std::uint32_t>(sets_.size()), 0, 0});
+    sets_.push_back(set);
+  };
+  switch (node.kind) {
+    case NodeKind::kNever: return add_set(CharSet());
+    case NodeKind::kLiteral:
+      for (std::size_t at = 0; at < node.text.size();) {
+        const utf8::Decoded next = utf8::decode(node.text, at);
+        add_set(CharSet::of(next.code_point));
+        at += next.size;
+      }
+      return;
+    case NodeKind::kChars: return add_set(node.set);
+    case NodeKind::kReference: code_.push_back({Code::kCall, 0, static_cast<std::uint32_t>(node.rule), 0}); return;
+    case NodeKind::kChoice: {
+      std::vector<std::uint32_t> jumps;
+      for (std::size_t i = 0; i < node.children.size(); ++i) {
+        const std::uint32_t split = here();
+        const bool is_last = i + 1 == node.children.size();
+        if (!is_last) code_.push_back({Code::kSplit, 0, split + 1, 0});
+        emit(grammar, node.children[i]);
+        if (is_last) break;
+        jumps.push_back(here());
+        code_.push_back({Code::kJump, 0, 0, 0});
+        code_[split].b = here();
+      }
+      for (const std::uint32_t jump : jumps) code_[jump].a = here();
+      return;
+    }
+    case NodeKind::kRepeat: {
+      for (std::uint32_t i = 0; i < node.least; ++i) emit(grammar, node.children[0]);
+      if (node.most == kUnbounded) {
+        const std::uint32_t split = here();
+        code_.push_back({Code::kSplit, 0, split + 1, 0});
+        emit(grammar, node.children[0]);
+        code_.push_back({Code::kJump, 0, split, 0});
+        code_[split].b = here();
+        return;
+      }
+      std::vector<std::uint32_t> splits;
+      for (std::uint32_t i = node.least; i < node.most; ++i) {
+        splits.push_back(here());
+        code_.push_back({Code::kSplit, 0, here() + 1, 0});
+        emit(grammar, node.children[0]);
+      }
+      for (const std::uint32_t split : splits) code_[split].b = here();
+      return;
+    }
+    default:  // kSequence; the others were lowered
+      for (const NodeId child : node.children) emit(grammar, child);
+      return;
+  }
+}
+
+void Matcher::restart() {
+  frames_.assign(1, {});
+  frame_ids_.clear();
+  gave_up_ = is_complete_ = false;
+  follow({{entries_[root_], 0}});
+}
+
+std::uint32_t Matcher::push(std::uint32_t at, std::uint32_t stack) {
+  const auto [found, is_new] = frame_ids_.emplace(key_of(at, stack), static_cast<std::uint32_t>(frames_.size()));
+  if (is_new) frames_.push_back({at, stack});
+  return found->second;
+}
+
+std::uint32_t Matcher::target(std::uint32_t at) const {
+  while (code_[at].code == Code::kJump) at = code_[at].a;
+  return at;
+}
+
+// Follows everything that reads no character; what is left waits for one.
+void Matcher::follow(std::vector<Thread> work) {
+  seen_.clear();
+  threads_.clear();
+  is_complete_ = false;
+  while (!work.empty()) {
+    Thread thread = work.back();
+    work.pop_back();
+    thread.at = target(thread.at);
+    if (!seen_.insert(key_of(thread.at, thread.stack)).second) continue;
+    if (seen_.size() > kMostThreads) {
+      gave_up_ = true;
+      threads_.clear();
+      return;
+    }
+    const Instruction& step = code_[thread.at];
+    switch (step.code) {
+      case Code::kChars: threads_.push_back(thread); break;
+      case Code::kSplit:
+        work.push_back({step.a, thread.stack});
+        work.push_back({step.b, thread.stack});
+        break;
+      case Code::kCall: {
+        const std::uint32_t back = target(thread.at + 1);
+        const bool is_tail = code_[back].code == Code::kReturn;
+        work.push_back({entries_[step.a], is_tail ? thread.stack : push(back, thread.stack)});
+        break;
+      }
+      case Code::kReturn:
+        if (thread.stack == 0) {
+          is_complete_ = true;
+        } else {
+          work.push_back({frames_[thread.stack].at, frames_[thread.stack].below});
+        }
+        break;
+      case Code::kJump: break;  // target() went past it
+    }
+  }
+}
+
+bool Matcher::feed(char32_t code_point) {
+  std::vector<Thread> next;
+  for (const Thread& thread : threads_) {
+    if (sets_[code_[thread.at].set].contains(code_point)) next.push_back({thread.at + 1, thread.stack});
+  }
+  follow(std::move(next));
+  return !is_dead();
+}
+
+bool Matcher::feed(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded next = utf8::decode(text, at);
+    if (!next.valid) {
+      threads_.clear();
+      is_complete_ = false;
+      return false;
+    }
+    if (!feed(next.code_point)) return false;
+    at += next.size;
+  }
+  return !is_dead();
+}
+
+bool accepts(const Grammar& grammar, std::string_view text) {
+  Matcher matcher(grammar);
+  return matcher.feed(text) && matcher.is_complete();
+}
+
+}  // namespace rondo::grammar

@@ -1,0 +1,28 @@
+// Numbers within bounds, as grammar nodes: the digits that spell them, and no others.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "grammar/ir.h"
+
+namespace rondo::grammar {
+
+// A bound of a range: decimal digits with an optional sign and fraction, no exponent.
+struct Bound {
+  std::string digits;
+  bool is_exclusive = false;
+};
+
+struct NumberRange {
+  std::optional<Bound> least;
+  std::optional<Bound> most;
+};
+
+// Integers of the range (fractions of bounds are rounded inwards), without leading zeros; kNever if there are none.
+[[nodiscard]] NodeId integers_within(Grammar& grammar, const NumberRange& range);
+
+// Decimal numbers of the range with any number of digits behind the point, without exponent.
+[[nodiscard]] NodeId numbers_within(Grammar& grammar, const NumberRange& range);
+
+}  // namespace rondo::grammar

@@ -1,0 +1,598 @@
+#include "grammar/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "json/print.h"
+
+namespace rondo::grammar {
+namespace {
+
+// Schemas inside schemas; what is deeper is taken for any value.
+constexpr int kDeepestSchema = 160;
+// Schemas compiled, with repetitions; 263 tools with 100 KB of schemas take some 3,000.
+constexpr std::size_t kMostWork = 400'000;
+constexpr int kDeepestReference = 100;
+constexpr std::size_t kMostAlternatives = 4096;
+
+// Keywords that say something about values and are looked at.
+constexpr std::array<std::string_view, 32> kConstraints = {"type",
+                                                           "enum",
+                                                           "const",
+                                                           "properties",
+                                                           "required",
+                                                           "additionalProperties",
+                                                           "items",
+                                                           "prefixItems",
+                                                           "minItems",
+                                                           "maxItems",
+                                                           "additionalItems",
+                                                           "patternProperties",
+                                                           "pattern",
+                                                           "format",
+                                                           "minLength",
+                                                           "maxLength",
+                                                           "minimum",
+                                                           "maximum",
+                                                           "exclusiveMinimum",
+                                                           "exclusiveMaximum",
+                                                           "multipleOf",
+                                                           "minProperties",
+                                                           "maxProperties",
+                                                           "propertyNames",
+                                                           "nullable",
+                                                           "unevaluatedProperties",
+                                                           "unevaluatedItems",
+                                                           "uniqueItems",
+                                                           "contains",
+                                                           "minContains",
+                                                           "maxContains",
+                                                           "not"};
+
+// ... that are read before, or say nothing about values.
+constexpr std::array<std::string_view, 33> kOthers = {"$ref",
+                                                      "allOf",
+                                                      "anyOf",
+                                                      "oneOf",
+                                                      "$defs",
+                                                      "definitions",
+                                                      "$id",
+                                                      "id",
+                                                      "$schema",
+                                                      "$anchor",
+                                                      "$dynamicAnchor",
+                                                      "$dynamicRef",
+                                                      "$recursiveRef",
+                                                      "$recursiveAnchor",
+                                                      "$vocabulary",
+                                                      "$comment",
+                                                      "title",
+                                                      "description",
+                                                      "default",
+                                                      "examples",
+                                                      "example",
+                                                      "deprecated",
+                                                      "readOnly",
+                                                      "writeOnly",
+                                                      "contentEncoding",
+                                                      "contentMediaType",
+                                                      "contentSchema",
+                                                      "discriminator",
+                                                      "xml",
+                                                      "externalDocs",
+                                                      "strict",
+                                                      "name",
+                                                      "summary"};
+
+// ... that no grammar here expresses.
+constexpr std::array<std::string_view, 12> kNotExpressed = {"if",
+                                                            "then",
+                                                            "else",
+                                                            "dependentRequired",
+                                                            "dependentSchemas",
+                                                            "dependencies",
+                                                            "uniqueItems",
+                                                            "contains",
+                                                            "minContains",
+                                                            "maxContains",
+                                                            "not",
+                                                            "unevaluatedItems"};
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+std::string pointer_token(std::string_view key) {
+  std::string out;
+  for (const char byte : key) {
+    if (byte == '~') {
+      out += "~0";
+    } else if (byte == '/') {
+      out += "~1";
+    } else {
+      out += byte;
+    }
+  }
+  return out;
+}
+
+// One step of a JSON pointer as it stands in a URI fragment.
+std::string unescaped(std::string_view token) {
+  std::string out;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const auto digit = [](char byte) { return std::string_view("0123456789abcdef0123456789ABCDEF").find(byte); };
+    if (token[i] == '~' && i + 1 < token.size()) {
+      out += token[++i] == '1' ? '/' : '~';
+    } else if (token[i] == '%' && i + 2 < token.size() && digit(token[i + 1]) != std::string_view::npos &&
+               digit(token[i + 2]) != std::string_view::npos) {
+      out += static_cast<char>(digit(token[i + 1]) % 16 * 16 + digit(token[i + 2]) % 16);
+      i += 2;
+    } else {
+      out += token[i];
+    }
+  }
+  return out;
+}
+
+std::optional<TypeSet> type_named(std::string_view name) {
+  if (name == "null") return kNullType;
+  if (name == "boolean" || name == "bool") return kBooleanType;
+  if (name == "integer" || name == "int") return kIntegerType;
+  if (name == "number" || name == "float") return kNumericTypes;
+  if (name == "string" || name == "str") return kStringType;
+  if (name == "object" || name == "dict") return kObjectType;
+  if (name == "array" || name == "list") return kArrayType;
+  if (name == "any") return kAnyType;
+  return std::nullopt;
+}
+
+bool is_whole(const json::Value& number) {
+  if (number.kind() == json::Kind::kInteger) return true;
+  const double value = number.to_double().value_or(0.5);
+  return value == static_cast<double>(static_cast<std::int64_t>(std::clamp(value, -9e15, 9e15)));
+}
+
+TypeSet type_of(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull: return kNullType;
+    case json::Kind::kBool: return kBooleanType;
+    case json::Kind::kInteger: return kIntegerType;
+    case json::Kind::kFloat: return is_whole(value) ? kNumericTypes : TypeSet{kNumberType};
+    case json::Kind::kString: return kStringType;
+    case json::Kind::kArray: return kArrayType;
+    case json::Kind::kObject: return kObjectType;
+  }
+  return 0;
+}
+
+// 1 and 1.0 are equal.
+bool are_equal(const json::Value& a, const json::Value& b) {
+  if (a.is_number() && b.is_number()) return a == b || a.to_double() == b.to_double();
+  return a == b;
+}
+
+// The types that one schema allows by `type`, or else by the keywords it has; kAnyType if it says nothing.
+TypeSet types_by_type(const json::Value& schema, bool& is_said) {
+  const json::Value* type = schema.find("type");
+  TypeSet out = 0;
+  if (type != nullptr && type->is_string()) {
+    if (const auto one = type_named(type->as_string())) out = *one;
+  } else if (type != nullptr && type->is_array()) {
+    for (const json::Value& item : type->as_array()) {
+      if (!item.is_string()) continue;
+      if (const auto one = type_named(item.as_string())) out |= *one;
+    }
+  }
+  is_said = out != 0;
+  const json::Value* nullable = schema.find("nullable");
+  if (is_said && nullable != nullptr && nullable->is_bool() && nullable->as_bool()) out |= kNullType;
+  return is_said ? out : kAnyType;
+}
+
+TypeSet types_by_keywords(const json::Value& schema) {
+  const auto has = [&schema](std::initializer_list<const char*> keywords) {
+    return std::any_of(keywords.begin(), keywords.end(), [&](const char* key) { return schema.find(key) != nullptr; });
+  };
+  TypeSet out = 0;
+  if (has({"properties", "additionalProperties", "patternProperties", "required", "minProperties", "maxProperties",
+           "propertyNames"}))
+    out |= kObjectType;
+  if (has({"items", "prefixItems", "minItems", "maxItems"})) out |= kArrayType;
+  if (has({"pattern", "format", "minLength", "maxLength"})) out |= kStringType;
+  if (has({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})) out |= kNumericTypes;
+  return out == 0 ? kAnyType : out;
+}
+
+bool has_constraints(const Part& part) {
+  if (!part.schema->is_object()) return false;
+  for (const json::Member& member : part.schema->as_object()) {
+    if (is_among(kConstraints, member.key)) return true;
+    if (member.key == "anyOf" && (part.distributed & 1U) == 0) return true;
+    if (member.key == "oneOf" && (part.distributed & 2U) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Warnings::add(std::string sentence) {
+  if (sentences_.size() >= kMost || !seen_.insert(sentence).second) return;
+  sentences_.push_back(std::move(sentence));
+}
+
+SchemaCompiler::SchemaCompiler(Grammar& grammar, const json::Value& document, std::string label, SchemaContext& context)
+    : grammar_(grammar), document_(&document), label_(std::move(label)), context_(context) {}
+
+void SchemaCompiler::warn(const std::string& where, const std::string& sentence) {
+  context_.warnings.add(label_ + ": " + (where.empty() ? "the schema" : "`" + where + "`") + ": " + sentence);
+}
+
+// ---- References
+
+void SchemaCompiler::index_anchors() {
+  anchors_are_indexed_ = true;
+  std::vector<const json::Value*> open{document_};
+  while (!open.empty()) {
+    const json::Value* value = open.back();
+    open.pop_back();
+    if (value->is_array()) {
+      for (const json::Value& item : value->as_array()) open.push_back(&item);
+    }
+    if (!value->is_object()) continue;
+    for (const char* keyword : {"$anchor", "$dynamicAnchor"}) {
+      if (const auto name = value->find_string(keyword)) anchors_.emplace("#" + std::string(*name), value);
+    }
+    for (const char* keyword : {"$id", "id"}) {
+      if (const auto name = value->find_string(keyword)) anchors_.emplace(std::string(*name), value);
+    }
+    for (const json::Member& member : value->as_object()) open.push_back(&member.value);
+  }
+}
+
+// The schema that `reference` names, and its pointer; nullptr if it is not in this document.
+const json::Value* SchemaCompiler::resolve(std::string_view reference, std::string& where) {
+  const json::Value* at = document_;
+  where.clear();
+  const std::size_t hash = reference.find('#');
+  if (hash == std::string_view::npos || (hash + 1 < reference.size() && reference[hash + 1] != '/')) {
+    if (!anchors_are_indexed_) index_anchors();
+    auto found = anchors_.find(reference);
+    if (found == anchors_.end() && hash != std::string_view::npos) found = anchors_.find(reference.substr(hash));
+    where = reference;
+    return found != anchors_.end() ? found->second : nullptr;
+  }
+  if (hash > 0) {
+    if (!anchors_are_indexed_) index_anchors();
+    const auto found = anchors_.find(reference.substr(0, hash));
+    if (found == anchors_.end()) return nullptr;
+    at = found->second;
+  }
+  std::string_view rest = reference.substr(hash + 1);
+  while (!rest.empty() && at != nullptr) {
+    rest.remove_prefix(1);  // the slash
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    const std::string token = unescaped(rest.substr(0, end));
+    rest.remove_prefix(end);
+    where += "/" + pointer_token(token);
+    if (at->is_array()) {
+      std::size_t index = 0;
+      for (const char byte : token)
+        index = byte >= '0' && byte <= '9' && index < 1'000'000 ? index * 10 + (byte - '0') : ~0ULL;
+      at = !token.empty() && index < at->as_array().size() ? &at->as_array()[index] : nullptr;
+    } else {
+      at = at->find(token);
+    }
+  }
+  return at;
+}
+
+// ---- Merging
+
+// Adds `part` and what its $ref and allOf name.  False if nothing satisfies it.
+bool SchemaCompiler::flatten(const Part& part, Parts& out, int depth) {
+  const json::Value& schema = *part.schema;
+  if (schema.is_bool()) return schema.as_bool();
+  if (!schema.is_object()) {
+    warn(part.where, "a schema must be an object or a boolean; taken for any value");
+    return true;
+  }
+  for (Part& known : out) {
+    if (known.schema == part.schema) {
+      known.distributed |= part.distributed;
+      return true;
+    }
+  }
+  if (depth > kDeepestReference) {
+    warn(part.where, "references nest too deep; taken for any value");
+    return true;
+  }
+  check_keywords(part);
+  out.push_back(part);
+  for (const char* keyword : {"$ref", "$dynamicRef", "$recursiveRef"}) {
+    const auto reference = schema.find_string(keyword);
+    if (!reference) continue;
+    std::string where;
+    const json::Value* target = resolve(*reference, where);
+    if (target == nullptr) {
+      warn(part.where, "the reference `" + std::string(*reference) + "` leads nowhere; taken for any value");
+    } else if (!flatten({target, where, 0}, out, depth + 1)) {
+      return false;
+    }
+  }
+  const json::Value* all = schema.find("allOf");
+  if (all == nullptr || !all->is_array()) return true;
+  for (std::size_t i = 0; i < all->as_array().size(); ++i) {
+    if (!flatten({&all->as_array()[i], part.where + "/allOf/" + std::to_string(i), 0}, out, depth + 1)) return false;
+  }
+  return true;
+}
+
+// Everything that holds, without parts that say nothing more; nullopt if nothing satisfies them.
+std::optional<Parts> SchemaCompiler::flat(const Parts& parts) {
+  Parts out;
+  for (const Part& part : parts) {
+    if (!flatten(part, out, 0)) return std::nullopt;
+  }
+  std::erase_if(out, [](const Part& part) { return !has_constraints(part); });
+  return out;
+}
+
+std::optional<SchemaCompiler::Branch> SchemaCompiler::branch_of(const Parts& parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto list_of = [&](const char* keyword) {
+      const json::Value* list = parts[i].schema->find(keyword);
+      return list != nullptr && list->is_array() ? list : nullptr;
+    };
+    const json::Value* any = list_of("anyOf");
+    if (any != nullptr && (parts[i].distributed & 1U) == 0) return Branch{i, any, "anyOf", 1};
+    const json::Value* one = list_of("oneOf");
+    if (one != nullptr && (parts[i].distributed & 2U) == 0) return Branch{i, one, "oneOf", 2};
+  }
+  return std::nullopt;
+}
+
+// A branch that is nothing but a reference to a schema whose branches are being chosen adds what is there already.
+bool SchemaCompiler::leads_back(const Part& branch, const Parts& chosen) {
+  const json::Value* at = branch.schema;
+  for (int i = 0; i < kDeepestReference; ++i) {
+    const auto reference = at->find_string("$ref");
+    if (!reference) return false;
+    std::string where;
+    at = resolve(*reference, where);
+    if (at == nullptr) return false;
+    const bool is_open = std::any_of(chosen.begin(), chosen.end(),
+                                     [at](const Part& part) { return part.schema == at && part.distributed != 0; });
+    if (is_open) return true;
+  }
+  return true;
+}
+
+void SchemaCompiler::expand(const Parts& parts, std::vector<Parts>& out, int depth) {
+  if (++work_ > kMostWork || out.size() > kMostAlternatives || depth > kDeepestSchema) {
+    if (!is_exhausted_) warn("", "too many alternatives; the rest is left out");
+    is_exhausted_ = true;
+    return;
+  }
+  const auto branch = branch_of(parts);
+  if (!branch) {
+    out.push_back(parts);
+    return;
+  }
+  Parts rest = parts;
+  rest[branch->part].distributed |= branch->bit;
+  const Part from = rest[branch->part];
+  if (branch->bit == 2) check_one_of(from, *branch->list);
+  for (std::size_t i = 0; i < branch->list->as_array().size(); ++i) {
+    Parts chosen = rest;
+    chosen.push_back({&branch->list->as_array()[i], from.where + "/" + branch->keyword + "/" + std::to_string(i), 0});
+    if (leads_back(chosen.back(), rest)) continue;
+    Parts followed;
+    bool is_possible = true;
+    for (const Part& part : chosen) is_possible = is_possible && flatten(part, followed, 0);
+    if (!is_possible) continue;
+    expand(followed, out, depth + 1);
+  }
+}
+
+std::vector<Parts> SchemaCompiler::alternatives(const Parts& parts) {
+  std::vector<Parts> out;
+  Parts followed;
+  for (const Part& part : parts) {
+    if (!flatten(part, followed, 0)) return out;
+  }
+  expand(followed, out, 0);
+  for (Parts& alternative : out) std::erase_if(alternative, [](const Part& part) { return !has_constraints(part); });
+  return out;
+}
+
+// ---- What can't be said
+
+void SchemaCompiler::check_keywords(const Part& part) {
+  if (!checked_.insert(part.schema).second) return;
+  for (const json::Member& member : part.schema->as_object()) {
+    const std::string& key = member.key;
+    const bool is_harmless = (key == "uniqueItems" && member.value == json::Value(false)) ||
+                             (key == "not" && member.value == json::Value(false));
+    if (is_harmless) continue;
+    if (is_among(kNotExpressed, key)) {
+      warn(part.where, "`" + key + "` is not expressed");
+    } else if (!is_among(kConstraints, key) && !is_among(kOthers, key) && !key.starts_with("x-")) {
+      warn(part.where, "the keyword `" + key + "` is not known and says nothing");
+    }
+  }
+  if (const json::Value* type = part.schema->find("type")) {
+    bool is_said = false;
+    (void)types_by_type(*part.schema, is_said);
+    if (!is_said) warn(part.where, "the type " + json::to_compact(*type) + " is not known; taken for any type");
+  }
+}
+
+// Branches of different types exclude each other, and so do objects with different constants under one name.
+void SchemaCompiler::check_one_of(const Part& part, const json::Value& list) {
+  const auto& branches = list.as_array();
+  const auto followed = [this](const json::Value& branch) -> const json::Value& {
+    std::string where;
+    const auto reference = branch.find_string("$ref");
+    const json::Value* target = reference ? resolve(*reference, where) : nullptr;
+    return target != nullptr ? *target : branch;
+  };
+  const auto constant = [](const json::Value& branch, const std::string& name) -> const json::Value* {
+    const json::Value* properties = branch.find("properties");
+    const json::Value* property = properties != nullptr ? properties->find(name) : nullptr;
+    if (property == nullptr) return nullptr;
+    if (const json::Value* value = property->find("const")) return value;
+    const json::Value* list_of = property->find("enum");
+    const bool is_one = list_of != nullptr && list_of->is_array() && list_of->as_array().size() == 1;
+    return is_one ? &list_of->as_array()[0] : nullptr;
+  };
+  const auto exclude = [&](const json::Value& a, const json::Value& b) {
+    bool is_said = false;
+    bool is_said_too = false;
+    if ((types_by_type(a, is_said) & types_by_type(b, is_said_too)) == 0) return true;
+    if (a.find("const") != nullptr && b.find("const") != nullptr) return !are_equal(*a.find("const"), *b.find("const"));
+    const json::Value* properties = a.find("properties");
+    if (properties == nullptr || !properties->is_object()) return false;
+    return std::any_of(properties->as_object().begin(), properties->as_object().end(), [&](const json::Member& member) {
+      const json::Value* mine = constant(a, member.key);
+      const json::Value* other = constant(b, member.key);
+      return mine != nullptr && other != nullptr && !are_equal(*mine, *other);
+    });
+  };
+  constexpr std::size_t kMostCompared = 64;
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    for (std::size_t j = 0; j < i && branches.size() <= kMostCompared; ++j) {
+      if (exclude(followed(branches[i]), followed(branches[j]))) continue;
+      warn(part.where, "`oneOf` is read as `anyOf`: several of its branches may hold at once");
+      return;
+    }
+  }
+}
+
+// ---- Types and enumerations
+
+TypeSet SchemaCompiler::types(const Parts& alternative) const {
+  TypeSet out = kAnyType;
+  bool any_said = false;
+  for (const Part& part : alternative) {
+    bool is_said = false;
+    const TypeSet allowed = types_by_type(*part.schema, is_said);
+    any_said = any_said || is_said;
+    if (is_said) out &= allowed;
+  }
+  if (any_said) return out;
+  for (const Part& part : alternative) {
+    const bool has_values = part.schema->find("enum") != nullptr || part.schema->find("const") != nullptr;
+    if (!has_values) out &= types_by_keywords(*part.schema);
+  }
+  return out;
+}
+
+bool SchemaCompiler::is_free_text(const Parts& alternative) {
+  return std::none_of(alternative.begin(), alternative.end(), [](const Part& part) {
+    return std::any_of(part.schema->as_object().begin(), part.schema->as_object().end(),
+                       [](const json::Member& member) {
+                         constexpr std::array<std::string_view, 6> kText = {"enum",   "const",     "pattern",
+                                                                            "format", "minLength", "maxLength"};
+                         return is_among(kText, member.key);
+                       });
+  });
+}
+
+// A first look at what the other keywords say of an enumerated value.
+bool SchemaCompiler::admits(const Parts& parts, const json::Value& value) const {
+  for (const Part& part : parts) {
+    bool is_said = false;
+    if ((types_by_type(*part.schema, is_said) & type_of(value)) == 0) return false;
+    if (const json::Value* constant = part.schema->find("const"); constant != nullptr && !are_equal(*constant, value))
+      return false;
+    if (const json::Value* list = part.schema->find("enum"); list != nullptr && list->is_array()) {
+      const auto& items = list->as_array();
+      if (std::none_of(items.begin(), items.end(), [&](const json::Value& item) { return are_equal(item, value); }))
+        return false;
+    }
+    const auto bound = [&part](const char* keyword) -> std::optional<double> {
+      const json::Value* limit = part.schema->find(keyword);
+      return limit != nullptr && limit->is_number() ? limit->to_double() : std::nullopt;
+    };
+    if (!value.is_number()) continue;
+    const double number = value.to_double().value_or(0);
+    if (number < bound("minimum").value_or(number) || number > bound("maximum").value_or(number)) return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<json::Value>> SchemaCompiler::enumerated(const Parts& alternative, TypeSet types) const {
+  std::optional<std::vector<json::Value>> found;
+  for (const Part& part : alternative) {
+    const json::Value* constant = part.schema->find("const");
+    const json::Value* list = part.schema->find("enum");
+    if (constant != nullptr) {
+      found = {{*constant}};
+      break;
+    }
+    if (list != nullptr && list->is_array() && (!found || list->as_array().size() < found->size()))
+      found = list->as_array();
+  }
+  if (!found) return std::nullopt;
+  // Comparing each value with each other list costs their product; short lists are what schemas have.
+  std::erase_if(*found,
+                [&](const json::Value& value) { return (type_of(value) & types) == 0 || !admits(alternative, value); });
+  return found;
+}
+
+// ---- Values
+
+std::string SchemaCompiler::memo_key(const Parts& parts, const Speller& speller, TypeSet types) const {
+  const Spelling& spelling = speller.spelling();
+  std::string out = std::to_string(static_cast<int>(spelling.strings)) + spelling.open + "\n" + spelling.close + "\n" +
+                    spelling.true_word + "\n" + std::to_string(types);
+  for (const Part& part : parts) {
+    out += ' ';
+    out += std::to_string(reinterpret_cast<std::uintptr_t>(part.schema));
+    out += static_cast<char>('a' + part.distributed);
+  }
+  return out;
+}
+
+NodeId SchemaCompiler::value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types) {
+  const auto followed = flat(parts);
+  if (!followed) return grammar_.never();
+  const std::string key = memo_key(*followed, speller, types);
+  if (const auto found = values_.find(key); found != values_.end()) return found->second;
+  if (++work_ > kMostWork || depth_ > kDeepestSchema) {
+    if (!is_exhausted_ || depth_ > kDeepestSchema)
+      warn(parts.empty() ? "" : parts[0].where, "the schema nests too deep or is too large; taken for any value");
+    is_exhausted_ = true;
+    return anything(speller, types);
+  }
+  ++depth_;
+  std::vector<NodeId> ways;
+  for (const Parts& alternative : alternatives(parts)) ways.push_back(compile(alternative, speller, name, types));
+  --depth_;
+  const NodeId made = grammar_.choice(ways);
+  values_.emplace(key, made);
+  return made;
+}
+
+NodeId SchemaCompiler::compile(const Parts& alternative, const Speller& speller, const std::string& name,
+                               TypeSet asked) {
+  const TypeSet allowed = types(alternative) & asked;
+  if (alternative.empty()) return anything(speller, asked);
+  if (const auto values = enumerated(alternative, allowed)) {
+    std::vector<NodeId> ways;
+    for (const json::Value& value : *values) ways.push_back(speller.constant(value));
+    return grammar_.choice(ways);
+  }
+  std::vector<NodeId> ways;
+  if ((allowed & kObjectType) != 0) ways.push_back(object(alternative, speller, name));
+  if ((allowed & kArrayType) != 0) ways.push_back(array(alternative, speller, name));
+  if ((allowed & kStringType) != 0) ways.push_back(string(alternative, speller));
+  if ((allowed & kNumericTypes) != 0) ways.push_back(numeric(alternative, speller, (allowed & kNumberType) == 0));
+  if ((allowed & kBooleanType) != 0) ways.push_back(speller.boolean());
+  if ((allowed & kNullType) != 0) ways.push_back(speller.null());
+  return grammar_.choice(ways);
+}
+
+}  // namespace rondo::grammar

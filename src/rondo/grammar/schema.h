@@ -1,0 +1,175 @@
+// JSON schemas (draft 2020-12, and what older drafts call by another name) as grammar nodes.
+//
+//   SchemaContext context;
+//   SchemaCompiler compiler(grammar, document, "tool `search`", context);
+//   compiler.value(compiler.root(), Speller(grammar, Spelling::json()), "search");
+//
+// What a context-free grammar can't say, or this one does not, is left out and named in a warning with its JSON pointer;
+// the result then accepts more than the schema does, never less, but for two intentions that schemas rarely spell out: a
+// schema with `properties` and no `type` is one of objects (and so on), and integers are written without a fraction.
+//
+// Members of an object may come in any order.  Required ones are tracked exactly in groups of kTracked, in the order of
+// the schema from group to group; others may come anywhere, and are not kept from coming twice, which would take
+// exponential size.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grammar/numbers.h"
+#include "grammar/spelling.h"
+#include "json/value.h"
+
+namespace rondo::grammar {
+
+// Sentences, each once, in the order of their discovery.
+class Warnings {
+ public:
+  void add(std::string sentence);
+  [[nodiscard]] const std::vector<std::string>& sentences() const { return sentences_; }
+
+ private:
+  static constexpr std::size_t kMost = 1000;  // a hostile schema could make any number
+  std::vector<std::string> sentences_;
+  std::set<std::string> seen_;
+};
+
+// What the compilers of several documents share: one rule for "any value", one list of warnings.
+struct SchemaContext {
+  Warnings warnings;
+  std::map<std::string, RuleId> anything;
+};
+
+// JSON types as a set of bits.
+enum Type : std::uint8_t {
+  kNullType = 1,
+  kBooleanType = 2,
+  kIntegerType = 4,
+  kNumberType = 8,  // numbers that are not integers
+  kStringType = 16,
+  kObjectType = 32,
+  kArrayType = 64,
+};
+using TypeSet = std::uint8_t;
+inline constexpr TypeSet kAnyType = 127;
+inline constexpr TypeSet kNumericTypes = kIntegerType | kNumberType;
+
+// One schema that a value must satisfy, and where it stands in the document.
+struct Part {
+  const json::Value* schema = nullptr;
+  std::string where;             // JSON pointer
+  std::uint8_t distributed = 0;  // 1: its anyOf, 2: its oneOf has been chosen from
+};
+// All of them hold.
+using Parts = std::vector<Part>;
+
+// The members that an object may or must have.
+struct Property {
+  std::string name;
+  Parts parts;
+  bool required = false;
+};
+struct Properties {
+  std::vector<Property> known;
+  bool has_extra = false;                               // others are allowed
+  Parts extra;                                          // what their values satisfy
+  std::vector<std::pair<std::string, Parts>> patterns;  // names that match a pattern
+  Parts names;                                          // what the names of others satisfy
+  std::uint32_t least = 0;
+  std::uint32_t most = kUnbounded;
+};
+
+class SchemaCompiler {
+ public:
+  // `document` resolves references and must outlive this; `label` begins each warning.
+  SchemaCompiler(Grammar& grammar, const json::Value& document, std::string label, SchemaContext& context);
+
+  [[nodiscard]] Parts root() const { return {{document_, "", 0}}; }
+  // A value that satisfies all of `parts` and is of one of `types`.  `name` is for the names of rules.
+  NodeId value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types = kAnyType);
+
+  // The alternatives of anyOf and oneOf, each with everything that holds beside it and all references followed.
+  std::vector<Parts> alternatives(const Parts& parts);
+  // Of one alternative: the types it allows, and its members.
+  [[nodiscard]] TypeSet types(const Parts& alternative) const;
+  Properties properties(const Parts& alternative);
+  // True if any string will do: no enumeration, pattern, format or length.
+  [[nodiscard]] static bool is_free_text(const Parts& alternative);
+  // The values of enum or const that all parts allow; nullopt if there is no such keyword.
+  [[nodiscard]] std::optional<std::vector<json::Value>> enumerated(const Parts& alternative, TypeSet types) const;
+
+  // Any JSON value.
+  NodeId anything(const Speller& speller, TypeSet types = kAnyType);
+  // True once a limit on size or depth was reached: what came after is taken for any value.
+  [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
+
+ private:
+  struct Branch {
+    std::size_t part = 0;
+    const json::Value* list = nullptr;
+    const char* keyword = nullptr;
+    std::uint8_t bit = 0;
+  };
+
+  // schema.cpp: references, merging, types
+  void warn(const std::string& where, const std::string& sentence);
+  [[nodiscard]] const json::Value* resolve(std::string_view reference, std::string& where);
+  void index_anchors();
+  bool flatten(const Part& part, Parts& out, int depth);
+  std::optional<Parts> flat(const Parts& parts);
+  [[nodiscard]] static std::optional<Branch> branch_of(const Parts& parts);
+  [[nodiscard]] bool leads_back(const Part& branch, const Parts& chosen);
+  void expand(const Parts& parts, std::vector<Parts>& out, int depth);
+  void check_keywords(const Part& part);
+  void check_one_of(const Part& part, const json::Value& list);
+  [[nodiscard]] bool admits(const Parts& parts, const json::Value& value) const;
+  NodeId compile(const Parts& alternative, const Speller& speller, const std::string& name, TypeSet types);
+
+  // schema_values.cpp: what values of each type look like
+  NodeId object(const Parts& parts, const Speller& speller, const std::string& name);
+  NodeId object_body(const Parts& parts, const Speller& speller, const std::string& name);
+  NodeId array(const Parts& parts, const Speller& speller, const std::string& name);
+  NodeId array_body(const Parts& parts, const Speller& speller, const std::string& name);
+  NodeId string(const Parts& parts, const Speller& speller);
+  NodeId string_content(const Parts& parts, const Speller& speller);
+  NodeId numeric(const Parts& parts, const Speller& speller, bool integers_only);
+  NodeId extra_key(const Properties& properties, const Speller& speller);
+  NumberRange range_of(const Parts& parts, bool& is_bounded);
+  std::optional<int> decimal_step(const Parts& parts);
+  std::uint32_t count_of(const Part& part, const char* keyword, std::uint32_t otherwise);
+  [[nodiscard]] std::string memo_key(const Parts& parts, const Speller& speller, TypeSet types) const;
+
+  Grammar& grammar_;
+  const json::Value* document_;
+  std::string label_;
+  SchemaContext& context_;
+  std::map<std::string, const json::Value*, std::less<>> anchors_;
+  bool anchors_are_indexed_ = false;
+  std::set<const json::Value*> checked_;
+  std::map<std::string, NodeId> values_;
+  std::map<std::string, RuleId> containers_;
+  int depth_ = 0;
+  std::size_t work_ = 0;
+  bool is_exhausted_ = false;
+};
+
+// Required members in any order (see above) with `others` anywhere between them.  `separator` stands between two
+// members.  The empty text where nothing is required.
+struct Members {
+  std::vector<NodeId> required;
+  std::vector<NodeId> others;
+  std::uint32_t least = 0;  // of all members
+  std::uint32_t most = kUnbounded;
+};
+inline constexpr std::size_t kTracked = 4;
+[[nodiscard]] NodeId in_any_order(Grammar& grammar, const Members& members, NodeId separator, const std::string& name);
+// Whether in_any_order holds `least` and `most` exactly.
+[[nodiscard]] bool counts_are_kept(const Members& members);
+
+}  // namespace rondo::grammar

@@ -1,0 +1,457 @@
+// What values of each type look like, by the schemas that hold for them.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/utf8.h"
+#include "grammar/pattern.h"
+#include "grammar/schema.h"
+
+namespace rondo::grammar {
+namespace {
+
+// Counts beyond this are taken for "any number"; a text of a billion characters is nobody's.
+constexpr std::uint32_t kLargestCount = 1'000'000'000;
+// Elements of an array that have schemas of their own.
+constexpr std::size_t kMostPrefixItems = 1000;
+
+// "1e3" as "1000"; nullopt where that takes too many digits.
+std::optional<std::string> plain_decimal(const json::Value& number) {
+  std::string_view text = number.number();
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  const std::size_t mark = text.find_first_of("eE");
+  int exponent = 0;
+  if (mark != std::string_view::npos) {
+    exponent = std::atoi(std::string(text.substr(mark + 1)).c_str());
+    text = text.substr(0, mark);
+  }
+  constexpr int kMostDigits = 400;
+  if (text.empty() || text[0] < '0' || text[0] > '9' || std::abs(exponent) > kMostDigits || text.size() > kMostDigits)
+    return std::nullopt;
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::string digits = std::string(text.substr(0, point));
+  if (point < text.size()) digits += text.substr(point + 1);
+  auto whole = static_cast<std::ptrdiff_t>(point) + exponent;
+  if (whole <= 0) {
+    digits.insert(0, static_cast<std::size_t>(1 - whole), '0');
+    whole = 1;
+  }
+  if (static_cast<std::size_t>(whole) > digits.size())
+    digits.append(static_cast<std::size_t>(whole) - digits.size(), '0');
+  if (static_cast<std::size_t>(whole) < digits.size()) digits.insert(static_cast<std::size_t>(whole), ".");
+  return (is_negative ? "-" : "") + digits;
+}
+
+const json::Value* object_member(const json::Value& schema, const char* keyword) {
+  const json::Value* found = schema.find(keyword);
+  return found != nullptr && found->is_object() ? found : nullptr;
+}
+
+std::string token(std::string_view key) {
+  std::string out = "/";
+  for (const char byte : key) {
+    if (byte == '~') {
+      out += "~0";
+    } else if (byte == '/') {
+      out += "~1";
+    } else {
+      out += byte;
+    }
+  }
+  return out;
+}
+
+// The schema of properties that `schema` does not name itself, and its keyword; nullptr if it does not say.
+std::pair<const json::Value*, const char*> additional(const json::Value& schema) {
+  for (const char* keyword : {"additionalProperties", "unevaluatedProperties"}) {
+    if (const json::Value* found = schema.find(keyword)) return {found, keyword};
+  }
+  return {nullptr, ""};
+}
+
+bool names_property(const json::Value& schema, std::string_view name) {
+  const json::Value* own = object_member(schema, "properties");
+  if (own != nullptr && own->find(name) != nullptr) return true;
+  const json::Value* patterns = object_member(schema, "patternProperties");
+  return patterns != nullptr &&
+         std::any_of(patterns->as_object().begin(), patterns->as_object().end(),
+                     [name](const json::Member& member) { return pattern_matches(member.key, name); });
+}
+
+std::string rule_name(const std::string& parent, std::string_view name) {
+  constexpr std::size_t kLongestName = 60;
+  std::string out = parent + "-" + std::string(name);
+  if (out.size() > kLongestName) out = std::string(name.substr(0, kLongestName));
+  return out;
+}
+
+}  // namespace
+
+std::uint32_t SchemaCompiler::count_of(const Part& part, const char* keyword, std::uint32_t otherwise) {
+  const json::Value* count = part.schema->find(keyword);
+  if (count == nullptr) return otherwise;
+  const auto value = count->is_number() ? count->to_double() : std::nullopt;
+  if (!value || *value < 0) {
+    warn(part.where, "`" + std::string(keyword) + "` is no count, and is left out");
+    return otherwise;
+  }
+  if (*value > kLargestCount) {
+    if (otherwise == kUnbounded) return kUnbounded;  // an upper bound that nothing reaches
+    warn(part.where, "`" + std::string(keyword) + "` is larger than any value can be; " +
+                         std::to_string(kLargestCount) + " is meant");
+    return kLargestCount;
+  }
+  return static_cast<std::uint32_t>(*value);
+}
+
+// ---- Objects
+
+Properties SchemaCompiler::properties(const Parts& alternative) {
+  Properties out;
+  std::map<std::string, std::size_t, std::less<>> index;
+  const auto add_known = [&](const std::string& name) {
+    const auto [found, is_new] = index.emplace(name, out.known.size());
+    if (is_new) out.known.push_back({name, {}, false});
+    return found->second;
+  };
+  for (const Part& part : alternative) {
+    if (const json::Value* own = object_member(*part.schema, "properties")) {
+      for (const json::Member& member : own->as_object()) {
+        const std::size_t at = add_known(member.key);
+        out.known[at].parts.push_back({&member.value, part.where + "/properties" + token(member.key), 0});
+      }
+    }
+    const json::Value* required = part.schema->find("required");
+    if (required == nullptr || !required->is_array()) continue;
+    for (const json::Value& name : required->as_array()) {
+      if (name.is_string()) out.known[add_known(name.as_string())].required = true;
+    }
+  }
+  out.has_extra = true;
+  for (const Part& part : alternative) {
+    if (const json::Value* patterns = object_member(*part.schema, "patternProperties")) {
+      for (const json::Member& member : patterns->as_object()) {
+        const Part schema{&member.value, part.where + "/patternProperties" + token(member.key), 0};
+        out.patterns.emplace_back(member.key, Parts{schema});
+        for (Property& property : out.known) {
+          if (pattern_matches(member.key, property.name)) property.parts.push_back(schema);
+        }
+      }
+    }
+    const auto [extra, keyword] = additional(*part.schema);
+    if (extra != nullptr) {
+      const Part schema{extra, part.where + "/" + keyword, 0};
+      if (extra->is_bool() && !extra->as_bool()) out.has_extra = false;
+      const bool is_unevaluated = std::string_view(keyword) == "unevaluatedProperties";
+      for (Property& property : out.known) {
+        if (!names_property(*part.schema, property.name) && !(is_unevaluated && !property.parts.empty()))
+          property.parts.push_back(schema);
+      }
+      out.extra.push_back(schema);
+    }
+    if (const json::Value* names = part.schema->find("propertyNames"))
+      out.names.push_back({names, part.where + "/propertyNames", 0});
+    out.least = std::max(out.least, count_of(part, "minProperties", 0));
+    out.most = std::min(out.most, count_of(part, "maxProperties", kUnbounded));
+  }
+  return out;
+}
+
+NodeId SchemaCompiler::object(const Parts& parts, const Speller& speller, const std::string& name) {
+  const std::string key = memo_key(parts, speller, kObjectType);
+  if (const auto found = containers_.find(key); found != containers_.end()) return grammar_.reference(found->second);
+  const RuleId rule = grammar_.declare(name);
+  containers_.emplace(key, rule);
+  grammar_.define(rule, object_body(parts, speller, name));
+  return grammar_.reference(rule);
+}
+
+NodeId SchemaCompiler::extra_key(const Properties& properties, const Speller& speller) {
+  std::vector<std::string> names;
+  for (const Property& property : properties.known) names.push_back(property.name);
+  if (properties.names.empty()) return speller.key_except(names);
+  if (speller.spelling().bare_keys) return speller.key_except(names);
+  std::vector<NodeId> ways;
+  for (const Parts& alternative : alternatives(properties.names)) {
+    if (const auto values = enumerated(alternative, kStringType)) {
+      for (const json::Value& value : *values) {
+        if (std::find(names.begin(), names.end(), value.as_string()) == names.end())
+          ways.push_back(speller.string(value.as_string()));
+      }
+    } else if (is_free_text(alternative)) {
+      ways.push_back(speller.key_except(names));
+    } else {
+      ways.push_back(string(alternative, speller));
+    }
+  }
+  return grammar_.choice(ways);
+}
+
+NodeId SchemaCompiler::object_body(const Parts& parts, const Speller& speller, const std::string& name) {
+  const Properties all = properties(parts);
+  Grammar& g = grammar_;
+  const NodeId space = speller.space();
+  const NodeId colon = g.sequence({space, g.literal(":"), space});
+  Members members{{}, {}, all.least, all.most};
+  for (const Property& property : all.known) {
+    const NodeId content = value(property.parts, speller, rule_name(name, property.name));
+    const NodeId member = g.sequence({speller.key(property.name), colon, content});
+    (property.required ? members.required : members.others).push_back(member);
+  }
+  for (const auto& [pattern, schema] : all.patterns) {
+    bool is_taken = true;
+    const NodeId key = speller.quoted([&](const Speller& inner) {
+      auto content = pattern_content(inner, pattern);
+      is_taken = is_taken && content.ok();
+      return content.ok() ? content.value() : inner.grammar().never();
+    });
+    if (!is_taken) warn(schema[0].where, "the pattern of these names is not expressed; they are left out");
+    if (is_taken)
+      members.others.push_back(g.sequence({key, colon, value(schema, speller, rule_name(name, "matching"))}));
+  }
+  if (all.has_extra) {
+    if (!all.patterns.empty() && !all.extra.empty())
+      warn(parts[0].where, "names that match `patternProperties` are not kept from `additionalProperties`");
+    members.others.push_back(
+        g.sequence({extra_key(all, speller), colon, value(all.extra, speller, rule_name(name, "other"))}));
+  }
+  std::erase(members.others, g.never());
+  if (!counts_are_kept(members)) warn(parts[0].where, "`minProperties` and `maxProperties` are not expressed here");
+  const NodeId list = in_any_order(g, members, g.sequence({space, g.literal(","), space}), name);
+  const NodeId inside = g.choice({g.sequence({space, list, space})});
+  return g.sequence({g.literal("{"), inside, g.literal("}")});
+}
+
+// ---- Arrays
+
+NodeId SchemaCompiler::array(const Parts& parts, const Speller& speller, const std::string& name) {
+  const std::string key = memo_key(parts, speller, kArrayType);
+  if (const auto found = containers_.find(key); found != containers_.end()) return grammar_.reference(found->second);
+  const RuleId rule = grammar_.declare(rule_name(name, "list"));
+  containers_.emplace(key, rule);
+  grammar_.define(rule, array_body(parts, speller, name));
+  return grammar_.reference(rule);
+}
+
+NodeId SchemaCompiler::array_body(const Parts& parts, const Speller& speller, const std::string& name) {
+  Grammar& g = grammar_;
+  std::uint32_t least = 0;
+  std::uint32_t most = kUnbounded;
+  // What holds for element i: its own schema where a part lists one, else the schema of the rest.
+  std::vector<Parts> firsts;
+  Parts rest;
+  for (const Part& part : parts) {
+    least = std::max(least, count_of(part, "minItems", 0));
+    most = std::min(most, count_of(part, "maxItems", kUnbounded));
+    const json::Value* items = part.schema->find("items");
+    const json::Value* prefix = part.schema->find("prefixItems");
+    const char* prefix_keyword = "/prefixItems/";
+    const char* rest_keyword = "/items";
+    if (items != nullptr && items->is_array()) {  // as older drafts say it
+      prefix = items;
+      prefix_keyword = "/items/";
+      items = part.schema->find("additionalItems");
+      rest_keyword = "/additionalItems";
+    }
+    const std::size_t listed = prefix != nullptr && prefix->is_array() ? prefix->as_array().size() : 0;
+    const std::size_t count = std::min(listed, kMostPrefixItems);
+    if (listed > count) warn(part.where, "only the first elements are held to their own schemas");
+    while (firsts.size() < count) firsts.push_back(rest);
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
+      if (i < count) {
+        firsts[i].push_back({&prefix->as_array()[i], part.where + prefix_keyword + std::to_string(i), 0});
+      } else if (items != nullptr) {
+        firsts[i].push_back({items, part.where + rest_keyword, 0});
+      }
+    }
+    if (items != nullptr) rest.push_back({items, part.where + rest_keyword, 0});
+  }
+  const NodeId space = speller.space();
+  const NodeId comma = g.sequence({space, g.literal(","), space});
+  const NodeId item = value(rest, speller, rule_name(name, "item"));
+  // Built from the end; `tail` is what may follow element i.
+  const auto prefix_size = static_cast<std::uint32_t>(firsts.size());
+  const auto left = [&](std::uint32_t count) { return count > prefix_size ? count - prefix_size : 0; };
+  const std::uint32_t most_left = most == kUnbounded ? kUnbounded : left(most);
+  NodeId list{};
+  if (prefix_size == 0) {
+    const NodeId more = g.repeat(g.sequence({comma, item}), least > 0 ? least - 1 : 0,
+                                 most == kUnbounded || most == 0 ? most : most - 1);
+    list = most == 0 ? g.empty() : g.sequence({item, more});
+    if (least == 0) list = g.choice({g.empty(), list});
+    if (least > most) list = g.never();
+  } else {
+    NodeId tail = g.repeat(g.sequence({comma, item}), left(least), most_left);
+    for (std::uint32_t i = prefix_size; i-- > 0;) {
+      const NodeId element = value(firsts[i], speller, rule_name(name, std::to_string(i)));
+      NodeId from_here = i < most ? g.sequence({i > 0 ? comma : g.empty(), element, tail}) : g.never();
+      tail = i >= least ? g.choice({g.empty(), from_here}) : from_here;
+    }
+    list = tail;
+  }
+  return g.sequence({g.literal("["), space, list, space, g.literal("]")});
+}
+
+// ---- Strings
+
+NodeId SchemaCompiler::string(const Parts& parts, const Speller& speller) {
+  if (is_free_text(parts)) return speller.any_string();
+  return speller.quoted([&](const Speller& inner) { return string_content(parts, inner); });
+}
+
+NodeId SchemaCompiler::string_content(const Parts& parts, const Speller& speller) {
+  std::uint32_t least = 0;
+  std::uint32_t most = kUnbounded;
+  std::optional<NodeId> shaped;
+  for (const Part& part : parts) {
+    least = std::max(least, count_of(part, "minLength", 0));
+    most = std::min(most, count_of(part, "maxLength", kUnbounded));
+    const auto take = [&](std::string_view pattern, const char* keyword) {
+      if (shaped) {
+        warn(part.where, std::string("`") + keyword + "` is not expressed beside another pattern or format");
+        return;
+      }
+      auto content = pattern_content(speller, pattern);
+      if (content.ok()) {
+        shaped = content.value();
+      } else {
+        warn(part.where, std::string("`") + keyword + "` is not expressed: " + content.error().message);
+      }
+    };
+    if (const auto pattern = part.schema->find_string("pattern")) take(*pattern, "pattern");
+    if (const auto format = part.schema->find_string("format")) {
+      const std::string_view pattern = format_pattern(*format);
+      if (pattern.empty()) {
+        warn(part.where, "the format `" + std::string(*format) + "` is not known and says nothing");
+      } else {
+        take(pattern, "format");
+      }
+    }
+  }
+  if (least > most) return grammar_.never();
+  if (!shaped) return speller.any_content(least, most);
+  if (least > 0 || most != kUnbounded)
+    warn(parts[0].where, "`minLength` and `maxLength` are not expressed beside a pattern or format");
+  return *shaped;
+}
+
+// ---- Numbers
+
+NumberRange SchemaCompiler::range_of(const Parts& parts, bool& is_bounded) {
+  NumberRange out;
+  std::optional<double> least;
+  std::optional<double> most;
+  const auto bound = [&](const Part& part, const json::Value& limit, bool is_lower, bool is_exclusive) {
+    const double number = limit.to_double().value_or(0);
+    const auto digits = plain_decimal(limit);
+    if (!digits) {
+      warn(part.where, "the bound " + limit.number() + " is not expressed");
+      return;
+    }
+    std::optional<double>& known = is_lower ? least : most;
+    const bool is_tighter =
+        !known || (is_lower ? number > *known : number < *known) || (number == *known && is_exclusive);
+    if (!is_tighter) return;
+    known = number;
+    (is_lower ? out.least : out.most) = Bound{*digits, is_exclusive};
+    is_bounded = true;
+  };
+  for (const Part& part : parts) {
+    for (const bool is_lower : {true, false}) {
+      const json::Value* limit = part.schema->find(is_lower ? "minimum" : "maximum");
+      const json::Value* exclusive = part.schema->find(is_lower ? "exclusiveMinimum" : "exclusiveMaximum");
+      const bool is_flag = exclusive != nullptr && exclusive->is_bool() && exclusive->as_bool();  // draft 4
+      if (limit != nullptr && limit->is_number()) bound(part, *limit, is_lower, is_flag);
+      if (exclusive != nullptr && exclusive->is_number()) bound(part, *exclusive, is_lower, true);
+    }
+  }
+  return out;
+}
+
+// The power of ten that values are multiples of; other steps are named in a warning.
+std::optional<int> SchemaCompiler::decimal_step(const Parts& parts) {
+  std::optional<int> out;
+  for (const Part& part : parts) {
+    const json::Value* step = part.schema->find("multipleOf");
+    if (step == nullptr) continue;
+    const auto digits = step->is_number() ? plain_decimal(*step) : std::nullopt;
+    const std::size_t one = digits ? digits->find('1') : std::string::npos;
+    const bool is_power = one != std::string::npos && digits->find_first_of("23456789-") == std::string::npos &&
+                          digits->find('1', one + 1) == std::string::npos;
+    if (!is_power) {
+      warn(part.where, "`multipleOf` is not expressed");
+      continue;
+    }
+    const std::size_t point = std::min(digits->find('.'), digits->size());
+    const int exponent = one < point ? static_cast<int>(point - one) - 1 : -static_cast<int>(one - point);
+    out = out ? std::max(*out, exponent) : exponent;
+  }
+  return out;
+}
+
+NodeId SchemaCompiler::numeric(const Parts& parts, const Speller& speller, bool integers_only) {
+  Grammar& g = grammar_;
+  bool is_bounded = false;
+  const NumberRange range = range_of(parts, is_bounded);
+  const std::optional<int> step = decimal_step(parts);
+  const bool is_whole = integers_only || (step && *step >= 0);
+  if (is_bounded) {
+    if (step && *step != 0 && !(integers_only && *step < 0))
+      warn(parts[0].where, "`multipleOf` is not expressed beside bounds");
+    return is_whole ? integers_within(g, range) : numbers_within(g, range);
+  }
+  if (!step || *step == 0 || (*step < 0 && integers_only)) return is_whole ? speller.integer() : speller.number();
+  const NodeId digit = g.chars(CharSet::range('0', '9'));
+  const NodeId sign = g.optional(g.literal("-"));
+  const NodeId positive = g.sequence({g.chars(CharSet::range('1', '9')), g.any_number(digit)});
+  if (*step > 0) {
+    const NodeId zeros = g.literal(std::string(static_cast<std::size_t>(*step), '0'));
+    return g.token(g.choice({g.literal("0"), g.sequence({sign, positive, zeros})}));
+  }
+  const NodeId fraction = g.sequence(
+      {g.literal("."), g.repeat(digit, 1, static_cast<std::uint32_t>(-*step)), g.any_number(g.literal("0"))});
+  return g.token(g.sequence({sign, g.choice({g.literal("0"), positive}), g.optional(fraction)}));
+}
+
+// ---- Any value
+
+NodeId SchemaCompiler::anything(const Speller& speller, TypeSet types) {
+  Grammar& g = grammar_;
+  const std::string key = memo_key({}, speller, kAnyType);
+  auto found = context_.anything.find(key);
+  if (found == context_.anything.end()) {
+    const RuleId object_rule = g.declare("any-object");
+    const RuleId array_rule = g.declare("any-array");
+    context_.anything.emplace(key + "o", object_rule);
+    context_.anything.emplace(key + "a", array_rule);
+    const RuleId rule = g.declare("any");
+    found = context_.anything.emplace(key, rule).first;
+    const NodeId any = g.reference(rule);
+    const NodeId space = speller.space();
+    const NodeId comma = g.sequence({space, g.literal(","), space});
+    const NodeId member = g.sequence({speller.key_except({}), space, g.literal(":"), space, any});
+    const auto list = [&](NodeId item) {
+      return g.optional(g.sequence({item, g.any_number(g.sequence({comma, item}))}));
+    };
+    g.define(object_rule, g.sequence({g.literal("{"), space, list(member), space, g.literal("}")}));
+    g.define(array_rule, g.sequence({g.literal("["), space, list(any), space, g.literal("]")}));
+    g.define(rule, g.choice({g.reference(object_rule), g.reference(array_rule), speller.any_string(), speller.number(),
+                             speller.boolean(), speller.null()}));
+  }
+  if (types == kAnyType) return g.reference(found->second);
+  std::vector<NodeId> ways;
+  if ((types & kObjectType) != 0) ways.push_back(g.reference(context_.anything.at(key + "o")));
+  if ((types & kArrayType) != 0) ways.push_back(g.reference(context_.anything.at(key + "a")));
+  if ((types & kStringType) != 0) ways.push_back(speller.any_string());
+  if ((types & kNumberType) != 0) {
+    ways.push_back(speller.number());
+  } else if ((types & kIntegerType) != 0) {
+    ways.push_back(speller.integer());
+  }
+  if ((types & kBooleanType) != 0) ways.push_back(speller.boolean());
+  if ((types & kNullType) != 0) ways.push_back(speller.null());
+  return g.choice(ways);
+}
+
+}  // namespace rondo::grammar

@@ -1,0 +1,13 @@
+// Structural tags of xgrammar: JSON that says where free text ends and a grammar begins.
+#pragma once
+
+#include "grammar/turn.h"
+#include "json/value.h"
+
+namespace rondo::grammar {
+
+// The turn as a `structural_tag` object.  A lazy turn becomes `triggered_tags`: any text, and behind each trigger word the
+// calls; it then covers the whole output.
+[[nodiscard]] json::Value to_structural_tag(const TurnGrammar& turn);
+
+}  // namespace rondo::grammar

@@ -1,0 +1,302 @@
+#include "grammar/turn.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "chat/conversation.h"
+#include "format/units.h"
+#include "grammar/calls.h"
+#include "grammar/markers.h"
+#include "grammar/schema.h"
+#include "grammar/spelling.h"
+
+namespace rondo::grammar {
+namespace {
+
+using format::Format;
+using format::is_blank;
+using format::trimmed;
+
+Error failure(ErrorCode code, std::string message) {
+  Error error;
+  error.code = code;
+  error.message = std::move(message);
+  return error;
+}
+
+class TurnBuilder {
+ public:
+  TurnBuilder(const Format& format, const TurnOptions& options, TurnGrammar& out)
+      : format_(format), options_(options), out_(out), g_(out.grammar) {}
+
+  Result<bool> run() {
+    std::vector<chat::ToolDefinition> tools;
+    const bool has_calls = options_.choice != ToolChoice::kNone && options_.tools && format_.calls.present;
+    if (options_.tools && options_.choice != ToolChoice::kNone) tools = chat::tool_definitions(*options_.tools);
+    if (!options_.tool_name.empty()) {
+      std::erase_if(tools, [&](const chat::ToolDefinition& tool) { return tool.name != options_.tool_name; });
+      if (tools.empty())
+        return failure(ErrorCode::kInvalidArgument, "no tool has the name `" + options_.tool_name + "`");
+    }
+    if (!tools.empty() && !format_.calls.present)
+      context_.warnings.add("how the template writes tool calls is not known; they are not constrained");
+    root_ = g_.declare("root");
+    if (has_calls && !tools.empty()) {
+      CallBuilder calls(g_, format_, std::move(tools), context_);
+      with_calls(calls);
+      is_exhausted_ = is_exhausted_ || calls.is_exhausted();
+    } else if (options_.response_schema) {
+      const NodeId body = answer();
+      g_.define(root_, with_reasoning(body, body));
+    } else {
+      out_.warnings = context_.warnings.sentences();
+      return false;
+    }
+    g_.set_root(root_);
+    out_.warnings = context_.warnings.sentences();
+    if (is_exhausted_) return failure(ErrorCode::kLimit, "the schemas are too large or nest too deep for a grammar");
+    return true;
+  }
+
+ private:
+  // ---- Before calls
+
+  // The prompt ends inside a reasoning block.
+  [[nodiscard]] bool is_reasoning_open() const {
+    const std::string_view open = trimmed(format_.reasoning.open);
+    const std::string_view close = trimmed(format_.reasoning.close);
+    if (!format_.reasoning.present || open.empty() || close.empty()) return false;
+    const std::string_view tail = options_.prompt_tail;
+    const std::size_t last = tail.rfind(open);
+    return last != std::string_view::npos && tail.find(close, last + open.size()) == std::string_view::npos;
+  }
+
+  // The opening of a reasoning block that the model may begin; "" if there is none, or the prompt has begun it.
+  [[nodiscard]] std::string_view reasoning_to_open() const {
+    const bool is_there = format_.reasoning.present && !is_blank(format_.reasoning.close) && !is_reasoning_open();
+    return is_there ? trimmed(format_.reasoning.open) : "";
+  }
+
+  // How much of `marker` the prompt ends with.
+  [[nodiscard]] std::size_t begun(std::string_view marker) const {
+    const std::string_view tail = trimmed(options_.prompt_tail);
+    std::size_t size = std::min(marker.size(), tail.size());
+    while (size > 0 && !tail.ends_with(marker.substr(0, size))) --size;
+    constexpr std::size_t kLeast = 2;  // a single bracket is no begin
+    return size >= kLeast ? size : 0;
+  }
+
+  // Reasoning from behind its opening, and what the template may write behind it.
+  NodeId rest_of_reasoning() {
+    Line line(g_);
+    line.add(g_.token(g_.text({}, trimmed(format_.reasoning.close)))).space();
+    if (!is_blank(format_.header)) line.add(g_.optional(marker(g_, trimmed(format_.header)))).space();
+    return line.node();
+  }
+
+  // `body` behind reasoning, which is optional unless the prompt has begun it.  Without reasoning comes `body_without`,
+  // which does not hold the opening: a reader that takes the longest piece of text must not run over it.
+  NodeId with_reasoning(NodeId body, NodeId body_without) {
+    if (is_reasoning_open()) return g_.sequence({rest_of_reasoning(), body});
+    const std::string_view open = reasoning_to_open();
+    if (open.empty()) return body_without;
+    const NodeId opening =
+        g_.token(g_.sequence({white_space(g_, 0, kMostSpace), g_.literal(open.substr(begun(open)))}));
+    return g_.choice({g_.sequence({opening, rest_of_reasoning(), body}), body_without});
+  }
+
+  // The turn's stop, which the model may or may not show.
+  NodeId stop() {
+    std::vector<NodeId> ways;
+    for (const auto* stops : {&format_.stops.content, &format_.stops.tool, &format_.stops.history_close}) {
+      for (const std::string& text : *stops) {
+        if (!is_blank(text)) ways.push_back(marker(g_, trimmed(text)));
+      }
+    }
+    Line line(g_);
+    line.space();
+    line.add(g_.repeat(Line(g_).add(g_.choice(ways)).space().node(), 0, 2));
+    return line.node();
+  }
+
+  // ---- An answer in the shape of a schema
+
+  NodeId answer() {
+    static const json::Value kAnything(true);
+    const json::Value& document = options_.response_schema ? *options_.response_schema : kAnything;
+    SchemaCompiler schema(g_, document, "the response schema", context_);
+    Line line(g_);
+    line.space();
+    const std::string_view open = trimmed(format_.content.open);
+    if (!open.empty()) line.add(g_.optional(marker(g_, open))).space();
+    line.add(schema.value(schema.root(), Speller(g_, Spelling::json()), "answer")).space();
+    const std::string_view close = trimmed(format_.content.close);
+    if (!close.empty()) line.add(g_.optional(marker(g_, close))).space();
+    is_exhausted_ = is_exhausted_ || schema.is_exhausted();
+    return line.add(stop()).node();
+  }
+
+  // ---- Calls
+
+  using Openings = std::vector<CallBuilder::Opening>;
+
+  void with_calls(CallBuilder& calls) {
+    const bool is_required = options_.choice == ToolChoice::kRequired;
+    const Openings openings = calls.openings(options_.parallel_calls);
+    const bool may_be_lazy = options_.laziness != Laziness::kNever && !is_required && !options_.response_schema;
+    if (openings.empty()) return bare_calls(calls, is_required, may_be_lazy);
+    const bool is_begun =
+        std::any_of(openings.begin(), openings.end(), [this](const auto& opening) { return begun(opening.word) > 0; });
+    const bool needs_pattern = is_begun || calls.may_be_bare();
+    if (may_be_lazy && (!needs_pattern || options_.laziness == Laziness::kAnyTrigger)) {
+      lazy(calls, openings, is_begun);
+      return;
+    }
+    if (options_.response_schema && !is_required) {
+      // Either the answer or calls, and no text besides.
+      std::vector<NodeId> ways{answer()};
+      for (const CallBuilder::Opening& opening : openings) {
+        const std::string word = opening.word.substr(begun(opening.word));
+        ways.push_back(Line(g_).space().literal(word).add(opening.rest).add(end_of_calls(stop())).node());
+      }
+      if (calls.may_be_bare()) ways.push_back(Line(g_).space().add(bare(calls)).node());
+      const NodeId body = g_.choice(ways);
+      g_.define(root_, with_reasoning(body, body));
+      return;
+    }
+    const std::string without(reasoning_to_open());
+    NodeId body = text_and_calls(openings, "", is_required);
+    if (!is_begun) {
+      NodeId body_without = text_and_calls(openings, without, is_required);
+      if (calls.may_be_bare()) {
+        const NodeId direct = Line(g_).space().add(bare(calls)).node();
+        body = g_.choice({direct, body});
+        body_without = g_.choice({direct, body_without});
+      }
+      g_.define(root_, with_reasoning(body, body_without));
+      return;
+    }
+    // The prompt holds the begin of a call or of content: the output goes on with the rest of one of them.
+    std::vector<NodeId> ways;
+    for (const CallBuilder::Opening& opening : openings) {
+      if (const std::size_t size = begun(opening.word); size > 0)
+        ways.push_back(g_.sequence({g_.literal(opening.word.substr(size)), opening.rest, after_calls(openings)}));
+    }
+    const std::string_view content = trimmed(format_.content.open);
+    if (begun(content) > 0) ways.push_back(g_.sequence({g_.literal(content.substr(begun(content))), body}));
+    g_.define(root_, with_reasoning(body, g_.choice(ways)));
+  }
+
+  // Calls that nothing marks but their own JSON: a turn is either calls or text.
+  void bare_calls(CallBuilder& calls, bool is_required, bool may_be_lazy) {
+    const NodeId all = bare(calls);
+    if (may_be_lazy && options_.laziness == Laziness::kAnyTrigger) {
+      out_.is_lazy = true;
+      out_.triggers.push_back({true, calls.bare_pattern()});
+      g_.define(root_, all);
+      return;
+    }
+    std::vector<NodeId> ways{Line(g_).space().add(all).node()};
+    if (!options_.response_schema) ways.push_back(g_.sequence({text_before_bracket(), all}));
+    if (options_.response_schema) ways.push_back(answer());
+    if (!is_required && !options_.response_schema) ways.push_back(plain_text());
+    const NodeId body = g_.choice(ways);
+    g_.define(root_, with_reasoning(body, body));
+  }
+
+  // Some templates write content behind the calls; further calls are not text.
+  NodeId after_calls(const Openings& openings) { return end_of_calls(until(openings, "", "")); }
+
+  // The section's close and `behind`; or the end of the turn, since some templates forget the close.
+  NodeId end_of_calls(NodeId behind) {
+    const std::string_view close = trimmed(format_.calls.section_close);
+    if (close.empty()) return behind;
+    return g_.choice({Line(g_).space().marker(close).add(behind).node(), stop()});
+  }
+
+  NodeId bare(CallBuilder& calls) { return g_.sequence({calls.all(options_.parallel_calls), end_of_calls(stop())}); }
+
+  // Text and then calls, or (unless these are required) text only; none of it with `without` before the first call.
+  NodeId text_and_calls(const Openings& openings, const std::string& without, bool is_required) {
+    std::vector<NodeId> ways;
+    for (const CallBuilder::Opening& opening : openings)
+      ways.push_back(g_.sequence({until(openings, opening.word, without), opening.rest, after_calls(openings)}));
+    if (!is_required) {
+      ways.push_back(until(openings, "", without));
+      // The close of content may open the calls; it may also be no more than that.
+      const std::string close(trimmed(format_.content.close));
+      if (openings.size() == 1 && openings[0].word == close)
+        ways.push_back(g_.sequence({until(openings, close, without), until(openings, "", "")}));
+    }
+    return g_.choice(ways);
+  }
+
+  void lazy(CallBuilder& calls, const Openings& openings, bool is_begun) {
+    const bool may_be_bare = calls.may_be_bare();
+    out_.is_lazy = true;
+    std::vector<NodeId> ways;
+    std::string begins;
+    for (const CallBuilder::Opening& opening : openings) {
+      const RuleId rest = g_.declare("calls");
+      g_.define(rest, g_.sequence({opening.rest, after_calls(openings)}));
+      if (!is_begun && !may_be_bare) out_.parts.push_back({opening.word, rest});
+      out_.triggers.push_back({false, opening.word});
+      ways.push_back(g_.sequence({g_.literal(opening.word), g_.reference(rest)}));
+      if (const std::size_t size = begun(opening.word); size > 0) {
+        ways.push_back(g_.sequence({g_.literal(opening.word.substr(size)), g_.reference(rest)}));
+        begins += (begins.empty() ? "" : "|") + pattern_escaped(opening.word.substr(size));
+      }
+    }
+    if (may_be_bare) {
+      out_.triggers.push_back({true, calls.bare_pattern()});
+      ways.push_back(bare(calls));
+    }
+    if (!begins.empty()) out_.triggers.push_back({true, "^(" + begins + ")"});
+    g_.define(root_, g_.choice(ways));
+  }
+
+  // Text up to the word that begins calls; with "" text without such a word.
+  NodeId until(const Openings& openings, const std::string& word, const std::string& without) {
+    std::vector<std::string> words{without};
+    for (const CallBuilder::Opening& opening : openings) {
+      // The begin of a longer word ends nothing.
+      const bool is_prefix = word.size() > opening.word.size() && word.starts_with(opening.word);
+      if (!is_prefix) words.push_back(opening.word);
+    }
+    return g_.token(g_.text(std::move(words), word));
+  }
+
+  // Content before calls that nothing marks.
+  NodeId text_before_bracket() {
+    return g_.token(g_.repeat(g_.chars(CallBuilder::bare_begin().complement()), 1, kUnbounded));
+  }
+
+  // Text that does not begin as calls do, where nothing else marks them.
+  NodeId plain_text() {
+    const NodeId any = g_.chars(CharSet::all());
+    const CharSet space = CharSet::any_of(" \t\r\n");
+    const NodeId first = g_.chars(CallBuilder::bare_begin().united(space).complement());
+    return g_.token(
+        g_.sequence({g_.any_number(g_.chars(space)), g_.optional(g_.sequence({first, g_.any_number(any)}))}));
+  }
+
+  const Format& format_;
+  const TurnOptions& options_;
+  TurnGrammar& out_;
+  Grammar& g_;
+  SchemaContext context_;
+  RuleId root_{};
+  bool is_exhausted_ = false;
+};
+
+}  // namespace
+
+Result<TurnGrammar> turn_grammar(const format::Format& format, const TurnOptions& options) {
+  TurnGrammar out;
+  auto made = TurnBuilder(format, options, out).run();
+  if (!made.ok()) return made.error();
+  out.is_needed = made.value();
+  return out;
+}
+
+}  // namespace rondo::grammar

@@ -1,0 +1,356 @@
+// Every assistant turn that a template writes for calls which fit their tools' schemas is in the grammar made for that
+// template and those tools: over the templates of the corpus beside the checkout, or else those of RONDO_FIXTURES.
+//
+// RONDO_VERBOSE=<template> prints that template's format, grammar and failures.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "analysis/analyse.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "format/units.h"
+#include "grammar/gbnf.h"
+#include "grammar/matcher.h"
+#include "grammar/turn.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "parse/parser.h"
+#include "tests/support/corpus.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using format::Format;
+
+// ---- Messages and tools
+
+constexpr const char* kNames[] = {"get_weather", "search", "get_weather"};
+
+struct Case {
+  std::string reasoning;
+  std::string content;
+  std::vector<json::Object> calls;
+};
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  const std::vector<json::Object> calls = {
+      {{"city", "Paris"}, {"days", 3}}, {{"q", "x"}}, {{"city", "Rome"}, {"hot", true}, {"days", 2}}};
+  for (const char* reasoning : {"", "I think\n\nso"}) {
+    for (const char* content : {"", "Let me look.\n\nAt *this* <b>x</b>."}) {
+      for (std::size_t count = 1; count <= 3; ++count)
+        cases.push_back({reasoning, content, {calls.begin(), calls.begin() + static_cast<long>(count)}});
+    }
+  }
+  cases.push_back({"", "", {json::Object{}}});
+  cases.push_back({"", "", {json::Object{}, {{"q", "x"}}}});
+  const std::string text = files::read(RONDO_SOURCE_DIR "/tests/golden/format/kinds.jsonl").value();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const json::Value row = json::parse(text.substr(begin, end - begin)).value();
+    begin = end + 1;
+    for (const json::Value& value : row.find("values")->as_array()) {
+      cases.push_back({"", "", {json::Object{{"k", value}}}});
+      cases.push_back({"", "", {json::Object{{"a", "x"}, {"k", value}, {"z", 1}}}});
+      cases.push_back({"", "", {json::Object{{"q", "x"}}, json::Object{{"a", 1}, {"k", value}}}});
+    }
+  }
+  return cases;
+}
+
+json::Value message_of(const Format& format, const Case& wanted) {
+  json::Object out{{"role", "assistant"}};
+  if (!format.input.reasoning_part.empty() && !wanted.reasoning.empty()) {
+    json::Array parts{
+        json::Object{{"type", format.input.reasoning_part}, {format.input.reasoning_part, wanted.reasoning}}};
+    if (!wanted.content.empty()) parts.push_back(json::Object{{"type", "text"}, {"text", wanted.content}});
+    out.set("content", std::move(parts));
+  } else if (!wanted.content.empty()) {
+    out.set("content", wanted.content);
+  } else if (format.input.no_content != format::NoContent::kAbsent) {
+    out.set("content", format.input.no_content == format::NoContent::kNull ? json::Value() : json::Value(""));
+  }
+  if (!wanted.reasoning.empty() && !format.input.reasoning_field.empty())
+    out.set(format.input.reasoning_field, wanted.reasoning);
+  const auto& pieces = format.calls.pieces;
+  const bool is_named = std::any_of(pieces.begin(), pieces.end(),
+                                    [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
+  json::Array list;
+  for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
+    const std::string name = kNames[i];
+    json::Object function{{"name", name}, {"arguments", wanted.calls[i]}};
+    if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(wanted.calls[i]), {}));
+    const std::string id = is_named ? "functions." + name + ":" + std::to_string(i) : "abcdef00" + std::to_string(i);
+    list.push_back(json::Object{{"id", id}, {"type", "function"}, {"function", function}});
+  }
+  out.set("tool_calls", std::move(list));
+  return json::Value(std::move(out));
+}
+
+const char* type_name(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull: return "null";
+    case json::Kind::kBool: return "boolean";
+    case json::Kind::kInteger: return "integer";
+    case json::Kind::kFloat: return "number";
+    case json::Kind::kString: return "string";
+    case json::Kind::kArray: return "array";
+    case json::Kind::kObject: return "object";
+  }
+  return "";
+}
+
+// A schema that holds `value` and little else.
+json::Value schema_of(const json::Value& value) {
+  json::Object schema{{"type", type_name(value)}, {"description", "d"}};
+  if (value.is_object()) {
+    json::Object properties;
+    json::Array required;
+    for (const json::Member& member : value.as_object()) {
+      properties.set(member.key, schema_of(member.value));
+      required.emplace_back(member.key);
+    }
+    schema.set("properties", std::move(properties));
+    schema.set("required", std::move(required));
+    schema.set("additionalProperties", false);
+  }
+  if (value.is_array()) {
+    json::Array items;
+    for (const json::Value& item : value.as_array()) {
+      json::Value of_item = schema_of(item);
+      if (std::find(items.begin(), items.end(), of_item) == items.end()) items.push_back(std::move(of_item));
+    }
+    if (items.size() == 1) schema.set("items", items[0]);
+    if (items.size() > 1) schema.set("items", json::Object{{"anyOf", std::move(items)}});
+  }
+  return json::Value(std::move(schema));
+}
+
+json::Value tools_of(const Case& wanted) {
+  json::Array tools;
+  for (const std::string name : {"get_weather", "search"}) {
+    std::map<std::string, json::Array> kinds;
+    std::vector<std::string> order;
+    for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
+      if (name != kNames[i]) continue;
+      for (const json::Member& member : wanted.calls[i]) {
+        if (kinds.find(member.key) == kinds.end()) order.push_back(member.key);
+        kinds[member.key].push_back(schema_of(member.value));
+      }
+    }
+    json::Object properties;
+    for (const std::string& key : order) {
+      const json::Array& list = kinds[key];
+      properties.set(key, list.size() == 1 ? list[0] : json::Value(json::Object{{"anyOf", list}}));
+    }
+    const json::Object parameters{
+        {"type", "object"}, {"properties", properties}, {"required", json::Array{}}, {"additionalProperties", false}};
+    tools.push_back(
+        json::Object{{"type", "function"},
+                     {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
+  }
+  return json::Value(std::move(tools));
+}
+
+// ---- Rendering
+
+struct Subject {
+  std::string name;
+  std::shared_ptr<const jinja::Template> chat_template;
+  analysis::Options special;
+  std::shared_ptr<const Format> format;
+};
+
+struct Written {
+  std::string prompt;
+  std::string text;  // the turn behind the prompt, without white space at its end
+};
+
+std::optional<Written> write(const Subject& subject, const json::Value& message, const json::Value& tools,
+                             const std::string& thinking) {
+  chat::Conversation conversation;
+  conversation.messages = json::Array{json::Object{{"role", "user"}, {"content", "Hi."}}};
+  conversation.tools = tools;
+  if (thinking != "default")
+    conversation.kwargs = json::Object{{"enable_thinking", thinking == "on"}, {"thinking", thinking == "on"}};
+  conversation.bos_token = subject.special.bos_token;
+  conversation.eos_token = subject.special.eos_token;
+  tmpl::ApplyOptions apply;
+  apply.origins = false;
+  apply.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
+  const auto render = [&] { return tmpl::apply(*subject.chat_template, conversation, apply); };
+  conversation.add_generation_prompt = true;
+  const auto prompt = render();
+  conversation.add_generation_prompt = false;
+  conversation.messages.push_back(message);
+  const auto full = render();
+  if (!prompt.ok() || !full.ok()) return std::nullopt;
+  const std::string& start = prompt.value().text.bytes();
+  const std::string& text = full.value().text.bytes();
+  if (!text.starts_with(start)) return std::nullopt;
+  std::string turn = text.substr(start.size());
+  // Behind the stop the template goes on with the next turn.
+  std::size_t from = 0;
+  for (const char* name : kNames) from = std::max(from, turn.rfind(name) == std::string::npos ? 0 : turn.rfind(name));
+  std::size_t end = turn.size();
+  for (const auto* stops : {&subject.format->stops.content, &subject.format->stops.tool}) {
+    for (const std::string& stop : *stops) {
+      const std::size_t at = format::is_blank(stop) ? std::string::npos : turn.find(format::trimmed(stop), from);
+      if (at != std::string::npos) end = std::min(end, at + format::trimmed(stop).size());
+    }
+  }
+  turn.resize(end);
+  while (!turn.empty() && format::is_space(turn.back())) turn.pop_back();
+  return Written{start, turn};
+}
+
+std::vector<Subject> subjects() {
+  std::map<std::string, analysis::Options> by_path;
+  if (const auto corpus = test::Corpus::open()) {
+    for (const test::CorpusRow& row : corpus->rows()) {
+      analysis::Options options;
+      options.bos_token = row.bos_token;
+      options.eos_token = row.eos_token;
+      options.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
+      by_path.emplace(row.template_path, options);
+    }
+  } else if (const char* fixtures = std::getenv("RONDO_FIXTURES");
+             fixtures != nullptr && files::is_folder(std::string(fixtures) + "/templates")) {
+    for (const auto& entry : fs::directory_iterator(std::string(fixtures) + "/templates")) {
+      if (entry.path().extension() == ".jinja") by_path.emplace(entry.path().string(), analysis::Options{});
+    }
+  }
+  const char* only = std::getenv("RONDO_ROW");
+  std::vector<Subject> out;
+  // Strings stand without quotes in two of these, and nothing between two arguments in the third: what they write can't
+  // be told from the syntax around it.
+  const std::vector<std::string> ambiguous = {"vllm-tool_chat_template_gemma3_pythonic",
+                                              "vllm-tool_chat_template_llama3.2_pythonic",
+                                              "vllm-tool_chat_template_toolace"};
+  for (const auto& [path, special] : by_path) {
+    const std::string name = fs::path(path).stem().string();
+    if (std::find(ambiguous.begin(), ambiguous.end(), name) != ambiguous.end()) continue;
+    if (only != nullptr && name != only) continue;
+    auto compiled = jinja::Template::compile(files::read(path).value(), {}, name);
+    if (!compiled.ok()) continue;
+    auto format = analysis::analyse(*compiled.value(), special);
+    if (!format.ok() || !format.value()->calls.present) continue;
+    out.push_back({name, compiled.value(), special, format.value()});
+  }
+  return out;
+}
+
+bool is_verbose(const std::string& name) {
+  const char* wanted = std::getenv("RONDO_VERBOSE");
+  return wanted != nullptr && (name == wanted || std::string(wanted) == "all");
+}
+
+// ---- The law
+
+std::size_t first_trigger(const grammar::TurnGrammar& turn, const std::string& text) {
+  std::size_t first = std::string::npos;
+  for (const grammar::Trigger& trigger : turn.triggers) {
+    if (!trigger.is_pattern) first = std::min(first, text.find(trigger.value));
+  }
+  return first;
+}
+
+// "" or why the turn is not in the grammars.
+std::string objection(const Subject& subject, const json::Value& tools, const Written& turn) {
+  grammar::TurnOptions options;
+  options.tools = tools;
+  options.prompt_tail = turn.prompt.substr(turn.prompt.size() - std::min<std::size_t>(turn.prompt.size(), 200));
+  struct Mode {
+    const char* name;
+    grammar::ToolChoice choice;
+    grammar::Laziness laziness;
+  };
+  for (const Mode& mode : {Mode{"required", grammar::ToolChoice::kRequired, grammar::Laziness::kNever},
+                           Mode{"whole", grammar::ToolChoice::kAuto, grammar::Laziness::kNever},
+                           Mode{"lazy", grammar::ToolChoice::kAuto, grammar::Laziness::kAnyTrigger}}) {
+    options.choice = mode.choice;
+    options.laziness = mode.laziness;
+    const auto made = grammar::turn_grammar(*subject.format, options);
+    if (!made.ok()) return std::string(mode.name) + ": " + made.error().to_string();
+    if (is_verbose(subject.name)) MESSAGE(mode.name << "\n" << grammar::to_gbnf(made.value().grammar));
+    std::string text = turn.text;
+    if (made.value().is_lazy) {
+      const std::size_t at = first_trigger(made.value(), text);
+      const bool is_pattern = made.value().triggers.back().is_pattern;
+      if (at == std::string::npos && !is_pattern) return "lazy: no trigger in the text";
+      // Patterns begin at the begin of the output, or at the first bracket.
+      const bool is_whole = made.value().triggers.back().value.starts_with("^(") &&
+                            !made.value().triggers.back().value.starts_with("^(?") && at == std::string::npos;
+      if (!is_whole) text = text.substr(at != std::string::npos ? at : std::min(text.find_first_of("{["), text.size()));
+    }
+    if (!grammar::accepts(made.value().grammar, text)) {
+      grammar::Matcher matcher(made.value().grammar);
+      std::size_t at = 0;
+      while (at < text.size() && matcher.feed(text.substr(at, utf8::decode(text, at).size)))
+        at += utf8::decode(text, at).size;
+      return std::string(mode.name) + " near " + std::to_string(at);
+    }
+  }
+  return "";
+}
+
+TEST_CASE("every written turn is in its grammar") {
+  const auto all = subjects();
+  if (all.empty()) {
+    MESSAGE("skipped: there is neither a corpus beside the checkout nor RONDO_FIXTURES");
+    return;
+  }
+  const auto cases = all_cases();
+  const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr || std::getenv("RONDO_ROW") != nullptr ? 1 : 7;
+  int good = 0;
+  int turns = 0;
+  std::string report;
+  std::size_t at = 0;
+  for (const Subject& subject : all) {
+    if (is_verbose(subject.name)) MESSAGE(subject.name << "\n" << subject.format->to_string());
+    int bad_here = 0;
+    int here = 0;
+    std::string example;
+    for (const Case& wanted : cases) {
+      if (at++ % step != 0) continue;
+      if (wanted.calls.size() > 1 && subject.format->input.single_call) continue;
+      const json::Value message = message_of(*subject.format, wanted);
+      const json::Value tools = tools_of(wanted);
+      for (const char* thinking : {"default", "on"}) {
+        const auto turn = write(subject, message, tools, thinking);
+        if (!turn) continue;
+        bool shows_all = true;
+        for (std::size_t i = 0; i < wanted.calls.size(); ++i)
+          shows_all = shows_all && turn->text.find(kNames[i]) != std::string::npos;
+        if (!shows_all) continue;
+        parse::Options asked;
+        asked.tools = tools;
+        asked.prompt_tail = turn->prompt;
+        const auto read = parse::parse(subject.format, asked, turn->text);
+        if (!read.ok() || read.value().tool_calls.size() != wanted.calls.size()) continue;  // nobody can tell them
+        ++here;
+        const std::string why = objection(subject, tools, *turn);
+        if (why.empty()) continue;
+        ++bad_here;
+        if (example.empty() || is_verbose(subject.name))
+          example += "    " + why + " " + json::to_compact(json::Value(turn->text)).substr(0, 700) + "\n";
+      }
+    }
+    turns += here;
+    good += here - bad_here;
+    if (bad_here > 0)
+      report += "  " + subject.name + ": " + std::to_string(bad_here) + " of " + std::to_string(here) + "\n" + example;
+  }
+  MESSAGE(all.size() << " templates, " << good << " of " << turns << " turns accepted\n" << report);
+  // One template's closing of a value is that of its key: a value inside a value of the same name ends it too early.
+  CHECK(turns - good <= 2);
+}
+
+}  // namespace
+}  // namespace rondo
