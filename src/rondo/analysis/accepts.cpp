@@ -23,8 +23,9 @@ int Analyst::shape_score(const Shape& shape) {
   ProbeMessage probe;
   probe.calls = probe_calls(1);
   int best = -1;
-  for (const bool with_result : {false, true}) {
-    const auto turn = prober_.turn(shape, probe, {"default", true, with_result, false});
+  for (const auto& [with_tools, with_result] : {std::pair(true, false), {true, true}, {false, false}}) {
+    if (!with_tools && best >= 0) continue;  // only for templates that refuse the probe's tools
+    const auto turn = prober_.turn(shape, probe, {"default", with_tools, with_result, false});
     if (!turn) continue;
     int score = 0;
     if (turn->has(SlotKind::kName) || turn->has(SlotKind::kId)) score += 2;
@@ -108,6 +109,29 @@ void Analyst::find_generation_prompts() {
     auto text = prober_.generation_prompt({thinking, false, false, false});
     if (!text) text = prober_.generation_prompt({thinking, true, false, false});
     if (text) format_.generation_prompts.push_back({thinking, *text});
+  }
+}
+
+// Variables that only this template has may change what it writes to ask for an answer.
+void Analyst::find_other_prompts() {
+  for (const std::string& name : prober_.own_variables()) {
+    if (options_.kwargs.find(name) != nullptr) continue;
+    for (const json::Value& value :
+         {json::Value(true), json::Value(false), json::Value("none"), json::Value("low"), json::Value("high")}) {
+      ProbeSetting setting{"default", false, false, false};
+      setting.variable = json::Member{name, value};
+      const auto text = prober_.generation_prompt(setting);
+      if (!text || !text->starts_with(format_.header)) continue;
+      if (value.is_string() && contains(*text, value.as_string())) continue;  // it is only repeated
+      const auto is_same = [&text](const format::GenerationPrompt& prompt) { return prompt.text == *text; };
+      auto& prompts = format_.generation_prompts;
+      if (std::none_of(prompts.begin(), prompts.end(), is_same))
+        prompts.push_back({name + "=" +
+                               (value.is_string() ? value.as_string()
+                                : value.as_bool() ? "true"
+                                                  : "false"),
+                           *text});
+    }
   }
 }
 

@@ -14,6 +14,7 @@ Result<std::shared_ptr<const format::Format>> Analyst::run() {
   infer_content_and_reasoning();
   infer_stops();
   if (shows_calls_) infer_calls();
+  mine_instructions();
   find_heading_close();
   find_content_behind_calls();
   infer_other_stops();
@@ -23,6 +24,7 @@ Result<std::shared_ptr<const format::Format>> Analyst::run() {
   find_lost_calls();
   find_lost_values();
   infer_trims();
+  find_other_prompts();
   if (prober_.limit()) return *prober_.limit();
   finish();
   return std::make_shared<const format::Format>(std::move(format_));

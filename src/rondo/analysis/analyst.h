@@ -4,6 +4,7 @@
 // blocks.cpp    header, content, reasoning
 // call_marks.cpp  calls
 // ends.cpp      stops, notes
+// instructions.cpp  calls that are only described
 // losses.cpp    what the template writes alike or not at all, and what it trims
 #pragma once
 
@@ -34,6 +35,7 @@ class Analyst {
   [[nodiscard]] int shape_score(const Shape& shape);
   void find_reasoning_shape();
   void find_generation_prompts();
+  void find_other_prompts();
   void collect_variants();
   [[nodiscard]] std::optional<Variant> variant(bool reasoning, bool content, std::size_t calls);
   void find_atoms();
@@ -51,6 +53,7 @@ class Analyst {
   void infer_stops();
   void infer_calls();
   void find_heading_close();
+  void mine_instructions();
   void find_content_behind_calls();
   void infer_other_stops();
   [[nodiscard]] bool infer_pieces(const Turn& turn);

@@ -1,4 +1,5 @@
 // Header, content and reasoning.
+#include <cctype>
 #include <map>
 
 #include "analysis/analyst.h"
@@ -26,34 +27,19 @@ std::string common_start(const std::string& text, const std::string& other, std:
   return text.substr(0, cut);
 }
 
-namespace {
-
-// True if brackets in it open and close each other.
-bool is_paired(std::string_view text) {
-  std::string open;
-  for (const char byte : text) {
-    const std::size_t closes = std::string_view(">])}").find(byte);
-    if (std::string_view("<[({").find(byte) != std::string_view::npos) open += byte;
-    if (closes == std::string_view::npos) continue;
-    if (open.empty() || open.back() != std::string_view("<[({")[closes]) return false;
-    open.pop_back();
-  }
-  return open.empty();
-}
-
-}  // namespace
-
-// String constants of the template whose brackets do not pair are its tokens: `]~b]`.
+// String constants of the template that units would cut, or not tell apart: brackets that do not pair (`]~b]`), and
+// marks without brackets (`%%done`).
 void Analyst::find_atoms() {
-  const auto add = [this](const std::string& text) {
-    const bool is_token = text.size() > 2 && text.find_first_of(" \n\t\r") == std::string::npos && !is_paired(text) &&
-                          text.find_first_of("\"'=/{}") == std::string::npos;
+  const auto add = [this](std::string_view text) {
+    const bool is_token = text.size() > 2 && text.find_first_of(" \n\t\r\"'=/{}") == std::string::npos &&
+                          std::isalnum(static_cast<unsigned char>(text.front())) == 0 &&
+                          (!format::is_paired(text) || format::is_mark(text));
     if (is_token && std::find(format_.atoms.begin(), format_.atoms.end(), text) == format_.atoms.end())
-      format_.atoms.push_back(text);
+      format_.atoms.emplace_back(text);
   };
   if (options_.bos_token) add(*options_.bos_token);
   if (options_.eos_token) add(*options_.eos_token);
-  std::map<std::uint32_t, int> whole;  // literals, and how often a turn has all of them
+  std::map<std::string_view, int> whole;  // literals, and how often a turn has all of them
   for (const auto& [key, found] : variants_) {
     whole.clear();
     for (const Token& token : found.turn.tokens) {
@@ -62,7 +48,7 @@ void Analyst::find_atoms() {
         const std::size_t end = i + 1 < token.sources.size() ? token.sources[i + 1].at : token.text.size();
         if (source.literal == kNoLiteral || source.offset != 0) continue;
         const std::string& text = template_.literal_texts()[source.literal];
-        if (text.size() == end - source.at && ++whole[source.literal] == 2) add(text);
+        if (text.size() == end - source.at && ++whole[text] == 2) add(trimmed(text));
       }
     }
   }

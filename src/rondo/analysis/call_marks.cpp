@@ -171,7 +171,10 @@ void Analyst::infer_calls() {
   const Turn& turn = base.turn;
   format::Calls& calls = format_.calls;
   CallText text;
-  text.atoms = format_.atoms;
+  // Where each call is a block of its own the header stands before each.
+  std::vector<std::string> atoms = format_.atoms;
+  if (!is_blank(format_.header)) atoms.emplace_back(trimmed(format_.header));
+  text.atoms = atoms;
   text.before = before_calls(*lead_key, variants_.at(*lead_key).turn);
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return;

@@ -271,7 +271,9 @@ Prober::Prober(const jinja::Template& chat_template, const Options& options, boo
       "messages",  "tools",     "documents",       "add_generation_prompt",
       "bos_token", "eos_token", "enable_thinking", "thinking"};
   for (const std::string& name : chat_template.undeclared_variables()) {
-    if (std::find(kUsual.begin(), kUsual.end(), name) == kUsual.end()) stand_ins_.set(name, kTools);
+    if (std::find(kUsual.begin(), kUsual.end(), name) != kUsual.end()) continue;
+    stand_ins_.set(name, kTools);
+    own_variables_.push_back(name);
   }
 }
 
@@ -281,6 +283,7 @@ json::Object Prober::kwargs(const ProbeSetting& setting) const {
     out.set("enable_thinking", setting.thinking == "on");
     out.set("thinking", setting.thinking == "on");
   }
+  if (setting.variable) out.set(setting.variable->key, setting.variable->value);
   for (const json::Member& member : options_.kwargs) out.set(member.key, member.value);
   return out;
 }
@@ -338,6 +341,23 @@ std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& probe, c
   Turn turn = read_turn(*rendered, is_followed);
   if (turn.tokens.empty()) return std::nullopt;
   return turn;
+}
+
+std::optional<std::string> Prober::instructions() {
+  const auto rendered =
+      render(json::Array{message("user", "Uprobe questionU")}, {"default", true, false, false}, false);
+  if (!rendered) return std::nullopt;
+  std::string out;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered->text.runs()) {
+    if (run.kind == RunKind::kLiteral) {
+      out += rendered->text.bytes().substr(at, run.size);
+    } else if (out.empty() || out.back() != kNoText) {
+      out += kNoText;
+    }
+    at += run.size;
+  }
+  return out;
 }
 
 std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting) {

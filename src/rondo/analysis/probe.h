@@ -39,6 +39,7 @@ struct ProbeSetting {
   bool with_result = false;  // a tool result follows
   bool with_user = false;    // a user message follows
   bool stand_ins = false;    // variables that only this template has are set; else only where it refuses without
+  std::optional<json::Member> variable = std::nullopt;  // one more template variable
 };
 
 enum class SlotKind : std::uint8_t { kLiteral, kReasoning, kContent, kName, kId, kIndex, kArguments };
@@ -105,6 +106,7 @@ struct ProbeTrial {
   std::vector<Source> prompt_sources;
 };
 
+inline constexpr char kNoText = '\x02';
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // Renders probes of one template.
@@ -117,10 +119,14 @@ class Prober {
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
   // What add_generation_prompt adds behind one user message.
   [[nodiscard]] std::optional<std::string> generation_prompt(const ProbeSetting& setting);
+  // What the template itself writes before a question where tools are given, kNoText in place of everything else.
+  [[nodiscard]] std::optional<std::string> instructions();
   // The first call's limit error, if a probe ran out of limits.
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
   // What the template said to the first probe that it refused; "" if none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  // Variables that the template reads and that no other template has to.
+  [[nodiscard]] const std::vector<std::string>& own_variables() const { return own_variables_; }
   [[nodiscard]] const std::vector<ProbeTrial>& trials() const { return trials_; }
 
  private:
@@ -133,6 +139,7 @@ class Prober {
   const Options& options_;
   json::Value tools_;
   json::Object stand_ins_;  // for variables that only some templates need
+  std::vector<std::string> own_variables_;
   std::optional<Error> limit_;
   std::string refusal_;
   bool keeps_trials_ = false;

@@ -12,11 +12,34 @@ bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+}  // namespace
+
+bool is_paired(std::string_view text) {
+  std::string open;
+  for (const char byte : text) {
+    const std::size_t closes = std::string_view(">])}").find(byte);
+    if (is_opening(byte)) open += byte;
+    if (closes == std::string_view::npos) continue;
+    if (open.empty() || open.back() != std::string_view("<[({")[closes]) return false;
+    open.pop_back();
+  }
+  return open.empty();
+}
+
+bool is_mark(std::string_view text) {
+  const bool has_bracket =
+      std::any_of(text.begin(), text.end(), is_opening) || std::any_of(text.begin(), text.end(), is_closing);
+  return !text.empty() && !has_bracket && (!is_word(text.front()) || !is_word(text.back()));
+}
+
+namespace {
+
 // Size of the longest atom that `text` begins with, 0 if there is none.
-std::size_t atom_at(std::string_view text, std::span<const std::string> atoms) {
+std::size_t atom_at(std::string_view text, bool is_inside, std::span<const std::string> atoms) {
   std::size_t best = 0;
   for (const std::string& atom : atoms) {
-    if (atom.size() > best && text.starts_with(atom)) best = atom.size();
+    // Inside brackets only what breaks them counts.
+    if (atom.size() > best && text.starts_with(atom) && (!is_inside || !is_paired(atom))) best = atom.size();
   }
   return best;
 }
@@ -41,7 +64,7 @@ std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const 
   std::vector<std::size_t> out{0};
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (const std::size_t size = atom_at(text.substr(i), atoms); size > 0) {
+    if (const std::size_t size = atom_at(text.substr(i), depth > 0, atoms); size > 0) {
       out.push_back(i);
       out.push_back(i + size);
       depth = 0;

@@ -13,6 +13,11 @@ namespace rondo::format {
 // Without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
+// True if the brackets in it open and close each other.
+[[nodiscard]] bool is_paired(std::string_view text);
+// True if it has no brackets and begins or ends with something else than a word: `%%done`.
+[[nodiscard]] bool is_mark(std::string_view text);
+
 // Offsets at which `text` may be cut: 0, its end, around white space and behind closing brackets that no word touches,
 // as long as no bracket is open.  `<a>\n<b` gives 0, 3, 4, 6 and `<|open|>x<|sep|>` only 0 and 16.
 // `atoms` are texts that stand for themselves, whatever brackets they have: units of their own.

@@ -21,5 +21,16 @@ TEST_CASE("a constant whose brackets do not pair is a unit when it is named") {
   CHECK(common_suffix("</a>]<]x[>[<", "\n]<]x[>[<", atoms) == 8);
 }
 
+TEST_CASE("a mark without brackets is a unit when it is named, but not inside brackets") {
+  const std::vector<std::string> atoms{"%%done", "@@@"};
+  CHECK(unit_boundaries("%%done@@@\n", atoms) == Offsets{0, 6, 9, 10});
+  CHECK(unit_boundaries("<x%%done>", atoms) == Offsets{0, 9});
+  CHECK(is_mark("%%done"));
+  CHECK(!is_mark("done"));
+  CHECK(!is_mark("<done>"));
+  CHECK(!is_paired("]~b]"));
+  CHECK(is_paired("<a[b]>"));
+}
+
 }  // namespace
 }  // namespace rondo::format

@@ -57,7 +57,7 @@ MatchKind Machine::heading(std::size_t at) {
 
 // `words` begin with the name of a tool; the arguments begin at `behind`.
 bool Machine::call_heading(std::string_view words, std::size_t behind) {
-  const std::string name(words.substr(0, words.find_first_of(" \t\r\n<|")));
+  const std::string name(words.substr(0, words.find_first_of(" \t\r\n|<")));
   if (name.empty()) return false;
   begin_attempt(false, Opening::kMarker);
   (void)start_body();

@@ -425,7 +425,7 @@ class MarkupReader {
       if (!text.starts_with(open)) return std::nullopt;
       const std::size_t key_end = text.find(parameters_.key_close, open.size());
       if (key_end == std::string_view::npos) return std::nullopt;
-      const std::string key(text.substr(open.size(), key_end - open.size()));
+      const std::string key(format::trimmed(text.substr(open.size(), key_end - open.size())));
       const std::string opening(text.substr(0, key_end + parameters_.key_close.size()));
       const std::string closing =
           (parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close;

@@ -1,0 +1,129 @@
+// Calls that history never shows: read off the example, or the sentence, with which the template's own text tells the
+// model how to call.
+#include "analysis/analyst.h"
+
+namespace rondo::analysis {
+
+using format::is_blank;
+using format::trimmed;
+
+namespace {
+
+constexpr std::size_t kLongestExample = 600;
+constexpr std::size_t kLongestSentence = 160;
+
+// An object in the instructions that has a key for the name and one for the arguments.
+struct Example {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string name_key;
+  std::string arguments_key;
+};
+
+// The quoted word at `at`, if a colon follows it.
+std::string key_at(std::string_view text, std::size_t at) {
+  const std::size_t end = text.find(text[at], at + 1);
+  if (end == std::string_view::npos) return "";
+  const std::size_t behind = text.find_first_not_of(" \t", end + 1);
+  if (behind == std::string_view::npos || text[behind] != ':') return "";
+  return std::string(text.substr(at + 1, end - at - 1));
+}
+
+// What stands for a value may be no JSON: `{"name": <name>, "arguments": {...}}`.
+std::optional<Example> example_at(std::string_view text, std::size_t begin) {
+  Example out;
+  out.begin = begin;
+  int depth = 0;
+  for (std::size_t i = begin; i < std::min(text.size(), begin + kLongestExample); ++i) {
+    if (text[i] == kNoText) return std::nullopt;
+    if (text[i] == '{' || text[i] == '[') ++depth;
+    if ((text[i] == '}' || text[i] == ']') && --depth == 0) {
+      out.end = i + 1;
+      break;
+    }
+    if (depth != 1 || (text[i] != '"' && text[i] != '\'')) continue;
+    const std::string key = key_at(text, i);
+    if (key.empty()) continue;
+    if (key.ends_with("name")) out.name_key = key;
+    if (key.starts_with("arg") || key.starts_with("param")) out.arguments_key = key;
+    i += key.size() + 1;
+  }
+  if (out.end == 0 || out.name_key.empty() || out.arguments_key.empty()) return std::nullopt;
+  return out;
+}
+
+// The tag or fence that ends `text`; "" if none does.
+std::string marker_before(std::string_view text) {
+  const std::string_view core = trimmed(text);
+  const std::string_view line = core.substr(core.rfind('\n') == std::string_view::npos ? 0 : core.rfind('\n') + 1);
+  if (line.starts_with("```")) return std::string(line);
+  if (line.empty() || (line.back() != '>' && line.back() != ']')) return "";
+  const std::size_t open = line.rfind(line.back() == '>' ? '<' : '[');
+  return open == std::string_view::npos ? "" : std::string(line.substr(open));
+}
+
+// Fills `calls` from the example if a tag, or a fence, stands around it.
+bool read_example(const std::string& text, const Example& example, format::Calls& calls) {
+  std::string before = text.substr(0, example.begin);
+  std::string after = text.substr(example.end);
+  const bool is_list = trimmed(before).ends_with('[');
+  if (is_list) {
+    before.resize(before.rfind('['));
+    const std::size_t close = after.find(']');
+    if (close == std::string::npos || close > kLongestExample) return false;
+    after.erase(0, close + 1);
+  }
+  const std::string open = marker_before(before);
+  const std::string_view next = trimmed(after);
+  const std::string closing = open.starts_with("```") ? "```" : closing_of(open);
+  if (open.empty() || closing.empty() || !next.starts_with(closing)) return false;
+  const std::string lead = before.substr(before.rfind(open));
+  const std::string trail = after.substr(0, after.find(closing) + closing.size());
+  calls.present = true;
+  calls.envelope = is_list ? format::Envelope::kJsonArray : format::Envelope::kJsonObject;
+  (is_list ? calls.section_open : calls.call_open) = lead;
+  (is_list ? calls.section_close : calls.call_close) = trail;
+  calls.roles.name = {example.name_key};
+  calls.roles.arguments = {example.arguments_key};
+  return true;
+}
+
+// "... <MARK> followed by a JSON list ...": a mark of the template and what follows it, in words.
+bool read_sentence(const std::string& text, format::Calls& calls) {
+  for (const std::string_view words : {"JSON list", "JSON array", "list of JSON", "JSON object"}) {
+    const std::size_t at = text.find(words);
+    if (at == std::string::npos) continue;
+    const std::size_t from = at > kLongestSentence ? at - kLongestSentence : 0;
+    const std::string_view sentence = std::string_view(text).substr(from, at - from);
+    const std::size_t end = sentence.find_last_of(">]");
+    const std::size_t begin = end == std::string_view::npos ? end : sentence.find_last_of("<[", end);
+    if (begin == std::string_view::npos || sentence.find_first_of(".\n", end) != std::string_view::npos) continue;
+    if (end - begin < 3 || sentence.substr(begin, end - begin).find(' ') != std::string_view::npos) continue;
+    calls.present = true;
+    const bool is_list = words != "JSON object";
+    calls.envelope = is_list ? format::Envelope::kJsonArray : format::Envelope::kJsonObject;
+    (is_list ? calls.section_open : calls.call_open) = sentence.substr(begin, end + 1 - begin);
+    calls.roles.name = {"name"};
+    calls.roles.arguments = {"arguments"};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Analyst::mine_instructions() {
+  if (shows_calls_ || format_.calls.present) return;
+  const auto text = prober_.instructions();
+  if (!text) return;
+  format::Calls calls;
+  for (std::size_t at = text->find('{'); at != std::string::npos && !calls.present; at = text->find('{', at + 1)) {
+    if (const auto example = example_at(*text, at)) (void)read_example(*text, *example, calls);
+  }
+  if (!calls.present && !read_sentence(*text, calls)) return;
+  format_.calls = std::move(calls);
+  lose("calls in history", "no message shows its calls; their format is taken from what the template tells the model",
+       0);
+}
+
+}  // namespace rondo::analysis
