@@ -1,7 +1,9 @@
 #include "api/explain_page.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/html.h"
@@ -58,6 +60,16 @@ bool is_true(const json::Value& object, std::string_view field) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
+std::string summary_lines(std::string_view text) {
+  std::string out = "<pre>";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += html_text(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out + "</pre>\n";
+}
+
 // Fields of the format by the lines that wrote them.
 using FieldsOfLine = std::map<std::int64_t, std::vector<std::string>>;
 
@@ -87,6 +99,18 @@ std::string origin_rows(const json::Value& reply) {
     }
     out += "<tr><td>" + html_text(text_of(origin, "field")) + "</td><td><code>" + html_text(text_of(origin, "text")) +
            "</code></td><td>" + (lines.empty() ? "not seen in a probe" : lines) + "</td></tr>\n";
+  }
+  return out + "</table>\n";
+}
+
+std::string state_rows(const json::Value& reply) {
+  std::string out = "<table><tr><th>state</th><th>marker</th><th>leads to</th></tr>\n";
+  for (const json::Value& state : reply.find("states")->as_array()) {
+    std::string name = html_text(text_of(state, "name"));
+    for (const json::Value& exit : state.find("exits")->as_array()) {
+      out += "<tr><td>" + std::exchange(name, "") + "</td><td><code>" + html_text(text_of(exit, "marker")) +
+             "</code></td><td>" + html_text(text_of(exit, "next")) + "</td></tr>\n";
+    }
   }
   return out + "</table>\n";
 }
@@ -144,8 +168,9 @@ std::string explain_page(const json::Value& reply) {
   std::string out(kHead);
   out += "<header><h1>" + html_text(text_of(*reply.find("template"), "name")) +
          "</h1><p>How the template writes an assistant turn.</p></header>\n<main>\n<section>\n";
-  out += "<h2>Format</h2>\n<pre>" + html_text(text_of(reply, "summary")) + "</pre>\n";
+  out += "<h2>Format</h2>\n" + summary_lines(text_of(reply, "summary"));
   out += "<h2>Where each text stands in the template</h2>\n" + origin_rows(reply);
+  out += "<h2>What the parser looks for</h2>\n" + state_rows(reply);
   out += "<h2>Probes: turns of placeholders, as the template wrote them</h2>\n" + probe_list(reply);
   out += "</section>\n<section>\n<h2>Template</h2>\n" + source_lines(reply);
   return out + "</section>\n</main>\n</body>\n</html>\n";

@@ -105,6 +105,17 @@ json::Array probes_to_json(const analysis::Explanation& explanation, const Templ
   return out;
 }
 
+json::Array states_to_json(const std::shared_ptr<const format::Format>& format) {
+  json::Array out;
+  for (const parse::StateView& state : parse::states(format, {})) {
+    json::Array exits;
+    for (const parse::StateExit& exit : state.exits)
+      exits.emplace_back(json::Object{{"marker", exit.marker}, {"next", exit.next}});
+    out.emplace_back(json::Object{{"name", state.name}, {"exits", std::move(exits)}});
+  }
+  return out;
+}
+
 json::Object template_to_json(const jinja::Template& chat_template, const TemplateLines& lines) {
   json::Array rows;
   for (std::size_t line = 1; line <= lines.size(); ++line) rows.emplace_back(std::string(lines.line(line)));
@@ -128,6 +139,7 @@ Reply op_explain(const OpContext& context, Fields& fields) {
   return json::Value(json::Object{{"format", format::to_json(*explanation.format)},
                                   {"summary", explanation.format->to_string()},
                                   {"origins", origins_to_json(explanation.origins, lines)},
+                                  {"states", states_to_json(explanation.format)},
                                   {"probes", probes_to_json(explanation, lines)},
                                   {"template", template_to_json(*prepared.value().chat_template, lines)}});
 }

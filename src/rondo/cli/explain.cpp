@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/explain_page.h"
@@ -50,6 +51,20 @@ std::string origins_table(const json::Value& reply, const Paint& paint) {
     const std::string lines = padded(lines_of(*origin.find("pieces")), 10);
     const std::string text = printable(elided(quoted(origin.find_string("text").value_or("")), kTextWidth), false);
     out += "  " + field + "  " + paint("2", "line " + lines) + "  " + paint("36", text) + "\n";
+  }
+  return out;
+}
+
+std::string states_table(const json::Value& reply, const Paint& paint) {
+  constexpr std::size_t kNameWidth = 15;
+  std::string out = paint("1", "What the parser looks for") + "\n";
+  for (const json::Value& state : reply.find("states")->as_array()) {
+    std::string name = std::string(state.find_string("name").value_or(""));
+    for (const json::Value& exit : state.find("exits")->as_array()) {
+      const std::string marker = printable(elided(quoted(exit.find_string("marker").value_or("")), kTextWidth), false);
+      out += "  " + padded(std::exchange(name, ""), kNameWidth) + paint("36", marker) + " -> " +
+             std::string(exit.find_string("next").value_or("")) + "\n";
+    }
   }
   return out;
 }
@@ -121,7 +136,8 @@ std::string for_people(const json::Value& reply, const ExplainArguments& argumen
     out += "  " + printable(rest.substr(0, end), false) + "\n";
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return out + "\n" + origins_table(reply, paint) + "\n" + probes_report(reply, arguments.probes, paint);
+  return out + "\n" + origins_table(reply, paint) + "\n" + states_table(reply, paint) + "\n" +
+         probes_report(reply, arguments.probes, paint);
 }
 
 Error usage(std::string message) {

@@ -41,6 +41,7 @@ class Machine {
   [[nodiscard]] bool ended() const { return phase_ == Phase::kEnded; }
   [[nodiscard]] std::string closing_text() const;
   [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] std::vector<StateView> states() const;
 
  private:
   enum class Phase {

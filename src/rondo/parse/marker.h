@@ -86,6 +86,11 @@ class MarkerSet {
   // White space that is held back like a marker's lead.
   void add_lead(const std::string& lead);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
+  // Calls visit(id, marker) for each, in the order of adding.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Entry& entry : entries_) visit(entry.id, *entry.marker);
+  }
 
   struct Found {
     MatchKind kind = MatchKind::kNone;

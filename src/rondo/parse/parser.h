@@ -102,6 +102,19 @@ class Parser {
   std::unique_ptr<State> state_;
 };
 
+// What leads out of a state of the parser, and where to.
+struct StateExit {
+  std::string marker;  // without the white space around it, which may be any
+  std::string next;
+};
+struct StateView {
+  std::string name;
+  std::vector<StateExit> exits;
+};
+// What is looked for where, for people.  "start" is where a turn begins and where it goes on behind reasoning, content and
+// calls; text that is no marker there begins the content.
+[[nodiscard]] std::vector<StateView> states(std::shared_ptr<const format::Format> format, Options options);
+
 // All of `text` at once.
 [[nodiscard]] Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options,
                                                    std::string_view text);

@@ -301,5 +301,22 @@ TEST_CASE("a control token ends the turn even inside a string") {
   CHECK(show(parser.finish().value()) == "C() find{\"q\":\"x!unclosed ...");
 }
 
+TEST_CASE("the states say what is looked for where") {
+  std::string out;
+  for (const StateView& state : states(json_object(), {})) {
+    out += state.name + ":";
+    for (const StateExit& exit : state.exits) out += " " + exit.marker + "->" + exit.next;
+    out += "; ";
+  }
+  CHECK(out ==
+        "start: <muse>->reasoning </muse>->start [bot]->start <eot>->end <do>->call; reasoning: </muse>->start "
+        "<eot>->end; content: <eot>->end <do>->call; calls: <eot>->end <do>->call; behind a call: <eot>->end "
+        "</do>->behind a call <do>->call; between calls: <eot>->end <do>->call [bot]->start; broken call: "
+        "<eot>->end </do>->behind a call <do>->call; ");
+  Options no_calls;
+  no_calls.calls = false;
+  CHECK(states(json_object(), no_calls).size() == 3);
+}
+
 }  // namespace
 }  // namespace rondo::parse

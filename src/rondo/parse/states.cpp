@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "parse/machine.h"
+
+namespace rondo::parse {
+
+std::vector<StateView> Machine::states() const {
+  const auto next_of = [](int id) {
+    switch (id) {
+      case kReasoningOpen: return "reasoning";
+      case kContentOpen: return "content";
+      case kHeader:
+      case kReasoningClose:
+      case kContentClose: return "start";
+      case kSectionOpen: return "calls";
+      case kSectionClose: return "start";
+      case kCallOpen:
+      case kHalfOpen:
+      case kBareOpen: return "call";
+      case kCallClose: return "behind a call";
+      case kSeparator: return "call";
+      case kParameterOpen:
+      case kParameterSeparator: return "parameter";
+      case kHistoryClose: return "start";
+      default: return "end";
+    }
+  };
+  std::vector<StateView> out;
+  const auto add = [&](const char* name, const MarkerSet& set) {
+    StateView state{name, {}};
+    set.for_each([&](int id, const Marker& marker) {
+      // Of two meanings of one text the first counts.
+      if (std::ranges::find(state.exits, marker.core(), &StateExit::marker) == state.exits.end())
+        state.exits.push_back({marker.core(), next_of(id)});
+    });
+    if (!state.exits.empty()) out.push_back(std::move(state));
+  };
+  add("start", blank_set_);
+  add("reasoning", reasoning_set_);
+  add("content", text_set_);
+  if (!format_->calls.present || !options_.calls) return out;
+  add("calls", section_set_);
+  if (format_->calls.arguments == format::ArgumentStyle::kParameters) add("parameter", parameter_set_);
+  add("behind a call", after_set_);
+  add("between calls", between_set_);
+  add("broken call", recover_set_);
+  return out;
+}
+
+std::vector<StateView> states(std::shared_ptr<const format::Format> format, Options options) {
+  return Machine::make(std::move(format), std::move(options))->states();
+}
+
+}  // namespace rondo::parse
