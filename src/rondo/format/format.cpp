@@ -115,6 +115,7 @@ std::optional<std::string> verify_calls(const Calls& calls) {
       return "calls: nothing marks where a call begins";
   } else {
     if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
+    if (!calls.roles.name_is_key && calls.roles.arguments.empty()) return "calls.roles: there are no arguments";
     if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
   }
   const bool has_heading = calls.envelope == Envelope::kTags && !is_blank(calls.call_open) &&
@@ -125,6 +126,16 @@ std::optional<std::string> verify_calls(const Calls& calls) {
   const Parameters& parameters = calls.parameters;
   if (is_blank(parameters.key_close)) return "calls.parameters.key_close: nothing separates keys from values";
   if (parameters.forms.empty()) return "calls.parameters.forms: there is no form for any value";
+  for (const ValueForm& form : parameters.forms) {
+    if (form.style == ValueStyle::kConstant && is_blank(form.constant))
+      return "calls.parameters.forms: a constant has no text";
+    if (form.style == ValueStyle::kRaw && form.type != ValueType::kString)
+      return "calls.parameters.forms: only strings can be raw";
+  }
+  if (is_blank(parameters.item_open) != is_blank(parameters.item_close))
+    return "calls.parameters: item_open and item_close need each other";
+  const bool is_bare = is_blank(parameters.open) && is_blank(parameters.close) && is_blank(parameters.key_in_close);
+  if (is_bare && parameters.separator.empty()) return "calls.parameters.separator: nothing stands between two values";
   return std::nullopt;
 }
 
@@ -168,6 +179,15 @@ std::string Format::to_string() const {
 
 std::optional<std::string> Format::verify() const {
   if (reasoning.present && is_blank(reasoning.close)) return "reasoning.close: nothing ends the reasoning";
+  for (const GenerationPrompt& prompt : generation_prompts) {
+    if (prompt.name.empty()) return "generation_prompts: a prompt has no name";
+  }
+  for (const std::string& atom : atoms) {
+    if (is_blank(atom)) return "atoms: one is blank";
+  }
+  for (const auto* texts : {&stops.content, &stops.tool, &stops.history_close}) {
+    if (std::find(texts->begin(), texts->end(), "") != texts->end()) return "stops: one is empty";
+  }
   if (calls.present) return verify_calls(calls);
   return std::nullopt;
 }

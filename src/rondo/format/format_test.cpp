@@ -53,6 +53,35 @@ TEST_CASE("mistakes in a format file are named") {
         "format: calls.pieces: there must be exactly one place for the arguments");
 }
 
+TEST_CASE("parts that do not fit each other are named") {
+  const auto wrong = [](const auto& change) {
+    Format format = tagged();
+    change(format);
+    return format.verify().value_or("fine");
+  };
+  CHECK(wrong([](Format&) {}) == "fine");
+  CHECK(wrong([](Format& f) { f.calls.pieces.erase(f.calls.pieces.begin()); }) == "calls.pieces: there is no name");
+  CHECK(wrong([](Format& f) { f.calls.parameters.key_close = " "; }) ==
+        "calls.parameters.key_close: nothing separates keys from values");
+  CHECK(wrong([](Format& f) { f.calls.parameters.forms[0].constant = ""; }) ==
+        "calls.parameters.forms: a constant has no text");
+  CHECK(wrong([](Format& f) { f.calls.parameters.forms[0].style = ValueStyle::kRaw; }) ==
+        "calls.parameters.forms: only strings can be raw");
+  CHECK(wrong([](Format& f) { f.calls.parameters.item_open = "<li>"; }) ==
+        "calls.parameters: item_open and item_close need each other");
+  CHECK(wrong([](Format& f) { f.calls.parameters.open = f.calls.parameters.close = ""; }) ==
+        "calls.parameters.separator: nothing stands between two values");
+  CHECK(wrong([](Format& f) { f.calls.envelope = Envelope::kJsonObject; }) == "calls.roles: there is no name");
+  CHECK(wrong([](Format& f) {
+          f.calls.heading_close = "|";
+          f.calls.call_open = "";
+          f.calls.section_open = "<";
+        }) == "calls.heading_close: a heading needs call_open with the name behind it");
+  CHECK(wrong([](Format& f) { f.stops.tool = {""}; }) == "stops: one is empty");
+  CHECK(wrong([](Format& f) { f.atoms = {" "}; }) == "atoms: one is blank");
+  CHECK(wrong([](Format& f) { f.generation_prompts = {{"", "x"}}; }) == "generation_prompts: a prompt has no name");
+}
+
 TEST_CASE("a format prints one fact per line") {
   CHECK(tagged().to_string() ==
         "input: arguments as object\n"

@@ -1,0 +1,107 @@
+// docs/format.schema.json, against what is written and what is read.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/analyse.h"
+#include "base/files.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "tests/support/corpus.h"
+
+namespace rondo {
+namespace {
+
+json::Value read_schema() {
+  const auto text = files::read(RONDO_SOURCE_DIR "/docs/format.schema.json");
+  REQUIRE(text.ok());
+  auto parsed = json::parse(text.value());
+  REQUIRE_MESSAGE(parsed.ok(), parsed.error().to_string());
+  return std::move(parsed).value();
+}
+
+// Nothing, or the path of the first value that the schema does not allow.  Knows the keywords that the schema uses.
+std::string objection(const json::Value& value, const json::Value& schema, const std::string& path) {
+  if (const json::Value* choices = schema.find("enum")) {
+    const json::Array& all = choices->as_array();
+    return std::find(all.begin(), all.end(), value) != all.end() ? "" : path;
+  }
+  const std::string type(*schema.find_string("type"));
+  if (type == "object") {
+    if (!value.is_object()) return path;
+    for (const json::Member& member : value.as_object()) {
+      const json::Value* property = schema.find("properties")->find(member.key);
+      if (property == nullptr) return path + "." + member.key;
+      if (auto wrong = objection(member.value, *property, path + "." + member.key); !wrong.empty()) return wrong;
+    }
+    return "";
+  }
+  if (type == "array") {
+    if (!value.is_array()) return path;
+    for (const json::Value& item : value.as_array()) {
+      if (auto wrong = objection(item, *schema.find("items"), path + "[]"); !wrong.empty()) return wrong;
+    }
+    return "";
+  }
+  const std::map<std::string, bool> fits = {{"string", value.is_string()},
+                                            {"boolean", value.kind() == json::Kind::kBool},
+                                            {"integer", value.kind() == json::Kind::kInteger}};
+  return fits.at(type) ? "" : path;
+}
+
+// A value with every member that the schema knows.
+json::Value example_of(const json::Value& schema) {
+  if (const json::Value* choices = schema.find("enum")) return choices->as_array().front();
+  const std::string type(*schema.find_string("type"));
+  if (type == "string") return json::Value("x");
+  if (type == "boolean") return json::Value(true);
+  if (type == "integer") return json::Value(1);
+  if (type == "array") return json::Value(json::Array{example_of(*schema.find("items"))});
+  json::Object out;
+  for (const json::Member& member : schema.find("properties")->as_object())
+    out.set(member.key, example_of(member.value));
+  return json::Value(std::move(out));
+}
+
+TEST_CASE("the reader knows every member of the schema and no other") {
+  const json::Value schema = read_schema();
+  json::Value example = example_of(schema);
+  const auto read = format::from_json(example);
+  const std::string message = read.ok() ? "" : read.error().message;
+  // The example is of the right types all over; that its parts do not fit each other is verify()'s word.
+  INFO(message);
+  CHECK(message.find("unknown member") == std::string::npos);
+  CHECK(message.find("must be") == std::string::npos);
+  CHECK(message == "format: calls.pieces: there is no name");
+  CHECK(objection(example, schema, "") == "");
+}
+
+TEST_CASE("the formats of all templates follow the schema and survive JSON") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE("skipped: there is no corpus beside the checkout");
+    return;
+  }
+  const json::Value schema = read_schema();
+  int count = 0;
+  for (const test::CorpusRow& row : corpus->rows()) {
+    const auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
+    if (!compiled.ok()) continue;
+    analysis::Options options;
+    options.bos_token = row.bos_token;
+    options.eos_token = row.eos_token;
+    const auto format = analysis::analyse(*compiled.value(), options);
+    REQUIRE(format.ok());
+    const json::Value written = format::to_json(*format.value());
+    CHECK_MESSAGE(objection(written, schema, "") == "", row.id);
+    const auto again = format::from_json(written);
+    REQUIRE_MESSAGE(again.ok(), row.id << ": " << again.error().message);
+    CHECK_MESSAGE(json::to_compact(format::to_json(again.value())) == json::to_compact(written), row.id);
+    ++count;
+  }
+  CHECK(count > 300);
+}
+
+}  // namespace
+}  // namespace rondo
