@@ -118,6 +118,17 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   return out;
 }
 
+std::string CallBuilder::next_word() const {
+  const format::Calls& calls = format_.calls;
+  if (!is_blank(calls.section_close)) return "";
+  for (const std::string* text : {&calls.separator, &calls.call_open}) {
+    const std::string_view word = trimmed(*text).substr(0, trimmed(*text).find_first_of(" \t\r\n"));
+    if (word.size() >= kShortestWord) return std::string(word);
+    if (!word.empty()) return "";
+  }
+  return "";
+}
+
 bool CallBuilder::may_be_bare() const {
   std::string word;
   return strongest(word) == Start::kNothing;

@@ -29,6 +29,9 @@ class CallBuilder {
   [[nodiscard]] std::vector<Opening> openings(bool is_parallel);
   // All calls, from the first character up to the section's close.
   [[nodiscard]] NodeId all(bool is_parallel);
+  // The word with which a further call begins where the calls have no close of their own: text behind the calls does not
+  // hold it.  "" if there is none.
+  [[nodiscard]] std::string next_word() const;
   // True if calls need no marker before them, also where there are openings.
   [[nodiscard]] bool may_be_bare() const;
   // An ECMA-262 pattern whose first group is the begin of the calls, at the begin of the text; for formats without

@@ -168,7 +168,7 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
   const std::string repeated = syntax.key_in_close.empty() ? "" : syntax.key_in_close + property.name;
   const RuleId rule = grammar_.declare(name + "-" + property.name);
   Line line(grammar_);
-  line.marker(trimmed(syntax.open)).literal(property.name).marker(trimmed(syntax.key_close));
+  line.space().marker(trimmed(syntax.open)).literal(property.name).marker(trimmed(syntax.key_close));
   line.add(value(schema, property.parts, repeated + syntax.close, name + "-" + property.name));
   grammar_.define(rule, line.node());
   return grammar_.reference(rule);
@@ -182,7 +182,12 @@ NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& al
   for (const Property& property : all.known) names.push_back(property.name);
   const NodeId key = g.chars(key_characters());
   Line line(g);
-  line.marker(trimmed(syntax.open)).add(g.token(g.except(key, names))).marker(trimmed(syntax.key_close));
+  if (is_blank(syntax.open)) {
+    line.add(g.token(g.sequence({white_space(g, 0, kMostSpace), g.except(key, names)})));
+  } else {
+    line.space().marker(trimmed(syntax.open)).add(g.token(g.except(key, names)));
+  }
+  line.marker(trimmed(syntax.key_close));
   if (syntax.key_in_close.empty()) {
     line.add(value(schema, all.extra, syntax.close, name + "-other"));
   } else {
@@ -213,7 +218,7 @@ NodeId CallBuilder::parameters(const Tool& tool) {
     if (!counts_are_kept(members))
       context_.warnings.add("tool `" + tool.name + "`: `minProperties` and `maxProperties` are not expressed here");
     Line separator(g);
-    separator.space().marker(syntax.separator).space();
+    if (!is_blank(syntax.separator)) separator.space().marker(trimmed(syntax.separator));
     ways.push_back(in_any_order(g, members, separator.node(), tool.name));
   }
   is_exhausted_ = is_exhausted_ || schema.is_exhausted();

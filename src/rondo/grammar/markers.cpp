@@ -20,6 +20,14 @@ Line& Line::add(NodeId node) {
   return *this;
 }
 
+Line& Line::literal(std::string_view text) {
+  if (text.empty()) return *this;
+  if (!ends_with_space_) return add(grammar_->literal(text));
+  const NodeId space = parts_.back();
+  parts_.pop_back();
+  return add(grammar_->token(grammar_->sequence({space, grammar_->literal(text)})));
+}
+
 Line& Line::space() {
   if (!ends_with_space_) parts_.push_back(white_space(*grammar_, 0, kMostSpace));
   ends_with_space_ = true;

@@ -9,13 +9,14 @@
 
 namespace rondo::grammar {
 
-// Nodes one after the other, where neighbouring runs of white space become one.
+// Nodes one after the other, where neighbouring runs of white space become one.  White space and the word behind it are
+// one token: a lexer that takes the longest piece sees at once which word it is.
 class Line {
  public:
   explicit Line(Grammar& grammar) : grammar_(&grammar) {}
 
   Line& add(NodeId node);
-  Line& literal(std::string_view text) { return add(grammar_->literal(text)); }
+  Line& literal(std::string_view text);
   // None to kMostSpace characters of white space.
   Line& space();
   // Its words, with white space where the marker has some; at its ends only if it has some there.

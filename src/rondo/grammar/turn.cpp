@@ -110,13 +110,10 @@ class TurnBuilder {
     std::vector<NodeId> ways;
     for (const auto* stops : {&format_.stops.content, &format_.stops.tool, &format_.stops.history_close}) {
       for (const std::string& text : *stops) {
-        if (!is_blank(text)) ways.push_back(marker(g_, trimmed(text)));
+        if (!is_blank(text)) ways.push_back(Line(g_).space().marker(trimmed(text)).node());
       }
     }
-    Line line(g_);
-    line.space();
-    line.add(g_.repeat(Line(g_).add(g_.choice(ways)).space().node(), 0, 2));
-    return line.node();
+    return Line(g_).add(g_.repeat(g_.choice(ways), 0, 2)).space().node();
   }
 
   // ---- An answer in the shape of a schema
@@ -144,6 +141,7 @@ class TurnBuilder {
     const bool is_required = options_.choice == ToolChoice::kRequired;
     const Openings openings = calls.openings(options_.parallel_calls);
     const bool may_be_lazy = options_.laziness != Laziness::kNever && !is_required && !options_.response_schema;
+    next_word_ = calls.next_word();
     if (openings.empty()) return bare_calls(calls, is_required, may_be_lazy);
     const bool is_begun =
         std::any_of(openings.begin(), openings.end(), [this](const auto& opening) { return begun(opening.word) > 0; });
@@ -205,7 +203,7 @@ class TurnBuilder {
   }
 
   // Some templates write content behind the calls; further calls are not text.
-  NodeId after_calls(const Openings& openings) { return end_of_calls(until(openings, "", "")); }
+  NodeId after_calls(const Openings& openings) { return end_of_calls(until(openings, "", next_word_)); }
 
   // The section's close and `behind`; or the end of the turn, since some templates forget the close.
   NodeId end_of_calls(NodeId behind) {
@@ -286,6 +284,7 @@ class TurnBuilder {
   Grammar& g_;
   SchemaContext context_;
   RuleId root_{};
+  std::string next_word_;
   bool is_exhausted_ = false;
 };
 

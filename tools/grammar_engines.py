@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""Grammars in the engines they are made for: turns that templates write are accepted, mutated ones that break the schema are not.
+
+Usage: tools/grammar_engines.py --program build/release/rondo [--templates N] [--mutants N] [--only WORD] [--seed N]
+
+For each template, over the tools and calls below: the turn is rendered, and checked against the structural tag (xgrammar), and the
+Lark grammar (llguidance) for tool_choice auto and required.  Then its calls' arguments are changed at random and rendered again;
+what breaks a schema by the judgement of a small validator here must be refused where a call is required.
+
+The engines are pinned packages; where they can't be had, this says so and passes.  The exit status is 1 if anything differs.
+"""
+import argparse
+import copy
+import importlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import types
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+END = 256  # the token behind the 256 bytes
+
+TOOLS = [
+    {"type": "function", "function": {"name": "get_weather", "description": "Weather.", "parameters": {
+        "type": "object", "additionalProperties": False, "required": ["city"], "properties": {
+            "city": {"type": "string", "description": "d"},
+            "unit": {"enum": ["celsius", "fahrenheit"], "type": "string", "description": "d"},
+            "days": {"type": "integer", "minimum": 1, "maximum": 14, "description": "d"},
+            "hourly": {"type": "boolean", "description": "d"}}}}},
+    {"type": "function", "function": {"name": "search", "description": "Search.", "parameters": {
+        "type": "object", "additionalProperties": False, "required": ["q", "limit"], "properties": {
+            "q": {"type": "string", "description": "d"},
+            "limit": {"type": "integer", "description": "d"},
+            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3, "description": "d"},
+            "range": {"type": "object", "description": "d", "additionalProperties": False, "required": ["from"], "properties": {
+                "from": {"type": "number", "description": "d"}, "to": {"type": "number", "description": "d"}}}}}}},
+]
+CALLS = [
+    [("get_weather", {"city": "Paris"})],
+    [("get_weather", {"city": "São Paulo\n\"x\" <b>", "unit": "celsius", "days": 14, "hourly": True})],
+    [("search", {"q": "a, b", "limit": 3, "tags": ["x", "y z"], "range": {"from": 1.5}})],
+    [("search", {"q": "x", "limit": -1}), ("get_weather", {"city": "Rome", "days": 1})],
+]
+MESSAGES = [{"role": "user", "content": "Hi."}]
+
+
+# ---- The engines
+
+def load_xgrammar():
+    """xgrammar without torch, which it needs for tensors only: its package's own __init__ is passed over."""
+    importlib.import_module("tvm_ffi")  # before the stand-in: it would use a real torch
+    spec = importlib.util.find_spec("xgrammar")
+    package = types.ModuleType("xgrammar")
+    package.__path__ = list(spec.submodule_search_locations)
+    package.__spec__ = spec
+    sys.modules["xgrammar"] = package
+    torch = types.ModuleType("torch")
+    torch.__spec__ = importlib.machinery.ModuleSpec("torch", None)
+    torch.int32 = None
+    torch.Tensor = torch.device = torch.dtype = object
+    torch.tensor = lambda *_arguments, **_options: None
+    sys.modules["torch"] = torch
+    for name in ("load_binding", "base", "tokenizer_info", "grammar", "compiler", "matcher"):
+        setattr(package, name, importlib.import_module("xgrammar." + name))
+    del sys.modules["torch"]
+    return package
+
+
+class StructuralTag:
+    name = "structural_tag"
+
+    def __init__(self):
+        self.package = load_xgrammar()
+        kinds = self.package.tokenizer_info
+        vocabulary = [bytes([i]) for i in range(256)] + [b"<end>"]
+        info = kinds.TokenizerInfo(vocabulary, vocab_type=kinds.VocabType.RAW, stop_token_ids=[END])
+        self.compiler = self.package.compiler.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+
+    def compile(self, grammar):
+        return self.compiler.compile_structural_tag(grammar)
+
+    def refused_at(self, compiled, text):
+        """None if the whole text is accepted, else the offset."""
+        matcher = self.package.matcher.GrammarMatcher(compiled)
+        for i, byte in enumerate(text):
+            if not matcher.accept_token(byte):
+                return i
+        return None if matcher.accept_token(END) else len(text)
+
+
+class Gbnf:
+    """libllama's own grammar sampler, in a program that links it, with a vocabulary of a real model."""
+    name = "gbnf"
+
+    def __init__(self, program, vocabulary):
+        self.process = subprocess.Popen([program, vocabulary], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.current = None
+
+    def ask(self, kind, text):
+        self.process.stdin.write(f"{kind} {len(text)}\n".encode() + text)
+        self.process.stdin.flush()
+        return self.process.stdout.readline().decode().split()
+
+    def compile(self, grammar):
+        self.current = grammar
+        if self.ask("grammar", grammar.encode()) != ["ok"]:
+            raise ValueError("libllama does not take the grammar")
+        return grammar
+
+    def refused_at(self, compiled, text):
+        if compiled != self.current:
+            self.compile(compiled)
+        reply = self.ask("text", text)
+        return None if reply == ["fits"] else int(reply[1])
+
+
+class Lark:
+    name = "lark"
+
+    def __init__(self):
+        package = importlib.import_module("llguidance")
+
+        class Bytes:
+            eos_token_id = END
+            bos_token_id = None
+            tokens = [bytes([i]) for i in range(256)] + [b"<end>"]
+            special_token_ids = [END]
+
+            def __call__(self, text):
+                return list(text if isinstance(text, bytes) else text.encode())
+        self.matcher = package.LLMatcher
+        self.tokenizer = package.LLTokenizer(package.TokenizerWrapper(Bytes()), slices=[])
+
+    def compile(self, grammar):
+        made = self.matcher(self.tokenizer, grammar)
+        if made.is_error():
+            raise ValueError(made.get_error())
+        return made
+
+    def refused_at(self, compiled, text):
+        matcher = compiled.deep_copy()
+        count = matcher.try_consume_tokens(list(text))
+        if count < len(text):
+            return count
+        return None if matcher.is_accepting() else len(text)
+
+
+def engines(options):
+    out = []
+    if options.llama and options.vocabulary:
+        out.append(Gbnf(options.llama, options.vocabulary))
+    for kind in (StructuralTag, Lark):
+        try:
+            out.append(kind())
+        except ImportError as error:
+            print(f"skipped: {kind.name}: {error}")
+    return out
+
+
+# ---- rondo
+
+class Rondo:
+    def __init__(self, program):
+        self.process = subprocess.Popen([program, "batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, **request):
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def message_of(calls, as_text):
+    return {"role": "assistant", "content": "", "tool_calls": [
+        {"id": f"abcdef00{i}", "type": "function", "function": {
+            "name": name, "arguments": json.dumps(arguments) if as_text else arguments}}
+        for i, (name, arguments) in enumerate(calls)]}
+
+
+def loaded(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def turn_of(rondo, template, calls):
+    """What the template writes for these calls behind its prompt, without the stop; None if it can't or shows them otherwise."""
+    common = {"template_file": template, "tools": TOOLS, "mode": "lenient", "now": "2026-03-14T15:09:26", "bos_token": "<s>",
+              "eos_token": "</s>"}
+    prompt = rondo.ask(op="render", messages=MESSAGES, add_generation_prompt=True, **common).get("text")
+    if prompt is None:
+        return None
+    for as_text in (False, True):
+        full = rondo.ask(op="render", messages=MESSAGES + [message_of(calls, as_text)], **common).get("text")
+        if full is None or not full.startswith(prompt):
+            continue
+        text = full[len(prompt):]
+        if not all(name in text for name, _ in calls):
+            continue
+        read = rondo.ask(op="parse", messages=MESSAGES, text=text, **common)
+        if "error" in read or len(read["tool_calls"]) != len(calls):
+            continue
+        if any(loaded(call["arguments"]) != arguments for call, (_, arguments) in zip(read["tool_calls"], calls)):
+            continue
+        return text.rstrip()
+    return None
+
+
+# ---- Mutations, and what a schema says of them
+
+def fits(value, schema):
+    """Draft 2020-12, as far as the tools above go."""
+    kinds = {"string": str, "object": dict, "array": list, "boolean": bool}
+    kind = schema.get("type")
+    if kind in kinds and not isinstance(value, kinds[kind]):
+        return False
+    if kind in ("integer", "number"):
+        if isinstance(value, bool) or not isinstance(value, int if kind == "integer" else (int, float)):
+            return False
+        if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+            return False
+    if "enum" in schema and value not in schema["enum"]:
+        return False
+    if kind == "array":
+        return len(value) <= schema.get("maxItems", len(value)) and all(fits(item, schema["items"]) for item in value)
+    if kind == "object":
+        properties = schema["properties"]
+        return all(name in value for name in schema["required"]) and all(
+            name in properties and fits(item, properties[name]) for name, item in value.items())
+    return True
+
+
+def calls_fit(calls):
+    schemas = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
+    return all(name in schemas and fits(arguments, schemas[name]) for name, arguments in calls)
+
+
+VALUES = ["", "celsius", "kelvin", "7", 0, 1, 14, 15, -3, 2.5, True, None, [], ["a", "b", "c", "d"], [1], {}, {"from": "x"}, {"to": 1}]
+
+
+def mutant_of(calls, rng):
+    out = copy.deepcopy(calls)
+    at = rng.randrange(len(out))
+    name, arguments = out[at]
+    kind = rng.randrange(5)
+    if kind == 0 and arguments:
+        del arguments[rng.choice(sorted(arguments))]
+    elif kind == 1:
+        arguments[rng.choice(["other", "citys", "limit", "days", "unit"])] = rng.choice(VALUES)
+    elif kind == 2:
+        out[at] = (rng.choice(["get_weathers", "search", "get_weather", "sear"]), arguments)
+    elif arguments:
+        arguments[rng.choice(sorted(arguments))] = rng.choice(VALUES)
+    return out
+
+
+# ---- The check
+
+def trigger_at(reply, text):
+    """Where the grammar begins."""
+    if not reply["lazy"]:
+        return 0
+    begins = []
+    for trigger in reply["triggers"]:
+        if trigger["type"] == "word" and trigger["value"] in text:
+            begins.append(text.index(trigger["value"]))
+        found = re.search(trigger["value"], text) if trigger["type"] == "pattern" else None
+        if found:
+            begins.append(found.start(1))
+    return min(begins, default=None)
+
+
+def check(rondo, template, all_engines, mutants, rng):
+    """(turns, mutants refused rightly, complaints)."""
+    complaints = []
+    turns = [text for text in (turn_of(rondo, template, calls) for calls in CALLS) if text is not None]
+    if not turns:
+        return 0, 0, complaints
+    request = {"op": "grammar", "template_file": template, "messages": MESSAGES, "tools": TOOLS, "mode": "lenient",
+               "now": "2026-03-14T15:09:26", "bos_token": "<s>", "eos_token": "</s>"}
+    required = {}
+    for engine in all_engines:
+        for choice in ("auto", "required"):
+            reply = rondo.ask(format=engine.name, tool_choice=choice, **request)
+            where = f"{engine.name} {choice}"
+            if not reply.get("grammar"):
+                complaints.append(f"{where}: no grammar: {reply.get('error')}")
+                continue
+            try:
+                compiled = engine.compile(reply["grammar"])
+            except Exception as error:  # noqa: BLE001
+                complaints.append(f"{where}: does not compile: {str(error)[:300]}")
+                continue
+            if choice == "required":
+                required[engine.name] = compiled
+            for text in turns:
+                begin = trigger_at(reply, text)
+                if begin is None:
+                    complaints.append(f"{where}: no trigger in {text!r}")
+                    continue
+                at = engine.refused_at(compiled, text[begin:].encode())
+                if at is not None:
+                    complaints.append(f"{where}: refused at {at}: ...{text.encode()[max(0, at - 60):at + 40]!r}")
+    refused = 0
+    for _ in range(mutants):
+        calls = mutant_of(rng.choice(CALLS), rng)
+        if calls_fit(calls):
+            continue
+        text = turn_of(rondo, template, calls)
+        if text is None:
+            continue
+        for engine in all_engines:
+            if engine.name not in required:
+                continue
+            if engine.refused_at(required[engine.name], text.encode()) is None:
+                complaints.append(f"{engine.name}: accepted {json.dumps(calls)}: {text!r}")
+            else:
+                refused += 1
+    return len(turns), refused, complaints
+
+
+def templates(only):
+    repository = pathlib.Path(__file__).resolve().parent.parent
+    folders = [repository.parent / "shared" / "corpus" / "templates"]
+    if os.environ.get("RONDO_FIXTURES"):
+        folders.append(pathlib.Path(os.environ["RONDO_FIXTURES"]) / "templates")
+    for folder in folders:
+        found = sorted(str(path) for path in folder.glob("*.jinja") if only in path.name)
+        if found:
+            return found
+    return []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--templates", type=int, default=0, help="at most this many, evenly chosen")
+    parser.add_argument("--mutants", type=int, default=20)
+    parser.add_argument("--llama", help="the program tests/llama_grammar.cpp; without it GBNF is not checked")
+    parser.add_argument("--vocabulary", help="a .gguf file for it")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    chosen = templates(options.only)
+    all_engines = engines(options)
+    if not chosen or not all_engines:
+        print("skipped: there are no templates, or no engines")
+        return 0
+    if options.templates:
+        chosen = chosen[::max(1, len(chosen) // options.templates)]
+    rondo = Rondo(options.program)
+    rng = random.Random(options.seed)
+    total = [0, 0, 0, 0]
+    for template in chosen:
+        turns, refused, complaints = check(rondo, template, all_engines, options.mutants, rng)
+        total = [total[0] + (turns > 0), total[1] + turns, total[2] + refused, total[3] + len(complaints)]
+        for complaint in complaints[:6]:
+            print(f"{pathlib.Path(template).stem}: {complaint}")
+    print(f"{total[0]} templates, {total[1]} turns, {total[2]} mutants refused, {total[3]} complaints")
+    return 1 if total[3] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
