@@ -274,6 +274,7 @@ TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind
   CHECK(json.out.find(R"({"field":"reasoning.open","text":"(*mull ","pieces":[{"text":"(*mull ","line":11,"column":)") !=
         std::string::npos);
   CHECK(run("explain model --probes").out.size() > people.out.size());
+  CHECK(run("explain model --grammar").out.find("\nroot ::= \"{!do\" ") != std::string::npos);
   const Run page = run("explain model --html");
   CHECK(page.out.starts_with("<!doctype html>"));
   CHECK(page.out.find("<div id=\"L15\" class=\"used\" title=\"calls.call_open") != std::string::npos);

@@ -60,7 +60,7 @@ bool is_true(const json::Value& object, std::string_view field) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
-std::string summary_lines(std::string_view text) {
+std::string lines_of(std::string_view text) {
   std::string out = "<pre>";
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -168,9 +168,16 @@ std::string explain_page(const json::Value& reply) {
   std::string out(kHead);
   out += "<header><h1>" + html_text(text_of(*reply.find("template"), "name")) +
          "</h1><p>How the template writes an assistant turn.</p></header>\n<main>\n<section>\n";
-  out += "<h2>Format</h2>\n" + summary_lines(text_of(reply, "summary"));
+  out += "<h2>Format</h2>\n" + lines_of(text_of(reply, "summary"));
   out += "<h2>Where each text stands in the template</h2>\n" + origin_rows(reply);
   out += "<h2>What the parser looks for</h2>\n" + state_rows(reply);
+  const std::string grammar = text_of(*reply.find("grammar"), "text");
+  if (!grammar.empty()) {
+    out +=
+        "<h2>Grammar of tool calls (GBNF)</h2>\n<details><summary>of an example, or of the tools that were "
+        "named</summary>" +
+        lines_of(grammar) + "</details>\n";
+  }
   out += "<h2>Probes: turns of placeholders, as the template wrote them</h2>\n" + probe_list(reply);
   out += "</section>\n<section>\n<h2>Template</h2>\n" + source_lines(reply);
   return out + "</section>\n</main>\n</body>\n</html>\n";

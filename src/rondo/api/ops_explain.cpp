@@ -8,10 +8,17 @@
 #include "api/formats.h"
 #include "api/ops.h"
 #include "api/places.h"
+#include "grammar/gbnf.h"
+#include "grammar/turn.h"
+#include "json/parse.h"
 #include "parse/parser.h"
 
 namespace rondo::api {
 namespace {
+
+constexpr const char* kExampleTools = R"([{"type": "function", "function": {"name": "search", "parameters": {
+    "type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+    "required": ["query"], "additionalProperties": false}}}])";
 
 void set_place(json::Object& out, const TemplateLines& lines, const text::Literal& literal) {
   if (literal.line == 0) return;
@@ -116,6 +123,18 @@ json::Array states_to_json(const std::shared_ptr<const format::Format>& format) 
   return out;
 }
 
+// The grammar of one tool, so that people see what it looks like.
+json::Object grammar_to_json(const format::Format& format, const std::optional<json::Value>& tools) {
+  grammar::TurnOptions options;
+  options.tools = tools ? tools : json::parse(kExampleTools).value();
+  const auto turn = grammar::turn_grammar(format, options);
+  if (!turn.ok()) return {{"error", turn.error().message}};
+  json::Array triggers;
+  for (const grammar::Trigger& trigger : turn.value().triggers) triggers.emplace_back(trigger.value);
+  return {{"text", turn.value().is_needed ? grammar::to_gbnf(turn.value().grammar) : ""},
+          {"triggers", std::move(triggers)}};
+}
+
 json::Object template_to_json(const jinja::Template& chat_template, const TemplateLines& lines) {
   json::Array rows;
   for (std::size_t line = 1; line <= lines.size(); ++line) rows.emplace_back(std::string(lines.line(line)));
@@ -140,6 +159,7 @@ Reply op_explain(const OpContext& context, Fields& fields) {
                                   {"summary", explanation.format->to_string()},
                                   {"origins", origins_to_json(explanation.origins, lines)},
                                   {"states", states_to_json(explanation.format)},
+                                  {"grammar", grammar_to_json(*explanation.format, conversation.tools)},
                                   {"probes", probes_to_json(explanation, lines)},
                                   {"template", template_to_json(*prepared.value().chat_template, lines)}});
 }

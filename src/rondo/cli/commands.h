@@ -127,8 +127,10 @@ struct ExplainArguments {
   ModelArguments model;
   std::string kwargs;
   std::string corrections;
+  std::string tools;
   bool format = false;
   bool probes = false;
+  bool grammar = false;
   bool html = false;
   std::string html_file;       // "" or "-": standard output
   std::string color = "auto";  // "auto", "always" or "never"

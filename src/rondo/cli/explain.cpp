@@ -124,6 +124,14 @@ std::string probes_report(const json::Value& reply, bool all, const Paint& paint
          " back as the message was\n" + turns;
 }
 
+std::string grammar_text(const json::Value& reply, const Paint& paint) {
+  const json::Value& grammar = *reply.find("grammar");
+  std::string out = paint("1", "Grammar") + ", from";
+  for (const json::Value& trigger : grammar.find("triggers")->as_array())
+    out += " " + paint("36", printable(quoted(trigger.as_string()), false));
+  return out + " on\n" + std::string(grammar.find_string("text").value_or("")) + "\n";
+}
+
 std::string for_people(const json::Value& reply, const ExplainArguments& arguments) {
   const Paint paint = paint_for(arguments.color);
   const json::Value& source = *reply.find("template");
@@ -137,7 +145,7 @@ std::string for_people(const json::Value& reply, const ExplainArguments& argumen
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return out + "\n" + origins_table(reply, paint) + "\n" + states_table(reply, paint) + "\n" +
-         probes_report(reply, arguments.probes, paint);
+         (arguments.grammar ? grammar_text(reply, paint) : "") + probes_report(reply, arguments.probes, paint);
 }
 
 Error usage(std::string message) {
@@ -148,8 +156,8 @@ Error usage(std::string message) {
 }
 
 Status check(const ExplainArguments& arguments) {
-  if (arguments.html && (arguments.json || arguments.probes || arguments.format))
-    return usage("--html shows everything; it goes with none of --json, --probes and --format");
+  if (arguments.html && (arguments.json || arguments.probes || arguments.grammar || arguments.format))
+    return usage("--html shows everything; it goes with none of --json, --probes, --grammar and --format");
   if (arguments.html && (arguments.html_file.empty() || arguments.html_file == "-") && isatty(STDOUT_FILENO) != 0)
     return usage("name a file for the page: --html FILE");
   return Done{};
@@ -159,6 +167,7 @@ Result<json::Value> make_request(const ExplainArguments& arguments) {
   json::Object request{{"op", "explain"}};
   if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
   if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status.error();
+  if (Status status = add_json(request, "tools", arguments.tools, "--tools"); !status.ok()) return status.error();
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();
   return json::Value(std::move(request));

@@ -295,6 +295,9 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
       ->type_name("JSON|FILE");
   add_corrections(command, arguments.corrections);
   CLI::Option* format = command.add_flag("--format", arguments.format, "print the format alone, as JSON to correct");
+  command.add_flag("--grammar", arguments.grammar, "show the grammar of tool calls, for --tools or for an example");
+  command.add_option("--tools", arguments.tools, "tool definitions for --grammar: a JSON array or a file with one")
+      ->type_name("JSON|FILE");
   command.add_flag("--probes", arguments.probes, "show every probe, not only those that the parser reads differently");
   CLI::Option* html =
       command.add_option("--html", arguments.html_file, "a page for the browser; without FILE on standard output");
