@@ -331,6 +331,8 @@ std::string Machine::after_arguments_closing() const {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const bool is_left = phase_ == Phase::kPieces ? i >= piece_ : is_behind;
     if (is_left && pieces[i].kind == format::CallPiece::Kind::kLiteral) out += pieces[i].text;
+    const bool is_json = format_->calls.arguments != format::ArgumentStyle::kParameters;
+    if (is_left && is_json && pieces[i].kind == format::CallPiece::Kind::kArguments) out += "{}";
     is_behind = is_behind || pieces[i].kind == format::CallPiece::Kind::kArguments;
   }
   return out + format_->calls.call_close;
