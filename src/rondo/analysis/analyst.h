@@ -48,6 +48,7 @@ class Analyst {
   void find_content_close(const Variant* plain);
   void find_wrap_beside_calls();
   void settle_inline_reasoning();
+  [[nodiscard]] std::string behind_header(const format::GenerationPrompt& prompt) const;
   void find_reasoning_tags(std::string& open, std::string& close) const;
   void split_reasoning_close(const std::string& between, const std::string& plain_lead);
   void infer_stops();
@@ -62,6 +63,7 @@ class Analyst {
   void infer_trims();
   void lose(std::string what, std::string meaning, std::int32_t line);
   void find_dropped(const VariantKey& key);
+  void find_content_behind_end(const Turn& turn);
   void find_lost_parts();
   void find_lost_borders();
   void find_lost_calls();

@@ -273,10 +273,18 @@ void Analyst::settle_inline_reasoning() {
   format_.header.resize(at);
 }
 
+// What a generation prompt has behind the header, without what opens content; but a tag that stands alone there is no
+// such thing, even if history writes content behind it.
+std::string Analyst::behind_header(const format::GenerationPrompt& prompt) const {
+  const std::string all = without_prefix(prompt.text, format_.header);
+  const std::string rest = without_prefix(all, format_.content.open);
+  return is_blank(rest) && !closing_of(std::string(trimmed(all))).empty() ? all : rest;
+}
+
 // A tag that a generation prompt leaves open, or a pair with nothing in it.
 void Analyst::find_reasoning_tags(std::string& open, std::string& close) const {
   for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
-    const std::string rest = without_prefix(without_prefix(prompt.text, format_.header), format_.content.open);
+    const std::string rest = behind_header(prompt);
     const std::string_view core = trimmed(rest);
     const std::vector<std::size_t> cuts = boundaries(core);
     if (cuts.size() < 2) continue;
@@ -306,7 +314,7 @@ void Analyst::infer_inline_reasoning() {
   std::string open;
   std::string close;
   for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
-    const std::string rest = without_prefix(without_prefix(prompt.text, format_.header), format_.content.open);
+    const std::string rest = behind_header(prompt);
     if (is_blank(rest)) continue;
     for (const std::string& constant : constants) {
       const std::size_t at = rest.find(trimmed(constant));
@@ -319,7 +327,7 @@ void Analyst::infer_inline_reasoning() {
   }
   if (close.empty()) {
     for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
-      const std::string rest = without_prefix(without_prefix(prompt.text, format_.header), format_.content.open);
+      const std::string rest = behind_header(prompt);
       if (is_blank(rest) || !prompt.text.starts_with(format_.header)) continue;
       for (const std::string& constant : constants) {
         if (open.empty() && !contains(rest, trimmed(constant))) {

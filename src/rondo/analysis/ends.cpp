@@ -6,16 +6,36 @@ namespace rondo::analysis {
 using format::is_blank;
 using format::trimmed;
 
+namespace {
+
+// "\n<end>\n<end>" without the second: some templates write the end of a turn twice.
+std::string without_repeats(std::string text) {
+  const std::string_view core = trimmed(text);
+  const std::size_t size = core.size();
+  for (std::size_t half = (size + 1) / 2; half-- > 1;) {
+    const std::string_view unit = core.substr(0, half);
+    const std::string_view rest = trimmed(core.substr(half));
+    if (rest == unit && unit == trimmed(unit)) {
+      text.resize(static_cast<std::size_t>(core.data() - text.data()) + half);
+      return text;
+    }
+    if (rest.size() > unit.size()) break;
+  }
+  return text;
+}
+
+}  // namespace
+
 void Analyst::infer_stops() {
   format::Stops& stops = format_.stops;
   ProbeMessage probe;
   probe.content = true;
   const auto followed = prober_.turn(shape_, probe, {"default", false, false, true});
   if (!is_blank(plain_tail_)) {
-    stops.content.push_back(trimmed_end(plain_tail_));
+    stops.content.push_back(without_repeats(trimmed_end(plain_tail_)));
     if (followed) {
       std::string close = followed->literals(followed->last(SlotKind::kContent) + 1, followed->tokens.size());
-      close = trimmed_end(without_prefix(close, format_.content.close));
+      close = without_repeats(trimmed_end(without_prefix(close, format_.content.close)));
       if (!is_blank(close) && close != stops.content.front()) stops.history_close.push_back(close);
     }
   } else if (!is_blank(format_.content.close)) {

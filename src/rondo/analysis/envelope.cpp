@@ -130,8 +130,11 @@ void split_end(std::string end, const std::string& stop, std::span<const std::st
   const std::string_view core = format::trimmed(end);
   const std::string_view plain = format::trimmed(stop);
   if (core.empty()) return;
-  if (!plain.empty() && core.ends_with(plain)) {
-    const std::size_t at = static_cast<std::size_t>(core.data() - end.data()) + core.size() - plain.size();
+  // What stands behind the first stop is no part of the turn.
+  const std::size_t first = plain.empty() ? std::string_view::npos : core.find(plain);
+  const std::vector<std::size_t> ends = format::unit_boundaries(core, atoms);
+  if (first != std::string_view::npos && std::find(ends.begin(), ends.end(), first) != ends.end()) {
+    const std::size_t at = static_cast<std::size_t>(core.data() - end.data()) + first;
     std::string section = end.substr(0, at);
     stops.tool.push_back(end.substr(section.find_last_not_of(" \n\t\r") + 1,
                                     at + plain.size() - (section.find_last_not_of(" \n\t\r") + 1)));
@@ -175,7 +178,7 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
     calls.call_open = text.before;
     if (calls.envelope == format::Envelope::kJsonArray) std::swap(calls.call_open, calls.section_open);
     const std::string_view plain = format::trimmed(stop);
-    const std::size_t at = plain.empty() ? std::string::npos : text.after.rfind(plain);
+    const std::size_t at = plain.empty() ? std::string::npos : text.after.find(plain);
     std::string close = text.after;
     if (at != std::string::npos) {
       close = text.after.substr(0, at);

@@ -39,9 +39,9 @@ struct ProbePart {
 };
 
 struct ProbeRecord {
-  std::string name;              // "content, 2 calls; thinking on; with a tool result behind it"
-  bool is_refused = false;       // the template refused it, or wrote nothing of the message
-  bool is_message = false;       // not so of what asks for a generation prompt alone
+  std::string name;         // "content, 2 calls; thinking on; with a tool result behind it"
+  bool is_refused = false;  // the template refused it, or wrote nothing of the message
+  bool is_message = false;  // not so of what asks for a generation prompt alone
   // The message had another shape than Format::input says (reasoning in another place, arguments as another type).
   bool is_other_shape = false;
   std::vector<ProbePart> parts;  // the assistant's turn, in order

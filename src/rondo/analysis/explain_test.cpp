@@ -63,8 +63,9 @@ TEST_CASE("the parts of an origin are the field's text") {
 
 TEST_CASE("the probes are told with their slots") {
   const Explanation explanation = explained();
-  const auto found = std::find_if(explanation.probes.begin(), explanation.probes.end(),
-                                  [](const ProbeRecord& probe) { return probe.name == "reasoning in reasoning_content, content"; });
+  const auto found = std::find_if(explanation.probes.begin(), explanation.probes.end(), [](const ProbeRecord& probe) {
+    return probe.name == "reasoning in reasoning_content, content";
+  });
   REQUIRE(found != explanation.probes.end());
   std::string slots;
   for (const ProbePart& part : found->parts) slots += part.slot.empty() ? "<" + part.text + ">" : part.slot;

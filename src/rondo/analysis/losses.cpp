@@ -52,6 +52,19 @@ void Analyst::find_dropped(const VariantKey& key) {
   }
 }
 
+void Analyst::find_content_behind_end(const Turn& turn) {
+  const std::size_t content = turn.first(SlotKind::kContent);
+  const std::size_t last = last_call_slot(turn, 0);
+  if (last == kNone || content < last) return;
+  const std::string between = turn.literals(last + 1, content);
+  for (const auto* stops : {&format_.stops.content, &format_.stops.tool}) {
+    for (const std::string& stop : *stops) {
+      if (contains(between, trimmed(stop)))
+        lose("content beside calls", "content of a message with calls is written behind the end of the turn", 0);
+    }
+  }
+}
+
 void Analyst::find_lost_parts() {
   for (const bool reasoning : {false, true}) {
     if (reasoning && !shows_reasoning_) continue;
@@ -64,8 +77,9 @@ void Analyst::find_lost_parts() {
       }
     }
   }
-  // Content that stands where reasoning does.
   const Variant* both = find(false, true, 1);
+  if (both != nullptr && shows_calls_) find_content_behind_end(both->turn);
+  // Content that stands where reasoning does.
   if (both == nullptr || is_blank(format_.reasoning.open)) return;
   const std::string before = both->turn.literals(0, both->turn.first(SlotKind::kContent));
   if (before.ends_with(trimmed(format_.reasoning.open))) {
