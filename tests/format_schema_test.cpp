@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 
 #include "analysis/analyse.h"
@@ -75,6 +77,38 @@ TEST_CASE("the reader knows every member of the schema and no other") {
   CHECK(message.find("must be") == std::string::npos);
   CHECK(message == "format: calls.pieces: there is no name");
   CHECK(objection(example, schema, "") == "");
+}
+
+// "### id", then the format of that row of the corpus; RONDO_UPDATE=1 rewrites the formats, the ids are chosen by hand.
+TEST_CASE("the formats of chosen templates are what they were") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE("skipped: there is no corpus beside the checkout");
+    return;
+  }
+  const std::string path = RONDO_SOURCE_DIR "/tests/golden/format/rows.txt";
+  const std::string golden = files::read(path).value();
+  std::string now;
+  for (std::size_t begin = golden.find("### "); begin != std::string::npos;) {
+    const std::size_t next = std::min(golden.find("\n### ", begin), golden.size() - 1) + 1;
+    const std::string id = golden.substr(begin + 4, golden.find('\n', begin) - begin - 4);
+    const auto& rows = corpus->rows();
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&id](const test::CorpusRow& candidate) { return candidate.id == id; });
+    REQUIRE_MESSAGE(row != rows.end(), id);
+    const auto compiled = jinja::Template::compile(files::read(row->template_path).value(), {}, id);
+    REQUIRE(compiled.ok());
+    analysis::Options options;
+    options.bos_token = row->bos_token;
+    options.eos_token = row->eos_token;
+    options.now = corpus->clock();
+    const std::string text = "### " + id + "\n" + analysis::analyse(*compiled.value(), options).value()->to_string();
+    CHECK_MESSAGE((golden.substr(begin, next - begin) == text || std::getenv("RONDO_UPDATE") != nullptr), "now\n"
+                                                                                                              << text);
+    now += text;
+    begin = next < golden.size() ? next : std::string::npos;
+  }
+  if (std::getenv("RONDO_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << now;
 }
 
 TEST_CASE("the formats of all templates follow the schema and survive JSON") {

@@ -14,11 +14,11 @@ Result<std::shared_ptr<const format::Format>> Analyst::run() {
   infer_content_and_reasoning();
   infer_stops();
   if (shows_calls_) infer_calls();
-  mine_instructions();
   find_heading_close();
   find_content_behind_calls();
   infer_other_stops();
   infer_inline_reasoning();
+  mine_instructions();
   find_lost_parts();
   find_lost_borders();
   find_lost_calls();

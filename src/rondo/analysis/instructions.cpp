@@ -112,10 +112,33 @@ bool read_sentence(const std::string& text, format::Calls& calls) {
 
 }  // namespace
 
+// What the template tells the model only where thinking is switched on: an empty pair of tags for the thoughts, and one
+// for the answer.
+void Analyst::mine_reasoning(const std::string& without) {
+  if (format_.reasoning.present) return;
+  const auto with = prober_.instructions("on");
+  if (!with || *with == without) return;
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (std::size_t at = with->find('<'); at != std::string::npos; at = with->find('<', at + 1)) {
+    const std::size_t end = with->find('>', at);
+    if (end == std::string::npos) break;
+    const std::string open = with->substr(at, end + 1 - at);
+    const std::string close = closing_of(open);
+    if (!close.empty() && with->substr(end + 1).starts_with(close) && !contains(without, open))
+      pairs.emplace_back(open, close);
+  }
+  if (pairs.empty()) return;
+  format_.reasoning = {true, pairs[0].first, pairs[0].second, true};
+  if (pairs.size() > 1 && is_blank(format_.content.open)) format_.content = {pairs[1].first, pairs[1].second};
+  lose("reasoning in history", "no message shows reasoning; its tags are taken from what the template tells the model",
+       0);
+}
+
 void Analyst::mine_instructions() {
-  if (shows_calls_ || format_.calls.present) return;
-  const auto text = prober_.instructions();
+  const auto text = prober_.instructions("default");
   if (!text) return;
+  mine_reasoning(*text);
+  if (shows_calls_ || format_.calls.present) return;
   format::Calls calls;
   for (std::size_t at = text->find('{'); at != std::string::npos && !calls.present; at = text->find('{', at + 1)) {
     if (const auto example = example_at(*text, at)) (void)read_example(*text, *example, calls);

@@ -120,7 +120,7 @@ class Prober {
   // What add_generation_prompt adds behind one user message.
   [[nodiscard]] std::optional<std::string> generation_prompt(const ProbeSetting& setting);
   // What the template itself writes before a question where tools are given, kNoText in place of everything else.
-  [[nodiscard]] std::optional<std::string> instructions();
+  [[nodiscard]] std::optional<std::string> instructions(const char* thinking);
   // The first call's limit error, if a probe ran out of limits.
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
   // What the template said to the first probe that it refused; "" if none.
