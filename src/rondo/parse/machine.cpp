@@ -206,6 +206,8 @@ void Machine::start_from_prompt() {
       written = prompt.text;
     is_generation_prompt = true;
   }
+  const std::string shown = written;
+  if (is_generation_prompt) drop_prompt_space(written);
   if (written.empty()) return;
   prompt_bytes_ = written.size();
   const bool inline_reasoning = std::exchange(options_.inline_reasoning, false);
@@ -224,8 +226,18 @@ void Machine::start_from_prompt() {
     events_.clear();
     message_.reasoning.reset();
     message_.content.clear();
-    push({EventKind::kContent, 0, 0, written, 0, std::nullopt});
+    push({EventKind::kContent, 0, 0, shown, 0, std::nullopt});
   }
+}
+
+// White space at the end of a generation prompt that history does not have there is no text of the message.
+void Machine::drop_prompt_space(std::string& written) const {
+  if (is_blank(written)) return written.clear();
+  const Marker open(format_->reasoning.open);
+  const std::size_t at = open.empty() ? std::string::npos : written.rfind(open.core());
+  if (at == std::string::npos) return;
+  const std::string_view rest = std::string_view(written).substr(at + open.core().size());
+  if (is_blank(rest) && rest.starts_with(open.trail())) written.resize(at + open.core().size() + open.trail().size());
 }
 
 // The machine sees every byte before the next one comes: what it decides cannot depend on the chunks.

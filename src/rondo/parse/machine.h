@@ -90,6 +90,7 @@ class Machine {
   void compile_openers(const Marker& section_open);
   void add_closers(MarkerSet& set);
   void start_from_prompt();
+  void drop_prompt_space(std::string& written) const;
   void run();
   [[nodiscard]] bool step();
   bool absorb_trail();

@@ -301,6 +301,20 @@ TEST_CASE("a control token ends the turn even inside a string") {
   CHECK(show(parser.finish().value()) == "C() find{\"q\":\"x!unclosed ...");
 }
 
+TEST_CASE("white space that only the generation prompt has is no text of the message") {
+  Format format = base();
+  format.reasoning = {true, "<muse>", "</muse>", false};
+  format.generation_prompts = {{"default", "[bot]\n"}, {"on", "[bot]<muse>\n"}};
+  const auto shared = share(format);
+  Options options;
+  options.prompt_tail = "[bot]\n";
+  CHECK(show(parse(shared, options, "Hello").value()) == "C(Hello)");
+  CHECK(show(parse(shared, options, "\nHello").value()) == "C(\nHello)");
+  options.prompt_tail = "[bot]<muse>\n";
+  CHECK(show(parse(shared, options, "hm</muse>Hello").value()) == "R(hm) C(Hello)");
+  CHECK(show(parse(shared, options, "\nhm</muse>Hello").value()) == "R(\nhm) C(Hello)");
+}
+
 TEST_CASE("the states say what is looked for where") {
   std::string out;
   for (const StateView& state : states(json_object(), {})) {
