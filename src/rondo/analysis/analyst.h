@@ -55,7 +55,7 @@ class Analyst {
   void infer_calls();
   void find_heading_close();
   void mine_instructions();
-  void mine_reasoning(const std::string& without);
+  void mine_reasoning();
   void find_content_behind_calls();
   void infer_other_stops();
   [[nodiscard]] bool infer_pieces(const Turn& turn);

@@ -114,17 +114,18 @@ bool read_sentence(const std::string& text, format::Calls& calls) {
 
 // What the template tells the model only where thinking is switched on: an empty pair of tags for the thoughts, and one
 // for the answer.
-void Analyst::mine_reasoning(const std::string& without) {
+void Analyst::mine_reasoning() {
   if (format_.reasoning.present) return;
-  const auto with = prober_.instructions("on");
-  if (!with || *with == without) return;
+  const auto without = prober_.instructions({"default", false, false, false});
+  const auto with = prober_.instructions({"on", false, false, false});
+  if (!with || !without || *with == *without) return;
   std::vector<std::pair<std::string, std::string>> pairs;
   for (std::size_t at = with->find('<'); at != std::string::npos; at = with->find('<', at + 1)) {
     const std::size_t end = with->find('>', at);
     if (end == std::string::npos) break;
     const std::string open = with->substr(at, end + 1 - at);
     const std::string close = closing_of(open);
-    if (!close.empty() && with->substr(end + 1).starts_with(close) && !contains(without, open))
+    if (!close.empty() && with->substr(end + 1).starts_with(close) && !contains(*without, open))
       pairs.emplace_back(open, close);
   }
   if (pairs.empty()) return;
@@ -135,10 +136,10 @@ void Analyst::mine_reasoning(const std::string& without) {
 }
 
 void Analyst::mine_instructions() {
-  const auto text = prober_.instructions("default");
-  if (!text) return;
-  mine_reasoning(*text);
+  mine_reasoning();
   if (shows_calls_ || format_.calls.present) return;
+  const auto text = prober_.instructions({"default", true, false, false});
+  if (!text) return;
   format::Calls calls;
   for (std::size_t at = text->find('{'); at != std::string::npos && !calls.present; at = text->find('{', at + 1)) {
     if (const auto example = example_at(*text, at)) (void)read_example(*text, *example, calls);

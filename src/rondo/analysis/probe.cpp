@@ -343,8 +343,8 @@ std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& probe, c
   return turn;
 }
 
-std::optional<std::string> Prober::instructions(const char* thinking) {
-  const auto rendered = render(json::Array{message("user", "Uprobe questionU")}, {thinking, true, false, false}, false);
+std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
+  const auto rendered = render(json::Array{message("user", "Uprobe questionU")}, setting, false);
   if (!rendered) return std::nullopt;
   std::string out;
   std::size_t at = 0;

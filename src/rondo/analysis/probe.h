@@ -119,8 +119,8 @@ class Prober {
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
   // What add_generation_prompt adds behind one user message.
   [[nodiscard]] std::optional<std::string> generation_prompt(const ProbeSetting& setting);
-  // What the template itself writes before a question where tools are given, kNoText in place of everything else.
-  [[nodiscard]] std::optional<std::string> instructions(const char* thinking);
+  // What the template itself writes before a question, kNoText in place of everything else.
+  [[nodiscard]] std::optional<std::string> instructions(const ProbeSetting& setting);
   // The first call's limit error, if a probe ran out of limits.
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
   // What the template said to the first probe that it refused; "" if none.
