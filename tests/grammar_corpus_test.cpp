@@ -228,10 +228,8 @@ std::vector<Subject> subjects() {
   }
   const char* only = std::getenv("RONDO_ROW");
   std::vector<Subject> out;
-  // Strings stand without quotes in two of these, and nothing between two arguments in the third: what they write can't
-  // be told from the syntax around it.
-  const std::vector<std::string> ambiguous = {"vllm-tool_chat_template_gemma3_pythonic",
-                                              "vllm-tool_chat_template_llama3.2_pythonic",
+  // Strings stand without quotes in these: what they write can't be told from the syntax around it.
+  const std::vector<std::string> ambiguous = {"vllm-tool_chat_template_llama3.2_pythonic",
                                               "vllm-tool_chat_template_toolace"};
   for (const auto& [path, special] : by_path) {
     const std::string name = fs::path(path).stem().string();

@@ -1,8 +1,6 @@
 // Calls inside JSON, and arguments as one JSON object.
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <utility>
 
 #include "format/units.h"
 #include "grammar/calls.h"
@@ -13,19 +11,20 @@ namespace {
 // What stands under one path of the call's object: a value, or an object with more members.
 struct Slot {
   std::optional<NodeId> value;
-  std::vector<std::pair<std::string, Slot>> members;
+  std::vector<std::string> keys;  // of `members`
+  std::vector<Slot> members;
 };
 
 void put(Slot& at, const std::vector<std::string>& path, NodeId value) {
   Slot* slot = &at;
   for (const std::string& key : path) {
-    auto found = std::find_if(slot->members.begin(), slot->members.end(),
-                              [&key](const auto& member) { return member.first == key; });
-    if (found == slot->members.end()) {
-      slot->members.emplace_back(key, Slot{});
-      found = slot->members.end() - 1;
+    const auto found = std::find(slot->keys.begin(), slot->keys.end(), key);
+    const auto index = static_cast<std::size_t>(found - slot->keys.begin());
+    if (found == slot->keys.end()) {
+      slot->keys.push_back(key);
+      slot->members.emplace_back();
     }
-    slot = &found->second;
+    slot = &slot->members[index];
   }
   slot->value = value;
 }
@@ -36,14 +35,13 @@ NodeId object_of(const Speller& speller, const Slot& slot) {
   const NodeId space = speller.space();
   const NodeId colon = g.sequence({space, g.literal(":"), space});
   Members members;
-  std::vector<std::string> names;
-  for (const auto& [name, inner] : slot.members) {
+  for (std::size_t i = 0; i < slot.keys.size(); ++i) {
+    const Slot& inner = slot.members[i];
     const NodeId value = inner.value ? *inner.value : object_of(speller, inner);
-    members.required.push_back(g.sequence({speller.key(name), colon, value}));
-    names.push_back(name);
+    members.required.push_back(g.sequence({speller.key(slot.keys[i]), colon, value}));
   }
   const NodeId scalar = g.choice({speller.any_string(), speller.number(), speller.boolean(), speller.null()});
-  members.others.push_back(g.sequence({speller.key_except(names), colon, scalar}));
+  members.others.push_back(g.sequence({speller.key_except(slot.keys), colon, scalar}));
   const NodeId list = in_any_order(g, members, g.sequence({space, g.literal(","), space}), "call");
   return g.sequence({g.literal("{"), space, list, space, g.literal("}")});
 }

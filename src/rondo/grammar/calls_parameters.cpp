@@ -219,7 +219,11 @@ NodeId CallBuilder::parameters(const Tool& tool) {
       context_.warnings.add("tool `" + tool.name + "`: `minProperties` and `maxProperties` are not expressed here");
     Line separator(g);
     if (!is_blank(syntax.separator)) separator.space().marker(trimmed(syntax.separator));
-    ways.push_back(in_any_order(g, members, separator.node(), tool.name));
+    // A template that forgets what it writes between arguments is taken at its word too.
+    const bool is_forgotten = std::any_of(format_.losses.begin(), format_.losses.end(),
+                                          [](const format::Loss& loss) { return loss.what == "several arguments"; });
+    const NodeId between = is_forgotten ? g.optional(separator.node()) : separator.node();
+    ways.push_back(in_any_order(g, members, between, tool.name));
   }
   is_exhausted_ = is_exhausted_ || schema.is_exhausted();
   return g.choice(ways);

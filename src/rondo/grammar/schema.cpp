@@ -279,7 +279,8 @@ const json::Value* SchemaCompiler::resolve(std::string_view reference, std::stri
     if (at->is_array()) {
       std::size_t index = 0;
       for (const char byte : token)
-        index = byte >= '0' && byte <= '9' && index < 1'000'000 ? index * 10 + (byte - '0') : ~0ULL;
+        index =
+            byte >= '0' && byte <= '9' && index < 1'000'000 ? index * 10 + static_cast<std::size_t>(byte - '0') : ~0ULL;
       at = !token.empty() && index < at->as_array().size() ? &at->as_array()[index] : nullptr;
     } else {
       at = at->find(token);
