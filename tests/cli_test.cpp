@@ -271,8 +271,9 @@ TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind
   CHECK(people.out.find("calls.call_open ") != std::string::npos);
   CHECK(people.out.find("line 15          \"{!do \"") != std::string::npos);
   const Run json = run("explain --template model/chat_template.jinja --json");
-  CHECK(json.out.find(R"({"field":"reasoning.open","text":"(*mull ","pieces":[{"text":"(*mull ","line":11,"column":)") !=
-        std::string::npos);
+  CHECK(
+      json.out.find(R"({"field":"reasoning.open","text":"(*mull ","pieces":[{"text":"(*mull ","line":11,"column":)") !=
+      std::string::npos);
   CHECK(run("explain model --probes").out.size() > people.out.size());
   CHECK(run("explain model --grammar").out.find("\nroot ::= \"{!do\" ") != std::string::npos);
   const Run page = run("explain model --html");
@@ -290,6 +291,16 @@ TEST_CASE_FIXTURE(Shell, "a format may be corrected") {
   const Run bad = run(R"(parse --model model --correct '{"reasoning": {"close": ""}}' --text x)");
   CHECK(bad.status == 1);
   CHECK(bad.err == "rondo: `corrections`: format: reasoning.close: nothing ends the reasoning\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "parse shows standard input while it arrives") {
+  CHECK(run("parse --model model --stream", "(*mull a\nb mull*)c").out == "reasoning: a\nb\ncontent:   c\n");
+  CHECK(run("parse --model model", "(*mull a mull*)c").out == "reasoning: a\ncontent:   c\n");
+  CHECK(run("parse --model model --stream --json", "(*mull a mull*)c").out ==
+        R"({"deltas":[{"reasoning_content":"a"},{"content":"c"}]})"
+        "\n"
+        R"({"message":{"content":"c","reasoning_content":"a","tool_calls":[],"complete":true}})"
+        "\n");
 }
 
 TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {

@@ -31,7 +31,9 @@ ParseFields read_parse(Fields& fields) {
   out.options.strict = fields.flag("strict", false);
   out.options.inline_reasoning = fields.choice("reasoning", {"split", "inline"}) == "inline";
   out.options.tools = out.input.conversation.tools;
-  out.options.calls = out.asked.tool_choice != "none";
+  // A model that was asked for an answer by a schema, and given no tools, calls none.
+  const bool is_answer = out.asked.response_schema && !out.input.conversation.tools;
+  out.options.calls = out.asked.tool_choice != "none" && !is_answer;
   out.options.parallel_calls = out.asked.parallel_tool_calls;
   return out;
 }
@@ -119,16 +121,35 @@ class Deltas {
   json::Array entries_;
 };
 
+void feed_stream(const TextStream& stream, parse::Parser& parser) {
+  Deltas deltas;
+  const auto report = [&] {
+    json::Array entries = deltas.take();
+    if (!entries.empty()) stream.on_deltas(json::Value(std::move(entries)));
+  };
+  while (const std::optional<std::string> piece = stream.next()) {
+    deltas.add(parser.feed(*piece));
+    report();
+  }
+  deltas.add(parser.close());
+  report();
+}
+
 }  // namespace
 
 Reply op_parse(const OpContext& context, Fields& fields) {
   ParseFields request = read_parse(fields);
-  const std::string text = fields.required_text("text");
+  const TextStream* stream = context.options.stream;
+  const std::string text = stream == nullptr ? fields.required_text("text") : "";
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto parser = make_parser(context, request);
   if (!parser.ok()) return parser.error();
-  (void)parser.value().feed(text);
+  if (stream != nullptr) {
+    feed_stream(*stream, parser.value());
+  } else {
+    (void)parser.value().feed(text);
+  }
   auto message = parser.value().finish();
   if (!message.ok()) return message.error();
   return json::Value(message_to_json(message.value()));

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,14 @@ struct ServiceOptions {
   std::string cache_folder;
 };
 
+// What a model writes, while it writes it: for the op `parse`, in place of the field `text`.
+struct TextStream {
+  std::function<std::optional<std::string>()> next;   // the next piece, of any size; nullopt: the text ends
+  std::function<void(const json::Value&)> on_deltas;  // what a piece gave, an array as in `parse_stream`; not empty
+};
+
 struct RunOptions {
+  const TextStream* stream = nullptr;  // borrowed; both functions are called from the calling thread
   // Refuse messages whose role neither the template nor the public chat APIs know, and those that the template drops
   // because it does not know their role.  For people; the line protocol leaves roles to the template.
   bool refuse_unknown_roles = false;

@@ -62,6 +62,7 @@ struct ParseArguments {
   std::string text;         // the same, given on the command line
   bool partial = false;
   bool strict = false;
+  bool stream = false;  // standard input is parsed while it arrives
   bool json = false;
 };
 

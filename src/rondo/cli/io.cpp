@@ -48,6 +48,15 @@ std::string variable(const char* name) {
 
 }  // namespace
 
+std::optional<std::string> read_piece() {
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (size > 0) return std::string(buffer.data(), static_cast<std::size_t>(size));
+    if (size == 0 || errno != EINTR) return std::nullopt;
+  }
+}
+
 Result<std::string> read_input(const std::string& path) {
   return path == "-" ? read_standard_input() : files::read(path);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ inline constexpr int kUsage = 2;
 
 // The bytes of a file, or of standard input for "-".
 [[nodiscard]] Result<std::string> read_input(const std::string& path);
+
+// What standard input has next, at most 64 KB, as soon as it is there; nullopt at its end, or where it cannot be read.
+[[nodiscard]] std::optional<std::string> read_piece();
 
 // The JSON value in a file or on standard input.  The error's source is the path.
 [[nodiscard]] Result<json::Value> read_json(const std::string& path);

@@ -158,10 +158,14 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
   add_corrections(command, arguments.corrections);
   command.add_flag("--partial", arguments.partial, "the text is cut off, more may follow");
   command.add_flag("--strict", arguments.strict, "fail on malformed text instead of keeping it as content");
-  command.add_flag("--json", arguments.json, "print the message as JSON");
+  command.add_flag("--stream", arguments.stream,
+                   "show standard input's parts as they become certain, while it arrives; the default in a terminal");
+  command.add_flag("--json", arguments.json,
+                   "print the message as JSON; with --stream a line for each piece, and the message last");
   command.footer(
       "Examples:\n"
       "  rondo parse --model MODEL completion.txt --json\n"
+      "  some-server | rondo parse --model MODEL --tools tools.json --stream --json\n"
       "  rondo parse --model MODEL --tools tools.json --text 'Paris.'");
   command.callback([&, text] {
     if (text->count() == 0 && arguments.file.empty()) arguments.file = "-";

@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -9,13 +12,18 @@
 namespace rondo::cli {
 namespace {
 
+// Whether standard input is shown while it arrives.
+bool is_stream(const ParseArguments& arguments) {
+  return arguments.file == "-" && (arguments.stream || (!arguments.json && isatty(STDOUT_FILENO) != 0));
+}
+
 Result<json::Value> make_request(const ParseArguments& arguments) {
   json::Object request{{"op", "parse"}};
   if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
   if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
   if (arguments.file.empty()) {
     request.set("text", arguments.text);
-  } else {
+  } else if (!is_stream(arguments)) {
     auto text = read_input(arguments.file);
     if (!text.ok()) return text.error();
     request.set("text", std::move(text).value());
@@ -46,11 +54,77 @@ std::string for_people(const json::Value& message) {
   return out;
 }
 
+// Shows deltas for people: a label where the kind of text changes, then the text as it comes.
+class Printer {
+ public:
+  void add(const json::Value& deltas) {
+    std::string out;
+    for (const json::Value& delta : deltas.as_array()) {
+      if (const auto text = delta.find_string("reasoning_content")) out += piece("reasoning: ", *text);
+      if (const auto text = delta.find_string("content")) out += piece("content:   ", *text);
+      const json::Value* call = delta.find("tool_call");
+      if (call == nullptr) continue;
+      if (const auto name = call->find_string("name")) {
+        label_.clear();
+        out += piece("tool call: ", std::string(*name) + " ");
+      }
+      if (const auto text = call->find_string("arguments")) out += piece("tool call: ", *text);
+    }
+    (void)print(out);
+  }
+
+  // What only the whole message tells.
+  [[nodiscard]] std::string end(const json::Value& message) const {
+    std::string out = is_line_open_ ? "\n" : "";
+    for (const json::Value& call : message.find("tool_calls")->as_array()) {
+      if (const auto status = call.find_string("status"))
+        out +=
+            "(the call of " + std::string(call.find_string("name").value_or("")) + ": " + std::string(*status) + ")\n";
+    }
+    if (!message.find("complete")->as_bool()) out += "(the message is not complete)\n";
+    return out;
+  }
+
+ private:
+  std::string piece(const std::string& label, std::string_view text) {
+    std::string out;
+    if (label != label_ && is_line_open_) out += "\n";
+    if (label != label_) out += label;
+    label_ = label;
+    is_line_open_ = true;
+    return out + std::string(text);
+  }
+
+  std::string label_;
+  bool is_line_open_ = false;
+};
+
+int run_stream(const ParseArguments& arguments, const json::Value& request) {
+  if (isatty(STDIN_FILENO) != 0) std::fputs("rondo: reading from standard input (end with Ctrl-D)\n", stderr);
+  Printer printer;
+  api::TextStream stream;
+  stream.next = read_piece;
+  stream.on_deltas = [&](const json::Value& deltas) {
+    if (arguments.json) {
+      (void)print(json::to_compact(json::Object{{"deltas", deltas}}) + "\n");
+    } else {
+      printer.add(deltas);
+    }
+  };
+  const api::Service service(service_options());
+  auto reply = run_with_vocabulary(service, request, arguments.model, {.stream = &stream});
+  if (!reply.ok()) return report(reply.error());
+  const std::string last = arguments.json ? json::to_compact(json::Object{{"message", std::move(reply).value()}}) + "\n"
+                                          : printer.end(reply.value());
+  return print(last) ? kSuccess : kFailure;
+}
+
 }  // namespace
 
 int run_parse(const ParseArguments& arguments) {
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
+  if (is_stream(arguments)) return run_stream(arguments, request.value());
   const api::Service service(service_options());
   auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());

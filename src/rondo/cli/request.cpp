@@ -52,14 +52,14 @@ Status add_json(json::Object& request, std::string_view field, const std::string
 }
 
 Result<json::Value> run_with_vocabulary(const api::Service& service, json::Value request,
-                                        const ModelArguments& arguments) {
-  if (!arguments.tokenizer.empty() || arguments.model.empty()) return service.run(request);
+                                        const ModelArguments& arguments, const api::RunOptions& options) {
+  if (!arguments.tokenizer.empty() || arguments.model.empty()) return service.run(request, options);
   json::Value with_tokenizer = request;
   with_tokenizer.as_object().set("tokenizer", arguments.model);
-  auto reply = service.run(with_tokenizer);
+  auto reply = service.run(with_tokenizer, options);
   const bool has_none =
       !reply.ok() && (reply.error().code == ErrorCode::kNotFound || reply.error().code == ErrorCode::kTokenizer);
-  return has_none ? service.run(request) : reply;
+  return has_none ? service.run(request, options) : reply;
 }
 
 Status add_conversation(json::Object& request, const ConversationArguments& arguments) {

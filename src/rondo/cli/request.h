@@ -26,7 +26,8 @@ namespace rondo::cli {
 // Runs a request whose template is that of --model with the tokenizer of the same model, if it has one and no other is
 // named: its added tokens say what a special token is.
 [[nodiscard]] Result<json::Value> run_with_vocabulary(const api::Service& service, json::Value request,
-                                                      const ModelArguments& arguments);
+                                                      const ModelArguments& arguments,
+                                                      const api::RunOptions& options = {});
 
 // The messages in the file `path`: an array, or the `messages` of an object.
 [[nodiscard]] Result<json::Value> read_messages(const std::string& path);

@@ -487,10 +487,6 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       blank_ = false;
       break;
     case kContentClose:
-      emit(EventKind::kMarker, pos_);
-      wrapped_ = false;
-      blank_ = layout_ = true;
-      break;
     case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);
       wrapped_ = false;
