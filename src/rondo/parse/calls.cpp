@@ -518,7 +518,9 @@ bool Machine::json_arguments() {
     emit_arguments(head_, pos_, scanner_.is_loose());
     return arguments_done();
   }
-  if (!arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_));
+  // Should the JSON break off here, the white space before what ends the call is the template's own.
+  const std::size_t own = recover_set_.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
+  if (!arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_ - own));
   return false;
 }
 
