@@ -5,9 +5,6 @@
 
 namespace rondo::analysis {
 
-using format::is_blank;
-using format::trimmed;
-
 namespace {
 constexpr std::array<const char*, 3> kThinking = {"default", "on", "off"};
 }

@@ -70,7 +70,7 @@ bool read_example(const std::string& text, const Example& example, format::Calls
   if (is_list) {
     before.resize(before.rfind('['));
     const std::size_t close = after.find(']');
-    if (close == std::string::npos || close > kLongestExample) return false;
+    if (close > kLongestExample) return false;  // none, or too far away
     after.erase(0, close + 1);
   }
   const std::string open = marker_before(before);
