@@ -45,7 +45,8 @@ bool PartialValue::take(char byte) {
   if (format::is_space(byte)) return true;
   const bool is_array_end = state_ == State::kValueOrEnd && byte == ']';
   const bool is_object_end = state_ == State::kKeyOrEnd && byte == '}';
-  if (is_array_end || is_object_end) {
+  const bool is_end_behind_value = state_ == State::kAfterValue && (byte == ']' || byte == '}');
+  if (is_array_end || is_object_end || is_end_behind_value) {
     end_container(byte);
   } else if (state_ == State::kValue || state_ == State::kValueOrEnd) {
     begin_value(byte);
@@ -56,8 +57,6 @@ bool PartialValue::take(char byte) {
     state_ = State::kValue;
   } else if (state_ == State::kAfterValue && byte == ',') {
     state_ = open_.back()->is_array() ? State::kValue : State::kKey;
-  } else if (state_ == State::kAfterValue && (byte == ']' || byte == '}')) {
-    end_container(byte);
   } else {
     is_valid_ = false;
   }
