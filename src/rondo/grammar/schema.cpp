@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "grammar/matcher.h"
 #include "json/print.h"
 
 namespace rondo::grammar {
@@ -501,27 +502,44 @@ bool SchemaCompiler::is_free_text(const Parts& alternative) {
   });
 }
 
-// A first look at what the other keywords say of an enumerated value.
-bool SchemaCompiler::admits(const Parts& parts, const json::Value& value) const {
+// What type, const and enum of all parts say of an enumerated value.
+bool SchemaCompiler::is_listed(const Parts& parts, const json::Value& value) {
   for (const Part& part : parts) {
     bool is_said = false;
     if ((types_by_type(*part.schema, is_said) & type_of(value)) == 0) return false;
-    if (const json::Value* constant = part.schema->find("const"); constant != nullptr && !are_equal(*constant, value))
+    const json::Value* constant = part.schema->find("const");
+    if (constant != nullptr && !are_equal(*constant, value)) return false;
+    const json::Value* list = part.schema->find("enum");
+    if (list == nullptr || !list->is_array()) continue;
+    const auto& items = list->as_array();
+    if (std::none_of(items.begin(), items.end(), [&](const json::Value& item) { return are_equal(item, value); }))
       return false;
-    if (const json::Value* list = part.schema->find("enum"); list != nullptr && list->is_array()) {
-      const auto& items = list->as_array();
-      if (std::none_of(items.begin(), items.end(), [&](const json::Value& item) { return are_equal(item, value); }))
-        return false;
-    }
-    const auto bound = [&part](const char* keyword) -> std::optional<double> {
-      const json::Value* limit = part.schema->find(keyword);
-      return limit != nullptr && limit->is_number() ? limit->to_double() : std::nullopt;
-    };
-    if (!value.is_number()) continue;
-    const double number = value.to_double().value_or(0);
-    if (number < bound("minimum").value_or(number) || number > bound("maximum").value_or(number)) return false;
   }
   return true;
+}
+
+// Drops the values that other keywords beside the enumeration exclude: those that are not in the grammar of the rest.
+void SchemaCompiler::drop_excluded(const Parts& parts, std::vector<json::Value>& values) const {
+  const bool has_more = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return std::any_of(
+        part.schema->as_object().begin(), part.schema->as_object().end(), [](const json::Member& member) {
+          const std::string& key = member.key;
+          return key != "type" && key != "enum" && key != "const" && key != "nullable" && is_among(kConstraints, key);
+        });
+  });
+  if (!has_more || values.empty()) return;
+  Grammar grammar;
+  SchemaContext context;
+  SchemaCompiler compiler(grammar, *document_, label_, context);
+  compiler.ignores_values_ = true;
+  const RuleId root = grammar.declare("root");
+  grammar.define(root, compiler.value(parts, Speller(grammar, Spelling::json()), "value"));
+  grammar.set_root(root);
+  Matcher matcher(grammar);
+  std::erase_if(values, [&](const json::Value& value) {
+    matcher.restart();
+    return !matcher.feed(json::to_compact(value)) || !matcher.is_complete();
+  });
 }
 
 std::optional<std::vector<json::Value>> SchemaCompiler::enumerated(const Parts& alternative, TypeSet types) const {
@@ -538,8 +556,10 @@ std::optional<std::vector<json::Value>> SchemaCompiler::enumerated(const Parts& 
   }
   if (!found) return std::nullopt;
   // Comparing each value with each other list costs their product; short lists are what schemas have.
-  std::erase_if(*found,
-                [&](const json::Value& value) { return (type_of(value) & types) == 0 || !admits(alternative, value); });
+  std::erase_if(*found, [&](const json::Value& value) {
+    return (type_of(value) & types) == 0 || !is_listed(alternative, value);
+  });
+  drop_excluded(alternative, *found);
   return found;
 }
 
@@ -581,7 +601,8 @@ NodeId SchemaCompiler::compile(const Parts& alternative, const Speller& speller,
                                TypeSet asked) {
   const TypeSet allowed = types(alternative) & asked;
   if (alternative.empty()) return anything(speller, asked);
-  if (const auto values = enumerated(alternative, allowed)) {
+  const bool looks_at_values = !ignores_values_ || depth_ > 1;
+  if (const auto values = looks_at_values ? enumerated(alternative, allowed) : std::nullopt) {
     std::vector<NodeId> ways;
     for (const json::Value& value : *values) ways.push_back(speller.constant(value));
     return grammar_.choice(ways);

@@ -128,7 +128,8 @@ class SchemaCompiler {
   void expand(const Parts& parts, std::vector<Parts>& out, int depth);
   void check_keywords(const Part& part);
   void check_one_of(const Part& part, const json::Value& list);
-  [[nodiscard]] bool admits(const Parts& parts, const json::Value& value) const;
+  [[nodiscard]] static bool is_listed(const Parts& parts, const json::Value& value);
+  void drop_excluded(const Parts& parts, std::vector<json::Value>& values) const;
   NodeId compile(const Parts& alternative, const Speller& speller, const std::string& name, TypeSet types);
 
   // schema_values.cpp: what values of each type look like
@@ -139,6 +140,7 @@ class SchemaCompiler {
   NodeId string(const Parts& parts, const Speller& speller);
   NodeId string_content(const Parts& parts, const Speller& speller);
   NodeId numeric(const Parts& parts, const Speller& speller, bool integers_only);
+  void forbid_names(Properties& properties);
   NodeId extra_key(const Properties& properties, const Speller& speller);
   NumberRange range_of(const Parts& parts, bool& is_bounded);
   std::optional<int> decimal_step(const Parts& parts);
@@ -157,6 +159,7 @@ class SchemaCompiler {
   int depth_ = 0;
   std::size_t work_ = 0;
   bool is_exhausted_ = false;
+  bool ignores_values_ = false;  // of the outermost schema: its enum and const
 };
 
 // Required members in any order (see above) with `others` anywhere between them.  `separator` stands between two

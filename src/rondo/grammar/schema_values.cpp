@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "grammar/matcher.h"
 #include "grammar/pattern.h"
 #include "grammar/schema.h"
 
@@ -155,7 +156,25 @@ Properties SchemaCompiler::properties(const Parts& alternative) {
     out.least = std::max(out.least, count_of(part, "minProperties", 0));
     out.most = std::min(out.most, count_of(part, "maxProperties", kUnbounded));
   }
+  if (!out.names.empty()) forbid_names(out);
   return out;
+}
+
+// Properties whose own names `propertyNames` does not allow have no value.
+void SchemaCompiler::forbid_names(Properties& properties) {
+  static const json::Value kNothing(false);
+  Grammar grammar;
+  SchemaContext context;
+  SchemaCompiler compiler(grammar, *document_, label_, context);
+  const RuleId root = grammar.declare("root");
+  grammar.define(root, compiler.value(properties.names, Speller(grammar, Spelling::bare()), "name", kStringType));
+  grammar.set_root(root);
+  Matcher matcher(grammar);
+  for (Property& property : properties.known) {
+    matcher.restart();
+    const bool is_allowed = matcher.feed(property.name) || property.name.empty();
+    if (!is_allowed || !matcher.is_complete()) property.parts = {{&kNothing, "", 0}};
+  }
 }
 
 NodeId SchemaCompiler::object(const Parts& parts, const Speller& speller, const std::string& name) {

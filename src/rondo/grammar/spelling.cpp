@@ -123,11 +123,16 @@ NodeId Speller::escape(char32_t code_point) const {
   return grammar_->choice(ways);
 }
 
-// \u0080 to \uffff and surrogate pairs, where `set` has everything behind ASCII.
+// \u0080 to \uffff and surrogate pairs, where `set` has nearly everything behind ASCII: a class may leave out some white
+// space, whose escapes are then in it all the same.
 NodeId Speller::unicode_escapes(const CharSet& set) const {
   CharSet ascii;
   ascii.add(0, kLastAscii);
-  if (!set.united(ascii).complement().empty()) return grammar_->never();
+  constexpr char32_t kFew = 64;
+  char32_t missing = 0;
+  const CharSet others = set.united(ascii).complement();
+  for (const CharSet::Range& range : others.ranges()) missing += range.last - range.first + 1;
+  if (missing > kFew) return grammar_->never();
   Grammar& g = *grammar_;
   const NodeId hex = g.chars(hex_digits());
   const NodeId two = g.repeat(hex, 2, 2);
