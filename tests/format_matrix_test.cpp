@@ -505,7 +505,8 @@ TEST_CASE("messages of every shape, with arguments of every kind, are read back"
   MESSAGE(all.size() << " templates with calls: " << total.to_string() << "\nby kind:\n"
                      << kinds << "not all of (lossy in parentheses):\n"
                      << report);
-  CHECK(total.failed <= 0.005 * total.all());
+  // The sample takes every shape, and shapes are what templates lose most of.
+  CHECK(total.failed <= (is_full ? 0.005 : 0.01) * total.all());
   CHECK(total.untold == 0);
 }
 
