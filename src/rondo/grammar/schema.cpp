@@ -532,9 +532,13 @@ void SchemaCompiler::drop_excluded(const Parts& parts, std::vector<json::Value>&
   SchemaContext context;
   SchemaCompiler compiler(grammar, *document_, label_, context);
   compiler.ignores_values_ = true;
+  compiler.depth_ = compiler.outermost_ = depth_;  // one limit for all that nests
+  compiler.work_ = work_;
   const RuleId root = grammar.declare("root");
   grammar.define(root, compiler.value(parts, Speller(grammar, Spelling::json()), "value"));
   grammar.set_root(root);
+  work_ = compiler.work_;
+  if (compiler.is_exhausted_) return;
   Matcher matcher(grammar);
   std::erase_if(values, [&](const json::Value& value) {
     matcher.restart();
@@ -601,7 +605,7 @@ NodeId SchemaCompiler::compile(const Parts& alternative, const Speller& speller,
                                TypeSet asked) {
   const TypeSet allowed = types(alternative) & asked;
   if (alternative.empty()) return anything(speller, asked);
-  const bool looks_at_values = !ignores_values_ || depth_ > 1;
+  const bool looks_at_values = !ignores_values_ || depth_ > outermost_ + 1;
   if (const auto values = looks_at_values ? enumerated(alternative, allowed) : std::nullopt) {
     std::vector<NodeId> ways;
     for (const json::Value& value : *values) ways.push_back(speller.constant(value));

@@ -157,7 +157,8 @@ class SchemaCompiler {
   std::map<std::string, NodeId> values_;
   std::map<std::string, RuleId> containers_;
   int depth_ = 0;
-  std::size_t work_ = 0;
+  int outermost_ = 0;  // depth of the schema that this was made for
+  mutable std::size_t work_ = 0;
   bool is_exhausted_ = false;
   bool ignores_values_ = false;  // of the outermost schema: its enum and const
 };

@@ -166,9 +166,12 @@ void SchemaCompiler::forbid_names(Properties& properties) {
   Grammar grammar;
   SchemaContext context;
   SchemaCompiler compiler(grammar, *document_, label_, context);
+  compiler.depth_ = depth_;
+  compiler.work_ = work_;
   const RuleId root = grammar.declare("root");
   grammar.define(root, compiler.value(properties.names, Speller(grammar, Spelling::bare()), "name", kStringType));
   grammar.set_root(root);
+  work_ = compiler.work_;
   Matcher matcher(grammar);
   for (Property& property : properties.known) {
     matcher.restart();
