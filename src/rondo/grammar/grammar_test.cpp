@@ -195,6 +195,7 @@ TEST_CASE("schemas") {
       {R"({"type":"object","patternProperties":{"^n_":{"type":"integer"}},"additionalProperties":false})",
        {R"({})", R"({"n_a":1})"},
        {R"({"m":1})", R"({"n_a":"x"})"}},
+      {R"({"type":"object","patternProperties":{"^n_":{"type":"integer"}}})", {R"({"n_a":1,"m":true})"}, {"1"}, 1},
       {R"({"type":"object","propertyNames":{"pattern":"^[a-z]+$"}})", {R"({"ab":1})"}, {R"({"A":1})"}},
       {R"({"type":"object","properties":{"ab":{},"x1":{}},"propertyNames":{"pattern":"^[a-z]+$"}})",
        {R"({"ab":1,"c":2})"},

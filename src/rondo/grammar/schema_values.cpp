@@ -233,8 +233,8 @@ NodeId SchemaCompiler::object_body(const Parts& parts, const Speller& speller, c
       members.others.push_back(g.sequence({key, colon, value(schema, speller, rule_name(name, "matching"))}));
   }
   if (all.has_extra) {
-    if (!all.patterns.empty() && !all.extra.empty())
-      warn(parts[0].where, "names that match `patternProperties` are not kept from `additionalProperties`");
+    if (!all.patterns.empty())
+      warn(parts[0].where, "names that match `patternProperties` may also have the values of other names");
     members.others.push_back(
         g.sequence({extra_key(all, speller), colon, value(all.extra, speller, rule_name(name, "other"))}));
   }
