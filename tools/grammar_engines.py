@@ -330,7 +330,7 @@ def check(rondo, template, all_engines, mutants, rng):
             except Exception as error:  # noqa: BLE001
                 complaints.append(f"{where}: does not compile: {str(error)[:300]}")
                 continue
-            if choice == "required":
+            if choice == "required" and not reply["warnings"]:  # which name what the grammar leaves open
                 required[engine.name] = compiled
             for text in turns:
                 begin = trigger_at(reply, text)

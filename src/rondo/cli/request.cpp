@@ -51,7 +51,7 @@ Status add_json(json::Object& request, std::string_view field, const std::string
   return Done{};
 }
 
-Result<json::Value> run_with_vocabulary(const api::Service& service, json::Value request,
+Result<json::Value> run_with_vocabulary(const api::Service& service, const json::Value& request,
                                         const ModelArguments& arguments, const api::RunOptions& options) {
   if (!arguments.tokenizer.empty() || arguments.model.empty()) return service.run(request, options);
   json::Value with_tokenizer = request;

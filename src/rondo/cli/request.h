@@ -25,7 +25,7 @@ namespace rondo::cli {
 
 // Runs a request whose template is that of --model with the tokenizer of the same model, if it has one and no other is
 // named: its added tokens say what a special token is.
-[[nodiscard]] Result<json::Value> run_with_vocabulary(const api::Service& service, json::Value request,
+[[nodiscard]] Result<json::Value> run_with_vocabulary(const api::Service& service, const json::Value& request,
                                                       const ModelArguments& arguments,
                                                       const api::RunOptions& options = {});
 
