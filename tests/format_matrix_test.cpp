@@ -22,20 +22,19 @@
 #include "json/print.h"
 #include "parse/parser.h"
 #include "tests/support/corpus.h"
+#include "tests/support/messages.h"
 
 namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
 using format::Format;
+using test::message_of;
+using test::type_name;
 
 // What an assistant message of the matrix holds.
-struct Case {
+struct Case : test::MessageParts {
   std::string kind;
-  std::string reasoning;
-  std::string content;
-  std::vector<json::Object> calls;
-  std::vector<std::string> names = {"get_weather", "search", "get_weather"};  // of the calls
 };
 
 bool is_same(const json::Value& a, const json::Value& b) {
@@ -94,13 +93,13 @@ std::vector<Case> all_cases() {
     for (const char* content : {"", "Let me look.\n\nAt *this* <b>x</b>."}) {
       for (std::size_t count = 0; count <= 3; ++count) {
         if (count == 0 && *content == 0) continue;
-        cases.push_back({"shape", reasoning, content, {calls.begin(), calls.begin() + static_cast<long>(count)}});
+        cases.push_back({{reasoning, content, {calls.begin(), calls.begin() + static_cast<long>(count)}}, "shape"});
       }
     }
   }
-  cases.push_back({"no arguments", "", "", {json::Object{}}});
-  cases.push_back({"no arguments", "", "", {json::Object{}, {{"q", "x"}}}});
-  cases.push_back({"no arguments", "", "", {json::Object{{"q", "x"}}, {}, {}}});
+  cases.push_back({{"", "", {json::Object{}}}, "no arguments"});
+  cases.push_back({{"", "", {json::Object{}, {{"q", "x"}}}}, "no arguments"});
+  cases.push_back({{"", "", {json::Object{{"q", "x"}}, {}, {}}}, "no arguments"});
   const std::string text = files::read(RONDO_SOURCE_DIR "/tests/golden/format/kinds.jsonl").value();
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -108,55 +107,12 @@ std::vector<Case> all_cases() {
     begin = end + 1;
     for (const json::Value& value : row.find("values")->as_array()) {
       const std::string kind(*row.find_string("kind"));
-      cases.push_back({kind, "", "", {json::Object{{"k", value}}}});
-      cases.push_back({kind, "", "", {json::Object{{"a", "x"}, {"k", value}, {"z", 1}}}});
-      cases.push_back({kind, "", "", {json::Object{{"q", "x"}}, json::Object{{"a", 1}, {"k", value}}}});
+      cases.push_back({{"", "", {json::Object{{"k", value}}}}, kind});
+      cases.push_back({{"", "", {json::Object{{"a", "x"}, {"k", value}, {"z", 1}}}}, kind});
+      cases.push_back({{"", "", {json::Object{{"q", "x"}}, json::Object{{"a", 1}, {"k", value}}}}, kind});
     }
   }
   return cases;
-}
-
-json::Value message_of(const Format& format, const Case& wanted) {
-  json::Object out{{"role", "assistant"}};
-  if (!format.input.reasoning_part.empty() && !wanted.reasoning.empty()) {
-    json::Array parts{
-        json::Object{{"type", format.input.reasoning_part}, {format.input.reasoning_part, wanted.reasoning}}};
-    if (!wanted.content.empty()) parts.push_back(json::Object{{"type", "text"}, {"text", wanted.content}});
-    out.set("content", std::move(parts));
-  } else if (!wanted.content.empty()) {
-    out.set("content", wanted.content);
-  } else if (format.input.no_content != format::NoContent::kAbsent) {
-    out.set("content", format.input.no_content == format::NoContent::kNull ? json::Value() : json::Value(""));
-  }
-  if (!wanted.reasoning.empty() && !format.input.reasoning_field.empty())
-    out.set(format.input.reasoning_field, wanted.reasoning);
-  const auto& pieces = format.calls.pieces;
-  const bool is_named = std::any_of(pieces.begin(), pieces.end(),
-                                    [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
-  json::Array list;
-  for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
-    json::Object function{{"name", wanted.names[i]}, {"arguments", wanted.calls[i]}};
-    if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(wanted.calls[i]), {}));
-    // Where the id carries the name it must do so here too.
-    const std::string id =
-        is_named ? "functions." + wanted.names[i] + ":" + std::to_string(i) : "abcdef00" + std::to_string(i);
-    list.push_back(json::Object{{"id", id}, {"type", "function"}, {"function", function}});
-  }
-  if (!list.empty()) out.set("tool_calls", std::move(list));
-  return json::Value(std::move(out));
-}
-
-const char* type_name(const json::Value& value) {
-  switch (value.kind()) {
-    case json::Kind::kNull: return "null";
-    case json::Kind::kBool: return "boolean";
-    case json::Kind::kInteger: return "integer";
-    case json::Kind::kFloat: return "number";
-    case json::Kind::kString: return "string";
-    case json::Kind::kArray: return "array";
-    case json::Kind::kObject: return "object";
-  }
-  return "";
 }
 
 json::Value schema_of(const json::Value& value) {

@@ -18,6 +18,7 @@
 #include "json/print.h"
 #include "parse/parser.h"
 #include "tests/support/corpus.h"
+#include "tests/support/messages.h"
 
 namespace rondo {
 namespace {
@@ -271,19 +272,6 @@ constexpr const char* kValues =
     R"(["Paris", "a \"q\" \\ 'x' <b> & é 日本", "l1\nl2\n\n  l3", "42", "true", "{\"a\": 1}", "", " lead and trail ", 3, -7, 1.5,
   1e21, true, false, null, {"u":"C","n":1}, {"l":[1,2.5,null,true,"s"],"o":{"p":{"q":"r"}}}, ["a","b"], [1,"a",null,{"k":[]}], {}, []])";
 
-const char* type_name(const json::Value& value) {
-  switch (value.kind()) {
-    case json::Kind::kNull: return "null";
-    case json::Kind::kBool: return "boolean";
-    case json::Kind::kInteger: return "integer";
-    case json::Kind::kFloat: return "number";
-    case json::Kind::kString: return "string";
-    case json::Kind::kArray: return "array";
-    case json::Kind::kObject: return "object";
-  }
-  return "";
-}
-
 json::Value tool_call(const Format& format, std::size_t index, const std::string& name, const json::Object& arguments) {
   json::Object function{{"name", name}, {"arguments", arguments}};
   if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(arguments), {}));
@@ -348,7 +336,7 @@ json::Value tools_for(const json::Value& message) {
         json::Value arguments = *call.find("function")->find("arguments");
         if (arguments.is_string()) arguments = json::parse(arguments.as_string()).value();
         for (const json::Member& member : arguments.as_object()) {
-          properties.set(member.key, json::Object{{"type", type_name(member.value)}, {"description", "d"}});
+          properties.set(member.key, json::Object{{"type", test::type_name(member.value)}, {"description", "d"}});
         }
       }
     }

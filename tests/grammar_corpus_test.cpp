@@ -21,22 +21,19 @@
 #include "json/print.h"
 #include "parse/parser.h"
 #include "tests/support/corpus.h"
+#include "tests/support/messages.h"
 
 namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
 using format::Format;
+using test::message_of;
+using test::type_name;
 
 // ---- Messages and tools
 
-constexpr const char* kNames[] = {"get_weather", "search", "get_weather"};
-
-struct Case {
-  std::string reasoning;
-  std::string content;
-  std::vector<json::Object> calls;
-};
+using Case = test::MessageParts;
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
@@ -62,48 +59,6 @@ std::vector<Case> all_cases() {
     }
   }
   return cases;
-}
-
-json::Value message_of(const Format& format, const Case& wanted) {
-  json::Object out{{"role", "assistant"}};
-  if (!format.input.reasoning_part.empty() && !wanted.reasoning.empty()) {
-    json::Array parts{
-        json::Object{{"type", format.input.reasoning_part}, {format.input.reasoning_part, wanted.reasoning}}};
-    if (!wanted.content.empty()) parts.push_back(json::Object{{"type", "text"}, {"text", wanted.content}});
-    out.set("content", std::move(parts));
-  } else if (!wanted.content.empty()) {
-    out.set("content", wanted.content);
-  } else if (format.input.no_content != format::NoContent::kAbsent) {
-    out.set("content", format.input.no_content == format::NoContent::kNull ? json::Value() : json::Value(""));
-  }
-  if (!wanted.reasoning.empty() && !format.input.reasoning_field.empty())
-    out.set(format.input.reasoning_field, wanted.reasoning);
-  const auto& pieces = format.calls.pieces;
-  const bool is_named = std::any_of(pieces.begin(), pieces.end(),
-                                    [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
-  json::Array list;
-  for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
-    const std::string name = kNames[i];
-    json::Object function{{"name", name}, {"arguments", wanted.calls[i]}};
-    if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(wanted.calls[i]), {}));
-    const std::string id = is_named ? "functions." + name + ":" + std::to_string(i) : "abcdef00" + std::to_string(i);
-    list.push_back(json::Object{{"id", id}, {"type", "function"}, {"function", function}});
-  }
-  out.set("tool_calls", std::move(list));
-  return json::Value(std::move(out));
-}
-
-const char* type_name(const json::Value& value) {
-  switch (value.kind()) {
-    case json::Kind::kNull: return "null";
-    case json::Kind::kBool: return "boolean";
-    case json::Kind::kInteger: return "integer";
-    case json::Kind::kFloat: return "number";
-    case json::Kind::kString: return "string";
-    case json::Kind::kArray: return "array";
-    case json::Kind::kObject: return "object";
-  }
-  return "";
 }
 
 // A schema that holds `value` and little else.
@@ -138,7 +93,7 @@ json::Value tools_of(const Case& wanted) {
     std::map<std::string, json::Array> kinds;
     std::vector<std::string> order;
     for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
-      if (name != kNames[i]) continue;
+      if (name != wanted.names[i]) continue;
       for (const json::Member& member : wanted.calls[i]) {
         if (kinds.find(member.key) == kinds.end()) order.push_back(member.key);
         kinds[member.key].push_back(schema_of(member.value));
@@ -197,7 +152,8 @@ std::optional<Written> write(const Subject& subject, const json::Value& message,
   std::string turn = text.substr(start.size());
   // Behind the stop the template goes on with the next turn.
   std::size_t from = 0;
-  for (const char* name : kNames) from = std::max(from, turn.rfind(name) == std::string::npos ? 0 : turn.rfind(name));
+  for (const char* name : {"get_weather", "search"})
+    from = std::max(from, turn.rfind(name) == std::string::npos ? 0 : turn.rfind(name));
   std::size_t end = turn.size();
   for (const auto* stops : {&subject.format->stops.content, &subject.format->stops.tool}) {
     for (const std::string& stop : *stops) {
@@ -325,7 +281,7 @@ TEST_CASE("every written turn is in its grammar") {
         if (!turn) continue;
         bool shows_all = true;
         for (std::size_t i = 0; i < wanted.calls.size(); ++i)
-          shows_all = shows_all && turn->text.find(kNames[i]) != std::string::npos;
+          shows_all = shows_all && turn->text.find(wanted.names[i]) != std::string::npos;
         if (!shows_all) continue;
         parse::Options asked;
         asked.tools = tools;

@@ -11,15 +11,8 @@
 namespace rondo::api {
 namespace {
 
-constexpr std::string_view kHead = R"PAGE(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>format</title>
-<style>
-:root { color-scheme: light dark; --paper: #fbfbfa; --card: #fff; --ink: #1c1d21; --soft: #5b5e68; --line: #dddee3; --mark: #ffe27a; --link: #1b4fc4; --slot: #d9efe0; --bad: #b3261e; --good: #18733f; }
+constexpr std::string_view kStyle =
+    R"PAGE(:root { color-scheme: light dark; --paper: #fbfbfa; --card: #fff; --ink: #1c1d21; --soft: #5b5e68; --line: #dddee3; --mark: #ffe27a; --link: #1b4fc4; --slot: #d9efe0; --bad: #b3261e; --good: #18733f; }
 @media (prefers-color-scheme: dark) { :root { --paper: #131418; --card: #191b20; --ink: #e9eaee; --soft: #a2a6b3; --line: #32353e; --mark: #5c4a06; --link: #8fb0ff; --slot: #1d4029; --bad: #ff9a91; --good: #83d6a2; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, "Segoe UI", Roboto, sans-serif; }
@@ -46,9 +39,6 @@ a:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline
 .w { color: var(--soft); opacity: .7; user-select: none; }
 .bad { color: var(--bad); } .good { color: var(--good); }
 details { margin: 4px 0; } summary { cursor: pointer; }
-</style>
-</head>
-<body>
 )PAGE";
 
 std::string text_of(const json::Value& object, std::string_view field) {
@@ -165,7 +155,7 @@ std::string source_lines(const json::Value& reply) {
 }  // namespace
 
 std::string explain_page(const json::Value& reply) {
-  std::string out(kHead);
+  std::string out = html_head("format", kStyle);
   out += "<header><h1>" + html_text(text_of(*reply.find("template"), "name")) +
          "</h1><p>How the template writes an assistant turn.</p></header>\n<main>\n<section>\n";
   out += "<h2>Format</h2>\n" + lines_of(text_of(reply, "summary"));

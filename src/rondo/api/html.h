@@ -10,4 +10,7 @@ namespace rondo::api {
 // their pictures.
 [[nodiscard]] std::string html_text(std::string_view text);
 
+// The beginning of a page, up to the body's first element.  The page may load and run nothing.
+[[nodiscard]] std::string html_head(std::string_view title, std::string_view style);
+
 }  // namespace rondo::api

@@ -10,15 +10,8 @@
 namespace rondo::api {
 namespace {
 
-constexpr std::string_view kHead = R"PAGE(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>tokens</title>
-<style>
-:root { color-scheme: light dark; --paper: #fbfbfa; --card: #fff; --ink: #1c1d21; --soft: #5b5e68; --line: #dddee3; --l: 92%; --c: .06; --d: 3.5%; }
+constexpr std::string_view kStyle =
+    R"PAGE(:root { color-scheme: light dark; --paper: #fbfbfa; --card: #fff; --ink: #1c1d21; --soft: #5b5e68; --line: #dddee3; --l: 92%; --c: .06; --d: 3.5%; }
 @media (prefers-color-scheme: dark) { :root { --paper: #131418; --card: #191b20; --ink: #e9eaee; --soft: #a2a6b3; --line: #32353e; --l: 34%; --c: .07; --d: -5%; } }
 body { margin: 0; padding: 12px 18px; background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, "Segoe UI", Roboto, sans-serif; }
 h1 { font-size: 17px; margin: 0 0 4px; }
@@ -35,9 +28,6 @@ pre { margin: 0; padding: 10px 14px; background: var(--card); border: 1px solid 
 .special { font-weight: 700; }
 .straddles { outline: 1px dashed currentColor; outline-offset: -1px; }
 .w { color: var(--soft); opacity: .7; user-select: none; }
-</style>
-</head>
-<body>
 )PAGE";
 
 std::int64_t number_at(const json::Value* list, std::size_t i, std::int64_t otherwise) {
@@ -140,7 +130,7 @@ std::string token_page(const json::Value& reply, std::string_view text) {
   std::string tokens;
   const std::size_t count = columns.ids->as_array().size();
   for (std::size_t i = 0; i < count; ++i) tokens += token_span(columns, i, text, hues);
-  std::string out(kHead);
+  std::string out = html_head("tokens", kStyle);
   out += "<h1>" + std::to_string(count) + " tokens</h1>\n<p>" + std::to_string(text.size()) + " bytes, " +
          std::to_string(utf8::length(text)) + " characters</p>\n";
   if (columns.owners != nullptr) {

@@ -105,20 +105,6 @@ bool is_among(const std::array<std::string_view, N>& list, std::string_view word
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-std::string pointer_token(std::string_view key) {
-  std::string out;
-  for (const char byte : key) {
-    if (byte == '~') {
-      out += "~0";
-    } else if (byte == '/') {
-      out += "~1";
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
-
 // One step of a JSON pointer as it stands in a URI fragment.
 std::string unescaped(std::string_view token) {
   std::string out;
@@ -218,6 +204,20 @@ bool has_constraints(const Part& part) {
 
 }  // namespace
 
+std::string pointer_step(std::string_view key) {
+  std::string out = "/";
+  for (const char byte : key) {
+    if (byte == '~') {
+      out += "~0";
+    } else if (byte == '/') {
+      out += "~1";
+    } else {
+      out += byte;
+    }
+  }
+  return out;
+}
+
 void Warnings::add(std::string sentence) {
   if (sentences_.size() >= kMost || !seen_.insert(sentence).second) return;
   sentences_.push_back(std::move(sentence));
@@ -276,7 +276,7 @@ const json::Value* SchemaCompiler::resolve(std::string_view reference, std::stri
     const std::size_t end = std::min(rest.find('/'), rest.size());
     const std::string token = unescaped(rest.substr(0, end));
     rest.remove_prefix(end);
-    where += "/" + pointer_token(token);
+    where += pointer_step(token);
     if (at->is_array()) {
       std::size_t index = 0;
       for (const char byte : token)

@@ -163,6 +163,9 @@ class SchemaCompiler {
   bool ignores_values_ = false;  // of the outermost schema: its enum and const
 };
 
+// A step of a JSON pointer, with its slash.
+[[nodiscard]] std::string pointer_step(std::string_view key);
+
 // Required members in any order (see above) with `others` anywhere between them.  `separator` stands between two
 // members.  The empty text where nothing is required.
 struct Members {

@@ -49,20 +49,6 @@ const json::Value* object_member(const json::Value& schema, const char* keyword)
   return found != nullptr && found->is_object() ? found : nullptr;
 }
 
-std::string token(std::string_view key) {
-  std::string out = "/";
-  for (const char byte : key) {
-    if (byte == '~') {
-      out += "~0";
-    } else if (byte == '/') {
-      out += "~1";
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
-
 // The schema of properties that `schema` does not name itself, and its keyword; nullptr if it does not say.
 std::pair<const json::Value*, const char*> additional(const json::Value& schema) {
   for (const char* keyword : {"additionalProperties", "unevaluatedProperties"}) {
@@ -120,7 +106,7 @@ Properties SchemaCompiler::properties(const Parts& alternative) {
     if (const json::Value* own = object_member(*part.schema, "properties")) {
       for (const json::Member& member : own->as_object()) {
         const std::size_t at = add_known(member.key);
-        out.known[at].parts.push_back({&member.value, part.where + "/properties" + token(member.key), 0});
+        out.known[at].parts.push_back({&member.value, part.where + "/properties" + pointer_step(member.key), 0});
       }
     }
     const json::Value* required = part.schema->find("required");
@@ -133,7 +119,7 @@ Properties SchemaCompiler::properties(const Parts& alternative) {
   for (const Part& part : alternative) {
     if (const json::Value* patterns = object_member(*part.schema, "patternProperties")) {
       for (const json::Member& member : patterns->as_object()) {
-        const Part schema{&member.value, part.where + "/patternProperties" + token(member.key), 0};
+        const Part schema{&member.value, part.where + "/patternProperties" + pointer_step(member.key), 0};
         out.patterns.emplace_back(member.key, Parts{schema});
         for (Property& property : out.known) {
           if (pattern_matches(member.key, property.name)) property.parts.push_back(schema);
