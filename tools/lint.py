@@ -168,6 +168,9 @@ def check_tidy(options):
     database = options.build / "compile_commands.json"
     if not database.is_file():
         return [f"{database} is missing: configure the preset `tidy` first"]
+    newest = max(path.stat().st_mtime for path in (REPO / "src").rglob("CMakeLists.txt"))
+    if newest > database.stat().st_mtime:
+        return [f"{database} is older than a list of sources, which may name files that it lacks: configure `tidy` again"]
     wanted = {str(REPO / path) for path in sources("src") if options.full or not path.endswith("_test.cpp")}
     entries = [entry for entry in json.loads(database.read_text(encoding="utf-8")) if entry["file"] in wanted]
     memory = cache.root() / "tidy"
