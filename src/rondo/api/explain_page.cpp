@@ -85,7 +85,8 @@ std::string origin_rows(const json::Value& reply) {
       const json::Value* line = piece.find("line");
       if (line == nullptr || line->number() == last) continue;
       last = line->number();
-      lines += std::string(lines.empty() ? "" : ", ") + "<a href=\"#L" + last + "\">line " + last + "</a>";
+      if (!lines.empty()) lines += ", ";
+      lines.append("<a href=\"#L").append(last).append("\">line ").append(last).append("</a>");
     }
     out += "<tr><td>" + html_text(text_of(origin, "field")) + "</td><td><code>" + html_text(text_of(origin, "text")) +
            "</code></td><td>" + (lines.empty() ? "not seen in a probe" : lines) + "</td></tr>\n";
@@ -146,8 +147,9 @@ std::string source_lines(const json::Value& reply) {
       for (const std::string& field : used->second) title += (title.empty() ? "" : ", ") + field;
     }
     const std::string number = std::to_string(line);
-    out += "<div id=\"L" + number + "\"" + (title.empty() ? "" : " class=\"used\" title=\"" + html_text(title) + "\"") +
-           "><span class=\"n\">" + number + "</span><span>" + html_text(row.as_string()) + "</span></div>";
+    out += "<div id=\"L" + number + "\"";
+    if (!title.empty()) out += " class=\"used\" title=\"" + html_text(title) + "\"";
+    out += "><span class=\"n\">" + number + "</span><span>" + html_text(row.as_string()) + "</span></div>";
   }
   return out + "</pre>\n";
 }

@@ -207,7 +207,7 @@ class Printer {
     std::string markers;
     for (const std::string& word : node.words) markers += (markers.empty() ? "" : "|") + regex_literal(word);
     const std::string closing = regex_literal(node.text);
-    const std::string any = "/(?s:.*)" + closing + "/";
+    std::string any = "/(?s:.*)" + closing + "/";
     if (markers.empty()) return any;
     return any + " & ~/(?s:.*)(" + markers + (node.text.empty() ? ")(?s:.*)/" : ")(?s:.+)/");
   }

@@ -189,11 +189,9 @@ NodeId Speller::content(std::string_view text) const {
     const char32_t c = next.code_point;
     const std::string_view bytes = next.valid ? text.substr(at, next.size) : "\xEF\xBF\xBD";
     at += next.size;
-    if (!has_escapes) {
-      parts.push_back(g.literal(bytes));
-    } else if (!as_is.contains(c)) {
+    if (has_escapes && !as_is.contains(c)) {
       parts.push_back(escape(c));
-    } else if (c <= kLastAscii) {
+    } else if (!has_escapes || c <= kLastAscii) {
       parts.push_back(g.literal(bytes));
     } else if (c <= 0xFFFF) {
       parts.push_back(g.choice({g.literal(bytes), g.sequence({g.literal("\\u"), hex_of(g, c, 4)})}));
