@@ -1,14 +1,9 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/explain_page.h"
-#include "base/files.h"
-#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
@@ -21,12 +16,6 @@ namespace {
 constexpr std::size_t kTextWidth = 64;  // of one marker
 
 std::string quoted(std::string_view text) { return json::to_compact(json::Value(std::string(text))); }
-
-std::string padded(std::string text, std::size_t width) {
-  const std::size_t length = utf8::length(text);
-  if (length < width) text.append(width - length, ' ');
-  return text;
-}
 
 // "line 12, 14" of the pieces of a text.
 std::string lines_of(const json::Value& pieces) {
@@ -148,19 +137,10 @@ std::string for_people(const json::Value& reply, const ExplainArguments& argumen
          (arguments.grammar ? grammar_text(reply, paint) : "") + probes_report(reply, arguments.probes, paint);
 }
 
-Error usage(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 Status check(const ExplainArguments& arguments) {
   if (arguments.html && (arguments.json || arguments.probes || arguments.grammar || arguments.format))
-    return usage("--html shows everything; it goes with none of --json, --probes, --grammar and --format");
-  if (arguments.html && (arguments.html_file.empty() || arguments.html_file == "-") && isatty(STDOUT_FILENO) != 0)
-    return usage("name a file for the page: --html FILE");
-  return Done{};
+    return usage_error("--html shows everything; it goes with none of --json, --probes, --grammar and --format");
+  return arguments.html ? check_page_file(arguments.html_file) : Done{};
 }
 
 Result<json::Value> make_request(const ExplainArguments& arguments) {
@@ -171,13 +151,6 @@ Result<json::Value> make_request(const ExplainArguments& arguments) {
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();
   return json::Value(std::move(request));
-}
-
-int print_page(const ExplainArguments& arguments, const json::Value& reply) {
-  const std::string page = api::explain_page(reply);
-  if (arguments.html_file.empty() || arguments.html_file == "-") return print(page) ? kSuccess : kFailure;
-  if (Status written = files::write(arguments.html_file, page); !written.ok()) return report(written.error());
-  return kSuccess;
 }
 
 }  // namespace
@@ -192,7 +165,7 @@ int run_explain(const ExplainArguments& arguments) {
   const api::Service service(service_options());
   auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());
-  if (arguments.html) return print_page(arguments, reply.value());
+  if (arguments.html) return put_page(api::explain_page(reply.value()), arguments.html_file);
   if (arguments.format) return print(json::to_pretty(*reply.value().find("format")) + "\n") ? kSuccess : kFailure;
   if (arguments.json) return print_json(reply.value());
   return print(for_people(reply.value(), arguments)) ? kSuccess : kFailure;

@@ -27,7 +27,7 @@ Error io_error(ErrorCode code, std::string source, std::string message) {
 }
 
 Result<std::string> read_standard_input() {
-  if (isatty(STDIN_FILENO) != 0) std::fputs("rondo: reading from standard input (end with Ctrl-D)\n", stderr);
+  announce_input();
   std::string content;
   std::array<char, 65536> buffer{};
   while (true) {
@@ -47,6 +47,10 @@ std::string variable(const char* name) {
 }
 
 }  // namespace
+
+void announce_input() {
+  if (isatty(STDIN_FILENO) != 0) std::fputs("rondo: reading from standard input (end with Ctrl-D)\n", stderr);
+}
 
 std::optional<std::string> read_piece() {
   std::array<char, 65536> buffer{};
@@ -106,6 +110,8 @@ std::string cache_folder() {
   return files::join(variable("HOME"), ".cache/rondo");
 }
 
+Error usage_error(std::string message) { return io_error(ErrorCode::kInvalidArgument, "", std::move(message)); }
+
 int report(const Error& error) {
   Error shown = error;
   if (shown.code == ErrorCode::kTemplateRaised)
@@ -122,5 +128,21 @@ bool print(std::string_view text) {
 }
 
 int print_json(const json::Value& value) { return print(json::to_compact(value) + "\n") ? kSuccess : kFailure; }
+
+Status check_page_file(const std::string& file) {
+  const bool is_output = file.empty() || file == "-";
+  if (is_output && isatty(STDOUT_FILENO) != 0) return usage_error("name a file for the page: --html FILE");
+  return Done{};
+}
+
+int put_page(const std::string& page, const std::string& file) {
+  if (Status status = check_page_file(file); !status.ok()) {
+    (void)report(status.error());
+    return kUsage;
+  }
+  if (file.empty() || file == "-") return print(page) ? kSuccess : kFailure;
+  if (Status written = files::write(file, page); !written.ok()) return report(written.error());
+  return kSuccess;
+}
 
 }  // namespace rondo::cli

@@ -23,6 +23,9 @@ inline constexpr int kUsage = 2;
 // What standard input has next, at most 64 KB, as soon as it is there; nullopt at its end, or where it cannot be read.
 [[nodiscard]] std::optional<std::string> read_piece();
 
+// Tells the user that standard input is waited for, if that is a terminal.
+void announce_input();
+
 // The JSON value in a file or on standard input.  The error's source is the path.
 [[nodiscard]] Result<json::Value> read_json(const std::string& path);
 
@@ -36,6 +39,9 @@ inline constexpr int kUsage = 2;
 // Where rondo keeps what it downloads or makes: $RONDO_CACHE, else rondo/ in the XDG cache folder.
 [[nodiscard]] std::string cache_folder();
 
+// What is wrong with the command line.
+[[nodiscard]] Error usage_error(std::string message);
+
 // "rondo: ..." on standard error; returns kFailure.
 int report(const Error& error);
 
@@ -44,5 +50,11 @@ int report(const Error& error);
 
 // One JSON value on a line, or on several for people.  Returns the exit status.
 [[nodiscard]] int print_json(const json::Value& value);
+
+// Fails if a page for `file` ("" and "-": standard output) would go to a terminal.
+[[nodiscard]] Status check_page_file(const std::string& file);
+
+// Writes `page` to `file`, unless check_page_file() objects.  Returns the exit status.
+[[nodiscard]] int put_page(const std::string& page, const std::string& file);
 
 }  // namespace rondo::cli

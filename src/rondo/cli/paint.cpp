@@ -78,4 +78,10 @@ std::string elided(std::string_view text, std::size_t limit) {
          std::string(text.substr(utf8::offset_of(text, length - tail)));
 }
 
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t length = utf8::length(text);
+  if (length < width) text.append(width - length, ' ');
+  return text;
+}
+
 }  // namespace rondo::cli

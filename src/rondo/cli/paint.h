@@ -31,4 +31,7 @@ class Paint {
 // At most `limit` code points: the middle of a longer text is replaced by "…".  REQUIRES: limit >= 3.
 [[nodiscard]] std::string elided(std::string_view text, std::size_t limit);
 
+// With spaces behind it up to `width` code points.
+[[nodiscard]] std::string padded(std::string text, std::size_t width);
+
 }  // namespace rondo::cli

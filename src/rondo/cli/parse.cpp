@@ -100,7 +100,7 @@ class Printer {
 };
 
 int run_stream(const ParseArguments& arguments, const json::Value& request) {
-  if (isatty(STDIN_FILENO) != 0) std::fputs("rondo: reading from standard input (end with Ctrl-D)\n", stderr);
+  announce_input();
   Printer printer;
   api::TextStream stream;
   stream.next = read_piece;

@@ -1,9 +1,6 @@
-#include <unistd.h>
-
 #include <string>
 
 #include "api/page.h"
-#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/request.h"
@@ -22,28 +19,12 @@ Result<json::Value> make_request(const RenderArguments& arguments) {
   return json::Value(std::move(request));
 }
 
-Error usage(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 Status check(const RenderArguments& arguments) {
   if (arguments.html && (arguments.spans || arguments.trace || arguments.json))
-    return usage("--html shows everything; it goes with none of --spans, --trace and --json");
+    return usage_error("--html shows everything; it goes with none of --spans, --trace and --json");
   if (arguments.spans && arguments.trace && !arguments.json)
-    return usage("--spans and --trace each print a table; name one of them, or add --json for both as data");
-  if (arguments.html && (arguments.html_file.empty() || arguments.html_file == "-") && isatty(STDOUT_FILENO) != 0)
-    return usage("name a file for the page: --html FILE");
-  return Done{};
-}
-
-int print_page(const RenderArguments& arguments, const json::Value& reply) {
-  const std::string page = api::trace_page(reply);
-  if (arguments.html_file.empty() || arguments.html_file == "-") return print(page) ? kSuccess : kFailure;
-  if (Status written = files::write(arguments.html_file, page); !written.ok()) return report(written.error());
-  return kSuccess;
+    return usage_error("--spans and --trace each print a table; name one of them, or add --json for both as data");
+  return arguments.html ? check_page_file(arguments.html_file) : Done{};
 }
 
 }  // namespace
@@ -62,7 +43,7 @@ int run_render(const RenderArguments& arguments) {
   auto reply = service.run(request.value(),
                            {.refuse_unknown_roles = true, .trace = arguments.trace || arguments.html || is_coloured});
   if (!reply.ok()) return report(reply.error());
-  if (arguments.html) return print_page(arguments, reply.value());
+  if (arguments.html) return put_page(api::trace_page(reply.value()), arguments.html_file);
   if (arguments.json) return print_json(reply.value());
   const std::string out = arguments.spans   ? spans_table(reply.value(), look)
                           : arguments.trace ? trace_report(reply.value(), look)

@@ -8,13 +8,6 @@
 namespace rondo::cli {
 namespace {
 
-Error usage(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 // A file with `messages`: the body of a chat request, or the array itself.
 Status add_messages_file(json::Object& request, const std::string& path) {
   auto content = read_json(path);
@@ -34,7 +27,7 @@ Status add_messages_file(json::Object& request, const std::string& path) {
 
 Status add_model(json::Object& request, const ModelArguments& arguments) {
   const std::string& chat_template = arguments.chat_template.empty() ? arguments.model : arguments.chat_template;
-  if (chat_template.empty()) return usage("name a model with --model, or a template with --template");
+  if (chat_template.empty()) return usage_error("name a model with --model, or a template with --template");
   request.set("template_file", chat_template);
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);

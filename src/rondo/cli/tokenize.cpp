@@ -16,13 +16,6 @@
 namespace rondo::cli {
 namespace {
 
-Error usage(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 // A text and what became of it.
 struct Job {
   std::string name;
@@ -94,7 +87,7 @@ int run_tokenize(const TokenizeArguments& arguments) {
   for (const std::string& file : arguments.files) jobs.push_back({file, "", std::nullopt});
   if (jobs.empty()) jobs.push_back({"-", "", std::nullopt});
   if (arguments.view.html && jobs.size() > 1) {
-    (void)report(usage("--html shows one text; name one file"));
+    (void)report(usage_error("--html shows one text; name one file"));
     return kUsage;
   }
   const api::Service service(service_options());

@@ -1,15 +1,11 @@
 #include "cli/tokens.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "api/token_page.h"
-#include "base/files.h"
 #include "base/utf8.h"
-#include "cli/io.h"
 #include "cli/paint.h"
 #include "json/print.h"
 
@@ -81,12 +77,6 @@ class Owners {
   std::vector<std::string> roles_;
   std::map<std::string, std::string_view> colours_;
 };
-
-std::string padded(std::string text, std::size_t width) {
-  const std::size_t length = utf8::length(text);
-  if (length < width) text.append(width - length, ' ');
-  return text;
-}
 
 // As one line can show it; each line feed also breaks the line.
 std::string shown(std::string_view bytes) {
@@ -179,20 +169,6 @@ std::string ids_line(const json::Value& reply) {
   std::string line;
   for (const json::Value& id : reply.find("ids")->as_array()) line += (line.empty() ? "" : " ") + id.number();
   return line + "\n";
-}
-
-int put_page(const std::string& page, const std::string& file) {
-  const bool is_output = file.empty() || file == "-";
-  if (is_output && isatty(STDOUT_FILENO) != 0) {
-    Error error;
-    error.code = ErrorCode::kInvalidArgument;
-    error.message = "name a file for the page: --html FILE";
-    (void)report(error);
-    return kUsage;
-  }
-  if (is_output) return print(page) ? kSuccess : kFailure;
-  if (Status written = files::write(file, page); !written.ok()) return report(written.error());
-  return kSuccess;
 }
 
 }  // namespace rondo::cli

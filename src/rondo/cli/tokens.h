@@ -19,7 +19,4 @@ namespace rondo::cli {
 // "1 2 3\n".
 [[nodiscard]] std::string ids_line(const json::Value& reply);
 
-// Writes `page` to `file`, or to standard output for "" and "-", unless that is a terminal.  Returns the exit status.
-[[nodiscard]] int put_page(const std::string& page, const std::string& file);
-
 }  // namespace rondo::cli

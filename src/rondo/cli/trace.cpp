@@ -37,12 +37,6 @@ std::string_view bytes_of(const json::Value& reply, const json::Value& range) {
   return text.substr(begin, static_cast<std::size_t>(number(range, "end")) - begin);
 }
 
-std::string padded(std::string text, std::size_t width) {
-  const std::size_t length = utf8::length(text);
-  if (length < width) text.append(width - length, ' ');
-  return text;
-}
-
 std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, utf8::length(text)), ' ') + text;
 }
