@@ -100,39 +100,9 @@ std::vector<Case> all_cases() {
   cases.push_back({{"", "", {json::Object{}}}, "no arguments"});
   cases.push_back({{"", "", {json::Object{}, {{"q", "x"}}}}, "no arguments"});
   cases.push_back({{"", "", {json::Object{{"q", "x"}}, {}, {}}}, "no arguments"});
-  const std::string text = files::read(RONDO_SOURCE_DIR "/tests/golden/format/kinds.jsonl").value();
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const json::Value row = json::parse(text.substr(begin, end - begin)).value();
-    begin = end + 1;
-    for (const json::Value& value : row.find("values")->as_array()) {
-      const std::string kind(*row.find_string("kind"));
-      cases.push_back({{"", "", {json::Object{{"k", value}}}}, kind});
-      cases.push_back({{"", "", {json::Object{{"a", "x"}, {"k", value}, {"z", 1}}}}, kind});
-      cases.push_back({{"", "", {json::Object{{"q", "x"}}, json::Object{{"a", 1}, {"k", value}}}}, kind});
-    }
-  }
+  for (test::ArgumentCase& item : test::argument_cases())
+    cases.push_back({std::move(item.parts), std::move(item.kind)});
   return cases;
-}
-
-json::Value schema_of(const json::Value& value) {
-  json::Object schema{{"type", type_name(value)}, {"description", "d"}};
-  if (value.is_object()) {
-    json::Object properties;
-    for (const json::Member& member : value.as_object()) properties.set(member.key, schema_of(member.value));
-    schema.set("properties", std::move(properties));
-  }
-  if (value.is_array()) {
-    json::Array items;
-    for (const json::Value& item : value.as_array()) {
-      json::Value schema_of_item = schema_of(item);
-      if (std::find(items.begin(), items.end(), schema_of_item) == items.end())
-        items.push_back(std::move(schema_of_item));
-    }
-    if (items.size() == 1) schema.set("items", items[0]);
-    if (items.size() > 1) schema.set("items", json::Object{{"anyOf", std::move(items)}});
-  }
-  return json::Value(std::move(schema));
 }
 
 // Tools whose schemas have the types of the message's own arguments.
@@ -142,12 +112,10 @@ json::Value tools_of(const Case& wanted) {
     json::Object properties;
     for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
       if (name != wanted.names[i]) continue;
-      for (const json::Member& member : wanted.calls[i]) properties.set(member.key, schema_of(member.value));
+      for (const json::Member& member : wanted.calls[i])
+        properties.set(member.key, test::schema_of(member.value, false));
     }
-    const json::Object parameters{{"type", "object"}, {"properties", properties}, {"required", json::Array{}}};
-    tools.push_back(
-        json::Object{{"type", "function"},
-                     {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
+    tools.push_back(test::tool_of(name, std::move(properties), false));
   }
   return json::Value(std::move(tools));
 }

@@ -340,10 +340,7 @@ json::Value tools_for(const json::Value& message) {
         }
       }
     }
-    const json::Object parameters{{"type", "object"}, {"properties", properties}, {"required", json::Array{}}};
-    tools.push_back(
-        json::Object{{"type", "function"},
-                     {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
+    tools.push_back(test::tool_of(name, std::move(properties), false));
   }
   return json::Value(std::move(tools));
 }

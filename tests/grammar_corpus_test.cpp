@@ -29,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using format::Format;
 using test::message_of;
-using test::type_name;
 
 // ---- Messages and tools
 
@@ -47,44 +46,8 @@ std::vector<Case> all_cases() {
   }
   cases.push_back({"", "", {json::Object{}}});
   cases.push_back({"", "", {json::Object{}, {{"q", "x"}}}});
-  const std::string text = files::read(RONDO_SOURCE_DIR "/tests/golden/format/kinds.jsonl").value();
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const json::Value row = json::parse(text.substr(begin, end - begin)).value();
-    begin = end + 1;
-    for (const json::Value& value : row.find("values")->as_array()) {
-      cases.push_back({"", "", {json::Object{{"k", value}}}});
-      cases.push_back({"", "", {json::Object{{"a", "x"}, {"k", value}, {"z", 1}}}});
-      cases.push_back({"", "", {json::Object{{"q", "x"}}, json::Object{{"a", 1}, {"k", value}}}});
-    }
-  }
+  for (test::ArgumentCase& item : test::argument_cases()) cases.push_back(std::move(item.parts));
   return cases;
-}
-
-// A schema that holds `value` and little else.
-json::Value schema_of(const json::Value& value) {
-  json::Object schema{{"type", type_name(value)}, {"description", "d"}};
-  if (value.is_object()) {
-    json::Object properties;
-    json::Array required;
-    for (const json::Member& member : value.as_object()) {
-      properties.set(member.key, schema_of(member.value));
-      required.emplace_back(member.key);
-    }
-    schema.set("properties", std::move(properties));
-    schema.set("required", std::move(required));
-    schema.set("additionalProperties", false);
-  }
-  if (value.is_array()) {
-    json::Array items;
-    for (const json::Value& item : value.as_array()) {
-      json::Value of_item = schema_of(item);
-      if (std::find(items.begin(), items.end(), of_item) == items.end()) items.push_back(std::move(of_item));
-    }
-    if (items.size() == 1) schema.set("items", items[0]);
-    if (items.size() > 1) schema.set("items", json::Object{{"anyOf", std::move(items)}});
-  }
-  return json::Value(std::move(schema));
 }
 
 json::Value tools_of(const Case& wanted) {
@@ -96,7 +59,7 @@ json::Value tools_of(const Case& wanted) {
       if (name != wanted.names[i]) continue;
       for (const json::Member& member : wanted.calls[i]) {
         if (kinds.find(member.key) == kinds.end()) order.push_back(member.key);
-        kinds[member.key].push_back(schema_of(member.value));
+        kinds[member.key].push_back(test::schema_of(member.value, true));
       }
     }
     json::Object properties;
@@ -104,11 +67,7 @@ json::Value tools_of(const Case& wanted) {
       const json::Array& list = kinds[key];
       properties.set(key, list.size() == 1 ? list[0] : json::Value(json::Object{{"anyOf", list}}));
     }
-    const json::Object parameters{
-        {"type", "object"}, {"properties", properties}, {"required", json::Array{}}, {"additionalProperties", false}};
-    tools.push_back(
-        json::Object{{"type", "function"},
-                     {"function", json::Object{{"name", name}, {"description", "d"}, {"parameters", parameters}}}});
+    tools.push_back(test::tool_of(name, std::move(properties), true));
   }
   return json::Value(std::move(tools));
 }

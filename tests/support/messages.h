@@ -19,6 +19,19 @@ struct MessageParts {
 // In the shape of Format::input, with ids where the format wants them.
 [[nodiscard]] json::Value message_of(const format::Format& format, const MessageParts& wanted);
 
+// Calls with arguments of every kind (golden/format/kinds.jsonl), alone, among others, and in a second call.
+struct ArgumentCase {
+  std::string kind;
+  MessageParts parts;
+};
+[[nodiscard]] std::vector<ArgumentCase> argument_cases();
+
+// A schema of the value's types.  `is_closed`: its objects have these members and no others.
+[[nodiscard]] json::Value schema_of(const json::Value& value, bool is_closed);
+
+// A tool whose arguments have `properties`, none of them required.
+[[nodiscard]] json::Value tool_of(const std::string& name, json::Object properties, bool is_closed);
+
 // As schemas call it.
 [[nodiscard]] const char* type_name(const json::Value& value);
 
