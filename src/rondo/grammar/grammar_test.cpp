@@ -238,7 +238,7 @@ TEST_CASE("schemas") {
       {"false", {}, {"1", "", "null"}},
       {R"({"type":"string","minLength":2,"maxLength":3})", {R"("ab")", R"("\u00e9é")"}, {R"("a")", R"("abcd")"}},
       {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", {"1"}, {"x"}, 1},
-      {R"({"type":"object","properties":{"a":{"$ref":"http://else.where/x"}}})", {R"({"a":1})"}, {"1"}, 1},
+      {R"({"type":"object","properties":{"a":{"$ref":"urn:elsewhere:x"}}})", {R"({"a":1})"}, {"1"}, 1},
       {R"({"type":"object","properties":{"a":{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}},
            "required":["a"]})",
        {},
