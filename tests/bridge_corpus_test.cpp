@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "model/model_files.h"
@@ -20,7 +21,11 @@ chat::AssistantMessage assistant_message(const json::Value& message, const std::
   out.content = std::string(message.find_string("content").value_or(""));
   for (const char* field : {"reasoning_content", "thinking", "reasoning"}) {
     const auto text = message.find_string(field);
-    if (text && !out.reasoning && sampled.find(*text) != std::string::npos) out.reasoning = std::string(*text);
+    if (!text || out.reasoning) continue;
+    const std::size_t first = text->find_first_not_of(" \n");
+    const std::size_t last = text->find_last_not_of(" \n");
+    if (first == std::string_view::npos || sampled.find(text->substr(first, last + 1 - first)) != std::string::npos)
+      out.reasoning = std::string(*text);
   }
   const json::Value* calls = message.find("tool_calls");
   if (calls == nullptr || !calls->is_array()) return out;
@@ -63,6 +68,17 @@ std::vector<Turn> turns_of(const json::Array& messages) {
     turns.push_back(std::move(turn));
   }
   return turns;
+}
+
+// True if there is a letter or digit outside markers.
+bool has_text(const std::string& text) {
+  bool in_marker = false;
+  for (const char c : text) {
+    if (c == '<') in_marker = true;
+    if (c == '>') in_marker = false;
+    if (!in_marker && std::isalnum(static_cast<unsigned char>(c)) != 0) return true;
+  }
+  return false;
 }
 
 // What the model sampled: the history form behind the prompt, up to its last stop token; nullopt if the history form
@@ -109,6 +125,10 @@ void check_turn(const render::TurnContext& context, const render::TurnProfile& p
   const auto sampled = sampled_text(prompt.value().text.bytes(), form.value().text.bytes(), stops);
   if (!sampled || sampled->empty()) return;
 
+  // A template may join two assistant messages into one; what follows the prompt is then not this message.
+  const std::string content(turn.assistant.find_string("content").value_or(""));
+  if (!has_text(*sampled) && has_text(content)) return;
+
   const std::vector<TokenId> prompt_ids = ids_of(context, prompt.value(), prompt.value().text.size());
   const std::vector<TokenId> completion_ids =
       completion_of(context, form.value(), prompt.value().text.size() + sampled->size(), prompt_ids, *sampled);
@@ -136,14 +156,24 @@ void check_turn(const render::TurnContext& context, const render::TurnProfile& p
   CHECK(std::equal(old_ids.begin(), old_ids.end(), bridged.value().ids.begin()));
   if (!stable && rewritten) {
     tally.reported += bridged.value().lossy.empty() ? 0 : 1;
-    if (bridged.value().lossy.empty()) MESSAGE(name << ": rewritten, not reported");
+    const std::string old_text = prompt.value().text.bytes() + *sampled;
+    const std::size_t same =
+        static_cast<std::size_t>(std::mismatch(old_text.begin(), old_text.end(), full.value().text.bytes().begin(),
+                                               full.value().text.bytes().end())
+                                     .first -
+                                 old_text.begin());
+    const std::size_t from = same < 30 ? 0 : same - 30;
+    if (bridged.value().lossy.empty()) {
+      MESSAGE(name << ": rewritten, not reported: " << text::quoted(old_text.substr(from, 80)) << " becomes "
+                   << text::quoted(full.value().text.bytes().substr(from, 80)));
+    }
   } else if (!stable) {
     CHECK_MESSAGE(bridged.value().lossy.empty(), name << ": reported, but only the split differs");
   } else if (bridged.value().ids == full_ids) {
     ++tally.equal;
   } else {
-    MESSAGE(name << ": bridge differs: appended " << text::quoted(bridged.value().appended_text)
-                 << ", re-render ends with "
+    MESSAGE(name << ": bridge differs: behind " << text::quoted(*sampled) << " appended "
+                 << text::quoted(bridged.value().appended_text) << ", re-render ends with "
                  << text::quoted(full.value().text.bytes().substr(
                         full.value().text.size() -
                         std::min<std::size_t>(full.value().text.size(), bridged.value().appended_text.size() + 20))));

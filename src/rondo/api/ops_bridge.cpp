@@ -1,4 +1,5 @@
 // bridge: the next prompt as the old ids plus only the new turn.
+#include <span>
 #include <string>
 #include <utility>
 
@@ -52,6 +53,15 @@ json::Array findings_to_json(const std::vector<render::LossyFinding>& findings) 
   return out;
 }
 
+json::Array media_to_json(const std::vector<render::MediaSpan>& media) {
+  json::Array out;
+  for (const render::MediaSpan& span : media) {
+    out.push_back(json::Object{
+        {"message", span.message}, {"part", span.part}, {"type", span.type}, {"begin", span.begin}, {"end", span.end}});
+  }
+  return out;
+}
+
 Error refusal(const render::LossyFinding& finding) {
   Error error;
   error.code = ErrorCode::kCannotBridge;
@@ -78,7 +88,7 @@ Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) 
   bridge.prompt_ids = request.prompt_ids;
   bridge.completion_ids = request.completion_ids;
   bridge.completion = &completion.value();
-  if (request.input.has_messages) bridge.messages = conversation.messages;
+  if (request.input.has_messages) bridge.messages = std::span<const json::Value>(conversation.messages);
   bridge.new_messages = request.new_messages;
   bridge.specials = request.specials;
   const render::TurnContext turn{*use.chat_template, *use.tokenizer, conversation, use.options};
@@ -98,7 +108,11 @@ Reply op_bridge(const OpContext& context, Fields& fields) {
   json::Object reply{{"ids", numbers_to_json(done.ids)},
                      {"message_indices", numbers_to_json(done.message_indices)},
                      {"appended", done.appended}};
-  if (request.lossy) reply.set("lossy", findings_to_json(done.lossy));
+  if (request.lossy) {
+    reply.set("lossy", findings_to_json(done.lossy));
+    if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
+    if (!done.media.empty()) reply.set("media", media_to_json(done.media));
+  }
   return json::Value(std::move(reply));
 }
 

@@ -39,8 +39,12 @@ Result<std::string> appended_text(const api::Service& service, const std::string
   return std::string(text.value().find_string("text").value_or(""));
 }
 
-std::string lossy_lines(const json::Value& reply) {
+std::string note_lines(const json::Value& reply) {
   std::string out;
+  const json::Value* notes = reply.find("notes");
+  if (notes != nullptr && notes->is_array()) {
+    for (const json::Value& note : notes->as_array()) out += "note: " + note.as_string() + "\n";
+  }
   const json::Value* findings = reply.find("lossy");
   if (findings == nullptr || !findings->is_array()) return out;
   for (const json::Value& finding : findings->as_array()) {
@@ -67,7 +71,7 @@ int run_bridge(const BridgeArguments& arguments) {
   const std::size_t total = reply.value().find("ids")->as_array().size();
   const auto appended = static_cast<std::size_t>(reply.value().find("appended")->to_int64().value_or(0));
   const std::string out = "kept " + std::to_string(total - appended) + " ids, appended " + std::to_string(appended) +
-                          ": " + json::to_compact(text.value()) + "\n" + lossy_lines(reply.value());
+                          ": " + json::to_compact(text.value()) + "\n" + note_lines(reply.value());
   return print(out) ? kSuccess : kFailure;
 }
 

@@ -1,14 +1,17 @@
 #include "render/bridge.h"
 
 #include <algorithm>
-#include <array>
+#include <string_view>
+#include <utility>
 
-#include "json/parse.h"
+#include "render/join.h"
 #include "render/lossy.h"
+#include "render/stand_in.h"
 
 namespace rondo::render {
 namespace {
 
+using tokenizer::ByteRange;
 using tokenizer::Piece;
 using tokenizer::TokenId;
 
@@ -19,172 +22,161 @@ Error failure(ErrorCode code, std::string message) {
   return error;
 }
 
-// The answers to an assistant turn's calls among the new messages, each usable once.
-class ToolResults {
- public:
-  explicit ToolResults(const json::Array& messages) {
-    for (const json::Value& message : messages) {
-      if (message.find_string("role") == "tool") open_.push_back(&message);
-    }
-  }
-
-  // The result that answers a call of `name`: the first one with that name, else the first one left; nullptr if none.
-  const json::Value* take(std::string_view name) {
-    auto found =
-        std::find_if(open_.begin(), open_.end(), [&](const json::Value* m) { return m->find_string("name") == name; });
-    if (found == open_.end()) found = open_.begin();
-    if (found == open_.end()) return nullptr;
-    const json::Value* result = *found;
-    open_.erase(found);
-    return result;
-  }
-
- private:
-  std::vector<const json::Value*> open_;
-};
-
-// Nine letters and digits: the strictest rule that templates check ids by.
-std::string made_up_id(std::size_t index) {
-  std::string digits = std::to_string(index % 1000);
-  return "rondo0" + std::string(3 - digits.size(), '0') + digits;
-}
-
-json::Value call_message(std::string_view id, std::string_view name, json::Value arguments) {
-  json::Object function;
-  function.set("name", name);
-  function.set("arguments", std::move(arguments));
-  json::Object call;
-  call.set("id", id);
-  call.set("type", "function");
-  call.set("function", std::move(function));
-  return call;
-}
-
-std::string_view reasoning_field(const ParsedCompletion& completion) {
-  return completion.input.reasoning_field.empty() ? std::string_view("reasoning_content")
-                                                  : completion.input.reasoning_field;
-}
-
-json::Value arguments_value(const std::string& arguments, bool as_text) {
-  if (as_text) return arguments;
-  const Result<json::Value> parsed = json::parse(arguments);
-  return parsed.ok() && parsed.value().is_object() ? parsed.value() : json::Value(arguments);
-}
-
-json::Array history_calls(const ParsedCompletion& completion, const json::Array& new_messages) {
-  ToolResults results(new_messages);
-  json::Array calls;
-  for (const chat::ToolCall& call : completion.message.tool_calls) {
-    const json::Value* result = results.take(call.name);
-    std::string id = made_up_id(calls.size());
-    if (call.id) {
-      id = *call.id;
-    } else if (result != nullptr) {
-      id = result->find_string("tool_call_id").value_or(id);
-    }
-    calls.push_back(call_message(id, call.name, arguments_value(call.arguments, completion.input.arguments_as_text)));
-  }
-  return calls;
-}
-
-// A message of the completion's kind without its text: same calls (names and ids), placeholder arguments, content and
-// reasoning where the completion has some.
-json::Value placeholder(const ParsedCompletion& completion, const json::Array& new_messages,
-                        const json::Value& arguments, const json::Value& no_content) {
-  const chat::AssistantMessage& parsed = completion.message;
-  json::Object message;
-  message.set("role", "assistant");
-  json::Array calls = history_calls(completion, new_messages);
-  if (calls.empty()) {
-    // Results without a call that could be read: the template still needs one to answer.
-    ToolResults results(new_messages);
-    while (const json::Value* result = results.take("")) {
-      const std::string id(result->find_string("tool_call_id").value_or(made_up_id(calls.size())));
-      calls.push_back(call_message(id, result->find_string("name").value_or("unknown"), arguments));
-    }
-  } else {
-    for (json::Value& call : calls) call.as_object().find("function")->as_object().set("arguments", arguments);
-  }
-  const bool has_content = parsed.content.find_first_not_of(" \t\r\n") != std::string::npos;
-  message.set("content", has_content || calls.empty() ? json::Value("ZZ") : no_content);
-  if (parsed.reasoning && !parsed.reasoning->empty()) message.set(reasoning_field(completion), "YY");
-  if (!calls.empty()) message.set("tool_calls", std::move(calls));
-  return message;
-}
-
-// The render that the appended text is cut out of, with the position of the placeholder.
+// The render that the appended text is cut out of.
 struct SuffixRender {
   jinja::Rendered full;
   TurnClose close;
   std::int32_t index = 0;  // of the assistant message
+  std::vector<std::string> notes;
 };
 
-// Templates differ in the shapes they accept, so several placeholders are tried; the first that renders serves.
+// Where the new turns begin in a render that shows nothing of the assistant message.
+TurnClose close_without_data(const PlainClose& plain, const jinja::Rendered& full, std::int32_t index,
+                             std::size_t new_messages) {
+  TurnClose close;
+  if (plain.marker) {
+    close.stop = plain.text.substr(plain.marker->begin, plain.marker->end - plain.marker->begin);
+    close.stop_id = plain.marker->id;
+  }
+  close.suffix_begin = full.text.size();
+  std::size_t at = 0;
+  for (const text::Run& run : full.text.runs()) {
+    const std::int32_t owned_by = owner(run, full.origins);
+    const bool is_new = owned_by > index && owned_by <= index + static_cast<std::int32_t>(new_messages);
+    if (is_new || full.origins.contexts.at(run.context).generation_prompt) {
+      close.suffix_begin = at;
+      break;
+    }
+    at += run.size;
+  }
+  return close;
+}
+
+// Templates differ in the shapes they accept, so several stand-ins are tried; the first that renders serves.
 Result<SuffixRender> render_suffix(const TurnContext& context, const PlainClose& plain, const BridgeRequest& request,
-                                   const json::Array& history) {
-  json::Object object_arguments;
-  object_arguments.set("z", "Z");
-  const std::array<json::Value, 2> arguments = {json::Value(object_arguments), json::Value(R"({"z": "Z"})")};
-  const std::array<json::Value, 2> no_content = {json::Value(""), json::Value()};
-  Error last = failure(ErrorCode::kCannotBridge, "the template writes nothing that ends an assistant turn");
-  for (const json::Value& argument : arguments) {
-    for (const json::Value& empty : no_content) {
-      json::Array messages = history;
-      messages.push_back(placeholder(*request.completion, request.new_messages, argument, empty));
-      messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
-      Result<jinja::Rendered> full = render_messages(context, messages, true);
-      if (!full.ok()) {
-        last = full.error();
-        continue;
-      }
-      const auto index = static_cast<std::int32_t>(history.size());
-      const auto close = find_turn_close(context, plain, messages, full.value(), index);
-      if (close) return SuffixRender{std::move(full).value(), *close, index};
+                                   std::span<const json::Value> history) {
+  const auto index = static_cast<std::int32_t>(history.size());
+  std::optional<Error> refusal;
+  std::optional<SuffixRender> without_data;
+  json::Array messages(history.begin(), history.end());
+  messages.emplace_back();
+  messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
+  for (std::size_t step = 0; step < kStandIns; ++step) {
+    std::optional<StandIn> stand_in = make_stand_in(*request.completion, request.new_messages, step);
+    if (!stand_in) continue;
+    messages[history.size()] = std::move(stand_in->message);
+    Result<jinja::Rendered> full = render_messages(context, messages, true);
+    if (!full.ok()) {
+      if (!refusal) refusal = full.error();
+      if (full.error().code == ErrorCode::kLimit) break;
+      continue;
+    }
+    SuffixRender suffix;
+    if (!stand_in->note.empty()) suffix.notes.push_back(std::move(stand_in->note));
+    suffix.index = index;
+    const auto close = find_turn_close(context, plain, messages, full.value(), index);
+    suffix.full = std::move(full).value();
+    if (close) {
+      suffix.close = *close;
+      return suffix;
+    }
+    if (!without_data) {
+      suffix.close = close_without_data(plain, suffix.full, index, request.new_messages.size());
+      suffix.notes.emplace_back("the template shows nothing of the turn");
+      without_data = std::move(suffix);
     }
   }
-  return last;
+  if (without_data) return *std::move(without_data);
+  return *refusal;
 }
 
-// Ids of template text that is not part of a render (closers, a stop token).
-void append_text(const TurnContext& context, std::string_view text, Bridged& out) {
-  for (const Piece& piece : context.tokenizer.encode(text, {})) {
-    out.ids.push_back(piece.id);
-    out.message_indices.push_back(text::kNoMessage);
+// The suffix behind the given history, or behind a stand-in for it where the template refuses the history itself.
+Result<SuffixRender> render_any_suffix(const TurnContext& context, const PlainClose& plain,
+                                       const BridgeRequest& request) {
+  const json::Array stand_in = stand_in_history();
+  if (!request.messages) return render_suffix(context, plain, request, stand_in);
+  Result<SuffixRender> suffix = render_suffix(context, plain, request, *request.messages);
+  if (suffix.ok() || suffix.error().code == ErrorCode::kLimit) return suffix;
+  const json::Array history(request.messages->begin(), request.messages->end());
+  const Result<jinja::Rendered> before = render_messages(context, history, true);
+  if (before.ok()) return suffix;  // it is the new messages that the template refuses
+  Result<SuffixRender> behind = render_suffix(context, plain, request, stand_in);
+  if (!behind.ok()) return suffix;
+  behind.value().notes.push_back("the template refuses the history (" + before.error().message +
+                                 "); the new messages are rendered behind one plain user message");
+  return behind;
+}
+
+// Puts ids behind the old ones.
+class Appender {
+ public:
+  Appender(const TurnContext& context, const BridgeRequest& request, Appended& out)
+      : context_(context), request_(request), out_(out) {}
+
+  // The last ids so far; `behind` of the completion's are left out.
+  [[nodiscard]] std::vector<TokenId> last_ids(std::size_t behind) const {
+    constexpr std::size_t kEnough = 32;
+    std::vector<TokenId> last;
+    const auto take = [&](std::span<const TokenId> ids) {
+      for (std::size_t i = ids.size(); i > 0 && last.size() < kEnough; --i) last.push_back(ids[i - 1]);
+    };
+    take(out_.ids);
+    take(request_.completion_ids.first(request_.completion_ids.size() - behind));
+    take(request_.prompt_ids);
+    std::ranges::reverse(last);
+    return last;
   }
-  out.appended_text += text;
-}
 
-// The pieces of `suffix.full` from byte `begin` on.  The history close before it is tokenized along, because some
-// tokenizers treat the start of a text differently from what follows a token.
+  // Text of the template that is not part of a render (closers, a stop token).
+  void append(std::string_view text) {
+    for (const Piece& piece : encode_behind(context_.tokenizer, last_ids(0), text, nullptr))
+      append(piece.id, text::kNoMessage);
+    out_.text += text;
+  }
+  void append(TokenId id, std::int32_t message) {
+    out_.ids.push_back(id);
+    out_.message_indices.push_back(message);
+  }
+
+ private:
+  const TurnContext& context_;
+  const BridgeRequest& request_;
+  Appended& out_;
+};
+
+// The pieces of `suffix.full` from byte `begin` on, as they follow `before`.
 std::vector<Piece> suffix_pieces(const TurnContext& context, const SuffixRender& suffix, std::size_t begin,
-                                 ContentSpecials specials) {
-  const std::size_t lead = begin == suffix.close.suffix_begin ? suffix.close.history_close.size() : 0;
-  std::vector<Piece> pieces = encode_range(context, suffix.full, begin - lead, suffix.full.text.size(), specials);
-  std::erase_if(pieces, [lead](const Piece& piece) { return piece.begin < lead; });
-  for (Piece& piece : pieces) {
-    piece.begin -= static_cast<std::uint32_t>(lead);
-    piece.end -= static_cast<std::uint32_t>(lead);
+                                 std::span<const TokenId> before, ContentSpecials specials) {
+  const std::string_view text = std::string_view(suffix.full.text.bytes()).substr(begin);
+  if (specials == ContentSpecials::kParse) return encode_behind(context.tokenizer, before, text, nullptr);
+  std::vector<ByteRange> allowed;
+  for (const ByteRange& range : trusted_ranges(context.chat_template, suffix.full)) {
+    if (range.end > begin) allowed.push_back({std::max(range.begin, begin) - begin, range.end - begin});
   }
-  return pieces;
+  return encode_behind(context.tokenizer, before, text, &allowed);
 }
 
 // How the sampled completion ends, in terms of stop tokens.
 struct SampledEnd {
-  std::optional<TokenId> stop;        // the last stop token in it
-  std::span<const TokenId> trailing;  // what was sampled behind that
+  bool closed = false;
+  std::optional<TokenId> stop;          // the last stop token in it
+  std::span<const TokenId> trailing;    // what was sampled behind that
+  std::span<const TokenId> from_first;  // from the first stop token on
+  bool goes_on = false;                 // the first stop token is not the last id
 };
 
 SampledEnd sampled_end(const TurnProfile& profile, std::span<const TokenId> completion) {
-  for (std::size_t i = completion.size(); i > 0; --i) {
-    if (profile.is_stop(completion[i - 1])) return {completion[i - 1], completion.subspan(i)};
-  }
-  return {std::nullopt, {}};
-}
-
-bool ends_with_literal_stop(const TurnContext& context, const TurnClose& close, std::span<const TokenId> completion) {
-  if (close.stop_id || close.stop.empty()) return false;
-  const Result<std::string> text = context.tokenizer.decode(completion, {});
-  return text.ok() && text.value().ends_with(close.stop);
+  SampledEnd end;
+  const auto first = std::ranges::find_if(completion, [&](TokenId id) { return profile.is_stop(id); });
+  if (first == completion.end()) return end;
+  end.closed = true;
+  end.from_first = completion.subspan(static_cast<std::size_t>(first - completion.begin()));
+  end.goes_on = end.from_first.size() > 1;
+  std::size_t last = end.from_first.size();
+  while (!profile.is_stop(end.from_first[last - 1])) --last;
+  end.stop = end.from_first[last - 1];
+  end.trailing = end.from_first.subspan(last);
+  return end;
 }
 
 bool opens_a_turn(const TurnContext& context, std::span<const TokenId> ids) {
@@ -192,107 +184,251 @@ bool opens_a_turn(const TurnContext& context, std::span<const TokenId> ids) {
 }
 
 // Number of leading `pieces` that were already sampled behind the stop token.
-std::size_t already_sampled(std::span<const TokenId> trailing, std::span<const Piece> pieces) {
+std::size_t already_sampled(std::span<const TokenId> trailing, const std::vector<Piece>& pieces) {
   if (trailing.empty() || trailing.size() > pieces.size()) return 0;
   const bool same = std::equal(trailing.begin(), trailing.end(), pieces.begin(),
                                [](TokenId id, const Piece& piece) { return id == piece.id; });
   return same ? trailing.size() : 0;
 }
 
-// What the template writes between plain content and the stop.
-std::string plain_closers(const PlainClose& plain) {
-  return plain.marker ? plain.text.substr(0, plain.marker->begin) : std::string();
+std::string without_space(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') out += c;
+  }
+  return out;
 }
 
-// Closes what a cut-off completion left open.  The closers of reasoning and calls are the format's business; those of
-// plain content are read off the template.
-void close_turn(const TurnContext& context, const PlainClose& plain, const BridgeRequest& request,
-                const TurnClose& close, Bridged& out) {
-  std::string text = request.completion->closing_text;
-  if (request.completion->message.tool_calls.empty() && text.empty()) {
-    const std::string closers = plain_closers(plain);
-    const Result<std::string> sampled = context.tokenizer.decode(request.completion_ids, {});
-    if (!sampled.ok() || !sampled.value().ends_with(closers)) text = closers;
-  }
-  if (!text.empty())
+// The length of the longest beginning of `closers` that `text` ends with.
+std::size_t overlap(std::string_view text, std::string_view closers) {
+  std::size_t size = std::min(text.size(), closers.size());
+  while (size > 0 && !text.ends_with(closers.substr(0, size))) --size;
+  return size;
+}
+
+// What of `closers`, the template's text between the data of a turn and its stop, is missing behind `text`.
+std::string missing_closers(std::string_view text, std::string_view closers, bool has_calls) {
+  const std::size_t there = overlap(text, closers);
+  if (there > 0 && without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
+  const std::string plain = without_space(closers);
+  const std::size_t plain_there = overlap(without_space(text), plain);
+  if (plain_there == plain.size()) return "";
+  // The end of a call is the format's business, and written already; what the template writes behind it is found by the
+  // part of it that is there.
+  if (has_calls && plain_there == 0) return "";
+  std::size_t begin = 0;
+  for (std::size_t seen = 0; seen < plain_there; ++begin) seen += without_space(closers.substr(begin, 1)).size();
+  return std::string(closers.substr(begin));
+}
+
+// The end of the completion; no closing text is longer.
+std::string last_text(const TurnContext& context, std::span<const TokenId> completion) {
+  constexpr std::size_t kEnough = 256;
+  Result<std::string> text = context.tokenizer.decode(completion.last(std::min(completion.size(), kEnough)), {});
+  return text.ok() ? std::move(text).value() : std::string();
+}
+
+// Closes what a cut-off completion left open, as the template closes it in history.
+void close_turn(const TurnContext& context, const BridgeRequest& request, const TurnClose& close, Appender& appender,
+                Appended& out) {
+  const ParsedCompletion& completion = *request.completion;
+  std::string text = completion.closing_text;
+  text += missing_closers(last_text(context, request.completion_ids) + text, close.closers,
+                          !completion.message.tool_calls.empty());
+  if (!without_space(text).empty())
     out.notes.push_back("the completion was cut off; " + text::quoted(text) + " closes what it left open");
-  if (!close.stop_opens_next) {
-    text += close.stop;
-    out.notes.push_back("the completion has no stop token; " + text::quoted(close.stop) + " was added");
+  if (!close.stop_opens_next && !close.history_close.empty()) {
+    text += close.history_close;
+    out.notes.push_back("the completion has no stop token; " + text::quoted(close.history_close) + " was added");
   }
-  append_text(context, text, out);
+  appender.append(text);
+}
+
+// What the template writes behind the sampled stop and still before the suffix, where the stop is not the last of its
+// closing tokens.
+std::string rest_of_close(const TurnContext& context, const TurnClose& close, TokenId stop) {
+  if (close.stop_opens_next || (close.stop_id && *close.stop_id == stop)) return "";
+  const std::string_view text = context.tokenizer.token_bytes(stop);
+  const std::size_t at = close.closers.rfind(text);
+  return at == std::string::npos ? "" : close.closers.substr(at + text.size()) + close.history_close;
+}
+
+bool ends_closed(const TurnContext& context, const TurnClose& close, const BridgeRequest& request) {
+  if (!close.stop_id && !close.stop.empty()) return last_text(context, request.completion_ids).ends_with(close.stop);
+  if (close.stop_opens_next || close.history_close.empty() || request.completion_ids.empty()) return false;
+  // The form that ends the turn in history was sampled in the place of the stop.
+  const TokenId last = request.completion_ids.back();
+  return context.tokenizer.is_added(last) && close.history_close == context.tokenizer.token_bytes(last);
+}
+
+// Whether `ids` are the last of what the template writes to close the turn; some templates write several closing tokens.
+bool ends_with_close(const TurnContext& context, const TurnClose& close, std::span<const TokenId> ids) {
+  const Result<std::string> text = context.tokenizer.decode(ids, {});
+  return text.ok() && !close.stop_opens_next && (close.closers + close.history_close).ends_with(text.value());
+}
+
+// The sampled end of the turn, where history has another: a stop that is written otherwise once messages follow, a
+// next-role marker that does not fit them, text behind the stop.
+void report_end(const TurnContext& context, const SuffixRender& suffix, const SampledEnd& end, bool fits,
+                bool is_continued, Appended& out) {
+  if (!end.stop || is_continued) return;
+  const TurnClose& close = suffix.close;
+  const auto add = [&](std::string what) {
+    LossyFinding finding;
+    finding.message = suffix.index;
+    finding.what = std::move(what);
+    out.lossy.push_back(std::move(finding));
+  };
+  const std::string stop(context.tokenizer.token_bytes(*end.stop));
+  if (end.goes_on && !ends_with_close(context, close, end.from_first)) {
+    add("what was sampled behind the first stop token is no part of the turn");
+  } else if (close.stop_opens_next ? !fits : stop != close.history_close) {
+    const std::string written =
+        close.stop_opens_next || close.history_close.empty() ? "nothing" : text::quoted(close.history_close);
+    if (close.closers.find(stop) == std::string::npos)
+      add("the turn's end changes: the template writes " + written + " in the place of " + text::quoted(stop));
+  }
+}
+
+// The ids that the template wrote in the place of the new messages' parts that are no text.
+std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin, const std::vector<Piece>& pieces,
+                                  const json::Array& new_messages) {
+  std::vector<MediaSpan> out;
+  for (std::size_t m = 0; m < new_messages.size(); ++m) {
+    const json::Value* content = new_messages[m].find("content");
+    if (content == nullptr || !content->is_array()) continue;
+    for (std::size_t part = 0; part < content->as_array().size(); ++part) {
+      const auto type = content->as_array()[part].find_string("type");
+      if (!type || *type == "text") continue;
+      out.push_back({static_cast<std::int32_t>(m), part, std::string(*type), 0, 0});
+    }
+  }
+  if (out.empty()) return out;
+  const text::PathTable& paths = suffix.full.origins.paths;
+  const auto span_of = [&](text::PathId path) -> MediaSpan* {
+    constexpr std::size_t kPartDepth = 4;  // messages[i].content[k]
+    if (paths.depth(path) < kPartDepth) return nullptr;
+    const text::PathId part = paths.prefix(path, kPartDepth);
+    if (paths.step_kind(part) != text::PathTable::StepKind::kIndex || paths.step_name(paths.parent(part)) != "content")
+      return nullptr;
+    const std::int32_t message = paths.message(part) - suffix.index - 1;
+    const auto found = std::ranges::find_if(
+        out, [&](const MediaSpan& span) { return span.message == message && span.part == paths.step_index(part); });
+    return found == out.end() ? nullptr : &*found;
+  };
+  const auto runs = suffix.full.text.runs();
+  std::size_t run = 0;
+  std::size_t run_end = runs.empty() ? 0 : runs[0].size;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    while (run + 1 < runs.size() && run_end <= begin + pieces[i].begin) run_end += runs[++run].size;
+    if (run >= runs.size()) break;
+    MediaSpan* span = span_of(suffix.full.origins.contexts.at(runs[run].context).element);
+    if (span == nullptr) span = span_of(runs[run].path());
+    if (span == nullptr) continue;
+    if (span->begin == span->end) span->begin = i;
+    span->end = i + 1;
+  }
+  return out;
+}
+
+// Moves spans of pieces to where the ids are; what was sampled already is no part of them.
+void add_media(std::vector<MediaSpan> media, std::size_t skipped, std::size_t offset, Appended& out) {
+  for (MediaSpan& span : media) {
+    if (span.begin == span.end) {
+      out.notes.push_back("the template writes nothing for new_messages[" + std::to_string(span.message) +
+                          "].content[" + std::to_string(span.part) + "], of type " + text::quoted(span.type));
+      span.begin = span.end = offset;
+    } else {
+      span.begin = std::max(span.begin, skipped) - skipped + offset;
+      span.end = std::max(span.end, skipped) - skipped + offset;
+    }
+    out.media.push_back(std::move(span));
+  }
 }
 
 void append_suffix(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request,
-                   const SuffixRender& suffix, Bridged& out) {
+                   const SuffixRender& suffix, Appended& out) {
   const TurnClose& close = suffix.close;
-  const SampledEnd end = sampled_end(profile, request.completion_ids);
-  const bool closed = end.stop.has_value() || ends_with_literal_stop(context, close, request.completion_ids);
+  Appender appender(context, request, out);
+  SampledEnd end = sampled_end(profile, request.completion_ids);
+  if (!end.closed) end.closed = ends_closed(context, close, request);
+  if (!end.closed) close_turn(context, request, close, appender, out);
+  if (end.stop && end.trailing.empty()) appender.append(rest_of_close(context, close, *end.stop));
   std::size_t begin = close.suffix_begin;
-  if (!closed) close_turn(context, profile.plain, request, close, out);
   // Where the stop is the opener of the next turn it must stand there once: the sampled one serves if it fits.
   const bool fits = end.stop && close.stop_id && *end.stop == *close.stop_id && end.trailing.empty();
   if (close.stop_opens_next && !fits) begin -= close.history_close.size();
-  const std::vector<Piece> pieces = suffix_pieces(context, suffix, begin, request.specials);
+  std::vector<Piece> pieces =
+      suffix_pieces(context, suffix, begin, appender.last_ids(end.trailing.size()), request.specials);
   const std::size_t skipped = already_sampled(end.trailing, pieces);
-  if (skipped == 0 && opens_a_turn(context, end.trailing) && !close.stop_opens_next) {
-    append_text(context, close.stop, out);
-    out.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) +
-                        " closes it");
+  if (skipped == 0 && !end.trailing.empty()) {
+    if (opens_a_turn(context, end.trailing) && !close.stop_opens_next) {
+      appender.append(close.stop);
+      out.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) +
+                          " closes it");
+    }
+    pieces = suffix_pieces(context, suffix, begin, appender.last_ids(0), request.specials);
   }
+  report_end(context, suffix, end, fits, skipped > 0, out);
   const std::vector<std::int32_t> owners = piece_owners(suffix.full, begin, pieces);
-  for (std::size_t i = skipped; i < pieces.size(); ++i) {
-    out.ids.push_back(pieces[i].id);
-    out.message_indices.push_back(std::max(owners[i] - suffix.index - 1, text::kNoMessage));
-  }
+  const std::size_t offset = out.ids.size();
+  for (std::size_t i = skipped; i < pieces.size(); ++i)
+    appender.append(pieces[i].id, std::max(owners[i] - suffix.index - 1, text::kNoMessage));
+  add_media(find_media(suffix, begin, pieces, request.new_messages), skipped, offset, out);
   const std::size_t from = begin + (skipped == 0 ? 0 : pieces[skipped - 1].end);
-  out.appended_text += suffix.full.text.bytes().substr(from);
+  out.text += suffix.full.text.bytes().substr(from);
 }
 
-json::Array stand_in_history() {
-  json::Object user;
-  user.set("role", "user");
-  user.set("content", "Hq");
-  return {json::Value(std::move(user))};
+Status check_roles(const json::Array& new_messages) {
+  for (std::size_t i = 0; i < new_messages.size(); ++i) {
+    if (new_messages[i].find_string("role") != "assistant") continue;
+    return failure(ErrorCode::kInvalidArgument, "new_messages[" + std::to_string(i) +
+                                                    "] has the role `assistant`; sampled turns are never rendered");
+  }
+  return Done{};
 }
 
 }  // namespace
 
-json::Value history_message(const ParsedCompletion& completion, const json::Array& new_messages) {
-  const chat::AssistantMessage& message = completion.message;
-  json::Object out;
-  out.set("role", "assistant");
-  json::Array calls = history_calls(completion, new_messages);
-  if (!message.content.empty() || calls.empty() || completion.input.no_content == format::NoContent::kEmpty) {
-    out.set("content", message.content);
-  } else if (completion.input.no_content == format::NoContent::kNull) {
-    out.set("content", nullptr);
-  }
-  if (message.reasoning) out.set(reasoning_field(completion), *message.reasoning);
-  if (!calls.empty()) out.set("tool_calls", std::move(calls));
+Result<Appended> append_turn(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request) {
+  if (Status valid = check_roles(request.new_messages); !valid.ok()) return valid.error();
+  Result<SuffixRender> suffix = render_any_suffix(context, profile.plain, request);
+  if (!suffix.ok()) return suffix.error();
+  Appended out;
+  out.notes = suffix.value().notes;
+  for (std::string& note : result_notes(*request.completion, request.new_messages))
+    out.notes.push_back(std::move(note));
+  append_suffix(context, profile, request, suffix.value(), out);
   return out;
 }
 
 Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request) {
-  for (std::size_t i = 0; i < request.new_messages.size(); ++i) {
-    if (request.new_messages[i].find_string("role") == "assistant") {
-      return failure(ErrorCode::kInvalidArgument, "new_messages[" + std::to_string(i) +
-                                                      "] has the role `assistant`; sampled turns are never rendered");
-    }
-  }
-  const json::Array history = request.messages ? *request.messages : stand_in_history();
-  Result<SuffixRender> suffix = render_suffix(context, profile.plain, request, history);
-  if (!suffix.ok()) return suffix.error();
-
+  Result<Appended> appended = append_turn(context, profile, request);
+  if (!appended.ok()) return appended.error();
+  Appended& added = appended.value();
   Bridged out;
+  const std::size_t old_size = request.prompt_ids.size() + request.completion_ids.size();
+  out.ids.reserve(old_size + added.ids.size());
   out.ids.assign(request.prompt_ids.begin(), request.prompt_ids.end());
   out.ids.insert(out.ids.end(), request.completion_ids.begin(), request.completion_ids.end());
-  const std::size_t old_size = out.ids.size();
+  out.ids.insert(out.ids.end(), added.ids.begin(), added.ids.end());
   out.message_indices.assign(old_size, text::kNoMessage);
-  append_suffix(context, profile, request, suffix.value(), out);
-  out.appended = out.ids.size() - old_size;
-  out.lossy =
-      find_lossy(context, history, history_message(*request.completion, request.new_messages), request.new_messages);
+  out.message_indices.insert(out.message_indices.end(), added.message_indices.begin(), added.message_indices.end());
+  out.appended = added.ids.size();
+  out.appended_text = std::move(added.text);
+  out.notes = std::move(added.notes);
+  out.media = std::move(added.media);
+  for (MediaSpan& span : out.media) {
+    span.begin += old_size;
+    span.end += old_size;
+  }
+  if (request.find_lossy) {
+    const json::Array history =
+        request.messages ? json::Array(request.messages->begin(), request.messages->end()) : stand_in_history();
+    out.lossy =
+        find_lossy(context, history, history_message(*request.completion, request.new_messages), request.new_messages);
+    if (out.lossy.empty()) out.lossy = std::move(added.lossy);
+  }
   return out;
 }
 

@@ -6,6 +6,13 @@
 // The appended text is what the template writes behind the assistant turn's stop token when the new messages follow,
 // cut out of one render by ownership.  That render holds a placeholder in place of the completion's text, so sampled
 // text is never rendered again.
+//
+//   auto said = reader.read(profile, prompt_ids, completion_ids);            // render/completion.h
+//   BridgeRequest request{.prompt_ids = prompt_ids, .completion_ids = completion_ids, .completion = &said.value()};
+//   request.messages = history;                                              // the messages behind prompt_ids
+//   request.new_messages = {tool_result};
+//   auto next = append_turn(context, profile, request);                      // only what follows the old ids
+//   auto all = bridge(context, profile, request);                            // the whole prompt, and what was lossy
 #pragma once
 
 #include <cstdint>
@@ -15,29 +22,24 @@
 #include <vector>
 
 #include "chat/conversation.h"
-#include "format/format.h"
+#include "render/completion.h"
 #include "render/encode.h"
 #include "render/stop.h"
 #include "rondo/result.h"
 
 namespace rondo::render {
 
-// What a completion says, and what would close the constructs that it left open (reasoning, a call), without the stop
-// token.  Made by interpret() in render/completion.h, or by a caller's own parser.
-struct ParsedCompletion {
-  chat::AssistantMessage message;
-  std::string closing_text;
-  format::InputShape input;  // how the template wants the message to look in history
-};
-
 struct BridgeRequest {
   std::span<const tokenizer::TokenId> prompt_ids;
   std::span<const tokenizer::TokenId> completion_ids;  // with or without its stop token
   const ParsedCompletion* completion = nullptr;        // REQUIRES: not null
-  // The messages behind prompt_ids; without them one plain user message stands for them.
-  std::optional<json::Array> messages;
+  // The messages behind prompt_ids; without them one plain user message stands for them.  Not copied: they must outlive
+  // the call.
+  std::optional<std::span<const json::Value>> messages;
   json::Array new_messages;  // REQUIRES: none with role `assistant`
   ContentSpecials specials = ContentSpecials::kText;
+  // Whether bridge() says what the template would have changed; that takes up to three renders of the whole history.
+  bool find_lossy = true;
 };
 
 // Something of the earlier turns that the template would write differently once the new messages follow.  The bridge
@@ -50,17 +52,41 @@ struct LossyFinding {
   std::int32_t column = 0;
 };
 
+// A part of a new message that is no text, and the ids that the template wrote in its place (`<image>` and the like).
+struct MediaSpan {
+  std::int32_t message = 0;  // index in new_messages
+  std::size_t part = 0;      // index in its content
+  std::string type;          // the part's type: "image", "video", ...
+  std::size_t begin = 0;     // ids [begin, end); empty if the template writes nothing
+  std::size_t end = 0;
+};
+
+// What follows the old ids.
+struct Appended {
+  std::vector<tokenizer::TokenId> ids;
+  std::vector<std::int32_t> message_indices;  // per id: index in new_messages, -1 for everything else
+  std::string text;
+  std::vector<MediaSpan> media;     // spans count from the first appended id
+  std::vector<std::string> notes;   // what was synthesised or replaced by a stand-in, and why
+  std::vector<LossyFinding> lossy;  // how the completion's end differs from what the template writes there
+};
+
 struct Bridged {
   std::vector<tokenizer::TokenId> ids;        // prompt + completion + appended
   std::vector<std::int32_t> message_indices;  // per id: index in new_messages, -1 for everything else
   std::size_t appended = 0;
   std::string appended_text;
+  std::vector<MediaSpan> media;    // spans of `ids`
   std::vector<std::string> notes;  // what was synthesised or replaced by a stand-in, and why
   std::vector<LossyFinding> lossy;
 };
 
-// Fails with kInvalidArgument (an assistant message among the new ones), kCannotBridge (the template writes nothing
-// that ends an assistant turn, or raises with the new messages) or as the template does.
+// The appended part alone: nothing is done for the old ids but to look at the last few of them.
+// Fails with kInvalidArgument (an assistant message among the new ones) or as the template does with the new messages.
+[[nodiscard]] Result<Appended> append_turn(const TurnContext& context, const TurnProfile& profile,
+                                           const BridgeRequest& request);
+
+// The whole next prompt, with what the template would have changed in it.  Fails as append_turn().
 [[nodiscard]] Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile,
                                      const BridgeRequest& request);
 

@@ -1,7 +1,7 @@
 #include "render/completion.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "parse/parser.h"
 
@@ -25,36 +25,165 @@ Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId>
   return Done{};
 }
 
+// All strings of a JSON value, one after the other with a byte between them that no marker has.
+void collect_strings(const json::Value& value, std::string& out) {
+  if (value.is_string()) {
+    out += value.as_string();
+    out += '\0';
+  } else if (value.is_array()) {
+    for (const json::Value& element : value.as_array()) collect_strings(element, out);
+  } else if (value.is_object()) {
+    for (const json::Member& member : value.as_object()) collect_strings(member.value, out);
+  }
+}
+
+// The added tokens that are part of one of the format's markers: only their spelling matters to the parser, and a
+// vocabulary may have a thousand others.
+std::vector<std::string> marker_tokens(const format::Format& format, const tokenizer::Tokenizer& tokenizer) {
+  std::string markers;
+  collect_strings(format::to_json(format), markers);
+  std::vector<std::string> out;
+  for (const tokenizer::AddedToken& token : tokenizer.added_tokens()) {
+    if (!token.content.empty() && markers.find(token.content) != std::string::npos) out.push_back(token.content);
+  }
+  return out;
+}
+
+// Feeds a parser id by id and keeps account of which bytes each id became, and where reasoning and its markers are.
+class Reading {
+ public:
+  explicit Reading(parse::Parser& parser) : parser_(parser) {}
+
+  Status feed(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids) {
+    tokenizer::Tokenizer::Stream stream(tokenizer);
+    ends_.reserve(ids.size());
+    for (const TokenId id : ids) {
+      const Result<std::string> text = stream.next(id);
+      if (!text.ok()) return text.error();
+      const std::string_view own = tokenizer.is_added(id) ? tokenizer.token_bytes(id) : std::string_view();
+      if (!own.empty() && text.value().ends_with(own)) {
+        // What was held back of a broken character comes with the token behind it.
+        feed({-1, std::string_view(text.value()).substr(0, text.value().size() - own.size()), false});
+        feed({id, own, true});
+      } else {
+        feed({id, text.value(), false});
+      }
+      ends_.push_back(raw_.size());
+    }
+    feed({-1, stream.finish(), false});
+    if (!ends_.empty()) ends_.back() = raw_.size();
+    return Done{};
+  }
+  void finish() { note(parser_.close()); }
+
+  [[nodiscard]] std::string& raw() { return raw_; }
+
+  [[nodiscard]] std::optional<ReasoningSpan> reasoning() const {
+    if (!has_reasoning_) return std::nullopt;
+    ReasoningSpan span;
+    span.opened_by_prompt = opened_by_prompt_;
+    span.begin = first_token_from(outer_begin_);
+    span.inner_begin = first_token_from(inner_begin_);
+    span.inner_end = std::max(span.inner_begin, first_token_behind(inner_end_));
+    span.end = std::max(span.inner_end, first_token_behind(outer_end_));
+    return span;
+  }
+
+ private:
+  void feed(const parse::Piece& piece) {
+    if (piece.bytes.empty()) return;
+    raw_ += piece.bytes;
+    note(parser_.feed(std::span(&piece, 1)));
+  }
+
+  void note(std::span<const parse::Event> events) {
+    for (const parse::Event& event : events) {
+      if (event.kind == parse::EventKind::kReasoning) {
+        note_reasoning(event);
+      } else if (has_reasoning_ && !closed_ && event.kind == parse::EventKind::kMarker && event.begin == inner_end_) {
+        outer_end_ = event.end;
+        closed_ = true;
+      }
+      last_marker_ = event.kind == parse::EventKind::kMarker ? std::optional(event) : std::nullopt;
+    }
+  }
+
+  void note_reasoning(const parse::Event& event) {
+    if (!has_reasoning_) {
+      has_reasoning_ = true;
+      opened_by_prompt_ = event.begin == 0;
+      inner_begin_ = event.begin;
+      const bool touches = last_marker_ && last_marker_->end == event.begin;
+      outer_begin_ = touches ? last_marker_->begin : event.begin;
+    }
+    if (closed_) return;  // a second block stays: only one can be told from the content's own text
+    inner_end_ = event.end;
+    outer_end_ = event.end;
+  }
+
+  [[nodiscard]] std::size_t first_token_from(std::size_t byte) const {
+    if (byte == 0) return 0;
+    return static_cast<std::size_t>(std::ranges::lower_bound(ends_, byte) - ends_.begin()) + 1;
+  }
+  [[nodiscard]] std::size_t first_token_behind(std::size_t byte) const {
+    return static_cast<std::size_t>(std::ranges::upper_bound(ends_, byte) - ends_.begin());
+  }
+
+  parse::Parser& parser_;
+  std::string raw_;
+  std::vector<std::size_t> ends_;  // per id: where its bytes end in raw_
+  bool has_reasoning_ = false;
+  bool opened_by_prompt_ = false;
+  bool closed_ = false;
+  std::size_t outer_begin_ = 0;
+  std::size_t inner_begin_ = 0;
+  std::size_t inner_end_ = 0;
+  std::size_t outer_end_ = 0;
+  std::optional<parse::Event> last_marker_;
+};
+
 }  // namespace
 
-Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format,
-                                   const tokenizer::Tokenizer& tokenizer, const TurnProfile& profile,
-                                   const std::optional<json::Value>& tools, std::span<const TokenId> prompt_ids,
-                                   std::span<const TokenId> completion_ids) {
-  if (const Status valid = check_ids(tokenizer, completion_ids); !valid.ok()) return valid.error();
+CompletionReader::CompletionReader(std::shared_ptr<const format::Format> format, const tokenizer::Tokenizer& tokenizer,
+                                   std::optional<json::Value> tools)
+    : format_(std::move(format)),
+      tokenizer_(tokenizer),
+      tools_(std::move(tools)),
+      special_tokens_(marker_tokens(*format_, tokenizer)) {}
+
+Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std::span<const TokenId> prompt_ids,
+                                                std::span<const TokenId> completion_ids) const {
+  if (const Status valid = check_ids(tokenizer_, completion_ids); !valid.ok()) return valid.error();
   const auto first_stop =
       std::find_if(completion_ids.begin(), completion_ids.end(), [&](TokenId id) { return profile.is_stop(id); });
   const bool stopped = first_stop != completion_ids.end();
   const auto body = completion_ids.first(static_cast<std::size_t>(first_stop - completion_ids.begin()));
   const std::size_t tail = std::min(prompt_ids.size(), kPromptTailTokens);
-  const Result<std::string> prompt_tail = tokenizer.decode(prompt_ids.last(tail), {});
+  const Result<std::string> prompt_tail = tokenizer_.decode(prompt_ids.last(tail), {});
   if (!prompt_tail.ok()) return prompt_tail.error();
-  // Decoded as a whole and not id by id: some tokenizers write the first token of a text differently.
-  const Result<std::string> text = tokenizer.decode(body, {});
-  if (!text.ok()) return text.error();
 
   parse::Options options;
-  options.tools = tools;
+  options.tools = tools_;
   options.prompt_tail = prompt_tail.value();
-  parse::Parser parser(format, std::move(options));
-  static_cast<void>(parser.feed(text.value()));  // the message is all that counts here
+  options.special_tokens = special_tokens_;
+  parse::Parser parser(format_, std::move(options));
+  Reading reading(parser);
+  if (Status fed = reading.feed(tokenizer_, body); !fed.ok()) return fed.error();
   ParsedCompletion out;
   out.closing_text = stopped ? "" : parser.closing_text();
-  out.input = format->input;
-  Result<chat::AssistantMessage> message = parser.finish();
-  if (!message.ok()) return message.error();
-  out.message = std::move(message).value();
+  reading.finish();
+  out.input = format_->input;
+  out.message = parser.message();
+  out.reasoning = reading.reasoning();
+  out.raw = std::move(reading.raw());
   return out;
+}
+
+Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format,
+                                   const tokenizer::Tokenizer& tokenizer, const TurnProfile& profile,
+                                   const std::optional<json::Value>& tools, std::span<const TokenId> prompt_ids,
+                                   std::span<const TokenId> completion_ids) {
+  return CompletionReader(format, tokenizer, tools).read(profile, prompt_ids, completion_ids);
 }
 
 }  // namespace rondo::render

@@ -4,17 +4,58 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "chat/conversation.h"
 #include "format/format.h"
-#include "render/bridge.h"
 #include "render/stop.h"
 #include "rondo/result.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::render {
 
-// Parses `completion_ids` up to their first stop token.  The end of `prompt_ids` says what the prompt has already
-// opened.  `tools` (definitions as for a template) give names and types.  Fails with kTokenizer on ids out of range.
+// Where a completion's reasoning stands, as indices into its ids.  Tokens that hold other text too are not counted.
+struct ReasoningSpan {
+  std::size_t begin = 0;  // with the markers around it
+  std::size_t end = 0;
+  std::size_t inner_begin = 0;  // without
+  std::size_t inner_end = 0;
+  bool opened_by_prompt = false;  // the opening marker is the end of the prompt
+};
+
+// What a completion says, and what would close the constructs that it left open (reasoning, a call), without the stop
+// token.  Made by interpret(), or by a caller's own parser.
+struct ParsedCompletion {
+  chat::AssistantMessage message;
+  std::string closing_text;
+  format::InputShape input;  // how the template wants the message to look in history
+  std::string raw;           // the text of the completion up to its stop token; ranges in `message` refer to it
+  std::optional<ReasoningSpan> reasoning;
+};
+
+// Reads completions of one format and tokenizer.  Immutable; the references must outlive it.
+class CompletionReader {
+ public:
+  // `tools` (definitions as for a template) give names and types.  REQUIRES: format is not null.
+  CompletionReader(std::shared_ptr<const format::Format> format, const tokenizer::Tokenizer& tokenizer,
+                   std::optional<json::Value> tools);
+
+  // Parses `completion_ids` up to their first stop token.  The end of `prompt_ids` says what the prompt has already
+  // opened.  A marker counts only where its control tokens were sampled as such: text that reads like one is text.
+  // Fails with kTokenizer on ids out of range.
+  [[nodiscard]] Result<ParsedCompletion> read(const TurnProfile& profile,
+                                              std::span<const tokenizer::TokenId> prompt_ids,
+                                              std::span<const tokenizer::TokenId> completion_ids) const;
+
+ private:
+  std::shared_ptr<const format::Format> format_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::optional<json::Value> tools_;
+  std::vector<std::string> special_tokens_;  // those that take part in the format's markers
+};
+
+// CompletionReader::read() of a reader that is made for this call.
 [[nodiscard]] Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format,
                                                  const tokenizer::Tokenizer& tokenizer, const TurnProfile& profile,
                                                  const std::optional<json::Value>& tools,

@@ -44,6 +44,16 @@ std::optional<LossyFinding> compare(const TurnContext& context, const jinja::Ren
   return finding;
 }
 
+// Where the closing token of message `index`'s turn begins, or white space before it.
+std::size_t before_close(const TurnContext& context, const jinja::Rendered& turn, std::int32_t index) {
+  const auto data = data_extent(turn, index);
+  const std::size_t from = data ? data->end : turn_begin(turn, index).value_or(0);
+  const std::string_view tail = std::string_view(turn.text.bytes()).substr(from, tail_end(turn, index, from) - from);
+  const auto close = closing_marker(context.tokenizer, tail);
+  const std::size_t last = tail.substr(0, close ? close->begin : tail.size()).find_last_not_of(" \t\r\n");
+  return last == std::string_view::npos ? from : from + last + 1;
+}
+
 bool writes_path(const jinja::Rendered& rendered, std::int32_t index, const std::vector<std::string_view>& fields) {
   const text::PathTable& paths = rendered.origins.paths;
   for (const text::Run& run : rendered.text.runs()) {
@@ -96,9 +106,8 @@ std::vector<LossyFinding> find_lossy(const TurnContext& context, const json::Arr
     if (finding) out.push_back(*finding);
   }
   if (out.empty() && turn.ok()) {
-    const auto data = data_extent(turn.value(), index);
-    const auto finding =
-        compare(context, turn.value(), data ? data->end : 0, after.value(), "the assistant's turn changes");
+    const auto finding = compare(context, turn.value(), before_close(context, turn.value(), index), after.value(),
+                                 "the assistant's turn changes");
     if (finding) out.push_back(*finding);
   }
   if (out.empty()) add_dropped_fields(after.value(), assistant, index, out);

@@ -1,0 +1,242 @@
+#include "render/stand_in.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "json/parse.h"
+#include "render/bridge.h"
+
+namespace rondo::render {
+namespace {
+
+// The answers to an assistant turn's calls among the new messages, each usable once.
+class ToolResults {
+ public:
+  explicit ToolResults(const json::Array& messages) {
+    for (const json::Value& message : messages) {
+      if (message.find_string("role") == "tool") open_.push_back(&message);
+    }
+  }
+
+  // The result that answers a call of `name`: the first one with that name, else the first one left; nullptr if none.
+  const json::Value* take(std::string_view name) {
+    auto found =
+        std::find_if(open_.begin(), open_.end(), [&](const json::Value* m) { return m->find_string("name") == name; });
+    if (found == open_.end()) found = open_.begin();
+    if (found == open_.end()) return nullptr;
+    const json::Value* result = *found;
+    open_.erase(found);
+    return result;
+  }
+
+ private:
+  std::vector<const json::Value*> open_;
+};
+
+// Nine letters and digits: the strictest rule that templates check ids by.
+std::string made_up_id(std::size_t index) {
+  std::string digits = std::to_string(index % 1000);
+  return "rondo0" + std::string(3 - digits.size(), '0') + digits;
+}
+
+json::Value call_message(const std::optional<std::string>& id, std::string_view name, json::Value arguments) {
+  json::Object function;
+  function.set("name", name);
+  function.set("arguments", std::move(arguments));
+  json::Object call;
+  if (id) call.set("id", *id);
+  call.set("type", "function");
+  call.set("function", std::move(function));
+  return call;
+}
+
+std::string_view reasoning_field(const ParsedCompletion& completion) {
+  return completion.input.reasoning_field.empty() ? std::string_view("reasoning_content")
+                                                  : completion.input.reasoning_field;
+}
+
+json::Value arguments_value(const std::string& arguments, bool as_text) {
+  if (as_text) return arguments;
+  const Result<json::Value> parsed = json::parse(arguments);
+  return parsed.ok() && parsed.value().is_object() ? parsed.value() : json::Value(arguments);
+}
+
+std::optional<std::string> optional_string(std::optional<std::string_view> text) {
+  return text ? std::optional<std::string>(*text) : std::nullopt;
+}
+
+json::Array history_calls(const ParsedCompletion& completion, const json::Array& new_messages, bool make_up_ids) {
+  ToolResults results(new_messages);
+  json::Array calls;
+  for (const chat::ToolCall& call : completion.message.tool_calls) {
+    const json::Value* result = results.take(call.name);
+    std::optional<std::string> id = call.id;
+    if (!id && result != nullptr) id = optional_string(result->find_string("tool_call_id"));
+    if (!id && make_up_ids) id = made_up_id(calls.size());
+    calls.push_back(call_message(id, call.name, arguments_value(call.arguments, completion.input.arguments_as_text)));
+  }
+  return calls;
+}
+
+bool has_text(std::string_view text) { return text.find_first_not_of(" \t\r\n") != std::string_view::npos; }
+
+// Which calls a stand-in has.
+enum class Calls : std::uint8_t { kOwn, kOwnWithIds, kOfResults, kFirst, kNone };
+
+// As the format has it where there is no text, the other of "" and null, a text.
+enum class Content : std::uint8_t { kAsShape, kNull, kText };
+
+struct Rung {
+  Calls calls = Calls::kOwn;
+  Content content = Content::kAsShape;
+  bool other_arguments = false;  // text where the format says object, and the other way round
+};
+
+// The kind of call varies slowest: a stand-in with the completion's own calls is sought first.
+Rung rung_of(std::size_t step) {
+  constexpr std::array<Content, 3> kContents = {Content::kAsShape, Content::kNull, Content::kText};
+  Rung rung;
+  rung.other_arguments = step % 2 == 1;
+  rung.content = kContents[step / 2 % kContents.size()];
+  rung.calls = static_cast<Calls>(step / (2 * kContents.size()));
+  return rung;
+}
+
+json::Value placeholder_arguments(bool as_text) {
+  if (as_text) return R"({"z": "Z"})";
+  return json::Object{{"z", "Z"}};
+}
+
+json::Array calls_of_results(const json::Array& new_messages) {
+  json::Array calls;
+  ToolResults results(new_messages);
+  while (const json::Value* result = results.take("")) {
+    const std::string id(result->find_string("tool_call_id").value_or(made_up_id(calls.size())));
+    calls.push_back(call_message(id, result->find_string("name").value_or("unknown"), nullptr));
+  }
+  return calls;
+}
+
+json::Array stand_in_calls(const ParsedCompletion& completion, const json::Array& new_messages, const Rung& rung) {
+  json::Array calls;
+  if (rung.calls == Calls::kNone) return calls;
+  if (rung.calls != Calls::kOfResults) { calls = history_calls(completion, new_messages, rung.calls != Calls::kOwn); }
+  // Results without a call that could be read: the template still needs one to answer.
+  if (calls.empty()) calls = calls_of_results(new_messages);
+  if (rung.calls == Calls::kFirst && calls.size() > 1) calls.resize(1);
+  const json::Value arguments = placeholder_arguments(completion.input.arguments_as_text != rung.other_arguments);
+  for (json::Value& call : calls) call.as_object().find("function")->as_object().set("arguments", arguments);
+  return calls;
+}
+
+// What stands in the place of the text: a text, "" or null.
+json::Value stand_in_content(const ParsedCompletion& completion, Content wanted, bool has_calls) {
+  const bool only_reasoning = completion.message.reasoning && has_text(*completion.message.reasoning);
+  if (wanted == Content::kText || has_text(completion.message.content) || (!has_calls && !only_reasoning))
+    return json::Value("ZZ");
+  if (wanted == Content::kNull) {
+    return completion.input.no_content == format::NoContent::kNull ? json::Value("") : json::Value();
+  }
+  if (completion.input.no_content == format::NoContent::kNull) return json::Value();
+  return json::Value("");
+}
+
+// Whether each call has an id of the model's or of a result, so that none need be made up.
+bool all_have_ids(const chat::AssistantMessage& parsed, const json::Array& new_messages) {
+  std::size_t ids = 0;
+  for (const json::Value& message : new_messages) ids += message.find_string("tool_call_id").has_value() ? 1U : 0U;
+  const bool are_own = std::ranges::all_of(parsed.tool_calls, [](const chat::ToolCall& call) { return !!call.id; });
+  return are_own || ids >= parsed.tool_calls.size();
+}
+
+std::string note_of(const ParsedCompletion& completion, Calls calls) {
+  const std::size_t count = completion.message.tool_calls.size();
+  if (calls == Calls::kOfResults && count > 0)
+    return "the template refuses the turn's calls; calls made from the tool results stand for them";
+  if (calls == Calls::kFirst) return "the template refuses a turn with several calls; its first one stands for them";
+  if (calls == Calls::kNone && count > 0)
+    return "the template shows no calls; a turn of plain text stands for the completion";
+  return "";
+}
+
+}  // namespace
+
+std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const json::Array& new_messages,
+                                     std::size_t step) {
+  const Rung rung = rung_of(step);
+  const chat::AssistantMessage& parsed = completion.message;
+  const bool has_results =
+      std::ranges::any_of(new_messages, [](const json::Value& m) { return m.find_string("role") == "tool"; });
+  const std::size_t count = parsed.tool_calls.size();
+  // Without calls there is one stand-in of each kind of text, and without several of them no first one.
+  const bool has_calls = rung.calls != Calls::kNone && (count > 0 || has_results);
+  if (!has_calls && (rung.other_arguments || rung.content == Content::kNull)) return std::nullopt;
+  if (!has_calls && rung.calls != (count > 0 || has_results ? Calls::kNone : Calls::kOwn)) return std::nullopt;
+  if (rung.calls == Calls::kOwnWithIds && all_have_ids(parsed, new_messages)) return std::nullopt;
+  if (rung.calls == Calls::kOfResults && (count == 0 || !has_results)) return std::nullopt;
+  if (rung.calls == Calls::kFirst && count < 2) return std::nullopt;
+  if (has_calls && has_text(parsed.content) && rung.content != Content::kAsShape) return std::nullopt;
+
+  json::Object message{{"role", "assistant"}};
+  message.set("content", stand_in_content(completion, rung.content, has_calls));
+  if (parsed.reasoning && !parsed.reasoning->empty()) message.set(reasoning_field(completion), "YY");
+  if (has_calls) message.set("tool_calls", stand_in_calls(completion, new_messages, rung));
+  return StandIn{std::move(message), note_of(completion, rung.calls)};
+}
+
+json::Array stand_in_history() { return {json::Object{{"role", "user"}, {"content", "Hq"}}}; }
+
+std::vector<std::string> result_notes(const ParsedCompletion& completion, const json::Array& new_messages) {
+  std::vector<std::string> notes;
+  std::vector<std::string_view> open;
+  for (const chat::ToolCall& call : completion.message.tool_calls) {
+    if (call.id) open.push_back(*call.id);
+  }
+  // Without ids of the model's own, results belong to the calls in their order, and cannot be wrong.
+  const bool has_ids = !open.empty() && open.size() == completion.message.tool_calls.size();
+  std::size_t results = 0;
+  std::vector<std::string_view> answered;
+  for (const json::Value& message : new_messages) {
+    if (message.find_string("role") != "tool") continue;
+    ++results;
+    const auto id = message.find_string("tool_call_id");
+    if (!has_ids || !id) continue;
+    const auto found = std::ranges::find(open, *id);
+    if (found != open.end()) {
+      if (found != open.begin()) notes.push_back("the result of call " + text::quoted(*id) + " comes out of order");
+      answered.push_back(*id);
+      open.erase(found);
+    } else if (std::ranges::find(answered, *id) != answered.end()) {
+      notes.push_back("the call " + text::quoted(*id) + " has more than one result");
+    } else {
+      notes.push_back("no call of the turn has the id " + text::quoted(*id) + " of a tool result");
+    }
+  }
+  const std::size_t calls = completion.message.tool_calls.size();
+  if (results < calls) {
+    notes.push_back(std::to_string(calls - results) + " of the turn's " + std::to_string(calls) +
+                    " calls have no result");
+  } else if (results > calls && calls > 0) {
+    notes.push_back("there are " + std::to_string(results) + " tool results for " + std::to_string(calls) + " calls");
+  }
+  return notes;
+}
+
+json::Value history_message(const ParsedCompletion& completion, const json::Array& new_messages) {
+  const chat::AssistantMessage& message = completion.message;
+  json::Object out;
+  out.set("role", "assistant");
+  json::Array calls = history_calls(completion, new_messages, true);
+  if (!message.content.empty() || calls.empty() || completion.input.no_content == format::NoContent::kEmpty) {
+    out.set("content", message.content);
+  } else if (completion.input.no_content == format::NoContent::kNull) {
+    out.set("content", nullptr);
+  }
+  if (message.reasoning) out.set(reasoning_field(completion), *message.reasoning);
+  if (!calls.empty()) out.set("tool_calls", std::move(calls));
+  return out;
+}
+
+}  // namespace rondo::render
