@@ -15,6 +15,7 @@ using format::ValueStyle;
 using format::ValueType;
 
 constexpr std::size_t kLongestKey = 256;
+constexpr std::size_t kLongestScalar = 64;  // printed by a template: a number, true, None
 
 bool is_key_byte(char byte, bool is_marked) {
   if (is_marked && byte == ' ') return true;
@@ -23,6 +24,20 @@ bool is_key_byte(char byte, bool is_marked) {
 }
 
 bool is_name_start(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
+
+// Where the name begins in `text`, a number or a word of JSON or Python with a name right behind it; npos if it is none.
+std::size_t name_behind_scalar(std::string_view text, const NestedSyntax& syntax) {
+  if (text.size() > kLongestScalar + kLongestKey) return std::string_view::npos;
+  const auto is_name_byte = [](char byte) { return is_key_byte(byte, false); };
+  for (std::size_t at = std::min(text.size(), kLongestScalar + 1); at-- > 1;) {
+    if (!is_name_start(text[at]) ||
+        !std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_name_byte))
+      continue;
+    const std::optional<json::Value> value = read_literal(text.substr(0, at), syntax);
+    if (value && !value->is_string() && !value->is_array() && !value->is_object()) return at;
+  }
+  return std::string_view::npos;
+}
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -263,6 +278,17 @@ bool Machine::value_structured() {
       value_quote_ = byte;
       value_fresh_ = false;
       continue;
+    }
+    if (value_depth_ == 0 && parameter_open_.empty() && pos_ > head_) {
+      const MarkerSet::Found found = key_set_.at(buffer_, pos_, is_end_);
+      if (found.kind == MatchKind::kPartial) return false;
+      const std::size_t name = found.kind == MatchKind::kFull
+                                   ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), nested_)
+                                   : std::string_view::npos;
+      if (name != std::string_view::npos) {
+        end_value(head_ + name, head_ + name);
+        return true;
+      }
     }
     if (value_depth_ == 0) {
       const MarkerSet::Found found = follower_set_.at(buffer_, pos_, is_end_);
