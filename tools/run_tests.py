@@ -3,7 +3,7 @@
 
 Usage: run_tests.py [--build TREE] [--fuzz TREE] [--fuzz-seconds N] [--full] [WORD...]
 
-Cases are counted one by one: each case of a doctest program, each other CTest test, each fuzz target.  A case that says
+Cases are counted one by one: each case of a doctest program or of pytest, each other CTest test, each fuzz target.  A case that says
 that it was skipped (a doctest message that begins with "skipped:") counts as skipped.  With WORDs only programs run whose
 name contains one of them.  The last line is `N passed, N failed` (and `, N skipped` where there are any); the exit status
 is 1 when anything failed or nothing ran.
@@ -22,6 +22,7 @@ import time
 REPO = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT_S = 1500
 SUMMARY = re.compile(r"\[doctest\] test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed\s*\|\s*(\d+) skipped")
+PYTEST = re.compile(r"^(?:\d+ \w+, )*\d+ \w+(?:, \d+ \w+)* in [\d.]+s", re.MULTILINE)
 SKIPPED = re.compile(r"MESSAGE:\s*(skipped:.*|.*; skipped$|.*, nothing to test$)", re.MULTILINE)
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # A finding ends the program at once; the stack of an undefined-behaviour finding is part of the report.
@@ -82,6 +83,23 @@ def run_plain(name, command, environment, folder):
     return outcome
 
 
+def run_pytest(name, command, environment):
+    outcome, status = run(name, command, environment, TIMEOUT_S)
+    summary = PYTEST.search(outcome.output)
+    if not summary:  # nothing ran: skipped, or it broke before the first case
+        outcome.skipped = re.findall(r"^skipped:.*", outcome.output, re.MULTILINE) if status == 0 else []
+        outcome.failed = 0 if outcome.skipped else 1
+        return outcome
+    counts = {what: int(number) for number, what in re.findall(r"(\d+) (\w+)", summary[0].partition(" in ")[0])}
+    outcome.passed = counts.get("passed", 0)
+    outcome.failed = counts.get("failed", 0) + counts.get("errors", 0) + counts.get("error", 0)
+    if status != 0 and outcome.failed == 0:
+        outcome.failed = 1  # a finding of a sanitizer at the end
+    reasons = re.findall(r"^SKIPPED \[(\d+)\] \S+ (.*)$", outcome.output, re.MULTILINE)
+    outcome.skipped = [f"skipped: {reason}" for number, reason in reasons for _ in range(int(number))]
+    return outcome
+
+
 def run_fuzz(target, seconds, environment):
     """Fuzzes for `seconds`, starting from fuzz/seeds/NAME; new inputs are kept beside the build."""
     name = target.name.removeprefix("fuzz_")
@@ -127,6 +145,8 @@ def plan(options, environment):
                 jobs.append(lambda name=name: missing(name))
             elif "doctest" in labels:
                 jobs.append(lambda name=name, command=command: run_doctest(name, command, environment))
+            elif "pytest" in labels:
+                jobs.append(lambda name=name, command=command: run_pytest(name, command, environment))
             else:
                 jobs.append(lambda name=name, command=command, folder=folder:
                             run_plain(name, command, environment, folder))

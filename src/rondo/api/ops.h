@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,5 +40,11 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_parse_stream(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_grammar(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_explain(const OpContext& context, Fields& fields);
+
+// The reply of op_grammar, of what has been inferred already.  `language`: "gbnf", "structural_tag" or "lark"; without a
+// tokenizer no trigger is told as a token.
+[[nodiscard]] Reply grammar_reply(const format::Format& format, const AskedOfModel& asked,
+                                  const std::optional<json::Value>& tools, std::string prompt_tail,
+                                  const std::string& language, const tokenizer::Tokenizer* tokenizer);
 
 }  // namespace rondo::api

@@ -14,9 +14,9 @@
 namespace rondo::api {
 namespace {
 
-grammar::TurnOptions turn_options(const AskedOfModel& asked, const chat::Conversation& conversation) {
+grammar::TurnOptions turn_options(const AskedOfModel& asked, const std::optional<json::Value>& tools) {
   grammar::TurnOptions out;
-  out.tools = conversation.tools;
+  out.tools = tools;
   out.parallel_calls = asked.parallel_tool_calls;
   out.response_schema = asked.response_schema;
   if (asked.tool_choice == "none") out.choice = grammar::ToolChoice::kNone;
@@ -48,6 +48,24 @@ std::string text_of(const grammar::TurnGrammar& turn, const std::string& languag
 
 }  // namespace
 
+Reply grammar_reply(const format::Format& format, const AskedOfModel& asked, const std::optional<json::Value>& tools,
+                    std::string prompt_tail, const std::string& language, const tokenizer::Tokenizer* tokenizer) {
+  grammar::TurnOptions options = turn_options(asked, tools);
+  options.prompt_tail = std::move(prompt_tail);
+  if (language == "lark") options.laziness = grammar::Laziness::kNever;
+  if (language == "structural_tag") options.laziness = grammar::Laziness::kWords;
+  auto turn = grammar::turn_grammar(format, options);
+  if (!turn.ok()) return turn.error();
+
+  const bool is_lazy = turn.value().is_lazy && language == "gbnf";
+  json::Array warnings;
+  for (const std::string& sentence : turn.value().warnings) warnings.emplace_back(sentence);
+  return json::Value(json::Object{{"grammar", text_of(turn.value(), language)},
+                                  {"lazy", is_lazy},
+                                  {"triggers", is_lazy ? triggers_of(turn.value(), tokenizer) : json::Array{}},
+                                  {"warnings", std::move(warnings)}});
+}
+
 Reply op_grammar(const OpContext& context, Fields& fields) {
   const TemplateFields chat_template = read_template(fields, TokenizerUse::kOptional);
   ConversationFields input = read_conversation(fields, {.add_generation_prompt = true});
@@ -62,22 +80,8 @@ Reply op_grammar(const OpContext& context, Fields& fields) {
   if (!format.ok()) return format.error();
   auto tail = prompt_tail(prepared.value(), input.conversation, input.has_messages);
   if (!tail.ok()) return tail.error();
-
-  grammar::TurnOptions options = turn_options(asked, input.conversation);
-  options.prompt_tail = std::move(tail).value();
-  if (language == "lark") options.laziness = grammar::Laziness::kNever;
-  if (language == "structural_tag") options.laziness = grammar::Laziness::kWords;
-  auto turn = grammar::turn_grammar(*format.value(), options);
-  if (!turn.ok()) return turn.error();
-
-  const bool is_lazy = turn.value().is_lazy && language == "gbnf";
-  json::Array warnings;
-  for (const std::string& sentence : turn.value().warnings) warnings.emplace_back(sentence);
-  return json::Value(
-      json::Object{{"grammar", text_of(turn.value(), language)},
-                   {"lazy", is_lazy},
-                   {"triggers", is_lazy ? triggers_of(turn.value(), prepared.value().tokenizer.get()) : json::Array{}},
-                   {"warnings", std::move(warnings)}});
+  return grammar_reply(*format.value(), asked, input.conversation.tools, std::move(tail).value(), language,
+                       prepared.value().tokenizer.get());
 }
 
 }  // namespace rondo::api

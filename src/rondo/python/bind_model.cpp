@@ -1,0 +1,239 @@
+// Model: loading, rendering, encoding, bridging.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "json/parse.h"
+#include "json/print.h"
+#include "python/arrays.h"
+#include "python/calls.h"
+#include "python/values.h"
+
+namespace rondo::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+std::optional<std::string> optional_path(nb::handle value, std::string_view name) {
+  if (value.is_none()) return std::nullopt;
+  // pathlib's paths, and whatever else names a file.
+  const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
+  if (!path.is_valid()) throw nb::python_error();
+  return to_text(path, name);
+}
+
+std::optional<json::Object> corrections(nb::handle value) {
+  if (value.is_none()) return std::nullopt;
+  return to_object(value, "format");
+}
+
+ModelObject load(nb::object path, nb::object chat_template, nb::object tokenizer, nb::object format, bool strict,
+                 const std::string& cache_folder) {
+  Source source;
+  source.path = optional_path(path, "path").value_or("");
+  source.chat_template = optional_path(chat_template, "template");
+  source.tokenizer = optional_path(tokenizer, "tokenizer");
+  source.corrections = corrections(format);
+  source.strict = strict;
+  source.cache_folder = cache_folder;
+  if (source.path.empty() && !(source.chat_template && source.tokenizer))
+    raise_invalid("a path is needed, or both `template` and `tokenizer`", "path");
+  auto model = value_or_raise(without_gil([&] { return Model::load(source); }));
+  return {std::move(model), std::move(source)};
+}
+
+ModelObject from_memory(nb::dict parts, nb::object chat_template, nb::object format, bool strict,
+                        const std::string& cache_folder) {
+  MemoryTokenizer memory;
+  memory.name = to_text(parts["name"], "name");
+  memory.tokenizer_json = to_text(parts["tokenizer_json"], "tokenizer_json");
+  if (!parts["config"].is_none()) memory.config = to_json(parts["config"], "config");
+  if (!parts["generation_config"].is_none())
+    memory.generation = to_json(parts["generation_config"], "generation_config");
+  if (!parts["chat_template"].is_none()) memory.chat_template = to_text(parts["chat_template"], "chat_template");
+  if (!parts["tool_template"].is_none()) memory.tool_template = to_text(parts["tool_template"], "tool_template");
+  Source source;
+  source.chat_template = optional_path(chat_template, "template");
+  source.corrections = corrections(format);
+  source.strict = strict;
+  source.cache_folder = cache_folder;
+  return {value_or_raise(without_gil([&] { return Model::from_memory(memory, source); })), std::nullopt};
+}
+
+// The arguments of load() again.
+nb::tuple reduce(const ModelObject& self) {
+  if (!self.source) {
+    PyErr_SetString(PyExc_TypeError, "a model that was made from a tokenizer in memory cannot be pickled");
+    throw nb::python_error();
+  }
+  const Source& source = *self.source;
+  const auto text = [](const std::optional<std::string>& value) {
+    return value ? to_python_text(*value) : nb::object(nb::none());
+  };
+  const nb::object format = source.corrections ? to_python(*source.corrections) : nb::object(nb::none());
+  const nb::object path = source.path.empty() ? nb::object(nb::none()) : to_python_text(source.path);
+  return nb::make_tuple(
+      nb::module_::import_("rondo").attr("_load"),
+      nb::make_tuple(path, text(source.chat_template), text(source.tokenizer), format, source.strict));
+}
+
+nb::object render(const ModelObject& self, nb::object messages, nb::object tools, nb::object documents,
+                  bool add_generation_prompt, nb::object continue_final_message, nb::object kwargs, nb::object now) {
+  Call call =
+      read_call({messages, tools, documents, kwargs, now, add_generation_prompt, continue_final_message, "text"});
+  return to_python_text(value_or_raise(without_gil([&] { return self.model->render(std::move(call)); })));
+}
+
+EncodedObject encode(const ModelObject& self, nb::object messages, nb::object tools, nb::object documents,
+                     bool add_generation_prompt, nb::object continue_final_message, nb::object kwargs, nb::object now,
+                     const std::string& content_specials) {
+  Call call = read_call(
+      {messages, tools, documents, kwargs, now, add_generation_prompt, continue_final_message, content_specials});
+  EncodedObject out;
+  out.data = value_or_raise(without_gil([&] {
+    out.roles = roles(call.conversation.messages);
+    out.tool_names = tool_names(call.conversation.messages);
+    return self.model->encode(std::move(call));
+  }));
+  return out;
+}
+
+BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids, nb::object new_messages,
+                     nb::object messages, nb::object tools, nb::object documents, nb::object kwargs, nb::object now,
+                     const std::string& content_specials) {
+  const Ids prompt(prompt_ids, "prompt_ids");
+  const Ids completion(completion_ids, "completion_ids");
+  json::Array added = to_objects(new_messages, "new_messages");
+  Call call = read_call({messages, tools, documents, kwargs, now, true, nb::none(), content_specials});
+  return {value_or_raise(without_gil(
+      [&] { return self.model->bridge(std::move(call), prompt.span(), completion.span(), std::move(added)); }))};
+}
+
+std::vector<TokenId> stop_ids(const ModelObject& self, nb::object tools, nb::object kwargs) {
+  Call call = read_call({nb::none(), tools, nb::none(), kwargs, nb::none(), true, nb::none(), "text"});
+  return value_or_raise(without_gil([&] { return self.model->profile(std::move(call)); }))->stop_ids;
+}
+
+nb::object tokenize(const ModelObject& self, nb::object text, bool parse_special) {
+  const std::string bytes = to_text(text, "text");
+  return owned(value_or_raise(without_gil([&] { return self.model->tokenize(bytes, parse_special); })));
+}
+
+nb::object detokenize(const ModelObject& self, nb::handle ids, bool skip_special) {
+  const Ids given(ids, "ids");
+  return to_python_text(
+      value_or_raise(without_gil([&] { return self.model->detokenize(given.span(), skip_special); })));
+}
+
+std::optional<TokenId> find_token(const ModelObject& self, nb::object token) {
+  const std::string text = to_text(token, "token");
+  return self.model->tokenizer() == nullptr ? std::nullopt : self.model->tokenizer()->find(text);
+}
+
+constexpr const char* kRenderDoc = R"(The prompt as text.
+
+messages: a list of dicts in the shape of the public chat APIs (or pydantic models or dataclasses); what is given is what the
+template sees.  tools, documents: lists of dicts.  kwargs: further template variables.  continue_final_message: True, or the
+name of the field of the last message that the model is to continue.  now: a datetime (or ISO text) for templates that print
+the time; the clock by default.
+
+Raises InvalidArgumentError, or TemplateError with the template's line.  Runs without the GIL.
+
+    >>> model.render([{"role": "user", "content": "Hello"}], add_generation_prompt=True)
+)";
+
+constexpr const char* kEncodeDoc = R"(The prompt as token ids, with the owner of each: an Encoded.
+
+Arguments as render().  content_specials="parse" recognises control tokens in user text, as
+apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one.
+
+Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs without the GIL.
+
+    >>> encoded = model.encode(messages, tools=tools)
+    >>> labels = numpy.where(encoded.sampled_mask, encoded.ids, -100)
+)";
+
+constexpr const char* kBridgeDoc = R"(The next prompt of a rollout: the old ids unchanged, then the new turn.
+
+prompt_ids, completion_ids: what the model was given and what it sampled, shape (n,), any integer dtype (int32 is not
+copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: what follows,
+none of role `assistant`.  messages: those behind prompt_ids, for templates whose later turns depend on them.
+
+Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
+InvalidArgumentError, TemplateError.  Runs without the GIL.
+
+    >>> bridged = model.bridge(prompt_ids, completion_ids, [{"role": "tool", "content": "4"}], tools=tools)
+    >>> next_prompt = bridged.ids
+)";
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+  module.def("load", &load, "path"_a.none(), nb::kw_only(), "template"_a.none(), "tokenizer"_a.none(),
+             "format"_a.none(), "strict"_a, "cache_folder"_a);
+  module.def("from_memory", &from_memory, "parts"_a, nb::kw_only(), "template"_a.none(), "format"_a.none(), "strict"_a,
+             "cache_folder"_a);
+  nb::class_<ModelObject> model(module, "Model", R"(A model as rondo sees it: its chat template and its tokenizer.
+
+Made by rondo.load() or rondo.from_tokenizer().  Immutable: all methods may be called from many threads at once, and work
+without the GIL.  Can be pickled when it was loaded from files: the paths travel, not the content.)");
+  model
+      .def(
+          "render", &render, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
+          "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
+          "now"_a = nb::none(), kRenderDoc,
+          nb::sig(
+              "def render(self, messages: Messages, *, tools: Objects | None = None, documents: Objects | None = None, "
+              "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
+              "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None) -> str"))
+      .def(
+          "encode", &encode, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
+          "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
+          "now"_a = nb::none(), "content_specials"_a = "text", kEncodeDoc,
+          nb::sig(
+              "def encode(self, messages: Messages, *, tools: Objects | None = None, documents: Objects | None = None, "
+              "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
+              "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
+              "content_specials: str = 'text') -> Encoded"))
+      .def("bridge", &bridge, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
+           "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
+           "now"_a = nb::none(), "content_specials"_a = "text", kBridgeDoc,
+           nb::sig("def bridge(self, prompt_ids: Ids, completion_ids: Ids, new_messages: Messages, *, "
+                   "messages: Messages | None = None, tools: Objects | None = None, documents: Objects | None = None, "
+                   "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
+                   "content_specials: str = 'text') -> Bridged"))
+      .def(
+          "stop_ids", &stop_ids, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
+          "The ids that end generation, sorted: the template's stop tokens and the tokenizer's own end ids.",
+          nb::sig("def stop_ids(self, *, tools: Objects | None = None, kwargs: dict[str, typing.Any] | None = None) -> "
+                  "list[int]"))
+      .def("tokenize", &tokenize, "text"_a, nb::kw_only(), "parse_special"_a = true,
+           "The ids of a text, int32 (n,), without what a tokenizer may add around it.",
+           nb::sig("def tokenize(self, text: str, *, parse_special: bool = True) -> numpy.typing.NDArray[numpy.int32]"))
+      .def("detokenize", &detokenize, "ids"_a, nb::kw_only(), "skip_special"_a = false,
+           "The text of ids; bytes that are no UTF-8 become U+FFFD.",
+           nb::sig("def detokenize(self, ids: Ids, *, skip_special: bool = False) -> str"))
+      .def("find_token", &find_token, "token"_a, "The id of the token that reads exactly so; None if there is none.",
+           nb::sig("def find_token(self, token: str) -> int | None"))
+      .def_prop_ro(
+          "vocab_size",
+          [](const ModelObject& self) {
+            return self.model->tokenizer() == nullptr ? 0 : self.model->tokenizer()->vocab_size();
+          },
+          "Ids are below this; 0 without a tokenizer.")
+      .def_prop_ro(
+          "chat_template", [](const ModelObject& self) { return to_python_text(self.model->template_text(false)); },
+          "The template's text; \"\" without one.", nb::sig("def chat_template(self) -> str"))
+      .def_prop_ro(
+          "name", [](const ModelObject& self) { return to_python_text(self.model->name()); }, "Where it came from.",
+          nb::sig("def name(self) -> str"))
+      .def("__reduce__", &reduce)
+      .def("__repr__",
+           [](const ModelObject& self) { return to_python_text("<rondo.Model " + self.model->name() + ">"); });
+  bind_parse(module, model);
+}
+
+}  // namespace rondo::python

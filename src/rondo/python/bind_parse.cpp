@@ -1,0 +1,325 @@
+// Model: parsing what was sampled, streaming parsers, formats and grammars.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "api/fields.h"
+#include "api/requests.h"
+#include "python/arrays.h"
+#include "python/calls.h"
+#include "python/values.h"
+
+namespace rondo::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+ParsedIds parse_text(const Model& model, Call call, ParseCall options, const std::string& text) {
+  return value_or_raise(without_gil([&]() -> Result<ParsedIds> {
+    auto made = model.parser(std::move(call), std::move(options));
+    if (!made.ok()) return made.error();
+    parse::Parser& parser = made.value();
+    static_cast<void>(parser.feed(text));  // the message is all that counts here
+    ParsedIds out;
+    out.reasoning_open = parser.place() == parse::Place::kReasoning;
+    out.stopped = parser.ended();
+    auto message = parser.finish();
+    if (!message.ok()) return message.error();
+    out.message = std::move(message).value();
+    out.text = text;
+    return out;
+  }));
+}
+
+// The prompt that a completion stands behind, however it was told.
+struct Prompt {
+  Prompt(nb::object tail, nb::object ids) : ids_(ids.is_none() ? nb::object(nb::tuple()) : ids, "prompt_ids") {
+    if (!tail.is_none()) tail_ = to_text(tail, "prompt_tail");
+  }
+  void enter(ParseCall& options) const {
+    options.prompt_tail = tail_;
+    options.prompt_ids = ids_.span();
+  }
+
+ private:
+  Ids ids_;
+  std::optional<std::string> tail_;
+};
+
+ParsedObject parse(const ModelObject& self, nb::object completion, nb::object messages, nb::object prompt_ids,
+                   nb::object prompt_tail, nb::object tools, nb::object kwargs, nb::object continue_final_message,
+                   const std::string& tool_choice, bool parallel_tool_calls, const std::string& reasoning, bool partial,
+                   bool strict) {
+  const Prompt prompt(prompt_tail, prompt_ids);
+  Call call = read_call({messages, tools, nb::none(), kwargs, nb::none(), false, continue_final_message, "text"});
+  ParseCall options{read_options({tool_choice, parallel_tool_calls, reasoning, partial, strict}), std::nullopt, {}};
+  prompt.enter(options);
+  if (PyUnicode_Check(completion.ptr())) {
+    const std::string text = to_text(completion, "completion");
+    return parsed_object(parse_text(*self.model, std::move(call), std::move(options), text));
+  }
+  const Ids ids(completion, "completion");
+  return parsed_object(value_or_raise(
+      without_gil([&] { return self.model->parse_ids(std::move(call), std::move(options), ids.span()); })));
+}
+
+// --- Streams ---------------------------------------------------------------------------------------------------------
+
+const char* kind_name(parse::EventKind kind) {
+  switch (kind) {
+    case parse::EventKind::kMarker: return "marker";
+    case parse::EventKind::kContent: return "content";
+    case parse::EventKind::kReasoning: return "reasoning";
+    case parse::EventKind::kCallStart: return "call_start";
+    case parse::EventKind::kCallId: return "call_id";
+    case parse::EventKind::kArguments: return "arguments";
+    case parse::EventKind::kCallEnd: return "call_end";
+  }
+  return "marker";
+}
+
+std::unique_ptr<StreamObject> stream_parser(const ModelObject& self, nb::object messages, nb::object prompt_ids,
+                                            nb::object prompt_tail, nb::object tools, nb::object kwargs,
+                                            const std::string& tool_choice, bool parallel_tool_calls,
+                                            const std::string& reasoning) {
+  const Prompt prompt(prompt_tail, prompt_ids);
+  Call call = read_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
+  ParseCall options{read_options({tool_choice, parallel_tool_calls, reasoning, false, false}), std::nullopt, {}};
+  prompt.enter(options);
+  auto out = std::make_unique<StreamObject>();
+  out->model = self.model;
+  out->parser = std::make_unique<parse::Parser>(
+      value_or_raise(without_gil([&] { return self.model->parser(std::move(call), std::move(options)); })));
+  if (self.model->tokenizer() != nullptr)
+    out->stream = std::make_unique<tokenizer::Tokenizer::Stream>(*self.model->tokenizer());
+  return out;
+}
+
+using Events = std::vector<parse::Event>;
+
+Result<Events> feed_ids(StreamObject& self, std::span<const TokenId> ids) {
+  const tokenizer::Tokenizer& tokenizer = *self.model->tokenizer();
+  Events out;
+  for (const TokenId id : ids) {
+    auto text = self.stream->next(id);
+    if (!text.ok()) return text.error();
+    self.text += text.value();
+    const parse::Piece piece{id, text.value(), tokenizer.is_added(id)};
+    const auto events = self.parser->feed(std::span(&piece, 1));
+    out.insert(out.end(), events.begin(), events.end());
+  }
+  return out;
+}
+
+Events feed_text(StreamObject& self, std::string_view text) {
+  self.text += text;
+  const auto events = self.parser->feed(text);
+  return {events.begin(), events.end()};
+}
+
+Events close(StreamObject& self) {
+  Events out;
+  if (self.is_closed) return out;
+  if (self.stream != nullptr) out = feed_text(self, self.stream->finish());
+  const auto events = self.parser->close();
+  out.insert(out.end(), events.begin(), events.end());
+  self.is_closed = true;
+  return out;
+}
+
+nb::list events_to_python(const Events& events) {
+  nb::list out;
+  for (const parse::Event& event : events) {
+    if (event.kind == parse::EventKind::kMarker) continue;
+    nb::dict entry;
+    entry["kind"] = kind_name(event.kind);
+    if (event.kind != parse::EventKind::kCallEnd) entry["text"] = to_python_text(event.text);
+    if (event.kind != parse::EventKind::kContent && event.kind != parse::EventKind::kReasoning)
+      entry["call"] = event.call;
+    if (event.id) entry["id"] = to_python_text(*event.id);
+    out.append(entry);
+  }
+  return out;
+}
+
+nb::list feed(StreamObject& self, nb::object given) {
+  const auto check_open = [&] {
+    if (self.is_closed) raise_invalid("the stream is closed");
+  };
+  if (PyUnicode_Check(given.ptr())) {
+    const std::string text = to_text(given, "text");
+    bool was_closed = false;
+    Events events = without_gil([&] {
+      const std::lock_guard lock(self.mutex);
+      was_closed = self.is_closed;
+      return was_closed ? Events() : feed_text(self, text);
+    });
+    if (was_closed) check_open();
+    return events_to_python(events);
+  }
+  if (self.stream == nullptr) raise_invalid("the model brings no tokenizer; feed text");
+  const Ids ids(PyLong_Check(given.ptr()) ? nb::object(nb::make_tuple(given)) : given, "ids");
+  bool was_closed = false;
+  Events events = value_or_raise(without_gil([&]() -> Result<Events> {
+    const std::lock_guard lock(self.mutex);
+    was_closed = self.is_closed;
+    return was_closed ? Result<Events>(Events()) : feed_ids(self, ids.span());
+  }));
+  if (was_closed) check_open();
+  return events_to_python(events);
+}
+
+ParsedObject finish(StreamObject& self) {
+  return parsed_object(value_or_raise(without_gil([&]() -> Result<ParsedIds> {
+    const std::lock_guard lock(self.mutex);
+    ParsedIds out;
+    out.reasoning_open = self.parser->place() == parse::Place::kReasoning;
+    out.stopped = self.parser->ended();
+    (void)close(self);
+    auto message = self.parser->finish();
+    if (!message.ok()) return message.error();
+    out.message = std::move(message).value();
+    out.text = self.text;
+    return out;
+  })));
+}
+
+void bind_stream(nb::module_& module) {
+  nb::class_<StreamObject>(module, "StreamParser", R"(Reads a completion while it is sampled.
+
+Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoning", "text"}, {"kind": "call_start", "call",
+"text": the name, "id"?}, {"kind": "call_id", "call", "text"}, {"kind": "arguments", "call", "text"}, {"kind": "call_end",
+"call"}.  Nothing that was reported is taken back.  One thread at a time gets in.)")
+      .def("feed", &feed, "piece"_a, nb::sig("def feed(self, piece: str | int | Ids) -> list[dict]"),
+           "Text, an id, or ids: the events that are certain now.  Markers count only as the tokens that they are.")
+      .def(
+          "close",
+          [](StreamObject& self) {
+            const Events events = without_gil([&] {
+              const std::lock_guard lock(self.mutex);
+              return close(self);
+            });
+            return events_to_python(events);
+          },
+          nb::sig("def close(self) -> list[dict]"), "The completion ends here: what was held back.")
+      .def("finish", &finish, "close(), then all of it as a Parsed.")
+      .def_prop_ro(
+          "ended",
+          [](StreamObject& self) {
+            const std::lock_guard lock(self.mutex);
+            return self.parser->ended();
+          },
+          "A stop was seen; what follows belongs to nobody.");
+}
+
+// --- Formats and grammars --------------------------------------------------------------------------------------------
+
+std::shared_ptr<const format::Format> format_of(const ModelObject& self, nb::object tools, nb::object kwargs) {
+  Call call = read_call({nb::none(), tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
+  return value_or_raise(without_gil([&] { return self.model->format(std::move(call)); }));
+}
+
+nb::object check(const ModelObject& self, nb::object tools, nb::object kwargs) {
+  const auto format = format_of(self, tools, kwargs);
+  nb::list losses;
+  for (const format::Loss& loss : format->losses) {
+    nb::dict entry;
+    entry["what"] = to_python_text(loss.what);
+    entry["meaning"] = to_python_text(loss.meaning);
+    entry["line"] = loss.line;
+    losses.append(entry);
+  }
+  nb::list notes;
+  for (const std::string& note : format->notes) notes.append(to_python_text(note));
+  nb::dict out;
+  out["losses"] = losses;
+  out["notes"] = notes;
+  const std::optional<std::string> objection = format->verify();
+  out["objection"] = objection ? to_python_text(*objection) : nb::object(nb::none());
+  return out;
+}
+
+nb::object grammar(const ModelObject& self, nb::object messages, nb::object tools, nb::object response_schema,
+                   nb::object tool_choice, bool parallel_tool_calls, const std::string& language, nb::object kwargs) {
+  Call call = read_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
+  json::Object asked{{"tool_choice", to_json(tool_choice, "tool_choice")},
+                     {"parallel_tool_calls", parallel_tool_calls},
+                     {"format", language}};
+  if (!response_schema.is_none()) asked.set("response_schema", to_json(response_schema, "response_schema"));
+  api::Fields fields(asked);
+  GrammarCall options;
+  options.asked = api::read_asked(fields);
+  options.language = fields.choice("format", {"gbnf", "structural_tag", "lark"});
+  if (const Status status = fields.finish(); !status.ok()) raise(status.error());
+  return to_python(value_or_raise(without_gil([&] { return self.model->grammar(std::move(call), options); })));
+}
+
+constexpr const char* kParseDoc = R"(What a completion says: reasoning, content, tool calls; nothing is lost.
+
+completion: ids (shape (n,), any integer dtype, or a sequence of ints; read up to the first stop token), or text with
+special tokens as text.  Of ids, markers count only as the tokens that they are: the same characters spelled by ordinary
+tokens are text.  What the prompt has opened already is read off prompt_ids, else prompt_tail, else messages, else the
+generation prompt behind a plain user message.  tools give argument types and known names.  reasoning="inline" leaves
+reasoning in the content; partial=True leaves out what may be the beginning of a marker; strict=True raises ParseError with
+the offset of the first mistake.
+
+    >>> parsed = model.parse(completion_ids, prompt_ids=prompt_ids, tools=tools)
+    >>> parsed.tool_calls[0].name, parsed.tool_calls[0].arguments
+)";
+
+}  // namespace
+
+void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
+  bind_stream(module);
+  model
+      .def("parse", &parse, "completion"_a, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
+           "prompt_tail"_a = nb::none(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
+           "continue_final_message"_a = nb::none(), "tool_choice"_a = "auto", "parallel_tool_calls"_a = true,
+           "reasoning"_a = "split", "partial"_a = false, "strict"_a = false, kParseDoc,
+           nb::sig("def parse(self, completion: Ids | str, *, messages: Messages | None = None, "
+                   "prompt_ids: Ids | None = None, prompt_tail: str | None = None, tools: Objects | None = None, "
+                   "kwargs: dict[str, typing.Any] | None = None, continue_final_message: bool | str | None = None, "
+                   "tool_choice: str = 'auto', parallel_tool_calls: bool = True, reasoning: str = 'split', "
+                   "partial: bool = False, strict: bool = False) -> Parsed"))
+      .def("stream_parser", &stream_parser, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
+           "prompt_tail"_a = nb::none(), "tools"_a = nb::none(), "kwargs"_a = nb::none(), "tool_choice"_a = "auto",
+           "parallel_tool_calls"_a = true, "reasoning"_a = "split",
+           "A parser that is fed while the model samples: a StreamParser.  Arguments as parse().",
+           nb::sig("def stream_parser(self, *, messages: Messages | None = None, prompt_ids: Ids | None = None, "
+                   "prompt_tail: str | None = None, tools: Objects | None = None, "
+                   "kwargs: dict[str, typing.Any] | None = None, tool_choice: str = 'auto', "
+                   "parallel_tool_calls: bool = True, reasoning: str = 'split') -> StreamParser"))
+      .def("grammar", &grammar, nb::kw_only(), "messages"_a = nb::none(), "tools"_a = nb::none(),
+           "response_schema"_a = nb::none(), "tool_choice"_a = "auto", "parallel_tool_calls"_a = true,
+           "format"_a = "gbnf", "kwargs"_a = nb::none(),
+           R"(What the model may write, for an engine that samples under constraints.
+
+format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  A dict of grammar
+(text, "" where there is nothing to constrain), lazy, triggers and warnings.)",
+           nb::sig("def grammar(self, *, messages: Messages | None = None, tools: Objects | None = None, "
+                   "response_schema: dict[str, typing.Any] | None = None, "
+                   "tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, "
+                   "format: str = 'gbnf', kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
+      .def(
+          "format",
+          [](const ModelObject& self, nb::object tools, nb::object kwargs) {
+            return to_python(format::to_json(*format_of(self, tools, kwargs)));
+          },
+          nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
+          "How the template writes an assistant turn, as plain data (docs/format.md).",
+          nb::sig("def format(self, *, tools: Objects | None = None, kwargs: dict[str, typing.Any] | None = None) -> "
+                  "dict[str, typing.Any]"))
+      .def("check", &check, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
+           R"(What of a message cannot survive render and parse, as far as the format tells.
+
+A dict of losses (what, meaning, template line), notes (what could not be inferred) and objection (None if the format's parts
+fit each other).)",
+           nb::sig("def check(self, *, tools: Objects | None = None, kwargs: dict[str, typing.Any] | None = None) -> "
+                   "dict[str, typing.Any]"));
+}
+
+}  // namespace rondo::python

@@ -1,0 +1,199 @@
+// Encoded, Bridged, Parsed, ToolCall and Event: what the methods of a model give back.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/arrays.h"
+#include "python/calls.h"
+#include "python/values.h"
+
+namespace rondo::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// From the first to behind the last id of each message; None for those without any.
+nb::list message_spans(const std::vector<std::int32_t>& owners, std::size_t messages) {
+  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::vector<std::pair<std::size_t, std::size_t>> spans(messages, {kNone, 0});
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const auto owner = static_cast<std::size_t>(owners[i]);
+    if (owners[i] < 0 || owner >= messages) continue;
+    if (spans[owner].first == kNone) spans[owner].first = i;
+    spans[owner].second = i + 1;
+  }
+  nb::list out;
+  for (const auto& [begin, end] : spans) {
+    if (begin == kNone) {
+      out.append(nb::none());
+    } else {
+      out.append(nb::make_tuple(begin, end));
+    }
+  }
+  return out;
+}
+
+nb::dict lossy_to_python(const render::LossyFinding& finding) {
+  nb::dict out;
+  out["what"] = to_python_text(finding.what);
+  out["message"] = finding.message < 0 ? nb::object(nb::none()) : nb::object(nb::int_(finding.message));
+  out["place"] = to_python_text(finding.place);
+  out["line"] = finding.line;
+  out["column"] = finding.column;
+  return out;
+}
+
+template <typename Array, typename Object, typename Data, typename Field>
+auto array_of(Data Object::* data, Field field) {
+  return [data, field](nb::handle_t<Object> self) {
+    Object& object = nb::cast<Object&>(self);
+    return view<Array>((object.*data).*field, self);
+  };
+}
+
+void bind_encoded(nb::module_& module) {
+  using render::Encoded;
+  nb::class_<EncodedObject>(module, "Encoded", R"(A prompt in token ids, and whose each id is.
+
+All arrays have one entry per id, shape (n,).  They are views of the object's own memory: no copies, and they keep the
+object alive.  Writing into one changes what the object shows, and nothing else.)")
+      .def_prop_ro("ids", array_of<Int32Array>(&EncodedObject::data, &Encoded::ids), "int32: the token ids")
+      .def_prop_ro(
+          "message_indices", array_of<Int32Array>(&EncodedObject::data, &Encoded::message_indices),
+          "int32: the message that an id belongs to, by its first byte; -1: nobody's (tools, generation prompt)")
+      .def_prop_ro("content_mask", array_of<Uint8Array>(&EncodedObject::data, &Encoded::content_mask),
+                   "uint8: 1 where the first byte is a message's own data")
+      .def_prop_ro("sampled_mask", array_of<Uint8Array>(&EncodedObject::data, &Encoded::sampled_mask),
+                   "uint8: 1 where the model would have written the id as part of its turn, stop token included")
+      .def_prop_ro("straddles", array_of<Uint8Array>(&EncodedObject::data, &Encoded::straddles),
+                   "uint8: 1 where an id's bytes are of several messages, or partly data and partly template")
+      .def_prop_ro("begins", array_of<Uint32Array>(&EncodedObject::data, &Encoded::begins),
+                   "uint32: the first byte of each id in the UTF-8 of `text`")
+      .def_prop_ro("ends", array_of<Uint32Array>(&EncodedObject::data, &Encoded::ends),
+                   "uint32: behind the last byte of each id")
+      .def_prop_ro(
+          "text", [](const EncodedObject& self) { return to_python_text(self.data.text); }, "The prompt as text.")
+      .def_ro("roles", &EncodedObject::roles, "The role of each message; \"\" for one without.")
+      .def_ro("tool_names", &EncodedObject::tool_names,
+              "Per message the tool whose result it is: its own `name`, or that of the call which it answers; None for "
+              "others.")
+      .def(
+          "message_spans",
+          [](const EncodedObject& self) { return message_spans(self.data.message_indices, self.roles.size()); },
+          "Per message (first, behind last) of its ids, or None if it has none.",
+          nb::sig("def message_spans(self) -> list[tuple[int, int] | None]"))
+      .def("__len__", [](const EncodedObject& self) { return self.data.ids.size(); })
+      .def("__repr__", [](const EncodedObject& self) {
+        return "Encoded(" + std::to_string(self.data.ids.size()) + " ids, " + std::to_string(self.roles.size()) +
+               " messages)";
+      });
+}
+
+void bind_bridged(nb::module_& module) {
+  using render::Bridged;
+  nb::class_<BridgedObject>(module, "Bridged", R"(The next prompt: the old ids unchanged, then the new turn.
+
+Arrays are views of the object's own memory, as those of Encoded.)")
+      .def_prop_ro("ids", array_of<Int32Array>(&BridgedObject::data, &Bridged::ids),
+                   "int32 (n,): prompt_ids + completion_ids + what was appended")
+      .def_prop_ro("message_indices", array_of<Int32Array>(&BridgedObject::data, &Bridged::message_indices),
+                   "int32 (n,): index in new_messages; -1 for everything else")
+      .def_prop_ro(
+          "appended", [](const BridgedObject& self) { return self.data.appended; },
+          "How many ids, the last ones, were appended.")
+      .def_prop_ro("appended_text", [](const BridgedObject& self) { return to_python_text(self.data.appended_text); })
+      .def_prop_ro(
+          "notes",
+          [](const BridgedObject& self) {
+            nb::list out;
+            for (const std::string& note : self.data.notes) out.append(to_python_text(note));
+            return out;
+          },
+          "What was synthesised or replaced by a stand-in, and why: sentences.",
+          nb::sig("def notes(self) -> list[str]"))
+      .def_prop_ro(
+          "lossy",
+          [](const BridgedObject& self) {
+            nb::list out;
+            for (const render::LossyFinding& finding : self.data.lossy) out.append(lossy_to_python(finding));
+            return out;
+          },
+          "What the template would have written differently in earlier turns: dicts of what, message, place, "
+          "line, column.",
+          nb::sig("def lossy(self) -> list[dict]"))
+      .def("__len__", [](const BridgedObject& self) { return self.data.ids.size(); })
+      .def("__repr__", [](const BridgedObject& self) {
+        return "Bridged(" + std::to_string(self.data.ids.size()) + " ids, " + std::to_string(self.data.appended) +
+               " appended)";
+      });
+}
+
+nb::object optional_text(const std::optional<std::string>& text) {
+  return text ? to_python_text(*text) : nb::object(nb::none());
+}
+
+void bind_parsed(nb::module_& module) {
+  nb::class_<CallObject>(module, "ToolCall", "A tool call that a model wrote, well or badly.")
+      .def_prop_ro(
+          "id", [](const CallObject& self) { return optional_text(self.call.id); },
+          "The id that the model wrote; None for formats without ids.", nb::sig("def id(self) -> str | None"))
+      .def_prop_ro(
+          "name", [](const CallObject& self) { return to_python_text(self.call.name); },
+          nb::sig("def name(self) -> str"))
+      .def_prop_ro(
+          "arguments", [](const CallObject& self) { return to_python_text(self.call.arguments); },
+          "JSON text: the model's own characters where the format carries JSON.", nb::sig("def arguments(self) -> str"))
+      .def_prop_ro(
+          "status", [](const CallObject& self) { return std::string(chat::to_string(self.call.status)); },
+          "\"ok\", \"invalid_json\", \"unclosed\", \"malformed\" or \"unknown_tool\".")
+      .def_prop_ro(
+          "raw", [](const CallObject& self) { return to_python_text(self.raw); }, "The call as the model wrote it.",
+          nb::sig("def raw(self) -> str"))
+      .def_ro("token_span", &CallObject::token_span,
+              "(first, behind last) of its ids in the completion; None where text was parsed.")
+      .def("__repr__", [](const CallObject& self) {
+        return "ToolCall(" + self.call.name + ", " + std::string(chat::to_string(self.call.status)) + ")";
+      });
+  nb::class_<ParsedObject>(module, "Parsed", "What a model wrote.")
+      .def_prop_ro(
+          "content", [](const ParsedObject& self) { return to_python_text(self.message.content); },
+          nb::sig("def content(self) -> str"))
+      .def_prop_ro(
+          "reasoning_content", [](const ParsedObject& self) { return optional_text(self.message.reasoning); },
+          "None if there was no reasoning block.", nb::sig("def reasoning_content(self) -> str | None"))
+      .def_ro("tool_calls", &ParsedObject::calls)
+      .def_prop_ro(
+          "complete", [](const ParsedObject& self) { return self.message.complete; },
+          "False if something that was opened is still open.")
+      .def_ro("stopped", &ParsedObject::stopped, "A stop token was among the ids; what follows it was not read.")
+      .def_ro("reasoning_open", &ParsedObject::reasoning_open, "The text ends inside of the reasoning.")
+      .def_prop_ro(
+          "text", [](const ParsedObject& self) { return to_python_text(self.text); },
+          "What was parsed, up to the stop token.", nb::sig("def text(self) -> str"))
+      .def(
+          "to_message",
+          [](const ParsedObject& self, std::size_t first_call_index) {
+            return to_python(chat::to_history(self.message, first_call_index));
+          },
+          nb::arg("first_call_index") = 0, nb::sig("def to_message(self, first_call_index: int = 0) -> dict"),
+          R"(The message for a conversation's history: a dict with role, content, reasoning_content and tool_calls.
+
+Calls without an id of the model's own get `call_<index>`, counted from `first_call_index`.)")
+      .def("__repr__", [](const ParsedObject& self) {
+        return "Parsed(" + std::to_string(self.message.content.size()) + " bytes of content, " +
+               std::to_string(self.calls.size()) + " calls)";
+      });
+}
+
+}  // namespace
+
+void bind_values(nb::module_& module) {
+  bind_encoded(module);
+  bind_bridged(module);
+  bind_parsed(module);
+}
+
+}  // namespace rondo::python

@@ -1,0 +1,133 @@
+#include "python/calls.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "api/fields.h"
+#include "python/values.h"
+
+namespace rondo::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+jinja::LocalTime clock_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return {local.tm_year + 1900, local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec};
+}
+
+jinja::LocalTime read_time(nb::handle value) {
+  if (value.is_none()) return clock_time();
+  nb::object given = nb::borrow(value);
+  if (!PyUnicode_Check(value.ptr()) && PyObject_HasAttrString(value.ptr(), "isoformat") != 0)
+    given = value.attr("replace")(nb::arg("microsecond") = 0, nb::arg("tzinfo") = nb::none()).attr("isoformat")();
+  const json::Object request{{"now", to_text(given, "now")}};
+  api::Fields fields(request);
+  const std::optional<jinja::LocalTime> time = fields.time("now");
+  if (const Status status = fields.finish(); !status.ok()) raise(status.error());
+  return *time;
+}
+
+std::optional<std::string> read_continuation(nb::handle value) {
+  if (value.is_none() || value.ptr() == Py_False) return std::nullopt;
+  if (value.ptr() == Py_True) return "content";
+  return to_text(value, "continue_final_message");
+}
+
+std::size_t token_at(const std::vector<std::uint32_t>& ends, std::size_t byte) {
+  return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), byte) - ends.begin());
+}
+
+}  // namespace
+
+Call read_call(const CallArguments& arguments) {
+  Call out;
+  chat::Conversation& conversation = out.conversation;
+  if (!arguments.messages.is_none()) {
+    conversation.messages = to_objects(arguments.messages, "messages");
+    out.has_messages = true;
+  }
+  if (!arguments.tools.is_none()) conversation.tools = json::Value(to_objects(arguments.tools, "tools"));
+  if (!arguments.documents.is_none())
+    conversation.documents = json::Value(to_objects(arguments.documents, "documents"));
+  conversation.kwargs = to_object(arguments.kwargs, "kwargs");
+  conversation.continue_final_message = read_continuation(arguments.continue_final_message);
+  conversation.add_generation_prompt = arguments.add_generation_prompt;
+  if (conversation.continue_final_message && conversation.add_generation_prompt)
+    raise_invalid("must not be true with `continue_final_message`", "add_generation_prompt");
+  out.now = read_time(arguments.now);
+  if (arguments.content_specials != "text" && arguments.content_specials != "parse")
+    raise_invalid("must be \"text\" or \"parse\"", "content_specials");
+  if (arguments.content_specials == "parse") out.specials = render::ContentSpecials::kParse;
+  return out;
+}
+
+parse::Options read_options(const ParseArguments& arguments) {
+  if (arguments.tool_choice != "auto" && arguments.tool_choice != "none" && arguments.tool_choice != "required")
+    raise_invalid("must be \"auto\", \"none\" or \"required\"", "tool_choice");
+  if (arguments.reasoning != "split" && arguments.reasoning != "inline")
+    raise_invalid("must be \"split\" or \"inline\"", "reasoning");
+  parse::Options out;
+  out.calls = arguments.tool_choice != "none";
+  out.parallel_calls = arguments.parallel_tool_calls;
+  out.inline_reasoning = arguments.reasoning == "inline";
+  out.partial = arguments.partial;
+  out.strict = arguments.strict;
+  return out;
+}
+
+ParsedObject parsed_object(ParsedIds parsed) {
+  ParsedObject out;
+  for (const chat::ToolCall& call : parsed.message.tool_calls) {
+    CallObject object{call, parsed.text.substr(call.raw_begin, call.raw_end - call.raw_begin), std::nullopt};
+    if (!parsed.ends.empty()) {
+      const std::size_t first = token_at(parsed.ends, call.raw_begin);
+      const std::size_t last = call.raw_end > call.raw_begin ? token_at(parsed.ends, call.raw_end - 1) + 1 : first;
+      object.token_span = {first, std::min(last, parsed.ends.size())};
+    }
+    out.calls.push_back(std::move(object));
+  }
+  out.message = std::move(parsed.message);
+  out.text = std::move(parsed.text);
+  out.stopped = parsed.stopped;
+  out.reasoning_open = parsed.reasoning_open;
+  return out;
+}
+
+std::vector<std::optional<std::string>> tool_names(const json::Array& messages) {
+  std::vector<std::pair<std::string_view, std::string_view>> calls;  // id, name
+  std::vector<std::optional<std::string>> out;
+  for (const json::Value& message : messages) {
+    std::optional<std::string>& name = out.emplace_back();
+    const auto role = message.find_string("role");
+    const json::Value* made = message.find("tool_calls");
+    if (role == "assistant" && made != nullptr && made->is_array()) {
+      for (const json::Value& call : made->as_array()) {
+        const json::Value* function = call.find("function");
+        const auto id = call.find_string("id");
+        const auto called = function == nullptr ? std::nullopt : function->find_string("name");
+        if (id && called) calls.emplace_back(*id, *called);
+      }
+    }
+    if (role != "tool") continue;
+    if (const auto own = message.find_string("name"); own && !own->empty()) {
+      name = std::string(*own);
+    } else if (const auto id = message.find_string("tool_call_id")) {
+      const auto found =
+          std::find_if(calls.rbegin(), calls.rend(), [&](const auto& call) { return call.first == *id; });
+      if (found != calls.rend() && !found->second.empty()) name = std::string(found->second);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> roles(const json::Array& messages) {
+  std::vector<std::string> out;
+  for (const json::Value& message : messages) out.emplace_back(message.find_string("role").value_or(""));
+  return out;
+}
+
+}  // namespace rondo::python

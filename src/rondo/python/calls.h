@@ -1,0 +1,107 @@
+// What methods get from Python, read into the library's requests, and what they give back.  Internal to python/.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "python/errors.h"
+#include "python/model.h"
+#include "python/rollout.h"
+
+namespace rondo::python {
+
+// Runs `work` without the GIL.
+template <typename Work>
+auto without_gil(const Work& work) {
+  const nanobind::gil_scoped_release release;
+  return work();
+}
+
+// The keyword arguments that all methods about a conversation share.  None stands for absent.
+struct CallArguments {
+  nanobind::object messages;
+  nanobind::object tools;
+  nanobind::object documents;
+  nanobind::object kwargs;
+  nanobind::object now;  // a datetime, or ISO text; absent: the clock
+  bool add_generation_prompt = false;
+  nanobind::object continue_final_message;  // True: "content"
+  std::string content_specials = "text";
+};
+[[nodiscard]] Call read_call(const CallArguments& arguments);
+
+// Python's faces of the library's values.  Each owns its data; arrays are views of it.
+
+struct ModelObject {
+  std::shared_ptr<const Model> model;
+  std::optional<Source> source;  // for pickling; none if it came from memory
+};
+
+struct EncodedObject {
+  render::Encoded data;
+  std::vector<std::string> roles;
+  std::vector<std::optional<std::string>> tool_names;
+};
+
+struct BridgedObject {
+  render::Bridged data;
+};
+
+struct CallObject {
+  chat::ToolCall call;
+  std::string raw;
+  std::optional<std::pair<std::size_t, std::size_t>> token_span;
+};
+
+struct ParsedObject {
+  chat::AssistantMessage message;
+  std::string text;
+  std::vector<CallObject> calls;
+  bool stopped = false;
+  bool reasoning_open = false;
+};
+// `text` is what was parsed; token spans are told where ends are known.
+[[nodiscard]] ParsedObject parsed_object(ParsedIds parsed);
+
+struct StreamObject {
+  std::shared_ptr<const Model> model;
+  std::unique_ptr<parse::Parser> parser;
+  std::unique_ptr<tokenizer::Tokenizer::Stream> stream;
+  std::string text;
+  bool is_closed = false;
+  std::mutex mutex;
+};
+
+struct RolloutObject {
+  std::unique_ptr<Rollout> rollout;
+  std::shared_ptr<const Model> model;
+  std::mutex mutex;
+};
+
+// Per message the name of the tool whose result it is: its own `name`, or that of the call it answers; none for others.
+[[nodiscard]] std::vector<std::optional<std::string>> tool_names(const json::Array& messages);
+[[nodiscard]] std::vector<std::string> roles(const json::Array& messages);
+
+// What a method hands over as parse::Options.
+struct ParseArguments {
+  std::string tool_choice = "auto";
+  bool parallel_tool_calls = true;
+  std::string reasoning = "split";
+  bool partial = false;
+  bool strict = false;
+};
+[[nodiscard]] parse::Options read_options(const ParseArguments& arguments);
+
+// The classes and functions of the module.
+void bind_values(nanobind::module_& module);
+void bind_model(nanobind::module_& module);
+void bind_parse(nanobind::module_& module, nanobind::class_<ModelObject>& model);
+void bind_rollout(nanobind::module_& module);
+
+}  // namespace rondo::python

@@ -1,0 +1,370 @@
+#include "python/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/formats.h"
+#include "api/ops.h"
+#include "api/profile.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "json/print.h"
+#include "render/completion.h"
+
+namespace rondo::python {
+namespace {
+
+// The generation prompt and what continues it are short.
+constexpr std::size_t kPromptTailTokens = 256;
+
+Error unsupported(std::string message, const std::string& source) {
+  Error error;
+  error.code = ErrorCode::kUnsupported;
+  error.message = std::move(message);
+  error.source = source;
+  return error;
+}
+
+// A template's own text, where a path was possible as well: no path has a line break or a tag in it.
+bool is_template_text(const std::string& given) {
+  return given.find('\n') != std::string::npos || given.find("{%") != std::string::npos ||
+         given.find("{{") != std::string::npos;
+}
+
+std::optional<std::string> token_text(const json::Value& config, std::string_view field) {
+  const json::Value* found = config.find(field);
+  if (found == nullptr) return std::nullopt;
+  if (found->is_string()) return found->as_string();
+  if (const auto content = found->find_string("content")) return std::string(*content);
+  return std::nullopt;
+}
+
+Result<std::shared_ptr<const api::LoadedTokenizer>> tokenizer_from(const MemoryTokenizer& memory,
+                                                                   const std::string& cache_folder) {
+  model::TokenizerSource source;
+  source.path = memory.name;
+  source.tokenizer_json = std::make_shared<const std::string>(memory.tokenizer_json);
+  auto loaded = std::make_shared<api::LoadedTokenizer>();
+  if (memory.config) {
+    source.tokenizer_config = std::make_shared<const json::Value>(*memory.config);
+    loaded->bos_token = token_text(*memory.config, "bos_token");
+    loaded->eos_token = token_text(*memory.config, "eos_token");
+  }
+  if (memory.generation) source.generation_config = std::make_shared<const json::Value>(*memory.generation);
+  auto made = tokenizer::Tokenizer::load(source, {.cache_folder = cache_folder});
+  if (!made.ok()) {
+    Error error = made.error();
+    if (error.code == ErrorCode::kJson) error.code = ErrorCode::kTokenizer;
+    return error;
+  }
+  loaded->tokenizer = made.value();
+  return std::shared_ptr<const api::LoadedTokenizer>(std::move(loaded));
+}
+
+Result<std::shared_ptr<const api::LoadedTemplate>> templates_from(const MemoryTokenizer& memory) {
+  auto loaded = std::make_shared<api::LoadedTemplate>();
+  auto plain = jinja::Template::compile(*memory.chat_template, {}, "chat_template");
+  if (!plain.ok()) return plain.error();
+  loaded->plain = plain.value();
+  if (memory.tool_template) {
+    auto tools = jinja::Template::compile(*memory.tool_template, {}, "chat_template (tool_use)");
+    if (!tools.ok()) return tools.error();
+    loaded->tool_use = tools.value();
+  }
+  return std::shared_ptr<const api::LoadedTemplate>(std::move(loaded));
+}
+
+void take_if_absent(std::optional<std::string>& token, const std::optional<std::string>& other) {
+  if (!token) token = other;
+}
+
+// The added tokens that a marker of the format can be made of; others need no care.
+std::vector<std::string> tokens_in_markers(const format::Format& format, const tokenizer::Tokenizer& tokenizer) {
+  std::string markers;
+  const auto collect = [&](const auto& self, const json::Value& value) -> void {
+    if (value.is_string()) markers += value.as_string() + '\0';
+    if (value.is_array()) {
+      for (const json::Value& element : value.as_array()) self(self, element);
+    } else if (value.is_object()) {
+      for (const json::Member& member : value.as_object()) self(self, member.value);
+    }
+  };
+  collect(collect, format::to_json(format));
+  std::vector<std::string> out;
+  for (const tokenizer::AddedToken& token : tokenizer.added_tokens()) {
+    if (!token.content.empty() && markers.find(token.content) != std::string::npos) out.push_back(token.content);
+  }
+  return out;
+}
+
+Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::string_view what) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && ids[i] < tokenizer.vocab_size()) continue;
+    Error error;
+    error.code = ErrorCode::kTokenizer;
+    error.source = std::string(what) + "[" + std::to_string(i) + "]";
+    error.message = "id " + std::to_string(ids[i]) + " is out of range; the vocabulary has " +
+                    std::to_string(tokenizer.vocab_size()) + " ids";
+    return error;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+// --- Loading -------------------------------------------------------------------------------------------------------
+
+Status Model::load_template(const Source& source) {
+  api::Cache cache;
+  if (source.chat_template && is_template_text(*source.chat_template)) {
+    auto loaded = cache.template_from_text(*source.chat_template, {});
+    if (!loaded.ok()) return loaded.error();
+    template_ = loaded.value();
+    return Done{};
+  }
+  auto loaded = cache.template_from_file(source.chat_template.value_or(source.path), {});
+  if (loaded.ok()) {
+    template_ = loaded.value();
+  } else if (source.chat_template || loaded.error().code != ErrorCode::kNotFound) {
+    return loaded.error();
+  }
+  return Done{};
+}
+
+Result<std::shared_ptr<const Model>> Model::load(const Source& source) {
+  std::shared_ptr<Model> model(new Model());
+  model->name_ = source.path;
+  model->corrections_ = source.corrections;
+  model->strict_ = source.strict;
+  if (!source.path.empty() && !files::exists(source.path)) {
+    Error error;
+    error.code = ErrorCode::kNotFound;
+    error.message = "there is no such file or folder";
+    error.source = source.path;
+    return error;
+  }
+  if (Status status = model->load_template(source); !status.ok()) return status.error();
+  api::Cache cache(source.cache_folder);
+  auto tokenizer = cache.tokenizer(source.tokenizer.value_or(source.path));
+  if (tokenizer.ok()) {
+    model->tokenizer_ = tokenizer.value();
+  } else if (source.tokenizer || tokenizer.error().code != ErrorCode::kNotFound || model->template_ == nullptr) {
+    // A template alone is a model too, one that has no ids.
+    const bool is_template = !source.tokenizer && model->template_ != nullptr && !files::is_folder(source.path);
+    if (!is_template) return tokenizer.error();
+  }
+  return std::shared_ptr<const Model>(std::move(model));
+}
+
+Result<std::shared_ptr<const Model>> Model::from_memory(const MemoryTokenizer& memory, const Source& source) {
+  std::shared_ptr<Model> model(new Model());
+  model->name_ = memory.name;
+  model->corrections_ = source.corrections;
+  model->strict_ = source.strict;
+  if (source.chat_template) {
+    if (Status status = model->load_template(source); !status.ok()) return status.error();
+  } else if (memory.chat_template) {
+    auto templates = templates_from(memory);
+    if (!templates.ok()) return templates.error();
+    model->template_ = templates.value();
+  }
+  auto tokenizer = tokenizer_from(memory, source.cache_folder);
+  if (!tokenizer.ok()) return tokenizer.error();
+  model->tokenizer_ = tokenizer.value();
+  return std::shared_ptr<const Model>(std::move(model));
+}
+
+// --- What every call begins with -------------------------------------------------------------------------------------
+
+Result<api::Prepared> Model::prepare(Call& call, api::TokenizerUse tokenizer) const {
+  if (template_ == nullptr) return unsupported("the model brings no chat template; give one as `template`", name_);
+  if (tokenizer == api::TokenizerUse::kRequired && tokenizer_ == nullptr)
+    return unsupported("the model brings no tokenizer; give one as `tokenizer`", name_);
+  api::Prepared out;
+  chat::Conversation& conversation = call.conversation;
+  out.chat_template = template_->with_tools(conversation.tools.has_value());
+  out.options.strict = strict_;
+  out.options.now = call.now;
+  out.identity = out.chat_template == template_->plain ? "plain" : "tools";
+  take_if_absent(conversation.bos_token, template_->bos_token);
+  take_if_absent(conversation.eos_token, template_->eos_token);
+  if (tokenizer_ != nullptr) {
+    out.tokenizer = tokenizer_->tokenizer;
+    take_if_absent(conversation.bos_token, tokenizer_->bos_token);
+    take_if_absent(conversation.eos_token, tokenizer_->eos_token);
+  }
+  return out;
+}
+
+Result<std::shared_ptr<const format::Format>> Model::format_of(const api::Prepared& prepared,
+                                                               const chat::Conversation& conversation) const {
+  return api::inferred_format(formats_, prepared, conversation, corrections_);
+}
+
+Result<std::string> Model::tail_of(const api::Prepared& prepared, const Call& call, const ParseCall& options) const {
+  if (options.prompt_tail) return *options.prompt_tail;
+  if (!options.prompt_ids.empty()) {
+    if (prepared.tokenizer == nullptr) return unsupported("the model brings no tokenizer for `prompt_ids`", name_);
+    const std::size_t count = std::min(options.prompt_ids.size(), kPromptTailTokens);
+    return prepared.tokenizer->decode(options.prompt_ids.last(count), {});
+  }
+  chat::Conversation conversation = call.conversation;
+  conversation.add_generation_prompt = !conversation.continue_final_message.has_value();
+  return api::prompt_tail(prepared, std::move(conversation), call.has_messages);
+}
+
+// --- Prompts ---------------------------------------------------------------------------------------------------------
+
+Result<std::string> Model::render(Call call) const {
+  auto prepared = prepare(call, api::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  tmpl::ApplyOptions options = prepared.value().options;
+  options.origins = false;
+  auto rendered = tmpl::apply(*prepared.value().chat_template, call.conversation, options);
+  if (!rendered.ok()) return rendered.error();
+  return rendered.value().text.bytes();
+}
+
+Result<render::Encoded> Model::encode(Call call) const {
+  auto prepared = prepare(call, api::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const api::Prepared& use = prepared.value();
+  return render::encode(*use.chat_template, *use.tokenizer, call.conversation, use.options, call.specials);
+}
+
+Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call call) const {
+  auto prepared = prepare(call, api::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  return api::turn_profile(profiles_, prepared.value(), call.conversation);
+}
+
+Result<render::Bridged> Model::bridge(Call call, std::span<const TokenId> prompt, std::span<const TokenId> completion,
+                                      json::Array new_messages, const render::ParsedCompletion* said) const {
+  auto prepared = prepare(call, api::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const api::Prepared& use = prepared.value();
+  if (Status valid = check_ids(*use.tokenizer, prompt, "prompt_ids"); !valid.ok()) return valid.error();
+  if (Status valid = check_ids(*use.tokenizer, completion, "completion_ids"); !valid.ok()) return valid.error();
+  auto profile = api::turn_profile(profiles_, use, call.conversation);
+  if (!profile.ok()) return profile.error();
+  render::ParsedCompletion read;
+  if (said == nullptr) {
+    auto format = format_of(use, call.conversation);
+    if (!format.ok()) return format.error();
+    auto made = render::interpret(format.value(), *use.tokenizer, *profile.value(), call.conversation.tools, prompt,
+                                  completion);
+    if (!made.ok()) return made.error();
+    read = std::move(made).value();
+    said = &read;
+  }
+  render::BridgeRequest request;
+  request.prompt_ids = prompt;
+  request.completion_ids = completion;
+  request.completion = said;
+  if (call.has_messages) request.messages = call.conversation.messages;
+  request.new_messages = std::move(new_messages);
+  request.specials = call.specials;
+  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(),
+                        request);
+}
+
+// --- Completions -----------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const format::Format>> Model::format(Call call) const {
+  auto prepared = prepare(call, api::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  return format_of(prepared.value(), call.conversation);
+}
+
+Result<parse::Parser> Model::parser(Call call, ParseCall options) const {
+  auto prepared = prepare(call, api::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  const api::Prepared& use = prepared.value();
+  auto format = format_of(use, call.conversation);
+  if (!format.ok()) return format.error();
+  auto tail = tail_of(use, call, options);
+  if (!tail.ok()) return tail.error();
+  options.options.prompt_tail = std::move(tail).value();
+  options.options.tools = call.conversation.tools;
+  if (use.tokenizer != nullptr) {
+    using Tokens = api::Memo<std::vector<std::string>>::Made;
+    chat::Conversation base = api::without_messages(call.conversation);
+    base.tools.reset();
+    auto tokens = marker_tokens_.get(api::derived_key(use, base), [&]() -> Tokens {
+      return std::make_shared<const std::vector<std::string>>(tokens_in_markers(*format.value(), *use.tokenizer));
+    });
+    if (tokens.ok()) options.options.special_tokens = *tokens.value();
+  }
+  return parse::Parser(format.value(), std::move(options.options));
+}
+
+Result<ParsedIds> Model::parse_ids(Call call, ParseCall options, std::span<const TokenId> ids) const {
+  if (tokenizer_ == nullptr) return unsupported("the model brings no tokenizer", name_);
+  const tokenizer::Tokenizer& tokenizer = *tokenizer_->tokenizer;
+  if (Status valid = check_ids(tokenizer, ids, "ids"); !valid.ok()) return valid.error();
+  if (Status valid = check_ids(tokenizer, options.prompt_ids, "prompt_ids"); !valid.ok()) return valid.error();
+  auto profile = this->profile(call);
+  if (!profile.ok()) return profile.error();
+  auto made = parser(std::move(call), std::move(options));
+  if (!made.ok()) return made.error();
+  parse::Parser& parser = made.value();
+
+  ParsedIds out;
+  tokenizer::Tokenizer::Stream stream(tokenizer);
+  for (const TokenId id : ids) {
+    if (profile.value()->is_stop(id)) {
+      out.stopped = true;
+      break;
+    }
+    auto text = stream.next(id);
+    if (!text.ok()) return text.error();
+    out.text += text.value();
+    out.ends.push_back(static_cast<std::uint32_t>(out.text.size()));
+    const parse::Piece piece{id, text.value(), tokenizer.is_added(id)};
+    static_cast<void>(parser.feed(std::span(&piece, 1)));  // the message is all that counts here
+  }
+  const std::string rest = stream.finish();
+  out.text += rest;
+  if (!out.ends.empty()) out.ends.back() = static_cast<std::uint32_t>(out.text.size());
+  static_cast<void>(parser.feed(rest));
+  out.reasoning_open = parser.place() == parse::Place::kReasoning;
+  out.closing_text = out.stopped ? "" : parser.closing_text();
+  auto message = parser.finish();
+  if (!message.ok()) return message.error();
+  out.message = std::move(message).value();
+  return out;
+}
+
+Result<json::Value> Model::grammar(Call call, const GrammarCall& options) const {
+  auto prepared = prepare(call, api::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  auto format = format_of(prepared.value(), call.conversation);
+  if (!format.ok()) return format.error();
+  auto tail = tail_of(prepared.value(), call, {});
+  if (!tail.ok()) return tail.error();
+  return api::grammar_reply(*format.value(), options.asked, call.conversation.tools, tail.value(), options.language,
+                            prepared.value().tokenizer.get());
+}
+
+// --- The tokenizer ---------------------------------------------------------------------------------------------------
+
+const tokenizer::Tokenizer* Model::tokenizer() const {
+  return tokenizer_ == nullptr ? nullptr : tokenizer_->tokenizer.get();
+}
+
+Result<std::vector<TokenId>> Model::tokenize(std::string_view text, bool parse_special) const {
+  if (tokenizer_ == nullptr) return unsupported("the model brings no tokenizer", name_);
+  return tokenizer_->tokenizer->encode_ids(text, {.parse_special = parse_special, .parse_added = parse_special});
+}
+
+Result<std::string> Model::detokenize(std::span<const TokenId> ids, bool skip_special) const {
+  if (tokenizer_ == nullptr) return unsupported("the model brings no tokenizer", name_);
+  if (Status valid = check_ids(*tokenizer_->tokenizer, ids, "ids"); !valid.ok()) return valid.error();
+  return tokenizer_->tokenizer->decode(ids, {.skip_special = skip_special});
+}
+
+std::string Model::template_text(bool tools) const {
+  return template_ == nullptr ? "" : template_->with_tools(tools)->source();
+}
+
+}  // namespace rondo::python

@@ -1,0 +1,11 @@
+// The extension module `rondo._rondo`; python/rondo/__init__.py is its face.
+#include <nanobind/nanobind.h>
+
+#include "python/calls.h"
+
+NB_MODULE(_rondo, module) {
+  module.attr("__version__") = RONDO_VERSION;
+  rondo::python::bind_values(module);
+  rondo::python::bind_model(module);
+  rondo::python::bind_rollout(module);
+}
