@@ -94,6 +94,7 @@ def test_bridge(tiny, conversation, tools):
     assert bridged.ids.tolist()[:-bridged.appended] == [*prompt, *completion]
     assert bridged.appended_text == "<|tool|>4<|end|><|assistant|>"
     assert tiny.detokenize(bridged.ids[bridged.message_indices == 0]) == "<|tool|>4<|end|>"
+    assert tiny.detokenize(bridged.ids[bridged.content_mask == 1]) == "4"
     assert bridged.lossy == [] and bridged.notes == []
     cut = tiny.bridge(list(prompt), list(tiny.tokenize("<|think|>so")), [{"role": "user", "content": "go on"}])
     assert cut.appended_text.startswith("<|/think|><|end|>")

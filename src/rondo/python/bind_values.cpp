@@ -99,6 +99,8 @@ void bind_bridged(nb::module_& module) {
 Arrays are views of the object's own memory, as those of Encoded.)")
       .def_prop_ro("ids", array_of<Int32Array>(&BridgedObject::data, &Bridged::ids),
                    "int32 (n,): prompt_ids + completion_ids + what was appended")
+      .def_prop_ro("content_mask", array_of<Uint8Array>(&BridgedObject::data, &Bridged::content_mask),
+                   "uint8 (n,): 1 where an appended id's first byte is a new message's own data")
       .def_prop_ro("message_indices", array_of<Int32Array>(&BridgedObject::data, &Bridged::message_indices),
                    "int32 (n,): index in new_messages; -1 for everything else")
       .def_prop_ro(

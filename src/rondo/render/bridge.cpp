@@ -133,9 +133,10 @@ class Appender {
       append(piece.id, text::kNoMessage);
     out_.text += text;
   }
-  void append(TokenId id, std::int32_t message) {
+  void append(TokenId id, std::int32_t message, std::uint8_t is_content = 0) {
     out_.ids.push_back(id);
     out_.message_indices.push_back(message);
+    out_.content_mask.push_back(message == text::kNoMessage ? 0 : is_content);
   }
 
  private:
@@ -371,9 +372,10 @@ void append_suffix(const TurnContext& context, const TurnProfile& profile, const
   }
   report_end(context, suffix, end, fits, skipped > 0, out);
   const std::vector<std::int32_t> owners = piece_owners(suffix.full, begin, pieces);
+  const std::vector<std::uint8_t> content = piece_content(suffix.full, begin, pieces);
   const std::size_t offset = out.ids.size();
   for (std::size_t i = skipped; i < pieces.size(); ++i)
-    appender.append(pieces[i].id, std::max(owners[i] - suffix.index - 1, text::kNoMessage));
+    appender.append(pieces[i].id, std::max(owners[i] - suffix.index - 1, text::kNoMessage), content[i]);
   add_media(find_media(suffix, begin, pieces, request.new_messages), skipped, offset, out);
   const std::size_t from = begin + (skipped == 0 ? 0 : pieces[skipped - 1].end);
   out.text += suffix.full.text.bytes().substr(from);
@@ -414,6 +416,8 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
   out.ids.insert(out.ids.end(), added.ids.begin(), added.ids.end());
   out.message_indices.assign(old_size, text::kNoMessage);
   out.message_indices.insert(out.message_indices.end(), added.message_indices.begin(), added.message_indices.end());
+  out.content_mask.assign(old_size, 0);
+  out.content_mask.insert(out.content_mask.end(), added.content_mask.begin(), added.content_mask.end());
   out.appended = added.ids.size();
   out.appended_text = std::move(added.text);
   out.notes = std::move(added.notes);

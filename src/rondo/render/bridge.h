@@ -65,6 +65,7 @@ struct MediaSpan {
 struct Appended {
   std::vector<tokenizer::TokenId> ids;
   std::vector<std::int32_t> message_indices;  // per id: index in new_messages, -1 for everything else
+  std::vector<std::uint8_t> content_mask;     // per id: 1 if its first byte is a new message's own data
   std::string text;
   std::vector<MediaSpan> media;     // spans count from the first appended id
   std::vector<std::string> notes;   // what was synthesised or replaced by a stand-in, and why
@@ -74,6 +75,7 @@ struct Appended {
 struct Bridged {
   std::vector<tokenizer::TokenId> ids;        // prompt + completion + appended
   std::vector<std::int32_t> message_indices;  // per id: index in new_messages, -1 for everything else
+  std::vector<std::uint8_t> content_mask;     // per id: 1 if its first byte is a new message's own data
   std::size_t appended = 0;
   std::string appended_text;
   std::vector<MediaSpan> media;    // spans of `ids`

@@ -158,6 +158,15 @@ std::vector<std::int32_t> piece_owners(const jinja::Rendered& rendered, std::siz
   return owners;
 }
 
+std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::size_t begin,
+                                        const std::vector<Piece>& pieces) {
+  std::vector<std::uint8_t> content(pieces.size());
+  for_each_piece_run(rendered, begin, pieces, [&](std::size_t i, const text::Run& run) {
+    content[i] = is_message_data(run, rendered.origins) ? 1 : 0;
+  });
+  return content;
+}
+
 std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
                                     const json::Array& messages) {
   std::vector<Extent> out;
@@ -195,10 +204,7 @@ Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::To
   out.text = rendered.text.bytes();
   out.message_indices = piece_owners(rendered, 0, pieces);
   out.straddles = find_straddles(rendered, pieces);
-  out.content_mask.resize(pieces.size());
-  for_each_piece_run(rendered, 0, pieces, [&](std::size_t i, const text::Run& run) {
-    out.content_mask[i] = is_message_data(run, rendered.origins) ? 1 : 0;
-  });
+  out.content_mask = piece_content(rendered, 0, pieces);
   const std::vector<Extent> sampled = sampled_extents(context, rendered, conversation.messages);
   std::size_t extent = 0;
   for (const Piece& piece : pieces) {

@@ -50,6 +50,10 @@ struct Encoded {
 [[nodiscard]] std::vector<std::int32_t> piece_owners(const jinja::Rendered& rendered, std::size_t begin,
                                                      const std::vector<tokenizer::Piece>& pieces);
 
+// For each piece 1 if its first byte is a message's own data; offsets as above.
+[[nodiscard]] std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::size_t begin,
+                                                      const std::vector<tokenizer::Piece>& pieces);
+
 // For each assistant message, the bytes that the model would have written: from the end of the generation prompt inside
 // the turn to the end of the stop token.
 [[nodiscard]] std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
