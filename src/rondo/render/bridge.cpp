@@ -1,12 +1,14 @@
 #include "render/bridge.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
 #include "render/join.h"
 #include "render/lossy.h"
 #include "render/stand_in.h"
+#include "render/suffix.h"
 
 namespace rondo::render {
 namespace {
@@ -22,138 +24,36 @@ Error failure(ErrorCode code, std::string message) {
   return error;
 }
 
-// The render that the appended text is cut out of.
-struct SuffixRender {
-  jinja::Rendered full;
-  TurnClose close;
-  std::int32_t index = 0;  // of the assistant message
-  std::vector<std::string> notes;
-};
-
-// Where the new turns begin in a render that shows nothing of the assistant message.
-TurnClose close_without_data(const PlainClose& plain, const jinja::Rendered& full, std::int32_t index,
-                             std::size_t new_messages) {
-  TurnClose close;
-  if (plain.marker) {
-    close.stop = plain.text.substr(plain.marker->begin, plain.marker->end - plain.marker->begin);
-    close.stop_id = plain.marker->id;
-  }
-  close.suffix_begin = full.text.size();
-  std::size_t at = 0;
-  for (const text::Run& run : full.text.runs()) {
-    const std::int32_t owned_by = owner(run, full.origins);
-    const bool is_new = owned_by > index && owned_by <= index + static_cast<std::int32_t>(new_messages);
-    if (is_new || full.origins.contexts.at(run.context).generation_prompt) {
-      close.suffix_begin = at;
-      break;
-    }
-    at += run.size;
-  }
-  return close;
+// The last of the old ids, without the last `behind` of them.
+std::vector<TokenId> last_ids(const BridgeRequest& request, std::size_t behind) {
+  constexpr std::size_t kEnough = 32;
+  std::vector<TokenId> last;
+  const auto take = [&](std::span<const TokenId> ids) {
+    for (std::size_t i = ids.size(); i > 0 && last.size() < kEnough; --i) last.push_back(ids[i - 1]);
+  };
+  take(request.completion_ids.first(request.completion_ids.size() - behind));
+  take(request.prompt_ids);
+  std::ranges::reverse(last);
+  return last;
 }
 
-// Templates differ in the shapes they accept, so several stand-ins are tried; the first that renders serves.
-Result<SuffixRender> render_suffix(const TurnContext& context, const PlainClose& plain, const BridgeRequest& request,
-                                   std::span<const json::Value> history) {
-  const auto index = static_cast<std::int32_t>(history.size());
-  std::optional<Error> refusal;
-  std::optional<SuffixRender> without_data;
-  json::Array messages(history.begin(), history.end());
-  messages.emplace_back();
-  messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
-  for (std::size_t step = 0; step < kStandIns; ++step) {
-    std::optional<StandIn> stand_in = make_stand_in(*request.completion, request.new_messages, step);
-    if (!stand_in) continue;
-    messages[history.size()] = std::move(stand_in->message);
-    Result<jinja::Rendered> full = render_messages(context, messages, true);
-    if (!full.ok()) {
-      if (!refusal) refusal = full.error();
-      if (full.error().code == ErrorCode::kLimit) break;
-      continue;
-    }
-    SuffixRender suffix;
-    if (!stand_in->note.empty()) suffix.notes.push_back(std::move(stand_in->note));
-    suffix.index = index;
-    const auto close = find_turn_close(context, plain, messages, full.value(), index);
-    suffix.full = std::move(full).value();
-    if (close) {
-      suffix.close = *close;
-      return suffix;
-    }
-    if (!without_data) {
-      suffix.close = close_without_data(plain, suffix.full, index, request.new_messages.size());
-      suffix.notes.emplace_back("the template shows nothing of the turn");
-      without_data = std::move(suffix);
-    }
-  }
-  if (without_data) return *std::move(without_data);
-  return *refusal;
-}
-
-// The suffix behind the given history, or behind a stand-in for it where the template refuses the history itself.
-Result<SuffixRender> render_any_suffix(const TurnContext& context, const PlainClose& plain,
-                                       const BridgeRequest& request) {
-  const json::Array stand_in = stand_in_history();
-  if (!request.messages) return render_suffix(context, plain, request, stand_in);
-  Result<SuffixRender> suffix = render_suffix(context, plain, request, *request.messages);
-  if (suffix.ok() || suffix.error().code == ErrorCode::kLimit) return suffix;
-  const json::Array history(request.messages->begin(), request.messages->end());
-  const Result<jinja::Rendered> before = render_messages(context, history, true);
-  if (before.ok()) return suffix;  // it is the new messages that the template refuses
-  Result<SuffixRender> behind = render_suffix(context, plain, request, stand_in);
-  if (!behind.ok()) return suffix;
-  behind.value().notes.push_back("the template refuses the history (" + before.error().message +
-                                 "); the new messages are rendered behind one plain user message");
-  return behind;
-}
-
-// Puts ids behind the old ones.
-class Appender {
- public:
-  Appender(const TurnContext& context, const BridgeRequest& request, Appended& out)
-      : context_(context), request_(request), out_(out) {}
-
-  // The last ids so far; `behind` of the completion's are left out.
-  [[nodiscard]] std::vector<TokenId> last_ids(std::size_t behind) const {
-    constexpr std::size_t kEnough = 32;
-    std::vector<TokenId> last;
-    const auto take = [&](std::span<const TokenId> ids) {
-      for (std::size_t i = ids.size(); i > 0 && last.size() < kEnough; --i) last.push_back(ids[i - 1]);
-    };
-    take(out_.ids);
-    take(request_.completion_ids.first(request_.completion_ids.size() - behind));
-    take(request_.prompt_ids);
-    std::ranges::reverse(last);
-    return last;
-  }
-
-  // Text of the template that is not part of a render (closers, a stop token).
-  void append(std::string_view text) {
-    for (const Piece& piece : encode_behind(context_.tokenizer, last_ids(0), text, nullptr))
-      append(piece.id, text::kNoMessage);
-    out_.text += text;
-  }
-  void append(TokenId id, std::int32_t message, std::uint8_t is_content = 0) {
-    out_.ids.push_back(id);
-    out_.message_indices.push_back(message);
-    out_.content_mask.push_back(message == text::kNoMessage ? 0 : is_content);
-  }
-
- private:
-  const TurnContext& context_;
-  const BridgeRequest& request_;
-  Appended& out_;
-};
-
-// The pieces of `suffix.full` from byte `begin` on, as they follow `before`.
-std::vector<Piece> suffix_pieces(const TurnContext& context, const SuffixRender& suffix, std::size_t begin,
-                                 std::span<const TokenId> before, ContentSpecials specials) {
-  const std::string_view text = std::string_view(suffix.full.text.bytes()).substr(begin);
+// The pieces of `lead`, text of the template, and of `suffix.full` from byte `begin` on, as they follow `before`.
+std::vector<Piece> suffix_pieces(const TurnContext& context, std::string_view lead, const SuffixRender& suffix,
+                                 std::size_t begin, std::span<const TokenId> before, ContentSpecials specials) {
+  std::string text(lead);
+  text += std::string_view(suffix.full.text.bytes()).substr(begin);
   if (specials == ContentSpecials::kParse) return encode_behind(context.tokenizer, before, text, nullptr);
-  std::vector<ByteRange> allowed;
+  std::vector<ByteRange> allowed = {{0, lead.size()}};
   for (const ByteRange& range : trusted_ranges(context.chat_template, suffix.full)) {
-    if (range.end > begin) allowed.push_back({std::max(range.begin, begin) - begin, range.end - begin});
+    if (range.end <= begin) continue;
+    const std::size_t first = std::max(range.begin, begin) - begin + lead.size();
+    if (first == allowed.back().end) {
+      allowed.back().end = range.end - begin + lead.size();
+    } else {
+      allowed.push_back({first, range.end - begin + lead.size()});
+    }
   }
+  if (allowed.front().end == 0) allowed.erase(allowed.begin());
   return encode_behind(context.tokenizer, before, text, &allowed);
 }
 
@@ -200,19 +100,24 @@ std::string without_space(std::string_view text) {
   return out;
 }
 
-// The length of the longest beginning of `closers` that `text` ends with.
-std::size_t overlap(std::string_view text, std::string_view closers) {
+// The length of the longest beginning of `closers` that `text` ends with and that does not end inside one of its `tokens`.
+std::size_t overlap(std::string_view text, std::string_view closers, const std::vector<Marker>& tokens) {
+  const auto is_inside = [&](std::size_t at) {
+    return std::ranges::any_of(tokens, [at](const Marker& token) { return token.begin < at && at < token.end; });
+  };
   std::size_t size = std::min(text.size(), closers.size());
-  while (size > 0 && !text.ends_with(closers.substr(0, size))) --size;
+  while (size > 0 && (is_inside(size) || !text.ends_with(closers.substr(0, size)))) --size;
   return size;
 }
 
-// What of `closers`, the template's text between the data of a turn and its stop, is missing behind `text`.
-std::string missing_closers(std::string_view text, std::string_view closers, bool has_calls) {
-  const std::size_t there = overlap(text, closers);
-  if (there > 0 && without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
+// What of `closers`, the template's text between the data of a turn and its stop, is missing behind `text`.  The beginning
+// of a control token that was cut off is text, and does not count.
+std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
+                            bool has_calls) {
+  const std::size_t there = overlap(text, closers, markers(tokenizer, closers));
+  if (without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
   const std::string plain = without_space(closers);
-  const std::size_t plain_there = overlap(without_space(text), plain);
+  const std::size_t plain_there = overlap(without_space(text), plain, markers(tokenizer, plain));
   if (plain_there == plain.size()) return "";
   // The end of a call is the format's business, and written already; what the template writes behind it is found by the
   // part of it that is there.
@@ -222,6 +127,24 @@ std::string missing_closers(std::string_view text, std::string_view closers, boo
   return std::string(closers.substr(begin));
 }
 
+// Whether `text` is more than punctuation that values are full of too (quotes, brackets): the parser knows about those.
+bool is_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
+  std::size_t letters = 0;
+  for (const char c : text) {
+    letters = std::isalpha(static_cast<unsigned char>(c)) != 0 ? letters + 1 : 0;
+    if (letters >= 3) return true;
+  }
+  const std::vector<Marker> tokens = markers(tokenizer, text);
+  return tokens.size() > 1 || (tokens.size() == 1 && tokens[0].end - tokens[0].begin < text.size());
+}
+
+// What of the format's `closing` is missing behind `text`: a parser that waits for the end of a long closing marker counts
+// the construct as open.
+std::string missing_closing(const tokenizer::Tokenizer& tokenizer, std::string_view text, const std::string& closing) {
+  const std::size_t there = overlap(text, closing, markers(tokenizer, closing));
+  return is_marker(tokenizer, std::string_view(closing).substr(0, there)) ? closing.substr(there) : closing;
+}
+
 // The end of the completion; no closing text is longer.
 std::string last_text(const TurnContext& context, std::span<const TokenId> completion) {
   constexpr std::size_t kEnough = 256;
@@ -229,20 +152,19 @@ std::string last_text(const TurnContext& context, std::span<const TokenId> compl
   return text.ok() ? std::move(text).value() : std::string();
 }
 
-// Closes what a cut-off completion left open, as the template closes it in history.
-void close_turn(const TurnContext& context, const BridgeRequest& request, const TurnClose& close, Appender& appender,
-                Appended& out) {
+// What closes a completion that was cut off, as the template closes it in history.
+std::string closing(const TurnContext& context, const BridgeRequest& request, const TurnClose& close, Appended& out) {
   const ParsedCompletion& completion = *request.completion;
-  std::string text = completion.closing_text;
-  text += missing_closers(last_text(context, request.completion_ids) + text, close.closers,
-                          !completion.message.tool_calls.empty());
+  const std::string sampled = last_text(context, request.completion_ids);
+  std::string text = missing_closing(context.tokenizer, sampled, completion.closing_text);
+  text += missing_closers(context.tokenizer, sampled + text, close.closers, !completion.message.tool_calls.empty());
   if (!without_space(text).empty())
     out.notes.push_back("the completion was cut off; " + text::quoted(text) + " closes what it left open");
   if (!close.stop_opens_next && !close.history_close.empty()) {
     text += close.history_close;
     out.notes.push_back("the completion has no stop token; " + text::quoted(close.history_close) + " was added");
   }
-  appender.append(text);
+  return text;
 }
 
 // What the template writes behind the sampled stop and still before the suffix, where the stop is not the last of its
@@ -291,6 +213,21 @@ void report_end(const TurnContext& context, const SuffixRender& suffix, const Sa
   }
 }
 
+// New messages that the template writes before the end of the old turns: a system message at the top.
+void report_misplaced(const SuffixRender& suffix, const json::Array& new_messages, Appended& out) {
+  for (std::size_t i = 0; i < new_messages.size(); ++i) {
+    const auto index = suffix.index + 1 + static_cast<std::int32_t>(i);
+    const std::optional<Extent> data = data_extent(suffix.full, index);
+    if (!data || data->begin >= suffix.close.suffix_begin) continue;
+    LossyFinding finding;
+    finding.message = index;
+    finding.place = "messages[" + std::to_string(index) + "]";
+    finding.what = "the template writes new_messages[" + std::to_string(i) +
+                   "] before the end of the old turns, where a bridge writes nothing";
+    out.lossy.push_back(std::move(finding));
+  }
+}
+
 // The ids that the template wrote in the place of the new messages' parts that are no text.
 std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin, const std::vector<Piece>& pieces,
                                   const json::Array& new_messages) {
@@ -332,6 +269,19 @@ std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin,
   return out;
 }
 
+// How many of the last pieces hold no data of a message.
+std::size_t prompt_tail(const jinja::Rendered& full, std::size_t begin, const std::vector<Piece>& pieces) {
+  std::size_t data_end = 0;
+  std::size_t at = 0;
+  for (const text::Run& run : full.text.runs()) {
+    at += run.size;
+    if (is_message_data(run, full.origins)) data_end = at;
+  }
+  std::size_t count = 0;
+  while (count < pieces.size() && begin + pieces[pieces.size() - 1 - count].begin >= data_end) ++count;
+  return count;
+}
+
 // Moves spans of pieces to where the ids are; what was sampled already is no part of them.
 void add_media(std::vector<MediaSpan> media, std::size_t skipped, std::size_t offset, Appended& out) {
   for (MediaSpan& span : media) {
@@ -347,38 +297,59 @@ void add_media(std::vector<MediaSpan> media, std::size_t skipped, std::size_t of
   }
 }
 
+// Splits off the pieces of the first `lead` bytes; the others' offsets then count from there.
+std::vector<TokenId> take_lead(std::vector<Piece>& pieces, std::size_t lead) {
+  std::vector<TokenId> ids;
+  const auto first = std::ranges::find_if(pieces, [lead](const Piece& piece) { return piece.begin >= lead; });
+  for (auto piece = pieces.begin(); piece != first; ++piece) ids.push_back(piece->id);
+  pieces.erase(pieces.begin(), first);
+  for (Piece& piece : pieces) {
+    piece.begin -= static_cast<std::uint32_t>(lead);
+    piece.end -= static_cast<std::uint32_t>(lead);
+  }
+  return ids;
+}
+
 void append_suffix(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request,
                    const SuffixRender& suffix, Appended& out) {
   const TurnClose& close = suffix.close;
-  Appender appender(context, request, out);
   SampledEnd end = sampled_end(profile, request.completion_ids);
   if (!end.closed) end.closed = ends_closed(context, close, request);
-  if (!end.closed) close_turn(context, request, close, appender, out);
-  if (end.stop && end.trailing.empty()) appender.append(rest_of_close(context, close, *end.stop));
+  std::string lead;
+  if (!end.closed && !suffix.closes_itself) lead = closing(context, request, close, out);
+  if (end.stop && end.trailing.empty()) lead = rest_of_close(context, close, *end.stop);
   std::size_t begin = close.suffix_begin;
   // Where the stop is the opener of the next turn it must stand there once: the sampled one serves if it fits.
   const bool fits = end.stop && close.stop_id && *end.stop == *close.stop_id && end.trailing.empty();
   if (close.stop_opens_next && !fits) begin -= close.history_close.size();
   std::vector<Piece> pieces =
-      suffix_pieces(context, suffix, begin, appender.last_ids(end.trailing.size()), request.specials);
+      suffix_pieces(context, lead, suffix, begin, last_ids(request, end.trailing.size()), request.specials);
   const std::size_t skipped = already_sampled(end.trailing, pieces);
   if (skipped == 0 && !end.trailing.empty()) {
     if (opens_a_turn(context, end.trailing) && !close.stop_opens_next) {
-      appender.append(close.stop);
+      lead = close.stop;
       out.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) +
                           " closes it");
     }
-    pieces = suffix_pieces(context, suffix, begin, appender.last_ids(0), request.specials);
+    pieces = suffix_pieces(context, lead, suffix, begin, last_ids(request, 0), request.specials);
   }
   report_end(context, suffix, end, fits, skipped > 0, out);
+  report_misplaced(suffix, request.new_messages, out);
+  out.ids = take_lead(pieces, lead.size());
+  out.message_indices.assign(out.ids.size(), text::kNoMessage);
+  out.content_mask.assign(out.ids.size(), 0);
+  out.prompt_tail = prompt_tail(suffix.full, begin, pieces);
+  add_media(find_media(suffix, begin, pieces, request.new_messages), skipped, out.ids.size(), out);
   const std::vector<std::int32_t> owners = piece_owners(suffix.full, begin, pieces);
   const std::vector<std::uint8_t> content = piece_content(suffix.full, begin, pieces);
-  const std::size_t offset = out.ids.size();
-  for (std::size_t i = skipped; i < pieces.size(); ++i)
-    appender.append(pieces[i].id, std::max(owners[i] - suffix.index - 1, text::kNoMessage), content[i]);
-  add_media(find_media(suffix, begin, pieces, request.new_messages), skipped, offset, out);
+  for (std::size_t i = skipped; i < pieces.size(); ++i) {
+    const std::int32_t message = std::max(owners[i] - suffix.index - 1, text::kNoMessage);
+    out.ids.push_back(pieces[i].id);
+    out.message_indices.push_back(message);
+    out.content_mask.push_back(message == text::kNoMessage ? 0 : content[i]);
+  }
   const std::size_t from = begin + (skipped == 0 ? 0 : pieces[skipped - 1].end);
-  out.text += suffix.full.text.bytes().substr(from);
+  out.text = lead + suffix.full.text.bytes().substr(from);
 }
 
 Status check_roles(const json::Array& new_messages) {
@@ -394,7 +365,7 @@ Status check_roles(const json::Array& new_messages) {
 
 Result<Appended> append_turn(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request) {
   if (Status valid = check_roles(request.new_messages); !valid.ok()) return valid.error();
-  Result<SuffixRender> suffix = render_any_suffix(context, profile.plain, request);
+  Result<SuffixRender> suffix = render_suffix(context, profile, request);
   if (!suffix.ok()) return suffix.error();
   Appended out;
   out.notes = suffix.value().notes;
@@ -419,6 +390,7 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
   out.content_mask.assign(old_size, 0);
   out.content_mask.insert(out.content_mask.end(), added.content_mask.begin(), added.content_mask.end());
   out.appended = added.ids.size();
+  out.prompt_tail = added.prompt_tail;
   out.appended_text = std::move(added.text);
   out.notes = std::move(added.notes);
   out.media = std::move(added.media);
@@ -431,7 +403,7 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
         request.messages ? json::Array(request.messages->begin(), request.messages->end()) : stand_in_history();
     out.lossy =
         find_lossy(context, history, history_message(*request.completion, request.new_messages), request.new_messages);
-    if (out.lossy.empty()) out.lossy = std::move(added.lossy);
+    out.lossy.insert(out.lossy.end(), added.lossy.begin(), added.lossy.end());
   }
   return out;
 }

@@ -67,6 +67,9 @@ struct Appended {
   std::vector<std::int32_t> message_indices;  // per id: index in new_messages, -1 for everything else
   std::vector<std::uint8_t> content_mask;     // per id: 1 if its first byte is a new message's own data
   std::string text;
+  // How many of the last ids stand behind all data of messages: the end of the last close and the generation prompt.  What
+  // they open is open for the next completion; for CompletionReader::read().
+  std::size_t prompt_tail = 0;
   std::vector<MediaSpan> media;     // spans count from the first appended id
   std::vector<std::string> notes;   // what was synthesised or replaced by a stand-in, and why
   std::vector<LossyFinding> lossy;  // how the completion's end differs from what the template writes there
@@ -77,6 +80,7 @@ struct Bridged {
   std::vector<std::int32_t> message_indices;  // per id: index in new_messages, -1 for everything else
   std::vector<std::uint8_t> content_mask;     // per id: 1 if its first byte is a new message's own data
   std::size_t appended = 0;
+  std::size_t prompt_tail = 0;  // see Appended
   std::string appended_text;
   std::vector<MediaSpan> media;    // spans of `ids`
   std::vector<std::string> notes;  // what was synthesised or replaced by a stand-in, and why

@@ -152,14 +152,15 @@ CompletionReader::CompletionReader(std::shared_ptr<const format::Format> format,
       special_tokens_(marker_tokens(*format_, tokenizer)) {}
 
 Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std::span<const TokenId> prompt_ids,
-                                                std::span<const TokenId> completion_ids) const {
+                                                std::span<const TokenId> completion_ids,
+                                                std::optional<std::size_t> tail) const {
   if (const Status valid = check_ids(tokenizer_, completion_ids); !valid.ok()) return valid.error();
   const auto first_stop =
       std::find_if(completion_ids.begin(), completion_ids.end(), [&](TokenId id) { return profile.is_stop(id); });
   const bool stopped = first_stop != completion_ids.end();
   const auto body = completion_ids.first(static_cast<std::size_t>(first_stop - completion_ids.begin()));
-  const std::size_t tail = std::min(prompt_ids.size(), kPromptTailTokens);
-  const Result<std::string> prompt_tail = tokenizer_.decode(prompt_ids.last(tail), {});
+  const std::size_t tail_size = std::min(prompt_ids.size(), tail.value_or(kPromptTailTokens));
+  const Result<std::string> prompt_tail = tokenizer_.decode(prompt_ids.last(tail_size), {});
   if (!prompt_tail.ok()) return prompt_tail.error();
 
   parse::Options options;

@@ -42,11 +42,12 @@ class CompletionReader {
                    std::optional<json::Value> tools);
 
   // Parses `completion_ids` up to their first stop token.  The end of `prompt_ids` says what the prompt has already
-  // opened.  A marker counts only where its control tokens were sampled as such: text that reads like one is text.
+  // opened: its last `tail` ids where that is known (Appended::prompt_tail), else a few hundred.  A marker counts only where its control tokens were sampled as such: text that reads like one is text.
   // Fails with kTokenizer on ids out of range.
   [[nodiscard]] Result<ParsedCompletion> read(const TurnProfile& profile,
                                               std::span<const tokenizer::TokenId> prompt_ids,
-                                              std::span<const tokenizer::TokenId> completion_ids) const;
+                                              std::span<const tokenizer::TokenId> completion_ids,
+                                              std::optional<std::size_t> tail = {}) const;
 
  private:
   std::shared_ptr<const format::Format> format_;

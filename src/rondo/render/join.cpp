@@ -13,17 +13,25 @@ using tokenizer::TokenId;
 
 // No merge, and no piece of a splitting pattern that matters, reaches further back than this.
 constexpr std::size_t kWindowTokens = 32;
+constexpr std::size_t kComparedTokens = 8;
 
-// The ranges of `text` in `lead` + `text`, where all of `lead` is allowed.
-std::vector<ByteRange> behind_lead(std::size_t lead, std::size_t size, const std::vector<ByteRange>* allowed) {
-  if (allowed == nullptr) return {{0, lead + size}};
-  std::vector<ByteRange> ranges = {{0, lead}};
-  for (const ByteRange& range : *allowed) {
-    if (range.begin == 0) {
-      ranges.front().end = lead + range.end;
+// The ranges of `text` behind a lead of that size, of which the first `added` bytes are an added token.  What else of the lead
+// reads like one was tokenized as text.
+std::vector<ByteRange> behind_lead(std::size_t added, std::size_t lead, std::size_t text,
+                                   const std::vector<ByteRange>* allowed) {
+  std::vector<ByteRange> ranges;
+  const auto add = [&](std::size_t begin, std::size_t end) {
+    if (begin == end) return;
+    if (!ranges.empty() && ranges.back().end == begin) {
+      ranges.back().end = end;
     } else {
-      ranges.push_back({lead + range.begin, lead + range.end});
+      ranges.push_back({begin, end});
     }
+  };
+  add(0, added);
+  if (allowed == nullptr) add(lead, lead + text);
+  if (allowed != nullptr) {
+    for (const ByteRange& range : *allowed) add(lead + range.begin, lead + range.end);
   }
   return ranges;
 }
@@ -32,18 +40,25 @@ std::vector<ByteRange> behind_lead(std::size_t lead, std::size_t size, const std
 std::optional<std::vector<Piece>> encode_with(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> window,
                                               std::string_view lead, std::string_view text,
                                               const std::vector<ByteRange>* allowed) {
-  const std::vector<ByteRange> ranges = behind_lead(lead.size(), text.size(), allowed);
+  const std::string_view first_text = tokenizer.is_added(window.front()) ? tokenizer.token_bytes(window.front()) : "";
+  const std::size_t added = lead.starts_with(first_text) ? first_text.size() : 0;
+  const std::vector<ByteRange> ranges = behind_lead(added, lead.size(), text.size(), allowed);
   tokenizer::EncodeOptions options;
   options.allowed = &ranges;
   std::string joined(lead);
   joined += text;
   std::vector<Piece> pieces = tokenizer.encode(joined, options);
-  if (pieces.size() < window.size()) return std::nullopt;
-  const bool same = std::equal(window.begin(), window.end(), pieces.begin(),
+  const auto first = std::ranges::find_if(pieces, [&](const Piece& piece) { return piece.begin >= lead.size(); });
+  const auto count = static_cast<std::size_t>(first - pieces.begin());
+  // The window may begin inside a word, so its own first tokens may differ; those at its end must not.
+  const std::size_t compared = std::min(window.size(), kComparedTokens);
+  if (count < compared) return std::nullopt;
+  const auto last = window.last(compared);
+  const bool same = std::equal(last.begin(), last.end(), first - static_cast<std::ptrdiff_t>(compared),
                                [](TokenId id, const Piece& piece) { return id == piece.id; });
-  if (!same || (pieces.size() > window.size() && pieces[window.size()].begin < lead.size())) return std::nullopt;
-  // White space that the last token of the window takes is no part of the text's own tokens.
-  pieces.erase(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(window.size()));
+  // White space that an added token at the end of the window takes is no part of the text's own tokens.
+  if (!same || (pieces[count - 1].end > lead.size() && !tokenizer.is_added(window.back()))) return std::nullopt;
+  pieces.erase(pieces.begin(), first);
   for (Piece& piece : pieces) {
     piece.begin -= static_cast<std::uint32_t>(lead.size());
     piece.end -= static_cast<std::uint32_t>(lead.size());
@@ -81,6 +96,18 @@ std::vector<Piece> encode_behind(const tokenizer::Tokenizer& tokenizer, std::spa
   tokenizer::EncodeOptions options;
   options.allowed = allowed;
   return tokenizer.encode(text, options);
+}
+
+Result<std::string> text_behind(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> before,
+                                std::span<const TokenId> ids) {
+  const std::span<const TokenId> window = window_of(tokenizer, before);
+  std::vector<TokenId> all(window.begin(), window.end());
+  const Result<std::string> lead = tokenizer.decode(all, {});
+  if (!lead.ok()) return lead.error();
+  all.insert(all.end(), ids.begin(), ids.end());
+  Result<std::string> joined = tokenizer.decode(all, {});
+  if (!joined.ok() || !joined.value().starts_with(lead.value())) return tokenizer.decode(ids, {});
+  return joined.value().substr(lead.value().size());
 }
 
 }  // namespace rondo::render

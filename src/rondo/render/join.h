@@ -6,9 +6,11 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "rondo/result.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::render {
@@ -19,5 +21,10 @@ namespace rondo::render {
                                                           std::span<const tokenizer::TokenId> before,
                                                           std::string_view text,
                                                           const std::vector<tokenizer::ByteRange>* allowed);
+
+// The text of `ids` where they follow `before`; alone, some tokenizers write the first one differently.  Fails as decode().
+[[nodiscard]] Result<std::string> text_behind(const tokenizer::Tokenizer& tokenizer,
+                                              std::span<const tokenizer::TokenId> before,
+                                              std::span<const tokenizer::TokenId> ids);
 
 }  // namespace rondo::render

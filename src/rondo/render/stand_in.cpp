@@ -85,18 +85,18 @@ bool has_text(std::string_view text) { return text.find_first_not_of(" \t\r\n") 
 // Which calls a stand-in has.
 enum class Calls : std::uint8_t { kOwn, kOwnWithIds, kOfResults, kFirst, kNone };
 
-// As the format has it where there is no text, the other of "" and null, a text.
-enum class Content : std::uint8_t { kAsShape, kNull, kText };
+// The turn's own text or none, as the format has it; the other of "" and null; a text, whatever the turn has.
+enum class Content : std::uint8_t { kOwn, kShape, kOther, kText };
 
 struct Rung {
   Calls calls = Calls::kOwn;
-  Content content = Content::kAsShape;
+  Content content = Content::kOwn;
   bool other_arguments = false;  // text where the format says object, and the other way round
 };
 
 // The kind of call varies slowest: a stand-in with the completion's own calls is sought first.
 Rung rung_of(std::size_t step) {
-  constexpr std::array<Content, 3> kContents = {Content::kAsShape, Content::kNull, Content::kText};
+  constexpr std::array<Content, 4> kContents = {Content::kOwn, Content::kShape, Content::kOther, Content::kText};
   Rung rung;
   rung.other_arguments = step % 2 == 1;
   rung.content = kContents[step / 2 % kContents.size()];
@@ -122,9 +122,11 @@ json::Array calls_of_results(const json::Array& new_messages) {
 json::Array stand_in_calls(const ParsedCompletion& completion, const json::Array& new_messages, const Rung& rung) {
   json::Array calls;
   if (rung.calls == Calls::kNone) return calls;
-  if (rung.calls != Calls::kOfResults) { calls = history_calls(completion, new_messages, rung.calls != Calls::kOwn); }
-  // Results without a call that could be read: the template still needs one to answer.
-  if (calls.empty()) calls = calls_of_results(new_messages);
+  if (rung.calls == Calls::kOfResults) {
+    calls = calls_of_results(new_messages);
+  } else {
+    calls = history_calls(completion, new_messages, rung.calls != Calls::kOwn);
+  }
   if (rung.calls == Calls::kFirst && calls.size() > 1) calls.resize(1);
   const json::Value arguments = placeholder_arguments(completion.input.arguments_as_text != rung.other_arguments);
   for (json::Value& call : calls) call.as_object().find("function")->as_object().set("arguments", arguments);
@@ -132,15 +134,11 @@ json::Array stand_in_calls(const ParsedCompletion& completion, const json::Array
 }
 
 // What stands in the place of the text: a text, "" or null.
-json::Value stand_in_content(const ParsedCompletion& completion, Content wanted, bool has_calls) {
-  const bool only_reasoning = completion.message.reasoning && has_text(*completion.message.reasoning);
-  if (wanted == Content::kText || has_text(completion.message.content) || (!has_calls && !only_reasoning))
-    return json::Value("ZZ");
-  if (wanted == Content::kNull) {
-    return completion.input.no_content == format::NoContent::kNull ? json::Value("") : json::Value();
-  }
-  if (completion.input.no_content == format::NoContent::kNull) return json::Value();
-  return json::Value("");
+json::Value stand_in_content(const ParsedCompletion& completion, Content wanted) {
+  const bool has_own = has_text(completion.message.content);
+  if (wanted == Content::kText || (wanted == Content::kOwn && has_own)) return json::Value("ZZ");
+  const bool is_null = completion.input.no_content == format::NoContent::kNull;
+  return is_null == (wanted != Content::kOther) ? json::Value() : json::Value("");
 }
 
 // Whether each call has an id of the model's or of a result, so that none need be made up.
@@ -153,8 +151,9 @@ bool all_have_ids(const chat::AssistantMessage& parsed, const json::Array& new_m
 
 std::string note_of(const ParsedCompletion& completion, Calls calls) {
   const std::size_t count = completion.message.tool_calls.size();
-  if (calls == Calls::kOfResults && count > 0)
-    return "the template refuses the turn's calls; calls made from the tool results stand for them";
+  if (calls == Calls::kOfResults)
+    return count > 0 ? "the template refuses the turn's calls; calls made from the tool results stand for them"
+                     : "the turn has no calls; calls made from the tool results stand for it";
   if (calls == Calls::kFirst) return "the template refuses a turn with several calls; its first one stands for them";
   if (calls == Calls::kNone && count > 0)
     return "the template shows no calls; a turn of plain text stands for the completion";
@@ -170,20 +169,24 @@ std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const j
   const bool has_results =
       std::ranges::any_of(new_messages, [](const json::Value& m) { return m.find_string("role") == "tool"; });
   const std::size_t count = parsed.tool_calls.size();
-  // Without calls there is one stand-in of each kind of text, and without several of them no first one.
-  const bool has_calls = rung.calls != Calls::kNone && (count > 0 || has_results);
-  if (!has_calls && (rung.other_arguments || rung.content == Content::kNull)) return std::nullopt;
-  if (!has_calls && rung.calls != (count > 0 || has_results ? Calls::kNone : Calls::kOwn)) return std::nullopt;
+  const bool has_calls = rung.calls == Calls::kOfResults ? has_results : count > 0 && rung.calls != Calls::kNone;
+  // Each stand-in once: what a step asks for may be what an earlier one had.
+  if (!has_calls && rung.other_arguments) return std::nullopt;
+  if (!has_calls && rung.calls != Calls::kOwn && !(rung.calls == Calls::kNone && count > 0)) return std::nullopt;
   if (rung.calls == Calls::kOwnWithIds && all_have_ids(parsed, new_messages)) return std::nullopt;
-  if (rung.calls == Calls::kOfResults && (count == 0 || !has_results)) return std::nullopt;
   if (rung.calls == Calls::kFirst && count < 2) return std::nullopt;
-  if (has_calls && has_text(parsed.content) && rung.content != Content::kAsShape) return std::nullopt;
+  const bool has_content = has_text(parsed.content);
+  if (has_content ? rung.content == Content::kText : rung.content == Content::kShape) return std::nullopt;
+  // A turn that says nothing is shown by few templates; a text shows where it would end.
+  const bool has_reasoning = parsed.reasoning && has_text(*parsed.reasoning);
+  if (!has_calls && !has_reasoning && !has_content && rung.content != Content::kText) return std::nullopt;
+  if (!has_calls && has_content && rung.content != Content::kOwn) return std::nullopt;
 
   json::Object message{{"role", "assistant"}};
-  message.set("content", stand_in_content(completion, rung.content, has_calls));
+  message.set("content", stand_in_content(completion, rung.content));
   if (parsed.reasoning && !parsed.reasoning->empty()) message.set(reasoning_field(completion), "YY");
   if (has_calls) message.set("tool_calls", stand_in_calls(completion, new_messages, rung));
-  return StandIn{std::move(message), note_of(completion, rung.calls)};
+  return StandIn{std::move(message), note_of(completion, rung.calls), rung.calls == Calls::kOfResults};
 }
 
 json::Array stand_in_history() { return {json::Object{{"role", "user"}, {"content", "Hq"}}}; }

@@ -15,11 +15,12 @@ namespace rondo::render {
 
 struct StandIn {
   json::Value message;
-  std::string note;  // how it differs from the completion's own kind; "" if it does not
+  std::string note;              // how it differs from the completion's own kind; "" if it does not
+  bool has_other_calls = false;  // calls that are not the completion's
 };
 
 // The stand-ins are numbered from 0; made one by one, since the first mostly serves.
-inline constexpr std::size_t kStandIns = 30;
+inline constexpr std::size_t kStandIns = 40;
 // nullopt if number `step` is not different from an earlier one.  REQUIRES: step < kStandIns.
 [[nodiscard]] std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const json::Array& new_messages,
                                                    std::size_t step);

@@ -140,9 +140,6 @@ PlainClose probe_plain_close(const TurnContext& context) {
   return close;
 }
 
-namespace {
-
-// The marker at the very start of `text`, white space aside.
 std::optional<Marker> leading_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
   // One marker and the white space before it fit into this window; the rest of a long prompt need not be tokenized.
   constexpr std::size_t kWindow = 256;
@@ -152,6 +149,8 @@ std::optional<Marker> leading_marker(const tokenizer::Tokenizer& tokenizer, std:
   if (before.find_first_not_of(" \t\r\n") != std::string_view::npos) return std::nullopt;
   return found.front();
 }
+
+namespace {
 
 std::string marker_text(const tokenizer::Tokenizer& tokenizer, const Marker& marker) {
   return std::string(tokenizer.token_bytes(marker.id));

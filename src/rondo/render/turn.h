@@ -57,6 +57,9 @@ struct Marker {
 // special one, else the last one.
 [[nodiscard]] std::optional<Marker> closing_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text);
 
+// The marker at the very start of `text`, white space aside.
+[[nodiscard]] std::optional<Marker> leading_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text);
+
 // What all questions about the turns of one conversation have in common.  The references must outlive it.
 struct TurnContext {
   const jinja::Template& chat_template;
