@@ -277,20 +277,51 @@ def calls_fit(calls):
 VALUES = ["", "celsius", "kelvin", "7", 0, 1, 14, 15, -3, 2.5, True, None, [], ["a", "b", "c", "d"], [1], {}, {"from": "x"}, {"to": 1}]
 
 
+WORDS = ["a", "citys", "unit", "days", "x y", "é", "7", "true", "null", '"', "'", "<b>", "\n", "{", "}", "[", "]", "\\", ",", ":"]
+
+
+def random_value(rng, depth=2):
+    kind = rng.randrange(8 if depth else 6)
+    if kind == 0:
+        return "".join(rng.choice(WORDS) for _ in range(rng.randrange(5)))
+    if kind == 1:
+        return rng.randrange(-10**rng.randrange(1, 12), 10**rng.randrange(1, 12))
+    if kind == 2:
+        return round(rng.uniform(-100, 100), rng.randrange(1, 6))
+    if kind == 6:
+        return [random_value(rng, depth - 1) for _ in range(rng.randrange(6))]
+    if kind == 7:
+        return {rng.choice(WORDS[:7] + ["from", "to"]): random_value(rng, depth - 1) for _ in range(rng.randrange(4))}
+    return rng.choice(VALUES)
+
+
 def mutant_of(calls, rng):
+    """Calls with one to three things changed: an argument gone, one more, another name or value."""
     out = copy.deepcopy(calls)
-    at = rng.randrange(len(out))
-    name, arguments = out[at]
-    kind = rng.randrange(5)
-    if kind == 0 and arguments:
-        del arguments[rng.choice(sorted(arguments))]
-    elif kind == 1:
-        arguments[rng.choice(["other", "citys", "limit", "days", "unit"])] = rng.choice(VALUES)
-    elif kind == 2:
-        out[at] = (rng.choice(["get_weathers", "search", "get_weather", "sear"]), arguments)
-    elif arguments:
-        arguments[rng.choice(sorted(arguments))] = rng.choice(VALUES)
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        at = rng.randrange(len(out))
+        name, arguments = out[at]
+        kind = rng.randrange(5)
+        if kind == 0 and arguments:
+            del arguments[rng.choice(sorted(arguments))]
+        elif kind == 1:
+            arguments[rng.choice(["other", "citys", "limit", "days", "unit", "tags", "range"])] = random_value(rng)
+        elif kind == 2:
+            out[at] = (rng.choice(["get_weathers", "search", "get_weather", "sear"]), arguments)
+        elif arguments:
+            arguments[rng.choice(sorted(arguments))] = random_value(rng)
     return out
+
+
+def broken_text(text, rng):
+    """A turn with one to three places changed: characters gone, doubled, moved or put in."""
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        begin = rng.randrange(len(text))
+        end = min(len(text), begin + rng.choice([1, 1, 2, 4, 8, 30]))
+        kind = rng.randrange(4)
+        middle = ["", text[begin:end] * 2, rng.choice(WORDS) + text[begin:end], text[begin:end][::-1]][kind]
+        text = text[:begin] + middle + text[end:] or "x"
+    return text
 
 
 # ---- The check
@@ -317,7 +348,7 @@ def check(rondo, template, all_engines, mutants, rng):
         return 0, 0, complaints
     request = {"op": "grammar", "template_file": template, "messages": MESSAGES, "tools": TOOLS, "mode": "lenient",
                "now": "2026-03-14T15:09:26", "bos_token": "<s>", "eos_token": "</s>"}
-    required = {}
+    required, triggers = {}, {}
     for engine in all_engines:
         for choice in ("auto", "required"):
             reply = rondo.ask(format=engine.name, tool_choice=choice, **request)
@@ -330,6 +361,8 @@ def check(rondo, template, all_engines, mutants, rng):
             except Exception as error:  # noqa: BLE001
                 complaints.append(f"{where}: does not compile: {str(error)[:300]}")
                 continue
+            if choice == "auto":
+                triggers = reply
             if choice == "required" and not reply["warnings"]:  # which name what the grammar leaves open
                 required[engine.name] = compiled
             for text in turns:
@@ -340,22 +373,46 @@ def check(rondo, template, all_engines, mutants, rng):
                 at = engine.refused_at(compiled, text[begin:].encode())
                 if at is not None:
                     complaints.append(f"{where}: refused at {at}: ...{text.encode()[max(0, at - 60):at + 40]!r}")
+    chosen = [engine for engine in all_engines if engine.name in required]
     refused = 0
-    for _ in range(mutants):
-        calls = mutant_of(rng.choice(CALLS), rng)
-        if calls_fit(calls):
-            continue
-        text = turn_of(rondo, template, calls)
+    for number in range(mutants if chosen else 0):
+        make = broken_calls if number % 2 else broken_turn
+        calls, text = make(rondo, template, (turns, triggers), rng)
         if text is None:
             continue
-        for engine in all_engines:
-            if engine.name not in required:
-                continue
+        for engine in chosen:
             if engine.refused_at(required[engine.name], text.encode()) is None:
                 complaints.append(f"{engine.name}: accepted {json.dumps(calls)}: {text!r}")
-            else:
-                refused += 1
+        refused += 1
     return len(turns), refused, complaints
+
+
+def broken_calls(rondo, template, _, rng):
+    """Calls that break the schema, and the turn that the template writes for them; None if it writes none."""
+    calls = mutant_of(rng.choice(CALLS), rng)
+    return calls, None if calls_fit(calls) else turn_of(rondo, template, calls)
+
+
+def broken_turn(rondo, template, written, rng):
+    """A damaged turn and the calls in it, where these break the schema; else no turn.  Text in front of what opens the calls
+    is free: what the parser makes of a damaged opener there does not count."""
+    turns, triggers = written
+    text = broken_text(rng.choice(turns), rng)
+    begin = trigger_at(triggers, text) or 0
+    read = rondo.ask(op="parse", template_file=template, messages=MESSAGES, text=text[begin:], tools=TOOLS, mode="lenient",
+                     now="2026-03-14T15:09:26", bos_token="<s>", eos_token="</s>")
+    calls = [(call["name"], loaded(call["arguments"])) for call in read.get("tool_calls", [])]
+    is_whole = calls and all(isinstance(arguments, dict) for _, arguments in calls)
+    return calls, None if "error" in read or (is_whole and calls_fit(calls)) else text
+
+
+def families(rondo, chosen):
+    """One template of each format."""
+    found = {}
+    for template in chosen:
+        reply = rondo.ask(op="explain", template_file=template, mode="lenient", bos_token="<s>", eos_token="</s>")
+        found.setdefault(json.dumps(reply.get("format")), template)
+    return list(found.values())
 
 
 def templates(only):
@@ -374,6 +431,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--program", required=True)
     parser.add_argument("--templates", type=int, default=0, help="at most this many, evenly chosen")
+    parser.add_argument("--families", action="store_true", help="one template of each format")
     parser.add_argument("--mutants", type=int, default=20)
     parser.add_argument("--llama", help="the program tests/llama_grammar.cpp; without it GBNF is not checked")
     parser.add_argument("--vocabulary", help="a .gguf file for it", default=os.path.join(
@@ -389,6 +447,8 @@ def main():
     if options.templates:
         chosen = chosen[::max(1, len(chosen) // options.templates)]
     rondo = Rondo(options.program)
+    if options.families:
+        chosen = families(rondo, chosen)
     rng = random.Random(options.seed)
     total = [0, 0, 0, 0]
     for template in chosen:

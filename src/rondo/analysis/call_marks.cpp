@@ -139,11 +139,13 @@ void Analyst::find_heading_close() {
 // White space between calls and content that follows them belongs to what closes the calls.
 void Analyst::find_content_behind_calls() {
   const Variant* both = find(false, true, 1);
+  if (both == nullptr) both = find(true, true, 1);
   format::Calls& calls = format_.calls;
   if (both == nullptr || !calls.present) return;
   const std::size_t last = last_call_slot(both->turn, 0);
   const std::size_t content = both->turn.first(SlotKind::kContent);
-  if (last == kNone || content < last) return;
+  if (last == kNone || content == kNone || content < last) return;
+  calls.content_behind = true;
   std::string& close = is_blank(calls.section_close) ? calls.call_close : calls.section_close;
   const std::string between = both->turn.literals(last + 1, content);
   const std::size_t at = is_blank(close) ? std::string::npos : between.rfind(trimmed(close));

@@ -71,6 +71,7 @@ void print_calls(std::string& out, const Calls& calls) {
   if (!calls.roles.name.empty()) line(out, "  name", dotted(calls.roles.name));
   if (!calls.roles.arguments.empty()) line(out, "  arguments", dotted(calls.roles.arguments));
   print_marker(out, "  heading close", calls.heading_close);
+  if (calls.content_behind) out += "  content stands behind the calls\n";
   if (!calls.roles.id.empty()) line(out, "  id", dotted(calls.roles.id));
   print_marker(out, "  call close", calls.call_close);
   print_marker(out, "  separator", calls.separator);

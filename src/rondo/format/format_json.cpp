@@ -278,6 +278,7 @@ void visit(V& v, Calls& x) {
   v.field("envelope", x.envelope);
   v.field("pieces", x.pieces);
   v.field("heading_close", x.heading_close);
+  v.field("content_behind", x.content_behind);
   v.field("roles", x.roles);
   v.field("arguments", x.arguments);
   v.field("parameters", x.parameters);

@@ -102,7 +102,7 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
     Line line(grammar_);
     const std::string_view text = text_of(start);
     line.marker(text.substr(text.find(word) + word.size())).add(section_from(start, first, is_parallel));
-    return {{word, line.node()}};
+    return {{word, line.node(), ""}};
   }
   // A bracket, or the begin of other blocks too: together with the name of a tool it is neither.
   const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece &&
@@ -113,7 +113,7 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   for (const Tool& tool : tools_) {
     Line line(grammar_);
     line.add(section_from(start, call(tool, start, true), is_parallel));
-    out.push_back({std::string(trimmed(text_of(start))) + tool.name, line.node()});
+    out.push_back({std::string(trimmed(text_of(start))) + tool.name, line.node(), behind_name()});
   }
   return out;
 }
@@ -127,6 +127,17 @@ std::string CallBuilder::next_word() const {
     if (!word.empty()) return "";
   }
   return "";
+}
+
+std::string CallBuilder::behind_name() const {
+  const std::vector<CallPiece>& pieces = format_.calls.pieces;
+  if (pieces.size() < 2 || pieces[1].kind != CallPiece::Kind::kLiteral) return "";
+  const std::string word(trimmed(pieces[1].text));
+  if (word.size() < kShortestWord) return "";
+  for (const std::string* other : {&format_.reasoning.open, &format_.content.open, &format_.header}) {
+    if (other->find(word) != std::string::npos) return "";
+  }
+  return word;
 }
 
 bool CallBuilder::may_be_bare() const {

@@ -25,6 +25,9 @@ class CallBuilder {
   struct Opening {
     std::string word;
     NodeId rest{};
+    // Where the word ends with the name of a tool, the marker behind it: a call of anything else has that one too, so
+    // text before the calls does not hold it.  "" if there is none.
+    std::string behind_name;
   };
   [[nodiscard]] std::vector<Opening> openings(bool is_parallel);
   // All calls, from the first character up to the section's close.
@@ -52,6 +55,7 @@ class CallBuilder {
   [[nodiscard]] std::string_view text_of(Start start) const;
   [[nodiscard]] Start strongest(std::string& word) const;
   [[nodiscard]] bool is_distinct(const std::string& word) const;
+  [[nodiscard]] std::string behind_name() const;
   [[nodiscard]] NodeId section_from(Start start, NodeId first_call, bool is_parallel);
   [[nodiscard]] NodeId any_call(Start start);
   [[nodiscard]] NodeId call(const Tool& tool, Start start, bool name_is_read);
@@ -75,6 +79,7 @@ class CallBuilder {
   [[nodiscard]] NodeId form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form,
                             const std::string& closing, const std::string& name);
   [[nodiscard]] NodeId raw_text(const std::string& closing);
+  [[nodiscard]] NodeId markup_text(const std::string& closing, const std::string& name);
   [[nodiscard]] std::vector<std::string> followers() const;
 
   Grammar& grammar_;

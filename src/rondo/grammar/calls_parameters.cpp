@@ -66,6 +66,25 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   return g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
 }
 
+// Any markup and `closing`; where the closing names the key, constructs of the same key inside are closed first.
+NodeId CallBuilder::markup_text(const std::string& closing, const std::string& name) {
+  Grammar& g = grammar_;
+  const format::Parameters& syntax = format_.calls.parameters;
+  const std::size_t key_at = syntax.key_in_close.empty() ? std::string::npos : closing.find(syntax.key_in_close);
+  if (key_at == std::string::npos || !closing.ends_with(syntax.close)) return raw_text(closing);
+  const std::size_t key_begin = key_at + syntax.key_in_close.size();
+  const std::string key =
+      closing.substr(key_begin, std::max(key_begin, closing.size() - syntax.close.size()) - key_begin);
+  if (key.empty()) return raw_text(closing);
+  const std::string open = std::string(trimmed(syntax.open)) + key + std::string(trimmed(syntax.key_close));
+  const std::string close(trimmed(closing));
+  const RuleId rule = g.declare(name + "-markup");
+  const NodeId inner = g.reference(rule);
+  g.define(rule,
+           g.choice({g.token(g.text({open}, close)), g.sequence({g.token(g.text({close}, open)), inner, inner})}));
+  return g.reference(rule);
+}
+
 NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const ValueForm& form, const std::string& closing,
                          const std::string& name) {
   Grammar& g = grammar_;
@@ -116,7 +135,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
       if (!is_blank(format_.calls.parameters.item_open)) {
         context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
         if ((schema.types(parts) & types) == 0) return g.never();
-        line.add(raw_text(ending));
+        line.add(markup_text(ending, name));
         return line.node();
       }
       Spelling spelling = Spelling::json();

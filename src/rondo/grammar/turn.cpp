@@ -202,8 +202,10 @@ class TurnBuilder {
     g_.define(root_, with_reasoning(body, body));
   }
 
-  // Some templates write content behind the calls; further calls are not text.
-  NodeId after_calls(const Openings& openings) { return end_of_calls(until(openings, "", next_word_)); }
+  // Nothing but the end, or content where the template writes it there; further calls are not text.
+  NodeId after_calls(const Openings& openings) {
+    return end_of_calls(format_.calls.content_behind ? until(openings, "", next_word_) : stop());
+  }
 
   // The section's close and `behind`; or the end of the turn, since some templates forget the close.
   NodeId end_of_calls(NodeId behind) {
@@ -260,6 +262,7 @@ class TurnBuilder {
       // The begin of a longer word ends nothing.
       const bool is_prefix = word.size() > opening.word.size() && word.starts_with(opening.word);
       if (!is_prefix) words.push_back(opening.word);
+      if (!opening.behind_name.empty()) words.push_back(opening.behind_name);
     }
     return g_.token(g_.text(std::move(words), word));
   }

@@ -1,0 +1,72 @@
+// Grammars of whole turns in made-up formats: what they take, and what they refuse.
+#include "grammar/turn.h"
+
+#include <doctest/doctest.h>
+
+#include "format/format.h"
+#include "grammar/gbnf.h"
+#include "grammar/matcher.h"
+#include "json/parse.h"
+
+namespace rondo::grammar {
+namespace {
+
+const char* const kTools = R"([{"type": "function", "function": {"name": "find", "parameters": {"type": "object",
+  "additionalProperties": false, "required": ["q"], "properties": {"q": {"type": "string"}, "k": {"type": "array"}}}}}])";
+
+// A call is required in the format given as JSON.
+Grammar required_call(const std::string& format_text) {
+  const auto document = json::parse(format_text);
+  REQUIRE(document.ok());
+  const auto format = format::from_json(document.value());
+  if (!format.ok()) FAIL(format.error().to_string());
+  TurnOptions options;
+  options.tools = json::parse(kTools).value();
+  options.choice = ToolChoice::kRequired;
+  auto turn = turn_grammar(format.value(), options);
+  if (!turn.ok()) FAIL(turn.error().to_string());
+  return std::move(turn.value().grammar);
+}
+
+const std::string kTagged = R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+  "call_open": "<call>", "call_close": "</call>", "envelope": "tags", "arguments": "json",
+  "pieces": [{"kind": "name"}, {"kind": "literal", "text": "<args>"}, {"kind": "arguments"}])";
+
+TEST_CASE("text behind calls is for formats that write content there") {
+  const std::string call = R"(<call>find<args>{"q": "x"}</call>)";
+  const Grammar closed = required_call(kTagged + "}}");
+  CHECK(accepts(closed, "Let me look." + call + "\n<eot>"));
+  CHECK(accepts(closed, call + call));
+  CHECK(!accepts(closed, call + "Done.<eot>"));
+  CHECK(!accepts(closed, call + "<ca ll>find<args>{}</call>"));
+  const Grammar open = required_call(kTagged + R"(, "content_behind": true}})");
+  CHECK(accepts(open, call + "Done.<eot>"));
+  CHECK(!accepts(open, call + R"(<call>find<args>{"k": 1}</call>)"));
+}
+
+TEST_CASE("a call of an unknown tool is not text before the calls, also where only its name tells it from text") {
+  const Grammar grammar = required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]},
+    "content": {"open": " to=you<|>"}, "calls": {"present": true, "call_open": " to=",
+    "call_close": "</call>", "separator": "<next>", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "<|><call>"}, {"kind": "arguments"}]}})");
+  const std::string call = R"( to=find<|><call>{"q": "x"}</call>)";
+  CHECK(accepts(grammar, call));
+  CHECK(accepts(grammar, " to=you<|>Let me look.<next>" + call));
+  CHECK(!accepts(grammar, R"( to=fin<|><call>{"q": "x"}</call><next>)" + call));
+}
+
+TEST_CASE("markup inside a value closes its own constructs of the same name first") {
+  const Grammar grammar =
+      required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "call_open": "<call>", "call_close": "</call>", "envelope": "tags", "arguments": "parameters",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ";"}, {"kind": "arguments"}],
+    "parameters": {"open": "<", "key_close": ">", "key_in_close": "</", "close": ">", "item_open": "<item>",
+      "item_close": "</item>", "forms": [{"type": "string", "style": "raw"}, {"type": "array", "style": "nested"},
+      {"type": "object", "style": "nested"}]}}})");
+  CHECK(accepts(grammar, "<call>find;<q>x</q></call>"));
+  CHECK(accepts(grammar, "<call>find;<q>x</q><k><item><k>1</k></item><item><k>2</k></item></k></call>"));
+  CHECK(!accepts(grammar, "<call>find;<q>x</q><k><item><k>1</item></k></call>"));
+}
+
+}  // namespace
+}  // namespace rondo::grammar
