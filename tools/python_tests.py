@@ -20,7 +20,7 @@ NEEDED = {"numpy": "numpy", "pytest": "pytest", "iniconfig": "iniconfig", "plugg
           "pygments": "pygments", "pydantic": "pydantic", "pydantic-core": "pydantic_core",
           "typing-extensions": "typing_extensions", "annotated-types": "annotated_types",
           "typing-inspection": "typing_inspection"}
-OPTIONAL = {"tokenizers": "tokenizers"}
+OPTIONAL = {"tokenizers": "tokenizers", "nanobind": "nanobind"}
 
 
 def folders():

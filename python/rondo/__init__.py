@@ -14,7 +14,7 @@ import json as _json
 import os as _os
 import pathlib as _pathlib
 
-from . import errors
+from . import errors, types
 from ._rondo import (
     Bridged,
     Encoded,
@@ -60,10 +60,11 @@ __all__ = [
     "errors",
     "from_tokenizer",
     "load",
+    "types",
 ]
 
 
-def load(path=None, *, template=None, tokenizer=None, format=None, strict=False):
+def load(path=None, *, template=None, tokenizer=None, format=None, strict=False) -> Model:
     """Loads a model: a Hugging Face folder, a .gguf file, or a template and a tokenizer from two places.
 
     path: a folder, a .gguf, a tokenizer file, or a template; None with `template` and `tokenizer`.
@@ -81,7 +82,7 @@ def load(path=None, *, template=None, tokenizer=None, format=None, strict=False)
                        cache_folder=_cache_folder())
 
 
-def from_tokenizer(tokenizer, *, template=None, format=None, strict=False):
+def from_tokenizer(tokenizer, *, template=None, format=None, strict=False) -> Model:
     """The model of a tokenizer that is in memory: a `transformers` tokenizer, or a `tokenizers.Tokenizer` with `template`.
 
     A fast tokenizer is taken as it is, with its added tokens and its chat template; a slow one is read from the folder it

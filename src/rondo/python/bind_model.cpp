@@ -103,13 +103,14 @@ EncodedObject encode(const ModelObject& self, nb::object messages, nb::object to
 
 BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids, nb::object new_messages,
                      nb::object messages, nb::object tools, nb::object documents, nb::object kwargs, nb::object now,
-                     const std::string& content_specials) {
+                     const std::string& content_specials, bool close) {
   const Ids prompt(prompt_ids, "prompt_ids");
   const Ids completion(completion_ids, "completion_ids");
   json::Array added = to_objects(new_messages, "new_messages");
   Call call = read_call({messages, tools, documents, kwargs, now, true, nb::none(), content_specials});
-  return {value_or_raise(without_gil(
-      [&] { return self.model->bridge(std::move(call), prompt.span(), completion.span(), std::move(added)); }))};
+  return {value_or_raise(without_gil([&] {
+    return self.model->bridge(std::move(call), {prompt.span(), completion.span(), std::move(added), close, nullptr});
+  }))};
 }
 
 std::vector<TokenId> stop_ids(const ModelObject& self, nb::object tools, nb::object kwargs) {
@@ -160,7 +161,8 @@ constexpr const char* kBridgeDoc = R"(The next prompt of a rollout: the old ids 
 
 prompt_ids, completion_ids: what the model was given and what it sampled, shape (n,), any integer dtype (int32 is not
 copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: what follows,
-none of role `assistant`.  messages: those behind prompt_ids, for templates whose later turns depend on them.
+none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
+token is written all the same.  messages: those behind prompt_ids, for templates whose later turns depend on them.
 
 Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
 InvalidArgumentError, TemplateError.  Runs without the GIL.
@@ -181,41 +183,41 @@ void bind_model(nb::module_& module) {
 Made by rondo.load() or rondo.from_tokenizer().  Immutable: all methods may be called from many threads at once, and work
 without the GIL.  Can be pickled when it was loaded from files: the paths travel, not the content.)");
   model
-      .def(
-          "render", &render, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
-          "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
-          "now"_a = nb::none(), kRenderDoc,
-          nb::sig(
-              "def render(self, messages: Messages, *, tools: Objects | None = None, documents: Objects | None = None, "
-              "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
-              "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None) -> str"))
-      .def(
-          "encode", &encode, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
-          "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
-          "now"_a = nb::none(), "content_specials"_a = "text", kEncodeDoc,
-          nb::sig(
-              "def encode(self, messages: Messages, *, tools: Objects | None = None, documents: Objects | None = None, "
-              "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
-              "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
-              "content_specials: str = 'text') -> Encoded"))
+      .def("render", &render, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
+           "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
+           "now"_a = nb::none(), kRenderDoc,
+           nb::sig("def render(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, "
+                   "documents: rondo.types.Objects | None = None, "
+                   "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
+                   "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None) -> str"))
+      .def("encode", &encode, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
+           "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
+           "now"_a = nb::none(), "content_specials"_a = "text", kEncodeDoc,
+           nb::sig("def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, "
+                   "documents: rondo.types.Objects | None = None, "
+                   "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
+                   "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
+                   "content_specials: str = 'text') -> Encoded"))
       .def("bridge", &bridge, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
            "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
-           "now"_a = nb::none(), "content_specials"_a = "text", kBridgeDoc,
-           nb::sig("def bridge(self, prompt_ids: Ids, completion_ids: Ids, new_messages: Messages, *, "
-                   "messages: Messages | None = None, tools: Objects | None = None, documents: Objects | None = None, "
+           "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true, kBridgeDoc,
+           nb::sig("def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: "
+                   "rondo.types.Messages, *, "
+                   "messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: "
+                   "rondo.types.Objects | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
-                   "content_specials: str = 'text') -> Bridged"))
-      .def(
-          "stop_ids", &stop_ids, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
-          "The ids that end generation, sorted: the template's stop tokens and the tokenizer's own end ids.",
-          nb::sig("def stop_ids(self, *, tools: Objects | None = None, kwargs: dict[str, typing.Any] | None = None) -> "
-                  "list[int]"))
+                   "content_specials: str = 'text', close: bool = True) -> Bridged"))
+      .def("stop_ids", &stop_ids, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
+           "The ids that end generation, sorted: the template's stop tokens and the tokenizer's own end ids.",
+           nb::sig("def stop_ids(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | "
+                   "None = None) -> "
+                   "list[int]"))
       .def("tokenize", &tokenize, "text"_a, nb::kw_only(), "parse_special"_a = true,
            "The ids of a text, int32 (n,), without what a tokenizer may add around it.",
            nb::sig("def tokenize(self, text: str, *, parse_special: bool = True) -> numpy.typing.NDArray[numpy.int32]"))
       .def("detokenize", &detokenize, "ids"_a, nb::kw_only(), "skip_special"_a = false,
            "The text of ids; bytes that are no UTF-8 become U+FFFD.",
-           nb::sig("def detokenize(self, ids: Ids, *, skip_special: bool = False) -> str"))
+           nb::sig("def detokenize(self, ids: rondo.types.Ids, *, skip_special: bool = False) -> str"))
       .def("find_token", &find_token, "token"_a, "The id of the token that reads exactly so; None if there is none.",
            nb::sig("def find_token(self, token: str) -> int | None"))
       .def_prop_ro(

@@ -194,7 +194,7 @@ void bind_stream(nb::module_& module) {
 Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoning", "text"}, {"kind": "call_start", "call",
 "text": the name, "id"?}, {"kind": "call_id", "call", "text"}, {"kind": "arguments", "call", "text"}, {"kind": "call_end",
 "call"}.  Nothing that was reported is taken back.  One thread at a time gets in.)")
-      .def("feed", &feed, "piece"_a, nb::sig("def feed(self, piece: str | int | Ids) -> list[dict]"),
+      .def("feed", &feed, "piece"_a, nb::sig("def feed(self, piece: str | int | rondo.types.Ids) -> list[dict]"),
            "Text, an id, or ids: the events that are certain now.  Markers count only as the tokens that they are.")
       .def(
           "close",
@@ -276,21 +276,24 @@ the offset of the first mistake.
 void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
   bind_stream(module);
   model
-      .def("parse", &parse, "completion"_a, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
-           "prompt_tail"_a = nb::none(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
-           "continue_final_message"_a = nb::none(), "tool_choice"_a = "auto", "parallel_tool_calls"_a = true,
-           "reasoning"_a = "split", "partial"_a = false, "strict"_a = false, kParseDoc,
-           nb::sig("def parse(self, completion: Ids | str, *, messages: Messages | None = None, "
-                   "prompt_ids: Ids | None = None, prompt_tail: str | None = None, tools: Objects | None = None, "
-                   "kwargs: dict[str, typing.Any] | None = None, continue_final_message: bool | str | None = None, "
-                   "tool_choice: str = 'auto', parallel_tool_calls: bool = True, reasoning: str = 'split', "
-                   "partial: bool = False, strict: bool = False) -> Parsed"))
+      .def(
+          "parse", &parse, "completion"_a, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
+          "prompt_tail"_a = nb::none(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
+          "continue_final_message"_a = nb::none(), "tool_choice"_a = "auto", "parallel_tool_calls"_a = true,
+          "reasoning"_a = "split", "partial"_a = false, "strict"_a = false, kParseDoc,
+          nb::sig("def parse(self, completion: rondo.types.Ids | str, *, messages: rondo.types.Messages | None = None, "
+                  "prompt_ids: rondo.types.Ids | None = None, prompt_tail: str | None = None, tools: "
+                  "rondo.types.Objects | None = None, "
+                  "kwargs: dict[str, typing.Any] | None = None, continue_final_message: bool | str | None = None, "
+                  "tool_choice: str = 'auto', parallel_tool_calls: bool = True, reasoning: str = 'split', "
+                  "partial: bool = False, strict: bool = False) -> Parsed"))
       .def("stream_parser", &stream_parser, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
            "prompt_tail"_a = nb::none(), "tools"_a = nb::none(), "kwargs"_a = nb::none(), "tool_choice"_a = "auto",
            "parallel_tool_calls"_a = true, "reasoning"_a = "split",
            "A parser that is fed while the model samples: a StreamParser.  Arguments as parse().",
-           nb::sig("def stream_parser(self, *, messages: Messages | None = None, prompt_ids: Ids | None = None, "
-                   "prompt_tail: str | None = None, tools: Objects | None = None, "
+           nb::sig("def stream_parser(self, *, messages: rondo.types.Messages | None = None, prompt_ids: "
+                   "rondo.types.Ids | None = None, "
+                   "prompt_tail: str | None = None, tools: rondo.types.Objects | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, tool_choice: str = 'auto', "
                    "parallel_tool_calls: bool = True, reasoning: str = 'split') -> StreamParser"))
       .def("grammar", &grammar, nb::kw_only(), "messages"_a = nb::none(), "tools"_a = nb::none(),
@@ -300,7 +303,8 @@ void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
 
 format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  A dict of grammar
 (text, "" where there is nothing to constrain), lazy, triggers and warnings.)",
-           nb::sig("def grammar(self, *, messages: Messages | None = None, tools: Objects | None = None, "
+           nb::sig("def grammar(self, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | "
+                   "None = None, "
                    "response_schema: dict[str, typing.Any] | None = None, "
                    "tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, "
                    "format: str = 'gbnf', kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
@@ -311,14 +315,16 @@ format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "requi
           },
           nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
           "How the template writes an assistant turn, as plain data (docs/format.md).",
-          nb::sig("def format(self, *, tools: Objects | None = None, kwargs: dict[str, typing.Any] | None = None) -> "
+          nb::sig("def format(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None "
+                  "= None) -> "
                   "dict[str, typing.Any]"))
       .def("check", &check, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
            R"(What of a message cannot survive render and parse, as far as the format tells.
 
 A dict of losses (what, meaning, template line), notes (what could not be inferred) and objection (None if the format's parts
 fit each other).)",
-           nb::sig("def check(self, *, tools: Objects | None = None, kwargs: dict[str, typing.Any] | None = None) -> "
+           nb::sig("def check(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None "
+                   "= None) -> "
                    "dict[str, typing.Any]"));
 }
 

@@ -67,15 +67,17 @@ thread at a time gets into one.)")
       .def("__init__", &start, "model"_a, "messages"_a, nb::kw_only(), "tools"_a = nb::none(),
            "documents"_a = nb::none(), "kwargs"_a = nb::none(), "now"_a = nb::none(), "content_specials"_a = "text",
            "Renders and tokenizes the first prompt.  Arguments as Model.encode().",
-           nb::sig("def __init__(self, model: Model, messages: Messages, *, tools: Objects | None = None, "
-                   "documents: Objects | None = None, kwargs: dict[str, typing.Any] | None = None, "
+           nb::sig("def __init__(self, model: Model, messages: rondo.types.Messages, *, tools: rondo.types.Objects | "
+                   "None = None, "
+                   "documents: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None = None, "
                    "now: datetime.datetime | str | None = None, content_specials: str = 'text') -> None"))
-      .def("complete", &complete, "completion_ids"_a, nb::sig("def complete(self, completion_ids: Ids) -> Parsed"),
+      .def("complete", &complete, "completion_ids"_a,
+           nb::sig("def complete(self, completion_ids: rondo.types.Ids) -> Parsed"),
            "Takes what was sampled behind `ids`, with or without its stop token.  Raises InvalidArgumentError if the "
            "model "
            "has just spoken.")
       .def("add", &add, "new_messages"_a,
-           nb::sig("def add(self, new_messages: Messages) -> numpy.typing.NDArray[numpy.int32]"),
+           nb::sig("def add(self, new_messages: rondo.types.Messages) -> numpy.typing.NDArray[numpy.int32]"),
            "Appends what follows the model's turn, none of role `assistant`, and opens its next turn: the appended "
            "ids, int32 "
            "(n,).  Raises as Model.bridge(); the rollout is unchanged then.")

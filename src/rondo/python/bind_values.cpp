@@ -75,7 +75,8 @@ object alive.  Writing into one changes what the object shows, and nothing else.
       .def_prop_ro("ends", array_of<Uint32Array>(&EncodedObject::data, &Encoded::ends),
                    "uint32: behind the last byte of each id")
       .def_prop_ro(
-          "text", [](const EncodedObject& self) { return to_python_text(self.data.text); }, "The prompt as text.")
+          "text", [](const EncodedObject& self) { return to_python_text(self.data.text); }, "The prompt as text.",
+          nb::sig("def text(self) -> str"))
       .def_ro("roles", &EncodedObject::roles, "The role of each message; \"\" for one without.")
       .def_ro("tool_names", &EncodedObject::tool_names,
               "Per message the tool whose result it is: its own `name`, or that of the call which it answers; None for "
@@ -106,7 +107,9 @@ Arrays are views of the object's own memory, as those of Encoded.)")
       .def_prop_ro(
           "appended", [](const BridgedObject& self) { return self.data.appended; },
           "How many ids, the last ones, were appended.")
-      .def_prop_ro("appended_text", [](const BridgedObject& self) { return to_python_text(self.data.appended_text); })
+      .def_prop_ro(
+          "appended_text", [](const BridgedObject& self) { return to_python_text(self.data.appended_text); },
+          nb::sig("def appended_text(self) -> str"))
       .def_prop_ro(
           "notes",
           [](const BridgedObject& self) {

@@ -238,31 +238,32 @@ Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call call) con
   return api::turn_profile(profiles_, prepared.value(), call.conversation);
 }
 
-Result<render::Bridged> Model::bridge(Call call, std::span<const TokenId> prompt, std::span<const TokenId> completion,
-                                      json::Array new_messages, const render::ParsedCompletion* said) const {
+Result<render::Bridged> Model::bridge(Call call, BridgeCall bridge) const {
   auto prepared = prepare(call, api::TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const api::Prepared& use = prepared.value();
-  if (Status valid = check_ids(*use.tokenizer, prompt, "prompt_ids"); !valid.ok()) return valid.error();
-  if (Status valid = check_ids(*use.tokenizer, completion, "completion_ids"); !valid.ok()) return valid.error();
+  if (Status valid = check_ids(*use.tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
+  if (Status valid = check_ids(*use.tokenizer, bridge.completion, "completion_ids"); !valid.ok()) return valid.error();
   auto profile = api::turn_profile(profiles_, use, call.conversation);
   if (!profile.ok()) return profile.error();
-  render::ParsedCompletion read;
-  if (said == nullptr) {
+  render::ParsedCompletion said;
+  if (bridge.said != nullptr) {
+    said = *bridge.said;
+  } else {
     auto format = format_of(use, call.conversation);
     if (!format.ok()) return format.error();
-    auto made = render::interpret(format.value(), *use.tokenizer, *profile.value(), call.conversation.tools, prompt,
-                                  completion);
-    if (!made.ok()) return made.error();
-    read = std::move(made).value();
-    said = &read;
+    auto read = render::interpret(format.value(), *use.tokenizer, *profile.value(), call.conversation.tools,
+                                  bridge.prompt, bridge.completion);
+    if (!read.ok()) return read.error();
+    said = std::move(read).value();
   }
+  if (!bridge.close) said.closing_text.clear();
   render::BridgeRequest request;
-  request.prompt_ids = prompt;
-  request.completion_ids = completion;
-  request.completion = said;
+  request.prompt_ids = bridge.prompt;
+  request.completion_ids = bridge.completion;
+  request.completion = &said;
   if (call.has_messages) request.messages = call.conversation.messages;
-  request.new_messages = std::move(new_messages);
+  request.new_messages = std::move(bridge.new_messages);
   request.specials = call.specials;
   return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(),
                         request);

@@ -68,6 +68,15 @@ struct ParseCall {
   std::span<const TokenId> prompt_ids;  // if not empty, their end is the prompt's tail
 };
 
+struct BridgeCall {
+  std::span<const TokenId> prompt;
+  std::span<const TokenId> completion;
+  json::Array new_messages;
+  bool close = true;  // write what closes the constructs that the completion left open
+  const render::ParsedCompletion* said =
+      nullptr;  // the completion as its reader understood it; nullptr: it is read here
+};
+
 struct GrammarCall {
   api::AskedOfModel asked;
   std::string language = "gbnf";
@@ -93,10 +102,7 @@ class Model {
   // Fail with kUnsupported where the model brings no template, or no tokenizer.
   [[nodiscard]] Result<std::string> render(Call call) const;
   [[nodiscard]] Result<render::Encoded> encode(Call call) const;
-  // `said`: the completion as its reader understood it; nullptr: it is read here.
-  [[nodiscard]] Result<render::Bridged> bridge(Call call, std::span<const TokenId> prompt,
-                                               std::span<const TokenId> completion, json::Array new_messages,
-                                               const render::ParsedCompletion* said = nullptr) const;
+  [[nodiscard]] Result<render::Bridged> bridge(Call call, BridgeCall bridge) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call call) const;
   // The parser of what the model writes after the prompt of `call`.

@@ -54,7 +54,7 @@ Result<Added> Rollout::add(json::Array new_messages) {
   call.has_messages = true;
   const std::span<const TokenId> ids = ids_;
   auto bridged =
-      model_->bridge(std::move(call), ids.first(prompt_size_), ids.subspan(prompt_size_), new_messages, &last_);
+      model_->bridge(std::move(call), {ids.first(prompt_size_), ids.subspan(prompt_size_), new_messages, true, &last_});
   if (!bridged.ok()) return bridged.error();
   Added out{ids_.size(), std::move(bridged.value().notes), std::move(bridged.value().lossy)};
   messages_.push_back(render::history_message(last_, new_messages));

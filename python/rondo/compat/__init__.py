@@ -1,0 +1,1 @@
+"""rondo behind the interfaces of other packages."""
