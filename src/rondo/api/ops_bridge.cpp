@@ -1,7 +1,10 @@
 // bridge: the next prompt as the old ids plus only the new turn.
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/formats.h"
 #include "api/ops.h"
@@ -9,6 +12,7 @@
 #include "api/reply.h"
 #include "render/bridge.h"
 #include "render/completion.h"
+#include "render/rollout.h"
 
 namespace rondo::api {
 namespace {
@@ -22,7 +26,28 @@ struct BridgeFields {
   std::optional<json::Object> corrections;
   render::ContentSpecials specials = render::ContentSpecials::kText;
   bool lossy = false;
+  render::Retention retention = render::Retention::kAll;
+  std::vector<std::pair<std::size_t, std::size_t>> sampled;  // of prompt_ids, one range for each sampled turn
 };
+
+// [[begin, end], ...]
+std::vector<std::pair<std::size_t, std::size_t>> read_ranges(Fields& fields, std::string_view name) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  const json::Value* found = fields.value(name);
+  if (found == nullptr) return out;
+  const auto bound = [](const json::Value& value) {
+    const std::optional<std::int64_t> number = value.to_int64();
+    return number && *number >= 0 ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
+  };
+  bool fits = found->is_array();
+  for (std::size_t i = 0; fits && i < found->as_array().size(); ++i) {
+    const json::Value& range = found->as_array()[i];
+    fits = range.is_array() && range.as_array().size() == 2 && bound(range.as_array()[0]) && bound(range.as_array()[1]);
+    if (fits) out.emplace_back(*bound(range.as_array()[0]), *bound(range.as_array()[1]));
+  }
+  if (!fits) fields.fail(std::string(name) + " must be an array of ranges [begin, end] of prompt_ids");
+  return out;
+}
 
 BridgeFields read_bridge(Fields& fields) {
   BridgeFields out;
@@ -35,6 +60,9 @@ BridgeFields read_bridge(Fields& fields) {
   if (fields.choice("content_specials", {"text", "parse"}) == "parse") out.specials = render::ContentSpecials::kParse;
   out.lossy = fields.flag("lossy", false);
   out.corrections = read_corrections(fields);
+  out.retention = *render::retention_of(fields.choice(
+      "retention", {"all", "template", "tool_cycle", "preserve_thinking_between_tool_calls", "preserve_all_thinking"}));
+  out.sampled = read_ranges(fields, "sampled");
   return out;
 }
 
@@ -95,12 +123,48 @@ Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) 
   return render::bridge(turn, *profile.value(), bridge);
 }
 
+// With a retention that may cut ids out: as a rollout, which knows where the sampled turns are.
+Reply bridge_with_retention(const OpContext& context, BridgeFields& request) {
+  chat::Conversation& conversation = request.input.conversation;
+  auto prepared = prepare(context.cache, request.chat_template, conversation, context.clock);
+  if (!prepared.ok()) return prepared.error();
+  auto format = inferred_format(context.formats, prepared.value(), conversation, request.corrections);
+  if (!format.ok()) return format.error();
+  const auto model =
+      render::RolloutModel::make({prepared.value().chat_template, prepared.value().tokenizer, format.value(),
+                                  without_messages(conversation), prepared.value().options, request.specials, false});
+  const std::size_t old_size = request.prompt_ids.size() + request.completion_ids.size();
+  const auto first_new = static_cast<std::int32_t>(conversation.messages.size()) + 1;
+  auto rollout = render::Rollout::resume(model, std::move(request.prompt_ids), conversation.messages, request.sampled);
+  if (!rollout.ok()) return rollout.error();
+  if (const auto said = rollout.value().complete(request.completion_ids); !said.ok()) return said.error();
+  const auto next = rollout.value().extend(request.new_messages, request.retention);
+  if (!next.ok()) return next.error();
+  const render::Extension& done = next.value();
+  std::vector<std::int32_t> owners = rollout.value().message_indices();
+  for (std::int32_t& owner : owners) owner = std::max(owner - first_new, -1);
+  json::Array cuts;
+  for (const render::Cut& cut : done.cuts)
+    cuts.push_back(json::Object{{"begin", cut.begin}, {"end", cut.end}, {"message", cut.message}});
+  json::Object reply{{"ids", numbers_to_json(rollout.value().ids())},
+                     {"message_indices", numbers_to_json(owners)},
+                     {"appended", rollout.value().ids().size() - done.begin},
+                     {"kept", std::min(done.kept, old_size)},
+                     {"cuts", std::move(cuts)},
+                     {"lossy", findings_to_json(done.lossy)}};
+  if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
+  if (!done.media.empty()) reply.set("media", media_to_json(done.media));
+  return json::Value(std::move(reply));
+}
+
 }  // namespace
 
 Reply op_bridge(const OpContext& context, Fields& fields) {
   BridgeFields request = read_bridge(fields);
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
+  if (request.retention != render::Retention::kAll && request.retention != render::Retention::kAllThinking)
+    return bridge_with_retention(context, request);
   auto bridged = bridge(context, request);
   if (!bridged.ok()) return bridged.error();
   const render::Bridged& done = bridged.value();

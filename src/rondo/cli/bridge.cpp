@@ -25,6 +25,12 @@ Result<json::Value> make_request(const BridgeArguments& arguments) {
   request.set("completion_ids", std::move(completion_ids).value());
   request.set("new_messages", std::move(new_messages).value());
   request.set("lossy", !arguments.refuse_lossy);
+  if (!arguments.retention.empty()) request.set("retention", arguments.retention);
+  if (!arguments.sampled.empty()) {
+    auto sampled = json_argument(arguments.sampled, "--sampled");
+    if (!sampled.ok()) return sampled.error();
+    request.set("sampled", std::move(sampled).value());
+  }
   return json::Value(std::move(request));
 }
 
@@ -39,8 +45,23 @@ Result<std::string> appended_text(const api::Service& service, const std::string
   return std::string(text.value().find_string("text").value_or(""));
 }
 
-std::string note_lines(const json::Value& reply) {
+// "cut [4, 20), reasoning of message 1", one line each.
+std::string cut_lines(const json::Value& reply) {
   std::string out;
+  const json::Value* cuts = reply.find("cuts");
+  if (cuts == nullptr || !cuts->is_array()) return out;
+  const auto number = [](const json::Value& cut, const char* field) {
+    return std::to_string(cut.find(field)->to_int64().value_or(0));
+  };
+  for (const json::Value& cut : cuts->as_array()) {
+    out += "cut old ids [" + number(cut, "begin") + ", " + number(cut, "end") + "), the reasoning of message " +
+           number(cut, "message") + "\n";
+  }
+  return out;
+}
+
+std::string note_lines(const json::Value& reply) {
+  std::string out = cut_lines(reply);
   const json::Value* notes = reply.find("notes");
   if (notes != nullptr && notes->is_array()) {
     for (const json::Value& note : notes->as_array()) out += "note: " + note.as_string() + "\n";

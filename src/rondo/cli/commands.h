@@ -84,6 +84,8 @@ struct BridgeArguments {
   std::string prompt_ids;
   std::string completion_ids;
   std::string new_messages;
+  std::string retention;
+  std::string sampled;
   bool refuse_lossy = false;
   bool json = false;
 };

@@ -189,6 +189,15 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
       ->type_name("FILE")
       ->required();
   add_corrections(command, arguments.corrections);
+  command
+      .add_option("--retention", arguments.retention,
+                  "what of earlier reasoning stays: all (the default), template, tool_cycle, preserve_all_thinking, "
+                  "preserve_thinking_between_tool_calls")
+      ->type_name("POLICY");
+  command
+      .add_option("--sampled", arguments.sampled,
+                  "ranges [[begin, end], ...] of the prompt ids that earlier turns were sampled as, for --retention")
+      ->type_name("JSON|FILE");
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
                    "fail if the template would write earlier turns differently once the new messages follow");
   command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");

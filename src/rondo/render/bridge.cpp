@@ -1,7 +1,6 @@
 #include "render/bridge.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -100,24 +99,14 @@ std::string without_space(std::string_view text) {
   return out;
 }
 
-// The length of the longest beginning of `closers` that `text` ends with and that does not end inside one of its `tokens`.
-std::size_t overlap(std::string_view text, std::string_view closers, const std::vector<Marker>& tokens) {
-  const auto is_inside = [&](std::size_t at) {
-    return std::ranges::any_of(tokens, [at](const Marker& token) { return token.begin < at && at < token.end; });
-  };
-  std::size_t size = std::min(text.size(), closers.size());
-  while (size > 0 && (is_inside(size) || !text.ends_with(closers.substr(0, size)))) --size;
-  return size;
-}
-
 // What of `closers`, the template's text between the data of a turn and its stop, is missing behind `text`.  The beginning
 // of a control token that was cut off is text, and does not count.
 std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
                             bool has_calls) {
-  const std::size_t there = overlap(text, closers, markers(tokenizer, closers));
+  const std::size_t there = overlap(tokenizer, text, closers);
   if (without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
   const std::string plain = without_space(closers);
-  const std::size_t plain_there = overlap(without_space(text), plain, markers(tokenizer, plain));
+  const std::size_t plain_there = overlap(tokenizer, without_space(text), plain);
   if (plain_there == plain.size()) return "";
   // The end of a call is the format's business, and written already; what the template writes behind it is found by the
   // part of it that is there.
@@ -125,24 +114,6 @@ std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_v
   std::size_t begin = 0;
   for (std::size_t seen = 0; seen < plain_there; ++begin) seen += without_space(closers.substr(begin, 1)).size();
   return std::string(closers.substr(begin));
-}
-
-// Whether `text` is more than punctuation that values are full of too (quotes, brackets): the parser knows about those.
-bool is_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
-  std::size_t letters = 0;
-  for (const char c : text) {
-    letters = std::isalpha(static_cast<unsigned char>(c)) != 0 ? letters + 1 : 0;
-    if (letters >= 3) return true;
-  }
-  const std::vector<Marker> tokens = markers(tokenizer, text);
-  return tokens.size() > 1 || (tokens.size() == 1 && tokens[0].end - tokens[0].begin < text.size());
-}
-
-// What of the format's `closing` is missing behind `text`: a parser that waits for the end of a long closing marker counts
-// the construct as open.
-std::string missing_closing(const tokenizer::Tokenizer& tokenizer, std::string_view text, const std::string& closing) {
-  const std::size_t there = overlap(text, closing, markers(tokenizer, closing));
-  return is_marker(tokenizer, std::string_view(closing).substr(0, there)) ? closing.substr(there) : closing;
 }
 
 // The end of the completion; no closing text is longer.
@@ -156,7 +127,7 @@ std::string last_text(const TurnContext& context, std::span<const TokenId> compl
 std::string closing(const TurnContext& context, const BridgeRequest& request, const TurnClose& close, Appended& out) {
   const ParsedCompletion& completion = *request.completion;
   const std::string sampled = last_text(context, request.completion_ids);
-  std::string text = missing_closing(context.tokenizer, sampled, completion.closing_text);
+  std::string text = completion.closing_text;
   text += missing_closers(context.tokenizer, sampled + text, close.closers, !completion.message.tool_calls.empty());
   if (!without_space(text).empty())
     out.notes.push_back("the completion was cut off; " + text::quoted(text) + " closes what it left open");
@@ -267,19 +238,6 @@ std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin,
     span->end = i + 1;
   }
   return out;
-}
-
-// How many of the last pieces hold no data of a message.
-std::size_t prompt_tail(const jinja::Rendered& full, std::size_t begin, const std::vector<Piece>& pieces) {
-  std::size_t data_end = 0;
-  std::size_t at = 0;
-  for (const text::Run& run : full.text.runs()) {
-    at += run.size;
-    if (is_message_data(run, full.origins)) data_end = at;
-  }
-  std::size_t count = 0;
-  while (count < pieces.size() && begin + pieces[pieces.size() - 1 - count].begin >= data_end) ++count;
-  return count;
 }
 
 // Moves spans of pieces to where the ids are; what was sampled already is no part of them.

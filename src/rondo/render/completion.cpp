@@ -77,6 +77,10 @@ class Reading {
   void finish() { note(parser_.close()); }
 
   [[nodiscard]] std::string& raw() { return raw_; }
+  // What has been fed and not reported.
+  [[nodiscard]] std::string_view pending() const {
+    return std::string_view(raw_).substr(std::min(reported_, raw_.size()));
+  }
 
   [[nodiscard]] std::optional<ReasoningSpan> reasoning() const {
     if (!has_reasoning_) return std::nullopt;
@@ -98,23 +102,41 @@ class Reading {
 
   void note(std::span<const parse::Event> events) {
     for (const parse::Event& event : events) {
+      if (event.begin == event.end) continue;  // of the prompt's tail
+      reported_ = std::max(reported_, event.end);
       if (event.kind == parse::EventKind::kReasoning) {
         note_reasoning(event);
-      } else if (has_reasoning_ && !closed_ && event.kind == parse::EventKind::kMarker && event.begin == inner_end_) {
-        outer_end_ = event.end;
-        closed_ = true;
+      } else if (event.kind == parse::EventKind::kMarker) {
+        note_marker(event);
+      } else {
+        opening_.reset();
+        followed_ = closed_;
       }
-      last_marker_ = event.kind == parse::EventKind::kMarker ? std::optional(event) : std::nullopt;
+    }
+  }
+
+  // A marker and the white space at it come as several events.
+  void note_marker(const parse::Event& event) {
+    const std::string_view text = std::string_view(raw_).substr(event.begin, event.end - event.begin);
+    const bool is_blank = text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    if (!has_reasoning_) {
+      if (!opening_ || (!is_blank && *opening_ > 0)) opening_ = event.begin;
+    } else if (!closed_) {
+      outer_end_ = event.end;
+      closed_ = !is_blank;
+    } else if (is_blank && !followed_) {
+      outer_end_ = event.end;
+    } else {
+      followed_ = true;
     }
   }
 
   void note_reasoning(const parse::Event& event) {
     if (!has_reasoning_) {
       has_reasoning_ = true;
-      opened_by_prompt_ = event.begin == 0;
+      opened_by_prompt_ = !opening_;
       inner_begin_ = event.begin;
-      const bool touches = last_marker_ && last_marker_->end == event.begin;
-      outer_begin_ = touches ? last_marker_->begin : event.begin;
+      outer_begin_ = opening_.value_or(event.begin);
     }
     if (closed_) return;  // a second block stays: only one can be told from the content's own text
     inner_end_ = event.end;
@@ -132,14 +154,16 @@ class Reading {
   parse::Parser& parser_;
   std::string raw_;
   std::vector<std::size_t> ends_;  // per id: where its bytes end in raw_
+  std::size_t reported_ = 0;
   bool has_reasoning_ = false;
   bool opened_by_prompt_ = false;
   bool closed_ = false;
+  bool followed_ = false;
   std::size_t outer_begin_ = 0;
   std::size_t inner_begin_ = 0;
   std::size_t inner_end_ = 0;
   std::size_t outer_end_ = 0;
-  std::optional<parse::Event> last_marker_;
+  std::optional<std::size_t> opening_;  // where the markers begin that stand right before
 };
 
 }  // namespace
@@ -171,7 +195,11 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   Reading reading(parser);
   if (Status fed = reading.feed(tokenizer_, body); !fed.ok()) return fed.error();
   ParsedCompletion out;
-  out.closing_text = stopped ? "" : parser.closing_text();
+  if (!stopped) {
+    // What the parser holds back may be the beginning of a closing marker already.
+    const std::string closing = parser.closing_text();
+    out.closing_text = closing.substr(overlap(tokenizer_, reading.pending(), closing));
+  }
   reading.finish();
   out.input = format_->input;
   out.message = parser.message();

@@ -149,7 +149,7 @@ bool all_have_ids(const chat::AssistantMessage& parsed, const json::Array& new_m
   return are_own || ids >= parsed.tool_calls.size();
 }
 
-std::string note_of(const ParsedCompletion& completion, Calls calls) {
+std::string note_of(const ParsedCompletion& completion, Calls calls, bool leaves_text_out) {
   const std::size_t count = completion.message.tool_calls.size();
   if (calls == Calls::kOfResults)
     return count > 0 ? "the template refuses the turn's calls; calls made from the tool results stand for them"
@@ -157,6 +157,7 @@ std::string note_of(const ParsedCompletion& completion, Calls calls) {
   if (calls == Calls::kFirst) return "the template refuses a turn with several calls; its first one stands for them";
   if (calls == Calls::kNone && count > 0)
     return "the template shows no calls; a turn of plain text stands for the completion";
+  if (leaves_text_out) return "the template refuses, or writes apart, the turn's text; its calls alone stand for it";
   return "";
 }
 
@@ -186,7 +187,8 @@ std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const j
   message.set("content", stand_in_content(completion, rung.content));
   if (parsed.reasoning && !parsed.reasoning->empty()) message.set(reasoning_field(completion), "YY");
   if (has_calls) message.set("tool_calls", stand_in_calls(completion, new_messages, rung));
-  return StandIn{std::move(message), note_of(completion, rung.calls), rung.calls == Calls::kOfResults};
+  return StandIn{std::move(message), note_of(completion, rung.calls, has_content && rung.content != Content::kOwn),
+                 rung.calls == Calls::kOfResults};
 }
 
 json::Array stand_in_history() { return {json::Object{{"role", "user"}, {"content", "Hq"}}}; }

@@ -159,4 +159,16 @@ Result<SuffixRender> render_suffix(const TurnContext& context, const TurnProfile
   return render_any_suffix(context, profile.plain, request);
 }
 
+std::size_t prompt_tail(const jinja::Rendered& full, std::size_t begin, const std::vector<tokenizer::Piece>& pieces) {
+  std::size_t data_end = 0;
+  std::size_t at = 0;
+  for (const text::Run& run : full.text.runs()) {
+    at += run.size;
+    if (is_message_data(run, full.origins)) data_end = at;
+  }
+  std::size_t count = 0;
+  while (count < pieces.size() && begin + pieces[pieces.size() - 1 - count].begin >= data_end) ++count;
+  return count;
+}
+
 }  // namespace rondo::render

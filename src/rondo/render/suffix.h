@@ -21,4 +21,8 @@ struct SuffixRender {
 [[nodiscard]] Result<SuffixRender> render_suffix(const TurnContext& context, const TurnProfile& profile,
                                                  const BridgeRequest& request);
 
+// How many of the last `pieces`, whose offsets count from byte `begin` of `full`, hold no data of a message.
+[[nodiscard]] std::size_t prompt_tail(const jinja::Rendered& full, std::size_t begin,
+                                      const std::vector<tokenizer::Piece>& pieces);
+
 }  // namespace rondo::render

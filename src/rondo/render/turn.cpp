@@ -117,6 +117,18 @@ std::optional<Marker> closing_marker(const tokenizer::Tokenizer& tokenizer, std:
   return best;
 }
 
+std::size_t overlap(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closing) {
+  std::size_t size = std::min(text.size(), closing.size());
+  while (size > 0 && !text.ends_with(closing.substr(0, size))) --size;
+  if (size == 0) return 0;
+  const std::vector<Marker> tokens = markers(tokenizer, closing);
+  const auto is_inside = [&](std::size_t at) {
+    return std::ranges::any_of(tokens, [at](const Marker& token) { return token.begin < at && at < token.end; });
+  };
+  while (size > 0 && (is_inside(size) || !text.ends_with(closing.substr(0, size)))) --size;
+  return size;
+}
+
 Result<jinja::Rendered> render_messages(const TurnContext& context, const json::Array& messages,
                                         bool add_generation_prompt) {
   chat::Conversation conversation = context.base;

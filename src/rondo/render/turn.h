@@ -60,6 +60,11 @@ struct Marker {
 // The marker at the very start of `text`, white space aside.
 [[nodiscard]] std::optional<Marker> leading_marker(const tokenizer::Tokenizer& tokenizer, std::string_view text);
 
+// The length of the longest beginning of `closing` that `text` ends with.  The beginning of a control token that was cut off
+// is text, and does not count.
+[[nodiscard]] std::size_t overlap(const tokenizer::Tokenizer& tokenizer, std::string_view text,
+                                  std::string_view closing);
+
 // What all questions about the turns of one conversation have in common.  The references must outlive it.
 struct TurnContext {
   const jinja::Template& chat_template;

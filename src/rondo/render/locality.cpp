@@ -1,0 +1,213 @@
+#include "render/locality.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "render/suffix.h"
+
+namespace rondo::render {
+namespace {
+
+json::Value said(std::string_view role, std::string_view content) {
+  return json::Object{{"role", role}, {"content", content}};
+}
+
+json::Value small_tool() {
+  json::Object parameters{{"type", "object"},
+                          {"properties", json::Object{{"z", json::Object{{"type", "string"}, {"description", "d"}}}}},
+                          {"required", json::Array{"z"}}};
+  return json::Object{
+      {"type", "function"},
+      {"function", json::Object{{"name", "probe"}, {"description", "d"}, {"parameters", std::move(parameters)}}}};
+}
+
+// A completion with `calls` calls, or plain text.
+ParsedCompletion completion(const format::InputShape& input, std::size_t calls, bool reasons) {
+  ParsedCompletion out;
+  out.input = input;
+  if (calls == 0) out.message.content = "Aa";
+  if (reasons) out.message.reasoning = "Rr";
+  for (std::size_t i = 0; i < calls; ++i) {
+    chat::ToolCall call;
+    call.name = i % 2 == 0 ? "probe" : "other";
+    call.id = "abcdef00" + std::to_string(i);
+    call.arguments = R"({"z": "Z"})";
+    out.message.tool_calls.push_back(std::move(call));
+  }
+  out.message.complete = true;
+  return out;
+}
+
+json::Array results(std::size_t count) {
+  json::Array out;
+  for (std::size_t i = 0; i < count; ++i) {
+    out.push_back(json::Object{{"role", "tool"},
+                               {"tool_call_id", "abcdef00" + std::to_string(i)},
+                               {"name", i % 2 == 0 ? "probe" : "other"},
+                               {"content", "Tt"}});
+  }
+  return out;
+}
+
+// Parts that histories are made of, each a whole exchange that ends before a user message.
+std::vector<json::Array> exchanges(const format::InputShape& input, const std::vector<std::string>& constants) {
+  std::vector<json::Array> out;
+  const auto cycle = [&](std::size_t calls, bool reasons) {
+    json::Array part{said("user", "Uu"), history_message(completion(input, calls, reasons), results(calls))};
+    for (json::Value& result : results(calls)) part.push_back(std::move(result));
+    if (calls > 0) part.push_back(history_message(completion(input, 0, reasons), {}));
+    return part;
+  };
+  for (const std::size_t calls : {0, 1, 2}) {
+    out.push_back(cycle(calls, false));
+    if (!input.reasoning_field.empty()) out.push_back(cycle(calls, true));
+  }
+  for (const std::string& constant : constants) {
+    out.push_back({said("user", "u" + constant + "v"), said("assistant", "a" + constant + "b")});
+  }
+  return out;
+}
+
+// Histories up to the message that the model answers: each exchange alone, each pair of them, and a long one; for tools
+// also inside a cycle.  Every other one has a system message.
+std::vector<json::Array> histories(const format::InputShape& input, const std::vector<std::string>& constants) {
+  const std::vector<json::Array> parts = exchanges(input, constants);
+  std::vector<json::Array> out;
+  const auto add = [&](const std::vector<const json::Array*>& chosen, bool in_cycle) {
+    for (const bool has_system : {false, true}) {
+      json::Array history;
+      if (has_system) history.push_back(said("system", "Ss"));
+      for (const json::Array* part : chosen) history.insert(history.end(), part->begin(), part->end());
+      history.push_back(said("user", "Uu"));
+      if (in_cycle) {
+        history.push_back(history_message(completion(input, 1, false), results(1)));
+        history.push_back(results(1)[0]);
+      }
+      out.push_back(std::move(history));
+    }
+  };
+  std::vector<const json::Array*> all;
+  for (const json::Array& part : parts) {
+    add({&part}, false);
+    all.push_back(&part);
+  }
+  constexpr std::size_t kPaired = 6;
+  for (std::size_t i = 0; i < parts.size() && i < kPaired; ++i) {
+    for (std::size_t j = 0; j < parts.size() && j < kPaired; ++j) add({&parts[i], &parts[j]}, false);
+  }
+  add({}, true);
+  add({&parts[0]}, true);
+  add(all, false);
+  add(all, true);
+  return out;
+}
+
+// What the template searches in input text.
+std::vector<std::string> searched_constants(const TurnContext& context) {
+  std::set<std::string> found;
+  for (const char* role : {"user", "assistant"}) {
+    const json::Array messages{said("user", "Uu"), said(role, "Aa"), said("user", "Uu")};
+    const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
+    if (!rendered.ok()) continue;
+    for (const jinja::Probe& probe : rendered.value().probes) found.insert(probe.constant);
+  }
+  constexpr std::size_t kEnough = 8;
+  std::vector<std::string> out(found.begin(), found.end());
+  if (out.size() > kEnough) out.resize(kEnough);
+  return out;
+}
+
+// The first reason in `full` to think that its suffix depends on older messages; "" if none.
+std::string dependence(const SuffixRender& suffix) {
+  const text::Origins& origins = suffix.full.origins;
+  const auto is_older = [&](text::PathId path) {
+    const std::int32_t message = origins.paths.message(path);
+    return message > 0 && message < suffix.index;
+  };
+  std::size_t at = 0;
+  for (const text::Run& run : suffix.full.text.runs()) {
+    at += run.size;
+    if (at > suffix.close.suffix_begin && is_older(run.path()))
+      return "the new turns contain " + origins.paths.to_string(run.path());
+  }
+  for (const jinja::Decision& decision : suffix.full.decisions) {
+    const text::Context& context = origins.contexts.at(decision.context);
+    if (!context.generation_prompt && context.owner() <= suffix.index) continue;
+    for (const text::PathId path : suffix.full.reads_of(decision)) {
+      if (is_older(path)) return "line " + std::to_string(decision.line) + " reads " + origins.paths.to_string(path);
+    }
+  }
+  return "";
+}
+
+std::string suffix_text(const SuffixRender& suffix) {
+  return suffix.close.stop + '\0' + suffix.full.text.bytes().substr(suffix.close.suffix_begin);
+}
+
+}  // namespace
+
+Step step_of(const ParsedCompletion& completion, const json::Array& new_messages) {
+  if (new_messages.empty()) return Step::kOther;
+  const auto are_all = [&](std::string_view role) {
+    return std::ranges::all_of(new_messages, [role](const json::Value& message) {
+      const json::Value* content = message.find("content");
+      return message.find_string("role") == role && content != nullptr && content->is_string();
+    });
+  };
+  const std::size_t calls = completion.message.tool_calls.size();
+  if (calls == 0 && new_messages.size() == 1 && are_all("user")) return Step::kUserAfterText;
+  if (calls > 0 && new_messages.size() == calls && are_all("tool")) return Step::kResultsAfterCalls;
+  return Step::kOther;
+}
+
+Locality Locality::prove(const TurnContext& context, const TurnProfile& profile, const format::InputShape& input) {
+  Locality out;
+  out.windows_ = {json::Array{said("user", "Hq")}, json::Array{said("system", "Hs"), said("user", "Hq")}};
+  out.base_ = context.base;
+  out.base_.messages.clear();
+  if (out.base_.tools && out.base_.tools->is_array() && !out.base_.tools->as_array().empty())
+    out.base_.tools = json::Value(json::Array{small_tool()});
+  const TurnContext small{context.chat_template, context.tokenizer, out.base_, context.options};
+  const std::vector<json::Array> all = histories(input, searched_constants(context));
+  const auto examine = [&](std::size_t calls, bool reasons) -> std::string {
+    const ParsedCompletion said_now = completion(input, calls, reasons);
+    BridgeRequest request;
+    request.completion = &said_now;
+    request.new_messages = calls == 0 ? json::Array{said("user", "Nn")} : results(calls);
+    std::size_t compared = 0;
+    std::array<std::string, 2> windows;
+    for (const bool has_system : {false, true}) {
+      request.messages = out.window(has_system);
+      const Result<SuffixRender> window = render_suffix(small, profile, request);
+      if (!window.ok()) continue;
+      if (!window.value().notes.empty()) return window.value().notes.front();
+      windows[has_system ? 1 : 0] = suffix_text(window.value());
+    }
+    for (const json::Array& history : all) {
+      const bool has_system = history.front().find_string("role") == "system";
+      request.messages = history;
+      if (!render_messages(context, history, true).ok()) continue;
+      const Result<SuffixRender> full = render_suffix(context, profile, request);
+      if (!full.ok()) continue;  // the template refuses such a history: there is none
+      if (!full.value().notes.empty()) return full.value().notes.front();
+      if (std::string reason = dependence(full.value()); !reason.empty()) return reason;
+      if (suffix_text(full.value()) != windows[has_system ? 1 : 0])
+        return "the template writes the new turns differently behind another history";
+      ++compared;
+    }
+    return compared < 4 ? "the template refuses most histories" : "";
+  };
+  const bool can_reason = !input.reasoning_field.empty();
+  std::string& user = out.reasons_[static_cast<std::size_t>(Step::kUserAfterText)];
+  user = examine(0, false);
+  if (user.empty() && can_reason) user = examine(0, true);
+  std::string& tools = out.reasons_[static_cast<std::size_t>(Step::kResultsAfterCalls)];
+  tools = examine(1, false);
+  if (tools.empty() && can_reason) tools = examine(1, true);
+  if (tools.empty() && !input.single_call) tools = examine(3, false);
+  return out;
+}
+
+}  // namespace rondo::render

@@ -1,0 +1,208 @@
+#include "render/rollout.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "render/lossy.h"
+#include "render/suffix.h"
+
+namespace rondo::render {
+namespace {
+
+using tokenizer::TokenId;
+
+Error refused(std::string message) {
+  Error error;
+  error.code = ErrorCode::kInvalidArgument;
+  error.message = std::move(message);
+  return error;
+}
+
+constexpr std::array<std::pair<Retention, std::string_view>, 5> kRetentions = {
+    {{Retention::kAll, "all"},
+     {Retention::kTemplate, "template"},
+     {Retention::kToolCycle, "tool_cycle"},
+     {Retention::kThinkingBetweenToolCalls, "preserve_thinking_between_tool_calls"},
+     {Retention::kAllThinking, "preserve_all_thinking"}}};
+
+bool has_role(const json::Value& message, std::string_view role) { return message.find_string("role") == role; }
+
+}  // namespace
+
+std::string_view to_string(Retention retention) {
+  return std::ranges::find(kRetentions, retention, &std::pair<Retention, std::string_view>::first)->second;
+}
+
+std::optional<Retention> retention_of(std::string_view name) {
+  const auto found = std::ranges::find(kRetentions, name, &std::pair<Retention, std::string_view>::second);
+  return found == kRetentions.end() ? std::nullopt : std::optional(found->first);
+}
+
+RolloutModel::RolloutModel(Parts parts)
+    : parts_(std::move(parts)),
+      context_{*parts_.chat_template, *parts_.tokenizer, parts_.base, parts_.apply},
+      profile_(probe_turns(context_)),
+      reader_(parts_.format, *parts_.tokenizer, parts_.base.tools),
+      locality_(parts_.prove_locality ? Locality::prove(context_, profile_, parts_.format->input) : Locality()),
+      window_context_{*parts_.chat_template, *parts_.tokenizer, locality_.base(), parts_.apply} {}
+
+std::shared_ptr<const RolloutModel> RolloutModel::make(Parts parts) {
+  return std::shared_ptr<const RolloutModel>(new RolloutModel(std::move(parts)));
+}
+
+Result<Appended> RolloutModel::append(const BridgeRequest& request) const {
+  const bool says_something =
+      !request.completion->message.content.empty() || !request.completion->message.tool_calls.empty();
+  if (!says_something || !request.messages || !locality_.is_local(step_of(*request.completion, request.new_messages)))
+    return append_turn(context_, profile_, request);
+  BridgeRequest near = request;
+  const bool has_system = !request.messages->empty() && (has_role(request.messages->front(), "system") ||
+                                                         has_role(request.messages->front(), "developer"));
+  near.messages = locality_.window(has_system);
+  Result<Appended> appended = append_turn(window_context_, profile_, near);
+  // What the window refuses, or shows otherwise than asked, is the whole history's to answer.
+  if (!appended.ok()) return append_turn(context_, profile_, request);
+  const auto shift =
+      static_cast<std::int32_t>(request.messages->size()) - static_cast<std::int32_t>(near.messages->size());
+  for (LossyFinding& finding : appended.value().lossy) finding.message += shift;
+  return appended;
+}
+
+Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::Array messages) {
+  Rollout out(std::move(model));
+  const TurnContext& context = out.model_->context();
+  const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
+  if (!rendered.ok()) return rendered.error();
+  const jinja::Rendered& full = rendered.value();
+  const std::vector<tokenizer::Piece> pieces =
+      encode_range(context, full, 0, full.text.size(), out.model_->parts().specials);
+  out.ids_.reserve(pieces.size());
+  for (const tokenizer::Piece& piece : pieces) out.ids_.push_back(piece.id);
+  out.prompt_size_ = out.ids_.size();
+  out.prompt_tail_ = prompt_tail(full, 0, pieces);
+  out.add_stretches(piece_owners(full, 0, pieces), 0);
+  out.messages_ = std::move(messages);
+  return out;
+}
+
+Result<Rollout> Rollout::resume(std::shared_ptr<const RolloutModel> model, std::vector<TokenId> ids,
+                                json::Array messages, std::span<const std::pair<std::size_t, std::size_t>> sampled) {
+  Rollout out(std::move(model));
+  std::size_t message = 0;
+  std::size_t last = 0;
+  for (const auto& [begin, end] : sampled) {
+    while (message < messages.size() && !has_role(messages[message], "assistant")) ++message;
+    if (message == messages.size()) return refused("there are more sampled ranges than assistant messages");
+    if (begin < last || end < begin || end > ids.size())
+      return refused("the sampled range [" + std::to_string(begin) + ", " + std::to_string(end) +
+                     ") does not lie in order inside the " + std::to_string(ids.size()) + " prompt ids");
+    last = end;
+    const std::span<const TokenId> all = ids;
+    auto said = out.model_->reader().read(out.model_->profile(), all.first(begin), all.subspan(begin, end - begin));
+    if (!said.ok()) return said.error();
+    Turn turn{begin, end, message++, {}, false};
+    out.note_reasoning(turn, said.value());
+    out.turns_.push_back(turn);
+    out.stretches_.push_back({begin, text::kNoMessage});
+    out.stretches_.push_back({end, static_cast<std::int32_t>(turn.message)});
+  }
+  out.stretches_.push_back({ids.size(), text::kNoMessage});
+  out.ids_ = std::move(ids);
+  out.prompt_size_ = out.ids_.size();
+  out.messages_ = std::move(messages);
+  return out;
+}
+
+void Rollout::note_reasoning(Turn& turn, const ParsedCompletion& said) const {
+  turn.reasoning = said.reasoning;
+  turn.opened_by_prompt = said.reasoning && said.reasoning->opened_by_prompt;
+}
+
+Result<const ParsedCompletion*> Rollout::complete(std::span<const TokenId> completion) {
+  if (spoken_) return refused("the model has spoken: add messages before its next turn");
+  auto said = model_->reader().read(model_->profile(), ids_, completion, prompt_tail_);
+  if (!said.ok()) return said.error();
+  last_ = std::move(said).value();
+  Turn turn{ids_.size(), ids_.size() + completion.size(), messages_.size(), {}, false};
+  note_reasoning(turn, last_);
+  turns_.push_back(turn);
+  ids_.insert(ids_.end(), completion.begin(), completion.end());
+  stretches_.push_back({ids_.size(), static_cast<std::int32_t>(messages_.size())});
+  spoken_ = true;
+  return &last_;
+}
+
+BridgeRequest Rollout::request(json::Array new_messages) const {
+  BridgeRequest out;
+  out.prompt_ids = std::span(ids_).first(prompt_size_);
+  out.completion_ids = std::span(ids_).subspan(prompt_size_);
+  out.completion = &last_;
+  out.messages = messages_;
+  out.new_messages = std::move(new_messages);
+  out.specials = model_->parts().specials;
+  return out;
+}
+
+Result<Extension> Rollout::extend(json::Array new_messages, Retention retention) {
+  if (!spoken_) return refused("the model has not spoken yet: nothing can be added behind its turn");
+  BridgeRequest asked = request(std::move(new_messages));
+  Result<Appended> appended = model_->append(asked);
+  if (!appended.ok()) return appended.error();
+  Appended& added = appended.value();
+
+  Extension out;
+  out.cuts = cuts_for(asked.new_messages, retention);
+  out.kept = out.cuts.empty() ? ids_.size() : out.cuts.front().begin;
+  apply(out.cuts);
+  out.begin = ids_.size();
+  ids_.insert(ids_.end(), added.ids.begin(), added.ids.end());
+  messages_.push_back(history_message(last_, asked.new_messages));
+  add_stretches(added.message_indices, static_cast<std::int32_t>(messages_.size()));
+  for (json::Value& message : asked.new_messages) messages_.push_back(std::move(message));
+  prompt_size_ = ids_.size();
+  prompt_tail_ = added.prompt_tail;
+  spoken_ = false;
+  out.notes = std::move(added.notes);
+  out.lossy = std::move(added.lossy);
+  out.media = std::move(added.media);
+  for (MediaSpan& span : out.media) {
+    span.begin += out.begin;
+    span.end += out.begin;
+  }
+  return out;
+}
+
+std::vector<LossyFinding> Rollout::find_lossy(const json::Array& new_messages) const {
+  return render::find_lossy(model_->context(), messages_, history_message(last_, new_messages), new_messages);
+}
+
+void Rollout::add_stretches(std::span<const std::int32_t> owners, std::int32_t first_message) {
+  std::uint64_t at = stretches_.empty() ? 0 : stretches_.back().end;
+  for (const std::int32_t owned_by : owners) {
+    const std::int32_t message = owned_by == text::kNoMessage ? owned_by : owned_by + first_message;
+    ++at;
+    if (!stretches_.empty() && stretches_.back().message == message) {
+      stretches_.back().end = at;
+    } else {
+      stretches_.push_back({at, message});
+    }
+  }
+}
+
+std::vector<std::int32_t> Rollout::message_indices() const {
+  std::vector<std::int32_t> out;
+  out.reserve(ids_.size());
+  for (const Stretch& stretch : stretches_) out.resize(stretch.end, stretch.message);
+  return out;
+}
+
+std::vector<std::uint8_t> Rollout::sampled_mask() const {
+  std::vector<std::uint8_t> out(ids_.size(), 0);
+  for (const Turn& turn : turns_)
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(turn.begin),
+              out.begin() + static_cast<std::ptrdiff_t>(turn.end), std::uint8_t{1});
+  return out;
+}
+
+}  // namespace rondo::render
