@@ -16,6 +16,7 @@ import pathlib as _pathlib
 
 from . import errors, types
 from ._rondo import (
+    Appended,
     Bridged,
     Encoded,
     Model,
@@ -40,6 +41,7 @@ from .errors import (
 )
 
 __all__ = [
+    "Appended",
     "BridgeError",
     "Bridged",
     "Encoded",

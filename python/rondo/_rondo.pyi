@@ -113,6 +113,42 @@ class Bridged:
 
     def __repr__(self) -> str: ...
 
+class Appended:
+    """
+    What follows the old ids in the next prompt.
+
+    Arrays are views of the object's own memory, as those of Encoded.
+    """
+
+    @property
+    def ids(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """int32 (n,): the new ids"""
+
+    @property
+    def message_indices(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """int32 (n,): index in new_messages; -1 for everything else"""
+
+    @property
+    def content_mask(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """uint8 (n,): 1 where an id's first byte is a new message's own data"""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def notes(self) -> list[str]:
+        """What was synthesised or replaced by a stand-in, and why: sentences."""
+
+    @property
+    def lossy(self) -> list[dict]:
+        """
+        How the completion's end differs from what the template writes there: dicts as those of Bridged.
+        """
+
+    def __len__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
 class ToolCall:
     """A tool call that a model wrote, well or badly."""
 
@@ -220,20 +256,26 @@ class Model:
             >>> labels = numpy.where(encoded.sampled_mask, encoded.ids, -100)
         """
 
-    def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', close: bool = True) -> Bridged:
+    def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', close: bool = True, lossy: bool = True) -> Bridged:
         """
         The next prompt of a rollout: the old ids unchanged, then the new turn.
 
         prompt_ids, completion_ids: what the model was given and what it sampled, shape (n,), any integer dtype (int32 is not
         copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: what follows,
         none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
-        token is written all the same.  messages: those behind prompt_ids, for templates whose later turns depend on them.
+        token is written all the same.  lossy=False does not look for what the template would have written differently (that takes
+        renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
 
         Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
         InvalidArgumentError, TemplateError.  Runs without the GIL.
 
             >>> bridged = model.bridge(prompt_ids, completion_ids, [{"role": "tool", "content": "4"}], tools=tools)
             >>> next_prompt = bridged.ids
+        """
+
+    def append(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', close: bool = True) -> Appended:
+        """
+        The appended part of bridge() alone, an Appended: of the old ids only the last few are looked at, so that ends of them are enough.  Arguments as bridge().
         """
 
     def stop_ids(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> list[int]:

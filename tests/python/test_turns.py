@@ -96,6 +96,10 @@ def test_bridge(tiny, conversation, tools):
     assert tiny.detokenize(bridged.ids[bridged.message_indices == 0]) == "<|tool|>4<|end|>"
     assert tiny.detokenize(bridged.ids[bridged.content_mask == 1]) == "4"
     assert bridged.lossy == [] and bridged.notes == []
+    added = tiny.append(prompt[-50:], completion, [{"role": "tool", "content": "4"}], messages=conversation[:2], tools=tools)
+    assert added.ids.tolist() == bridged.ids[-bridged.appended:].tolist() and added.text == bridged.appended_text
+    assert added.message_indices.tolist() == bridged.message_indices[-bridged.appended:].tolist()
+    assert added.content_mask.sum() == 1 and added.notes == [] and added.lossy == [] and len(added) == bridged.appended
     cut = tiny.bridge(list(prompt), list(tiny.tokenize("<|think|>so")), [{"role": "user", "content": "go on"}])
     assert cut.appended_text.startswith("<|/think|><|end|>")
     with pytest.raises(rondo.InvalidArgumentError):

@@ -84,7 +84,7 @@ nb::object render(const ModelObject& self, nb::object messages, nb::object tools
                   bool add_generation_prompt, nb::object continue_final_message, nb::object kwargs, nb::object now) {
   Call call =
       read_call({messages, tools, documents, kwargs, now, add_generation_prompt, continue_final_message, "text"});
-  return to_python_text(value_or_raise(without_gil([&] { return self.model->render(std::move(call)); })));
+  return to_python_text(value_or_raise(without_gil([&] { return self.model->render(call); })));
 }
 
 EncodedObject encode(const ModelObject& self, nb::object messages, nb::object tools, nb::object documents,
@@ -96,26 +96,50 @@ EncodedObject encode(const ModelObject& self, nb::object messages, nb::object to
   out.data = value_or_raise(without_gil([&] {
     out.roles = roles(call.conversation.messages);
     out.tool_names = tool_names(call.conversation.messages);
-    return self.model->encode(std::move(call));
+    return self.model->encode(call);
   }));
   return out;
 }
 
+// What bridge() and append() get.
+struct BridgeArguments {
+  nb::handle prompt_ids;
+  nb::handle completion_ids;
+  nb::object new_messages;
+  bool close = true;
+  bool lossy = true;
+};
+
+template <typename Made>
+Made bridged(const ModelObject& self, const BridgeArguments& given, const CallArguments& arguments,
+             Result<Made> (Model::*make)(Call&, BridgeCall) const) {
+  const Ids prompt(given.prompt_ids, "prompt_ids");
+  const Ids completion(given.completion_ids, "completion_ids");
+  json::Array added = to_objects(given.new_messages, "new_messages");
+  Call call = read_call(arguments);
+  return value_or_raise(without_gil([&] {
+    BridgeCall bridge{prompt.span(), completion.span(), std::move(added), given.close, given.lossy, nullptr};
+    return (*self.model.*make)(call, std::move(bridge));
+  }));
+}
+
 BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids, nb::object new_messages,
                      nb::object messages, nb::object tools, nb::object documents, nb::object kwargs, nb::object now,
-                     const std::string& content_specials, bool close) {
-  const Ids prompt(prompt_ids, "prompt_ids");
-  const Ids completion(completion_ids, "completion_ids");
-  json::Array added = to_objects(new_messages, "new_messages");
-  Call call = read_call({messages, tools, documents, kwargs, now, true, nb::none(), content_specials});
-  return {value_or_raise(without_gil([&] {
-    return self.model->bridge(std::move(call), {prompt.span(), completion.span(), std::move(added), close, nullptr});
-  }))};
+                     const std::string& content_specials, bool close, bool lossy) {
+  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, lossy},
+                  {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::bridge)};
+}
+
+AppendedObject append(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids,
+                      nb::object new_messages, nb::object messages, nb::object tools, nb::object documents,
+                      nb::object kwargs, nb::object now, const std::string& content_specials, bool close) {
+  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, false},
+                  {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::append)};
 }
 
 std::vector<TokenId> stop_ids(const ModelObject& self, nb::object tools, nb::object kwargs) {
   Call call = read_call({nb::none(), tools, nb::none(), kwargs, nb::none(), true, nb::none(), "text"});
-  return value_or_raise(without_gil([&] { return self.model->profile(std::move(call)); }))->stop_ids;
+  return value_or_raise(without_gil([&] { return self.model->profile(call); }))->stop_ids;
 }
 
 nb::object tokenize(const ModelObject& self, nb::object text, bool parse_special) {
@@ -162,7 +186,8 @@ constexpr const char* kBridgeDoc = R"(The next prompt of a rollout: the old ids 
 prompt_ids, completion_ids: what the model was given and what it sampled, shape (n,), any integer dtype (int32 is not
 copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: what follows,
 none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
-token is written all the same.  messages: those behind prompt_ids, for templates whose later turns depend on them.
+token is written all the same.  lossy=False does not look for what the template would have written differently (that takes
+renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
 
 Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
 InvalidArgumentError, TemplateError.  Runs without the GIL.
@@ -200,13 +225,26 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
                    "content_specials: str = 'text') -> Encoded"))
       .def("bridge", &bridge, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
            "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
-           "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true, kBridgeDoc,
+           "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true, "lossy"_a = true, kBridgeDoc,
            nb::sig("def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: "
                    "rondo.types.Messages, *, "
                    "messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: "
                    "rondo.types.Objects | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
-                   "content_specials: str = 'text', close: bool = True) -> Bridged"))
+                   "content_specials: str = 'text', close: bool = True, lossy: bool = True) -> Bridged"))
+      .def(
+          "append", &append, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
+          "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
+          "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true,
+          "The appended part of bridge() alone, an Appended: of the old ids only the last few are looked at, so that "
+          "ends of "
+          "them are enough.  Arguments as bridge().",
+          nb::sig(
+              "def append(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: "
+              "rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | "
+              "None "
+              "= None, documents: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None = None, now: "
+              "datetime.datetime | str | None = None, content_specials: str = 'text', close: bool = True) -> Appended"))
       .def("stop_ids", &stop_ids, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
            "The ids that end generation, sorted: the template's stop tokens and the tokenizer's own end ids.",
            nb::sig("def stop_ids(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | "

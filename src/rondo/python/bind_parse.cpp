@@ -20,7 +20,7 @@ namespace {
 
 ParsedIds parse_text(const Model& model, Call call, ParseCall options, const std::string& text) {
   return value_or_raise(without_gil([&]() -> Result<ParsedIds> {
-    auto made = model.parser(std::move(call), std::move(options));
+    auto made = model.parser(call, std::move(options));
     if (!made.ok()) return made.error();
     parse::Parser& parser = made.value();
     static_cast<void>(parser.feed(text));  // the message is all that counts here
@@ -63,8 +63,8 @@ ParsedObject parse(const ModelObject& self, nb::object completion, nb::object me
     return parsed_object(parse_text(*self.model, std::move(call), std::move(options), text));
   }
   const Ids ids(completion, "completion");
-  return parsed_object(value_or_raise(
-      without_gil([&] { return self.model->parse_ids(std::move(call), std::move(options), ids.span()); })));
+  return parsed_object(
+      value_or_raise(without_gil([&] { return self.model->parse_ids(call, std::move(options), ids.span()); })));
 }
 
 // --- Streams ---------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ std::unique_ptr<StreamObject> stream_parser(const ModelObject& self, nb::object 
   auto out = std::make_unique<StreamObject>();
   out->model = self.model;
   out->parser = std::make_unique<parse::Parser>(
-      value_or_raise(without_gil([&] { return self.model->parser(std::move(call), std::move(options)); })));
+      value_or_raise(without_gil([&] { return self.model->parser(call, std::move(options)); })));
   if (self.model->tokenizer() != nullptr)
     out->stream = std::make_unique<tokenizer::Tokenizer::Stream>(*self.model->tokenizer());
   return out;
@@ -220,7 +220,7 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
 
 std::shared_ptr<const format::Format> format_of(const ModelObject& self, nb::object tools, nb::object kwargs) {
   Call call = read_call({nb::none(), tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
-  return value_or_raise(without_gil([&] { return self.model->format(std::move(call)); }));
+  return value_or_raise(without_gil([&] { return self.model->format(call); }));
 }
 
 nb::object check(const ModelObject& self, nb::object tools, nb::object kwargs) {
@@ -255,7 +255,7 @@ nb::object grammar(const ModelObject& self, nb::object messages, nb::object tool
   options.asked = api::read_asked(fields);
   options.language = fields.choice("format", {"gbnf", "structural_tag", "lark"});
   if (const Status status = fields.finish(); !status.ok()) raise(status.error());
-  return to_python(value_or_raise(without_gil([&] { return self.model->grammar(std::move(call), options); })));
+  return to_python(value_or_raise(without_gil([&] { return self.model->grammar(call, options); })));
 }
 
 constexpr const char* kParseDoc = R"(What a completion says: reasoning, content, tool calls; nothing is lost.

@@ -46,6 +46,18 @@ nb::dict lossy_to_python(const render::LossyFinding& finding) {
   return out;
 }
 
+nb::list texts(const std::vector<std::string>& sentences) {
+  nb::list out;
+  for (const std::string& sentence : sentences) out.append(to_python_text(sentence));
+  return out;
+}
+
+nb::list findings(const std::vector<render::LossyFinding>& lossy) {
+  nb::list out;
+  for (const render::LossyFinding& finding : lossy) out.append(lossy_to_python(finding));
+  return out;
+}
+
 template <typename Array, typename Object, typename Data, typename Field>
 auto array_of(Data Object::* data, Field field) {
   return [data, field](nb::handle_t<Object> self) {
@@ -111,21 +123,11 @@ Arrays are views of the object's own memory, as those of Encoded.)")
           "appended_text", [](const BridgedObject& self) { return to_python_text(self.data.appended_text); },
           nb::sig("def appended_text(self) -> str"))
       .def_prop_ro(
-          "notes",
-          [](const BridgedObject& self) {
-            nb::list out;
-            for (const std::string& note : self.data.notes) out.append(to_python_text(note));
-            return out;
-          },
+          "notes", [](const BridgedObject& self) { return texts(self.data.notes); },
           "What was synthesised or replaced by a stand-in, and why: sentences.",
           nb::sig("def notes(self) -> list[str]"))
       .def_prop_ro(
-          "lossy",
-          [](const BridgedObject& self) {
-            nb::list out;
-            for (const render::LossyFinding& finding : self.data.lossy) out.append(lossy_to_python(finding));
-            return out;
-          },
+          "lossy", [](const BridgedObject& self) { return findings(self.data.lossy); },
           "What the template would have written differently in earlier turns: dicts of what, message, place, "
           "line, column.",
           nb::sig("def lossy(self) -> list[dict]"))
@@ -134,6 +136,32 @@ Arrays are views of the object's own memory, as those of Encoded.)")
         return "Bridged(" + std::to_string(self.data.ids.size()) + " ids, " + std::to_string(self.data.appended) +
                " appended)";
       });
+}
+
+void bind_appended(nb::module_& module) {
+  using render::Appended;
+  nb::class_<AppendedObject>(module, "Appended", R"(What follows the old ids in the next prompt.
+
+Arrays are views of the object's own memory, as those of Encoded.)")
+      .def_prop_ro("ids", array_of<Int32Array>(&AppendedObject::data, &Appended::ids), "int32 (n,): the new ids")
+      .def_prop_ro("message_indices", array_of<Int32Array>(&AppendedObject::data, &Appended::message_indices),
+                   "int32 (n,): index in new_messages; -1 for everything else")
+      .def_prop_ro("content_mask", array_of<Uint8Array>(&AppendedObject::data, &Appended::content_mask),
+                   "uint8 (n,): 1 where an id's first byte is a new message's own data")
+      .def_prop_ro(
+          "text", [](const AppendedObject& self) { return to_python_text(self.data.text); },
+          nb::sig("def text(self) -> str"))
+      .def_prop_ro(
+          "notes", [](const AppendedObject& self) { return texts(self.data.notes); },
+          "What was synthesised or replaced by a stand-in, and why: sentences.",
+          nb::sig("def notes(self) -> list[str]"))
+      .def_prop_ro(
+          "lossy", [](const AppendedObject& self) { return findings(self.data.lossy); },
+          "How the completion's end differs from what the template writes there: dicts as those of Bridged.",
+          nb::sig("def lossy(self) -> list[dict]"))
+      .def("__len__", [](const AppendedObject& self) { return self.data.ids.size(); })
+      .def("__repr__",
+           [](const AppendedObject& self) { return "Appended(" + std::to_string(self.data.ids.size()) + " ids)"; });
 }
 
 nb::object optional_text(const std::optional<std::string>& text) {
@@ -198,6 +226,7 @@ Calls without an id of the model's own get `call_<index>`, counted from `first_c
 void bind_values(nb::module_& module) {
   bind_encoded(module);
   bind_bridged(module);
+  bind_appended(module);
   bind_parsed(module);
 }
 

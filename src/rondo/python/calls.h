@@ -53,6 +53,10 @@ struct BridgedObject {
   render::Bridged data;
 };
 
+struct AppendedObject {
+  render::Appended data;
+};
+
 struct CallObject {
   chat::ToolCall call;
   std::string raw;

@@ -215,7 +215,7 @@ Result<std::string> Model::tail_of(const api::Prepared& prepared, const Call& ca
 
 // --- Prompts ---------------------------------------------------------------------------------------------------------
 
-Result<std::string> Model::render(Call call) const {
+Result<std::string> Model::render(Call& call) const {
   auto prepared = prepare(call, api::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   tmpl::ApplyOptions options = prepared.value().options;
@@ -225,20 +225,23 @@ Result<std::string> Model::render(Call call) const {
   return rendered.value().text.bytes();
 }
 
-Result<render::Encoded> Model::encode(Call call) const {
+Result<render::Encoded> Model::encode(Call& call) const {
   auto prepared = prepare(call, api::TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const api::Prepared& use = prepared.value();
   return render::encode(*use.chat_template, *use.tokenizer, call.conversation, use.options, call.specials);
 }
 
-Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call call) const {
+Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) const {
   auto prepared = prepare(call, api::TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   return api::turn_profile(profiles_, prepared.value(), call.conversation);
 }
 
-Result<render::Bridged> Model::bridge(Call call, BridgeCall bridge) const {
+template <typename Made>
+Result<Made> Model::bridged(Call& call, BridgeCall bridge,
+                            Result<Made> (*make)(const render::TurnContext&, const render::TurnProfile&,
+                                                 const render::BridgeRequest&)) const {
   auto prepared = prepare(call, api::TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const api::Prepared& use = prepared.value();
@@ -263,21 +266,30 @@ Result<render::Bridged> Model::bridge(Call call, BridgeCall bridge) const {
   request.completion_ids = bridge.completion;
   request.completion = &said;
   if (call.has_messages) request.messages = call.conversation.messages;
+  if (bridge.messages) request.messages = bridge.messages;
   request.new_messages = std::move(bridge.new_messages);
   request.specials = call.specials;
-  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(),
-                        request);
+  request.find_lossy = bridge.find_lossy;
+  return make({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(), request);
+}
+
+Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
+  return bridged(call, std::move(bridge), render::bridge);
+}
+
+Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
+  return bridged(call, std::move(bridge), render::append_turn);
 }
 
 // --- Completions -----------------------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<const format::Format>> Model::format(Call call) const {
+Result<std::shared_ptr<const format::Format>> Model::format(Call& call) const {
   auto prepared = prepare(call, api::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   return format_of(prepared.value(), call.conversation);
 }
 
-Result<parse::Parser> Model::parser(Call call, ParseCall options) const {
+Result<parse::Parser> Model::parser(Call& call, ParseCall options) const {
   auto prepared = prepare(call, api::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   const api::Prepared& use = prepared.value();
@@ -299,14 +311,15 @@ Result<parse::Parser> Model::parser(Call call, ParseCall options) const {
   return parse::Parser(format.value(), std::move(options.options));
 }
 
-Result<ParsedIds> Model::parse_ids(Call call, ParseCall options, std::span<const TokenId> ids) const {
+Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const {
   if (tokenizer_ == nullptr) return unsupported("the model brings no tokenizer", name_);
   const tokenizer::Tokenizer& tokenizer = *tokenizer_->tokenizer;
   if (Status valid = check_ids(tokenizer, ids, "ids"); !valid.ok()) return valid.error();
+  if (options.prompt_ids.size() > kPromptTailTokens) options.prompt_ids = options.prompt_ids.last(kPromptTailTokens);
   if (Status valid = check_ids(tokenizer, options.prompt_ids, "prompt_ids"); !valid.ok()) return valid.error();
   auto profile = this->profile(call);
   if (!profile.ok()) return profile.error();
-  auto made = parser(std::move(call), std::move(options));
+  auto made = parser(call, std::move(options));
   if (!made.ok()) return made.error();
   parse::Parser& parser = made.value();
 
@@ -336,7 +349,7 @@ Result<ParsedIds> Model::parse_ids(Call call, ParseCall options, std::span<const
   return out;
 }
 
-Result<json::Value> Model::grammar(Call call, const GrammarCall& options) const {
+Result<json::Value> Model::grammar(Call& call, const GrammarCall& options) const {
   auto prepared = prepare(call, api::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   auto format = format_of(prepared.value(), call.conversation);

@@ -72,9 +72,12 @@ struct BridgeCall {
   std::span<const TokenId> prompt;
   std::span<const TokenId> completion;
   json::Array new_messages;
-  bool close = true;  // write what closes the constructs that the completion left open
+  bool close = true;       // write what closes the constructs that the completion left open
+  bool find_lossy = true;  // say what the template would have written differently; slow
   const render::ParsedCompletion* said =
       nullptr;  // the completion as its reader understood it; nullptr: it is read here
+  // The messages behind `prompt`, in place of the call's; not copied.
+  std::optional<std::span<const json::Value>> messages = std::nullopt;
 };
 
 struct GrammarCall {
@@ -99,17 +102,20 @@ class Model {
   [[nodiscard]] static Result<std::shared_ptr<const Model>> from_memory(const MemoryTokenizer& memory,
                                                                         const Source& source);
 
-  // Fail with kUnsupported where the model brings no template, or no tokenizer.
-  [[nodiscard]] Result<std::string> render(Call call) const;
-  [[nodiscard]] Result<render::Encoded> encode(Call call) const;
-  [[nodiscard]] Result<render::Bridged> bridge(Call call, BridgeCall bridge) const;
-  [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call call) const;
-  [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call call) const;
+  // Fail with kUnsupported where the model brings no template, or no tokenizer.  A call is given back with the special
+  // tokens that the model brings, and serves any number of times.
+  [[nodiscard]] Result<std::string> render(Call& call) const;
+  [[nodiscard]] Result<render::Encoded> encode(Call& call) const;
+  [[nodiscard]] Result<render::Bridged> bridge(Call& call, BridgeCall bridge) const;
+  // The appended part alone; only the last few of the old ids are looked at.
+  [[nodiscard]] Result<render::Appended> append(Call& call, BridgeCall bridge) const;
+  [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
+  [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
-  [[nodiscard]] Result<parse::Parser> parser(Call call, ParseCall options) const;
-  [[nodiscard]] Result<ParsedIds> parse_ids(Call call, ParseCall options, std::span<const TokenId> ids) const;
+  [[nodiscard]] Result<parse::Parser> parser(Call& call, ParseCall options) const;
+  [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
   // {"grammar", "lazy", "triggers", "warnings"} as the op `grammar` of docs/batch.md.
-  [[nodiscard]] Result<json::Value> grammar(Call call, const GrammarCall& options) const;
+  [[nodiscard]] Result<json::Value> grammar(Call& call, const GrammarCall& options) const;
 
   // nullptr if the model brings none.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const;
@@ -126,6 +132,11 @@ class Model {
   [[nodiscard]] Result<api::Prepared> prepare(Call& call, api::TokenizerUse tokenizer) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const api::Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
+  // What bridge() and append() have in common: `make` is what they hand on to.
+  template <typename Made>
+  [[nodiscard]] Result<Made> bridged(Call& call, BridgeCall bridge,
+                                     Result<Made> (*make)(const render::TurnContext&, const render::TurnProfile&,
+                                                          const render::BridgeRequest&)) const;
   [[nodiscard]] Result<std::string> tail_of(const api::Prepared& prepared, const Call& call,
                                             const ParseCall& options) const;
 

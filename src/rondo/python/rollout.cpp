@@ -1,5 +1,6 @@
 #include "python/rollout.h"
 
+#include <iterator>
 #include <utility>
 
 namespace rondo::python {
@@ -49,21 +50,21 @@ Result<ParsedIds> Rollout::complete(std::span<const TokenId> completion) {
 
 Result<Added> Rollout::add(json::Array new_messages) {
   if (!spoken_) return refused("the model has not spoken yet: nothing can be added behind its turn");
-  Call call = call_;
-  call.conversation.messages = messages_;
-  call.has_messages = true;
   const std::span<const TokenId> ids = ids_;
-  auto bridged =
-      model_->bridge(std::move(call), {ids.first(prompt_size_), ids.subspan(prompt_size_), new_messages, true, &last_});
-  if (!bridged.ok()) return bridged.error();
-  Added out{ids_.size(), std::move(bridged.value().notes), std::move(bridged.value().lossy)};
+  BridgeCall bridge{ids.first(prompt_size_), ids.subspan(prompt_size_), new_messages};
+  bridge.said = &last_;
+  bridge.messages = messages_;
+  auto appended = model_->append(call_, std::move(bridge));
+  if (!appended.ok()) return appended.error();
+  const render::Appended& turn = appended.value();
+  Added out{ids_.size(), turn.notes, turn.lossy};
   messages_.push_back(render::history_message(last_, new_messages));
   const auto first = static_cast<std::int32_t>(messages_.size());
-  const std::vector<std::int32_t>& owners = bridged.value().message_indices;
-  for (std::size_t i = out.begin; i < owners.size(); ++i) owners_.push_back(owners[i] < 0 ? -1 : first + owners[i]);
-  ids_ = std::move(bridged.value().ids);
+  for (const std::int32_t owner : turn.message_indices) owners_.push_back(owner < 0 ? -1 : first + owner);
+  ids_.insert(ids_.end(), turn.ids.begin(), turn.ids.end());
   sampled_.resize(ids_.size(), 0);
-  messages_.insert(messages_.end(), new_messages.begin(), new_messages.end());
+  messages_.insert(messages_.end(), std::make_move_iterator(new_messages.begin()),
+                   std::make_move_iterator(new_messages.end()));
   prompt_size_ = ids_.size();
   spoken_ = false;
   return out;

@@ -33,6 +33,8 @@ _STATUS = {
 }
 # Text that no template writes of itself.
 _ASKED, _THOUGHT, _SAID = "Qaq", "Rerer", "Zizi"
+# What of a prompt says which blocks are open.
+_PROMPT_END = 512
 _MODELS = weakref.WeakKeyDictionary()
 
 
@@ -362,23 +364,24 @@ class Renderer(abc.ABC):
         if should_rerender_for_thinking_retention(self._retention_with(tools), new_messages,
                                                   is_user_query=self._is_user_query):
             return None
-        said = self.model.parse(previous_completion_ids, prompt_ids=previous_prompt_ids, tools=tools or None,
-                                kwargs=self._kwargs)
+        prompt_end = previous_prompt_ids[-_PROMPT_END:]
+        said = self.model.parse(previous_completion_ids, prompt_ids=prompt_end, tools=tools or None, kwargs=self._kwargs)
         completion = previous_completion_ids
         if said.reasoning_open:
             if said.stopped:
                 return None
             completion = [*completion, *self._reasoning_closer]
         try:
-            bridged = self.model.bridge(previous_prompt_ids, completion, self._prepared(new_messages), tools=tools or None,
-                                        kwargs=self._kwargs, close=False)
+            added = self.model.append(prompt_end, completion, self._prepared(new_messages), tools=tools or None,
+                                      kwargs=self._kwargs, close=False)
         except (rondo.BridgeError, rondo.TemplateError):
             return None
+        size = len(previous_prompt_ids) + len(completion)
         return RenderedTokens(
-            token_ids=bridged.ids.tolist(),
-            message_indices=bridged.message_indices.tolist(),
-            sampled_mask=[False] * len(bridged),
-            is_content=bridged.content_mask.astype(bool).tolist(),
+            token_ids=[*map(int, previous_prompt_ids), *map(int, completion), *added.ids.tolist()],
+            message_indices=[-1] * size + added.message_indices.tolist(),
+            sampled_mask=[False] * (size + len(added)),
+            is_content=[False] * size + added.content_mask.astype(bool).tolist(),
             message_roles=[message.get("role") or "" for message in new_messages],
             message_tool_names=extract_message_tool_names(new_messages),
         )
