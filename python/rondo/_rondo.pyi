@@ -397,9 +397,9 @@ class Rollout:
         Takes what was sampled behind `ids`, with or without its stop token.  Raises InvalidArgumentError if the model has just spoken.
         """
 
-    def add(self, new_messages: rondo.types.Messages) -> numpy.typing.NDArray[numpy.int32]:
+    def add(self, new_messages: rondo.types.Messages, *, retention: str = 'all') -> numpy.typing.NDArray[numpy.int32]:
         """
-        Appends what follows the model's turn, none of role `assistant`, and opens its next turn: the appended ids, int32 (n,).  Raises as Model.bridge(); the rollout is unchanged then.
+        Appends what follows the model's turn, none of role `assistant`, and opens its next turn: the appended ids, int32 (n,).  retention: what of earlier reasoning stays: "all" (the old ids stay as they are), "template", "tool_cycle", "preserve_thinking_between_tool_calls" or "preserve_all_thinking"; `last_add` says what was cut.  Raises as Model.bridge(); the rollout is unchanged then.
         """
 
     @property
@@ -415,6 +415,12 @@ class Rollout:
     @property
     def message_indices(self) -> numpy.typing.NDArray[numpy.int32]:
         """int32 (n,): index into `messages`, -1 for nobody's."""
+
+    @property
+    def last_add(self) -> dict[str, Any]:
+        """
+        What the last add() did: begin (the first appended id), kept (how many leading ids are where they were), cuts ((first, behind last, message) of ids that were cut out), notes.
+        """
 
     @property
     def messages(self) -> list[dict]:

@@ -118,7 +118,7 @@ Made bridged(const ModelObject& self, const BridgeArguments& given, const CallAr
   json::Array added = to_objects(given.new_messages, "new_messages");
   Call call = read_call(arguments);
   return value_or_raise(without_gil([&] {
-    BridgeCall bridge{prompt.span(), completion.span(), std::move(added), given.close, given.lossy, nullptr};
+    BridgeCall bridge{prompt.span(), completion.span(), std::move(added), given.close, given.lossy};
     return (*self.model.*make)(call, std::move(bridge));
   }));
 }

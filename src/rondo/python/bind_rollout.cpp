@@ -16,30 +16,89 @@ namespace {
 void start(RolloutObject* self, const ModelObject& model, nb::object messages, nb::object tools, nb::object documents,
            nb::object kwargs, nb::object now, const std::string& content_specials) {
   Call call = read_call({messages, tools, documents, kwargs, now, true, nb::none(), content_specials});
-  auto rollout = value_or_raise(without_gil([&] { return Rollout::start(model.model, std::move(call)); }));
-  new (self) RolloutObject{std::move(rollout), model.model, {}};
+  render::Rollout rollout = value_or_raise(without_gil([&]() -> Result<render::Rollout> {
+    auto shared = model.model->rollouts(call);
+    if (!shared.ok()) return shared.error();
+    return render::Rollout::start(shared.value(), std::move(call.conversation.messages));
+  }));
+  new (self) RolloutObject{std::move(rollout), {}, {}};
+}
+
+// Where in the completion's text each id ends; as many as the text has.
+std::vector<std::uint32_t> ends_of(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids,
+                                   const render::TurnProfile& profile) {
+  std::vector<std::uint32_t> ends;
+  tokenizer::Tokenizer::Stream stream(tokenizer);
+  std::size_t size = 0;
+  for (const TokenId id : ids) {
+    if (profile.is_stop(id)) break;
+    const auto text = stream.next(id);
+    if (!text.ok()) break;
+    size += text.value().size();
+    ends.push_back(static_cast<std::uint32_t>(size));
+  }
+  if (!ends.empty()) ends.back() += static_cast<std::uint32_t>(stream.finish().size());
+  return ends;
+}
+
+Result<ParsedIds> complete_ids(render::Rollout& rollout, std::span<const TokenId> ids) {
+  auto said = rollout.complete(ids);
+  if (!said.ok()) return said.error();
+  const render::RolloutModel& model = rollout.model();
+  ParsedIds out;
+  out.message = said.value()->message;
+  out.text = said.value()->raw;
+  out.closing_text = said.value()->closing_text;
+  out.ends = ends_of(*model.parts().tokenizer, ids, model.profile());
+  out.stopped = out.ends.size() < ids.size();
+  out.reasoning_open =
+      !out.message.complete && out.message.reasoning && out.message.content.empty() && out.message.tool_calls.empty();
+  return out;
 }
 
 ParsedObject complete(RolloutObject& self, nb::handle completion_ids) {
   const Ids ids(completion_ids, "completion_ids");
   return parsed_object(value_or_raise(without_gil([&] {
     const std::lock_guard lock(self.mutex);
-    return self.rollout->complete(ids.span());
+    return complete_ids(self.rollout, ids.span());
   })));
 }
 
-nb::object add(RolloutObject& self, nb::object new_messages) {
+nb::object add(RolloutObject& self, nb::object new_messages, const std::string& retention) {
   json::Array messages = to_objects(new_messages, "new_messages");
+  const auto policy = render::retention_of(retention);
+  if (!policy) {
+    raise_invalid(
+        "must be \"all\", \"template\", \"tool_cycle\", \"preserve_thinking_between_tool_calls\" or "
+        "\"preserve_all_thinking\", found \"" +
+            retention + "\"",
+        "retention");
+  }
   std::vector<TokenId> appended;
-  value_or_raise(without_gil([&]() -> Result<Added> {
+  value_or_raise(without_gil([&]() -> Status {
     const std::lock_guard lock(self.mutex);
-    auto added = self.rollout->add(std::move(messages));
-    if (added.ok())
-      appended.assign(self.rollout->ids().begin() + static_cast<std::ptrdiff_t>(added.value().begin),
-                      self.rollout->ids().end());
-    return added;
+    auto added = self.rollout.extend(std::move(messages), *policy);
+    if (!added.ok()) return added.error();
+    self.last = std::move(added).value();
+    const auto ids = self.rollout.ids().subspan(self.last.begin);
+    appended.assign(ids.begin(), ids.end());
+    return Done{};
   }));
   return owned(std::move(appended));
+}
+
+nb::dict last_to_python(RolloutObject& self) {
+  const std::lock_guard lock(self.mutex);
+  nb::list cuts;
+  for (const render::Cut& cut : self.last.cuts) cuts.append(nb::make_tuple(cut.begin, cut.end, cut.message));
+  nb::list notes;
+  for (const std::string& note : self.last.notes) notes.append(to_python_text(note));
+  nb::dict out;
+  out["begin"] = self.last.begin;
+  out["kept"] = self.last.kept;
+  out["cuts"] = cuts;
+  out["notes"] = notes;
+  return out;
 }
 
 // A copy, made while nobody else is inside.
@@ -47,7 +106,7 @@ template <typename Read>
 auto copy_of(RolloutObject& self, Read read) {
   return without_gil([&] {
     const std::lock_guard lock(self.mutex);
-    return read(*self.rollout);
+    return read(self.rollout);
   });
 }
 
@@ -76,35 +135,49 @@ thread at a time gets into one.)")
            "Takes what was sampled behind `ids`, with or without its stop token.  Raises InvalidArgumentError if the "
            "model "
            "has just spoken.")
-      .def("add", &add, "new_messages"_a,
-           nb::sig("def add(self, new_messages: rondo.types.Messages) -> numpy.typing.NDArray[numpy.int32]"),
+      .def("add", &add, "new_messages"_a, nb::kw_only(), "retention"_a = "all",
+           nb::sig("def add(self, new_messages: rondo.types.Messages, *, retention: str = 'all') -> "
+                   "numpy.typing.NDArray[numpy.int32]"),
            "Appends what follows the model's turn, none of role `assistant`, and opens its next turn: the appended "
            "ids, int32 "
-           "(n,).  Raises as Model.bridge(); the rollout is unchanged then.")
+           "(n,).  retention: what of earlier reasoning stays: \"all\" (the old ids stay as they are), \"template\", "
+           "\"tool_cycle\", \"preserve_thinking_between_tool_calls\" or \"preserve_all_thinking\"; `last_add` says "
+           "what was "
+           "cut.  Raises as Model.bridge(); the rollout is unchanged then.")
       .def_prop_ro(
-          "ids", [](RolloutObject& self) { return owned(copy_of(self, [](const Rollout& r) { return r.ids(); })); },
+          "ids",
+          [](RolloutObject& self) {
+            return owned(copy_of(
+                self, [](const render::Rollout& r) { return std::vector<TokenId>(r.ids().begin(), r.ids().end()); }));
+          },
           nb::sig("def ids(self) -> numpy.typing.NDArray[numpy.int32]"), "int32 (n,): every id so far, a copy.")
       .def_prop_ro(
           "sampled_mask",
-          [](RolloutObject& self) { return owned(copy_of(self, [](const Rollout& r) { return r.sampled_mask(); })); },
+          [](RolloutObject& self) {
+            return owned(copy_of(self, [](const render::Rollout& r) { return r.sampled_mask(); }));
+          },
           nb::sig("def sampled_mask(self) -> numpy.typing.NDArray[numpy.uint8]"),
           "uint8 (n,): 1 for the ids that the model sampled, and those of assistant turns in the first prompt.")
       .def_prop_ro(
           "message_indices",
           [](RolloutObject& self) {
-            return owned(copy_of(self, [](const Rollout& r) { return r.message_indices(); }));
+            return owned(copy_of(self, [](const render::Rollout& r) { return r.message_indices(); }));
           },
           nb::sig("def message_indices(self) -> numpy.typing.NDArray[numpy.int32]"),
           "int32 (n,): index into `messages`, -1 for nobody's.")
+      .def_prop_ro("last_add", &last_to_python, nb::sig("def last_add(self) -> dict[str, typing.Any]"),
+                   "What the last add() did: begin (the first appended id), kept (how many leading ids are where they "
+                   "were), cuts "
+                   "((first, behind last, message) of ids that were cut out), notes.")
       .def_prop_ro(
           "messages",
           [](RolloutObject& self) {
-            return to_python(json::Value(copy_of(self, [](const Rollout& r) { return r.messages(); })));
+            return to_python(json::Value(copy_of(self, [](const render::Rollout& r) { return r.messages(); })));
           },
           nb::sig("def messages(self) -> list[dict]"),
           "The visible conversation; the model's last turn joins it with the next add().")
       .def("__len__",
-           [](RolloutObject& self) { return copy_of(self, [](const Rollout& r) { return r.ids().size(); }); });
+           [](RolloutObject& self) { return copy_of(self, [](const render::Rollout& r) { return r.ids().size(); }); });
 }
 
 }  // namespace rondo::python

@@ -12,7 +12,6 @@
 
 #include "python/errors.h"
 #include "python/model.h"
-#include "python/rollout.h"
 
 namespace rondo::python {
 
@@ -83,9 +82,9 @@ struct StreamObject {
 };
 
 struct RolloutObject {
-  std::unique_ptr<Rollout> rollout;
-  std::shared_ptr<const Model> model;
+  render::Rollout rollout;
   std::mutex mutex;
+  render::Extension last;  // of the last add()
 };
 
 // Per message the name of the tool whose result it is: its own `name`, or that of the call it answers; none for others.

@@ -238,47 +238,78 @@ Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) co
   return api::turn_profile(profiles_, prepared.value(), call.conversation);
 }
 
-template <typename Made>
-Result<Made> Model::bridged(Call& call, BridgeCall bridge,
-                            Result<Made> (*make)(const render::TurnContext&, const render::TurnProfile&,
-                                                 const render::BridgeRequest&)) const {
+Result<render::ParsedCompletion> Model::said(const Call& call, const BridgeCall& bridge, const api::Prepared& prepared,
+                                             const render::TurnProfile& profile) const {
+  const tokenizer::Tokenizer& tokenizer = *prepared.tokenizer;
+  if (Status valid = check_ids(tokenizer, bridge.completion, "completion_ids"); !valid.ok()) return valid.error();
+  auto format = format_of(prepared, call.conversation);
+  if (!format.ok()) return format.error();
+  auto read =
+      render::interpret(format.value(), tokenizer, profile, call.conversation.tools, bridge.prompt, bridge.completion);
+  if (read.ok() && !bridge.close) read.value().closing_text.clear();
+  return read;
+}
+
+Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   auto prepared = prepare(call, api::TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const api::Prepared& use = prepared.value();
   if (Status valid = check_ids(*use.tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
-  if (Status valid = check_ids(*use.tokenizer, bridge.completion, "completion_ids"); !valid.ok()) return valid.error();
   auto profile = api::turn_profile(profiles_, use, call.conversation);
   if (!profile.ok()) return profile.error();
-  render::ParsedCompletion said;
-  if (bridge.said != nullptr) {
-    said = *bridge.said;
-  } else {
-    auto format = format_of(use, call.conversation);
-    if (!format.ok()) return format.error();
-    auto read = render::interpret(format.value(), *use.tokenizer, *profile.value(), call.conversation.tools,
-                                  bridge.prompt, bridge.completion);
-    if (!read.ok()) return read.error();
-    said = std::move(read).value();
-  }
-  if (!bridge.close) said.closing_text.clear();
+  auto completion = said(call, bridge, use, *profile.value());
+  if (!completion.ok()) return completion.error();
   render::BridgeRequest request;
   request.prompt_ids = bridge.prompt;
   request.completion_ids = bridge.completion;
-  request.completion = &said;
+  request.completion = &completion.value();
   if (call.has_messages) request.messages = call.conversation.messages;
-  if (bridge.messages) request.messages = bridge.messages;
   request.new_messages = std::move(bridge.new_messages);
   request.specials = call.specials;
   request.find_lossy = bridge.find_lossy;
-  return make({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(), request);
-}
-
-Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
-  return bridged(call, std::move(bridge), render::bridge);
+  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(),
+                        request);
 }
 
 Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
-  return bridged(call, std::move(bridge), render::append_turn);
+  auto prepared = prepare(call, api::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const api::Prepared& use = prepared.value();
+  if (bridge.prompt.size() > kPromptTailTokens) bridge.prompt = bridge.prompt.last(kPromptTailTokens);
+  if (Status valid = check_ids(*use.tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
+  auto shared = rollouts(call);
+  if (!shared.ok()) return shared.error();
+  auto completion = said(call, bridge, use, shared.value()->profile());
+  if (!completion.ok()) return completion.error();
+  render::BridgeRequest request;
+  request.prompt_ids = bridge.prompt;
+  request.completion_ids = bridge.completion;
+  request.completion = &completion.value();
+  if (call.has_messages) request.messages = call.conversation.messages;
+  request.new_messages = std::move(bridge.new_messages);
+  request.specials = call.specials;
+  return shared.value()->append(request);
+}
+
+Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call) const {
+  auto prepared = prepare(call, api::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const api::Prepared& use = prepared.value();
+  std::string key =
+      api::derived_key(use, call.conversation) + (call.specials == render::ContentSpecials::kText ? " " : "p");
+  // A template that prints the time is another one with each second.
+  if (call.now && use.chat_template->source().find("strftime_now") != std::string::npos) {
+    for (const int part :
+         {call.now->year, call.now->month, call.now->day, call.now->hour, call.now->minute, call.now->second}) {
+      key += std::to_string(part) + ' ';
+    }
+  }
+  return rollouts_.get(key, [&]() -> api::Memo<render::RolloutModel>::Made {
+    auto format = format_of(use, call.conversation);
+    if (!format.ok()) return format.error();
+    return render::RolloutModel::make({use.chat_template, use.tokenizer, format.value(),
+                                       api::without_messages(call.conversation), use.options, call.specials});
+  });
 }
 
 // --- Completions -----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@
 #include "parse/parser.h"
 #include "render/bridge.h"
 #include "render/encode.h"
+#include "render/rollout.h"
 #include "render/stop.h"
 #include "rondo/result.h"
 #include "tokenizer/tokenizer.h"
@@ -107,8 +108,11 @@ class Model {
   [[nodiscard]] Result<std::string> render(Call& call) const;
   [[nodiscard]] Result<render::Encoded> encode(Call& call) const;
   [[nodiscard]] Result<render::Bridged> bridge(Call& call, BridgeCall bridge) const;
-  // The appended part alone; only the last few of the old ids are looked at.
+  // The appended part alone; only the last few of the old ids are looked at, and of the messages, where there are any,
+  // what the template provably looks at.
   [[nodiscard]] Result<render::Appended> append(Call& call, BridgeCall bridge) const;
+  // What rollouts with the tools and variables of `call` share; made once for each.
+  [[nodiscard]] Result<std::shared_ptr<const render::RolloutModel>> rollouts(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
@@ -132,11 +136,10 @@ class Model {
   [[nodiscard]] Result<api::Prepared> prepare(Call& call, api::TokenizerUse tokenizer) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const api::Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
-  // What bridge() and append() have in common: `make` is what they hand on to.
-  template <typename Made>
-  [[nodiscard]] Result<Made> bridged(Call& call, BridgeCall bridge,
-                                     Result<Made> (*make)(const render::TurnContext&, const render::TurnProfile&,
-                                                          const render::BridgeRequest&)) const;
+  // The completion of `bridge` as it is to be understood.
+  [[nodiscard]] Result<render::ParsedCompletion> said(const Call& call, const BridgeCall& bridge,
+                                                      const api::Prepared& prepared,
+                                                      const render::TurnProfile& profile) const;
   [[nodiscard]] Result<std::string> tail_of(const api::Prepared& prepared, const Call& call,
                                             const ParseCall& options) const;
 
@@ -148,6 +151,7 @@ class Model {
   mutable api::Memo<render::TurnProfile> profiles_{64};
   mutable api::Memo<format::Format> formats_{64};
   mutable api::Memo<std::vector<std::string>> marker_tokens_{64};
+  mutable api::Memo<render::RolloutModel> rollouts_{64};
 };
 
 }  // namespace rondo::python

@@ -55,6 +55,11 @@ def model_of(tokenizer):
     return known[key]
 
 
+def _plain_ids(ids):
+    """Ids as Python's ints; a list or tuple is taken to hold such."""
+    return ids if isinstance(ids, (list, tuple)) else ids.tolist() if hasattr(ids, "tolist") else map(int, ids)
+
+
 def _plain(message):
     """A message as a dict of its own."""
     if isinstance(message, Mapping):
@@ -274,7 +279,8 @@ class Renderer(abc.ABC):
     # --- Reading -----------------------------------------------------------------------------------------------------
 
     def parse_response(self, token_ids, *, tools=None, prompt_ids=None) -> ParsedResponse:
-        prompt = {"prompt_ids": prompt_ids} if prompt_ids is not None and len(prompt_ids) else self._unknown_prompt(token_ids)
+        has_prompt = prompt_ids is not None and len(prompt_ids) > 0
+        prompt = {"prompt_ids": prompt_ids[-_PROMPT_END:]} if has_prompt else self._unknown_prompt(token_ids)
         parsed = self.model.parse(token_ids, tools=tools or None, kwargs=self._kwargs, **prompt)
         reasoning = parsed.reasoning_content
         content, attempts = self._attempts(token_ids, parsed)
@@ -378,7 +384,7 @@ class Renderer(abc.ABC):
             return None
         size = len(previous_prompt_ids) + len(completion)
         return RenderedTokens(
-            token_ids=[*map(int, previous_prompt_ids), *map(int, completion), *added.ids.tolist()],
+            token_ids=[*_plain_ids(previous_prompt_ids), *_plain_ids(completion), *added.ids.tolist()],
             message_indices=[-1] * size + added.message_indices.tolist(),
             sampled_mask=[False] * (size + len(added)),
             is_content=[False] * size + added.content_mask.astype(bool).tolist(),
