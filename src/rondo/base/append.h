@@ -17,7 +17,9 @@ template <typename T>
 [[gnu::always_inline]] inline void append_to(std::vector<T>& list, const T& value) {
   if (list.size() == list.capacity()) make_room(list);
   if (list.size() == list.capacity()) __builtin_unreachable();
-  list.push_back(value);
+  // Not push_back(value): where that is a call, the value would be stored in parts and loaded as a whole at once, for which
+  // a processor waits.
+  list.emplace_back() = value;
 }
 
 }  // namespace rondo

@@ -353,8 +353,14 @@ bool truthy(Runtime& runtime, const Value& value) {
     case Kind::kFloat: return value.as_float() != 0;
     case Kind::kString: return value.as_string().size != 0;
     case Kind::kList:
-    case Kind::kTuple:
-    case Kind::kDict: return *length_of(runtime, value) != 0;
+    case Kind::kTuple: {
+      const List& list = value.as_list();
+      return list.source != nullptr ? !list.source->empty() : !list.items.empty();
+    }
+    case Kind::kDict: {
+      const Dict& dict = value.as_dict();
+      return dict.source != nullptr ? !dict.source->empty() : !dict.entries.empty();
+    }
     case Kind::kNamespace: return true;
     case Kind::kObject: return value.as_object().truthy(runtime);
   }

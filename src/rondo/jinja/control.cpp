@@ -82,14 +82,23 @@ text::ContextId Control::item_context(const Value& item, text::ContextId outer) 
     if (!parts.empty()) path = parts.back().path();
   }
   if (path == text::PathId::kNone) return text::ContextId::kNone;
-  text::Context context = runtime_.origins.contexts.at(outer);
+  const text::Context& around = runtime_.origins.contexts.at(outer);
+  const auto flags =
+      static_cast<std::uint8_t>((around.generation_prompt ? 1U : 0U) + (around.generation_block ? 2U : 0U));
+  if (!lately_.empty()) {
+    const ItemContext& known = lately_[static_cast<std::size_t>(path) % kItemsKept];
+    if (known.path == path && known.flags == flags) return known.made;
+  }
+  text::Context context = around;
   const std::int32_t message = runtime_.origins.paths.message(path);
   context.element = path;
-  if (message != text::kNoMessage) {
-    context.message = message;
-    context.guard = text::kNoMessage;
-  }
-  return runtime_.origins.contexts.intern(context);
+  if (message == text::kNoMessage) return runtime_.origins.contexts.intern(context);
+  context.message = message;
+  context.guard = text::kNoMessage;
+  const text::ContextId made = runtime_.origins.contexts.intern(context);
+  if (++items_made_ == kManyItems) lately_.resize(kItemsKept);
+  if (!lately_.empty()) lately_[static_cast<std::size_t>(path) % kItemsKept] = {path, made, flags};
+  return made;
 }
 
 void Control::enter_item(const Value& item, text::ContextId outer) {

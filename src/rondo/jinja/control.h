@@ -103,6 +103,16 @@ class Control {
     bool generation_prompt;   // a condition that failed says that add_generation_prompt is true
   };
 
+  // The context of an item that is a message or belongs to one: it says nothing of those around but their flags.  For
+  // templates that go through a long list again and again.
+  struct ItemContext {
+    text::PathId path = text::PathId::kNone;
+    text::ContextId made = text::ContextId::kNone;
+    std::uint8_t flags = 0;
+  };
+  static constexpr std::size_t kItemsKept = 256;
+  static constexpr std::size_t kManyItems = 64;  // fewer are not worth the table
+
   void log(bool outcome, std::uint32_t node, std::uint8_t flag);
   void note_message(If& current, text::PathId path) const;
   void enter_branch(std::uint8_t flag);
@@ -118,6 +128,8 @@ class Control {
   std::vector<If> ifs_;
   std::vector<text::ContextId> saved_;
   std::vector<Decision> decisions_;
+  std::vector<ItemContext> lately_;  // by path; empty until there are many
+  std::size_t items_made_ = 0;
 };
 
 }  // namespace rondo::jinja

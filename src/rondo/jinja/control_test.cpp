@@ -58,6 +58,22 @@ TEST_CASE("control: a loop over messages owns what its body writes") {
   CHECK(owners("{% for m in messages[1:2] %}{{ 'x' ~ messages[0].content }}{% endfor %}") == "1:xS");
 }
 
+TEST_CASE("control: a long list that is gone through again and again keeps the owners apart") {
+  std::string variables = R"({"messages": [)";
+  std::string wanted;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "m" + std::to_string(i) + ";";
+    variables += (i == 0 ? R"({"content": ")" : R"(, {"content": ")") + name + "\"}";
+    wanted += (i == 0 ? "" : " ") + std::to_string(i) + ":" + name;
+  }
+  variables += R"(], "tools": [{"name": "t"}]})";
+  const Rendered rendered = test::render(
+      "{% for m in messages %}{% for n in messages[:2] %}{% for t in tools %}{% endfor %}{% endfor %}{{ m.content }}"
+      "{% endfor %}{% for m in messages %}{% if loop.index0 == 299 %}{{ m.content }}{% endif %}{% endfor %}",
+      variables.c_str());
+  CHECK(test::owners(rendered) == wanted + "m299;");
+}
+
 TEST_CASE("control: loops inside a message keep the message and name the element") {
   const Rendered rendered = render(
       "{% for m in messages %}{% for c in m.calls or [] %}({{ c.name }}{% for k, v in c.args.items() %}{{ k }}{{ v }}"

@@ -75,12 +75,17 @@ void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextI
 void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
   // Most of what is written: a constant, or a string of the input.
   if (string.run_count == 1 && runtime.in_message()) {
-    text::Run run = *string.runs;
+    text::Run run;
+    copy_fields(*string.runs, run);
     own(runtime, run, ContextId::kNone, runtime.context);
     out.append({string.data, string.size}, run);
     return;
   }
-  const ContextId under = emission_context(runtime, string);
+  // Data of no message bind nothing.
+  const bool is_plain =
+      string.run_count == 1 &&
+      (!is_input(*string.runs) || runtime.origins.paths.message(string.runs->path()) == text::kNoMessage);
+  const ContextId under = is_plain ? runtime.context : emission_context(runtime, string);
   if (is_leaf(string)) {
     emit_leaf(runtime, string, ContextId::kNone, under, out);
     return;
@@ -95,13 +100,13 @@ void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
 void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
   runtime.spend_bytes(string.size);
   if (is_leaf(string)) {
-    out.append_untraced({string.data, string.size});
+    out.append_bytes({string.data, string.size});
     return;
   }
   Leaves leaves(string);
   for (Leaves::Leaf leaf; leaves.next(leaf);) {
     runtime.spend();
-    out.append_untraced({leaf.string->data, leaf.string->size});
+    out.append_bytes({leaf.string->data, leaf.string->size});
   }
 }
 
@@ -130,7 +135,7 @@ void emit_literal(Runtime& runtime, std::string_view bytes, text::LiteralId lite
   if (bytes.empty()) return;
   check_output_size(runtime, out.size() + bytes.size());
   if (!runtime.tracing) {
-    out.append_untraced(bytes);
+    out.append_bytes(bytes);
     return;
   }
   text::Run run;

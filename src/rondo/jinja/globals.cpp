@@ -248,18 +248,20 @@ bool is_global_name(std::string_view name) {
 }
 
 std::optional<Value> find_global(Runtime& runtime, std::string_view name) {
-  auto& made = runtime.state().globals;
-  if (const auto found = made.find(name); found != made.end()) return found->second;
+  std::vector<NamedValue>& made = runtime.state().globals;
+  for (const NamedValue& global : made) {
+    if (global.name == name) return global.value;
+  }
   if (name == "self") {
     const Value value = Value::object(runtime.heap.make_object<TemplateReference>());
-    made.emplace(name, value);
+    made.push_back({"self", value});
     return value;
   }
   for (const Global& global : kGlobals) {
     if (global.name != name || (global.chat_only && !runtime.options.chat_globals)) continue;
     const Value value =
         Value::object(runtime.heap.make_object<GlobalFunction>(global.python_name, global.type, global.function));
-    made.emplace(global.name, value);
+    made.push_back({global.name, value});
     return value;
   }
   return std::nullopt;

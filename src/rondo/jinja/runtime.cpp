@@ -37,11 +37,8 @@ void Runtime::out_of_iterations() const {
   fail(ErrorCode::kLimit, "template runs more than " + std::to_string(options.limits.iterations) + " loop iterations");
 }
 
-void Runtime::enter() {
-  if (depth_ >= options.limits.depth) {
-    fail(ErrorCode::kLimit, "calls or values nest deeper than " + std::to_string(options.limits.depth) + " levels");
-  }
-  ++depth_;
+void Runtime::too_deep() const {
+  fail(ErrorCode::kLimit, "calls or values nest deeper than " + std::to_string(options.limits.depth) + " levels");
 }
 
 text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {

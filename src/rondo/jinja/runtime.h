@@ -124,7 +124,10 @@ class Runtime {
   }
 
   // Nesting of calls and values, see DepthGuard.
-  void enter();
+  void enter() {
+    if (depth_ >= options.limits.depth) too_deep();
+    ++depth_;
+  }
   void leave() { --depth_; }
 
   // An empty text to build a string in; give it back, its memory will be used again.
@@ -141,6 +144,7 @@ class Runtime {
  private:
   [[noreturn]] void out_of_fuel() const;
   [[noreturn]] void out_of_iterations() const;
+  [[noreturn]] void too_deep() const;
   void note_runs(const Value& value);
 
   std::uint64_t fuel_;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "jinja/runtime.h"
@@ -26,7 +25,7 @@ struct Runtime::State {
     text::ChainId result = text::ChainId::kNone;
   };
   std::array<ChainSlot, 64> chains;
-  std::unordered_map<std::string_view, Value> globals;
+  std::vector<NamedValue> globals;                 // those that were looked at
   std::vector<std::unique_ptr<text::Text>> texts;  // all that were ever borrowed
   std::vector<text::Text*> spare_texts;
   // Emission: the context that bytes of context `from` get under context `under`.

@@ -51,6 +51,12 @@ bool place_bytes(Runtime& runtime, String& string, char*& bytes) {
 
 }  // namespace
 
+void Leaves::push_slowly(const Leaf& leaf) {
+  if (many_.empty()) many_.assign(few_.begin(), few_.end());
+  many_.resize(size_++);
+  many_.push_back(leaf);
+}
+
 // Joins a concatenation: its leaves from left to right, each under the innermost stamp around it.
 void join(Runtime& runtime, String& string) {
   char* bytes = nullptr;

@@ -28,7 +28,7 @@ struct CodePoint {
 // many more of them than nodes: count visited() against a limit.
 class Leaves {
  public:
-  explicit Leaves(const String& string) { push(string); }
+  explicit Leaves(const String& string) { push(&string, text::ContextId::kNone); }
 
   struct Leaf {
     const String* string;
@@ -36,19 +36,18 @@ class Leaves {
   };
   // The next one; false at the end.
   bool next(Leaf& out) {
-    while (size_ != 0) {
-      ++visited_;
-      const Leaf top = stack()[--size_];
-      const String& string = *top.string;
-      if (is_leaf(string)) {
-        out = top;
-        return true;
-      }
-      const text::ContextId stamp = string.pair.stamp != text::ContextId::kNone ? string.pair.stamp : top.stamp;
-      push({string.pair.right, stamp});
-      push({string.pair.left, stamp});
+    if (size_ == 0) return false;
+    const Leaf& top = stack()[--size_];
+    const String* string = top.string;
+    text::ContextId stamp = top.stamp;
+    for (++visited_; !is_leaf(*string); ++visited_) {
+      if (string->pair.stamp != text::ContextId::kNone) stamp = string->pair.stamp;
+      push(string->pair.right, stamp);
+      string = string->pair.left;
     }
-    return false;
+    out.string = string;
+    out.stamp = stamp;
+    return true;
   }
   // Nodes so far, concatenations included.
   [[nodiscard]] std::size_t visited() const { return visited_; }
@@ -56,16 +55,15 @@ class Leaves {
  private:
   static constexpr std::size_t kFew = 16;
 
-  void push(const String& string) { push({&string, text::ContextId::kNone}); }
-  void push(const Leaf& leaf) {
-    if (size_ == kFew && many_.empty()) many_.assign(few_.begin(), few_.end());
-    if (many_.empty()) {
-      few_[size_++] = leaf;
-      return;
+  void push(const String* string, text::ContextId stamp) {
+    if (many_.empty() && size_ < kFew) {
+      few_[size_].string = string;
+      few_[size_++].stamp = stamp;
+    } else {
+      push_slowly({string, stamp});
     }
-    many_.resize(size_++);
-    many_.push_back(leaf);
   }
+  void push_slowly(const Leaf& leaf);
   Leaf* stack() { return many_.empty() ? few_.data() : many_.data(); }
 
   std::array<Leaf, kFew> few_;
@@ -154,7 +152,7 @@ class StringBuilder {
   void append(std::string_view bytes, const text::Run& run) {
     if (bytes.empty()) return;
     if (!runtime_.tracing) {
-      text_->append_untraced(bytes);
+      text_->append_bytes(bytes);
     } else if (!is_output_) {
       text_->append(bytes, run);
     } else {

@@ -26,43 +26,50 @@ std::vector<text::Literal> to_literals(const std::vector<Place>& places) {
   return out;
 }
 
-// How large the results of the last render were: the next one will be much the same, and need not grow them in steps.
+// How much the last render made for each element of its input: the next one will make much the same, and need not grow
+// its lists in steps.
 class LastSizes {
  public:
   void prepare(Vm& vm, Runtime& runtime) const {
+    const std::size_t elements = vm.input_elements() + 1;
+    const auto expected = [&](const Share& share, std::size_t most) {
+      const float each = share.load(std::memory_order_relaxed);
+      return static_cast<std::size_t>(std::min(each * static_cast<float>(elements), static_cast<float>(most)));
+    };
     if (!runtime.tracing) {
-      vm.output().reserve(bytes_.load(std::memory_order_relaxed), 0);
+      vm.output().reserve(expected(bytes_, kMostBytes), 0);
       return;
     }
-    vm.output().reserve(bytes_.load(std::memory_order_relaxed), runs_.load(std::memory_order_relaxed));
-    vm.decisions().reserve(decisions_.load(std::memory_order_relaxed));
-    runtime.reads.reserve(reads_.load(std::memory_order_relaxed));
-    runtime.origins.paths.reserve(paths_.load(std::memory_order_relaxed));
+    vm.output().reserve(expected(bytes_, kMostBytes), expected(runs_, kMostItems));
+    vm.decisions().reserve(expected(decisions_, kMostItems));
+    runtime.reads.reserve(expected(reads_, kMostItems));
+    runtime.origins.paths.reserve(expected(paths_, kMostItems));
   }
-  void remember(const Rendered& rendered) {
-    keep(bytes_, rendered.text.size(), kMostBytes);
+  void remember(const Rendered& rendered, std::size_t input_elements) {
+    const auto keep = [&](Share& share, std::size_t size) {
+      constexpr std::size_t kSpare = 16;  // the same input again must fit, in spite of rounding
+      share.store(static_cast<float>(size + kSpare) / static_cast<float>(input_elements + 1),
+                  std::memory_order_relaxed);
+    };
+    keep(bytes_, rendered.text.size());
     if (rendered.text.runs().empty()) return;  // a render without origins says nothing about those with them
-    keep(runs_, rendered.text.runs().size(), kMostItems);
-    keep(decisions_, rendered.decisions.size(), kMostItems);
-    keep(reads_, rendered.reads.size(), kMostItems);
-    keep(paths_, rendered.origins.paths.size(), kMostItems);
+    keep(runs_, rendered.text.runs().size());
+    keep(decisions_, rendered.decisions.size());
+    keep(reads_, rendered.reads.size());
+    keep(paths_, rendered.origins.paths.size());
   }
 
  private:
-  using Size = std::atomic<std::uint32_t>;
+  using Share = std::atomic<float>;
   // Beyond these, growing costs little beside filling.
-  static constexpr std::size_t kMostBytes = std::size_t{128} << 10U;
-  static constexpr std::size_t kMostItems = 4096;
+  static constexpr std::size_t kMostBytes = std::size_t{512} << 10U;
+  static constexpr std::size_t kMostItems = 65536;
 
-  static void keep(Size& size, std::size_t value, std::size_t most) {
-    size.store(static_cast<std::uint32_t>(std::min(value, most)), std::memory_order_relaxed);
-  }
-
-  Size bytes_ = 0;
-  Size runs_ = 0;
-  Size decisions_ = 0;
-  Size reads_ = 0;
-  Size paths_ = 0;
+  Share bytes_ = 0;
+  Share runs_ = 0;
+  Share decisions_ = 0;
+  Share reads_ = 0;
+  Share paths_ = 0;
 };
 
 }  // namespace
@@ -103,6 +110,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
   Rendered rendered;
   rendered.origins.literals = program.literals;
   std::optional<Runtime> runtime;
+  std::size_t elements = 0;
   const auto complete = [&](Error error) {
     error.source = state_->name;
     // The heap and the C++ library do not know where the template was.
@@ -117,6 +125,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
     runtime.emplace(rendered.origins, options, state_->blocks);
     Vm vm(program, variables, *runtime);
     state_->last_sizes.prepare(vm, *runtime);
+    elements = vm.input_elements();
     vm.render();
     rendered.text = vm.take_output();
     rendered.decisions = std::move(vm.decisions());
@@ -135,7 +144,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
     error.message = "a string or list is too long";
     return complete(std::move(error));
   }
-  state_->last_sizes.remember(rendered);
+  state_->last_sizes.remember(rendered, elements);
   return rendered;
 }
 

@@ -11,7 +11,7 @@ namespace rondo::jinja {
 namespace {
 
 void no_arguments(Runtime& runtime, std::string_view name, const Args& args) {
-  const Params params(runtime, python(name, 1), args, {});
+  if (args.size() != 0) const Params params(runtime, python(name, 1), args, {});
 }
 
 const Value& one_argument(Runtime& runtime, std::string_view name, const Args& args, std::string_view parameter) {

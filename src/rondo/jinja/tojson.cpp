@@ -1,9 +1,12 @@
 // json.dumps with origins, and its inverse.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "jinja/filters.h"
+#include "jinja/json_sink.h"
 #include "jinja/operations.h"
 #include "jinja/strings.h"
 #include "jinja/views.h"
@@ -62,6 +65,23 @@ const PlainBytes& plain_bytes(const JsonStyle& style) {
   return kTables[(style.ensure_ascii ? 2U : 0U) + (style.html_safe ? 1U : 0U)];
 }
 
+// How JSON spells a number of the input, if that is how the input spells it; "" if it must be looked at more closely.
+// A float of at most 15 digits has no shorter spelling but without zeros at its ends or with an exponent.
+std::string_view same_number(const json::Value& value) {
+  constexpr std::size_t kMostDigits = 15;
+  const std::string_view text = value.number();
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  if (value.kind() == json::Kind::kInteger) return digits.size() <= kMostDigits && text != "-0" ? text : "";
+  const std::size_t dot = digits.find('.');
+  if (digits.size() > kMostDigits || dot == std::string_view::npos || dot == 0) return "";
+  const std::string_view fraction = digits.substr(dot + 1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (fraction.empty() || !std::all_of(fraction.begin(), fraction.end(), is_digit)) return "";
+  if (fraction.ends_with('0') && fraction.size() > 1) return "";
+  const bool is_small = digits.starts_with('0') && fraction.starts_with("0") && fraction.size() > 1;
+  return is_small ? "" : text;
+}
+
 std::string json_number(Runtime& runtime, const Value& value) {
   switch (value.kind()) {
     case Kind::kNone: return "null";
@@ -78,14 +98,24 @@ std::string json_number(Runtime& runtime, const Value& value) {
 
 class JsonWriter {
  public:
-  JsonWriter(Runtime& runtime, const JsonStyle& style, StringBuilder& out)
+  JsonWriter(Runtime& runtime, const JsonStyle& style, JsonSink& out)
       : runtime_(runtime),
         style_(style),
         plain_(plain_bytes(style)),
+        has_words_(std::endian::native == std::endian::little && !style.ensure_ascii && !style.html_safe),
         out_(out),
         before_key_(style.item_separator + "\""),
-        behind_key_("\"" + style.key_separator),
-        chain_(runtime.extend(text::ChainId::kNone, "json")) {}
+        behind_key_("\"" + style.key_separator) {
+    if (!has_words_ || style.indent || std::max(before_key_.size(), behind_key_.size()) > JsonMark::kMost) return;
+    const auto set = [](JsonMark& mark, std::string_view bytes) {
+      std::copy(bytes.begin(), bytes.end(), mark.bytes.begin());
+      mark.size = bytes.size();
+    };
+    set(first_mark_, "\"");
+    set(before_mark_, before_key_);
+    set(behind_mark_, behind_key_);
+    has_marks_ = true;
+  }
 
   void write(const Value& value, int level) {
     runtime_.spend();
@@ -97,51 +127,64 @@ class JsonWriter {
       case Kind::kUndefined:
       case Kind::kNamespace:
       case Kind::kObject: runtime_.fail("Object of type " + type_name(value) + " is not JSON serializable");
-      default: out_.append(json_number(runtime_, value), printed_run(runtime_, RunKind::kScalar, value.path(), chain_));
+      default: out_.scalar(json_number(runtime_, value), value.path());
     }
   }
 
  private:
-  void structure(std::string_view bytes, text::PathId path) {
-    out_.append(bytes, printed_run(runtime_, RunKind::kSerialiser, path, chain_));
-  }
-
   void new_line(int level, text::PathId path) {
     if (!style_.indent) return;
-    runtime_.heap.require(static_cast<std::size_t>(level) * style_.indent->size());
-    std::string bytes = "\n";
-    for (int i = 0; i < level; ++i) bytes += *style_.indent;
-    structure(bytes, path);
+    const std::size_t size = 1 + static_cast<std::size_t>(level) * style_.indent->size();
+    runtime_.heap.require(size);
+    if (new_line_.empty()) new_line_ = "\n";
+    while (new_line_.size() < size) new_line_ += *style_.indent;
+    out_.structure(std::string_view(new_line_).substr(0, size), path);
   }
 
   // What stands before a part of a list or dict.
   void before_part(bool& first, int level, text::PathId path) {
-    if (!first) structure(style_.item_separator, path);
+    if (!first) out_.structure(style_.item_separator, path);
     first = false;
     new_line(level + 1, path);
   }
 
-  [[nodiscard]] bool is_plain(std::string_view bytes) const {
-    return std::all_of(bytes.begin(), bytes.end(), [&](char c) { return plain_[static_cast<unsigned char>(c)]; });
+  // How many bytes at the beginning JSON writes as they are.
+  [[nodiscard]] std::size_t plain_prefix(std::string_view bytes) const {
+    std::size_t at = 0;
+    if (has_words_) {
+      std::uint64_t word = 0;
+      for (; at + sizeof(word) <= bytes.size(); at += sizeof(word)) {
+        std::memcpy(&word, bytes.data() + at, sizeof(word));
+        if (const std::uint64_t found = escaped_among(word); found != 0)
+          return at + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+      }
+    }
+    while (at < bytes.size() && plain_[static_cast<unsigned char>(bytes[at])]) ++at;
+    return at;
+  }
+  [[nodiscard]] bool is_plain(std::string_view bytes) const { return plain_prefix(bytes) == bytes.size(); }
+
+  // Whether this is a string of the input as it came.
+  [[nodiscard]] static bool is_whole_input(const String& string) {
+    if (string.run_count != 1) return false;
+    const text::Run& run = *string.runs;
+    return run.kind == RunKind::kData && run.source_offset == 0 && run.chain == text::ChainId::kNone &&
+           run.context == text::ContextId::kNone && run.expression == 0;
   }
 
   void write_string(const Value& value, text::PathId owner) {
     const String& string = joined(runtime_, value);
     if (owner == text::PathId::kNone && string.run_count != 0) owner = string.runs[0].path();
-    structure("\"", owner);
+    out_.structure("\"", owner);
     const std::string_view bytes(string.data, string.size);
-    if (is_plain(bytes)) {
-      out_.append(string, 0, string.size, "json");
-    } else if (!runtime_.tracing) {
-      data(bytes, {});
-    } else if (string.run_count == 1 && string.runs->kind == RunKind::kData) {
-      text::Run run = *string.runs;
-      take_run(runtime_, run, "json");
-      data(bytes, run);
+    if (!runtime_.tracing || is_whole_input(string)) {
+      data(bytes, string.run_count == 0 ? text::PathId::kNone : string.runs->path());
+    } else if (is_plain(bytes)) {
+      out_.append(string, "json");
     } else {
       rewrite(value, bytes);
     }
-    structure("\"", owner);
+    out_.structure("\"", owner);
   }
 
   // Calls found(at, size, escape) for each character of `bytes` that JSON does not write as it is, from left to right.
@@ -149,10 +192,8 @@ class JsonWriter {
   void each_escape(std::string_view bytes, const Found& found) const {
     std::string buffer;
     for (std::size_t at = 0; at < bytes.size();) {
-      if (plain_[static_cast<unsigned char>(bytes[at])]) {
-        ++at;
-        continue;
-      }
+      at += plain_prefix(bytes.substr(at));
+      if (at == bytes.size()) return;
       const CodePoint c = decode_at(bytes, at);
       const std::string_view escape = json_escape(c.value, style_, buffer);
       if (!escape.empty()) found(at, c.size, escape);
@@ -160,26 +201,16 @@ class JsonWriter {
     }
   }
 
-  // Consecutive bytes of one string of the input; `run`: that of all of them.
-  void data(std::string_view bytes, const text::Run& run) {
+  // The string at `path`.
+  void data(std::string_view bytes, text::PathId path) {
     runtime_.spend_bytes(bytes.size());
     std::size_t written = 0;
-    const auto write_to = [&](std::size_t end) {
-      text::Run part = run;
-      part.source_offset += static_cast<std::uint32_t>(written);
-      out_.append(bytes.substr(written, end - written), part);
-      written = end;
-    };
     each_escape(bytes, [&](std::size_t at, std::size_t size, std::string_view escape) {
-      write_to(at);
-      text::Run escaped = run;
-      escaped.kind = RunKind::kEscaped;
-      escaped.source_offset += static_cast<std::uint32_t>(at);
-      escaped.source_size = static_cast<std::uint32_t>(size);
-      out_.append(escape, escaped);
+      out_.data(bytes.substr(written, at - written), path, written);
+      out_.escaped(escape, path, at, size);
       written = at + size;
     });
-    write_to(bytes.size());
+    out_.data(bytes.substr(written), path, written);
   }
 
   // Bytes of several origins.
@@ -189,16 +220,7 @@ class JsonWriter {
       body.keep(at - body.at());
       body.replace(size, escape);
     });
-    out_.append(body.finish());
-  }
-
-  // The run of a string of the input.
-  [[nodiscard]] text::Run input_run(text::PathId path) const {
-    text::Run run;
-    run.kind = RunKind::kData;
-    run.origin = static_cast<std::uint32_t>(path);
-    run.chain = chain_;
-    return run;
+    out_.append(joined(runtime_, body.finish()), "");
   }
 
   void write_items(const Value& value, int level) {
@@ -208,14 +230,14 @@ class JsonWriter {
     }
     const DepthGuard guard(runtime_);
     const Values& items = value.as_list().items;
-    structure("[", value.path());
+    out_.structure("[", value.path());
     bool first = true;
     for (const Value& item : items) {
       before_part(first, level, value.path());
       write(item, level + 1);
     }
     if (!items.empty()) new_line(level, value.path());
-    structure("]", value.path());
+    out_.structure("]", value.path());
   }
 
   void write_key(const Value& key, text::PathId owner) {
@@ -226,12 +248,12 @@ class JsonWriter {
     if (!key.is_number() && !key.is_none()) {
       runtime_.fail("keys must be str, int, float, bool or None, not " + type_name(key));
     }
-    structure("\"" + json_number(runtime_, key) + "\"", owner);
+    out_.structure("\"" + json_number(runtime_, key) + "\"", owner);
   }
 
   void write_member(const Value& key, const Value& value, int level, text::PathId path) {
     write_key(key, path);
-    structure(style_.key_separator, path);
+    out_.structure(style_.key_separator, path);
     write(value, level + 1);
   }
 
@@ -243,7 +265,7 @@ class JsonWriter {
       return;
     }
     const DepthGuard guard(runtime_);
-    structure("{", path);
+    out_.structure("{", path);
     bool first = true;
     if (style_.sort_keys) {
       std::vector<Value> order = dict_part(runtime_, value, DictPart::kItems);
@@ -262,7 +284,7 @@ class JsonWriter {
       }
     }
     if (!first) new_line(level, path);
-    structure("}", path);
+    out_.structure("}", path);
   }
 
   // A value of the input that the template has not looked at: written without making Values of its parts.
@@ -271,9 +293,10 @@ class JsonWriter {
       case json::Kind::kString:
         if (is_nowhere(path)) break;
         runtime_.spend();
-        structure("\"", path);
-        data(value.as_string(), input_run(path));
-        structure("\"", path);
+        if (has_words_ && out_.string(value.as_string(), path)) return;
+        out_.structure("\"", path);
+        data(value.as_string(), path);
+        out_.structure("\"", path);
         return;
       case json::Kind::kArray:
         runtime_.spend();
@@ -284,6 +307,14 @@ class JsonWriter {
         runtime_.spend();
         write_object(value.as_object(), PartPaths(runtime_, path, value.as_object()), level, path);
         return;
+      case json::Kind::kInteger:
+      case json::Kind::kFloat:
+        if (const std::string_view same = same_number(value); !same.empty()) {
+          runtime_.spend();
+          out_.scalar(same, path);
+          return;
+        }
+        break;
       default: break;
     }
     write(wrap(runtime_, value, path), level);
@@ -295,49 +326,60 @@ class JsonWriter {
   void write_array(const json::Array& array, int level, text::PathId path) {
     const DepthGuard guard(runtime_);
     const PartPaths paths(runtime_, path, array);
-    structure("[", path);
+    out_.structure("[", path);
     bool first = true;
     for (std::size_t i = 0; i < array.size(); ++i) {
       before_part(first, level, path);
       write_input(array[i], level + 1, paths.at(i));
     }
     if (!first) new_line(level, path);
-    structure("]", path);
+    out_.structure("]", path);
   }
 
   void write_object(const json::Object& object, const PartPaths& paths, int level, text::PathId path) {
     const DepthGuard guard(runtime_);
-    structure("{", path);
-    for (std::size_t i = 0; i < object.size(); ++i) {
-      const json::Member& member = object.begin()[i];
+    out_.structure("{", path);
+    std::size_t i = 0;
+    for (const json::Member& member : object) {
       bool first = i == 0;
-      if (is_plain(member.key) && !is_nowhere(path)) {
+      const bool is_traced = runtime_.tracing && path != text::PathId::kNone;
+      if (has_marks_ && !is_nowhere(path) &&
+          out_.key(first ? first_mark_ : before_mark_, member.key, behind_mark_, path,
+                   is_traced ? paths.key_at(i) : path)) {
+        // written
+      } else if (is_plain(member.key) && !is_nowhere(path)) {
         if (first || style_.indent) {
           before_part(first, level, path);
-          structure("\"", path);
+          out_.structure("\"", path);
         } else {
-          structure(before_key_, path);
+          out_.structure(before_key_, path);
         }
-        out_.append(member.key, input_run(runtime_.tracing ? paths.key_at(i) : path));
-        structure(behind_key_, path);
+        out_.data(member.key, is_traced ? paths.key_at(i) : path, 0);
+        out_.structure(behind_key_, path);
       } else {
         before_part(first, level, path);
         write_key(input_key(runtime_, member.key, path), path);
-        structure(style_.key_separator, path);
+        out_.structure(style_.key_separator, path);
       }
-      write_input(member.value, level + 1, paths.at(i));
+      write_input(member.value, level + 1, paths.at(i++));
     }
     if (!object.empty()) new_line(level, path);
-    structure("}", path);
+    out_.structure("}", path);
   }
 
   Runtime& runtime_;
   const JsonStyle& style_;
   const PlainBytes& plain_;
-  StringBuilder& out_;
+  bool has_words_;  // bytes may be looked at eight at a time
+  JsonSink& out_;
   std::string before_key_;  // a separator and the quote of a key
   std::string behind_key_;
-  text::ChainId chain_;
+  std::string new_line_;  // with the deepest indentation so far
+  // The same for JsonSink::key, and the quote of the first key.
+  bool has_marks_ = false;
+  JsonMark first_mark_;
+  JsonMark before_mark_;
+  JsonMark behind_mark_;
 };
 
 void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
@@ -397,8 +439,9 @@ Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
 // REQUIRES: runtime.options.chat_globals.
 void write_tojson(Runtime& runtime, const Value& subject, const Args& args, text::Text& out) {
   const JsonStyle style = json_style(runtime, subject, args);
-  StringBuilder builder(runtime, out);
-  JsonWriter(runtime, style, builder).write(subject, 0);
+  JsonSink sink(runtime, out);
+  JsonWriter(runtime, style, sink).write(subject, 0);
+  sink.flush();
   check_output_size(runtime, out.size());
 }
 
@@ -419,7 +462,7 @@ constexpr Filter kFilters[] = {
 }  // namespace
 
 Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style) {
-  StringBuilder out(runtime);
+  JsonSink out(runtime);
   JsonWriter(runtime, style, out).write(value, 0);
   return out.finish(value.path());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 
@@ -75,7 +76,22 @@ Value& member_at(Runtime& runtime, Dict& dict, std::size_t i) {
   return member;
 }
 
-std::size_t hash_bytes(std::string_view bytes) { return std::hash<std::string_view>{}(bytes); }
+std::size_t hash_bytes(std::string_view bytes) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  if (bytes.size() > 2 * kWord || bytes.size() < sizeof(std::uint32_t)) return std::hash<std::string_view>{}(bytes);
+  // Two words that overlap have all bytes of most keys.
+  std::uint64_t words[2] = {0, 0};
+  if (bytes.size() >= kWord) {
+    std::memcpy(&words[0], bytes.data(), kWord);
+    std::memcpy(&words[1], bytes.data() + bytes.size() - kWord, kWord);
+  } else {
+    std::memcpy(&words[0], bytes.data(), kWord / 2);
+    std::memcpy(&words[1], bytes.data() + bytes.size() - kWord / 2, kWord / 2);
+  }
+  std::uint64_t hash = (words[0] ^ bytes.size()) * 0x9E3779B97F4A7C15ULL;
+  hash = (hash ^ (hash >> 29U) ^ words[1]) * 0xC2B2AE3D27D4EB4FULL;
+  return hash ^ (hash >> 32U);
+}
 
 void add_slot(Dict& dict, std::size_t entry) {
   const std::size_t mask = dict.slots.size() - 1;
@@ -338,8 +354,8 @@ Value* find_item(Runtime& runtime, Dict& dict, const Value& key) {
 
 Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
   if (dict.source != nullptr) {
-    const std::optional<std::size_t> index = dict.source->index_of(key);
-    return index ? &member_at(runtime, dict, *index) : nullptr;
+    const std::size_t index = dict.source->position(key);
+    return index < dict.source->size() ? &member_at(runtime, dict, index) : nullptr;
   }
   const auto same = [&](const Value& other) {
     if (!other.is_string()) return false;

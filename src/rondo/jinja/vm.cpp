@@ -28,7 +28,7 @@ text::PathId true_generation_prompt(Runtime& runtime, const json::Object& variab
 }
 
 // Elements of the lists among the variables: how much there is to render.
-std::size_t input_elements(const json::Object& variables) {
+std::size_t count_elements(const json::Object& variables) {
   std::size_t count = 0;
   for (const json::Member& member : variables) {
     if (member.value.is_array()) count += member.value.as_array().size();
@@ -62,6 +62,7 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
     : program_(program),
       variables_(variables),
       runtime_(runtime),
+      input_elements_(count_elements(variables)),
       control_(runtime, runtime.tracing ? true_generation_prompt(runtime, variables) : text::PathId::kNone),
       spare_activations_(program.functions.size()),
       variables_seen_(runtime.heap.allocate_array<Value>(program.names.size())),
@@ -72,7 +73,7 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
   std::fill_n(places_of_members_, program.names.size(), 0U);
   std::fill_n(constants_, program.literal_texts.size(), nullptr);
   outputs_.push_back(std::make_unique<text::Text>());
-  runtime.grant(runtime.options.limits.instructions_per_element * input_elements(variables));
+  runtime.grant(runtime.options.limits.instructions_per_element * input_elements_);
 }
 
 void Vm::render() {
@@ -169,11 +170,27 @@ const Value* Vm::member(Dict& dict, std::uint32_t name) {
   if (dict.source == nullptr) return find_item(runtime_, dict, text);
   std::uint32_t& place = places_of_members_[name];
   if (place >= dict.source->size() || !same_bytes(dict.source->begin()[place].key, text)) {
-    const std::optional<std::size_t> index = dict.source->index_of(text);
-    if (!index) return nullptr;
-    place = static_cast<std::uint32_t>(*index);
+    const std::size_t index = dict.source->position(text);
+    if (index == dict.source->size()) return nullptr;
+    place = static_cast<std::uint32_t>(index);
   }
   return &source_member(runtime_, dict, place);
+}
+
+Value* Vm::variable_of(Dict& name_space, std::uint32_t name) {
+  const std::string& text = program_.names[name];
+  std::uint32_t& place = places_of_members_[name];
+  if (place >= name_space.entries.size()) place = 0;
+  if (place < name_space.entries.size()) {
+    Dict::Entry& entry = name_space.entries[place];
+    const String* key = entry.key.is_string() ? &entry.key.as_string() : nullptr;
+    if (key != nullptr && is_leaf(*key) && same_bytes({key->data, key->size}, text)) return &entry.value;
+  }
+  Value* const found = find_item(runtime_, name_space, text);
+  for (std::size_t i = 0; found != nullptr && i < name_space.entries.size(); ++i) {
+    if (&name_space.entries[i].value == found) place = static_cast<std::uint32_t>(i);
+  }
+  return found;
 }
 
 // Members of dicts whose names no method has are found without asking for attributes first.
@@ -185,7 +202,7 @@ Value Vm::attribute(const Value& object, std::uint32_t name) {
     return *found;
   }
   if (object.kind() == Kind::kNamespace && program_.name_infos[name].is_plain) {
-    if (const Value* found = find_item(runtime_, object.as_dict(), program_.names[name])) {
+    if (const Value* found = variable_of(object.as_dict(), name)) {
       runtime_.note(*found);
       return *found;
     }
@@ -343,15 +360,16 @@ bool Vm::writes_parts() const {
 }
 
 void Vm::add_part(const Instruction& instruction) {
-  const Value right = pop();
-  const Value left = pop();
+  Value& left = top_[-2];
+  const Value& right = top_[-1];
   if (left.is_string() && right.is_string() && writes_parts()) {
     runtime_.expression = static_cast<std::uint16_t>(instruction.a);
     emit(runtime_, left, *outputs_[output_]);
-    push(right);
+    left = right;
   } else {
-    push(binary_of(BinaryOp::kAdd, left, right));
+    left = binary_of(BinaryOp::kAdd, left, right);
   }
+  --top_;
 }
 
 void Vm::emit_concat(const Instruction& instruction) {
@@ -401,127 +419,144 @@ Value Vm::run(Activation& activation, const Value* argument) {
   Value* top = base;
   const auto push = [&](const Value& value) { *top++ = value; };
   const auto pop = [&]() -> const Value& { return *--top; };
+  // Notes a member that was read.  True if the next instruction compares it with a constant: then `holds` says how that
+  // ends, else the member is pushed.
+  bool holds = false;
+  const auto is_compared = [&](const Value& value) __attribute__((always_inline)) {
+    runtime_.note(value);
+    if (next->op != Op::kEqualsString) {
+      push(value);
+      return false;
+    }
+    const Instruction& equals = *next++;
+    runtime_.place = &equals.place;
+    holds = equals_string(value, equals.a) == (equals.flag == 0);
+    return true;
+  };
   if (argument != nullptr) push(*argument);
   for (;;) {
     const Instruction& instruction = *next++;
     runtime_.place = &instruction.place;
     top_ = top;
     switch (instruction.op) {
-      case Op::kPushNone: push(Value::none()); break;
-      case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); break;
-      case Op::kPushInteger: push(Value::integer(static_cast<std::int32_t>(instruction.a))); break;
+      case Op::kPushNone: push(Value::none()); continue;
+      case Op::kPushBool: push(Value::boolean(instruction.flag != 0)); continue;
+      case Op::kPushInteger: push(Value::integer(static_cast<std::int32_t>(instruction.a))); continue;
       case Op::kPushNumber:
         push(make_number(runtime_, program_.numbers[instruction.a].text, program_.numbers[instruction.a].is_float));
-        break;
-      case Op::kPushString: push(constant(instruction.a)); break;
+        continue;
+      case Op::kPushString: push(constant(instruction.a)); continue;
       case Op::kPushUndefinedChoice:
         push(make_undefined_hint(runtime_, "the inline if-expression on line " + std::to_string(runtime_.line()) +
                                                " evaluated to false and no else section was defined."));
-        break;
-      case Op::kPushNoCaller: push(make_undefined_hint(runtime_, "No caller defined")); break;
-      case Op::kPop: --top; break;
+        continue;
+      case Op::kPushNoCaller: push(make_undefined_hint(runtime_, "No caller defined")); continue;
+      case Op::kPop: --top; continue;
       case Op::kLoadSlot:
-        push(load(slots[instruction.a], instruction.b));
-        runtime_.note(top[-1]);
-        break;
+        if (const Value& slot = slots[instruction.a]; is_missing(slot)) {
+          push(make_undefined(runtime_, program_.names[instruction.b]));
+        } else {
+          runtime_.note(slot);
+          if (next->op == Op::kGetMember && slot.is_dict()) {
+            if (const Value* known = known_member(slot.as_dict(), next->b)) {
+              ++next;
+              if (is_compared(*known)) break;
+              continue;
+            }
+          }
+          push(slot);
+        }
+        continue;
       case Op::kLoadOuter: {
         const Activation* outer = &activation;
         for (std::uint16_t i = 0; i < instruction.small; ++i) outer = outer->parent;
         push(load(outer->slots[instruction.a], instruction.b));
         runtime_.note(top[-1]);
-        break;
+        continue;
       }
       case Op::kSlotAttr: {
         const Value& object = slots[instruction.a];
         if (object.is_dict() && program_.name_infos[instruction.b].is_plain) {
           if (const Value* known = known_member(object.as_dict(), instruction.b)) {
-            runtime_.note(*known);
-            push(*known);
-            break;
+            if (is_compared(*known)) break;
+            continue;
           }
         }
         if (!object.is_dict()) runtime_.note(object);  // what is read of a dict is its member
         push(attribute(is_missing(object) ? load(object, instruction.small) : object, instruction.b));
-        break;
+        continue;
       }
       case Op::kLoadName:
         push(variable(instruction.a));
         runtime_.note(top[-1]);
-        break;
+        continue;
       case Op::kStoreSlot:
         slots[instruction.a] = settled(pop());
         if (instruction.flag != 0) control_.bind(slots[instruction.a]);
-        break;
-      case Op::kClearSlot: slots[instruction.a] = Value(); break;
+        continue;
+      case Op::kClearSlot: slots[instruction.a] = Value(); continue;
       case Op::kCopySlot: {
         const Activation* outer = &activation;
         for (std::uint16_t i = 0; i < instruction.small; ++i) outer = outer->parent;
         slots[instruction.a] = outer->slots[instruction.b];
-        break;
+        continue;
       }
       case Op::kResolveSlot: {
         const Value value = variable(instruction.b);
         slots[instruction.a] = value;
-        break;
+        continue;
       }
       case Op::kUnpack:
         unpack(instruction.a);
         top = top_;
-        break;
+        continue;
       case Op::kCheckNamespace:
         if (pop().kind() != Kind::kNamespace) runtime_.fail("cannot assign attribute on non-namespace object");
-        break;
+        continue;
       case Op::kSetMember: {
-        const Value target = pop();
-        const Value value = settled(pop());
-        set_attr(runtime_, target, program_.names[instruction.a], value);
-        break;
+        const Value& target = *--top;
+        const Value value = settled(*--top);
+        Value* const known = target.kind() == Kind::kNamespace ? variable_of(target.as_dict(), instruction.a) : nullptr;
+        if (known != nullptr) {
+          *known = value;
+        } else {
+          set_attr(runtime_, target, program_.names[instruction.a], value);
+        }
+        continue;
       }
-      case Op::kGetAttr: {
-        const Value object = pop();
-        push(attribute(object, instruction.a));
-        break;
-      }
-      case Op::kGetItem: {
-        const Value key = pop();
-        const Value object = pop();
-        push(get_item(runtime_, object, key));
-        break;
-      }
-      case Op::kGetMember: {
-        const Value object = pop();
-        if (object.is_dict()) {
-          if (const Value* known = known_member(object.as_dict(), instruction.b)) {
-            runtime_.note(*known);
-            push(*known);
-            break;
+      case Op::kGetAttr: top[-1] = attribute(top[-1], instruction.a); continue;
+      case Op::kGetItem:
+        --top;
+        top[-1] = get_item(runtime_, top[-1], top[0]);
+        continue;
+      case Op::kGetMember:
+        if (top[-1].is_dict()) {
+          if (const Value* known = known_member(top[-1].as_dict(), instruction.b)) {
+            --top;
+            if (is_compared(*known)) break;
+            continue;
           }
         }
-        push(element(object, instruction));
-        break;
-      }
-      case Op::kSlice: {
-        const Value step = pop();
-        const Value stop = pop();
-        const Value start = pop();
-        const Value object = pop();
-        push(instruction.flag != 0 ? get_constant_slice(runtime_, object, start, stop, step)
-                                   : get_slice(runtime_, object, start, stop, step));
-        break;
-      }
-      case Op::kLoopAttr: push(loop_attribute(instruction)); break;
+        top[-1] = element(top[-1], instruction);
+        continue;
+      case Op::kSlice:
+        top -= 3;
+        top[-1] = instruction.flag != 0 ? get_constant_slice(runtime_, top[-1], top[0], top[1], top[2])
+                                        : get_slice(runtime_, top[-1], top[0], top[1], top[2]);
+        continue;
+      case Op::kLoopAttr: push(loop_attribute(instruction)); continue;
       case Op::kList:
       case Op::kTuple: {
         for (Value* item = top - instruction.a; item != top; ++item) *item = settled(*item);
         top -= instruction.a;
         const std::span<const Value> items(top, instruction.a);
         push(instruction.op == Op::kList ? make_list(runtime_, items) : jinja::make_tuple(runtime_, items));
-        break;
+        continue;
       }
       case Op::kDict:
         make_dict_of(instruction.a);
         top = top_;
-        break;
+        continue;
       case Op::kConcat: {
         const bool escapes = runtime_.autoescape;
         if (instruction.flag != kEscapeAsSet) runtime_.autoescape = instruction.flag == kEscapeAlways;
@@ -529,47 +564,42 @@ Value Vm::run(Activation& activation, const Value* argument) {
         const Value text = concat(runtime_, std::span<const Value>(top, instruction.a));
         runtime_.autoescape = escapes;
         push(text);
-        break;
+        continue;
       }
-      case Op::kBinary: {
-        const Value right = pop();
-        const Value left = pop();
-        push(binary_of(static_cast<BinaryOp>(instruction.flag), left, right));
-        break;
-      }
-      case Op::kNegative: push(negate(runtime_, pop())); break;
-      case Op::kPositive: push(positive(runtime_, pop())); break;
+      case Op::kBinary:
+        --top;
+        top[-1] = binary_of(static_cast<BinaryOp>(instruction.flag), top[-1], top[0]);
+        continue;
+      case Op::kNegative: top[-1] = negate(runtime_, top[-1]); continue;
+      case Op::kPositive: top[-1] = positive(runtime_, top[-1]); continue;
       case Op::kUndefinedNumber: runtime_.fail("name '" + program_.names[instruction.a] + "' is not defined");
-      case Op::kNot: push(Value::boolean(!is_true(pop()))); break;
+      case Op::kNot: holds = !is_true(*--top); break;
       case Op::kCompare:
-      case Op::kCompareChain: {
-        const Value right = pop();
-        const Value left = pop();
-        const bool holds = comparison_of(static_cast<CompareOp>(instruction.flag), left, right);
-        if (instruction.op == Op::kCompare) {
-          push(Value::boolean(holds));
-        } else if (holds) {
-          push(right);
+        top -= 2;
+        holds = comparison_of(static_cast<CompareOp>(instruction.flag), top[0], top[1]);
+        break;
+      case Op::kCompareChain:
+        --top;
+        if (comparison_of(static_cast<CompareOp>(instruction.flag), top[-1], top[0])) {
+          top[-1] = top[0];
         } else {
-          push(Value::boolean(false));
+          top[-1] = Value::boolean(false);
           jump(instruction.a);
         }
+        continue;
+      case Op::kEqualsString:
+        --top;
+        holds = equals_string(*top, instruction.a) == (instruction.flag == 0);
         break;
-      }
-      case Op::kEqualsString: {
-        const Value left = pop();
-        push(Value::boolean(equals_string(left, instruction.a) == (instruction.flag == 0)));
-        break;
-      }
-      case Op::kRequireDefined: require_defined(runtime_, top[-1]); break;
+      case Op::kRequireDefined: require_defined(runtime_, top[-1]); continue;
       case Op::kCall:
         call_top(instruction);
         top = top_;
-        break;
+        continue;
       case Op::kCallMethod:
         call_method_of_top(instruction);
         top = top_;
-        break;
+        continue;
       case Op::kFilter:
         if (instruction.flag != 0 && write_filtered(instruction, next->a)) {
           ++next;
@@ -577,13 +607,14 @@ Value Vm::run(Activation& activation, const Value* argument) {
           filter_top(instruction);
         }
         top = top_;
-        break;
+        continue;
       case Op::kTest:
         test_top(instruction);
-        top = top_;
+        top = top_ - 1;
+        holds = top->as_bool();
         break;
-      case Op::kMacro: push(make_macro(instruction.a, &activation)); break;
-      case Op::kCallLoop: push(call_loop(instruction.a, &activation, pop(), 0)); break;
+      case Op::kMacro: push(make_macro(instruction.a, &activation)); continue;
+      case Op::kCallLoop: push(call_loop(instruction.a, &activation, pop(), 0)); continue;
       case Op::kReturn:
         pay();
         top_ = base;
@@ -592,7 +623,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
         pay();
         top_ = base;
         return settled(top[-1]);
-      case Op::kJump: jump(instruction.a); break;
+      case Op::kJump: jump(instruction.a); continue;
       case Op::kJumpIfFalse:
       case Op::kJumpIfTrue:
         if (is_true(top[-1]) == (instruction.op == Op::kJumpIfTrue)) {
@@ -600,37 +631,36 @@ Value Vm::run(Activation& activation, const Value* argument) {
         } else {
           --top;
         }
-        break;
+        continue;
       case Op::kJumpIfBound:
         if (!is_missing(slots[instruction.b])) jump(instruction.a);
-        break;
+        continue;
       case Op::kBindMissing:
         slots[instruction.a] =
             make_undefined_hint(runtime_, "parameter '" + program_.names[instruction.b] + "' was not provided");
-        break;
-      case Op::kBeginTest: control_.begin_test(); break;
+        continue;
+      case Op::kBeginTest: control_.begin_test(); continue;
       case Op::kEndTest: {
-        const Value value = pop();
-        const bool outcome = is_true(value);
+        const bool outcome = is_true(*--top);
         control_.end_test(outcome, instruction.b, instruction.flag);
         if (!outcome) jump(instruction.a);
-        break;
+        continue;
       }
-      case Op::kEnterIf: control_.enter_if(); break;
-      case Op::kGuard: control_.guard(instruction.flag); break;
+      case Op::kEnterIf: control_.enter_if(); continue;
+      case Op::kGuard: control_.guard(instruction.flag); continue;
       case Op::kLeaveIf:
         control_.leave_if();
         jump(instruction.a);
-        break;
-      case Op::kEnterChoice: control_.enter_choice(instruction.flag); break;
+        continue;
+      case Op::kEnterChoice: control_.enter_choice(instruction.flag); continue;
       case Op::kLeaveChoice:
         if (control_.saved() != runtime_.context) top[-1] = settled(top[-1]);
         control_.leave_saved();
-        break;
+        continue;
       case Op::kForBegin:
         begin_loop(instruction, activation);
         top = top_;
-        break;
+        continue;
       case Op::kForNext:
         if (!next_item(*loops_.back())) {
           jump(instruction.a);
@@ -640,23 +670,23 @@ Value Vm::run(Activation& activation, const Value* argument) {
         } else {
           push(loops_.back()->current());
         }
-        break;
-      case Op::kForCompleted: loops_.back()->completed = true; break;
+        continue;
+      case Op::kForCompleted: loops_.back()->completed = true; continue;
       case Op::kForEnd: {
         const bool completed = loops_.back()->completed;
         end_loop();
         if (completed) jump(instruction.a);
-        break;
+        continue;
       }
       case Op::kBreak:
       case Op::kContinue:
         leave_iteration(*loops_.back());
         jump(instruction.a);
-        break;
+        continue;
       case Op::kText:
         emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
                      *outputs_[output_]);
-        break;
+        continue;
       case Op::kEmitString:
         if (runtime_.autoescape) {
           emit(runtime_, constant(instruction.a), *outputs_[output_]);
@@ -664,45 +694,65 @@ Value Vm::run(Activation& activation, const Value* argument) {
           emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
                        *outputs_[output_]);
         }
-        break;
+        continue;
       case Op::kAddPart:
         add_part(instruction);
         top = top_;
-        break;
+        continue;
       case Op::kEmitConcat:
         emit_concat(instruction);
         top = top_;
-        break;
+        continue;
       case Op::kEmit: {
-        Value value = pop();
-        if (instruction.flag == 2 && !value.is_string()) {
-          runtime_.fail("sequence item 0: expected str instance, " + type_name(value) + " found");
+        Value& value = *--top;
+        if (instruction.flag != kEscapeAsSet) {
+          if (instruction.flag == 2 && !value.is_string()) {
+            runtime_.fail("sequence item 0: expected str instance, " + type_name(value) + " found");
+          }
+          if (instruction.flag == kEscapeAlways) value = escape_html(runtime_, value);
+          value = to_text(runtime_, value).with_markup(true);
         }
-        if (instruction.flag == kEscapeAlways) value = escape_html(runtime_, value);
-        if (instruction.flag != kEscapeAsSet) value = to_text(runtime_, value).with_markup(true);
         runtime_.expression = static_cast<std::uint16_t>(instruction.a);
         emit(runtime_, value, *outputs_[output_]);
-        break;
+        continue;
       }
-      case Op::kBeginCapture: begin_capture(); break;
-      case Op::kEndCapture: push(end_capture().with_markup(instruction.flag != 0 && runtime_.autoescape)); break;
+      case Op::kBeginCapture: begin_capture(); continue;
+      case Op::kEndCapture: push(end_capture().with_markup(instruction.flag != 0 && runtime_.autoescape)); continue;
       case Op::kAutoescape:
         autoescapes_.push_back(runtime_.autoescape);
         runtime_.autoescape = truthy(runtime_, pop());
-        break;
+        continue;
       case Op::kMarkSafe:
         if (runtime_.autoescape) top[-1] = to_text(runtime_, top[-1]).with_markup(true);
-        break;
+        continue;
       case Op::kEndAutoescape:
         runtime_.autoescape = autoescapes_.back();
         autoescapes_.pop_back();
-        break;
+        continue;
       case Op::kBeginGeneration:
         control_.enter_generation();
         begin_capture();
-        break;
-      case Op::kEndGeneration: end_generation(); break;
+        continue;
+      case Op::kEndGeneration: end_generation(); continue;
       default: __builtin_unreachable();  // saves a comparison for each instruction
+    }
+    // `holds` is the outcome of a comparison or test.  Most are for a condition, and need not go over the stack.
+    for (;;) {
+      const Instruction& behind = *next;
+      if (behind.op == Op::kEndTest) {
+        ++next;
+        runtime_.place = &behind.place;
+        control_.end_test(holds, behind.b, behind.flag);
+        if (!holds) jump(behind.a);
+        break;
+      }
+      if (behind.op != Op::kJumpIfFalse && behind.op != Op::kJumpIfTrue) {
+        push(Value::boolean(holds));
+        break;
+      }
+      ++next;
+      if (holds != (behind.op == Op::kJumpIfTrue)) break;
+      jump(behind.a);
     }
   }
 }

@@ -32,6 +32,8 @@ class Vm {
   // Runs the template; throws Failure.
   void render();
 
+  // Elements of the lists among the variables: how much there is to render.
+  [[nodiscard]] std::size_t input_elements() const { return input_elements_; }
   [[nodiscard]] text::Text& output() { return *outputs_.front(); }
   [[nodiscard]] text::Text take_output() { return std::move(*outputs_.front()); }
   [[nodiscard]] std::vector<Decision>& decisions() { return control_.decisions(); }
@@ -110,6 +112,8 @@ class Vm {
   [[nodiscard]] Value element(const Value& object, const Instruction& instruction);
   // The member of that name, looked for anywhere; nullptr if there is none.
   [[nodiscard]] const Value* member(Dict& dict, std::uint32_t name);
+  // The same of a namespace.
+  [[nodiscard]] Value* variable_of(Dict& name_space, std::uint32_t name);
   // A member of the input that was looked at before and stands where another dict had one of that name; else nullptr.
   [[nodiscard, gnu::always_inline]] inline const Value* known_member(const Dict& dict, std::uint32_t name) const {
     if (dict.source == nullptr || dict.members == nullptr) return nullptr;
@@ -119,7 +123,8 @@ class Vm {
     return same_bytes(member->key, program_.names[name]) ? dict.members + place : nullptr;
   }
   [[nodiscard]] bool is_true(const Value& value) const {
-    return value.is_bool() ? value.as_bool() : truthy(runtime_, value);
+    if (value.is_bool()) return value.as_bool();
+    return value.is_string() ? value.as_string().size != 0 : truthy(runtime_, value);
   }
   [[nodiscard]] Value binary_of(BinaryOp op, const Value& left, const Value& right);
   [[nodiscard]] bool comparison_of(CompareOp op, const Value& left, const Value& right);
@@ -132,6 +137,7 @@ class Vm {
   const Program& program_;
   const json::Object& variables_;
   Runtime& runtime_;
+  std::size_t input_elements_;
   Control control_;
   Value* top_ = nullptr;  // of the stack: where the next value goes
   Value* stack_end_ = nullptr;

@@ -115,13 +115,13 @@ void Vm::take_double_star(const Value& value, Taken& taken) {
 
 void Vm::call_top(const Instruction& instruction) {
   const CallShape& shape = program_.calls[instruction.a];
-  const Value callee = *(top_ - shape.size() - 1);
+  const Value& callee = *(top_ - shape.size() - 1);
   with_arguments(shape, [&](const Args& args) { return call(runtime_, callee, args); });
 }
 
 void Vm::call_method_of_top(const Instruction& instruction) {
   const CallShape& shape = program_.calls[instruction.a];
-  const Value object = *(top_ - shape.size() - 1);
+  const Value& object = *(top_ - shape.size() - 1);
   const Method* method = method_of(object, instruction.b);
   with_arguments(shape, [&](const Args& args) {
     if (method != nullptr && !(method->mutates && runtime_.options.strict)) return method->run(runtime_, object, args);
@@ -133,7 +133,11 @@ void Vm::filter_top(const Instruction& instruction) {
   const Filter* filter = program_.name_infos[instruction.b].filter;
   if (filter == nullptr) runtime_.fail("No filter named '" + program_.names[instruction.b] + "' found.");
   const CallShape& shape = program_.calls[instruction.a];
-  const Value subject = *(top_ - shape.size() - 1);
+  if (shape.size() == 0) {
+    top_[-1] = call_filter(runtime_, *filter, top_[-1], {});
+    return;
+  }
+  const Value& subject = *(top_ - shape.size() - 1);
   with_arguments(shape, [&](const Args& args) { return call_filter(runtime_, *filter, subject, args); });
 }
 
@@ -142,7 +146,7 @@ bool Vm::write_filtered(const Instruction& instruction, std::uint32_t expression
   if (filter == nullptr || filter->write == nullptr) return false;
   if (runtime_.autoescape || !runtime_.options.chat_globals) return false;
   const CallShape& shape = program_.calls[instruction.a];
-  const Value subject = *(top_ - shape.size() - 1);
+  const Value& subject = *(top_ - shape.size() - 1);
   if (runtime_.tracing && !runtime_.in_message()) {
     // Outside the messages it is theirs if all of it is theirs: so only what certainly is not can be written here.
     const bool is_other = subject.has_path() && runtime_.origins.paths.message(subject.path()) == text::kNoMessage;
@@ -161,7 +165,11 @@ void Vm::test_top(const Instruction& instruction) {
   const Test* test = program_.name_infos[instruction.b].test;
   if (test == nullptr) runtime_.fail("No test named '" + program_.names[instruction.b] + "' found.");
   const CallShape& shape = program_.calls[instruction.a];
-  const Value subject = *(top_ - shape.size() - 1);
+  if (shape.size() == 0) {
+    top_[-1] = Value::boolean(call_test(runtime_, *test, top_[-1], {}));
+    return;
+  }
+  const Value& subject = *(top_ - shape.size() - 1);
   with_arguments(shape, [&](const Args& args) { return Value::boolean(call_test(runtime_, *test, subject, args)); });
 }
 

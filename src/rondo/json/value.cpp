@@ -122,11 +122,6 @@ Value* Object::find(std::string_view key) {
   return at < members_.size() ? &members_[at].value : nullptr;
 }
 
-std::optional<std::size_t> Object::index_of(std::string_view key) const {
-  const std::size_t at = position(key);
-  return at < members_.size() ? std::optional(at) : std::nullopt;
-}
-
 Value& Object::set(std::string_view key, Value value) {
   const std::size_t at = position(key);
   if (at < members_.size()) {
@@ -159,17 +154,6 @@ Value::Value(double value) : data_(Number{python_float(value), true}) {
   if (number.text == "inf") number.text = "Infinity";
   if (number.text == "-inf") number.text = "-Infinity";
   if (number.text == "nan") number.text = "NaN";
-}
-
-Kind Value::kind() const {
-  switch (data_.index()) {
-    case 0: return Kind::kNull;
-    case 1: return Kind::kBool;
-    case 2: return std::get<Number>(data_).is_float ? Kind::kFloat : Kind::kInteger;
-    case 3: return Kind::kString;
-    case 4: return Kind::kArray;
-    default: return Kind::kObject;
-  }
 }
 
 std::optional<std::int64_t> Value::to_int64() const {

@@ -52,8 +52,8 @@ class Object {
   [[nodiscard]] const Member* end() const;
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] Value* find(std::string_view key);
-  // The position of the member of that key.
-  [[nodiscard]] std::optional<std::size_t> index_of(std::string_view key) const;
+  // The position of the member of that key; size() if there is none.
+  [[nodiscard]] std::size_t position(std::string_view key) const;
   // Replaces the value of an existing key in place, else appends.  Returns the stored value.
   Value& set(std::string_view key, Value value);
   // True if there was such a key.
@@ -69,7 +69,6 @@ class Object {
   };
   struct KeyHash;
 
-  [[nodiscard]] std::size_t position(std::string_view key) const;  // size() if there is none
   [[nodiscard]] std::size_t find_slot(std::string_view key, KeyHash hash) const;
   void make_table(std::size_t capacity);
   void rebuild();
@@ -103,7 +102,12 @@ class Value {
   Value(Object value);            // NOLINT(google-explicit-constructor)
   Value(Number value);            // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] Kind kind() const;
+  [[nodiscard]] Kind kind() const {
+    static constexpr Kind kKinds[] = {Kind::kNull,   Kind::kBool,  Kind::kInteger,
+                                      Kind::kString, Kind::kArray, Kind::kObject};
+    const Number* number = std::get_if<Number>(&data_);
+    return number != nullptr && number->is_float ? Kind::kFloat : kKinds[data_.index()];
+  }
   [[nodiscard]] bool is_null() const { return kind() == Kind::kNull; }
   [[nodiscard]] bool is_bool() const { return kind() == Kind::kBool; }
   [[nodiscard]] bool is_number() const { return kind() == Kind::kInteger || kind() == Kind::kFloat; }
@@ -112,13 +116,13 @@ class Value {
   [[nodiscard]] bool is_object() const { return kind() == Kind::kObject; }
 
   // REQUIRES of each: the value is of that kind.
-  [[nodiscard]] bool as_bool() const { return std::get<bool>(data_); }
-  [[nodiscard]] const std::string& number() const { return std::get<Number>(data_).text; }
-  [[nodiscard]] const std::string& as_string() const { return std::get<std::string>(data_); }
-  [[nodiscard]] const Array& as_array() const { return std::get<Array>(data_); }
-  [[nodiscard]] Array& as_array() { return std::get<Array>(data_); }
-  [[nodiscard]] const Object& as_object() const { return std::get<Object>(data_); }
-  [[nodiscard]] Object& as_object() { return std::get<Object>(data_); }
+  [[nodiscard]] bool as_bool() const { return *std::get_if<bool>(&data_); }
+  [[nodiscard]] const std::string& number() const { return std::get_if<Number>(&data_)->text; }
+  [[nodiscard]] const std::string& as_string() const { return *std::get_if<std::string>(&data_); }
+  [[nodiscard]] const Array& as_array() const { return *std::get_if<Array>(&data_); }
+  [[nodiscard]] Array& as_array() { return *std::get_if<Array>(&data_); }
+  [[nodiscard]] const Object& as_object() const { return *std::get_if<Object>(&data_); }
+  [[nodiscard]] Object& as_object() { return *std::get_if<Object>(&data_); }
 
   // The integer, if this is one that fits 64 bits.
   [[nodiscard]] std::optional<std::int64_t> to_int64() const;

@@ -54,40 +54,31 @@ PathTable::Node PathTable::part_of(PathId parent, StepKind kind) const {
   return made;
 }
 
-std::optional<PathId> PathTable::enumerated(PathId parent, StepKind kind, std::size_t count) const {
-  constexpr std::size_t kMostMembers = 64;  // member() looks through them
-  if (parent == PathId::kNone || count == 0 || (kind == StepKind::kMember && count > kMostMembers))
-    return PathId::kNone;
-  const Node& up = node(parent);
-  if (up.first_part == 0) return std::nullopt;
-  const bool is_same = up.part_count == count && nodes_[up.first_part].kind == kind;
-  return is_same ? static_cast<PathId>(up.first_part) : PathId::kNone;
-}
-
-PathId PathTable::enumerate(PathId parent, StepKind kind, std::size_t count) {
-  const auto first = static_cast<std::uint32_t>(nodes_.size());
+PathTable::Node PathTable::enumerate(PathId parent, StepKind kind, std::size_t count) {
   const Node made = part_of(parent, kind);
-  Node& up = nodes_[static_cast<std::size_t>(parent)];
-  up.first_part = first;
+  Node& up = nodes_[entry(parent)];
+  up.first_part = static_cast<std::uint32_t>(nodes_.size());
   up.part_count = static_cast<std::uint32_t>(count);
   if (nodes_.capacity() - nodes_.size() < count) nodes_.reserve(std::max(nodes_.capacity() * 2, nodes_.size() + count));
-  nodes_.insert(nodes_.end(), count, made);
-  return static_cast<PathId>(first);
+  return made;
 }
 
 PathId PathTable::indices(PathId parent, std::size_t count) {
-  if (const std::optional<PathId> known = enumerated(parent, StepKind::kIndex, count)) return *known;
-  const PathId first = enumerate(parent, StepKind::kIndex, count);
+  if (!can_enumerate(parent, StepKind::kIndex, count)) return PathId::kNone;
+  if (node(parent).first_part != 0) return static_cast<PathId>(node(parent).first_part);
   const bool are_messages = node(parent).depth == 1 && name(node(parent)) == kMessagesVariable;
-  Node* nodes = nodes_.data() + static_cast<std::size_t>(first);
+  const Node made = enumerate(parent, StepKind::kIndex, count);
+  const auto first = static_cast<PathId>(nodes_.size());
   for (std::size_t i = 0; i < count; ++i) {
-    nodes[i].step = static_cast<std::uint32_t>(i);
-    if (are_messages) nodes[i].message = static_cast<std::int32_t>(i);
+    append_to(nodes_, made);
+    nodes_.back().step = static_cast<std::uint32_t>(i);
+    if (are_messages) nodes_.back().message = static_cast<std::int32_t>(i);
   }
   return first;
 }
 
 PathId PathTable::find_member(PathId parent, std::string_view key) const {
+  if (is_key(parent)) return PathId::kNone;
   const Node& up = node(parent);
   for (std::uint32_t i = up.first_part; i < up.first_part + up.part_count; ++i) {
     if (nodes_[i].kind == StepKind::kMember && same_bytes(name(nodes_[i]), key)) return static_cast<PathId>(i);
@@ -105,39 +96,35 @@ PathId PathTable::key_of(PathId dict, std::string_view key) {
   return member != PathId::kNone ? key_of_member(member) : intern(dict, StepKind::kKey, 0, key);
 }
 
-PathId PathTable::key_of_member(PathId member) {
+// One that was made by itself may be that of an object that was enumerated later.
+PathId PathTable::find_key(PathId member) const {
   const Node& value = node(member);
-  if (value.key != PathId::kNone) return value.key;
-  if (single_keys_ != 0) {
-    const PathId key = intern(value.parent, StepKind::kKey, 0, std::string(name(value)));
-    return nodes_[static_cast<std::size_t>(member)].key = key;
-  }
-  Node made = part_of(value.parent, StepKind::kKey);
-  made.step = value.step;
-  made.name_size = value.name_size;
-  const auto key = static_cast<PathId>(nodes_.size());
-  nodes_[static_cast<std::size_t>(member)].key = key;
-  nodes_.push_back(made);
-  return key;
+  const std::uint32_t known = slots_[find_slot(value.parent, StepKind::kKey, 0, name(value))];
+  return known != 0 ? static_cast<PathId>(known) : static_cast<PathId>(static_cast<std::uint32_t>(member) | kKeyBit);
 }
 
 PathId PathTable::index(PathId parent, std::size_t index) {
   const Node& up = node(parent);
-  if (index < up.part_count && nodes_[up.first_part].kind == StepKind::kIndex)
+  if (!is_key(parent) && index < up.part_count && nodes_[up.first_part].kind == StepKind::kIndex)
     return static_cast<PathId>(up.first_part + index);
   return intern(parent, StepKind::kIndex, index, {});
 }
 
-PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::string_view key) {
-  if (slots_.size() < 2 * (slots_used_ + 1)) grow_slots();
+std::size_t PathTable::find_slot(PathId parent, StepKind kind, std::size_t index, std::string_view key) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash(parent, kind, index, key) & mask;
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
     const Node& other = nodes_[slots_[slot]];
     if (other.parent != parent || other.kind != kind) continue;
-    if (kind == StepKind::kIndex ? other.step == index : same_bytes(name(other), key))
-      return static_cast<PathId>(slots_[slot]);
+    if (kind == StepKind::kIndex ? other.step == index : same_bytes(name(other), key)) break;
   }
+  return slot;
+}
+
+PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::string_view key) {
+  if (slots_.size() < 2 * (slots_used_ + 1)) grow_slots();
+  const std::size_t slot = find_slot(parent, kind, index, key);
+  if (slots_[slot] != 0) return static_cast<PathId>(slots_[slot]);
   Node made = part_of(parent, kind);
   if (kind == StepKind::kIndex) {
     made.step = static_cast<std::uint32_t>(index);
@@ -183,7 +170,7 @@ std::string PathTable::to_string(PathId path) const {
   if (path == PathId::kNone) return "";
   const Node& last = node(path);
   std::string out = to_string(last.parent);
-  switch (last.kind) {
+  switch (step_kind(path)) {
     case StepKind::kVariable: return out + std::string(name(last));
     case StepKind::kMember: return out + (out.empty() ? "" : ".") + std::string(name(last));
     case StepKind::kIndex: return out + "[" + std::to_string(last.step) + "]";
@@ -197,12 +184,23 @@ ChainTable::ChainTable() { nodes_.emplace_back(); }
 ChainId ChainTable::extend(ChainId chain, std::string_view step) {
   const Node& last = nodes_[static_cast<std::size_t>(chain)];
   if (chain != ChainId::kNone && last.step == step) return chain;
-  std::string key = std::to_string(static_cast<std::size_t>(chain)) + ":" + std::string(step);
-  const auto found = ids_.find(key);
-  if (found != ids_.end()) return found->second;
+  const auto key_of = [](const Node& node) {
+    return std::to_string(static_cast<std::size_t>(node.parent)) + ":" + node.step;
+  };
   const auto id = static_cast<ChainId>(nodes_.size());
-  nodes_.push_back({chain, std::string(step)});
-  ids_.emplace(std::move(key), id);
+  Node made = {chain, std::string(step)};
+  constexpr std::size_t kFewNodes = 16;  // most renders have a handful, which are looked through
+  if (nodes_.size() < kFewNodes) {
+    for (std::size_t i = 1; i < nodes_.size(); ++i) {
+      if (nodes_[i].parent == chain && nodes_[i].step == step) return static_cast<ChainId>(i);
+    }
+  } else {
+    for (std::size_t i = ids_.size() + 1; i < nodes_.size(); ++i) {
+      ids_.emplace(key_of(nodes_[i]), static_cast<ChainId>(i));
+    }
+    if (const auto found = ids_.find(key_of(made)); found != ids_.end()) return found->second;
+  }
+  nodes_.push_back(std::move(made));
   return id;
 }
 
@@ -257,6 +255,7 @@ ContextId ContextTable::intern(const Context& context) {
 
 void ContextTable::grow_slots() {
   slots_.assign(std::max<std::size_t>(64, slots_.size() * 4), 0);
+  contexts_.reserve(slots_.size() / 2);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t i = 0; i < contexts_.size(); ++i) {
     std::size_t slot = hash(contexts_[i]) & mask;

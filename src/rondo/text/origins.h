@@ -7,12 +7,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/append.h"
 #include "base/bytes.h"
 
 namespace rondo::text {
@@ -28,7 +28,8 @@ inline constexpr std::int32_t kNoMessage = -1;
 // `key_of` makes the path of a dict key itself ("arguments.#city"), so that key slots differ from value slots.
 //
 // All members of an object, or all elements of an array, are made at once where they are first looked at: their ids
-// follow each other, and nothing is hashed.  Copies are independent.  Names given out stay valid until the table grows.
+// follow each other, and nothing is hashed.  The key of such a member has the member's id with a bit set, and no entry of
+// its own.  Copies are independent.  Names given out stay valid until the table grows.
 class PathTable {
  public:
   PathTable();
@@ -40,7 +41,9 @@ class PathTable {
   [[nodiscard]] PathId index(PathId parent, std::size_t index);
   [[nodiscard]] PathId key_of(PathId dict, std::string_view key);
   // The key of the enumerated member `member`.
-  [[nodiscard]] PathId key_of_member(PathId member);
+  [[nodiscard]] PathId key_of_member(PathId member) const {
+    return single_keys_ == 0 ? static_cast<PathId>(static_cast<std::uint32_t>(member) | kKeyBit) : find_key(member);
+  }
 
   // The paths of the `count` elements of the array at `parent`: the first; the others follow.  kNone if they cannot be
   // made all at once: nothing is known of `parent`, or other parts of it were enumerated.
@@ -48,24 +51,33 @@ class PathTable {
   // The same for the members of an object, but for a huge one; `name_of(i)` gives the key of the i-th.
   template <typename NameOf>
   [[nodiscard]] PathId members(PathId parent, std::size_t count, const NameOf& name_of) {
-    if (const std::optional<PathId> known = enumerated(parent, StepKind::kMember, count)) {
+    if (!can_enumerate(parent, StepKind::kMember, count)) return PathId::kNone;
+    if (const std::uint32_t known = node(parent).first_part; known != 0) {
       // What was parsed out of a text has that text's path, and may not be the same each time.
-      for (std::size_t i = 0; *known != PathId::kNone && i < count; ++i) {
-        if (!same_bytes(name(nodes_[static_cast<std::size_t>(*known) + i]), name_of(i))) return PathId::kNone;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!same_bytes(name(nodes_[known + i]), name_of(i))) return PathId::kNone;
       }
-      return *known;
+      return static_cast<PathId>(known);
     }
-    const PathId first = enumerate(parent, StepKind::kMember, count);
+    const Node made = enumerate(parent, StepKind::kMember, count);
+    const auto first = static_cast<std::uint32_t>(nodes_.size());
     // Most objects have the keys of one that was here before, in the same order.
     std::uint32_t& lately = shapes_[(count * 5 + name_of(0).size() + name_of(count - 1).size()) % shapes_.size()];
     const bool is_like = node(node(static_cast<PathId>(lately)).parent).part_count == count;
-    const std::uint32_t model = is_like ? lately : static_cast<std::uint32_t>(first);
-    for (std::size_t i = 0; i < count; ++i) set_name(static_cast<std::size_t>(first) + i, model + i, name_of(i));
-    lately = static_cast<std::uint32_t>(first);
-    return first;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view text = name_of(i);
+      const Node& model = nodes_[is_like ? lately + i : 0];
+      const bool is_same = model.name_size != 0 && same_bytes(name(model), text);
+      const Name kept = is_same ? Name{model.step, model.name_size} : keep_name(text);
+      append_to(nodes_, made);
+      nodes_.back().step = kept.begin;
+      nodes_.back().name_size = kept.size;
+    }
+    lately = first;
+    return static_cast<PathId>(first);
   }
   [[nodiscard]] PathId parent(PathId path) const { return node(path).parent; }
-  [[nodiscard]] StepKind step_kind(PathId path) const { return node(path).kind; }
+  [[nodiscard]] StepKind step_kind(PathId path) const { return is_key(path) ? StepKind::kKey : node(path).kind; }
   // The key or variable name of the last step ("" for an index step).
   [[nodiscard]] std::string_view step_name(PathId path) const { return name(node(path)); }
   // The index of the last step.  REQUIRES: step_kind(path) == kIndex.
@@ -82,6 +94,9 @@ class PathTable {
 
   // "messages[3].tool_calls[0].function.arguments.city"; a key itself prints as ".#city"; "" for kNone.
   [[nodiscard]] std::string to_string(PathId path) const;
+  // Whether there is such a path.
+  [[nodiscard]] bool contains(PathId path) const { return entry(path) < nodes_.size(); }
+  // Entries: what `reserve` takes.
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   void reserve(std::size_t paths) { nodes_.reserve(paths); }
 
@@ -93,7 +108,6 @@ class PathTable {
     std::int32_t message = kNoMessage;
     std::uint32_t first_part = 0;  // parts made all at once; 0: none yet
     std::uint32_t part_count = 0;
-    PathId key = PathId::kNone;  // of an enumerated member: the path of its key
     std::uint16_t depth = 0;
     StepKind kind = StepKind::kVariable;
   };
@@ -102,30 +116,31 @@ class PathTable {
     std::uint32_t size = 0;
   };
 
-  [[nodiscard]] const Node& node(PathId path) const { return nodes_[static_cast<std::size_t>(path)]; }
+  // Of an enumerated member: the path is that of its key.
+  static constexpr std::uint32_t kKeyBit = std::uint32_t{1} << 31U;
+  [[nodiscard]] static bool is_key(PathId path) { return (static_cast<std::uint32_t>(path) & kKeyBit) != 0; }
+  [[nodiscard]] static std::size_t entry(PathId path) { return static_cast<std::uint32_t>(path) & ~kKeyBit; }
+  [[nodiscard]] const Node& node(PathId path) const { return nodes_[entry(path)]; }
   [[nodiscard]] std::string_view name(const Node& node) const {
     return {names_.data() + (node.name_size == 0 ? 0 : node.step), node.name_size};
   }
   [[nodiscard]] static std::size_t hash(PathId parent, StepKind kind, std::size_t index, std::string_view name);
   [[nodiscard]] PathId intern(PathId parent, StepKind kind, std::size_t index, std::string_view name);
-  // The first of the parts if they are there already, kNone if they cannot be enumerated; nothing if they can.
-  [[nodiscard]] std::optional<PathId> enumerated(PathId parent, StepKind kind, std::size_t count) const;
-  [[nodiscard]] PathId enumerate(PathId parent, StepKind kind, std::size_t count);
-  // Names a node; `model` is one that may have the same name.
-  void set_name(std::size_t made, std::size_t model, std::string_view text) {
-    Node& node = nodes_[made];
-    const Node& other = nodes_[model];
-    if (other.name_size != 0 && same_bytes(name(other), text)) {
-      node.step = other.step;
-      node.name_size = other.name_size;
-      return;
-    }
-    const Name kept = keep_name(text);
-    node.step = kept.begin;
-    node.name_size = kept.size;
+  // False if the parts cannot be made all at once, or were made as others.
+  [[nodiscard]] bool can_enumerate(PathId parent, StepKind kind, std::size_t count) const {
+    constexpr std::size_t kMostMembers = 64;  // member() looks through them
+    if (parent == PathId::kNone || is_key(parent) || count == 0) return false;
+    if (kind == StepKind::kMember && count > kMostMembers) return false;
+    const Node& up = node(parent);
+    return up.first_part == 0 || (up.part_count == count && nodes_[up.first_part].kind == kind);
   }
+  // Makes room for the parts and notes that they follow; they are to be appended now, as changed copies of the result.
+  [[nodiscard]] Node enumerate(PathId parent, StepKind kind, std::size_t count);
   // The enumerated member of that name, or kNone.
   [[nodiscard]] PathId find_member(PathId parent, std::string_view key) const;
+  [[nodiscard]] PathId find_key(PathId member) const;
+  // Where the slot of that path is, or would be.  REQUIRES: there are slots.
+  [[nodiscard]] std::size_t find_slot(PathId parent, StepKind kind, std::size_t index, std::string_view key) const;
   [[nodiscard]] Node part_of(PathId parent, StepKind kind) const;
   [[nodiscard]] Name keep_name(std::string_view name);
   void grow_slots();
@@ -159,7 +174,7 @@ class ChainTable {
     std::string step;
   };
   std::vector<Node> nodes_;
-  std::unordered_map<std::string, ChainId> ids_;  // key: parent id, ':', step
+  std::unordered_map<std::string, ChainId> ids_;  // of all but the latest; key: parent id, ':', step
 };
 
 // Under whose control the template wrote something.

@@ -176,8 +176,9 @@ std::optional<std::string> Text::verify(const Origins& origins) const {
   for (const Run& run : runs_) {
     const std::string where = "run at byte " + std::to_string(at) + ": ";
     if (run.size == 0) return where + "is empty";
-    const std::size_t limit = run.kind == RunKind::kLiteral ? origins.literals.size() : origins.paths.size();
-    if (run.origin >= limit) return where + "origin id " + std::to_string(run.origin) + " does not exist";
+    const bool exists =
+        run.kind == RunKind::kLiteral ? run.origin < origins.literals.size() : origins.paths.contains(run.path());
+    if (!exists) return where + "origin id " + std::to_string(run.origin) + " does not exist";
     if (static_cast<std::size_t>(run.context) >= origins.contexts.size()) return where + "context id does not exist";
     if (static_cast<std::size_t>(run.chain) >= origins.chains.size()) return where + "chain id does not exist";
     if (has_source(run.kind) && run.source_size != run.size)

@@ -56,6 +56,24 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
+// Copies field by field: a run is mostly copied right after its fields were set, and a processor that is to load a word
+// which was stored in parts just now waits until all of them have reached the cache.
+inline void copy_fields(const Run& from, Run& to) {
+  // Keeps the compiler from joining the loads.
+  const auto loaded = [](auto field) {
+    asm("" : "+r"(field));  // NOLINT(hicpp-no-assembler): no instruction
+    return field;
+  };
+  to.size = loaded(from.size);
+  to.origin = loaded(from.origin);
+  to.source_offset = loaded(from.source_offset);
+  to.source_size = loaded(from.source_size);
+  to.context = loaded(from.context);
+  to.chain = loaded(from.chain);
+  to.kind = loaded(from.kind);
+  to.expression = loaded(from.expression);
+}
+
 class Text {
  public:
   Text() = default;
@@ -77,20 +95,34 @@ class Text {
   // Appends `bytes` with the origin that `run` describes; run.size is set from `bytes`.
   void append(std::string_view bytes, const Run& run) {
     bytes_.append(bytes);
-    append_run(run, static_cast<std::uint32_t>(bytes.size()));
+    append_run(run, bytes.size());
   }
   // Appends `bytes` with runs that cover them, each as `change` leaves its copy; sizes must stay.
   template <typename Change>
   void append(std::string_view bytes, std::span<const Run> runs, const Change& change) {
     bytes_.append(bytes);
     for (const Run& run : runs) {
-      Run copy = run;
+      Run copy;
+      copy_fields(run, copy);
       change(copy);
       append_run(copy);
     }
   }
-  // Appends bytes without a run, for texts that have none.  REQUIRES: runs().empty().
-  void append_untraced(std::string_view bytes) { bytes_.append(bytes); }
+  // The two halves of append(), for texts without runs, and for who writes many small pieces: when the last was written,
+  // the runs must cover the bytes.
+  void append_bytes(std::string_view bytes) { bytes_.append(bytes); }
+  void append_run(const Run& run) { append_run(run, run.size, run.source_size); }
+  // The same with `size` bytes in the place of run.size.
+  void append_run(const Run& run, std::size_t size) {
+    const auto count = static_cast<std::uint32_t>(size);
+    append_run(run, count, has_source(run.kind) ? count : run.source_size);
+  }
+  // Several that cannot go on with each other.
+  void append_runs(std::span<const Run> runs) {
+    if (runs.empty()) return;
+    append_run(runs.front());
+    runs_.insert(runs_.end(), runs.begin() + 1, runs.end());
+  }
   void reserve(std::size_t bytes, std::size_t runs);
   // Empties the text and keeps its memory.
   void clear() {
@@ -128,29 +160,20 @@ class Text {
     if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
     return last.kind == RunKind::kSerialiser;
   }
-  void append_run(const Run& run) {
-    if (run.size == 0) return;
-    if (!runs_.empty() && continues(runs_.back(), run)) {
-      runs_.back().size += run.size;
-      runs_.back().source_size += run.source_size;
-    } else {
-      append_to(runs_, run);
-    }
-  }
-  // The same with that size in the place of run.size.
-  void append_run(const Run& run, std::uint32_t size) {
+  // append_run() with other sizes than those of `run`.
+  void append_run(const Run& run, std::uint32_t size, std::uint32_t source_size) {
     if (size == 0) return;
-    const std::uint32_t source_size = has_source(run.kind) ? size : run.source_size;
     if (!runs_.empty() && continues(runs_.back(), run)) {
       runs_.back().size += size;
       runs_.back().source_size += source_size;
-    } else {
-      append_to(runs_, run);
-      runs_.back().size = size;
-      runs_.back().source_size = source_size;
+      return;
     }
+    if (runs_.size() == runs_.capacity()) make_room(runs_);
+    if (runs_.size() == runs_.capacity()) __builtin_unreachable();
+    copy_fields(run, runs_.emplace_back());
+    runs_.back().size = size;
+    runs_.back().source_size = source_size;
   }
-
   std::string bytes_;
   std::vector<Run> runs_;
 };

@@ -75,6 +75,46 @@ TEST_CASE("paths of a text that is parsed in two ways keep their names") {
   CHECK(paths.to_string(paths.member(text, "c")) == "text.c");
 }
 
+TEST_CASE("the key of an enumerated member needs no entry, and may have parts itself") {
+  PathTable paths;
+  const PathId args = paths.variable("args");
+  const std::vector<std::string_view> names = {"a", "b"};
+  const auto members = [&](PathId parent) { return paths.members(parent, 2, [&](std::size_t i) { return names[i]; }); };
+  const PathId member = members(args);
+  const std::size_t size = paths.size();
+  const PathId key = paths.key_of(args, "a");
+  CHECK(paths.size() == size);
+  CHECK(key != member);
+  CHECK(paths.contains(key));
+  CHECK(paths.step_kind(key) == PathTable::StepKind::kKey);
+  CHECK(paths.step_kind(member) == PathTable::StepKind::kMember);
+  CHECK(paths.step_name(key) == "a");
+  CHECK(paths.parent(key) == args);
+  CHECK(paths.depth(key) == 2);
+  CHECK(paths.prefix(key, 1) == args);
+  // What was parsed out of a key: its parts are not those of the member.
+  CHECK(members(key) == PathId::kNone);
+  CHECK(paths.indices(key, 2) == PathId::kNone);
+  CHECK(paths.to_string(paths.index(key, 0)) == "args.#a[0]");
+  CHECK(paths.to_string(paths.member(key, "b")) == "args.#a.b");
+  CHECK(paths.to_string(members(member)) == "args.a.a");
+  CHECK(paths.member(key, "b") != paths.member(member, "b"));
+  CHECK_FALSE(paths.contains(static_cast<PathId>(paths.size())));
+}
+
+TEST_CASE("many chains are found again, as few are") {
+  ChainTable chains;
+  std::vector<ChainId> made;
+  for (int i = 0; i < 60; ++i) {
+    made.push_back(chains.extend(i % 3 == 0 ? ChainId::kNone : made.back(), "step" + std::to_string(i)));
+  }
+  for (int i = 0; i < 60; ++i) {
+    const ChainId parent = i % 3 == 0 ? ChainId::kNone : made[static_cast<std::size_t>(i) - 1];
+    CHECK(chains.extend(parent, "step" + std::to_string(i)) == made[static_cast<std::size_t>(i)]);
+  }
+  CHECK(chains.to_string(made[2]) == "step0, step1, step2");
+}
+
 TEST_CASE("chains are interned; a repeated step counts once") {
   ChainTable chains;
   const ChainId strip = chains.extend(ChainId::kNone, "strip");
@@ -116,6 +156,20 @@ TEST_CASE_FIXTURE(Fixture, "a cut escape keeps the whole source it stands for") 
 TEST_CASE_FIXTURE(Fixture, "verify names what is wrong") {
   Text text = Text::literal("x", LiteralId{7}, 0, ContextId::kNone);
   CHECK(text.verify(origins) == "run at byte 0: origin id 7 does not exist");
+}
+
+TEST_CASE_FIXTURE(Fixture, "runs that are appended together go on with the one before") {
+  Text text = Text::data("Ann", content, context);
+  std::vector<Run> runs(text.runs().begin(), text.runs().end());
+  runs[0].source_offset = 3;
+  runs.push_back(runs[0]);
+  text.append_bytes("abeabe");
+  text.append_runs(runs);
+  CHECK(text.to_string(origins) ==
+        "[0,6) data messages[3].content[0,6) \"Annabe\" message 3\n"
+        "[6,9) data messages[3].content[3,6) \"abe\" message 3\n");
+  text.append_runs({});
+  CHECK_FALSE(text.verify(origins));
 }
 
 TEST_CASE("appending a text to itself doubles it") {

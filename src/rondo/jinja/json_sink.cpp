@@ -1,0 +1,36 @@
+#include "jinja/json_sink.h"
+
+namespace rondo::jinja {
+
+// The buffers are filled as they are used.
+JsonSink::JsonSink(Runtime& runtime, text::Text& text, bool is_output)  // NOLINT(*-member-init)
+    : runtime_(runtime),
+      text_(text),
+      is_output_(is_output),
+      checked_(text.size() + text.runs().size_bytes()),
+      chain_(runtime.extend(text::ChainId::kNone, "json")),
+      computed_(computed_run(runtime)) {
+  if (!is_output) return;
+  context_ = runtime.context;
+  expression_ = runtime.expression;
+  computed_.expression = runtime.expression;
+}
+
+void JsonSink::check(std::size_t size) {
+  runtime_.spend_bytes(size - checked_);
+  checked_ = size;
+  if (is_output_) check_output_size(runtime_, text_.size());
+  runtime_.heap.require(size);
+}
+
+void JsonSink::put_slowly(std::string_view bytes) {
+  flush();
+  if (bytes.size() > bytes_.size()) {
+    text_.append_bytes(bytes);
+  } else {
+    copy(bytes_.data(), bytes);
+    used_ = bytes.size();
+  }
+}
+
+}  // namespace rondo::jinja

@@ -1,0 +1,293 @@
+// Where tojson writes.  Most pieces of JSON have a few bytes, so bytes and runs gather here and go to the text many at a
+// time.  What it does to a run is what StringBuilder (strings.h) does.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "jinja/operations.h"
+#include "jinja/runtime.h"
+#include "jinja/strings.h"
+
+namespace rondo::jinja {
+
+// Eight bytes, the first of them lowest: the lowest bit that is set is in the first one that JSON escapes.
+constexpr std::uint64_t escaped_among(std::uint64_t word) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = 0x80 * kOnes;
+  const std::uint64_t quotes = word ^ ('"' * kOnes);
+  const std::uint64_t backslashes = word ^ ('\\' * kOnes);
+  const std::uint64_t found =
+      ((word - 0x20 * kOnes) & ~word) | ((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes);
+  return found & kHighs;
+}
+
+// A separator, in room that is copied whole.
+struct JsonMark {
+  static constexpr std::size_t kMost = 16;
+  std::array<char, kMost> bytes = {};
+  std::size_t size = 0;
+};
+
+class JsonSink {
+ public:
+  // Makes a string: ends with finish().
+  explicit JsonSink(Runtime& runtime) : JsonSink(runtime, *runtime.borrow_text(), false) {}
+  // Writes to `output` at once, as emit() would write the finished string under the current context: ends with flush().
+  JsonSink(Runtime& runtime, text::Text& output) : JsonSink(runtime, output, true) {}
+  ~JsonSink() {
+    if (!is_output_) runtime_.give_back(&text_);
+  }
+  JsonSink(const JsonSink&) = delete;
+  JsonSink& operator=(const JsonSink&) = delete;
+
+  // Structure around the value at `path`, a number or other scalar there, bytes of the string there from `offset` on, and
+  // what stands for such bytes.
+  void structure(std::string_view bytes, text::PathId path) {
+    if (bytes.empty()) return;
+    put(bytes);
+    if (!runtime_.tracing) return;
+    if (path == text::PathId::kNone) {
+      add_run(computed_, bytes.size());
+    } else if (open_ == path) {
+      runs_.list[run_count_ - 1].size += static_cast<std::uint32_t>(bytes.size());
+    } else {
+      new_run(text::RunKind::kSerialiser, path, bytes.size());
+      open_ = path;
+    }
+  }
+  void scalar(std::string_view bytes, text::PathId path) {
+    put(bytes);
+    if (!runtime_.tracing) return;
+    if (path == text::PathId::kNone) {
+      add_run(computed_, bytes.size());
+    } else {
+      new_run(text::RunKind::kScalar, path, bytes.size());
+    }
+  }
+  void data(std::string_view bytes, text::PathId path, std::size_t offset) {
+    if (bytes.empty()) return;
+    put(bytes);
+    if (!runtime_.tracing) return;
+    text::Run& run = new_run(text::RunKind::kData, path, bytes.size());
+    run.source_offset = static_cast<std::uint32_t>(offset);
+    run.source_size = run.size;
+  }
+  void escaped(std::string_view bytes, text::PathId path, std::size_t offset, std::size_t source_size) {
+    put(bytes);
+    if (!runtime_.tracing) return;
+    text::Run& run = new_run(text::RunKind::kEscaped, path, bytes.size());
+    run.source_offset = static_cast<std::uint32_t>(offset);
+    run.source_size = static_cast<std::uint32_t>(source_size);
+  }
+  // Short cuts for the commonest, which write nothing and return false where there is something to escape or much to
+  // write: a member's key between marks, of the object at `path`; a string in quotes.
+  [[nodiscard]] bool key(const JsonMark& before, std::string_view key, const JsonMark& behind, text::PathId path,
+                         text::PathId key_path) {
+    char* const to = room(key);
+    if (to == nullptr) return false;
+    std::memcpy(to, before.bytes.data(), JsonMark::kMost);
+    if (!copy_plain(to + before.size, key)) return false;
+    std::memcpy(to + before.size + key.size(), behind.bytes.data(), JsonMark::kMost);
+    used_ += before.size + key.size() + behind.size;
+    if (!runtime_.tracing) return true;
+    if (open_ == path) {
+      runs_.list[run_count_ - 1].size += static_cast<std::uint32_t>(before.size);
+    } else {
+      add(text::RunKind::kSerialiser, path, before.size, 0);
+    }
+    add(text::RunKind::kData, key_path, key.size(), key.size());
+    add(text::RunKind::kSerialiser, path, behind.size, 0);
+    open_ = path;
+    return true;
+  }
+  [[nodiscard]] bool string(std::string_view bytes, text::PathId path) {
+    if (runtime_.tracing && (open_ == path || path == text::PathId::kNone)) return false;
+    char* const to = room(bytes);
+    if (to == nullptr || !copy_plain(to + 1, bytes)) return false;
+    to[0] = to[bytes.size() + 1] = '"';
+    used_ += bytes.size() + 2;
+    if (!runtime_.tracing) return true;
+    add(text::RunKind::kSerialiser, path, 1, 0);
+    add(text::RunKind::kData, path, bytes.size(), bytes.size());
+    add(text::RunKind::kSerialiser, path, 1, 0);
+    open_ = path;
+    return true;
+  }
+  // Any other bytes, with the run that describes them; its size is set.
+  void append(std::string_view bytes, text::Run run) {
+    if (bytes.empty()) return;
+    put(bytes);
+    if (!runtime_.tracing) return;
+    if (is_output_ && run.context == text::ContextId::kNone) run.context = runtime_.context;
+    if (is_output_ && run.kind != text::RunKind::kLiteral) run.expression = runtime_.expression;
+    add_run(run, bytes.size());
+  }
+  // A joined string; chains of input runs go on with `step`.
+  void append(const String& string, std::string_view step) {
+    if (!runtime_.tracing) {
+      put({string.data, string.size});
+      return;
+    }
+    std::size_t at = 0;
+    for (std::uint32_t i = 0; i < string.run_count; ++i) {
+      text::Run run = string.runs[i];
+      take_run(runtime_, run, step);
+      append({string.data + at, run.size}, run);
+      at += run.size;
+    }
+  }
+
+  void flush() {
+    text_.append_bytes({bytes_.data(), used_});
+    used_ = 0;
+    flush_runs();
+    const std::size_t size = text_.size() + text_.runs().size_bytes();
+    if (size - checked_ > kCheckBytes) check(size);
+  }
+  // REQUIRES: it makes a string.
+  [[nodiscard]] Value finish(text::PathId path) {
+    flush();
+    runtime_.spend_bytes(text_.size() + text_.runs().size_bytes() - checked_);
+    return make_string(runtime_, text_).with_path(path);
+  }
+
+ private:
+  // How much may be added before the limits are asked again.
+  static constexpr std::size_t kCheckBytes = std::size_t{64} << 10U;
+  static constexpr std::size_t kBytes = 512;
+  static constexpr std::size_t kRuns = 32;
+  static constexpr auto kNothingOpen = static_cast<text::PathId>(~0U);
+
+  JsonSink(Runtime& runtime, text::Text& text, bool is_output);
+  void check(std::size_t size);
+
+  void put(std::string_view bytes) {
+    if (bytes.size() > bytes_.size() - used_) {
+      put_slowly(bytes);
+      return;
+    }
+    copy(bytes_.data() + used_, bytes);
+    used_ += bytes.size();
+  }
+  void put_slowly(std::string_view bytes);
+  // Short ones without a call: two words that overlap.
+  static void copy(char* to, std::string_view bytes) {
+    const char* const from = bytes.data();
+    const std::size_t size = bytes.size();
+    const auto copy_ends = [&]<typename Word>(Word /*type*/) {
+      Word first = 0;
+      Word last = 0;
+      std::memcpy(&first, from, sizeof(Word));
+      std::memcpy(&last, from + size - sizeof(Word), sizeof(Word));
+      std::memcpy(to, &first, sizeof(Word));
+      std::memcpy(to + size - sizeof(Word), &last, sizeof(Word));
+    };
+    if (size > 2 * sizeof(std::uint64_t)) {
+      std::memcpy(to, from, size);
+    } else if (size >= sizeof(std::uint64_t)) {
+      copy_ends(std::uint64_t{});
+    } else if (size >= sizeof(std::uint32_t)) {
+      copy_ends(std::uint32_t{});
+    } else {
+      for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
+    }
+  }
+
+  // Where `bytes` and two marks may be written now, with runs for all of them; nullptr if `bytes` are none or many.
+  [[nodiscard]] char* room(std::string_view bytes) {
+    constexpr std::size_t kMostBytes = kBytes / 2;
+    if (bytes.empty() || bytes.size() > kMostBytes) return nullptr;
+    if (bytes_.size() - used_ < bytes.size() + 2 * JsonMark::kMost || run_count_ + 3 > kRuns) flush();
+    return bytes_.data() + used_;
+  }
+  // Copies `bytes`, of which there is one at least; false if JSON escapes one of them.
+  [[nodiscard]] static bool copy_plain(char* to, std::string_view bytes) {
+    const char* const from = bytes.data();
+    const std::size_t size = bytes.size();
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    const auto copy_word = [&](std::size_t at) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from + at, kWord);
+      std::memcpy(to + at, &word, kWord);
+      return escaped_among(word);
+    };
+    std::uint64_t found = 0;
+    if (size >= kWord) {
+      for (std::size_t at = 0; at + kWord < size; at += kWord) found |= copy_word(at);
+      return (found | copy_word(size - kWord)) == 0;
+    }
+    std::uint64_t word = 0;
+    if (size >= sizeof(std::uint32_t)) {
+      std::uint32_t first = 0;
+      std::uint32_t last = 0;
+      std::memcpy(&first, from, sizeof(first));
+      std::memcpy(&last, from + size - sizeof(last), sizeof(last));
+      std::memcpy(to, &first, sizeof(first));
+      std::memcpy(to + size - sizeof(last), &last, sizeof(last));
+      word = std::uint64_t{first} | std::uint64_t{last} << 32U;
+    } else {
+      to[0] = from[0];
+      to[size / 2] = from[size / 2];
+      to[size - 1] = from[size - 1];
+      constexpr std::uint64_t kPlain = 0x2020202020000000;
+      const auto byte_at = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(from[at])}; };
+      word = kPlain | byte_at(0) | byte_at(size / 2) << 8U | byte_at(size - 1) << 16U;
+    }
+    return escaped_among(word) == 0;
+  }
+
+  // REQUIRES: there is room, and it cannot go on with the run before it.
+  [[gnu::always_inline]] void add(text::RunKind kind, text::PathId path, std::size_t size, std::size_t source_size) {
+    text::Run& run = runs_.list[run_count_++];
+    run.size = static_cast<std::uint32_t>(size);
+    run.origin = static_cast<std::uint32_t>(path);
+    run.source_offset = 0;
+    run.source_size = static_cast<std::uint32_t>(source_size);
+    run.context = context_;
+    run.chain = chain_;
+    run.kind = kind;
+    run.expression = expression_;
+  }
+  // One that cannot go on with the run before it.
+  text::Run& new_run(text::RunKind kind, text::PathId path, std::size_t size) {
+    if (run_count_ == kRuns) flush_runs();
+    add(kind, path, size, 0);
+    open_ = kNothingOpen;
+    return runs_.list[run_count_ - 1];
+  }
+  void add_run(const text::Run& run, std::size_t size) {
+    flush_runs();
+    text_.append_run(run, size);
+  }
+  void flush_runs() {
+    text_.append_runs({runs_.list.data(), run_count_});
+    run_count_ = 0;
+    open_ = kNothingOpen;
+  }
+
+  Runtime& runtime_;
+  text::Text& text_;
+  bool is_output_;
+  std::size_t checked_;  // size of the text when the limits were asked last
+  std::size_t used_ = 0;
+  std::size_t run_count_ = 0;
+  text::PathId open_ = kNothingOpen;  // the last run is structure of this path
+  // Of the runs of parts of the input.
+  text::ContextId context_ = text::ContextId::kNone;
+  text::ChainId chain_;
+  std::uint16_t expression_ = 0;
+  text::Run computed_;
+  union Runs {
+    Runs() {}  // NOLINT(*-member-init, modernize-use-equals-default): they are filled as they are used
+    std::array<text::Run, kRuns> list;
+  };
+  Runs runs_;
+  std::array<char, kBytes> bytes_;
+};
+
+}  // namespace rondo::jinja
