@@ -2,6 +2,7 @@
 """Runs the tests of the Python module with pytest, from pinned packages that are unpacked, not installed.
 
 Usage: python_tests.py --package BUILD/python [--sanitized COMPILER] [PYTEST-ARGUMENT...]
+       python_tests.py --package BUILD/python --run SCRIPT [ARGUMENT...]      runs a script in place of the tests
        python_tests.py --nanobind        prints the folder of nanobind's CMake files (last line); nothing where it can't be had
 
 With --sanitized the module was built with the address sanitizer of that compiler, whose runtime then has to come first.
@@ -48,16 +49,13 @@ def main(arguments):
         folder = bench_peers.unpack_wheel("nanobind")
         print(folder / "nanobind" / "cmake" if folder else "")
         return 0
-    package, compiler = None, None
-    while arguments and arguments[0] in ("--package", "--sanitized"):
-        option, value = arguments[:2]
+    options = {}
+    while arguments and arguments[0] in ("--package", "--sanitized", "--run"):
+        options[arguments[0]] = arguments[1]
         arguments = arguments[2:]
-        if option == "--package":
-            package = pathlib.Path(value)
-        else:
-            compiler = value
-    if package is None:
+    if "--package" not in options:
         cache.fail(__doc__)
+    package, compiler = pathlib.Path(options["--package"]), options.get("--sanitized")
     path = folders()
     if path is None:
         print("skipped: the packages that the tests of the Python module need are not to be had here")
@@ -73,6 +71,8 @@ def main(arguments):
     if check.returncode != 0 and "rondo" not in check.stderr.rpartition("File")[2]:
         print(f"skipped: not for this Python: {check.stderr.strip().splitlines()[-1]}")
         return 0
+    if "--run" in options:
+        return subprocess.run([sys.executable, options["--run"], *arguments], env=environment, check=False).returncode
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments,
                str(cache.REPO / "tests" / "python")]
     return subprocess.run(command, env=environment, check=False).returncode
