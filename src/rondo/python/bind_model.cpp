@@ -13,9 +13,12 @@
 namespace rondo::python {
 
 namespace nb = nanobind;
-using namespace nb::literals;
+using nb::literals::operator""_a;
 
 namespace {
+
+// Python's keyword arguments are these functions' parameters.
+// NOLINTBEGIN(readability-function-size)
 
 std::optional<std::string> optional_path(nb::handle value, std::string_view name) {
   if (value.is_none()) return std::nullopt;
@@ -30,7 +33,7 @@ std::optional<json::Object> corrections(nb::handle value) {
   return to_object(value, "format");
 }
 
-ModelObject load(nb::object path, nb::object chat_template, nb::object tokenizer, nb::object format, bool strict,
+ModelObject load(nb::handle path, nb::handle chat_template, nb::handle tokenizer, nb::handle format, bool strict,
                  const std::string& cache_folder) {
   Source source;
   source.path = optional_path(path, "path").value_or("");
@@ -45,7 +48,7 @@ ModelObject load(nb::object path, nb::object chat_template, nb::object tokenizer
   return {std::move(model), std::move(source)};
 }
 
-ModelObject from_memory(nb::dict parts, nb::object chat_template, nb::object format, bool strict,
+ModelObject from_memory(const nb::dict& parts, nb::handle chat_template, nb::handle format, bool strict,
                         const std::string& cache_folder) {
   MemoryTokenizer memory;
   memory.name = to_text(parts["name"], "name");
@@ -80,15 +83,15 @@ nb::tuple reduce(const ModelObject& self) {
       nb::make_tuple(path, text(source.chat_template), text(source.tokenizer), format, source.strict));
 }
 
-nb::object render(const ModelObject& self, nb::object messages, nb::object tools, nb::object documents,
-                  bool add_generation_prompt, nb::object continue_final_message, nb::object kwargs, nb::object now) {
+nb::object render(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
+                  bool add_generation_prompt, nb::handle continue_final_message, nb::handle kwargs, nb::handle now) {
   Call call =
       read_call({messages, tools, documents, kwargs, now, add_generation_prompt, continue_final_message, "text"});
   return to_python_text(value_or_raise(without_gil([&] { return self.model->render(call); })));
 }
 
-EncodedObject encode(const ModelObject& self, nb::object messages, nb::object tools, nb::object documents,
-                     bool add_generation_prompt, nb::object continue_final_message, nb::object kwargs, nb::object now,
+EncodedObject encode(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
+                     bool add_generation_prompt, nb::handle continue_final_message, nb::handle kwargs, nb::handle now,
                      const std::string& content_specials) {
   Call call = read_call(
       {messages, tools, documents, kwargs, now, add_generation_prompt, continue_final_message, content_specials});
@@ -105,7 +108,7 @@ EncodedObject encode(const ModelObject& self, nb::object messages, nb::object to
 struct BridgeArguments {
   nb::handle prompt_ids;
   nb::handle completion_ids;
-  nb::object new_messages;
+  nb::handle new_messages;
   bool close = true;
   bool lossy = true;
 };
@@ -123,26 +126,26 @@ Made bridged(const ModelObject& self, const BridgeArguments& given, const CallAr
   }));
 }
 
-BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids, nb::object new_messages,
-                     nb::object messages, nb::object tools, nb::object documents, nb::object kwargs, nb::object now,
+BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids, nb::handle new_messages,
+                     nb::handle messages, nb::handle tools, nb::handle documents, nb::handle kwargs, nb::handle now,
                      const std::string& content_specials, bool close, bool lossy) {
   return {bridged(self, {prompt_ids, completion_ids, new_messages, close, lossy},
                   {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::bridge)};
 }
 
 AppendedObject append(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids,
-                      nb::object new_messages, nb::object messages, nb::object tools, nb::object documents,
-                      nb::object kwargs, nb::object now, const std::string& content_specials, bool close) {
+                      nb::handle new_messages, nb::handle messages, nb::handle tools, nb::handle documents,
+                      nb::handle kwargs, nb::handle now, const std::string& content_specials, bool close) {
   return {bridged(self, {prompt_ids, completion_ids, new_messages, close, false},
                   {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::append)};
 }
 
-std::vector<TokenId> stop_ids(const ModelObject& self, nb::object tools, nb::object kwargs) {
+std::vector<TokenId> stop_ids(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
   Call call = read_call({nb::none(), tools, nb::none(), kwargs, nb::none(), true, nb::none(), "text"});
   return value_or_raise(without_gil([&] { return self.model->profile(call); }))->stop_ids;
 }
 
-nb::object tokenize(const ModelObject& self, nb::object text, bool parse_special) {
+nb::object tokenize(const ModelObject& self, nb::handle text, bool parse_special) {
   const std::string bytes = to_text(text, "text");
   return owned(value_or_raise(without_gil([&] { return self.model->tokenize(bytes, parse_special); })));
 }
@@ -153,7 +156,7 @@ nb::object detokenize(const ModelObject& self, nb::handle ids, bool skip_special
       value_or_raise(without_gil([&] { return self.model->detokenize(given.span(), skip_special); })));
 }
 
-std::optional<TokenId> find_token(const ModelObject& self, nb::object token) {
+std::optional<TokenId> find_token(const ModelObject& self, nb::handle token) {
   const std::string text = to_text(token, "token");
   return self.model->tokenizer() == nullptr ? std::nullopt : self.model->tokenizer()->find(text);
 }
@@ -195,6 +198,8 @@ InvalidArgumentError, TemplateError.  Runs without the GIL.
     >>> bridged = model.bridge(prompt_ids, completion_ids, [{"role": "tool", "content": "4"}], tools=tools)
     >>> next_prompt = bridged.ids
 )";
+
+// NOLINTEND(readability-function-size)
 
 }  // namespace
 

@@ -14,9 +14,12 @@
 namespace rondo::python {
 
 namespace nb = nanobind;
-using namespace nb::literals;
+using nb::literals::operator""_a;
 
 namespace {
+
+// Python's keyword arguments are these functions' parameters.
+// NOLINTBEGIN(readability-function-size)
 
 ParsedIds parse_text(const Model& model, Call call, ParseCall options, const std::string& text) {
   return value_or_raise(without_gil([&]() -> Result<ParsedIds> {
@@ -37,7 +40,8 @@ ParsedIds parse_text(const Model& model, Call call, ParseCall options, const std
 
 // The prompt that a completion stands behind, however it was told.
 struct Prompt {
-  Prompt(nb::object tail, nb::object ids) : ids_(ids.is_none() ? nb::object(nb::tuple()) : ids, "prompt_ids") {
+  Prompt(nb::handle tail, nb::handle ids)
+      : ids_(ids.is_none() ? nb::object(nb::tuple()) : nb::borrow(ids), "prompt_ids") {
     if (!tail.is_none()) tail_ = to_text(tail, "prompt_tail");
   }
   void enter(ParseCall& options) const {
@@ -50,8 +54,8 @@ struct Prompt {
   std::optional<std::string> tail_;
 };
 
-ParsedObject parse(const ModelObject& self, nb::object completion, nb::object messages, nb::object prompt_ids,
-                   nb::object prompt_tail, nb::object tools, nb::object kwargs, nb::object continue_final_message,
+ParsedObject parse(const ModelObject& self, nb::handle completion, nb::handle messages, nb::handle prompt_ids,
+                   nb::handle prompt_tail, nb::handle tools, nb::handle kwargs, nb::handle continue_final_message,
                    const std::string& tool_choice, bool parallel_tool_calls, const std::string& reasoning, bool partial,
                    bool strict) {
   const Prompt prompt(prompt_tail, prompt_ids);
@@ -82,8 +86,8 @@ const char* kind_name(parse::EventKind kind) {
   return "marker";
 }
 
-std::unique_ptr<StreamObject> stream_parser(const ModelObject& self, nb::object messages, nb::object prompt_ids,
-                                            nb::object prompt_tail, nb::object tools, nb::object kwargs,
+std::unique_ptr<StreamObject> stream_parser(const ModelObject& self, nb::handle messages, nb::handle prompt_ids,
+                                            nb::handle prompt_tail, nb::handle tools, nb::handle kwargs,
                                             const std::string& tool_choice, bool parallel_tool_calls,
                                             const std::string& reasoning) {
   const Prompt prompt(prompt_tail, prompt_ids);
@@ -146,7 +150,7 @@ nb::list events_to_python(const Events& events) {
   return out;
 }
 
-nb::list feed(StreamObject& self, nb::object given) {
+nb::list feed(StreamObject& self, nb::handle given) {
   const auto check_open = [&] {
     if (self.is_closed) raise_invalid("the stream is closed");
   };
@@ -162,7 +166,7 @@ nb::list feed(StreamObject& self, nb::object given) {
     return events_to_python(events);
   }
   if (self.stream == nullptr) raise_invalid("the model brings no tokenizer; feed text");
-  const Ids ids(PyLong_Check(given.ptr()) ? nb::object(nb::make_tuple(given)) : given, "ids");
+  const Ids ids(PyLong_Check(given.ptr()) ? nb::object(nb::make_tuple(given)) : nb::borrow(given), "ids");
   bool was_closed = false;
   Events events = value_or_raise(without_gil([&]() -> Result<Events> {
     const std::lock_guard lock(self.mutex);
@@ -218,12 +222,12 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
 
 // --- Formats and grammars --------------------------------------------------------------------------------------------
 
-std::shared_ptr<const format::Format> format_of(const ModelObject& self, nb::object tools, nb::object kwargs) {
+std::shared_ptr<const format::Format> format_of(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
   Call call = read_call({nb::none(), tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
   return value_or_raise(without_gil([&] { return self.model->format(call); }));
 }
 
-nb::object check(const ModelObject& self, nb::object tools, nb::object kwargs) {
+nb::object check(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
   const auto format = format_of(self, tools, kwargs);
   nb::list losses;
   for (const format::Loss& loss : format->losses) {
@@ -243,8 +247,8 @@ nb::object check(const ModelObject& self, nb::object tools, nb::object kwargs) {
   return out;
 }
 
-nb::object grammar(const ModelObject& self, nb::object messages, nb::object tools, nb::object response_schema,
-                   nb::object tool_choice, bool parallel_tool_calls, const std::string& language, nb::object kwargs) {
+nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle response_schema,
+                   nb::handle tool_choice, bool parallel_tool_calls, const std::string& language, nb::handle kwargs) {
   Call call = read_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
   json::Object asked{{"tool_choice", to_json(tool_choice, "tool_choice")},
                      {"parallel_tool_calls", parallel_tool_calls},
@@ -270,6 +274,8 @@ the offset of the first mistake.
     >>> parsed = model.parse(completion_ids, prompt_ids=prompt_ids, tools=tools)
     >>> parsed.tool_calls[0].name, parsed.tool_calls[0].arguments
 )";
+
+// NOLINTEND(readability-function-size)
 
 }  // namespace
 
@@ -310,7 +316,7 @@ format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "requi
                    "format: str = 'gbnf', kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
       .def(
           "format",
-          [](const ModelObject& self, nb::object tools, nb::object kwargs) {
+          [](const ModelObject& self, nb::handle tools, nb::handle kwargs) {
             return to_python(format::to_json(*format_of(self, tools, kwargs)));
           },
           nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),

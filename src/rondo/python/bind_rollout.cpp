@@ -9,12 +9,15 @@
 namespace rondo::python {
 
 namespace nb = nanobind;
-using namespace nb::literals;
+using nb::literals::operator""_a;
 
 namespace {
 
-void start(RolloutObject* self, const ModelObject& model, nb::object messages, nb::object tools, nb::object documents,
-           nb::object kwargs, nb::object now, const std::string& content_specials) {
+// Python's keyword arguments are these functions' parameters.
+// NOLINTBEGIN(readability-function-size)
+
+void start(RolloutObject* self, const ModelObject& model, nb::handle messages, nb::handle tools, nb::handle documents,
+           nb::handle kwargs, nb::handle now, const std::string& content_specials) {
   Call call = read_call({messages, tools, documents, kwargs, now, true, nb::none(), content_specials});
   render::Rollout rollout = value_or_raise(without_gil([&]() -> Result<render::Rollout> {
     auto shared = model.model->rollouts(call);
@@ -64,7 +67,7 @@ ParsedObject complete(RolloutObject& self, nb::handle completion_ids) {
   })));
 }
 
-nb::object add(RolloutObject& self, nb::object new_messages, const std::string& retention) {
+nb::object add(RolloutObject& self, nb::handle new_messages, const std::string& retention) {
   json::Array messages = to_objects(new_messages, "new_messages");
   const auto policy = render::retention_of(retention);
   if (!policy) {
@@ -109,6 +112,8 @@ auto copy_of(RolloutObject& self, Read read) {
     return read(self.rollout);
   });
 }
+
+// NOLINTEND(readability-function-size)
 
 }  // namespace
 

@@ -22,15 +22,15 @@ auto without_gil(const Work& work) {
   return work();
 }
 
-// The keyword arguments that all methods about a conversation share.  None stands for absent.
+// The keyword arguments that all methods about a conversation share, borrowed.  None stands for absent.
 struct CallArguments {
-  nanobind::object messages;
-  nanobind::object tools;
-  nanobind::object documents;
-  nanobind::object kwargs;
-  nanobind::object now;  // a datetime, or ISO text; absent: the clock
+  nanobind::handle messages;
+  nanobind::handle tools;
+  nanobind::handle documents;
+  nanobind::handle kwargs;
+  nanobind::handle now;  // a datetime, or ISO text; absent: the clock
   bool add_generation_prompt = false;
-  nanobind::object continue_final_message;  // True: "content"
+  nanobind::handle continue_final_message;  // True: "content"
   std::string content_specials = "text";
 };
 [[nodiscard]] Call read_call(const CallArguments& arguments);
