@@ -58,6 +58,24 @@ TEST_CASE("control: a loop over messages owns what its body writes") {
   CHECK(owners("{% for m in messages[1:2] %}{{ 'x' ~ messages[0].content }}{% endfor %}") == "1:xS");
 }
 
+TEST_CASE("control: a condition reads all parts of a text that was put together, few or many") {
+  const auto reads = [](const Rendered& rendered) {
+    std::string out;
+    for (const text::PathId path : rendered.reads_of(rendered.decisions.back())) {
+      out += rendered.origins.paths.to_string(path) + " ";
+    }
+    return out;
+  };
+  const std::string two = "messages[0].content messages[1].content ";
+  CHECK(reads(render("{% set s = messages[0].content ~ '-' ~ messages[1].content %}{% if s %}{% endif %}")) == two);
+  const std::string grown =
+      "{% set ns = namespace(s='') %}{% for i in range(200) %}{% set ns.s = ns.s ~ messages[i % 3].content ~ '-' %}"
+      "{% endfor %}{% if ns.s %}{% endif %}";
+  std::string wanted;
+  for (int i = 0; i < 200; ++i) wanted += "messages[" + std::to_string(i % 3) + "].content ";
+  CHECK(reads(render(grown)) == wanted);
+}
+
 TEST_CASE("control: a long list that is gone through again and again keeps the owners apart") {
   std::string variables = R"({"messages": [)";
   std::string wanted;

@@ -1,9 +1,10 @@
 #include "jinja/runtime.h"
 
-#include <algorithm>
+#include <span>
 
 #include "base/bytes.h"
 #include "jinja/state.h"
+#include "jinja/strings.h"
 
 namespace rondo::jinja {
 Runtime::Runtime(text::Origins& the_origins, const RenderOptions& the_options, BlockPool& pool)
@@ -66,9 +67,21 @@ void Runtime::give_back(text::Text* text) {
 }
 
 void Runtime::note_runs(const Value& value) {
-  for (const text::Run& run : runs_of(*this, value)) {
-    if (run.path() != text::PathId::kNone) add_read(run.path());
+  const auto add = [&](std::span<const text::Run> runs) {
+    for (const text::Run& run : runs) {
+      if (run.path() != text::PathId::kNone) add_read(run.path());
+    }
+  };
+  // A text that was put together of a few need not be joined for a condition.
+  constexpr std::size_t kFewNodes = 256;
+  const std::size_t begin = reads.size();
+  Leaves leaves(value.as_string());
+  for (Leaves::Leaf leaf; leaves.visited() < kFewNodes;) {
+    if (!leaves.next(leaf)) return;
+    add({leaf.string->runs, leaf.string->run_count});
   }
+  reads.resize(begin);
+  add(runs_of(*this, value));
 }
 
 }  // namespace rondo::jinja

@@ -38,6 +38,8 @@ PathTable::Name PathTable::keep_name(std::string_view name) {
   slot += 3U * static_cast<unsigned char>(name[name.size() / 2]) + 7U * static_cast<unsigned char>(name.back());
   Name& known = lately_[slot % lately_.size()];
   if (!same_bytes({names_.data() + known.begin, known.size}, name)) {
+    constexpr std::size_t kUsualBytes = 512;
+    if (names_.empty()) names_.reserve(kUsualBytes);
     known = {static_cast<std::uint32_t>(names_.size()), static_cast<std::uint32_t>(name.size())};
     names_ += name;
   }
