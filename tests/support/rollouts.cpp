@@ -80,7 +80,7 @@ std::string RolloutMaker::sampled_text(const json::Array& messages, const json::
   all.push_back(assistant);
   const auto form = render::render_messages(context_, all, false);
   if (!form.ok()) return "";
-  const std::vector<render::Extent> extents = render::sampled_extents(context_, form.value(), all);
+  const std::vector<render::SampledExtent> extents = render::sampled_extents(context_, form.value(), all);
   if (extents.empty() || extents.back().end <= extents.back().begin) return "";
   std::string sampled =
       form.value().text.bytes().substr(extents.back().begin, extents.back().end - extents.back().begin);

@@ -181,7 +181,7 @@ Result<Script> Script::make(const render::TurnContext& context, const json::Arra
     rendered = render::render_messages(context, messages, false);
   }
   if (!rendered.ok()) return rendered.error();
-  const std::vector<render::Extent> extents = render::sampled_extents(context, rendered.value(), messages);
+  const std::vector<render::SampledExtent> extents = render::sampled_extents(context, rendered.value(), messages);
   if (extents.empty() || extents.back().end <= extents.back().begin) {
     Error error;
     error.code = ErrorCode::kCannotBridge;

@@ -65,6 +65,36 @@ std::vector<std::uint8_t> find_straddles(const jinja::Rendered& rendered, const 
   return out;
 }
 
+OriginKind origin_kind(const text::Run& run, const text::Origins& origins) {
+  if (run.path() == text::PathId::kNone) return OriginKind::kTemplate;
+  const std::string_view root = origins.paths.root(run.path());
+  if (root == "messages") return OriginKind::kMessage;
+  if (root == "tools") return OriginKind::kTools;
+  if (root == "documents") return OriginKind::kDocuments;
+  return root == "bos_token" || root == "eos_token" ? OriginKind::kSpecial : OriginKind::kVariable;
+}
+
+// generation_mask, origins and fields.
+void add_origins(Encoded& out, const jinja::Rendered& rendered, const std::vector<Piece>& pieces) {
+  const text::Origins& origins = rendered.origins;
+  out.origins.resize(pieces.size());
+  out.generation_mask.resize(pieces.size());
+  text::PathId last = text::PathId::kNone;
+  for_each_piece_run(rendered, 0, pieces, [&](std::size_t i, const text::Run& run) {
+    const OriginKind kind = origin_kind(run, origins);
+    out.origins[i] = kind;
+    out.generation_mask[i] = origins.contexts.at(run.context).generation_block ? 1 : 0;
+    const bool is_field = kind == OriginKind::kMessage || kind == OriginKind::kTools || kind == OriginKind::kDocuments;
+    const text::PathId path = is_field ? run.path() : text::PathId::kNone;
+    if (is_field && path == last) {
+      out.fields.back().ids.end = i + 1;
+    } else if (is_field) {
+      out.fields.push_back({{i, i + 1}, origins.paths.message(path), origins.paths.to_string(path)});
+    }
+    last = path;
+  });
+}
+
 // What the generation prompt adds behind a plain user message.
 std::string generation_prompt_text(const TurnContext& context) {
   json::Object user;
@@ -112,6 +142,12 @@ std::size_t sampled_end(const TurnContext& context, const PlainClose& plain, con
   const std::size_t end = tail_end(rendered, index, data_end);
   if (const auto marker = closing_marker(context.tokenizer, text.substr(data_end, end - data_end)))
     return data_end + marker->end;
+  // What plain turns have behind their stop is the template's, also where this turn has no stop.
+  for (const std::string& close : {plain.text, plain.followed}) {
+    const auto marker = closing_marker(context.tokenizer, close);
+    const std::string_view behind = marker ? std::string_view(close).substr(marker->end) : std::string_view();
+    if (!behind.empty() && text.substr(data_end, end - data_end).ends_with(behind)) return end - behind.size();
+  }
   if (plain.marker) return end;
   const std::vector<Marker> next =
       markers(context.tokenizer, text.substr(end, std::min<std::size_t>(64, text.size() - end)));
@@ -167,9 +203,9 @@ std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::si
   return content;
 }
 
-std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
-                                    const json::Array& messages) {
-  std::vector<Extent> out;
+std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
+                                           const json::Array& messages) {
+  std::vector<SampledExtent> out;
   std::optional<PlainClose> plain;  // probed only when there is an assistant turn
   std::string prompt;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -183,7 +219,8 @@ std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Ren
     if (!first) continue;
     const std::optional<Extent> data = data_extent(rendered, index);
     const Extent lead{*first, data ? std::max(data->begin, *first) : tail_end(rendered, index, *first)};
-    Extent extent;
+    SampledExtent extent;
+    extent.message = index;
     extent.begin = sampled_begin(context, prompt, rendered, messages, i, lead);
     extent.end = sampled_end(context, *plain, rendered, index, data ? data->end : extent.begin);
     out.push_back(extent);
@@ -205,14 +242,17 @@ Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::To
   out.message_indices = piece_owners(rendered, 0, pieces);
   out.straddles = find_straddles(rendered, pieces);
   out.content_mask = piece_content(rendered, 0, pieces);
-  const std::vector<Extent> sampled = sampled_extents(context, rendered, conversation.messages);
+  add_origins(out, rendered, pieces);
+  const std::vector<SampledExtent> sampled = sampled_extents(context, rendered, conversation.messages);
   std::size_t extent = 0;
   for (const Piece& piece : pieces) {
     while (extent < sampled.size() && sampled[extent].end <= piece.begin) ++extent;
     out.ids.push_back(piece.id);
     out.begins.push_back(piece.begin);
     out.ends.push_back(piece.end);
-    out.sampled_mask.push_back(extent < sampled.size() && piece.begin >= sampled[extent].begin ? 1 : 0);
+    const bool is_sampled = extent < sampled.size() && piece.begin >= sampled[extent].begin;
+    out.sampled_mask.push_back(is_sampled ? 1 : 0);
+    out.samplers.push_back(is_sampled ? sampled[extent].message : text::kNoMessage);
   }
   return out;
 }

@@ -29,7 +29,31 @@ enum class ContentSpecials : std::uint8_t {
 [[nodiscard]] std::vector<tokenizer::Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered,
                                                          std::size_t begin, std::size_t end, ContentSpecials specials);
 
-// A prompt in token ids.  All vectors have one entry per id.
+// What wrote a byte.
+enum class OriginKind : std::uint8_t {
+  kTemplate,   // literal text or a constant, and what the template computed
+  kMessage,    // a message, its role included
+  kTools,      // the list of tools
+  kDocuments,  // the list of documents
+  kVariable,   // another variable of the request
+  kSpecial,    // bos_token, eos_token
+};
+
+// Ids [begin, end).
+struct IdSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool operator==(const IdSpan&) const = default;
+};
+
+// Ids whose first bytes came from one field of a message, or of the tools or documents.
+struct FieldSpan {
+  IdSpan ids;
+  std::int32_t message = text::kNoMessage;
+  std::string path;  // "messages[2].tool_calls[0].function.arguments.city"
+};
+
+// A prompt in token ids.  All vectors but `fields` have one entry per id.
 struct Encoded {
   std::string text;
   std::vector<tokenizer::TokenId> ids;
@@ -38,7 +62,11 @@ struct Encoded {
   std::vector<std::int32_t> message_indices;  // the message an id belongs to, by its first byte; -1: nobody
   std::vector<std::uint8_t> content_mask;     // 1: the first byte is a message's own data
   std::vector<std::uint8_t> straddles;  // 1: its bytes are not all of the same message, or not all data or all template
-  std::vector<std::uint8_t> sampled_mask;  // 1: the model would have written it as part of an assistant turn
+  std::vector<std::uint8_t> sampled_mask;     // 1: the model would have written it as part of an assistant turn
+  std::vector<std::int32_t> samplers;         // the assistant message of that turn; -1 where sampled_mask is 0
+  std::vector<std::uint8_t> generation_mask;  // 1: the first byte was written inside {% generation %}
+  std::vector<OriginKind> origins;            // of the first byte
+  std::vector<FieldSpan> fields;              // in order of ids
 };
 
 // Fails as tmpl::apply does.
@@ -54,9 +82,13 @@ struct Encoded {
 [[nodiscard]] std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::size_t begin,
                                                       const std::vector<tokenizer::Piece>& pieces);
 
-// For each assistant message, the bytes that the model would have written: from the end of the generation prompt inside
-// the turn to the end of the stop token.
-[[nodiscard]] std::vector<Extent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
-                                                  const json::Array& messages);
+// The bytes that the model would have written of one assistant message: from the end of the generation prompt inside the
+// turn to the end of the stop token.
+struct SampledExtent : Extent {
+  std::int32_t message = text::kNoMessage;
+};
+// One for each assistant message that the template wrote.
+[[nodiscard]] std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
+                                                         const json::Array& messages);
 
 }  // namespace rondo::render

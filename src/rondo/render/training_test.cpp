@@ -1,0 +1,119 @@
+#include "render/training.h"
+
+#include <doctest/doctest.h>
+
+#include "json/parse.h"
+#include "tests/support/byte_tokenizer.h"
+
+namespace rondo::render {
+namespace {
+
+// A header of the prompt and a stop token per turn; the generation block takes the header's newline too.
+const char* const kTemplate =
+    "{% for m in messages %}[{{ m.role }}]"
+    "{% if m.role == 'assistant' %}{% generation %}{{ '\\n' }}{{ m.content }}"
+    "{% if not loop.last or stop %}~end~{% endif %}{% endgeneration %}"
+    "{% else %}{{ '\\n' }}{{ m.content }}~end~{% endif %}{{ '\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{{ '\\n' }}{% endif %}";
+
+struct Fixture {
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~end~"}, "~end~");
+  json::Array messages = json::parse(R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"},
+    {"role": "user", "content": "No"}, {"role": "assistant", "content": "Ok"}])")
+                             .value()
+                             .as_array();
+
+  [[nodiscard]] Encoded encoded(bool has_final_stop, const char* source = kTemplate) const {
+    const auto chat_template = jinja::Template::compile(source, {}, "test");
+    if (!chat_template.ok()) FAIL(chat_template.error().to_string());
+    chat::Conversation conversation;
+    conversation.messages = messages;
+    conversation.kwargs = json::Object{{"stop", has_final_stop}};
+    auto out = encode(*chat_template.value(), *tokenizer, conversation, {}, ContentSpecials::kText);
+    if (!out.ok()) FAIL(out.error().to_string());
+    return out.value();
+  }
+
+  [[nodiscard]] std::string text(const std::vector<tokenizer::TokenId>& ids) const {
+    return tokenizer->decode(ids, {}).value();
+  }
+
+  // The ids of the mask as text, `|` between two parts.
+  [[nodiscard]] std::string masked(const std::vector<tokenizer::TokenId>& ids,
+                                   const std::vector<std::uint8_t>& mask) const {
+    std::string out;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (mask[i] == 0) continue;
+      if (i > 0 && mask[i - 1] == 0 && !out.empty()) out += "|";
+      out += text({ids[i]});
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string masked(const Encoded& encoded, const MaskOptions& options) const {
+    const auto mask = loss_mask(encoded, messages, options);
+    if (!mask.ok()) return mask.error().message;
+    return masked(encoded.ids, mask.value());
+  }
+};
+
+TEST_CASE_FIXTURE(Fixture, "loss masks by part, role and message") {
+  const Encoded all = encoded(true);
+  CHECK(masked(all, {}) == "Yes~end~|Ok~end~");
+  CHECK(masked(all, {.part = MaskPart::kContent}) == "Yes|Ok");
+  CHECK(masked(all, {.part = MaskPart::kContent, .roles = {}}) == "Hi|Yes|No|Ok");
+  CHECK(masked(all, {.part = MaskPart::kTurn, .roles = {"user"}}) == "[user]\nHi~end~\n|[user]\nNo~end~\n");
+  CHECK(masked(all, {.part = MaskPart::kGeneration}) == "\nYes~end~|\nOk~end~");
+  CHECK(masked(all, {.messages = {1, 0, 1, 1}}) == "Ok~end~");
+  CHECK(masked(all, {.messages = {1}}) == "the mask of messages has 1 entries, there are 4 messages");
+  const Encoded plain = encoded(true, "{% for m in messages %}[{{ m.role }}]{{ m.content }}~end~{% endfor %}");
+  CHECK(masked(plain, {.part = MaskPart::kGeneration}).starts_with("the template marks nothing"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "where generation blocks cover what is not sampled") {
+  const Encoded all = encoded(true);
+  const auto findings = generation_findings(all);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].is_covered);
+  CHECK(findings[0].message == 1);
+  CHECK(text({all.ids[findings[0].ids.begin]}) == "\n");
+  CHECK(findings[1].message == 3);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a missing final stop is added") {
+  const tokenizer::TokenId stop = *tokenizer->find("~end~");
+  SampleOptions options;
+  options.final_stop = stop;
+  const auto added = training_sample(encoded(false), messages, *tokenizer, options);
+  REQUIRE(added.ok());
+  CHECK(added.value().is_stop_added);
+  CHECK(text(added.value().ids).ends_with("[assistant]\nOk~end~"));
+  CHECK(masked(added.value().ids, added.value().loss_mask) == "Yes~end~|Ok~end~");
+  CHECK(added.value().message_indices.back() == 3);
+  const auto there = training_sample(encoded(true), messages, *tokenizer, options);
+  CHECK(!there.value().is_stop_added);
+  CHECK(text(there.value().ids).ends_with("Ok~end~\n"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "the steps of a trajectory, and spans of messages, roles and fields") {
+  const Encoded all = encoded(true);
+  const auto steps = trajectory_steps(all);
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[1].message == 3);
+  const auto begin = all.ids.begin();
+  const auto at = [&](std::size_t i) { return begin + static_cast<std::ptrdiff_t>(i); };
+  CHECK(text({begin, at(steps[0].completion.begin)}) == "[user]\nHi~end~\n[assistant]\n");
+  CHECK(text({at(steps[1].completion.begin), at(steps[1].completion.end)}) == "Ok~end~");
+  const auto spans = message_spans(all, messages.size());
+  CHECK(text({at(spans[2].begin), at(spans[2].end)}) == "[user]\nNo~end~\n");
+  CHECK(role_spans(all, messages)["assistant"].size() == 2);
+  REQUIRE(all.fields.size() == 8);
+  CHECK(all.fields[1].path == "messages[0].content");
+  CHECK(all.fields[1].message == 0);
+  CHECK(text({at(all.fields[1].ids.begin), at(all.fields[1].ids.end)}) == "Hi");
+  CHECK(all.origins[all.fields[1].ids.begin] == OriginKind::kMessage);
+  CHECK(all.origins[0] == OriginKind::kTemplate);
+}
+
+}  // namespace
+}  // namespace rondo::render
