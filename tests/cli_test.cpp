@@ -250,6 +250,22 @@ TEST_CASE_FIXTURE(Shell, "tokenize: ways to show tokens") {
   CHECK(run("--no-cache tokenize --model model hello --ids").out == "259\n");
 }
 
+TEST_CASE_FIXTURE(Shell, "render --mask: what is learned") {
+  const std::string turns = R"([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "well"}])";
+  const std::string rows = run("render --model model --no-generation-prompt --mask", turns).out;
+  // The `w` is in one id with the space of the generation prompt, which is the template's.
+  CHECK(rows ==
+        "0 0-11           \"<bos>[[user: hello~fin~[[assistant: w\"\n1 11-15          \"ell~fin~\"\n4 of 15 ids are "
+        "learned\n");
+  CHECK(run("render --model model --mask content --role user", turns).out.find("\"hello\"\n0 ") != std::string::npos);
+  CHECK(run("render --model model --mask --color always", turns).out.find("\x1b[1;32m") != std::string::npos);
+  CHECK(run("render --model model --mask --html", turns).out.find("in the loss mask") != std::string::npos);
+  CHECK(run("render --model model --mask --json", turns).out.find("\"loss_mask\":[") != std::string::npos);
+  CHECK(run("render --model model --mask generation", turns).err.find("marks nothing") != std::string::npos);
+  CHECK(run("render --model model --mask --spans", turns).status == 2);
+  CHECK(run("render --model model --role user", turns).status == 2);
+}
+
 TEST_CASE_FIXTURE(Shell, "encode: ids with owners") {
   const std::string ids = run("encode --model model -m hello --ids").out;
   CHECK_FALSE(ids.empty());

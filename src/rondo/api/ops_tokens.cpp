@@ -6,7 +6,7 @@
 #include "api/profile.h"
 #include "api/reply.h"
 #include "base/utf8.h"
-#include "render/encode.h"
+#include "render/training.h"
 
 namespace rondo::api {
 namespace {
@@ -40,6 +40,50 @@ json::Array roles(const json::Array& messages) {
   for (const json::Value& message : messages) {
     const auto role = message.find_string("role");
     out.emplace_back(role ? json::Value(*role) : json::Value());
+  }
+  return out;
+}
+
+// {"part", "roles", "messages"} of a request; nullopt if it asks for no mask.
+std::optional<render::MaskOptions> read_mask(Fields& fields) {
+  if (!fields.has("loss_mask")) return std::nullopt;
+  const json::Object object = fields.object("loss_mask");
+  Fields inner(object);
+  render::MaskOptions out;
+  const std::string part = inner.choice("part", {"sampled", "content", "turn", "generation"});
+  if (part == "content") out.part = render::MaskPart::kContent;
+  if (part == "turn") out.part = render::MaskPart::kTurn;
+  if (part == "generation") out.part = render::MaskPart::kGeneration;
+  if (inner.has("roles")) out.roles = inner.required_texts("roles");
+  if (const json::Value* messages = inner.value("messages")) {
+    if (!messages->is_array()) inner.fail("`messages` of `loss_mask` is a list with true or false for each message");
+    for (const json::Value& item : messages->is_array() ? messages->as_array() : json::Array()) {
+      if (!item.is_bool()) inner.fail("`messages` of `loss_mask` is a list with true or false for each message");
+      out.messages.push_back(item.is_bool() && item.as_bool() ? 1 : 0);
+    }
+  }
+  if (Status status = inner.finish(); !status.ok()) fields.fail(status.error());
+  return out;
+}
+
+// Where the template's {% generation %} blocks are not what is sampled.
+json::Array generation_rows(const render::Encoded& encoded) {
+  json::Array out;
+  for (const render::GenerationFinding& finding : render::generation_findings(encoded)) {
+    out.emplace_back(json::Object{
+        {"ids", json::Array{static_cast<std::int64_t>(finding.ids.begin), static_cast<std::int64_t>(finding.ids.end)}},
+        {"message", static_cast<std::int64_t>(finding.message)},
+        {"covered", finding.is_covered}});
+  }
+  return out;
+}
+
+json::Array field_rows(const render::Encoded& encoded) {
+  json::Array out;
+  for (const render::FieldSpan& field : encoded.fields) {
+    out.emplace_back(json::Object{
+        {"ids", json::Array{static_cast<std::int64_t>(field.ids.begin), static_cast<std::int64_t>(field.ids.end)}},
+        {"path", field.path}});
   }
   return out;
 }
@@ -93,6 +137,7 @@ Reply op_encode(const OpContext& context, Fields& fields) {
   const TemplateFields template_fields = read_template(fields, TokenizerUse::kRequired);
   chat::Conversation conversation = read_conversation(fields, {.messages_required = true}).conversation;
   const bool parse_specials = fields.choice("content_specials", {"text", "parse"}) == "parse";
+  const std::optional<render::MaskOptions> mask_options = read_mask(fields);
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto prepared = prepare(context.cache, template_fields, conversation, context.clock);
@@ -106,8 +151,15 @@ Reply op_encode(const OpContext& context, Fields& fields) {
                      {"message_indices", numbers_to_json(out.message_indices)},
                      {"content_mask", numbers_to_json(out.content_mask)},
                      {"sampled_mask", numbers_to_json(out.sampled_mask)}};
+  if (mask_options) {
+    auto mask = render::loss_mask(out, conversation.messages, *mask_options);
+    if (!mask.ok()) return bad_request(mask.error().message);
+    reply.set("loss_mask", numbers_to_json(mask.value()));
+  }
   if (context.options.trace) {
     reply.set("text", out.text);
+    reply.set("fields", field_rows(out));
+    reply.set("generation", generation_rows(out));
     reply.set("offsets", ranges(out.begins, out.ends));
     reply.set("straddles", numbers_to_json(out.straddles));
     reply.set("kinds", kinds(*use.tokenizer, out.ids));

@@ -26,6 +26,7 @@ pre { margin: 0; padding: 10px 14px; background: var(--card); border: 1px solid 
 .sampled { font-weight: 600; }
 .added, .special { text-decoration: underline; text-underline-offset: 3px; }
 .special { font-weight: 700; }
+.learned { box-shadow: inset 0 -3px 0 oklch(62% .17 145); }
 .straddles { outline: 1px dashed currentColor; outline-offset: -1px; }
 .w { color: var(--soft); opacity: .7; user-select: none; }
 )PAGE";
@@ -44,6 +45,7 @@ struct Columns {
         content(reply.find("content_mask")),
         sampled(reply.find("sampled_mask")),
         straddles(reply.find("straddles")),
+        learned(reply.find("loss_mask")),
         roles(reply.find("roles")) {}
 
   [[nodiscard]] std::string role(std::int64_t owner) const {
@@ -60,6 +62,7 @@ struct Columns {
   const json::Value* content;
   const json::Value* sampled;
   const json::Value* straddles;
+  const json::Value* learned;
   const json::Value* roles;
 };
 
@@ -94,11 +97,13 @@ std::string token_span(const Columns& columns, std::size_t i, std::string_view t
     const bool is_data = number_at(columns.content, i, 0) != 0;
     const bool is_sampled = number_at(columns.sampled, i, 0) != 0;
     const bool straddles = number_at(columns.straddles, i, 0) != 0;
+    const bool is_learned = number_at(columns.learned, i, 0) != 0;
+    if (is_learned) classes += " learned";
     classes += std::string(is_data ? "" : " template") + (is_sampled ? " sampled" : "") +
                (straddles ? " straddles" : "") + (owner < 0 ? " nobody" : "");
     title += owner < 0 ? ", of no message" : ", message " + std::to_string(owner) + " (" + columns.role(owner) + ")";
     title += std::string(is_data ? ", data" : ", template") + (is_sampled ? ", sampled" : "") +
-             (straddles ? ", and what follows" : "");
+             (straddles ? ", and what follows" : "") + (is_learned ? ", in the loss mask" : "");
     if (owner >= 0) style = " style=\"--h:" + std::to_string(hues.of(columns.role(owner))) + "\"";
   }
   return "<span class=\"" + classes + "\"" + style + " title=\"" + html_text(title) + "\">" +
@@ -140,7 +145,9 @@ std::string token_page(const json::Value& reply, std::string_view text) {
     }
     out +=
         "<span class=\"template\">template</span><span class=\"sampled\">sampled</span>"
-        "<span class=\"special\">special</span><span class=\"straddles\">of several origins</span></p>\n";
+        "<span class=\"special\">special</span><span class=\"straddles\">of several origins</span>";
+    if (columns.learned != nullptr) out += "<span class=\"learned\">in the loss mask</span>";
+    out += "</p>\n";
   }
   return out + "<pre>" + tokens + "</pre>\n</body>\n</html>\n";
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct RenderArguments {
   ConversationArguments conversation;
   bool spans = false;
   bool trace = false;
+  std::optional<std::string> mask;  // the part that is learned, "" for the default
+  std::vector<std::string> roles;   // of the mask; empty: the default
   bool html = false;
   std::string html_file;       // "" or "-": standard output
   std::string color = "auto";  // "auto", "always" or "never"

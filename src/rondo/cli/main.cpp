@@ -99,6 +99,13 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
   command.add_flag("--trace", arguments.trace,
                    "the template, with what each line wrote for whom, which conditions decided on what grounds, and "
                    "what was cut off");
+  CLI::Option* mask = command.add_option("--mask", arguments.mask,
+                                         "the loss mask of training, token by token (needs a tokenizer): `sampled` "
+                                         "what the model would have written (the default), `content` the messages' "
+                                         "own data, `turn` whole turns, `generation` what {% generation %} covers");
+  mask->type_name("[PART]")->expected(0, 1);
+  command.add_option("--role", arguments.roles, "of --mask: whose messages; may be repeated (default: assistant)")
+      ->needs(mask);
   CLI::Option* html = command.add_option("--html", arguments.html_file,
                                          "a page for the browser: the prompt coloured by owner, beside the template; "
                                          "without FILE on standard output");
@@ -113,6 +120,7 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
       "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs '{\"bos_token\": \"<s>\"}' --spans\n"
       "  rondo render --model MODEL --messages chat.json --trace | less\n"
       "  rondo render --model MODEL --messages chat.json --html prompt.html\n"
+      "  rondo render --model MODEL --messages chat.json --mask --html mask.html\n"
       "\n"
       "What the marks of --trace mean: `?` a condition, `>` what the line wrote, with values in angle brackets, `-` "
       "what\n"

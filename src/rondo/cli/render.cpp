@@ -1,30 +1,51 @@
 #include <string>
 
 #include "api/page.h"
+#include "api/token_page.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/request.h"
+#include "cli/tokens.h"
 #include "cli/trace.h"
 
 namespace rondo::cli {
 namespace {
 
 Result<json::Value> make_request(const RenderArguments& arguments) {
-  json::Object request{{"op", "render"}};
-  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  json::Object request{{"op", arguments.mask ? "encode" : "render"}};
+  ModelArguments model = arguments.model;
+  if (arguments.mask && model.tokenizer.empty()) model.tokenizer = model.model;
+  if (Status status = add_model(request, model); !status.ok()) return status.error();
   ConversationArguments conversation = arguments.conversation;
   if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = std::string("-");
   if (Status status = add_conversation(request, conversation); !status.ok()) return status.error();
   if (arguments.spans) request.set("spans", true);
+  if (arguments.mask) {
+    json::Object mask{{"part", arguments.mask->empty() ? "sampled" : *arguments.mask}};
+    if (!arguments.roles.empty()) mask.set("roles", json::Array(arguments.roles.begin(), arguments.roles.end()));
+    request.set("loss_mask", std::move(mask));
+  }
   return json::Value(std::move(request));
 }
 
 Status check(const RenderArguments& arguments) {
+  if (arguments.mask && (arguments.spans || arguments.trace))
+    return usage_error("--mask shows tokens; it goes with neither --spans nor --trace");
   if (arguments.html && (arguments.spans || arguments.trace || arguments.json))
     return usage_error("--html shows everything; it goes with none of --spans, --trace and --json");
   if (arguments.spans && arguments.trace && !arguments.json)
     return usage_error("--spans and --trace each print a table; name one of them, or add --json for both as data");
   return arguments.html ? check_page_file(arguments.html_file) : Done{};
+}
+
+int show_mask(const RenderArguments& arguments, const json::Value& request, const Paint& paint) {
+  const api::Service service(service_options());
+  auto reply = service.run(request, {.refuse_unknown_roles = true, .trace = true});
+  if (!reply.ok()) return report(reply.error());
+  const std::string text(reply.value().find_string("text").value_or(""));
+  if (arguments.html) return put_page(api::token_page(reply.value(), text), arguments.html_file);
+  if (arguments.json) return print_json(reply.value());
+  return print(shown_mask(reply.value(), text, paint)) ? kSuccess : kFailure;
 }
 
 }  // namespace
@@ -37,6 +58,7 @@ int run_render(const RenderArguments& arguments) {
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   const Look look{paint_for(arguments.color), terminal_width()};
+  if (arguments.mask) return show_mask(arguments, request.value(), look.paint);
   const bool is_plain = !arguments.spans && !arguments.trace && !arguments.html && !arguments.json;
   const bool is_coloured = is_plain && look.paint.is_on();
   const api::Service service(service_options());

@@ -14,6 +14,9 @@ namespace {
 
 // Backgrounds that text is readable on, in turn.
 constexpr std::array<std::string_view, 4> kTurns = {"30;48;5;153", "30;48;5;151", "30;48;5;223", "30;48;5;218"};
+constexpr std::string_view kLearned = "1;32";
+constexpr std::string_view kFaint = "2";
+constexpr std::size_t kLongestExcerpt = 60;
 constexpr std::string_view kSpecial = "1;97;48;5;60";
 constexpr std::array<std::string_view, 6> kRoleColours = {"36", "32", "33", "35", "34", "31"};
 
@@ -157,7 +160,51 @@ std::string token_summary(const json::Value& reply, std::string_view text) {
   return std::to_string(count) + (count == 1 ? " token, " : " tokens, ") + std::to_string(text.size()) + " bytes";
 }
 
+std::string bytes_of(const json::Value& reply, std::string_view text, std::size_t begin, std::size_t end) {
+  const std::size_t from = token_at(reply, begin).begin;
+  return std::string(text.substr(from, token_at(reply, end - 1).end - from));
+}
+
+// What the template's generation blocks say otherwise, a line each.
+std::string generation_lines(const json::Value& reply, std::string_view text) {
+  std::string out;
+  for (const json::Value& row : reply.find("generation")->as_array()) {
+    const json::Array& ids = row.find("ids")->as_array();
+    const auto begin = static_cast<std::size_t>(ids[0].to_int64().value_or(0));
+    const auto end = static_cast<std::size_t>(ids[1].to_int64().value_or(0));
+    const bool is_covered = row.find("covered")->as_bool();
+    out += "message " + row.find("message")->number() + ": {% generation %} " +
+           (is_covered ? "covers what no model samples" : "leaves out what the model samples") + ", ids " +
+           std::to_string(begin) + " to " + std::to_string(end) + " " +
+           elided(printable(json::to_compact(bytes_of(reply, text, begin, end)), false), kLongestExcerpt) + "\n";
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string shown_mask(const json::Value& reply, std::string_view text, const Paint& paint) {
+  const std::size_t count = reply.find("ids")->as_array().size();
+  std::string out;
+  std::size_t learned = 0;
+  for (std::size_t begin = 0; begin < count;) {
+    const bool is_learned = flag_at(reply, "loss_mask", begin);
+    std::size_t end = begin + 1;
+    while (end < count && flag_at(reply, "loss_mask", end) == is_learned) ++end;
+    const std::string part = bytes_of(reply, text, begin, end);
+    if (is_learned) learned += end - begin;
+    if (paint.is_on()) {
+      out += painted(paint, is_learned ? kLearned : kFaint, printable(part, true));
+    } else {
+      out += std::string(is_learned ? "1 " : "0 ") + padded(std::to_string(begin) + "-" + std::to_string(end), 14) +
+             " " + printable(json::to_compact(part), false) + "\n";
+    }
+    begin = end;
+  }
+  if (!out.empty() && !out.ends_with('\n')) out += '\n';
+  out += paint(kFaint, std::to_string(learned) + " of " + std::to_string(count) + " ids are learned") + "\n";
+  return out + generation_lines(reply, text);
+}
 
 std::string shown_tokens(const json::Value& reply, std::string_view text, const TokenView& view) {
   const Paint paint = paint_for(view.color);

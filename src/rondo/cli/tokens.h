@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/commands.h"
+#include "cli/paint.h"
 #include "json/value.h"
 
 namespace rondo::cli {
@@ -15,6 +16,11 @@ namespace rondo::cli {
 // are.  Without, or if the view asks for offsets, a row for every token: id, its bytes, owner and masks if the reply has
 // them, the text.
 [[nodiscard]] std::string shown_tokens(const json::Value& reply, std::string_view text, const TokenView& view);
+
+// What a reply of `encode` with `loss_mask` says: with colours the text, what is learned green and the rest faint; without,
+// a row for each part with its ids, its text and 1 where it is learned.  Then how many ids are learned, and where the
+// template's own {% generation %} blocks say otherwise.
+[[nodiscard]] std::string shown_mask(const json::Value& reply, std::string_view text, const Paint& paint);
 
 // "1 2 3\n".
 [[nodiscard]] std::string ids_line(const json::Value& reply);
