@@ -213,6 +213,12 @@ std::string objection(const Subject& subject, const json::Value& tools, const Wr
   return "";
 }
 
+// The template does not escape quotes inside quoted strings: no grammar tells where such a string ends.
+bool loses_quotes(const Format& format) {
+  return std::any_of(format.losses.begin(), format.losses.end(),
+                     [](const format::Loss& loss) { return loss.what == "quotes in strings"; });
+}
+
 TEST_CASE("every written turn is in its grammar") {
   const auto all = subjects();
   if (all.empty()) {
@@ -247,6 +253,7 @@ TEST_CASE("every written turn is in its grammar") {
         asked.prompt_tail = turn->prompt;
         const auto read = parse::parse(subject.format, asked, turn->text);
         if (!read.ok() || read.value().tool_calls.size() != wanted.calls.size()) continue;  // nobody can tell them
+        if (loses_quotes(*subject.format) && json::to_compact(message).find('\'') != std::string::npos) continue;
         ++here;
         const std::string why = objection(subject, tools, *turn);
         if (why.empty()) continue;
@@ -261,8 +268,7 @@ TEST_CASE("every written turn is in its grammar") {
       report += "  " + subject.name + ": " + std::to_string(bad_here) + " of " + std::to_string(here) + "\n" + example;
   }
   MESSAGE(all.size() << " templates, " << good << " of " << turns << " turns accepted\n" << report);
-  // One template's closing of a value is that of its key: a value inside a value of the same name ends it too early.
-  CHECK(turns - good <= 2);
+  CHECK(good == turns);
 }
 
 }  // namespace

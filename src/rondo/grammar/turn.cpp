@@ -105,7 +105,7 @@ class TurnBuilder {
     return g_.choice({g_.sequence({opening, rest_of_reasoning(), body}), body_without});
   }
 
-  // The turn's stop, which the model may or may not show.
+  // The turn's stop, which the model may or may not show; behind it some templates open the next turn at once.
   NodeId stop() {
     std::vector<NodeId> ways;
     for (const auto* stops : {&format_.stops.content, &format_.stops.tool, &format_.stops.history_close}) {
@@ -113,7 +113,12 @@ class TurnBuilder {
         if (!is_blank(text)) ways.push_back(Line(g_).space().marker(trimmed(text)).node());
       }
     }
-    return Line(g_).add(g_.repeat(g_.choice(ways), 0, 2)).space().node();
+    const NodeId stops = g_.repeat(g_.choice(ways), 0, 2);
+    const NodeId end = Line(g_).space().node();
+    const bool opens_calls = format_.calls.separator.find(trimmed(format_.header)) != std::string::npos;
+    if (is_blank(format_.header) || opens_calls) return g_.sequence({stops, end});
+    const NodeId rest = g_.token(g_.text({}, ""));
+    return g_.sequence({stops, g_.choice({end, Line(g_).space().marker(trimmed(format_.header)).add(rest).node()})});
   }
 
   // ---- An answer in the shape of a schema
