@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "render/stand_in.h"
 #include "render/suffix.h"
 
 namespace rondo::render {
@@ -40,7 +41,7 @@ ParsedCompletion completion(const format::InputShape& input, std::size_t calls, 
   return out;
 }
 
-json::Array results(std::size_t count) {
+json::Array results_of(std::size_t count) {
   json::Array out;
   for (std::size_t i = 0; i < count; ++i) {
     out.push_back(json::Object{{"role", "tool"},
@@ -55,8 +56,8 @@ json::Array results(std::size_t count) {
 std::vector<json::Array> exchanges(const format::InputShape& input, const std::vector<std::string>& constants) {
   std::vector<json::Array> out;
   const auto cycle = [&](std::size_t calls, bool reasons) {
-    json::Array part{said("user", "Uu"), history_message(completion(input, calls, reasons), results(calls))};
-    for (json::Value& result : results(calls)) part.push_back(std::move(result));
+    json::Array part{said("user", "Uu"), history_message(completion(input, calls, reasons), results_of(calls))};
+    for (json::Value& result : results_of(calls)) part.push_back(std::move(result));
     if (calls > 0) part.push_back(history_message(completion(input, 0, reasons), {}));
     return part;
   };
@@ -82,8 +83,8 @@ std::vector<json::Array> histories(const format::InputShape& input, const std::v
       for (const json::Array* part : chosen) history.insert(history.end(), part->begin(), part->end());
       history.push_back(said("user", "Uu"));
       if (in_cycle) {
-        history.push_back(history_message(completion(input, 1, false), results(1)));
-        history.push_back(results(1)[0]);
+        history.push_back(history_message(completion(input, 1, false), results_of(1)));
+        history.push_back(results_of(1)[0]);
       }
       out.push_back(std::move(history));
     }
@@ -163,19 +164,29 @@ Step step_of(const ParsedCompletion& completion, const json::Array& new_messages
 }
 
 Locality Locality::prove(const TurnContext& context, const TurnProfile& profile, const format::InputShape& input) {
+  const auto& tools = context.base.tools;
+  if (!tools || !tools->is_array() || tools->as_array().empty())
+    return prove_with(context, profile, input, context.base.tools);
+  // The shortest window has no tools at all.
+  Locality without = prove_with(context, profile, input, std::nullopt);
+  if (without.is_local(Step::kUserAfterText) && without.is_local(Step::kResultsAfterCalls)) return without;
+  return prove_with(context, profile, input, json::Value(json::Array{small_tool()}));
+}
+
+Locality Locality::prove_with(const TurnContext& context, const TurnProfile& profile, const format::InputShape& input,
+                              std::optional<json::Value> tools) {
   Locality out;
   out.windows_ = {json::Array{said("user", "Hq")}, json::Array{said("system", "Hs"), said("user", "Hq")}};
   out.base_ = context.base;
   out.base_.messages.clear();
-  if (out.base_.tools && out.base_.tools->is_array() && !out.base_.tools->as_array().empty())
-    out.base_.tools = json::Value(json::Array{small_tool()});
+  out.base_.tools = std::move(tools);
   const TurnContext small{context.chat_template, context.tokenizer, out.base_, context.options};
   const std::vector<json::Array> all = histories(input, searched_constants(context));
   const auto examine = [&](std::size_t calls, bool reasons) -> std::string {
     const ParsedCompletion said_now = completion(input, calls, reasons);
     BridgeRequest request;
     request.completion = &said_now;
-    request.new_messages = calls == 0 ? json::Array{said("user", "Nn")} : results(calls);
+    request.new_messages = calls == 0 ? json::Array{said("user", "Nn")} : results_of(calls);
     std::size_t compared = 0;
     std::array<std::string, 2> windows;
     for (const bool has_system : {false, true}) {
@@ -199,14 +210,28 @@ Locality Locality::prove(const TurnContext& context, const TurnProfile& profile,
     }
     return compared < 4 ? "the template refuses most histories" : "";
   };
+  // Taken from a window, of the stand-in that served there.
+  for (const std::size_t calls : {0, 1}) {
+    json::Array messages = out.window(false);
+    const ParsedCompletion said_now = completion(input, calls, false);
+    for (std::size_t step = 0; step < kStandIns; ++step) {
+      const auto stand_in = make_stand_in(said_now, results_of(calls), step);
+      if (!stand_in) continue;
+      messages.resize(1);
+      messages.push_back(stand_in->message);
+      if (!render_messages(small, messages, false).ok()) continue;
+      out.tails_[calls] = render::tail_alone(small, messages, 1);
+      break;
+    }
+  }
   const bool can_reason = !input.reasoning_field.empty();
   std::string& user = out.reasons_[static_cast<std::size_t>(Step::kUserAfterText)];
   user = examine(0, false);
   if (user.empty() && can_reason) user = examine(0, true);
-  std::string& tools = out.reasons_[static_cast<std::size_t>(Step::kResultsAfterCalls)];
-  tools = examine(1, false);
-  if (tools.empty() && can_reason) tools = examine(1, true);
-  if (tools.empty() && !input.single_call) tools = examine(3, false);
+  std::string& results = out.reasons_[static_cast<std::size_t>(Step::kResultsAfterCalls)];
+  results = examine(1, false);
+  if (results.empty() && can_reason) results = examine(1, true);
+  if (results.empty() && !input.single_call) results = examine(3, false);
   return out;
 }
 

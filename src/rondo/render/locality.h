@@ -11,7 +11,7 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <optional>
 #include <string>
 
 #include "format/format.h"
@@ -40,12 +40,19 @@ class Locality {
 
   // The messages that stand for a history with, or without, a system message at its head.
   [[nodiscard]] const json::Array& window(bool has_system) const { return windows_[has_system ? 1 : 0]; }
-  // The conversation of a window: as the whole one, but with one small tool in place of its tools.
+  // What the template writes behind such a turn when it is last; depends on the kind of turn alone.
+  [[nodiscard]] const std::string& tail_alone(Step step) const { return tails_[static_cast<std::size_t>(step)]; }
+  // The conversation of a window: as the whole one, but without tools, or with one small tool.
   [[nodiscard]] const chat::Conversation& base() const { return base_; }
 
  private:
+  // With windows that have these tools.
+  [[nodiscard]] static Locality prove_with(const TurnContext& context, const TurnProfile& profile,
+                                           const format::InputShape& input, std::optional<json::Value> tools);
+
   std::array<std::string, 3> reasons_ = {"not examined", "not examined", "rendered with the whole history"};
   std::array<json::Array, 2> windows_;
+  std::array<std::string, 2> tails_;
   chat::Conversation base_;
 };
 

@@ -54,12 +54,15 @@ std::shared_ptr<const RolloutModel> RolloutModel::make(Parts parts) {
 Result<Appended> RolloutModel::append(const BridgeRequest& request) const {
   const bool says_something =
       !request.completion->message.content.empty() || !request.completion->message.tool_calls.empty();
-  if (!says_something || !request.messages || !locality_.is_local(step_of(*request.completion, request.new_messages)))
+  const Step step = step_of(*request.completion, request.new_messages);
+  if (!says_something || !request.messages || !locality_.is_local(step))
     return append_turn(context_, profile_, request);
   BridgeRequest near = request;
   const bool has_system = !request.messages->empty() && (has_role(request.messages->front(), "system") ||
                                                          has_role(request.messages->front(), "developer"));
   near.messages = locality_.window(has_system);
+  // Of several calls the end may be written otherwise than of one.
+  if (request.completion->message.tool_calls.size() <= 1) near.tail_alone = &locality_.tail_alone(step);
   Result<Appended> appended = append_turn(window_context_, profile_, near);
   // What the window refuses, or shows otherwise than asked, is the whole history's to answer.
   if (!appended.ok()) return append_turn(context_, profile_, request);

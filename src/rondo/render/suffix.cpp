@@ -84,7 +84,7 @@ Result<SuffixRender> render_stand_in(const TurnContext& context, const PlainClos
     SuffixRender suffix;
     if (!stand_in->note.empty()) suffix.notes.push_back(std::move(stand_in->note));
     suffix.index = static_cast<std::int32_t>(history.size());
-    const auto close = find_turn_close(context, plain, messages, full.value(), suffix.index);
+    const auto close = find_turn_close(context, plain, messages, full.value(), suffix.index, request.tail_alone);
     suffix.full = std::move(full).value();
     Fit fit = Fit::kNotShown;
     if (close) {

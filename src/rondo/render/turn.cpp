@@ -131,11 +131,7 @@ std::size_t overlap(const tokenizer::Tokenizer& tokenizer, std::string_view text
 
 Result<jinja::Rendered> render_messages(const TurnContext& context, const json::Array& messages,
                                         bool add_generation_prompt) {
-  chat::Conversation conversation = context.base;
-  conversation.messages = messages;
-  conversation.add_generation_prompt = add_generation_prompt;
-  conversation.continue_final_message.reset();
-  return tmpl::apply(context.chat_template, conversation, context.options);
+  return tmpl::apply(context.chat_template, context.base, messages, add_generation_prompt, context.options);
 }
 
 PlainClose probe_plain_close(const TurnContext& context) {
@@ -195,17 +191,22 @@ TurnClose close_by_next(const tokenizer::Tokenizer& tokenizer, std::string_view 
 
 }  // namespace
 
+std::string tail_alone(const TurnContext& context, const json::Array& messages, std::int32_t index) {
+  const auto count = static_cast<std::ptrdiff_t>(index) + 1;
+  const json::Array until(messages.begin(), messages.begin() + count);
+  return own_tail(render_messages(context, until, false), index);
+}
+
 std::optional<TurnClose> find_turn_close(const TurnContext& context, const PlainClose& plain,
-                                         const json::Array& messages, const jinja::Rendered& full, std::int32_t index) {
+                                         const json::Array& messages, const jinja::Rendered& full, std::int32_t index,
+                                         const std::string* known_alone) {
   const tokenizer::Tokenizer& tokenizer = context.tokenizer;
   const std::optional<Extent> data = data_extent(full, index);
   if (!data) return std::nullopt;
   const std::size_t end = tail_end(full, index, data->end);
   const std::string_view tail = slice(full, data->end, end);
   const std::string_view next = slice(full, end, full.text.size());
-  const auto count = static_cast<std::ptrdiff_t>(index) + 1;
-  const json::Array until(messages.begin(), messages.begin() + count);
-  const std::string alone = own_tail(render_messages(context, until, false), index);
+  const std::string alone = known_alone != nullptr ? *known_alone : tail_alone(context, messages, index);
 
   const std::optional<Marker> in_tail = closing_marker(tokenizer, tail);
   std::optional<Marker> stop = closing_marker(tokenizer, alone);

@@ -97,8 +97,12 @@ struct TurnClose {
 
 // How the turn of the assistant message `messages[index]` ends in `full`, the render of all `messages` with generation
 // prompt.  nullopt if the template writes nothing of that message, or nothing that ends its turn.
+// `known_alone`: tail_alone() of it where that is known already; nullptr: it is rendered.
 [[nodiscard]] std::optional<TurnClose> find_turn_close(const TurnContext& context, const PlainClose& plain,
                                                        const json::Array& messages, const jinja::Rendered& full,
-                                                       std::int32_t index);
+                                                       std::int32_t index, const std::string* known_alone = nullptr);
+
+// What the template writes behind the data of `messages[index]` when that is the last message.
+[[nodiscard]] std::string tail_alone(const TurnContext& context, const json::Array& messages, std::int32_t index);
 
 }  // namespace rondo::render

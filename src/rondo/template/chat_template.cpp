@@ -25,11 +25,20 @@ json::Value with_reasoning_aliases(const json::Value& message) {
   return out;
 }
 
-json::Array aliased(const json::Array& messages) {
-  json::Array out;
-  out.reserve(messages.size());
-  for (const json::Value& message : messages) out.push_back(with_reasoning_aliases(message));
-  return out;
+json::Array aliased(json::Array messages) {
+  for (json::Value& message : messages) {
+    if (!reasoning_field(message).empty()) message = with_reasoning_aliases(message);
+  }
+  return messages;
+}
+
+jinja::RenderOptions render_options(const ApplyOptions& options) {
+  jinja::RenderOptions render;
+  render.strict = options.strict;
+  render.now = options.now;
+  render.origins = options.origins;
+  render.limits = options.limits;
+  return render;
 }
 
 }  // namespace
@@ -43,11 +52,16 @@ std::string_view reasoning_field(const json::Value& message) {
 }
 
 json::Object template_variables(const chat::Conversation& conversation) {
+  return template_variables(conversation, conversation.messages, conversation.add_generation_prompt);
+}
+
+json::Object template_variables(const chat::Conversation& conversation, json::Array messages,
+                                bool add_generation_prompt) {
   json::Object variables;
-  variables.set("messages", aliased(conversation.messages));
+  variables.set("messages", aliased(std::move(messages)));
   variables.set("tools", conversation.tools ? *conversation.tools : json::Value());
   variables.set("documents", conversation.documents ? *conversation.documents : json::Value());
-  variables.set("add_generation_prompt", conversation.add_generation_prompt);
+  variables.set("add_generation_prompt", add_generation_prompt);
   if (conversation.bos_token) variables.set("bos_token", *conversation.bos_token);
   if (conversation.eos_token) variables.set("eos_token", *conversation.eos_token);
   for (const json::Member& member : conversation.kwargs) variables.set(member.key, member.value);
@@ -55,12 +69,14 @@ json::Object template_variables(const chat::Conversation& conversation) {
 }
 
 Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::Conversation& conversation,
+                              const json::Array& messages, bool add_generation_prompt, const ApplyOptions& options) {
+  return chat_template.render(template_variables(conversation, messages, add_generation_prompt),
+                              render_options(options));
+}
+
+Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::Conversation& conversation,
                               const ApplyOptions& options) {
-  jinja::RenderOptions render;
-  render.strict = options.strict;
-  render.now = options.now;
-  render.origins = options.origins;
-  render.limits = options.limits;
+  const jinja::RenderOptions render = render_options(options);
   json::Object variables = template_variables(conversation);
   if (!conversation.continue_final_message) return chat_template.render(variables, render);
 

@@ -22,6 +22,10 @@ struct ApplyOptions {
 // if absent), add_generation_prompt, bos_token, eos_token, and the kwargs, which win.
 [[nodiscard]] json::Object template_variables(const chat::Conversation& conversation);
 
+// The same with other messages, and another add_generation_prompt, than the conversation's own.
+[[nodiscard]] json::Object template_variables(const chat::Conversation& conversation, json::Array messages,
+                                              bool add_generation_prompt);
+
 // The field of a message that its reasoning comes from; "" if it has none.  See template_variables().
 [[nodiscard]] std::string_view reasoning_field(const json::Value& message);
 
@@ -29,5 +33,9 @@ struct ApplyOptions {
 // does not write it.  Origins' paths refer to the variables of template_variables().
 [[nodiscard]] Result<jinja::Rendered> apply(const jinja::Template& chat_template,
                                             const chat::Conversation& conversation, const ApplyOptions& options);
+// The prompt of other messages than the conversation's own; nothing is continued.
+[[nodiscard]] Result<jinja::Rendered> apply(const jinja::Template& chat_template,
+                                            const chat::Conversation& conversation, const json::Array& messages,
+                                            bool add_generation_prompt, const ApplyOptions& options);
 
 }  // namespace rondo::tmpl
