@@ -132,7 +132,7 @@ std::string CallBuilder::next_word() const {
 std::string CallBuilder::behind_name() const {
   const std::vector<CallPiece>& pieces = format_.calls.pieces;
   if (pieces.size() < 2 || pieces[1].kind != CallPiece::Kind::kLiteral) return "";
-  const std::string word(trimmed(pieces[1].text));
+  std::string word(trimmed(pieces[1].text));
   if (word.size() < kShortestWord) return "";
   for (const std::string* other : {&format_.reasoning.open, &format_.content.open, &format_.header}) {
     if (other->find(word) != std::string::npos) return "";
