@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "format/units.h"
 #include "render/join.h"
 #include "render/lossy.h"
 #include "render/stand_in.h"
@@ -94,7 +95,7 @@ std::size_t already_sampled(std::span<const TokenId> trailing, const std::vector
 std::string without_space(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') out += c;
+    if (!format::is_space(c)) out += c;
   }
   return out;
 }

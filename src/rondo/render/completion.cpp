@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/units.h"
 #include "parse/parser.h"
 
 namespace rondo::render {
@@ -118,7 +119,7 @@ class Reading {
   // A marker and the white space at it come as several events.
   void note_marker(const parse::Event& event) {
     const std::string_view text = std::string_view(raw_).substr(event.begin, event.end - event.begin);
-    const bool is_blank = text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    const bool is_blank = format::is_blank(text);
     if (!has_reasoning_) {
       if (!opening_ || (!is_blank && *opening_ > 0)) opening_ = event.begin;
     } else if (!closed_) {

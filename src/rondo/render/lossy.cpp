@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/units.h"
 #include "render/explain.h"
 
 namespace rondo::render {
@@ -67,7 +68,7 @@ bool writes_path(const jinja::Rendered& rendered, std::int32_t index, const std:
 
 bool has_text(const json::Value& message, std::string_view field) {
   const auto text = message.find_string(field);
-  return text && text->find_first_not_of(" \t\r\n") != std::string_view::npos;
+  return text && !format::is_blank(*text);
 }
 
 void add_dropped_fields(const jinja::Rendered& after, const json::Value& assistant, std::int32_t index,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "format/units.h"
 #include "json/parse.h"
 #include "render/bridge.h"
 
@@ -80,8 +81,6 @@ json::Array history_calls(const ParsedCompletion& completion, const json::Array&
   return calls;
 }
 
-bool has_text(std::string_view text) { return text.find_first_not_of(" \t\r\n") != std::string_view::npos; }
-
 // Which calls a stand-in has.
 enum class Calls : std::uint8_t { kOwn, kOwnWithIds, kOfResults, kFirst, kNone };
 
@@ -135,7 +134,7 @@ json::Array stand_in_calls(const ParsedCompletion& completion, const json::Array
 
 // What stands in the place of the text: a text, "" or null.
 json::Value stand_in_content(const ParsedCompletion& completion, Content wanted) {
-  const bool has_own = has_text(completion.message.content);
+  const bool has_own = !format::is_blank(completion.message.content);
   if (wanted == Content::kText || (wanted == Content::kOwn && has_own)) return json::Value("ZZ");
   const bool is_null = completion.input.no_content == format::NoContent::kNull;
   return is_null == (wanted != Content::kOther) ? json::Value() : json::Value("");
@@ -176,10 +175,10 @@ std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const j
   if (!has_calls && rung.calls != Calls::kOwn && !(rung.calls == Calls::kNone && count > 0)) return std::nullopt;
   if (rung.calls == Calls::kOwnWithIds && all_have_ids(parsed, new_messages)) return std::nullopt;
   if (rung.calls == Calls::kFirst && count < 2) return std::nullopt;
-  const bool has_content = has_text(parsed.content);
+  const bool has_content = !format::is_blank(parsed.content);
   if (has_content ? rung.content == Content::kText : rung.content == Content::kShape) return std::nullopt;
   // A turn that says nothing is shown by few templates; a text shows where it would end.
-  const bool has_reasoning = parsed.reasoning && has_text(*parsed.reasoning);
+  const bool has_reasoning = parsed.reasoning && !format::is_blank(*parsed.reasoning);
   if (!has_calls && !has_reasoning && !has_content && rung.content != Content::kText) return std::nullopt;
   if (!has_calls && has_content && rung.content != Content::kOwn) return std::nullopt;
 

@@ -4,13 +4,12 @@
 #include <string_view>
 #include <utility>
 
+#include "format/units.h"
 #include "render/join.h"
 #include "render/stand_in.h"
 
 namespace rondo::render {
 namespace {
-
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 // Where the new turns begin in a render that shows nothing of the assistant message in a turn of its own: behind the data
 // of all messages up to it, and the token that closes a plain turn if it is next.
@@ -124,7 +123,8 @@ Result<SuffixRender> render_any_suffix(const TurnContext& context, const PlainCl
 // Whether a completion without a stop says nothing: no text, no calls.
 bool says_nothing(const TurnProfile& profile, const BridgeRequest& request) {
   const chat::AssistantMessage& message = request.completion->message;
-  return is_blank(message.content) && message.tool_calls.empty() && is_blank(message.reasoning.value_or("")) &&
+  return format::is_blank(message.content) && message.tool_calls.empty() &&
+         format::is_blank(message.reasoning.value_or("")) &&
          std::ranges::none_of(request.completion_ids, [&](tokenizer::TokenId id) { return profile.is_stop(id); });
 }
 
