@@ -110,6 +110,18 @@ Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId>
   return Done{};
 }
 
+// The ids and the completion stay the caller's; the new messages move.
+render::BridgeRequest request_of(const Call& call, BridgeCall& bridge, const render::ParsedCompletion& completion) {
+  render::BridgeRequest request;
+  request.prompt_ids = bridge.prompt;
+  request.completion_ids = bridge.completion;
+  request.completion = &completion;
+  if (call.has_messages) request.messages = call.conversation.messages;
+  request.new_messages = std::move(bridge.new_messages);
+  request.specials = call.specials;
+  return request;
+}
+
 }  // namespace
 
 // --- Loading -------------------------------------------------------------------------------------------------------
@@ -259,13 +271,7 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   if (!profile.ok()) return profile.error();
   auto completion = said(call, bridge, use, *profile.value());
   if (!completion.ok()) return completion.error();
-  render::BridgeRequest request;
-  request.prompt_ids = bridge.prompt;
-  request.completion_ids = bridge.completion;
-  request.completion = &completion.value();
-  if (call.has_messages) request.messages = call.conversation.messages;
-  request.new_messages = std::move(bridge.new_messages);
-  request.specials = call.specials;
+  render::BridgeRequest request = request_of(call, bridge, completion.value());
   request.find_lossy = bridge.find_lossy;
   return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(),
                         request);
@@ -281,14 +287,7 @@ Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
   if (!shared.ok()) return shared.error();
   auto completion = said(call, bridge, use, shared.value()->profile());
   if (!completion.ok()) return completion.error();
-  render::BridgeRequest request;
-  request.prompt_ids = bridge.prompt;
-  request.completion_ids = bridge.completion;
-  request.completion = &completion.value();
-  if (call.has_messages) request.messages = call.conversation.messages;
-  request.new_messages = std::move(bridge.new_messages);
-  request.specials = call.specials;
-  return shared.value()->append(request);
+  return shared.value()->append(request_of(call, bridge, completion.value()));
 }
 
 Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call) const {
