@@ -1,0 +1,165 @@
+// Report: what an audit of one chat template found, as plain data.
+//
+// An audit plays conversations through the ring (render, sample, parse, keep as a message, render again) and compares the
+// second prompt with what the model has already seen.  A Case is one conversation under one setting of the template's
+// variables; a Finding is one fault, with the cases that prove it.  Writers (JSON, HTML, SARIF, JUnit) read nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+
+namespace rondo::audit {
+
+// Why a prompt is not the continuation of what the model has seen.  The names are those of to_string().
+enum class CauseKind : std::uint8_t {
+  kReasoningDropped,    // "reasoning-dropped": history does not show reasoning that was sampled or prompted
+  kReasoningAdded,      // "reasoning-added": history shows reasoning markup that nobody sampled
+  kWhitespaceStripped,  // "whitespace-stripped": a filter or method cut characters off a message's text
+  kWhitespaceAdded,     // "whitespace-added": a literal of the template writes white space that the model did not
+  kJsonRespelled,       // "json-respelled": a value went through a serialiser (spacing, order, numbers, escapes)
+  kLiteralEnvelope,     // "literal-envelope": JSON punctuation in a literal of the template, spelled otherwise
+  kPythonValue,         // "python-value": a value printed as Python prints it (True, None, {'a': 1})
+  kDoubleEncoded,       // "double-encoded": arguments given as a string were serialised once more
+  kGenerationPrompt,    // "generation-prompt": the history form of a turn does not begin as the generation prompt does
+  kMovedMessage,        // "moved-message": a message is written by another loop or branch than before
+  kMovedTools,          // "moved-tools": tool declarations or system text moved to another turn
+  kRewrittenId,         // "rewritten-id": call ids are made anew, or cut
+  kForcedClose,         // "forced-close": a block that was cut off is closed
+  kLostMarkup,          // "lost-markup": what was sampled cannot be said as a message
+  kDroppedField,        // "dropped-field": a field of the message is not written
+  kReordered,           // "reordered": parts of the turn stand in another order than they were sampled
+  kReplacedClose,       // "replaced-close": history ends the turn with another token than the stop token
+  kRetokenized,         // "retokenized": same text, other tokens
+  kClock,               // "clock": the prompt holds a date or time
+  kRefused,             // "refused": the template raises on the next prompt
+  kCondition,           // "condition": another condition of the template went another way
+};
+[[nodiscard]] std::string_view to_string(CauseKind kind);
+
+// A place in the template's source; line 0: none is to blame.
+struct TemplatePlace {
+  std::int32_t line = 0;    // from 1
+  std::int32_t column = 0;  // from 1, in bytes; 0: unknown
+  std::string source;       // the line's text, trimmed
+  bool operator==(const TemplatePlace&) const = default;
+};
+
+struct Cause {
+  CauseKind kind = CauseKind::kCondition;
+  std::string sentence;  // with the place in words: "line 39 `{%- if ... %}` was true, now false"
+  TemplatePlace place;   // of the decision, filter or literal that caused it
+  std::string path;      // the field of the message: "messages[1].reasoning_content"; "" if none
+  std::int32_t message = -1;
+};
+
+// What to do about a break.  Those that were tried on the same case, and mended it, are verified.
+struct Remedy {
+  enum class Kind : std::uint8_t {
+    kVariable,   // "variable": set template variables (chat_template_kwargs)
+    kArguments,  // "arguments": send arguments in the other form
+    kField,      // "field": send a field that was left out, or under another name
+    kPatch,      // "patch": change the template; `rondo check --fix` writes it
+    kBridge,     // "bridge": keep the ids and append
+  };
+  Kind kind = Kind::kBridge;
+  std::string sentence;
+  json::Object kwargs;  // of kVariable
+  bool is_verified = false;
+};
+[[nodiscard]] std::string_view to_string(Remedy::Kind kind);
+
+// The first place where the next prompt differs from prompt and completion.
+struct Break {
+  std::size_t kept_tokens = 0;  // length of the common prefix
+  std::size_t lost_tokens = 0;  // of prompt and completion, behind it
+  bool in_prompt = false;       // it lies before the completion
+  std::string before;           // text in front of the break, the same on both sides
+  std::string kept;             // what the model has seen from there on
+  std::string rerendered;       // what the template writes now
+  std::string field;            // origin of the re-rendered text: "messages[1].content via strip", "template line 56"
+  Cause cause;
+  std::vector<Remedy> remedies;  // the best first
+};
+
+enum class Verdict : std::uint8_t {
+  kHolds,    // "holds"
+  kBreaks,   // "breaks"
+  kSkipped,  // "skipped": does not apply; Case::note says why
+};
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+// One conversation under one setting.
+struct Case {
+  std::string scenario;  // stable name: "call-result"; see scenarios.h
+  std::string title;     // for people: "one call, result, answer"
+  std::string setting;   // "default", "thinking on", "thinking off", "preserve_thinking=true", ...
+  json::Object kwargs;   // what the setting means
+  // Any template that renders again would break here (a turn that was cut off, a malformed call): no fault of this one.
+  bool is_inherent = false;
+  Verdict string_prefix = Verdict::kSkipped;    // the next prompt begins with the text of prompt and completion
+  Verdict token_prefix = Verdict::kSkipped;     // ... with their ids
+  Verdict bridge = Verdict::kSkipped;           // the bridge begins with them, and ends as the template ends
+  Verdict parse_of_render = Verdict::kSkipped;  // the parser reads the message out of what the template wrote
+  Verdict render_of_parse = Verdict::kSkipped;  // what was read is written again as it was sampled
+  std::size_t prompt_tokens = 0;
+  std::size_t completion_tokens = 0;
+  std::optional<Break> broken;  // where token_prefix or string_prefix breaks
+  std::string note;             // why something was skipped: a sentence
+};
+
+enum class Level : std::uint8_t {
+  kNote,     // "note": worth knowing; true of many good templates
+  kWarning,  // "warning": costs the cache or changes what the model sees
+  kError,    // "error": loses data, or the template fails on legal input
+};
+[[nodiscard]] std::string_view to_string(Level level);
+
+// One fault or property of the template.
+struct Finding {
+  std::string rule;  // stable, in kebab case: to_string(CauseKind) for breaks, else one of rules()
+  Level level = Level::kWarning;
+  std::string sentence;  // what is the matter
+  std::string proof;     // what was rendered or parsed to see it: short, with the texts that differ
+  TemplatePlace place;
+  std::string path;                    // the field it is about
+  std::vector<std::string> scenarios;  // "scenario / setting" of the cases that show it
+  std::size_t lost_tokens = 0;         // in the worst of them
+  std::vector<Remedy> remedies;
+};
+
+// A rule that findings name: for `rondo check --help`, SARIF and the documentation.
+struct Rule {
+  std::string_view name;
+  Level level;                // the usual one
+  std::string_view sentence;  // what it means
+};
+[[nodiscard]] const std::vector<Rule>& rules();
+
+// A variable that the template reads and the request may set, and the values that were tried.
+struct Knob {
+  std::string name;
+  std::vector<json::Value> values;
+};
+
+struct Report {
+  std::string model;          // as the caller calls it
+  bool has_tokenizer = true;  // false: token_prefix and bridge were skipped
+  std::vector<std::string> template_lines;
+  std::vector<Knob> knobs;
+  std::vector<Case> cases;
+  std::vector<Finding> findings;  // warnings and errors; the worst first
+  std::vector<Finding> notes;
+
+  // The highest level in `findings`; kNote if there are none.
+  [[nodiscard]] Level worst() const;
+};
+
+[[nodiscard]] json::Value to_json(const Report& report);
+
+}  // namespace rondo::audit
