@@ -17,10 +17,10 @@ TEST_CASE("rules: every cause is one, and no name is there twice") {
 
 TEST_CASE("a report's worst level is that of its findings, not of its notes") {
   Report report;
-  report.notes.push_back({.rule = "refused", .level = Level::kError});
+  report.notes.emplace_back().level = Level::kError;
   CHECK(report.worst() == Level::kNote);
   CHECK(to_json(report).find_string("worst") == "none");
-  report.findings.push_back({.rule = "clock", .level = Level::kWarning});
+  report.findings.emplace_back().level = Level::kWarning;
   CHECK(report.worst() == Level::kWarning);
   CHECK(to_json(report).find_string("worst") == "warning");
 }
@@ -30,10 +30,12 @@ TEST_CASE("a break is told with its cause, place and remedies") {
   Case played;
   played.scenario = "call-result";
   played.token_prefix = Verdict::kBreaks;
-  played.broken =
-      Break{.kept_tokens = 7,
-            .cause = {.kind = CauseKind::kWhitespaceStripped, .place = {3, 5, "{{ x }}"}},
-            .remedies = {{.kind = Remedy::Kind::kVariable, .kwargs = {{"keep", true}}, .is_verified = true}}};
+  Break& broken = played.broken.emplace();
+  broken.cause.kind = CauseKind::kWhitespaceStripped;
+  broken.cause.place = {3, 5, "{{ x }}"};
+  Remedy& remedy = broken.remedies.emplace_back();
+  remedy.kind = Remedy::Kind::kVariable;
+  remedy.kwargs.set("keep", true);
   report.cases.push_back(played);
   const json::Value told = to_json(report);
   const json::Value& first = told.find("cases")->as_array().front();
