@@ -57,16 +57,28 @@ json::Object cause_to_json(const Cause& cause) {
   return out;
 }
 
+json::Array tokens_to_json(const std::vector<TokenView>& tokens) {
+  json::Array out;
+  for (const TokenView& token : tokens) out.emplace_back(json::Object{{"id", token.id}, {"text", token.text}});
+  return out;
+}
+
 json::Object break_to_json(const Break& broken) {
-  return {{"kept_tokens", broken.kept_tokens},
-          {"lost_tokens", broken.lost_tokens},
-          {"in_prompt", broken.in_prompt},
-          {"before", broken.before},
-          {"kept", broken.kept},
-          {"rerendered", broken.rerendered},
-          {"field", broken.field},
-          {"cause", cause_to_json(broken.cause)},
-          {"remedies", remedies_to_json(broken.remedies)}};
+  json::Object out{{"kept_tokens", broken.kept_tokens},
+                   {"lost_tokens", broken.lost_tokens},
+                   {"in_prompt", broken.in_prompt},
+                   {"before", broken.before},
+                   {"kept", broken.kept},
+                   {"rerendered", broken.rerendered}};
+  if (!broken.tokens.empty()) {
+    out.set("tokens", json::Object{{"before", tokens_to_json(broken.tokens.before)},
+                                   {"kept", tokens_to_json(broken.tokens.kept)},
+                                   {"rerendered", tokens_to_json(broken.tokens.rerendered)}});
+  }
+  out.set("field", broken.field);
+  out.set("cause", cause_to_json(broken.cause));
+  out.set("remedies", remedies_to_json(broken.remedies));
+  return out;
 }
 
 json::Object case_to_json(const Case& played) {
@@ -145,6 +157,8 @@ json::Value to_json(const Report& report) {
   json::Array cases;
   for (const Case& played : report.cases) cases.emplace_back(case_to_json(played));
   return json::Object{{"model", report.model},
+                      {"template_file", report.template_file},
+                      {"is_own_file", report.is_own_file},
                       {"has_tokenizer", report.has_tokenizer},
                       {"worst", report.findings.empty() ? "none" : std::string(to_string(report.worst()))},
                       {"findings", findings_to_json(report.findings)},

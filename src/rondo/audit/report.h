@@ -74,6 +74,21 @@ struct Remedy {
 };
 [[nodiscard]] std::string_view to_string(Remedy::Kind kind);
 
+// One token as people see it.
+struct TokenView {
+  std::int32_t id = 0;
+  std::string text;  // its bytes; they may be a part of a character
+  bool operator==(const TokenView&) const = default;
+};
+
+// The tokens next to a break, a dozen on each side at most; all empty without a tokenizer.
+struct TokensAround {
+  std::vector<TokenView> before;      // the last ones that both sides share
+  std::vector<TokenView> kept;        // the first that differ: those that the model has seen
+  std::vector<TokenView> rerendered;  // ... and those of the prompt that is rendered again
+  [[nodiscard]] bool empty() const { return before.empty() && kept.empty() && rerendered.empty(); }
+};
+
 // The first place where the next prompt differs from prompt and completion.
 struct Break {
   std::size_t kept_tokens = 0;  // length of the common prefix
@@ -82,7 +97,8 @@ struct Break {
   std::string before;           // text in front of the break, the same on both sides
   std::string kept;             // what the model has seen from there on
   std::string rerendered;       // what the template writes now
-  std::string field;            // origin of the re-rendered text: "messages[1].content via strip", "template line 56"
+  TokensAround tokens;
+  std::string field;  // origin of the re-rendered text: "messages[1].content via strip", "template line 56"
   Cause cause;
   std::vector<Remedy> remedies;  // the best first
 };
@@ -149,6 +165,9 @@ struct Knob {
 
 struct Report {
   std::string model;          // as the caller calls it
+  std::string template_file;  // the file that holds the template; "" if it came from nowhere
+  // The lines of the template are those of that file; false where it stands in a string of another format.
+  bool is_own_file = true;
   bool has_tokenizer = true;  // false: token_prefix and bridge were skipped
   std::vector<std::string> template_lines;
   std::vector<Knob> knobs;
