@@ -1,0 +1,61 @@
+// What an engine's prefix cache would have held: three ways of counting, fed with the same ids.
+//
+//   Policies policies({.capacity = 4'000'000});
+//   Hits hits = policies.serve(prompt);       // what was there, then the prompt is
+//   policies.add(prompt_and_completion);      // and what was sampled behind it
+//
+// The rules are those of the engines' own documentation and sources:
+//   blocks  full blocks of 16 ids, each known by a hash over all before it; the last id is always computed, so that there is
+//           something to sample from (vLLM)
+//   radix   any common prefix, but for the last id (SGLang with pages of 1)
+//   steps   steps of 128 ids, from 1,024 on (OpenAI)
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "cache/block_cache.h"
+#include "cache/prefix_tree.h"
+
+namespace rondo::cache {
+
+enum class Policy : std::uint8_t { kBlocks, kRadix, kSteps };
+inline constexpr std::array<Policy, 3> kPolicies = {Policy::kBlocks, Policy::kRadix, Policy::kSteps};
+[[nodiscard]] std::string_view to_string(Policy policy);  // "blocks", "radix", "steps"
+
+struct PolicyOptions {
+  std::size_t capacity = kUnlimited;  // ids, for each policy
+  std::size_t block = 16;             // of kBlocks
+};
+
+// Ids that were found, by Policy.
+struct Hits {
+  std::array<std::size_t, kPolicies.size()> tokens{};
+  [[nodiscard]] std::size_t operator[](Policy policy) const { return tokens[static_cast<std::size_t>(policy)]; }
+};
+
+// Copying copies everything.  Not thread-safe.
+class Policies {
+ public:
+  explicit Policies(const PolicyOptions& options);
+
+  // What of `prompt` is there; afterwards all of it is.
+  Hits serve(std::span<const TokenId> prompt);
+  // A prompt with what was sampled behind it.
+  void add(std::span<const TokenId> ids);
+
+  [[nodiscard]] std::size_t size() const { return radix_.size(); }  // ids that kRadix holds
+
+ private:
+  static constexpr std::size_t kStep = 128;
+  static constexpr std::size_t kStepMinimum = 1024;
+
+  std::size_t block_;
+  BlockCache blocks_;
+  PrefixTree radix_;
+  BlockCache steps_;
+};
+
+}  // namespace rondo::cache
