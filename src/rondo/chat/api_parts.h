@@ -1,0 +1,59 @@
+// Parts of api_request.h's translations.  Internal to chat/.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/api_request.h"
+
+namespace rondo::chat {
+
+[[nodiscard]] Error bad_body(std::string message);
+
+// The first of these members that is a string with something in it; "" if none is.
+[[nodiscard]] std::string first_text(const json::Value& object, std::initializer_list<std::string_view> keys);
+
+// The integer member `key`; nullopt if there is none.
+[[nodiscard]] std::optional<std::int64_t> whole(const json::Value* object, std::string_view key);
+
+// Content from parts in the form of the Chat API: nothing is "", one text is that text, else they are a list.
+[[nodiscard]] json::Value content_of(json::Array parts);
+[[nodiscard]] json::Value text_part(std::string_view text);
+[[nodiscard]] json::Value image_part(std::string_view url);
+
+// {"type": "function", ...}.
+[[nodiscard]] json::Value function_tool(const json::Value& tool, std::string_view schema_key);
+[[nodiscard]] json::Value function_call(std::string_view id, std::string_view name, std::string arguments);
+
+// An assistant message that grows part by part.
+class AssistantParts {
+ public:
+  void reason(std::string_view text);
+  void say(std::string_view text);
+  void call(json::Value call) { calls_.push_back(std::move(call)); }
+  [[nodiscard]] bool is_empty() const { return !reasoning_ && !content_ && calls_.empty(); }
+  [[nodiscard]] bool has_spoken() const { return content_ || !calls_.empty(); }
+  [[nodiscard]] bool has_calls() const { return !calls_.empty(); }
+  [[nodiscard]] json::Value take();  // the message; empty afterwards
+
+ private:
+  std::optional<std::string> reasoning_;
+  std::optional<std::string> content_;
+  json::Array calls_;
+};
+
+[[nodiscard]] Result<ApiRequest> read_messages_request(json::Value body);
+[[nodiscard]] Result<ApiRequest> read_responses_request(json::Value body);
+[[nodiscard]] std::optional<ApiReply> read_messages_reply(const json::Value& body);
+[[nodiscard]] std::optional<ApiReply> read_responses_reply(const json::Value& body);
+[[nodiscard]] std::optional<ApiReply> read_chat_reply(const json::Value& body);
+
+// The body that a stream of objects would have been, had it not been streamed.
+[[nodiscard]] std::optional<json::Value> join_stream(const json::Array& events);
+// The objects of an event stream's `data:` lines; what is no JSON is passed over.
+[[nodiscard]] json::Array read_event_stream(std::string_view text);
+
+}  // namespace rondo::chat

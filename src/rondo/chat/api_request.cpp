@@ -1,0 +1,200 @@
+#include "chat/api_request.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "chat/api_parts.h"
+#include "chat/conversation.h"
+#include "json/print.h"
+
+namespace rondo::chat {
+namespace {
+
+// Block types of the Messages API that the Chat API does not have.
+constexpr std::array<std::string_view, 4> kMessagesBlocks = {"tool_use", "tool_result", "thinking",
+                                                             "redacted_thinking"};
+
+bool has_messages_block(const json::Value& message) {
+  const json::Value* content = message.find("content");
+  if (content == nullptr || !content->is_array()) return false;
+  return std::ranges::any_of(content->as_array(), [](const json::Value& block) {
+    return std::ranges::find(kMessagesBlocks, block.find_string("type").value_or("")) != kMessagesBlocks.end();
+  });
+}
+
+bool is_messages_request(const json::Value& body) {
+  if (body.find("system") != nullptr || body.find("anthropic_version") != nullptr) return true;
+  const json::Value* tools = body.find("tools");
+  const auto has_schema = [](const json::Value& tool) { return tool.find("input_schema") != nullptr; };
+  if (tools != nullptr && tools->is_array() && std::ranges::any_of(tools->as_array(), has_schema)) return true;
+  const json::Value* messages = body.find("messages");
+  return messages->is_array() && std::ranges::any_of(messages->as_array(), has_messages_block);
+}
+
+// What clients use to say that requests belong together, the most specific first.
+std::string conversation_id(const json::Value& body) {
+  const json::Value* conversation = body.find("conversation");
+  if (conversation != nullptr && conversation->is_object()) {
+    if (std::string id = first_text(*conversation, {"id"}); !id.empty()) return id;
+  }
+  std::string id = first_text(body, {"conversation", "conversation_id", "session_id", "thread_id"});
+  if (const json::Value* metadata = body.find("metadata"); id.empty() && metadata != nullptr)
+    id = first_text(*metadata, {"conversation_id", "session_id", "thread_id", "user_id"});
+  return id.empty() ? first_text(body, {"prompt_cache_key"}) : id;
+}
+
+std::optional<json::Value> objects_of(const json::Value& body, std::string_view key) {
+  const json::Value* found = body.find(key);
+  if (found == nullptr || !found->is_array() || found->as_array().empty()) return std::nullopt;
+  return *found;
+}
+
+Result<ApiRequest> read_chat_request(json::Value body) {
+  ApiRequest out;
+  json::Value* messages = body.as_object().find("messages");
+  if (Status status = check_messages(*messages, "messages"); !status.ok()) return status.error();
+  out.messages = std::move(messages->as_array());
+  out.tools = objects_of(body, "tools");
+  out.documents = objects_of(body, "documents");
+  return out;
+}
+
+Result<ApiRequest> read_any(json::Value body) {
+  if (const json::Value* messages = body.find("messages"); messages != nullptr && messages->is_array()) {
+    return is_messages_request(body) ? read_messages_request(std::move(body)) : read_chat_request(std::move(body));
+  }
+  if (body.find("input") != nullptr) return read_responses_request(std::move(body));
+  return bad_body("no chat request: neither `messages` nor `input`");
+}
+
+}  // namespace
+
+std::string_view to_string(Api api) {
+  switch (api) {
+    case Api::kChat: return "chat";
+    case Api::kMessages: return "messages";
+    case Api::kResponses: return "responses";
+  }
+  return "";
+}
+
+Error bad_body(std::string message) {
+  Error error;
+  error.code = ErrorCode::kInvalidArgument;
+  error.message = std::move(message);
+  return error;
+}
+
+std::string first_text(const json::Value& object, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const auto text = object.find_string(key);
+    if (text && !text->empty()) return std::string(*text);
+  }
+  return "";
+}
+
+std::optional<std::int64_t> whole(const json::Value* object, std::string_view key) {
+  const json::Value* value = object == nullptr ? nullptr : object->find(key);
+  return value == nullptr ? std::nullopt : value->to_int64();
+}
+
+json::Value content_of(json::Array parts) {
+  if (parts.empty()) return "";
+  if (parts.size() == 1 && parts[0].find_string("type") == "text") return *parts[0].find("text");
+  return parts;
+}
+
+json::Value text_part(std::string_view text) { return json::Object{{"type", "text"}, {"text", text}}; }
+
+json::Value image_part(std::string_view url) {
+  return json::Object{{"type", "image_url"}, {"image_url", json::Object{{"url", url}}}};
+}
+
+json::Value function_tool(const json::Value& tool, std::string_view schema_key) {
+  json::Object function{{"name", first_text(tool, {"name"})}};
+  if (const json::Value* description = tool.find("description")) function.set("description", *description);
+  if (const json::Value* schema = tool.find(schema_key)) function.set("parameters", *schema);
+  return json::Object{{"type", "function"}, {"function", std::move(function)}};
+}
+
+json::Value function_call(std::string_view id, std::string_view name, std::string arguments) {
+  return json::Object{{"id", id},
+                      {"type", "function"},
+                      {"function", json::Object{{"name", name}, {"arguments", std::move(arguments)}}}};
+}
+
+void AssistantParts::reason(std::string_view text) {
+  if (!reasoning_) reasoning_.emplace();
+  *reasoning_ += text;
+}
+
+void AssistantParts::say(std::string_view text) {
+  if (!content_) content_.emplace();
+  *content_ += text;
+}
+
+json::Value AssistantParts::take() {
+  json::Object message{{"role", "assistant"}, {"content", content_.value_or("")}};
+  if (reasoning_) message.set("reasoning_content", *std::move(reasoning_));
+  if (!calls_.empty()) message.set("tool_calls", std::move(calls_));
+  *this = AssistantParts();
+  return message;
+}
+
+Result<ApiRequest> read_request(json::Value body) {
+  if (!body.is_object()) return bad_body("a request must be an object, found " + std::string(describe(body.kind())));
+  ApiRequest common;
+  common.model = first_text(body, {"model"});
+  common.conversation = conversation_id(body);
+  common.previous_response = first_text(body, {"previous_response_id"});
+  if (const json::Value* kwargs = body.find("chat_template_kwargs"); kwargs != nullptr && kwargs->is_object())
+    common.kwargs = kwargs->as_object();
+  std::string effort = first_text(body, {"reasoning_effort"});
+  if (const json::Value* reasoning = body.find("reasoning"); effort.empty() && reasoning != nullptr)
+    effort = first_text(*reasoning, {"effort"});
+  if (!effort.empty() && common.kwargs.find("reasoning_effort") == nullptr)
+    common.kwargs.set("reasoning_effort", std::move(effort));
+
+  Result<ApiRequest> read = read_any(std::move(body));
+  if (!read.ok()) return read;
+  ApiRequest& out = read.value();
+  out.model = std::move(common.model);
+  out.conversation = std::move(common.conversation);
+  out.previous_response = std::move(common.previous_response);
+  out.kwargs = std::move(common.kwargs);
+  return read;
+}
+
+std::optional<ApiReply> read_reply(const json::Value& body) {
+  if (body.is_string()) return read_reply(json::Value(read_event_stream(body.as_string())));
+  if (body.is_array()) {
+    const std::optional<json::Value> joined = join_stream(body.as_array());
+    return joined ? read_reply(*joined) : std::nullopt;
+  }
+  if (!body.is_object()) return std::nullopt;
+  if (body.find("choices") != nullptr) return read_chat_reply(body);
+  if (body.find("output") != nullptr) return read_responses_reply(body);
+  if (body.find("content") != nullptr) return read_messages_reply(body);
+  return std::nullopt;
+}
+
+std::optional<ApiReply> read_chat_reply(const json::Value& body) {
+  const json::Value* choices = body.find("choices");
+  if (!choices->is_array() || choices->as_array().empty()) return std::nullopt;
+  const json::Value* message = choices->as_array()[0].find("message");
+  if (message == nullptr || !message->is_object()) return std::nullopt;
+  json::Object said{{"role", "assistant"}};
+  for (const std::string_view key : {"content", "reasoning_content", "reasoning", "thinking", "tool_calls"}) {
+    const json::Value* value = message->find(key);
+    const bool is_empty_list = value != nullptr && value->is_array() && value->as_array().empty();
+    if (value != nullptr && !value->is_null() && !is_empty_list) said.set(key, *value);
+  }
+  if (said.find("content") == nullptr) said.set("content", "");
+  const json::Value* usage = body.find("usage");
+  const json::Value* details = usage == nullptr ? nullptr : usage->find("prompt_tokens_details");
+  return ApiReply{
+      first_text(body, {"id"}), {std::move(said)}, whole(usage, "prompt_tokens"), whole(details, "cached_tokens")};
+}
+
+}  // namespace rondo::chat

@@ -1,0 +1,67 @@
+// Requests and replies of the public chat APIs, read as conversations in the message JSON that templates take.
+//
+// Three APIs are known: OpenAI Chat Completions (its messages are taken as they are), Anthropic Messages and OpenAI Responses
+// (translated).  What has no form as a chat message is left out and named in `notes`; everything else survives:
+//
+//   Messages API                            here
+//   system, a text or text blocks           message 0, role system; blocks are joined
+//   text blocks of a user                   content, a text, or parts where there are several or images
+//   tool_result in a user's message         a message of role tool each, before what follows it
+//   thinking                                reasoning_content
+//   tool_use                                tool_calls; `input` as json.dumps prints it
+//   tools with input_schema                 function tools
+//
+//   Responses API                           here
+//   instructions                            message 0, role system
+//   reasoning, message, function_call       one assistant message, until something else follows
+//   function_call_output                    a message of role tool
+//   custom_tool_call                        a call with the argument `input`
+//
+//   auto request = chat::read_request(std::move(body));   // a parsed JSON body
+//   request.value().messages;
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::chat {
+
+enum class Api : std::uint8_t { kChat, kMessages, kResponses };
+[[nodiscard]] std::string_view to_string(Api api);  // "chat", "messages", "responses"
+
+struct ApiRequest {
+  Api api = Api::kChat;
+  json::Array messages;
+  bool has_instructions = false;  // messages[0] is made of `system` or `instructions`
+  std::optional<json::Value> tools;
+  std::optional<json::Value> documents;
+  json::Object kwargs;             // `chat_template_kwargs` and `reasoning_effort`
+  std::string model;               // "" if the request names none
+  std::string conversation;        // what the client calls the conversation; "" if it says nothing
+  std::string previous_response;   // `previous_response_id`: the messages are those that follow its reply
+  std::vector<std::string> notes;  // "the redacted thinking of messages[3] was left out"
+};
+
+// Fails with kInvalidArgument where `body` is no request of these APIs, or one with messages that are none.
+[[nodiscard]] Result<ApiRequest> read_request(json::Value body);
+
+// What a server answered.
+struct ApiReply {
+  std::string id;        // "" if there is none
+  json::Array messages;  // assistant messages, mostly one
+  // As the server counted.
+  std::optional<std::int64_t> prompt_tokens;
+  std::optional<std::int64_t> cached_tokens;
+};
+
+// A reply body of these APIs, or a recorded stream of one: an array of the streamed objects, or the text of the event stream.
+// nullopt for anything else: errors, empty replies.
+[[nodiscard]] std::optional<ApiReply> read_reply(const json::Value& body);
+
+}  // namespace rondo::chat

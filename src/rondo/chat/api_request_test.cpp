@@ -1,0 +1,211 @@
+#include "chat/api_request.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::chat {
+namespace {
+
+json::Value parsed(std::string_view text) {
+  auto value = json::parse(text);
+  REQUIRE_MESSAGE(value.ok(), text);
+  return std::move(value).value();
+}
+
+ApiRequest request(std::string_view body) {
+  auto out = read_request(parsed(body));
+  REQUIRE_MESSAGE(out.ok(), body);
+  return std::move(out).value();
+}
+
+std::string refusal(std::string_view body) {
+  auto out = read_request(parsed(body));
+  return out.ok() ? "" : out.error().message;
+}
+
+std::string messages_of(std::string_view body) { return json::to_compact(json::Value(request(body).messages)); }
+
+std::string reply_of(std::string_view body) {
+  const auto reply = read_reply(parsed(body));
+  return reply ? json::to_compact(json::Value(reply->messages)) : "none";
+}
+
+TEST_CASE("chat requests keep their messages, tools and template variables as they are") {
+  const ApiRequest out = request(R"({"model": "m", "messages": [{"role": "user", "content": "Hi", "x": 1.0}],
+      "tools": [{"type": "function", "function": {"name": "f"}}], "chat_template_kwargs": {"enable_thinking": false},
+      "reasoning_effort": "low", "session_id": "s1"})");
+  CHECK(out.api == Api::kChat);
+  CHECK(json::to_compact(json::Value(out.messages)) == R"([{"role":"user","content":"Hi","x":1.0}])");
+  CHECK(json::to_compact(*out.tools) == R"([{"type":"function","function":{"name":"f"}}])");
+  CHECK(json::to_compact(json::Value(out.kwargs)) == R"({"enable_thinking":false,"reasoning_effort":"low"})");
+  CHECK(out.model == "m");
+  CHECK(out.conversation == "s1");
+  CHECK(out.notes.empty());
+}
+
+TEST_CASE("the Messages API: system blocks, results before the text, thinking, calls") {
+  const ApiRequest out = request(R"({"system": [{"type": "text", "text": "Be "}, {"type": "text", "text": "brief."}],
+      "metadata": {"user_id": "u7"},
+      "messages": [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": [
+          {"type": "thinking", "thinking": "Look it up.", "signature": "c2ln"},
+          {"type": "text", "text": "One moment."},
+          {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {"city": "Oslo", "days": 1.0}}]},
+        {"role": "user", "content": [
+          {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "rain"}]},
+          {"type": "text", "text": "And now?"}]}],
+      "tools": [{"name": "weather", "description": "d", "input_schema": {"type": "object"}},
+                {"type": "web_search_20250305", "name": "web_search"}]})");
+  CHECK(out.api == Api::kMessages);
+  CHECK(out.conversation == "u7");
+  CHECK(
+      json::to_compact(json::Value(out.messages)) ==
+      R"([{"role":"system","content":"Be brief."},{"role":"user","content":"Weather?"},)"
+      R"({"role":"assistant","content":"One moment.","reasoning_content":"Look it up.","tool_calls":[{"id":"toolu_1",)"
+      R"("type":"function","function":{"name":"weather","arguments":"{\"city\": \"Oslo\", \"days\": 1.0}"}}]},)"
+      R"({"role":"tool","tool_call_id":"toolu_1","content":"rain"},{"role":"user","content":"And now?"}])");
+  CHECK(json::to_compact(*out.tools) ==
+        R"([{"type":"function","function":{"name":"weather","description":"d","parameters":{"type":"object"}}}])");
+  REQUIRE(out.notes.size() == 1);
+  CHECK(out.notes[0] == "the tool `web_search` of the server was left out");
+}
+
+TEST_CASE("the Messages API: what has no form is named; images and failed results survive") {
+  const ApiRequest out = request(R"({"messages": [
+      {"role": "user", "content": [{"type": "text", "text": "See"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+      {"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}, {"type": "tool_use", "id": "t",
+        "name": "f", "input": {}}]},
+      {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": [
+        {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]}]})");
+  CHECK(
+      json::to_compact(json::Value(out.messages)) ==
+      R"([{"role":"user","content":[{"type":"text","text":"See"},{"type":"image_url","image_url":{"url":)"
+      R"("data:image/png;base64,AAAA"}}]},{"role":"assistant","content":"","tool_calls":[{"id":"t","type":"function",)"
+      R"("function":{"name":"f","arguments":"{}"}}]},)"
+      R"({"role":"tool","tool_call_id":"t","content":"a\nb","is_error":true}])");
+  REQUIRE(out.notes.size() == 1);
+  CHECK(out.notes[0] == "the redacted thinking of messages[1] was left out");
+}
+
+TEST_CASE("the Responses API: one assistant message until something else follows") {
+  const ApiRequest out =
+      request(R"({"instructions": "Be brief.", "prompt_cache_key": "k", "reasoning": {"effort": "high"},
+      "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "Weather?"}]},
+        {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Look."}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One moment."}]},
+        {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "weather", "arguments": "{\"city\":\"Oslo\"}"},
+        {"type": "function_call", "call_id": "c2", "name": "time", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "rain"},
+        {"type": "function_call_output", "call_id": "c2", "output": "noon"},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Done."}], "encrypted_content": "x"},
+        {"type": "custom_tool_call", "call_id": "c3", "name": "patch", "input": "a\nb"},
+        {"type": "custom_tool_call_output", "call_id": "c3", "output": "ok"}],
+      "tools": [{"type": "function", "name": "weather", "parameters": {"type": "object"}}, {"type": "web_search"}]})");
+  CHECK(out.api == Api::kResponses);
+  CHECK(out.conversation == "k");
+  CHECK(json::to_compact(json::Value(out.kwargs)) == R"({"reasoning_effort":"high"})");
+  CHECK(json::to_compact(json::Value(out.messages)) ==
+        R"([{"role":"system","content":"Be brief."},{"role":"user","content":"Weather?"},)"
+        R"({"role":"assistant","content":"One moment.","reasoning_content":"Look.","tool_calls":[)"
+        R"({"id":"c1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}},)"
+        R"({"id":"c2","type":"function","function":{"name":"time","arguments":"{}"}}]},)"
+        R"({"role":"tool","tool_call_id":"c1","content":"rain"},{"role":"tool","tool_call_id":"c2","content":"noon"},)"
+        R"({"role":"assistant","content":"","reasoning_content":"Done.","tool_calls":[)"
+        R"({"id":"c3","type":"function","function":{"name":"patch","arguments":"{\"input\": \"a\\nb\"}"}}]},)"
+        R"({"role":"tool","tool_call_id":"c3","content":"ok"}])");
+  REQUIRE(out.notes.size() == 1);
+  CHECK(out.notes[0] == "the tool `web_search` of the server was left out");
+}
+
+TEST_CASE("the Responses API: a text alone, a chain, and items without a form") {
+  CHECK(messages_of(R"({"input": "Hi"})") == R"([{"role":"user","content":"Hi"}])");
+  const ApiRequest out = request(R"({"previous_response_id": "resp_1", "conversation": {"id": "conv_1"}, "input": [
+      {"type": "item_reference", "id": "x"}, {"type": "reasoning", "summary": [], "encrypted_content": "x"},
+      {"type": "message", "role": "user", "content": "Go on"}]})");
+  CHECK(out.previous_response == "resp_1");
+  CHECK(out.conversation == "conv_1");
+  CHECK(json::to_compact(json::Value(out.messages)) == R"([{"role":"user","content":"Go on"}])");
+  REQUIRE(out.notes.size() == 2);
+  CHECK(out.notes[0] == "an item `item_reference` at input[0] was left out");
+  CHECK(out.notes[1] == "the encrypted reasoning at input[1] was left out");
+}
+
+TEST_CASE("what is no request is refused with its place") {
+  CHECK(refusal("[]") == "a request must be an object, found an array");
+  CHECK(refusal("{}") == "no chat request: neither `messages` nor `input`");
+  CHECK(refusal(R"({"messages": "x"})") == "no chat request: neither `messages` nor `input`");
+  CHECK(refusal(R"({"messages": [{"role": 1}]})") == "messages[0].role must be a string, found an integer");
+  CHECK(refusal(R"({"system": "s", "messages": [{"role": "user", "content": 1}]})") ==
+        "messages[0].content must be a string or an array");
+  CHECK(refusal(R"({"system": "s", "messages": [3]})") == "messages[0] has no `role`");
+  CHECK(refusal(R"({"input": 3})") == "`input` must be a string or an array, found an integer");
+  CHECK(refusal(R"({"input": [3]})") == "input[0] must be an object");
+  CHECK(refusal(R"({"input": [{"type": "message"}]})") == "input[0] has no `role`");
+}
+
+TEST_CASE("replies of the three APIs") {
+  CHECK(reply_of(R"({"id": "x", "choices": [{"message": {"role": "assistant", "content": null, "refusal": null,
+      "reasoning_content": "r", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f",
+      "arguments": "{\"a\":1}"}}]}}]})") ==
+        R"([{"role":"assistant","reasoning_content":"r","tool_calls":[{"id":"c","type":"function","function":)"
+        R"({"name":"f","arguments":"{\"a\":1}"}}],"content":""}])");
+  const auto messages = read_reply(parsed(R"({"id": "msg_1", "type": "message", "role": "assistant", "content": [
+      {"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "text", "text": "Hi"}],
+      "usage": {"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20}})"));
+  REQUIRE(messages);
+  CHECK(messages->id == "msg_1");
+  CHECK(json::to_compact(json::Value(messages->messages)) ==
+        R"([{"role":"assistant","content":"Hi","reasoning_content":"t"}])");
+  CHECK(messages->prompt_tokens == 125);
+  CHECK(messages->cached_tokens == 100);
+  const auto responses = read_reply(parsed(R"({"id": "resp_1", "output": [{"type": "message", "role": "assistant",
+      "content": [{"type": "output_text", "text": "Hi"}]}], "usage": {"input_tokens": 30,
+      "input_tokens_details": {"cached_tokens": 16}}})"));
+  REQUIRE(responses);
+  CHECK(responses->cached_tokens == 16);
+  CHECK(json::to_compact(json::Value(responses->messages)) == R"([{"role":"assistant","content":"Hi"}])");
+  for (const char* body : {"null", "3", "[]", "{}", R"("x")", R"({"error": {"message": "no"}})", R"({"choices": []})",
+                           R"({"choices": 1})", R"({"choices": [{"message": 2}]})", R"({"output": 1})",
+                           R"({"output": [{"type": "message"}]})", R"({"content": []})"})
+    CHECK_MESSAGE(reply_of(body) == "none", body);
+}
+
+TEST_CASE("recorded streams are joined") {
+  CHECK(reply_of(R"([{"id": "x", "choices": [{"delta": {"role": "assistant", "content": ""}}]},
+      {"choices": [{"delta": {"reasoning_content": "th"}}]}, {"choices": [{"delta": {"content": "He"}}]},
+      {"choices": [{"delta": {"content": "y"}}]},
+      {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": "{\"a"}}]}}]},
+      {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": "\":1}"}}]}}]},
+      {"choices": [], "usage": {"prompt_tokens": 9}}])") ==
+        R"([{"role":"assistant","content":"Hey","reasoning_content":"th","tool_calls":[{"id":"c","type":"function",)"
+        R"("function":{"name":"f","arguments":"{\"a\":1}"}}]}])");
+  const std::string events =
+      "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{}}}\n\n"
+      "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n"
+      "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\r\n"
+      "data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\","
+      "\"name\":\"f\",\"input\":{}}}\n"
+      "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"partial_json\":\"{\\\"a\\\":\"}}\n"
+      "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"partial_json\":\"2}\"}}\n"
+      "data: {\"type\":\"content_block_delta\",\"index\":99999999,\"delta\":{\"text\":\"x\"}}\n"
+      "data: {cut off\ndata: [DONE]\n";
+  const auto reply = read_reply(json::Value(events));
+  REQUIRE(reply);
+  CHECK(reply->id == "m");
+  CHECK(json::to_compact(json::Value(reply->messages)) ==
+        R"([{"role":"assistant","content":"Hi","tool_calls":[{"id":"t","type":"function","function":{"name":"f",)"
+        R"("arguments":"{\"a\": 2}"}}]}])");
+  CHECK(reply_of(R"([{"type": "response.created", "response": {}}, {"type": "response.completed", "response":
+      {"id": "r", "output": [{"type": "message", "role": "assistant", "content": "Hi"}]}}])") ==
+        R"([{"role":"assistant","content":"Hi"}])");
+}
+
+}  // namespace
+}  // namespace rondo::chat

@@ -1,0 +1,167 @@
+// The Anthropic Messages API.
+#include <string>
+#include <utility>
+
+#include "chat/api_parts.h"
+#include "json/print.h"
+
+namespace rondo::chat {
+namespace {
+
+std::string place(std::size_t message) { return "messages[" + std::to_string(message) + "]"; }
+
+// An image or document: {"type": "base64", "media_type", "data"} or {"type": "url", "url"}.
+std::string url_of(const json::Value& block) {
+  const json::Value* source = block.find("source");
+  if (source == nullptr) return "";
+  if (std::string url = first_text(*source, {"url"}); !url.empty()) return url;
+  return "data:" + first_text(*source, {"media_type"}) + ";base64," + first_text(*source, {"data"});
+}
+
+// The text of a result, or its parts where it has other than texts.
+json::Value result_content(const json::Value& block) {
+  const json::Value* content = block.find("content");
+  if (content == nullptr || content->is_null()) return "";
+  if (!content->is_array()) return *content;
+  json::Array parts;
+  std::string text;
+  bool is_text = true;
+  for (const json::Value& part : content->as_array()) {
+    const auto type = part.find_string("type");
+    if (type == "text") {
+      if (!parts.empty()) text += "\n";
+      text += part.find_string("text").value_or("");
+      parts.push_back(text_part(part.find_string("text").value_or("")));
+    } else {
+      is_text = false;
+      parts.push_back(type == "image" ? image_part(url_of(part)) : part);
+    }
+  }
+  if (is_text) return text;
+  return parts;
+}
+
+class Translation {
+ public:
+  void system(const json::Value& system) {
+    std::string text;
+    if (system.is_string()) text = system.as_string();
+    if (system.is_array()) {
+      for (const json::Value& block : system.as_array()) text += block.find_string("text").value_or("");
+    }
+    if (text.empty()) return;
+    out_.messages.push_back(json::Object{{"role", "system"}, {"content", std::move(text)}});
+    out_.has_instructions = true;
+  }
+
+  Status message(const json::Value& message, std::size_t index) {
+    const auto role = message.find_string("role");
+    const json::Value* content = message.find("content");
+    if (!role) return bad_body(place(index) + " has no `role`");
+    if (content == nullptr || (!content->is_string() && !content->is_array()))
+      return bad_body(place(index) + ".content must be a string or an array");
+    if (content->is_string()) {
+      out_.messages.push_back(json::Object{{"role", *role}, {"content", *content}});
+      return Done{};
+    }
+    if (role == "assistant") {
+      assistant(content->as_array(), index);
+    } else {
+      user(*role, content->as_array());
+    }
+    return Done{};
+  }
+
+  void assistant(const json::Array& blocks, std::size_t index) {
+    AssistantParts said;
+    for (const json::Value& block : blocks) {
+      const std::string_view type = block.find_string("type").value_or("");
+      if (type == "text") {
+        said.say(block.find_string("text").value_or(""));
+      } else if (type == "thinking") {
+        said.reason(block.find_string("thinking").value_or(""));
+      } else if (type == "tool_use") {
+        const json::Value* input = block.find("input");
+        said.call(function_call(first_text(block, {"id"}), first_text(block, {"name"}),
+                                json::to_python(input == nullptr ? json::Value(json::Object()) : *input, {})));
+      } else if (type == "redacted_thinking") {
+        out_.notes.push_back("the redacted thinking of " + place(index) + " was left out");
+      } else {
+        out_.notes.push_back("a block `" + std::string(type) + "` of " + place(index) + " was left out");
+      }
+    }
+    out_.messages.push_back(said.take());
+  }
+
+  void tools(const json::Value& tools) {
+    json::Array functions;
+    for (const json::Value& tool : tools.as_array()) {
+      if (tool.find("input_schema") == nullptr) {
+        out_.notes.push_back("the tool `" + first_text(tool, {"name", "type"}) + "` of the server was left out");
+        continue;
+      }
+      functions.push_back(function_tool(tool, "input_schema"));
+    }
+    if (!functions.empty()) out_.tools = json::Value(std::move(functions));
+  }
+
+  ApiRequest take() { return std::move(out_); }
+
+ private:
+  void user(std::string_view role, const json::Array& blocks) {
+    json::Array parts;
+    const auto flush = [&] {
+      if (parts.empty()) return;
+      out_.messages.push_back(json::Object{{"role", role}, {"content", content_of(std::exchange(parts, {}))}});
+    };
+    for (const json::Value& block : blocks) {
+      const std::string_view type = block.find_string("type").value_or("");
+      if (type == "tool_result") {
+        flush();
+        json::Object result{
+            {"role", "tool"}, {"tool_call_id", first_text(block, {"tool_use_id"})}, {"content", result_content(block)}};
+        if (const json::Value* failed = block.find("is_error")) result.set("is_error", *failed);
+        out_.messages.push_back(std::move(result));
+      } else if (type == "text") {
+        parts.push_back(text_part(block.find_string("text").value_or("")));
+      } else {
+        parts.push_back(type == "image" ? image_part(url_of(block)) : block);
+      }
+    }
+    flush();
+  }
+
+  ApiRequest out_;
+};
+
+}  // namespace
+
+Result<ApiRequest> read_messages_request(json::Value body) {
+  Translation translation;
+  if (const json::Value* system = body.find("system")) translation.system(*system);
+  const json::Array& messages = body.find("messages")->as_array();
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (Status status = translation.message(messages[i], i); !status.ok()) return status.error();
+  }
+  if (const json::Value* tools = body.find("tools"); tools != nullptr && tools->is_array()) translation.tools(*tools);
+  ApiRequest out = translation.take();
+  out.api = Api::kMessages;
+  return out;
+}
+
+std::optional<ApiReply> read_messages_reply(const json::Value& body) {
+  const json::Value* content = body.find("content");
+  if (!content->is_array() || content->as_array().empty()) return std::nullopt;
+  Translation translation;
+  translation.assistant(content->as_array(), 0);
+  ApiReply out{first_text(body, {"id"}), translation.take().messages, std::nullopt, std::nullopt};
+  const json::Value* usage = body.find("usage");
+  out.cached_tokens = whole(usage, "cache_read_input_tokens");
+  if (const auto input = whole(usage, "input_tokens")) {
+    out.prompt_tokens =
+        *input + out.cached_tokens.value_or(0) + whole(usage, "cache_creation_input_tokens").value_or(0);
+  }
+  return out;
+}
+
+}  // namespace rondo::chat

@@ -1,0 +1,175 @@
+// The OpenAI Responses API.
+#include <string>
+#include <utility>
+
+#include "chat/api_parts.h"
+#include "json/print.h"
+
+namespace rondo::chat {
+namespace {
+
+std::string place(std::size_t item) { return "input[" + std::to_string(item) + "]"; }
+
+json::Value content_from(const json::Value* content) {
+  if (content == nullptr || content->is_null()) return "";
+  if (!content->is_array()) return *content;
+  json::Array parts;
+  for (const json::Value& part : content->as_array()) {
+    const std::string_view type = part.find_string("type").value_or("");
+    if (type == "input_text" || type == "output_text" || type == "text") {
+      parts.push_back(text_part(part.find_string("text").value_or("")));
+    } else if (type == "refusal") {
+      parts.push_back(text_part(part.find_string("refusal").value_or("")));
+    } else if (type == "input_image") {
+      parts.push_back(image_part(first_text(part, {"image_url", "file_id"})));
+    } else {
+      parts.push_back(part);
+    }
+  }
+  return content_of(std::move(parts));
+}
+
+// What the model reasoned: its own text, else the summary of it; "" where both are only there in encrypted form.
+std::string reasoning_of(const json::Value& item) {
+  for (const std::string_view key : {"content", "summary"}) {
+    const json::Value* parts = item.find(key);
+    if (parts == nullptr || !parts->is_array() || parts->as_array().empty()) continue;
+    std::string text;
+    for (const json::Value& part : parts->as_array()) {
+      if (!text.empty()) text += "\n";
+      text += part.find_string("text").value_or("");
+    }
+    return text;
+  }
+  return "";
+}
+
+class Translation {
+ public:
+  void system(std::string_view instructions) {
+    if (!instructions.empty()) messages_.push_back(json::Object{{"role", "system"}, {"content", instructions}});
+  }
+
+  void user(const json::Value& text) { messages_.push_back(json::Object{{"role", "user"}, {"content", text}}); }
+
+  Status item(const json::Value& item, std::size_t index) {
+    if (!item.is_object()) return bad_body(place(index) + " must be an object");
+    const std::string type = first_text(item, {"type"});
+    if (type == "message" || (type.empty() && item.find("role") != nullptr)) return message(item, index);
+    if (type == "reasoning") {
+      reason(item, index);
+    } else if (type == "function_call") {
+      assistant_.call(function_call(first_text(item, {"call_id", "id"}), first_text(item, {"name"}),
+                                    std::string(item.find_string("arguments").value_or(""))));
+    } else if (type == "custom_tool_call") {
+      const json::Object arguments{{"input", item.find_string("input").value_or("")}};
+      assistant_.call(function_call(first_text(item, {"call_id", "id"}), first_text(item, {"name"}),
+                                    json::to_python(json::Value(arguments), {})));
+    } else if (type == "local_shell_call") {
+      const json::Value* action = item.find("action");
+      assistant_.call(function_call(first_text(item, {"call_id", "id"}), "local_shell",
+                                    action == nullptr ? "{}" : json::to_python(*action, {})));
+    } else if (type.ends_with("_output")) {
+      flush();
+      messages_.push_back(json::Object{{"role", "tool"},
+                                       {"tool_call_id", first_text(item, {"call_id", "id"})},
+                                       {"content", content_from(item.find("output"))}});
+    } else {
+      notes_.push_back("an item `" + type + "` at " + place(index) + " was left out");
+    }
+    return Done{};
+  }
+
+  void flush() {
+    if (!assistant_.is_empty()) messages_.push_back(assistant_.take());
+  }
+
+  json::Array& messages() { return messages_; }
+  std::vector<std::string>& notes() { return notes_; }
+
+ private:
+  Status message(const json::Value& item, std::size_t index) {
+    const auto role = item.find_string("role");
+    if (!role) return bad_body(place(index) + " has no `role`");
+    json::Value content = content_from(item.find("content"));
+    if (role == "assistant" && content.is_string()) {
+      if (assistant_.has_calls()) flush();
+      assistant_.say(content.as_string());
+      return Done{};
+    }
+    flush();
+    messages_.push_back(json::Object{{"role", *role}, {"content", std::move(content)}});
+    return Done{};
+  }
+
+  void reason(const json::Value& item, std::size_t index) {
+    if (assistant_.has_spoken()) flush();
+    const std::string text = reasoning_of(item);
+    if (text.empty()) {
+      notes_.push_back("the encrypted reasoning at " + place(index) + " was left out");
+    } else {
+      assistant_.reason(text);
+    }
+  }
+
+  json::Array messages_;
+  std::vector<std::string> notes_;
+  AssistantParts assistant_;
+};
+
+// Function tools are flat here; of custom tools the name and description survive.
+void set_tools(ApiRequest& out, const json::Value& tools) {
+  json::Array functions;
+  for (const json::Value& tool : tools.as_array()) {
+    const auto type = tool.find_string("type");
+    if (type == "function" || type == "custom") {
+      functions.push_back(function_tool(tool, "parameters"));
+    } else {
+      out.notes.push_back("the tool `" + first_text(tool, {"name", "type"}) + "` of the server was left out");
+    }
+  }
+  if (!functions.empty()) out.tools = json::Value(std::move(functions));
+}
+
+}  // namespace
+
+Result<ApiRequest> read_responses_request(json::Value body) {
+  Translation translation;
+  const std::string_view instructions = body.find_string("instructions").value_or("");
+  translation.system(instructions);
+  const json::Value& input = *body.find("input");
+  if (input.is_string()) {
+    translation.user(input);
+  } else if (input.is_array()) {
+    for (std::size_t i = 0; i < input.as_array().size(); ++i) {
+      if (Status status = translation.item(input.as_array()[i], i); !status.ok()) return status.error();
+    }
+  } else {
+    return bad_body("`input` must be a string or an array, found " + std::string(describe(input.kind())));
+  }
+  translation.flush();
+  ApiRequest out;
+  out.api = Api::kResponses;
+  out.has_instructions = !instructions.empty();
+  out.messages = std::move(translation.messages());
+  out.notes = std::move(translation.notes());
+  if (const json::Value* tools = body.find("tools"); tools != nullptr && tools->is_array()) set_tools(out, *tools);
+  return out;
+}
+
+std::optional<ApiReply> read_responses_reply(const json::Value& body) {
+  const json::Value& output = *body.find("output");
+  if (!output.is_array()) return std::nullopt;
+  Translation translation;
+  for (std::size_t i = 0; i < output.as_array().size(); ++i) {
+    if (!translation.item(output.as_array()[i], i).ok()) return std::nullopt;
+  }
+  translation.flush();
+  if (translation.messages().empty()) return std::nullopt;
+  const json::Value* usage = body.find("usage");
+  const json::Value* details = usage == nullptr ? nullptr : usage->find("input_tokens_details");
+  return ApiReply{first_text(body, {"id"}), std::move(translation.messages()), whole(usage, "input_tokens"),
+                  whole(details, "cached_tokens")};
+}
+
+}  // namespace rondo::chat
