@@ -4,11 +4,12 @@
 Usage: lint.py [--build TREE] [--fix] [--full] [--only CHECK]...
 
 Needs a configured build tree (compile_commands.json) for clang-tidy.  A file that clang-tidy has passed is remembered in the
-cache by its preprocessed text, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
+cache by its text and that of all it includes, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
 --fix formats the sources and does nothing else.  Exceptions with their reasons: tools/lint_allow.txt.
 """
 import argparse
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -130,35 +131,48 @@ def check_words(_):
     return found
 
 
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+
+
+@functools.cache
+def included(path):
+    """The repository's own files that a source includes, by any of the folders that includes are searched in."""
+    found = (folder / name for name in INCLUDE.findall(path.read_text(encoding="utf-8"))
+             for folder in (path.parent, REPO / "src" / "rondo", REPO / "include", REPO))
+    return tuple(dict.fromkeys(file for file in found if file.is_file()))
+
+
 def tidy_key(entry, checks):
-    """What decides clang-tidy's answer for a file: tool, configuration, command, preprocessed text with comments."""
-    words = shlex.split(entry["command"])
-    words = [word for word in words if word != "ccache" and not word.endswith("/ccache")]
+    """What decides clang-tidy's answer for a file: tools, configuration, command, and the file with all that it includes."""
+    words = [word for word in shlex.split(entry["command"]) if word != "ccache" and not word.endswith("/ccache")]
     if "-o" in words:
         del words[words.index("-o"):words.index("-o") + 2]
-    words = [word for word in words if word != "-c"]
-    text = subprocess.run([*words, "-E", "-P", "-C", "-w"], cwd=entry["directory"], capture_output=True, check=False)
-    digest = hashlib.sha256(text.stdout)
-    for part in (checks, read(".clang-tidy"), tidy_version(), " ".join(words[1:])):
+    files = [pathlib.Path(entry["file"])]
+    for file in files:
+        files += [other for other in included(file) if other not in files]
+    digest = hashlib.sha256()
+    for part in (checks, read(".clang-tidy"), tidy_version(), " ".join(words), *(read(file) for file in sorted(files))):
         digest.update(b"\0" + part.replace(str(REPO), "").encode())
-    return digest.hexdigest() if text.returncode == 0 else None
+    return digest.hexdigest()
 
 
+@functools.cache
 def tidy_version():
-    return subprocess.run(["clang-tidy-19", "--version"], capture_output=True, text=True, check=True).stdout
+    """Of clang-tidy and of the compiler, whose library's headers every source includes."""
+    return "".join(subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout
+                   for tool in ("clang-tidy-19", "g++"))
 
 
 def tidy_one(entry, options, memory):
     checks = "clang-analyzer-*" if options.full else ""
     key = tidy_key(entry, checks)
-    if key and (memory / key).exists():
+    if (memory / key).exists():
         return []
     command = ["clang-tidy-19", "--quiet", "-p", str(options.build), entry["file"]]
     command += [f"--checks={checks}"] if checks else []
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     if done.returncode == 0:
-        if key:
-            (memory / key).touch()
+        (memory / key).touch()
         return []
     return [line.replace(f"{REPO}/", "") for line in done.stdout.splitlines() if line.strip()] or done.stderr.splitlines()
 
