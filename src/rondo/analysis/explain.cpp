@@ -60,8 +60,7 @@ struct Look {
 
 class Explainer {
  public:
-  Explainer(const jinja::Template& chat_template, const std::vector<ProbeTrial>& trials)
-      : template_(chat_template), trials_(trials) {
+  Explainer(const jinja::Template& chat_template, const std::vector<ProbeTrial>& trials) : template_(chat_template) {
     for (const ProbeTrial& trial : trials) {
       if (trial.turn) add_areas(*trial.turn, areas_);
     }
@@ -97,8 +96,8 @@ class Explainer {
     if (before.empty() || !stands_in_source(at, before)) return at;
     const std::size_t newline = before.rfind('\n');
     at.line += static_cast<std::int32_t>(std::count(before.begin(), before.end(), '\n'));
-    at.column = static_cast<std::int32_t>(newline == std::string_view::npos ? at.column + before.size()
-                                                                            : before.size() - newline);
+    const std::size_t in_line = newline == std::string_view::npos ? before.size() : before.size() - newline;
+    at.column = static_cast<std::int32_t>(in_line) + (newline == std::string_view::npos ? at.column : 0);
     return at;
   }
 
@@ -190,7 +189,6 @@ class Explainer {
   }
 
   const jinja::Template& template_;
-  const std::vector<ProbeTrial>& trials_;
   std::vector<Area> areas_;
   std::vector<FieldOrigin> origins_;
 };

@@ -95,7 +95,7 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
     // Where content has a close of its own, calls stand behind it.
     const std::string close(trimmed(format_.content.close));
     if (close.size() < kShortestWord) return {};
-    return {{close, Line(grammar_).space().add(all(is_parallel)).node()}};
+    return {{close, Line(grammar_).space().add(all(is_parallel)).node(), ""}};
   }
   if (is_distinct(word)) {
     const NodeId first = calls.envelope == format::Envelope::kJsonArray ? array_of_calls(is_parallel) : any_call(start);

@@ -61,7 +61,7 @@ std::vector<json::Array> exchanges(const format::InputShape& input, const std::v
     if (calls > 0) part.push_back(history_message(completion(input, 0, reasons), {}));
     return part;
   };
-  for (const std::size_t calls : {0, 1, 2}) {
+  for (std::size_t calls = 0; calls <= 2; ++calls) {
     out.push_back(cycle(calls, false));
     if (!input.reasoning_field.empty()) out.push_back(cycle(calls, true));
   }
@@ -211,7 +211,7 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
     return compared < 4 ? "the template refuses most histories" : "";
   };
   // Taken from a window, of the stand-in that served there.
-  for (const std::size_t calls : {0, 1}) {
+  for (std::size_t calls = 0; calls <= 1; ++calls) {
     json::Array messages = out.window(false);
     const ParsedCompletion said_now = completion(input, calls, false);
     for (std::size_t step = 0; step < kStandIns; ++step) {
