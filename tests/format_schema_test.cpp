@@ -4,53 +4,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 
 #include "analysis/analyse.h"
 #include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "tests/support/corpus.h"
+#include "tests/support/schema.h"
 
 namespace rondo {
 namespace {
 
-json::Value read_schema() {
-  const auto text = files::read(RONDO_SOURCE_DIR "/docs/format.schema.json");
-  REQUIRE(text.ok());
-  auto parsed = json::parse(text.value());
-  REQUIRE_MESSAGE(parsed.ok(), parsed.error().to_string());
-  return std::move(parsed).value();
-}
-
-// Nothing, or the path of the first value that the schema does not allow.  Knows the keywords that the schema uses.
-std::string objection(const json::Value& value, const json::Value& schema, const std::string& path) {
-  if (const json::Value* choices = schema.find("enum")) {
-    const json::Array& all = choices->as_array();
-    return std::find(all.begin(), all.end(), value) != all.end() ? "" : path;
-  }
-  const std::string type(*schema.find_string("type"));
-  if (type == "object") {
-    if (!value.is_object()) return path;
-    for (const json::Member& member : value.as_object()) {
-      const json::Value* property = schema.find("properties")->find(member.key);
-      if (property == nullptr) return path + "." + member.key;
-      if (auto wrong = objection(member.value, *property, path + "." + member.key); !wrong.empty()) return wrong;
-    }
-    return "";
-  }
-  if (type == "array") {
-    if (!value.is_array()) return path;
-    for (const json::Value& item : value.as_array()) {
-      if (auto wrong = objection(item, *schema.find("items"), path + "[]"); !wrong.empty()) return wrong;
-    }
-    return "";
-  }
-  const std::map<std::string, bool> fits = {{"string", value.is_string()},
-                                            {"boolean", value.kind() == json::Kind::kBool},
-                                            {"integer", value.kind() == json::Kind::kInteger}};
-  return fits.at(type) ? "" : path;
-}
+json::Value read_schema() { return test::read_schema("docs/format.schema.json"); }
 
 // A value with every member that the schema knows.
 json::Value example_of(const json::Value& schema) {
@@ -76,7 +41,7 @@ TEST_CASE("the reader knows every member of the schema and no other") {
   CHECK(message.find("unknown member") == std::string::npos);
   CHECK(message.find("must be") == std::string::npos);
   CHECK(message == "format: calls.pieces: there is no name");
-  CHECK(objection(example, schema, "") == "");
+  CHECK(test::objection(example, schema) == "");
 }
 
 // "### id", then the format of that row of the corpus; RONDO_UPDATE=1 rewrites the formats, the ids are chosen by hand.
@@ -128,7 +93,7 @@ TEST_CASE("the formats of all templates follow the schema and survive JSON") {
     const auto format = analysis::analyse(*compiled.value(), options);
     REQUIRE(format.ok());
     const json::Value written = format::to_json(*format.value());
-    CHECK_MESSAGE(objection(written, schema, "") == "", row.id);
+    CHECK_MESSAGE(test::objection(written, schema) == "", row.id);
     const auto again = format::from_json(written);
     REQUIRE_MESSAGE(again.ok(), row.id << ": " << again.error().message);
     CHECK_MESSAGE(json::to_compact(format::to_json(again.value())) == json::to_compact(written), row.id);

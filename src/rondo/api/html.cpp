@@ -26,12 +26,14 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-std::string html_head(std::string_view title, std::string_view style) {
+std::string html_head(std::string_view title, std::string_view style, Scripts scripts) {
   std::string out =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<title>";
+      "'unsafe-inline'";
+  if (scripts == Scripts::kInline) out += "; script-src 'unsafe-inline'";
+  out += "\">\n<title>";
   out += html_text(title);
   out += "</title>\n<style>\n";
   out += style;

@@ -10,7 +10,10 @@ namespace rondo::api {
 // their pictures.
 [[nodiscard]] std::string html_text(std::string_view text);
 
-// The beginning of a page, up to the body's first element.  The page may load and run nothing.
-[[nodiscard]] std::string html_head(std::string_view title, std::string_view style);
+enum class Scripts : unsigned char { kNone, kInline };
+
+// The beginning of a page, up to the body's first element.  The page may load nothing, and run nothing but the scripts that
+// stand in it, where they are allowed.
+[[nodiscard]] std::string html_head(std::string_view title, std::string_view style, Scripts scripts = Scripts::kNone);
 
 }  // namespace rondo::api

@@ -1,4 +1,4 @@
-// The source of the page of page.h: the files in page/, embedded.  Internal to api/.
+// The source of the pages of page.h and check_page.h: the files in page/, embedded.  Internal to api/.
 #pragma once
 
 #include <string_view>
@@ -8,5 +8,7 @@ namespace rondo::api {
 [[nodiscard]] std::string_view page_html();
 [[nodiscard]] std::string_view page_css();
 [[nodiscard]] std::string_view page_js();
+[[nodiscard]] std::string_view check_css();
+[[nodiscard]] std::string_view check_js();
 
 }  // namespace rondo::api

@@ -28,17 +28,24 @@ std::size_t piece_end(std::string_view line, std::size_t at) {
 
 }  // namespace
 
+std::vector<std::string_view> cut_line(std::string_view line) {
+  std::vector<std::string_view> out;
+  std::size_t at = 0;
+  do {
+    const std::size_t end = line.size() > kLongLine ? piece_end(line, at) : line.size();
+    out.push_back(line.substr(at, end - at));
+    at = end;
+  } while (at < line.size());
+  return out;
+}
+
 TemplateRows::TemplateRows(const TemplateLines& lines) {
   for (std::size_t number = 1; number <= lines.size(); ++number) {
-    const std::string_view line = lines.line(number);
     TemplatePlace place{static_cast<std::int64_t>(number), 1};
-    std::size_t at = 0;
-    do {
-      const std::size_t end = line.size() > kLongLine ? piece_end(line, at) : line.size();
-      rows_.push_back({place, line.substr(at, end - at)});
-      place.column += static_cast<std::int64_t>(utf8::length(line.substr(at, end - at)));
-      at = end;
-    } while (at < line.size());
+    for (const std::string_view piece : cut_line(lines.line(number))) {
+      rows_.push_back({place, piece});
+      place.column += static_cast<std::int64_t>(utf8::length(piece));
+    }
   }
 }
 

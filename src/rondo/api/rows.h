@@ -11,6 +11,9 @@
 
 namespace rondo::api {
 
+// A line of a template: as it is, or cut from tag to tag where it is long.  Never empty.
+[[nodiscard]] std::vector<std::string_view> cut_line(std::string_view line);
+
 struct TemplateRow {
   TemplatePlace place;    // where it begins
   std::string_view text;  // without the line's newline

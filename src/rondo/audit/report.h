@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "json/value.h"
+#include "rondo/result.h"
 
 namespace rondo::audit {
 
@@ -179,6 +180,10 @@ struct Report {
   [[nodiscard]] Level worst() const;
 };
 
-[[nodiscard]] json::Value to_json(const Report& report);
+[[nodiscard]] json::Value to_json(const Report& report);  // docs/check.schema.json
+
+// The report that to_json() wrote.  Members that are absent have their defaults, unknown ones are passed over.  Fails with
+// kInvalidArgument, naming the first member that does not fit.
+[[nodiscard]] Result<Report> report_from_json(const json::Value& value);
 
 }  // namespace rondo::audit

@@ -1,0 +1,18 @@
+// A report in SARIF 2.1.0, the format in which editors and code hosts take findings of static analysis.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "audit/report.h"
+#include "json/value.h"
+
+namespace rondo::audit {
+
+// A log of one run with all findings and notes.  `version` is that of the program.  Each result has the place in the
+// template's file; where the template stands in a string of another file, that file without a line, and the line of the
+// template as a logical location.  Fingerprints depend on the rule, the file and the text of the line, so that they stay
+// when lines move.
+[[nodiscard]] json::Value to_sarif(std::span<const Report> reports, const std::string& version);
+
+}  // namespace rondo::audit
