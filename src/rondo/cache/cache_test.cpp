@@ -173,7 +173,8 @@ TEST_CASE("a prefix tree does what a slow model does") {
       CHECK(tree.size() == slow.size());
       REQUIRE(tree.verify() == "");
       if (step % 10 == 0) {
-        const PrefixTree copy = tree;
+        const PrefixTree copy =
+            tree;  // NOLINT(performance-unnecessary-copy-initialization): the copy is what is tested
         CHECK(copy.verify() == "");
         CHECK(copy.match(ids) == tree.match(ids));
       }
@@ -256,6 +257,19 @@ TEST_CASE("policies forget beyond their capacity") {
   const Hits hits = policies.serve(range(0, 160));
   CHECK(hits[Policy::kRadix] == 40);
   CHECK(hits[Policy::kBlocks] == 32);  // 12 blocks of 16 are 192
+}
+
+TEST_CASE("what is told late is kept where its beginning is still there") {
+  Policies policies({.capacity = 200});
+  const Ids prompt = range(0, 160);
+  policies.serve(prompt);
+  policies.add_late(joined(prompt, range(500, 32)), 160);
+  CHECK(policies.serve(joined(prompt, range(500, 33)))[Policy::kRadix] == 192);
+  policies.serve(range(1000, 160));
+  policies.add_late(joined(prompt, range(700, 32)), 160);
+  const Hits hits = policies.serve(joined(prompt, range(700, 33)));
+  CHECK(hits[Policy::kRadix] == 40);
+  CHECK(hits[Policy::kBlocks] == 32);
 }
 
 }  // namespace

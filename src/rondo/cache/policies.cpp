@@ -52,4 +52,14 @@ void Policies::add(std::span<const TokenId> ids) {
   steps_.insert(hash_chain(ids, kStep));
 }
 
+void Policies::add_late(std::span<const TokenId> ids, std::size_t known) {
+  const auto add_blocks = [&](BlockCache& cache, std::size_t block) {
+    const std::vector<std::uint64_t> chain = hash_chain(ids, block);
+    if (cache.match(chain) >= known / block) cache.insert(chain);
+  };
+  add_blocks(blocks_, block_);
+  if (radix_.match(ids) >= known) radix_.insert(ids);
+  add_blocks(steps_, kStep);
+}
+
 }  // namespace rondo::cache

@@ -45,6 +45,8 @@ class Policies {
   Hits serve(std::span<const TokenId> prompt);
   // A prompt with what was sampled behind it.
   void add(std::span<const TokenId> ids);
+  // The same, told late: where the first `known` ids are not all there any more, nothing is kept.
+  void add_late(std::span<const TokenId> ids, std::size_t known);
 
   [[nodiscard]] std::size_t size() const { return radix_.size(); }  // ids that kRadix holds
 
