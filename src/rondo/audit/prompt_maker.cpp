@@ -1,0 +1,293 @@
+#include "audit/prompt_maker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "json/parse.h"
+#include "json/print.h"
+#include "render/encode.h"
+#include "render/join.h"
+
+namespace rondo::audit {
+namespace {
+
+using tokenizer::Piece;
+using tokenizer::TokenId;
+
+constexpr std::string_view kProbeText = "Zq7 text";
+
+json::Value text_part(std::string_view text) { return json::Object{{"type", "text"}, {"text", text}}; }
+
+bool is_text_parts(const json::Value& content) {
+  return content.is_array() && std::ranges::all_of(content.as_array(), [](const json::Value& part) {
+           return part.find_string("type") == "text" && part.find_string("text").has_value();
+         });
+}
+
+// One text, as engines join parts for templates that know none.
+std::string joined_parts(const json::Array& parts) {
+  std::string out;
+  for (const json::Value& part : parts) {
+    if (!out.empty()) out += "\n";
+    out += *part.find_string("text");
+  }
+  return out;
+}
+
+// The object that holds a call's arguments.
+json::Object& function_of(json::Value& call) {
+  json::Value* function = call.as_object().find("function");
+  return function != nullptr && function->is_object() ? function->as_object() : call.as_object();
+}
+
+const json::Value* arguments_of(const json::Value& call) {
+  const json::Value* function = call.find("function");
+  return (function != nullptr && function->is_object() ? *function : call).find("arguments");
+}
+
+// In place of JSON that a serialiser wrote, the characters that were sent, where these differ.
+void put_own_spelling(std::string& text, const json::Value& answer) {
+  const json::Value* calls = answer.find("tool_calls");
+  if (calls == nullptr || !calls->is_array()) return;
+  std::size_t from = 0;
+  for (const json::Value& call : calls->as_array()) {
+    const json::Value* arguments = arguments_of(call);
+    if (arguments == nullptr || !arguments->is_string()) continue;
+    const auto parsed = json::parse(arguments->as_string());
+    if (!parsed.ok() || !parsed.value().is_object()) continue;
+    const std::string written = json::to_python(parsed.value(), {});
+    const std::size_t at = text.find(written, from);
+    if (at == std::string::npos) continue;
+    text.replace(at, written.size(), arguments->as_string());
+    from = at + arguments->as_string().size();
+  }
+}
+
+std::string_view without_space_behind(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
+}
+
+// How many pieces there are up to the token that closes the turn: the last that ends generation, else the last special one,
+// else the last added one; all where there is none.
+std::size_t pieces_up_to_stop(const tokenizer::Tokenizer& tokenizer, const std::vector<Piece>& pieces) {
+  const auto ends = tokenizer.end_ids();
+  std::size_t count = pieces.size();
+  int best = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const TokenId id = pieces[i].id;
+    if (!tokenizer.is_added(id)) continue;
+    const int rank = std::ranges::find(ends, id) != ends.end() ? 3 : tokenizer.is_special(id) ? 2 : 1;
+    if (rank < best) continue;
+    best = rank;
+    count = i + 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const std::size_t shorter = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  for (constexpr std::size_t kStep = 64; at + kStep <= shorter; at += kStep) {
+    if (std::memcmp(a.data() + at, b.data() + at, kStep) != 0) break;
+  }
+  while (at < shorter && a[at] == b[at]) ++at;
+  return at;
+}
+
+PromptMaker::PromptMaker(Parts parts) : parts_(std::move(parts)) {
+  is_barrier_.resize(static_cast<std::size_t>(parts_.tokenizer->vocab_size()), 0);
+  for (const tokenizer::AddedToken& token : parts_.tokenizer->added_tokens()) {
+    longest_added_ = std::max(longest_added_, token.content.size());
+    is_barrier_[static_cast<std::size_t>(token.id)] = !token.normalized && !token.single_word ? 1 : 0;
+  }
+  for (const char* role : {"system", "user", "assistant", "tool"}) {
+    if (shows_parts(role)) roles_with_parts_.emplace_back(role);
+  }
+  reads_clock_ = parts_.chat_template->source().find("strftime_now") != std::string::npos;
+}
+
+// Whether a text in a list of parts is written as the same text alone.
+bool PromptMaker::shows_parts(const std::string& role) const {
+  json::Array messages;
+  if (role != "system") messages.push_back(json::Object{{"role", "user"}, {"content", "Hq"}});
+  if (role == "tool") {
+    json::Object function{{"name", "f"}, {"arguments", json::Object()}};
+    json::Object call{{"id", "call00001"}, {"type", "function"}, {"function", std::move(function)}};
+    messages.push_back(
+        json::Object{{"role", "assistant"}, {"content", ""}, {"tool_calls", json::Array{std::move(call)}}});
+  }
+  if (role == "user") messages.clear();
+  messages.push_back(json::Object{{"role", role}, {"content", kProbeText}, {"tool_call_id", "call00001"}});
+  Sheet as_text{tmpl::template_variables(chat::Conversation{}, messages, true), parts_.apply.now};
+  messages.back().as_object().set("content", json::Array{text_part(kProbeText)});
+  Sheet as_parts{tmpl::template_variables(chat::Conversation{}, messages, true), parts_.apply.now};
+  const auto text = render(as_text, false);
+  const auto with_parts = render(as_parts, false);
+  return text.ok() && with_parts.ok() && text.value().text.bytes() == with_parts.value().text.bytes();
+}
+
+json::Value PromptMaker::shaped(const json::Value& message) const {
+  json::Value out = message;
+  json::Object& fields = out.as_object();
+  const format::InputShape& shape = parts_.format->input;
+  json::Value* content = fields.find("content");
+  const std::string_view role = message.find_string("role").value_or("");
+  if (content != nullptr && is_text_parts(*content) &&
+      std::ranges::find(roles_with_parts_, role) == roles_with_parts_.end())
+    *content = joined_parts(content->as_array());
+  if (content != nullptr && content->is_null()) {
+    if (shape.no_content == format::NoContent::kEmpty) *content = "";
+    if (shape.no_content == format::NoContent::kAbsent) fields.erase("content");
+  }
+  json::Value* calls = fields.find("tool_calls");
+  if (calls == nullptr || !calls->is_array()) return out;
+  for (json::Value& call : calls->as_array()) {
+    if (!call.is_object()) continue;
+    json::Value* arguments = function_of(call).find("arguments");
+    if (arguments == nullptr) continue;
+    if (shape.arguments_as_text && !arguments->is_string()) *arguments = json::to_python(*arguments, {});
+    if (shape.arguments_as_text || !arguments->is_string()) continue;
+    auto parsed = json::parse(arguments->as_string());
+    if (parsed.ok() && parsed.value().is_object()) *arguments = std::move(parsed).value();
+  }
+  return out;
+}
+
+Sheet PromptMaker::sheet(const json::Array& messages, const std::optional<json::Value>& tools,
+                         const json::Object& kwargs, std::optional<jinja::LocalTime> now) const {
+  chat::Conversation conversation;
+  conversation.tools = tools;
+  conversation.bos_token = parts_.bos_token;
+  conversation.eos_token = parts_.eos_token;
+  conversation.kwargs = parts_.kwargs;
+  for (const json::Member& member : kwargs) conversation.kwargs.set(member.key, member.value);
+  json::Array own;
+  own.reserve(messages.size() + 1);
+  for (const json::Value& message : messages) own.push_back(shaped(message));
+  return {tmpl::template_variables(conversation, std::move(own), true), now ? now : parts_.apply.now};
+}
+
+json::Array& PromptMaker::messages_of(Sheet& sheet) { return sheet.variables.find("messages")->as_array(); }
+const json::Array& PromptMaker::messages_of(const Sheet& sheet) { return sheet.variables.find("messages")->as_array(); }
+
+chat::Conversation PromptMaker::base_of(const Sheet& sheet) const {
+  chat::Conversation base;
+  for (const json::Member& member : sheet.variables) {
+    if (member.key == "messages" || member.key == "add_generation_prompt") continue;
+    if (member.key == "tools" || member.key == "documents") {
+      if (!member.value.is_null()) (member.key == "tools" ? base.tools : base.documents) = member.value;
+    } else if (member.key == "bos_token" && member.value.is_string()) {
+      base.bos_token = member.value.as_string();
+    } else if (member.key == "eos_token" && member.value.is_string()) {
+      base.eos_token = member.value.as_string();
+    } else {
+      base.kwargs.set(member.key, member.value);
+    }
+  }
+  return base;
+}
+
+Result<jinja::Rendered> PromptMaker::render(const Sheet& sheet, bool origins) const {
+  jinja::RenderOptions options;
+  options.strict = parts_.apply.strict;
+  options.now = sheet.now;
+  options.origins = origins;
+  options.limits = parts_.apply.limits;
+  return parts_.chat_template->render(sheet.variables, options);
+}
+
+Result<jinja::Rendered> PromptMaker::trace(const Sheet& sheet, bool add_generation_prompt) const {
+  if (add_generation_prompt) return render(sheet, true);
+  Sheet other = sheet;
+  other.variables.set("add_generation_prompt", false);
+  return render(other, true);
+}
+
+// How many ids of `known` stay where only the first `common` bytes do: those before an added token that ends early enough for
+// nothing behind it to have a say in it.  Such a token is found whatever stands before it, and nothing merges across it.
+std::optional<std::size_t> PromptMaker::restart(const Prompt& known, std::size_t common) const {
+  if (common <= longest_added_) return std::nullopt;
+  const auto behind = std::ranges::upper_bound(known.ends, common - longest_added_);
+  for (auto at = static_cast<std::size_t>(behind - known.ends.begin()); at > 1; --at) {
+    if (is_barrier_[static_cast<std::size_t>(known.ids[at - 1])] != 0) return at - 1;
+  }
+  return std::nullopt;
+}
+
+Result<Prompt> PromptMaker::prompt(const Sheet& sheet, const Prompt* known) const {
+  auto rendered = render(sheet, false);
+  if (!rendered.ok()) return rendered.error();
+  Prompt out;
+  out.text = rendered.value().text.bytes();
+  std::optional<std::size_t> kept;
+  if (known != nullptr) kept = restart(*known, common_prefix(known->text, out.text));
+  std::size_t begin = kept ? known->ends[*kept - 1] : 0;
+  std::vector<Piece> pieces = parts_.tokenizer->encode(std::string_view(out.text).substr(begin), {});
+  if (kept && (pieces.empty() || pieces.front().id != known->ids[*kept])) {
+    kept.reset();
+    begin = 0;
+    pieces = parts_.tokenizer->encode(out.text, {});
+  }
+  out.ids.reserve(kept.value_or(0) + pieces.size());
+  out.ends.reserve(kept.value_or(0) + pieces.size());
+  if (kept) {
+    const auto count = static_cast<std::ptrdiff_t>(*kept);
+    out.ids.assign(known->ids.begin(), known->ids.begin() + count);
+    out.ends.assign(known->ends.begin(), known->ends.begin() + count);
+  }
+  for (const Piece& piece : pieces) {
+    out.ids.push_back(piece.id);
+    out.ends.push_back(piece.end + static_cast<std::uint32_t>(begin));
+  }
+  return out;
+}
+
+// What the template writes for the sheet's last message behind the prompt without it.
+std::optional<std::string> PromptMaker::turn_text(Sheet& sheet, const Prompt& prompt) const {
+  auto rendered = render(sheet, false);
+  if (!rendered.ok()) return std::nullopt;
+  const std::string& text = rendered.value().text.bytes();
+  if (text.starts_with(prompt.text)) return text.substr(prompt.text.size());
+  // History has the turn otherwise than the generation prompt opens it.
+  auto traced = render(sheet, true);
+  if (!traced.ok()) return std::nullopt;
+  const json::Array& messages = messages_of(sheet);
+  const chat::Conversation base = base_of(sheet);
+  const render::TurnContext context{*parts_.chat_template, *parts_.tokenizer, base, parts_.apply};
+  const std::vector<render::SampledExtent> extents = render::sampled_extents(context, traced.value(), messages);
+  if (extents.empty() || extents.back().message != static_cast<std::int32_t>(messages.size()) - 1) return std::nullopt;
+  return text.substr(extents.back().begin, extents.back().end - extents.back().begin);
+}
+
+std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, const json::Value& answer) const {
+  json::Array& messages = messages_of(sheet);
+  json::Array one{shaped(answer)};
+  json::Object aliased = tmpl::template_variables(chat::Conversation{}, std::move(one), false);
+  messages.push_back(std::move(aliased.find("messages")->as_array().front()));
+  sheet.variables.set("add_generation_prompt", false);
+  std::optional<std::string> text = turn_text(sheet, prompt);
+  messages.pop_back();
+  sheet.variables.set("add_generation_prompt", true);
+  if (!text) return {};
+  put_own_spelling(*text, answer);
+
+  const format::Reasoning& markers = parts_.format->reasoning;
+  const json::Value* reasoning = answer.find(tmpl::reasoning_field(answer));
+  if (reasoning != nullptr && reasoning->is_string() && markers.present && !reasoning->as_string().empty() &&
+      text->find(without_space_behind(reasoning->as_string())) == std::string::npos) {
+    const bool is_open = without_space_behind(prompt.text).ends_with(without_space_behind(markers.open));
+    *text = (is_open ? "" : markers.open) + reasoning->as_string() + markers.close + *text;
+  }
+  const std::vector<Piece> pieces = render::encode_behind(*parts_.tokenizer, prompt.ids, *text, nullptr);
+  std::vector<TokenId> out;
+  const std::size_t count = pieces_up_to_stop(*parts_.tokenizer, pieces);
+  out.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) out.push_back(pieces[i].id);
+  return out;
+}
+
+}  // namespace rondo::audit

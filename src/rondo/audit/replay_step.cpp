@@ -1,0 +1,255 @@
+#include "audit/replay_step.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "render/explain.h"
+#include "render/join.h"
+#include "render/turn.h"
+
+namespace rondo::audit {
+namespace {
+
+using tokenizer::TokenId;
+
+constexpr std::size_t kMostKnown = 256;
+constexpr int kFindTimes = 3;
+
+// Changes after which a bridge cannot go on: it keeps what was there, and the client wants something else.
+bool blocks_bridge(const Change& change) {
+  switch (change.kind) {
+    case ChangeKind::kReasoningLeftOut:
+    case ChangeKind::kArgumentsRespelled:
+    case ChangeKind::kCallIdsChanged:
+    case ChangeKind::kContentRespelled: return false;
+    default: return true;
+  }
+}
+
+// Whether the rewrite `set` of this request undoes the change.
+bool is_undone(const ReplayStep& step, RewriteSet set, const Change& change) {
+  if (set != RewriteSet::kAll) return false;
+  if (change.kind == ChangeKind::kToolsReordered) return true;
+  if (change.kind != ChangeKind::kVolatileHeader && change.kind != ChangeKind::kDate) return false;
+  const auto& sheet = step.sheets[static_cast<std::size_t>(set)];
+  const auto index = static_cast<std::size_t>(change.message);
+  if (!sheet || index >= step.parent->instructions.size()) return false;
+  return content_text(PromptMaker::messages_of(*sheet)[index]) == content_text(step.parent->instructions[index]);
+}
+
+const text::Run* run_at(const jinja::Rendered& rendered, std::size_t at) {
+  std::size_t end = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    end += run.size;
+    if (at < end) return &run;
+  }
+  return nullptr;
+}
+
+// What the template writes behind the stop token of message `index`.
+std::optional<std::size_t> behind_stop(const PromptMaker& maker, const jinja::Rendered& rendered, std::int32_t index) {
+  const std::optional<render::Extent> data = render::data_extent(rendered, index);
+  if (!data) return std::nullopt;
+  const std::size_t tail = render::tail_end(rendered, index, data->end);
+  const std::string_view text = rendered.text.bytes();
+  const auto marker = render::closing_marker(*maker.parts().tokenizer, text.substr(data->end, tail - data->end));
+  return marker ? data->end + marker->end : tail;
+}
+
+std::vector<TokenId> joined(const std::vector<TokenId>& head, const std::vector<TokenId>& tail) {
+  std::vector<TokenId> out;
+  out.reserve(head.size() + tail.size());
+  out.insert(out.end(), head.begin(), head.end());
+  out.insert(out.end(), tail.begin(), tail.end());
+  return out;
+}
+
+std::string without_digits(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) out += c;
+  }
+  return out;
+}
+
+// The change that the differing byte is about; nullptr if it is none of the client's.
+const Change* change_at(const ReplayStep& step, const jinja::Rendered& rendered, const text::Run* run,
+                        std::int32_t owner) {
+  const text::PathId path = run == nullptr ? text::PathId::kNone : run->path();
+  const std::int32_t source = path == text::PathId::kNone ? text::kNoMessage : rendered.origins.paths.message(path);
+  const bool is_tools = path != text::PathId::kNone && rendered.origins.paths.root(path) == "tools";
+  const Change* earlier = nullptr;
+  for (const Change& change : step.comparison.changes) {
+    const bool is_of_tools = change.kind == ChangeKind::kToolsReordered || change.kind == ChangeKind::kToolsChanged;
+    if (is_of_tools && (is_tools || (owner == text::kNoMessage && source == text::kNoMessage))) return &change;
+    if (change.message < 0) continue;
+    if (change.message == source || change.message == owner) return &change;
+    // Messages that came or went move all that follow.
+    const bool is_structural = change.kind >= ChangeKind::kMessageEdited;
+    if (is_structural && (owner < 0 || change.message <= owner)) earlier = &change;
+  }
+  return earlier;
+}
+
+FoundCause from_change(const Change& change) {
+  return {std::string(to_string(change.kind)), change.path, change.sentence, change.before, change.after, 0};
+}
+
+// With what the client left out or changed put back, would more of the prompt have stayed?
+bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
+  const auto& prompt = step.next.prompts[static_cast<std::size_t>(set)];
+  return prompt && common_ids(step.parent->prompts[0]->ids, step.parent->completion, prompt->ids) > kept;
+}
+
+bool is_for_certain(const ReplayStep& step, const Change& change, std::size_t kept) {
+  if (change.kind == ChangeKind::kReasoningLeftOut) return remedy_helps(step, RewriteSet::kKeepReasoning, kept);
+  if (change.kind == ChangeKind::kArgumentsRespelled) return remedy_helps(step, RewriteSet::kVerbatimArguments, kept);
+  return true;
+}
+
+// Whether the template leaves out the reasoning of a message, wholly.
+bool drops_reasoning(const jinja::Rendered& rendered, const json::Array& messages, std::int32_t index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= messages.size()) return false;
+  const json::Value& message = messages[static_cast<std::size_t>(index)];
+  const json::Value* reasoning = message.find(tmpl::reasoning_field(message));
+  if (reasoning == nullptr || !reasoning->is_string() || reasoning->as_string().empty()) return false;
+  const std::string_view text = reasoning->as_string();
+  const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  return rendered.text.bytes().find(text.substr(begin, 24)) == std::string::npos;
+}
+
+std::string kind_of(const jinja::Rendered& rendered, const json::Array& old_messages, const text::Run* run,
+                    const render::Break& broken) {
+  if (drops_reasoning(rendered, old_messages, broken.message)) return "reasoning-dropped";
+  if (broken.cause.find("cuts characters off") != std::string::npos) return "whitespace-stripped";
+  const bool is_rewritten =
+      run != nullptr && (run->kind == text::RunKind::kSerialiser || run->kind == text::RunKind::kScalar ||
+                         run->kind == text::RunKind::kEscaped);
+  if (is_rewritten) return "json-respelled";
+  const bool is_space = broken.rerendered.empty() ||
+                        std::string_view(" \t\r\n").find(broken.rerendered.front()) != std::string_view::npos;
+  return is_space ? "whitespace" : "rewritten";
+}
+
+}  // namespace
+
+std::size_t common_ids(const std::vector<TokenId>& prompt, const std::vector<TokenId>& completion,
+                       const std::vector<TokenId>& ids) {
+  const auto first = std::ranges::mismatch(prompt, ids);
+  if (first.in1 != prompt.end()) return static_cast<std::size_t>(first.in1 - prompt.begin());
+  const auto second = std::mismatch(completion.begin(), completion.end(), first.in2, ids.end());
+  return prompt.size() + static_cast<std::size_t>(second.first - completion.begin());
+}
+
+const jinja::Rendered* traced(const PromptMaker& maker, ReplayStep& step) {
+  if (!step.traced) {
+    auto rendered = maker.trace(*step.sheets[0], true);
+    if (!rendered.ok()) return nullptr;
+    step.traced = std::move(rendered).value();
+  }
+  return &*step.traced;
+}
+
+std::optional<std::vector<TokenId>> bridged_ids(const PromptMaker& maker, ReplayStep& step, RewriteSet set,
+                                                std::size_t bridge) {
+  if (step.parent == nullptr || step.parent->completion.empty() || !step.comparison.is_continuation)
+    return std::nullopt;
+  for (const Change& change : step.comparison.changes) {
+    if (blocks_bridge(change) && !is_undone(step, set, change)) return std::nullopt;
+  }
+  const ConversationState& parent = *step.parent;
+  const Prompt& before = parent.prompt(static_cast<std::size_t>(set));
+  const Prompt& now = step.next.prompt(static_cast<std::size_t>(set));
+  const std::size_t full = before.ids.size() + parent.completion.size();
+  const bool breaks = common_ids(before.ids, parent.completion, now.ids) < full;
+  if (!breaks && !parent.bridged[bridge]) return std::nullopt;
+  std::vector<TokenId> out = joined(parent.bridged[bridge] ? *parent.bridged[bridge] : before.ids, parent.completion);
+  if (!breaks) {
+    out.insert(out.end(), now.ids.begin() + static_cast<std::ptrdiff_t>(full), now.ids.end());
+    return out;
+  }
+  std::optional<jinja::Rendered> other;
+  const jinja::Rendered* rendered = nullptr;
+  const auto& sheet = step.sheets[static_cast<std::size_t>(set)];
+  if (set == RewriteSet::kNone || !sheet) {
+    rendered = traced(maker, step);
+  } else if (auto made = maker.trace(*sheet, true); made.ok()) {
+    rendered = &other.emplace(std::move(made).value());
+  }
+  if (rendered == nullptr || step.comparison.appended_from == 0) return std::nullopt;
+  const auto answer = static_cast<std::int32_t>(step.comparison.appended_from) - 1;
+  const std::optional<std::size_t> at = behind_stop(maker, *rendered, answer);
+  if (!at) return std::nullopt;
+  const std::string_view suffix = std::string_view(rendered->text.bytes()).substr(*at);
+  for (const tokenizer::Piece& piece : render::encode_behind(*maker.parts().tokenizer, out, suffix, nullptr))
+    out.push_back(piece.id);
+  return out;
+}
+
+FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
+  const jinja::Rendered* rendered = traced(maker_, step);
+  if (rendered == nullptr) return {"template: rewritten", "", "the template fails when it is traced", "", "", 0};
+  const Prompt& prompt = step.sent();
+  const std::size_t byte = kept == 0 ? 0 : prompt.ends[kept - 1];
+  const text::Run* run = run_at(*rendered, byte);
+  const std::int32_t owner = run == nullptr ? text::kNoMessage : render::owner(*run, rendered->origins);
+  const Change* change = change_at(step, *rendered, run, owner);
+  if (change != nullptr && is_for_certain(step, *change, kept)) return from_change(*change);
+  if (remedy_helps(step, RewriteSet::kStableDate, kept) && maker_.reads_clock())
+    return {"clock", "", "the template writes the time of the request into the prompt", "", "", 0};
+  for (const Change& other : step.comparison.changes) {
+    if (other.kind == ChangeKind::kVariablesChanged) return from_change(other);
+  }
+  return in_template(step, kept, run, owner);
+}
+
+FoundCause CauseFinder::in_template(ReplayStep& step, std::size_t kept, const text::Run* run, std::int32_t owner) {
+  const jinja::Rendered& rendered = *step.traced;
+  std::string key = std::to_string(run == nullptr ? -1 : static_cast<int>(run->kind)) + " ";
+  const bool is_literal = run != nullptr && run->kind == text::RunKind::kLiteral;
+  key += is_literal       ? std::to_string(run->origin)
+         : run == nullptr ? ""
+                          : without_digits(rendered.origins.paths.to_string(run->path()));
+  const json::Array& old_messages = step.parent->last.messages;
+  key += drops_reasoning(rendered, old_messages, owner) ? " r" : "";
+  const auto known = std::ranges::find(known_, key, &std::pair<std::string, Known>::first);
+  if (known != known_.end() && known->second.found >= kFindTimes) return known->second.cause;
+
+  const chat::Conversation base = maker_.base_of(*step.sheets[0]);
+  const render::TurnContext context{*maker_.parts().chat_template, *maker_.parts().tokenizer, base,
+                                    maker_.parts().apply};
+  // The conversation as it ended with the answer.
+  const Incoming& last = step.parent->last;
+  json::Array before_messages = last.messages;
+  if (step.parent->answers == 0 && step.comparison.appended_from > 0)
+    before_messages.push_back(step.request.messages[step.comparison.appended_from - 1]);
+  auto before = maker_.trace(maker_.sheet(before_messages, last.tools, last.kwargs, last.now), false);
+  std::vector<tokenizer::Piece> pieces;
+  pieces.reserve(step.sent().ids.size());
+  std::uint32_t begin = 0;
+  for (std::size_t i = 0; i < step.sent().ids.size(); ++i) {
+    pieces.push_back({step.sent().ids[i], begin, step.sent().ends[i]});
+    begin = step.sent().ends[i];
+  }
+  const std::vector<TokenId> old_ids = joined(step.parent->prompts[0]->ids, step.parent->completion);
+  const auto broken = render::find_break(context, old_ids, rendered, pieces, before.ok() ? &before.value() : nullptr);
+  FoundCause out{"template: rewritten", "", "", "", "", 0};
+  if (broken && broken->kept_tokens == kept) {
+    out = {"template: " + kind_of(rendered, before_messages, run, *broken),
+           broken->place,
+           broken->cause,
+           broken->kept,
+           broken->rerendered,
+           broken->line};
+  }
+  if (known != known_.end()) {
+    ++known->second.found;
+  } else if (known_.size() < kMostKnown) {
+    known_.push_back({key, {out, 1}});
+  }
+  return out;
+}
+
+}  // namespace rondo::audit
