@@ -43,7 +43,7 @@ const std::vector<Rule>& rules() {
        "another template engine, or a front end that wraps content, writes another prompt"},
       {"control-text", Level::kNote,
        "text that reads like a control token becomes one where a prompt is tokenized as a whole"},
-      {"glued-token", Level::kError, "a field of a message is part of a control token"},
+      {"glued-token", Level::kWarning, "a field of a message completes a control token that the template begins"},
   };
   return kRules;
 }

@@ -1,0 +1,69 @@
+// Dates and times in the prompt.
+#include "audit/trials.h"
+
+namespace rondo::audit {
+namespace {
+
+// Differ in every part that a date or time has.
+constexpr jinja::LocalTime kBefore{2026, 3, 14, 15, 9, 26};
+constexpr jinja::LocalTime kAfter{2031, 11, 28, 4, 51, 53};
+
+struct Shape {
+  json::Array messages;
+  TrialSetting setting;
+};
+
+TrialSetting at(TrialSetting setting, const jinja::LocalTime& now) {
+  setting.now = now;
+  return setting;
+}
+
+// A variable that takes the date's place, if there is one.
+std::optional<Remedy> fixing_variable(const Trials& trials, const Shape& shape) {
+  for (const std::string& name : trials.own_variables()) {
+    TrialSetting setting = shape.setting;
+    setting.kwargs.set(name, "14 Mar 2026");
+    const auto before = trials.text(shape.messages, at(setting, kBefore));
+    const auto after = trials.text(shape.messages, at(setting, kAfter));
+    if (!before.ok() || !after.ok() || before.value() != after.value()) continue;
+    Remedy remedy;
+    remedy.kind = Remedy::Kind::kVariable;
+    remedy.sentence = "set `" + name + "` once for each conversation";
+    remedy.kwargs.set(name, "14 Mar 2026");
+    remedy.is_verified = true;
+    return remedy;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void find_clock(const Trials& trials, Report& report) {
+  std::vector<Shape> shapes = {{{user_message()}, {}}, {{plain_message("system", kSystemWord), user_message()}, {}}};
+  if (trials.reads_variable("tools")) {
+    shapes.push_back(shapes[0]);
+    shapes.back().setting.tools = true;
+  }
+  for (Shape& shape : shapes) {
+    shape.setting.generation_prompt = true;
+    const auto before = trials.render(shape.messages, at(shape.setting, kBefore));
+    const auto after = trials.text(shape.messages, at(shape.setting, kAfter));
+    if (!before.ok() || !after.ok() || before.value().text.bytes() == after.value()) continue;
+    const std::string& text = before.value().text.bytes();
+    Finding finding;
+    finding.rule = "clock";
+    finding.level = Level::kWarning;
+    finding.sentence = "the prompt holds the date or time of its rendering: another day it is another prompt";
+    finding.proof = difference({"on 14 March 2026", text}, {"on 28 November 2031", after.value()});
+    finding.place = place_at(trials.context(), before.value(), first_difference(text, after.value()));
+    if (auto remedy = fixing_variable(trials, shape)) finding.remedies.push_back(std::move(*remedy));
+    Remedy freeze;
+    freeze.kind = Remedy::Kind::kBridge;
+    freeze.sentence = "keep the first prompt's ids, or give all renders of a conversation the same time";
+    finding.remedies.push_back(std::move(freeze));
+    add_finding(report, std::move(finding));
+    return;
+  }
+}
+
+}  // namespace rondo::audit

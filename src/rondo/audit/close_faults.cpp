@@ -1,0 +1,193 @@
+// Whether every turn ends with a stop, and with one.
+#include <algorithm>
+#include <set>
+
+#include "audit/trials.h"
+
+namespace rondo::audit {
+namespace {
+
+using tokenizer::TokenId;
+
+struct Kind {
+  std::string name;
+  TurnParts parts;
+};
+
+std::vector<Kind> kinds(const Trials& trials) {
+  const TrialCall call{std::string(kToolName), json::Object{{"k", "v"}}};
+  const TrialCall second{std::string(kSecondToolName), json::Object{{"q", "w"}}};
+  const std::string answer(kAnswerWord);
+  std::vector<Kind> out = {{"text", {"", answer, {}}}};
+  if (!trials.format().input.reasoning_field.empty())
+    out.push_back({"reasoning and text", {std::string(kThoughtWord), answer, {}}});
+  if (!trials.writes_calls()) return out;
+  out.push_back({"one call", {"", "", {call}}});
+  out.push_back({"text and a call", {"", answer, {call}}});
+  if (!trials.format().input.single_call) out.push_back({"two calls", {"", "", {call, second}}});
+  return out;
+}
+
+// A turn as it stands between others.
+struct Placed {
+  jinja::Rendered render;
+  std::size_t data_end = 0;    // behind the turn's own data
+  std::size_t own_end = 0;     // ... and what the template writes for it behind that
+  std::size_t next_begin = 0;  // the first data of the next message
+};
+
+class CloseAudit {
+ public:
+  CloseAudit(const Trials& trials, Report& report)
+      : trials_(trials), report_(report), tokenizer_(trials.context().tokenizer) {
+    const render::TurnProfile& profile = trials.context().profile;
+    stops_.insert(profile.stop_ids.begin(), profile.stop_ids.end());
+    if (profile.plain.marker) stops_.insert(profile.plain.marker->id);
+  }
+
+  void run() {
+    find_inner();
+    for (const Kind& kind : kinds(trials_)) {
+      const auto placed = place(kind.parts);
+      if (!placed) continue;
+      const bool is_closed = check_stop(kind, *placed);
+      if (is_closed && kind.parts.calls.empty()) plain_is_closed_ = true;
+      if (is_closed) check_once(kind, *placed);
+    }
+    check_last();
+  }
+
+ private:
+  [[nodiscard]] std::optional<Placed> place(const TurnParts& parts) const {
+    TrialSetting setting;
+    setting.generation_prompt = true;
+    setting.tools = !parts.calls.empty();
+    json::Array messages = {user_message(), trials_.assistant(parts)};
+    for (std::size_t i = 0; i < parts.calls.size(); ++i)
+      messages.push_back(trials_.result(i, parts.calls[i].name, i == 0 ? kResultWord : kSecondResultWord));
+    if (parts.calls.empty()) messages.push_back(plain_message("user", kSecondQuestionWord));
+    auto rendered = trials_.render(messages, setting);
+    if (!rendered.ok()) return std::nullopt;
+    Placed out{std::move(rendered).value()};
+    const auto own = render::data_extent(out.render, 1);
+    const auto next = render::data_extent(out.render, 2);
+    // Turns that stand in another order than their messages say nothing here.
+    if (!own || !next || next->begin < own->end) return std::nullopt;
+    if (!parts.calls.empty() && out.render.text.bytes().find(kToolName) > own->end) return std::nullopt;
+    out.data_end = own->end;
+    out.own_end = std::min(render::tail_end(out.render, 1, own->end), next->begin);
+    out.next_begin = next->begin;
+    return out;
+  }
+
+  [[nodiscard]] std::vector<render::Marker> stops_in(std::string_view text) const {
+    std::vector<render::Marker> out;
+    for (const render::Marker& marker : render::markers(tokenizer_, text)) {
+      if (stops_.contains(marker.id)) out.push_back(marker);
+    }
+    return out;
+  }
+
+  // Tokens that stand between two calls of a turn close a call, not the turn.
+  void find_inner() {
+    if (!trials_.writes_calls() || trials_.format().input.single_call) return;
+    const auto placed = place(kinds(trials_).back().parts);
+    if (!placed) return;
+    const std::string& text = placed->render.text.bytes();
+    const std::size_t first = text.rfind(kToolName, placed->data_end);
+    const std::size_t second = text.rfind(kSecondToolName, placed->data_end);
+    if (first == std::string::npos || second == std::string::npos || first > second) return;
+    for (const render::Marker& marker : stops_in(std::string_view(text).substr(first, second - first))) {
+      if (!ends_generation(marker.id)) stops_.erase(marker.id);
+    }
+  }
+
+  [[nodiscard]] bool ends_generation(TokenId id) const {
+    const auto ends = tokenizer_.end_ids();
+    const auto& plain = trials_.context().profile.plain.marker;
+    return std::find(ends.begin(), ends.end(), id) != ends.end() || (plain && plain->id == id);
+  }
+
+  // History may end turns with another token than the model does: then it shows where nothing follows.
+  [[nodiscard]] bool is_closed_alone(const Kind& kind) const {
+    TrialSetting setting;
+    setting.tools = !kind.parts.calls.empty();
+    const auto alone = trials_.render({user_message(), trials_.assistant(kind.parts)}, setting);
+    if (!alone.ok()) return false;
+    const auto own = render::data_extent(alone.value(), 1);
+    return own && !stops_in(std::string_view(alone.value().text.bytes()).substr(own->end)).empty();
+  }
+
+  [[nodiscard]] bool check_stop(const Kind& kind, const Placed& placed) {
+    const std::string& text = placed.render.text.bytes();
+    const std::string_view between =
+        std::string_view(text).substr(placed.data_end, placed.next_begin - placed.data_end);
+    if (!stops_in(between).empty() || is_closed_alone(kind)) return true;
+    const bool is_call = !kind.parts.calls.empty();
+    if (is_call && !plain_is_closed_) return false;  // said of plain turns already
+    Finding finding;
+    finding.rule = "unclosed-turn";
+    finding.level = is_call ? Level::kError : Level::kWarning;
+    finding.sentence = "no stop token stands behind a turn with " + kind.name;
+    finding.proof = "between the turn and what follows stands " + shortened(between);
+    if (is_call && trials_.context().profile.plain.marker)
+      finding.proof += "; behind a turn with text there is " +
+                       text::quoted(tokenizer_.token_bytes(trials_.context().profile.plain.marker->id));
+    finding.place = place_at(trials_.context(), placed.render, std::min(placed.data_end, text.size() - 1));
+    finding.path = "messages[1]";
+    add_finding(report_, std::move(finding));
+    return false;
+  }
+
+  void check_once(const Kind& kind, const Placed& placed) {
+    const std::string& text = placed.render.text.bytes();
+    const std::string_view own = std::string_view(text).substr(placed.data_end, placed.own_end - placed.data_end);
+    // A block of the turn may be closed before the turn: only what ends generation, or the same again, is one too many.
+    const std::vector<render::Marker> all = stops_in(own);
+    std::vector<render::Marker> stops;
+    for (const render::Marker& stop : all) {
+      if (ends_generation(stop.id) || std::ranges::count(all, stop.id, &render::Marker::id) > 1) stops.push_back(stop);
+    }
+    if (stops.size() < 2) return;
+    Finding finding;
+    finding.rule = "double-close";
+    finding.level = Level::kWarning;
+    finding.sentence = "a turn with " + kind.name + " is closed twice";
+    finding.proof = "behind the turn stands " + shortened(own);
+    finding.place = place_at(trials_.context(), placed.render, placed.data_end + stops[1].begin);
+    finding.path = "messages[1]";
+    add_finding(report_, std::move(finding));
+  }
+
+  // The last turn of a conversation that is not to be continued, as training data has it.
+  void check_last() {
+    if (!plain_is_closed_) return;
+    const auto rendered = trials_.render({user_message(), plain_message("assistant", kAnswerWord)}, {});
+    if (!rendered.ok()) return;
+    const std::string& text = rendered.value().text.bytes();
+    const std::size_t at = text.rfind(kAnswerWord);
+    if (at == std::string::npos) return;
+    const std::size_t end = at + kAnswerWord.size();
+    if (!stops_in(std::string_view(text).substr(end)).empty()) return;
+    Finding finding;
+    finding.rule = "unclosed-turn";
+    finding.level = Level::kNote;
+    finding.sentence = "no stop token stands behind the last turn of a conversation: training data needs one added";
+    finding.proof = "the conversation ends with " + excerpt(text, at, text.size());
+    finding.place = place_at(trials_.context(), rendered.value(), at);
+    finding.path = "messages[1]";
+    add_finding(report_, std::move(finding));
+  }
+
+  const Trials& trials_;
+  Report& report_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::set<TokenId> stops_;
+  bool plain_is_closed_ = false;
+};
+
+}  // namespace
+
+void find_close_faults(const Trials& trials, Report& report) { CloseAudit(trials, report).run(); }
+
+}  // namespace rondo::audit

@@ -1,0 +1,272 @@
+// Content as text and as text parts; content that is null, empty or absent beside calls.
+#include <algorithm>
+#include <functional>
+
+#include "audit/trials.h"
+
+namespace rondo::audit {
+namespace {
+
+// Without white space between them, which some templates trim.
+constexpr std::string_view kWhole = "word-oneword-two";
+constexpr std::string_view kFirst = "word-one";
+constexpr std::string_view kSecond = "word-two";
+
+enum class Reading : std::uint8_t {
+  kUnknown,  // this role's text is not written either
+  kRead,     // as the text
+  kOther,    // otherwise than the text
+  kPrinted,  // the list is printed as a value
+  kDropped,
+  kRefused,
+};
+
+// A role, and a conversation with the content of its message to be filled in.
+struct Slot {
+  std::string role;
+  std::string path;
+  std::function<json::Array(json::Value)> messages;
+  TrialSetting setting;
+};
+
+// What the template makes of one text part in that slot.
+struct Outcome {
+  Reading reading = Reading::kUnknown;
+  std::string as_text;
+  std::string as_parts;  // or the refusal
+  TemplatePlace place;
+};
+
+std::vector<Slot> slots(const Trials& trials) {
+  const json::Value user = user_message();
+  std::vector<Slot> out = {
+      {"user", "messages[0].content", [](json::Value value) { return json::Array{plain_message("user", value)}; }, {}},
+      {"system",
+       "messages[0].content",
+       [user](json::Value value) { return json::Array{plain_message("system", value), user}; },
+       {}},
+      {"assistant",
+       "messages[1].content",
+       [user](json::Value value) {
+         return json::Array{user, plain_message("assistant", value), plain_message("user", kSecondQuestionWord)};
+       },
+       {}},
+  };
+  if (trials.writes_calls()) {
+    TrialSetting setting;
+    setting.tools = true;
+    const json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
+    out.push_back({"tool", "messages[2].content",
+                   [&trials, user, call](json::Value value) {
+                     return json::Array{user, call, trials.result(0, kToolName, value)};
+                   },
+                   setting});
+  }
+  return out;
+}
+
+bool is_printed_value(const jinja::Rendered& rendered, std::size_t at) {
+  const text::Run* run = run_at(rendered, at);
+  if (run == nullptr) return false;
+  const text::ChainTable& chains = rendered.origins.chains;
+  return chains.contains(run->chain, "pyrepr") || chains.contains(run->chain, "json");
+}
+
+Outcome try_part(const Trials& trials, const Slot& slot) {
+  Outcome out;
+  const auto plain = trials.text(slot.messages(kWhole), slot.setting);
+  if (!plain.ok() || plain.value().find(kWhole) == std::string::npos) return out;
+  out.as_text = plain.value();
+  const auto parts = trials.render(slot.messages(json::Array{text_part(kWhole)}), slot.setting);
+  if (!parts.ok()) {
+    out.reading = Reading::kRefused;
+    out.as_parts = parts.error().message;
+    out.place = place_of(trials.context(), parts.error());
+    return out;
+  }
+  out.as_parts = parts.value().text.bytes();
+  const std::size_t at = out.as_parts.find(kWhole);
+  const std::size_t differs = first_difference(out.as_text, out.as_parts);
+  if (out.as_parts == out.as_text) {
+    out.reading = Reading::kRead;
+  } else if (at == std::string::npos) {
+    out.reading = Reading::kDropped;
+    out.place = place_at(trials.context(), parts.value(), differs);
+  } else {
+    out.reading = is_printed_value(parts.value(), at) ? Reading::kPrinted : Reading::kOther;
+    out.place = place_at(trials.context(), parts.value(), out.reading == Reading::kPrinted ? at : differs);
+  }
+  return out;
+}
+
+std::string told(Reading reading) {
+  switch (reading) {
+    case Reading::kPrinted: return "are printed as a list";
+    case Reading::kDropped: return "are not written";
+    case Reading::kRefused: return "are refused";
+    default: return "are written otherwise than the same text";
+  }
+}
+
+std::string proof_of(const Outcome& outcome) {
+  if (outcome.reading == Reading::kRefused) return "one text part: " + text::quoted(outcome.as_parts);
+  return difference({"as text", outcome.as_text}, {"as one part", outcome.as_parts});
+}
+
+// Of a role whose parts are read: two of them beside the whole text.
+void compare_two_parts(const Trials& trials, const Slot& slot, const Outcome& outcome, Report& report) {
+  const auto two = trials.render(slot.messages(json::Array{text_part(kFirst), text_part(kSecond)}), slot.setting);
+  if (!two.ok() || two.value().text.bytes() == outcome.as_parts) return;
+  const std::string& text = two.value().text.bytes();
+  Finding finding;
+  finding.rule = "parts-differ";
+  finding.path = slot.path;
+  const std::size_t differs = first_difference(outcome.as_parts, text);
+  finding.place = place_at(trials.context(), two.value(), differs);
+  finding.proof = difference({"one part", outcome.as_parts}, {"the same in two parts", text});
+  if (text.find(kSecond) == std::string::npos) {
+    finding.level = Level::kError;
+    finding.sentence = "of the text parts of a `" + slot.role + "` message only the first is written";
+  } else {
+    finding.level = Level::kNote;
+    finding.sentence = "text parts of a `" + slot.role + "` message are not joined as they are";
+  }
+  add_finding(report, std::move(finding));
+}
+
+// ---- Content beside calls
+
+// The message with a call and with that content; nullopt: none.
+json::Array call_messages(const Trials& trials, const std::optional<json::Value>& content) {
+  json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
+  json::Object message{{"role", "assistant"}};
+  if (content) message.set("content", *content);
+  message.set("tool_calls", *call.find("tool_calls"));
+  return {user_message(), message, trials.result(0, kToolName, kResultWord)};
+}
+
+// Where null content was printed as a word.
+std::optional<std::size_t> printed_null(const jinja::Rendered& rendered) {
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (run.kind == text::RunKind::kScalar && rendered.origins.paths.to_string(run.path()) == "messages[1].content")
+      return at;
+    at += run.size;
+  }
+  return std::nullopt;
+}
+
+void compare_no_content(const Trials& trials, Report& report) {
+  TrialSetting setting;
+  setting.tools = true;
+  const auto empty = trials.text(call_messages(trials, json::Value("")), setting);
+  for (const bool is_null : {true, false}) {
+    const auto content = is_null ? std::optional(json::Value()) : std::nullopt;
+    const auto rendered = trials.render(call_messages(trials, content), setting);
+    const std::string what = is_null ? "null" : "absent";
+    Finding finding;
+    finding.path = "messages[1].content";
+    if (!rendered.ok()) {
+      if (!empty.ok()) continue;  // what it refuses is not the content
+      finding.rule = "refused";
+      finding.level = is_null ? Level::kError : Level::kWarning;
+      finding.sentence = "a message with calls whose content is " + what + " is refused";
+      finding.proof = "the template fails with " + text::quoted(rendered.error().message);
+      finding.place = place_of(trials.context(), rendered.error());
+      Remedy remedy;
+      remedy.kind = Remedy::Kind::kField;
+      remedy.sentence = "send `\"content\": \"\"`";
+      remedy.is_verified = true;
+      finding.remedies.push_back(std::move(remedy));
+      add_finding(report, std::move(finding));
+      continue;
+    }
+    const std::string& text = rendered.value().text.bytes();
+    if (const auto at = printed_null(rendered.value())) {
+      finding.rule = "python-value";
+      finding.level = Level::kWarning;
+      finding.sentence = "content that is null beside calls is written as a word";
+      finding.proof = "content null is written as " + excerpt(text, *at, *at + 4);
+      finding.place = place_at(trials.context(), rendered.value(), *at);
+      Remedy remedy;
+      remedy.kind = Remedy::Kind::kField;
+      remedy.sentence = "send `\"content\": \"\"`";
+      finding.remedies.push_back(std::move(remedy));
+      add_finding(report, std::move(finding));
+    } else if (empty.ok() && text != empty.value()) {
+      finding.rule = "parts-differ";
+      finding.level = Level::kNote;
+      finding.sentence = "beside calls, content that is " + what + " is written otherwise than empty content";
+      finding.proof = difference({"empty", empty.value()}, {what, text});
+      finding.place = place_at(trials.context(), rendered.value(), first_difference(empty.value(), text));
+      add_finding(report, std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+void find_part_differences(const Trials& trials, Report& report) {
+  if (trials.needs_parts()) {
+    Finding finding;
+    finding.rule = "parts-differ";
+    finding.level = Level::kError;
+    finding.sentence = "content that is text is not written; only lists of parts are";
+    const auto parts = trials.render({user_message()}, {});
+    if (parts.ok()) {
+      const std::string& text = parts.value().text.bytes();
+      finding.proof = "as one part: " + excerpt(text, text.find(kQuestionWord), text.size()) +
+                      "; as text, nothing of it is in the prompt";
+      finding.place = place_at(trials.context(), parts.value(), text.find(kQuestionWord));
+    }
+    finding.path = "messages[0].content";
+    Remedy remedy;
+    remedy.kind = Remedy::Kind::kField;
+    remedy.sentence = "send content as a list of text parts";
+    remedy.is_verified = true;
+    finding.remedies.push_back(std::move(remedy));
+    add_finding(report, std::move(finding));
+    return;
+  }
+  const std::vector<Slot> all = slots(trials);
+  std::vector<Outcome> outcomes;
+  std::vector<std::string> readers;
+  for (const Slot& slot : all) {
+    outcomes.push_back(try_part(trials, slot));
+    const Reading reading = outcomes.back().reading;
+    if (reading == Reading::kRead || reading == Reading::kOther) readers.push_back("`" + slot.role + "`");
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Outcome& outcome = outcomes[i];
+    if (outcome.reading == Reading::kUnknown) continue;
+    const bool is_read = outcome.reading == Reading::kRead || outcome.reading == Reading::kOther;
+    if (is_read) compare_two_parts(trials, all[i], outcome, report);
+    if (outcome.reading == Reading::kRead) continue;
+    Finding finding;
+    finding.rule = "parts-differ";
+    finding.path = all[i].path;
+    finding.place = outcome.place;
+    finding.proof = proof_of(outcome);
+    if (readers.empty()) {
+      // The template knows text only, as most do; whoever has parts must join them first.  Where that is not told, text
+      // gets lost.
+      finding.level = outcome.reading == Reading::kDropped ? Level::kWarning : Level::kNote;
+      finding.sentence = "content must be text: text parts " + told(outcome.reading);
+      add_finding(report, std::move(finding));
+      break;
+    }
+    finding.level = outcome.reading == Reading::kDropped ? Level::kError : Level::kWarning;
+    finding.sentence = is_read ? "text parts of a `" + all[i].role + "` message " + told(outcome.reading)
+                               : "the template reads text parts of " + listed(readers) + " messages, and those of `" +
+                                     all[i].role + "` messages " + told(outcome.reading);
+    Remedy remedy;
+    remedy.kind = Remedy::Kind::kField;
+    remedy.sentence = "send content as text in `" + all[i].role + "` messages";
+    remedy.is_verified = true;
+    finding.remedies.push_back(std::move(remedy));
+    add_finding(report, std::move(finding));
+  }
+  if (trials.writes_calls()) compare_no_content(trials, report);
+}
+
+}  // namespace rondo::audit

@@ -1,0 +1,58 @@
+#include "audit/properties.h"
+
+#include "audit/trials.h"
+
+namespace rondo::audit {
+namespace {
+
+constexpr void (*kGroups[])(const Trials&, Report&) = {
+    find_refusals,
+    find_part_differences,
+    find_argument_losses,
+    find_close_faults,
+    find_tool_losses,
+    find_result_losses,
+    find_clock,
+    find_generation_differences,
+    find_grammar_gaps,
+    find_control_text,
+    find_strict_differences,
+    find_engine_differences,
+};
+
+// The template renders not even one user message, or exceeds the limits on a small conversation.
+void report_failure(const AuditContext& context, const Error& error, Report& report) {
+  Finding finding;
+  finding.rule = "refused";
+  finding.level = Level::kError;
+  finding.sentence = error.code == ErrorCode::kLimit
+                         ? "the template exceeds the limits of a render on a small conversation"
+                         : "the template refuses a conversation of one user message";
+  finding.proof = "the error is " + text::quoted(error.message);
+  finding.place = place_of(context, error);
+  finding.path = "messages";
+  add_finding(report, std::move(finding));
+}
+
+}  // namespace
+
+void find_properties(const AuditContext& context, Report& report) {
+  const Trials trials(context);
+  if (trials.exhausted() || trials.refusal()) {
+    report_failure(context, trials.exhausted() ? *trials.exhausted() : *trials.refusal(), report);
+    return;
+  }
+  const std::vector<Finding> findings = report.findings;
+  const std::vector<Finding> notes = report.notes;
+  for (const auto& find_group : kGroups) {
+    find_group(trials, report);
+    if (!trials.exhausted()) continue;
+    // From here on everything looks refused, and what was found before may be owed to that.
+    report.findings = findings;
+    report.notes = notes;
+    report_failure(context, *trials.exhausted(), report);
+    return;
+  }
+}
+
+}  // namespace rondo::audit

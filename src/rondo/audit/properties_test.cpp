@@ -1,0 +1,396 @@
+// Invented templates: a clean one gives no finding; each fault put into it gives its own finding, at its line, and no other.
+#include "audit/properties.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "analysis/analyse.h"
+#include "audit/trials.h"
+#include "tests/support/byte_tokenizer.h"
+
+namespace rondo::audit {
+namespace {
+
+// Calls as JSON.
+const std::string kClean = R"T({%- if tools %}
+{{- '[[tools]]' + (tools | tojson) + '[[end]]' }}
+{%- endif %}
+{%- for m in messages %}
+{%- if m.role == 'system' or m.role == 'developer' %}
+{{- '[[system]]' + m.content + '[[end]]' }}
+{%- elif m.role == 'user' %}
+{{- '[[user]]' + m.content + '[[end]]' }}
+{%- elif m.role == 'assistant' %}
+{{- '[[bot]]' + (m.content or '') }}
+{%- for call in m.tool_calls or [] %}
+{{- '[[call]]{"name": ' + (call.function.name | tojson) + ', "arguments": ' + (call.function.arguments | tojson) + '}[[done]]' }}
+{%- endfor %}
+{{- '[[end]]' }}
+{%- elif m.role == 'tool' %}
+{{- '[[result]]' + (m.tool_call_id | string) + ' ' + m.content + '[[end]]' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+{{- '[[bot]]' }}
+{%- endif %}
+)T";
+
+// A construct for each argument.
+const std::string kTagged = R"T({%- if tools %}
+{{- '[[tools]]' + (tools | tojson) + '[[end]]' }}
+{%- endif %}
+{%- for m in messages %}
+{%- if m.role == 'assistant' %}
+{{- '[[bot]]' + (m.content or '') }}
+{%- for call in m.tool_calls or [] %}
+{{- '[[call=' + call.function.name + ']]' }}
+{%- for key, value in call.function.arguments.items() %}
+{{- '[[key=' + key + ']]' }}
+{{- value if value is string else value | tojson }}
+{{- '[[/key]]' }}
+{%- endfor %}
+{{- '[[/call]]' }}
+{%- endfor %}
+{{- '[[end]]' }}
+{%- elif m.role == 'tool' %}
+{{- '[[result]]' + (m.tool_call_id | string) + ' ' + m.content + '[[end]]' }}
+{%- elif m.role == 'user' %}
+{{- '[[user]]' + m.content + '[[end]]' }}
+{%- else %}
+{{- '[[system]]' + m.content + '[[end]]' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+{{- '[[bot]]' }}
+{%- endif %}
+)T";
+
+std::string with(std::string source, const std::string& from, const std::string& to) {
+  const std::size_t at = source.find(from);
+  REQUIRE_MESSAGE(at != std::string::npos, from);
+  return source.replace(at, from.size(), to);
+}
+
+Report audit_of(const std::string& source, const std::vector<std::string>& more_tokens = {}) {
+  auto compiled = jinja::Template::compile(source, {}, "test");
+  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
+  std::vector<std::string> tokens = {"[[system]]", "[[user]]", "[[bot]]", "[[end]]", "[[result]]", "[[tools]]"};
+  tokens.insert(tokens.end(), more_tokens.begin(), more_tokens.end());
+  const auto tokenizer = test::byte_tokenizer(tokens, "[[end]]");
+  analysis::Options options;
+  options.tokenizer = tokenizer.get();
+  const auto format = analysis::analyse(*compiled.value(), options);
+  REQUIRE(format.ok());
+  const chat::Conversation base;
+  const tmpl::ApplyOptions apply;
+  const render::TurnProfile profile = render::probe_turns({*compiled.value(), *tokenizer, base, apply});
+  Report report;
+  find_properties({*compiled.value(), *tokenizer, true, format.value(), profile, base, apply}, report);
+  return report;
+}
+
+std::string told(const std::vector<Finding>& findings) {
+  std::string out;
+  for (const Finding& finding : findings)
+    out += "\n" + finding.rule + " " + std::string(to_string(finding.level)) + " line " +
+           std::to_string(finding.place.line) + " " + finding.path + ": " + finding.sentence + " | " + finding.proof;
+  return out;
+}
+
+// The one finding that the template gives.
+Finding only_finding(const std::string& source, const std::string& rule) {
+  const Report report = audit_of(source);
+  REQUIRE_MESSAGE(report.findings.size() == 1, told(report.findings));
+  const Finding& finding = report.findings.front();
+  CHECK_MESSAGE(finding.rule == rule, told(report.findings));
+  CHECK_FALSE(finding.proof.empty());
+  if (finding.place.line > 0) CHECK(source.find(finding.place.source) != std::string::npos);
+  return finding;
+}
+
+std::vector<Finding> notes_of(const Report& report, const std::string& rule) {
+  std::vector<Finding> out;
+  std::copy_if(report.notes.begin(), report.notes.end(), std::back_inserter(out),
+               [&rule](const Finding& finding) { return finding.rule == rule; });
+  return out;
+}
+
+bool has_note(const Report& report, const std::string& rule) { return !notes_of(report, rule).empty(); }
+
+TEST_CASE("clean templates have no finding") {
+  for (const std::string& source : {kClean, kTagged}) {
+    const Report report = audit_of(source);
+    CHECK_MESSAGE(report.findings.empty(), told(report.findings));
+    for (const char* rule :
+         {"strict-differs", "engine-parity", "results-reordered", "glued-token", "unclosed-turn", "clock"})
+      CHECK_MESSAGE(!has_note(report, rule), told(report.notes));
+  }
+}
+
+// ---- Refusals and fields that are left out
+
+TEST_CASE("a template that fails on one user message says so, and nothing else") {
+  const Finding finding = only_finding("{{ messages[1].content }}\n", "refused");
+  CHECK(finding.level == Level::kError);
+  CHECK(finding.place.line == 1);
+  const Finding raised = only_finding("{%- if true %}\n{{- raise_exception('never') }}\n{%- endif %}", "refused");
+  CHECK(raised.place.line == 2);
+  CHECK(raised.proof == R"(the error is "never")");
+}
+
+TEST_CASE("a template that exceeds its limits again and again gives that one finding") {
+  const Finding finding = only_finding(
+      with(kClean, "{%- for m in messages %}",
+           "{%- if messages[0].role == 'system' %}{%- for i in range(99999) %}{%- for j in range(99999) %}{% endfor %}"
+           "{% endfor %}{% endif %}{%- for m in messages %}"),
+      "refused");
+  CHECK(finding.sentence == "the template exceeds the limits of a render on a small conversation");
+}
+
+TEST_CASE("failing on what every client sends is an error, on purpose or in rare conversations a note or warning") {
+  const Finding system = only_finding(with(kClean, "'[[system]]' + m.content", "'[[system]]' + m.contents"), "refused");
+  CHECK(system.level == Level::kError);
+  CHECK(system.place.line == 6);
+  CHECK(system.sentence.find("a system message") != std::string::npos);
+
+  const std::string raises = with(kClean, "{%- elif m.role == 'user' %}",
+                                  "{%- elif m.role == 'user' %}\n"
+                                  "{%- if loop.previtem is defined and loop.previtem.role == 'user' %}\n"
+                                  "{{- raise_exception('roles must alternate') }}\n{%- endif %}");
+  const Report report = audit_of(raises);
+  CHECK_MESSAGE(report.findings.empty(), told(report.findings));
+  const std::vector<Finding> notes = notes_of(report, "refused");
+  const auto alternate = std::ranges::find_if(
+      notes, [](const Finding& note) { return note.proof == R"(it raises "roles must alternate")"; });
+  REQUIRE_MESSAGE(alternate != notes.end(), told(report.notes));
+  CHECK(alternate->place.line == 9);
+  CHECK(alternate->sentence == "the template refuses on purpose: two user messages in a row");
+}
+
+TEST_CASE("content null beside calls") {
+  const Finding refused = only_finding(with(kClean, "(m.content or '')", "m.content"), "refused");
+  CHECK(refused.level == Level::kError);
+  CHECK(refused.place.line == 10);
+  CHECK(refused.remedies.front().is_verified);
+  const Finding printed = only_finding(with(kClean, "(m.content or '')", "(m.content | string)"), "python-value");
+  CHECK(printed.place.line == 10);
+  CHECK(printed.path == "messages[1].content");
+}
+
+TEST_CASE("a message that is not written") {
+  const Finding finding = only_finding(with(kClean, "{%- if m.role == 'system' or m.role == 'developer' %}",
+                                            "{%- if m.role == 'system' and loop.first %}"),
+                                       "dropped-field");
+  CHECK(finding.level == Level::kWarning);
+}
+
+// ---- Parts
+
+const char* const kParts =
+    "{%- if m.content is string %}\n{{- m.content }}\n{%- else %}\n{%- for part in m.content %}\n{{- part.text }}\n"
+    "{%- endfor %}\n{%- endif %}\n{{- '[[end]]' }}";
+
+TEST_CASE("text parts that are read in some roles only, joined, or cut") {
+  const std::string one =
+      with(kClean, "{{- '[[user]]' + m.content + '[[end]]' }}", std::string("{{- '[[user]]' }}\n") + kParts);
+  const Report report = audit_of(one);
+  REQUIRE(report.findings.size() == 3);
+  for (const Finding& finding : report.findings) {
+    CHECK(finding.rule == "parts-differ");
+    CHECK(finding.level == Level::kWarning);
+    CHECK(finding.sentence.find("reads text parts of `user` messages") != std::string::npos);
+  }
+  CHECK(report.findings[0].place.line == 6);
+  CHECK(report.findings[0].proof.starts_with("one text part: "));
+  CHECK(has_note(report, "engine-parity"));
+
+  std::string all =
+      with(one, "{{- '[[system]]' + m.content + '[[end]]' }}", std::string("{{- '[[system]]' }}\n") + kParts);
+  all =
+      with(all, "{{- '[[bot]]' + (m.content or '') }}",
+           "{{- '[[bot]]' }}\n{%- if m.content is string %}\n{{- m.content }}\n{%- else %}\n{%- for part in m.content "
+           "or [] %}\n{{- part.text }}\n{%- endfor %}\n{%- endif %}");
+  all = with(all, "{{- '[[result]]' + (m.tool_call_id | string) + ' ' + m.content + '[[end]]' }}",
+             std::string("{{- '[[result]]' + (m.tool_call_id | string) + ' ' }}\n") + kParts);
+  const Report clean = audit_of(all);
+  CHECK_MESSAGE(clean.findings.empty(), told(clean.findings));
+  CHECK_FALSE(has_note(clean, "engine-parity"));
+  CHECK_FALSE(has_note(clean, "parts-differ"));
+
+  const Finding cut =
+      only_finding(with(all, "{%- for part in m.content %}", "{%- for part in m.content[:1] %}"), "parts-differ");
+  CHECK(cut.level == Level::kError);
+  const Report joined = audit_of(with(all, "{{- part.text }}", "{{- part.text + '\\n' }}"));
+  CHECK(joined.findings.size() == 1);  // one part is no longer the text either
+}
+
+// ---- Arguments
+
+TEST_CASE("arguments that are null are left out") {
+  const Finding finding =
+      only_finding(with(kTagged, "{%- for key, value in call.function.arguments.items() %}",
+                        "{%- for key, value in call.function.arguments.items() if value is not none %}"),
+                   "argument-fidelity");
+  CHECK(finding.level == Level::kError);
+  CHECK(finding.sentence == "arguments that are null are left out");
+  CHECK(finding.proof.find(R"({"k":null} is written as)") != std::string::npos);
+}
+
+TEST_CASE("values that are printed as Python prints them") {
+  const Finding finding = only_finding(
+      with(kTagged, "{{- value if value is string else value | tojson }}", "{{- value }}"), "python-value");
+  CHECK(finding.place.line == 11);
+  CHECK(finding.sentence.find("booleans") != std::string::npos);
+  CHECK(finding.proof.find("True") != std::string::npos);
+}
+
+TEST_CASE("strings without quotes need the schema: a note") {
+  const Report report = audit_of(kTagged);
+  const std::vector<Finding> notes = notes_of(report, "argument-fidelity");
+  REQUIRE_MESSAGE(notes.size() == 1, told(report.notes));
+  CHECK(notes[0].sentence.find("strings that read like numbers") != std::string::npos);
+  CHECK(notes_of(audit_of(kClean), "argument-fidelity").empty());
+}
+
+TEST_CASE("arguments that are sorted, content that is left out beside calls") {
+  const Report sorted =
+      audit_of(with(kTagged, "call.function.arguments.items()", "call.function.arguments | dictsort"));
+  CHECK_MESSAGE(sorted.findings.empty(), told(sorted.findings));
+  const std::vector<Finding> notes = notes_of(sorted, "argument-fidelity");
+  CHECK(
+      std::ranges::any_of(notes, [](const Finding& note) { return note.sentence == "arguments are sorted by name"; }));
+
+  const Report alike = audit_of(with(kClean, "(m.content or '')", "('' if m.tool_calls else m.content or '')"));
+  const std::vector<Finding> collisions = notes_of(alike, "collision");
+  REQUIRE_MESSAGE(collisions.size() == 1, told(alike.notes));
+  CHECK(collisions[0].sentence == "a message with content and calls is written without its content");
+  CHECK(collisions[0].proof.find("as the message without it is") != std::string::npos);
+  CHECK_FALSE(has_note(audit_of(kTagged), "collision"));
+}
+
+// ---- Turns
+
+TEST_CASE("a turn with calls that nothing ends, and one that is closed twice") {
+  const Finding open =
+      only_finding(with(kClean, "{{- '[[end]]' }}", "{{- '' if m.tool_calls else '[[end]]' }}"), "unclosed-turn");
+  CHECK(open.level == Level::kError);
+  CHECK(open.proof.find("[[result]]") != std::string::npos);
+  const Finding twice =
+      only_finding(with(kClean, "{{- '[[end]]' }}", "{{- '[[end]]' }}\n{{- '[[end]]' }}"), "double-close");
+  CHECK(twice.place.line == 15);
+  CHECK(twice.level == Level::kWarning);
+  const Report last = audit_of(with(kClean, "{{- '[[end]]' }}", "{{- '' if loop.last else '[[end]]' }}"));
+  CHECK(has_note(last, "unclosed-turn"));
+}
+
+// ---- Tools and results
+
+TEST_CASE("tools that are not written, or only in part") {
+  const Finding none =
+      only_finding(with(kClean, "{{- '[[tools]]' + (tools | tojson) + '[[end]]' }}", ""), "tools-not-written");
+  CHECK(none.level == Level::kError);
+  CHECK(none.place.line == 1);
+  const Finding names = only_finding(
+      with(kClean, "(tools | tojson)", "(tools | map(attribute='function.name') | join(', '))"), "tools-not-written");
+  CHECK(names.level == Level::kWarning);
+  CHECK(names.place.line == 2);
+  CHECK(names.sentence.find("the description, the parameters, descriptions of parameters") != std::string::npos);
+  const Finding beside = only_finding(
+      with(kClean, "{%- if tools %}", "{%- if tools and messages[0].role != 'system' %}"), "tools-not-written");
+  CHECK(beside.sentence == "tools of the request are not written where there is a system message");
+  const Report unread =
+      audit_of(with(kClean, "{%- if tools %}\n{{- '[[tools]]' + (tools | tojson) + '[[end]]' }}\n{%- endif %}", ""));
+  CHECK(unread.findings.empty());
+  CHECK(has_note(unread, "tools-not-written"));
+}
+
+TEST_CASE("tools that are printed as Python prints them are a note") {
+  const Report report = audit_of(with(kClean, "(tools | tojson)", "(tools | string)"));
+  CHECK_MESSAGE(report.findings.empty(), told(report.findings));
+  const std::vector<Finding> notes = notes_of(report, "python-value");
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].place.line == 2);
+}
+
+TEST_CASE("results that are put into the order of their calls, or that nothing ties to them") {
+  const std::string sorted =
+      with(with(kClean, "{{- '[[result]]' + (m.tool_call_id | string) + ' ' + m.content + '[[end]]' }}", ""),
+           "{{- '[[end]]' }}\n",
+           "{{- '[[end]]' }}\n{%- for call in m.tool_calls or [] %}\n{%- for r in messages if r.role == 'tool' and "
+           "r.tool_call_id == call.id %}\n{{- '[[result]]' + r.content + '[[end]]' }}\n{%- endfor %}\n{%- endfor %}\n");
+  CHECK(has_note(audit_of(sorted), "results-reordered"));
+  const Report blind = audit_of(with(kClean, "(m.tool_call_id | string) + ' ' + ", ""));
+  const std::vector<Finding> notes = notes_of(blind, "collision");
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].sentence.find("told apart by their order alone") != std::string::npos);
+  CHECK(notes[0].place.line == 16);
+}
+
+// ---- The rest
+
+TEST_CASE("a date in the prompt, and the variable that takes its place") {
+  const Finding plain =
+      only_finding(with(kClean, "'[[bot]]' }}", "'[[bot]]' }}{{- strftime_now('%d %b %Y') }}"), "clock");
+  CHECK(plain.proof.find("14 Mar 2026") != std::string::npos);
+  CHECK(plain.place.line == 20);
+  const Finding variable = only_finding(
+      with(kClean, "{{- '[[bot]]' }}", "{{- today if today is defined else strftime_now('%H:%M') }}{{- '[[bot]]' }}"),
+      "clock");
+  REQUIRE(variable.remedies.size() == 2);
+  CHECK(variable.remedies[0].kind == Remedy::Kind::kVariable);
+  CHECK(variable.remedies[0].is_verified);
+  CHECK(variable.remedies[0].kwargs.find("today") != nullptr);
+}
+
+TEST_CASE("{% generation %} blocks beside what is sampled") {
+  const std::string good = with(
+      with(kClean, "{{- '[[bot]]' + (m.content or '') }}", "{{- '[[bot]]' }}{% generation %}{{- (m.content or '') }}"),
+      "{{- '[[end]]' }}", "{{- '[[end]]' }}{% endgeneration %}");
+  const Report clean = audit_of(good);
+  CHECK_MESSAGE(clean.findings.empty(), told(clean.findings));
+  const Finding header = only_finding(
+      with(good, "{{- '[[bot]]' }}{% generation %}", "{% generation %}{{- '[[bot]]' }}"), "generation-block");
+  CHECK(header.level == Level::kWarning);
+  CHECK(header.place.line == 10);
+  CHECK(header.sentence == "a {% generation %} block covers what no model samples");
+  const Finding stop = only_finding(
+      with(good, "{{- '[[end]]' }}{% endgeneration %}", "{% endgeneration %}{{- '[[end]]' }}"), "generation-block");
+  CHECK(stop.sentence == "a {% generation %} block leaves out what the model samples");
+}
+
+TEST_CASE("what strict mode refuses") {
+  const Report report = audit_of("{%- set seen = [] %}\n{%- set _ = seen.append(1) %}\n" + kClean);
+  CHECK_MESSAGE(report.findings.empty(), told(report.findings));
+  const std::vector<Finding> notes = notes_of(report, "strict-differs");
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].place.line == 2);
+}
+
+TEST_CASE("fields that can write control tokens are listed") {
+  const Report report = audit_of(kClean);
+  const std::vector<Finding> notes = notes_of(report, "control-text");
+  REQUIRE(notes.size() == 1);
+  for (const char* field : {"system content", "user content", "tool call name", "tool result", "tool description"})
+    CHECK_MESSAGE(notes[0].sentence.find(field) != std::string::npos, field);
+  const Report mended =
+      audit_of(with(kClean, "'[[user]]' + m.content", "'[[user]]' + (m.content | replace('[[', '[ ['))"));
+  REQUIRE(notes_of(mended, "control-text").size() == 1);
+  CHECK(notes_of(mended, "control-text")[0].sentence.find("user content") == std::string::npos);
+}
+
+TEST_CASE("a field inside a control token") {
+  const std::string source =
+      "{%- for m in messages %}\n{{- '[[' + m.role + ']]' + m.content + '[[end]]' }}\n{%- endfor %}\n"
+      "{%- if add_generation_prompt %}{{- '[[assistant]]' }}{% endif %}";
+  const std::vector<Finding> notes = notes_of(audit_of(source), "glued-token");
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].place.line == 2);
+  CHECK(notes[0].path == "messages[].role");
+  const std::string checked = with(source, "'[[' + m.role + ']]'",
+                                   "'[[' + {'user': 'user', 'assistant': 'assistant'}.get(m.role, 'system') + ']]'");
+  CHECK_FALSE(has_note(audit_of(checked), "glued-token"));
+}
+
+}  // namespace
+}  // namespace rondo::audit

@@ -1,0 +1,286 @@
+// Conversations that are legal, and which the template refuses or writes only in part; and what strict mode refuses.
+//
+// How bad a refusal is depends on the conversation and on whether the template means it.  A message that it raises on
+// purpose for an order of messages it does not know is a note: the model was not trained on it, and the client is told.
+// Failing on what every rollout with tools has is an error, or a warning where it is on purpose.
+#include <algorithm>
+
+#include "audit/trials.h"
+
+namespace rondo::audit {
+namespace {
+
+enum class Use : std::uint8_t {
+  kCore,   // every client sends it
+  kCalls,  // every rollout with tools has it
+  kRare,   // legal, and seen
+};
+
+struct Shape {
+  std::string name;
+  Use use = Use::kRare;
+  json::Array messages;
+  std::vector<std::string_view> words;  // that the prompt must have, with the index of their message
+  TrialSetting setting;
+};
+
+json::Value message(std::string_view role, std::string_view content) { return plain_message(role, content); }
+
+std::vector<Shape> plain_shapes() {
+  const json::Value system = message("system", kSystemWord);
+  const json::Value user = user_message();
+  const json::Value answer = message("assistant", kAnswerWord);
+  const json::Value again = message("user", kSecondQuestionWord);
+  return {
+      {"a system message", Use::kCore, {system, user}, {kSystemWord, kQuestionWord}, {}},
+      {"several turns", Use::kCore, {user, answer, again}, {kQuestionWord, kAnswerWord, kSecondQuestionWord}, {}},
+      {"two user messages in a row", Use::kRare, {user, again}, {kQuestionWord, kSecondQuestionWord}, {}},
+      {"an assistant message first", Use::kRare, {answer, user}, {kAnswerWord, kQuestionWord}, {}},
+      {"two assistant messages in a row",
+       Use::kRare,
+       {user, answer, message("assistant", "answer-two"), again},
+       {kAnswerWord, "answer-two"},
+       {}},
+      {"a system message behind others",
+       Use::kRare,
+       {user, answer, system, again},
+       {kQuestionWord, kAnswerWord, kSystemWord, kSecondQuestionWord},
+       {}},
+      {"two system messages",
+       Use::kRare,
+       {system, message("system", "system-two"), user},
+       {kSystemWord, "system-two", kQuestionWord},
+       {}},
+      {"a developer message",
+       Use::kRare,
+       {message("developer", "developer-one"), user},
+       {"developer-one", kQuestionWord},
+       {}},
+      {"empty user content", Use::kRare, {message("user", "")}, {}, {}},
+  };
+}
+
+std::vector<Shape> call_shapes(const Trials& trials) {
+  const json::Value user = user_message();
+  const json::Value again = message("user", kSecondQuestionWord);
+  const TrialCall first{std::string(kToolName), json::Object{{"k", "v"}}};
+  const TrialCall second{std::string(kSecondToolName), json::Object{{"q", "w"}}};
+  const json::Value call = trials.assistant({"", "", {first}});
+  const json::Value said = trials.assistant({"", std::string(kAnswerWord), {first}});
+  const json::Value both = trials.assistant({"", "", {first, second}});
+  const json::Value result = trials.result(0, kToolName, kResultWord);
+  const json::Value other = trials.result(1, kSecondToolName, kSecondResultWord);
+  const json::Value answer = message("assistant", kAnswerWord);
+  TrialSetting tools;
+  tools.tools = true;
+  std::vector<Shape> out = {
+      {"a call and its result", Use::kCalls, {user, call, result}, {kToolName, kResultWord}, tools},
+      {"a system message, a call and its result",
+       Use::kCalls,
+       {message("system", kSystemWord), user, call, result},
+       {kSystemWord, kToolName, kResultWord},
+       tools},
+      {"an answer behind a result, and a question",
+       Use::kCalls,
+       {user, call, result, answer, again},
+       {kResultWord, kAnswerWord, kSecondQuestionWord},
+       tools},
+      {"a call behind a result",
+       Use::kCalls,
+       {user, call, result, call, trials.result(0, kToolName, kSecondResultWord)},
+       {kResultWord, kSecondResultWord},
+       tools},
+      {"a user message behind a result",
+       Use::kRare,
+       {user, call, result, again},
+       {kResultWord, kSecondQuestionWord},
+       tools},
+      {"text beside a call", Use::kRare, {user, said, result}, {kToolName, kResultWord}, tools},
+      {"a call and its result without tools", Use::kRare, {user, call, result}, {kToolName, kResultWord}, {}},
+      {"a result without a call", Use::kRare, {user, result}, {kResultWord}, tools},
+      {"an empty tool result", Use::kRare, {user, call, trials.result(0, kToolName, "")}, {kToolName}, tools},
+  };
+  if (!trials.format().input.single_call)
+    out.push_back({"two calls and their results",
+                   Use::kCalls,
+                   {user, both, result, other},
+                   {kResultWord, kSecondResultWord},
+                   tools});
+  return out;
+}
+
+std::vector<Shape> all_shapes(const Trials& trials) {
+  std::vector<Shape> out = plain_shapes();
+  if (trials.writes_calls()) {
+    for (Shape& shape : call_shapes(trials)) out.push_back(std::move(shape));
+  }
+  for (Shape& shape : out) shape.setting.generation_prompt = true;
+  return out;
+}
+
+bool is_meant(const Error& error) { return error.code == ErrorCode::kTemplateRaised; }
+
+Level refusal_level(Use use, const Error& error) {
+  switch (use) {
+    case Use::kCore: return is_meant(error) ? Level::kNote : Level::kError;
+    case Use::kCalls: return is_meant(error) ? Level::kWarning : Level::kError;
+    case Use::kRare: return is_meant(error) ? Level::kNote : Level::kWarning;
+  }
+  return Level::kNote;
+}
+
+// Refusals of one place of the template, and of one level, are one finding.
+struct Refusal {
+  Level level = Level::kNote;
+  Error error;
+  std::vector<std::string> shapes;
+};
+
+// Messages of one role that are not written.
+struct Dropped {
+  std::string role;
+  Level level = Level::kNote;
+  std::vector<std::string> shapes;
+  Finding finding;
+};
+
+class RefusalAudit {
+ public:
+  RefusalAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
+
+  void run() {
+    for (const Shape& shape : all_shapes(trials_)) {
+      const auto rendered = trials_.render(shape.messages, shape.setting);
+      if (!rendered.ok()) {
+        note(shape, rendered.error());
+      } else {
+        check_words(shape, rendered.value());
+      }
+    }
+    for (const Refusal& refusal : refusals_) report(refusal);
+    for (Dropped& dropped : dropped_) report(dropped);
+  }
+
+ private:
+  void note(const Shape& shape, const Error& error) {
+    const Level level = refusal_level(shape.use, error);
+    for (Refusal& known : refusals_) {
+      if (known.level != level || known.error.line != error.line || known.error.message != error.message) continue;
+      known.shapes.push_back(shape.name);
+      return;
+    }
+    refusals_.push_back({level, error, {shape.name}});
+  }
+
+  void report(const Refusal& refusal) {
+    Finding finding;
+    finding.rule = "refused";
+    finding.level = refusal.level;
+    finding.sentence =
+        std::string(is_meant(refusal.error) ? "the template refuses on purpose: " : "the template fails on: ") +
+        listed(refusal.shapes);
+    finding.proof = (is_meant(refusal.error) ? "it raises " : "the error is ") + text::quoted(refusal.error.message);
+    finding.place = place_of(trials_.context(), refusal.error);
+    finding.path = "messages";
+    add_finding(report_, std::move(finding));
+  }
+
+  // A message whose text is not in the prompt.
+  void check_words(const Shape& shape, const jinja::Rendered& rendered) {
+    const std::string& text = rendered.text.bytes();
+    for (const std::string_view word : shape.words) {
+      if (text.find(word) != std::string::npos) continue;
+      const std::size_t index = message_of(shape, word);
+      const std::string role(shape.messages[index].find_string("role").value_or(""));
+      // A role that few templates know.
+      const Level level = role == "developer"       ? Level::kNote
+                          : shape.use == Use::kRare ? Level::kWarning
+                                                    : Level::kError;
+      const auto known = std::ranges::find_if(
+          dropped_, [&](const Dropped& other) { return other.role == role && other.level == level; });
+      if (known != dropped_.end()) {
+        if (known->shapes.back() != shape.name) known->shapes.push_back(shape.name);
+        continue;
+      }
+      Dropped dropped{role, level, {shape.name}, {}};
+      dropped.finding.proof =
+          "with " + shape.name + " nothing of " + text::quoted(word) + " is in the prompt " + shortened(text);
+      dropped.finding.path = "messages[" + std::to_string(index) + "].content";
+      dropped.finding.place = deciding_place(rendered, static_cast<std::int32_t>(index));
+      dropped_.push_back(std::move(dropped));
+    }
+  }
+
+  void report(Dropped& dropped) {
+    const auto worse = std::ranges::find_if(
+        dropped_, [&](const Dropped& other) { return other.role == dropped.role && other.level > dropped.level; });
+    if (worse != dropped_.end()) return;  // it is not written in simpler conversations either
+    dropped.finding.rule = "dropped-field";
+    dropped.finding.level = dropped.level;
+    dropped.finding.sentence =
+        "a `" + dropped.role + "` message is not written in a conversation with " + listed(dropped.shapes);
+    add_finding(report_, std::move(dropped.finding));
+  }
+
+  [[nodiscard]] static std::size_t message_of(const Shape& shape, std::string_view word) {
+    for (std::size_t i = 0; i < shape.messages.size(); ++i) {
+      if (shape.messages[i].find_string("content") == word) return i;
+    }
+    return shape.messages.size() > 1 ? 1 : 0;  // the name of a call
+  }
+
+  // The last condition that looked at that message's role.
+  [[nodiscard]] TemplatePlace deciding_place(const jinja::Rendered& rendered, std::int32_t message) const {
+    TemplatePlace out;
+    for (const jinja::Decision& decision : rendered.decisions) {
+      for (const text::PathId path : rendered.reads_of(decision)) {
+        const text::PathTable& paths = rendered.origins.paths;
+        if (paths.message(path) == message && paths.step_name(path) == "role")
+          out = place_of_line(trials_.context(), decision.line, decision.column);
+      }
+    }
+    return out;
+  }
+
+  const Trials& trials_;
+  Report& report_;
+  std::vector<Refusal> refusals_;
+  std::vector<Dropped> dropped_;
+};
+
+}  // namespace
+
+void find_refusals(const Trials& trials, Report& report) { RefusalAudit(trials, report).run(); }
+
+void find_strict_differences(const Trials& trials, Report& report) {
+  for (const Shape& shape : all_shapes(trials)) {
+    TrialSetting strict = shape.setting;
+    strict.strict = true;
+    TrialSetting lenient = shape.setting;
+    lenient.strict = false;
+    const auto allowed = trials.render(shape.messages, lenient);
+    const auto sandboxed = trials.render(shape.messages, strict);
+    if (!allowed.ok()) continue;
+    Finding finding;
+    finding.rule = "strict-differs";
+    finding.level = Level::kNote;
+    finding.path = "messages";
+    if (!sandboxed.ok()) {
+      finding.sentence = "transformers' sandbox refuses the template where other engines run it";
+      finding.proof = "with " + shape.name + ": " + text::quoted(sandboxed.error().message);
+      finding.place = place_of(trials.context(), sandboxed.error());
+    } else if (sandboxed.value().text.bytes() != allowed.value().text.bytes()) {
+      const std::string& text = allowed.value().text.bytes();
+      const std::size_t at = first_difference(text, sandboxed.value().text.bytes());
+      finding.level = Level::kWarning;
+      finding.sentence = "transformers' sandbox writes another prompt than other engines";
+      finding.proof = difference({"other engines", text}, {"sandbox", sandboxed.value().text.bytes()});
+      finding.place = place_at(trials.context(), allowed.value(), at);
+    } else {
+      continue;
+    }
+    add_finding(report, std::move(finding));
+  }
+}
+
+}  // namespace rondo::audit

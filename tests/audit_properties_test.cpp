@@ -1,0 +1,134 @@
+// The properties that the audit reads off every template of the corpus beside the checkout: none crashes it, every finding has
+// a known rule, its level's list, a sentence and a proof, and places that exist.
+//
+// RONDO_ROW=<row> audits that row alone; RONDO_VERBOSE=<file> writes all findings there as lines of JSON.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "analysis/analyse.h"
+#include "audit/properties.h"
+#include "base/files.h"
+#include "json/print.h"
+#include "model/model_files.h"
+#include "tests/support/byte_tokenizer.h"
+#include "tests/support/corpus.h"
+
+namespace rondo {
+namespace {
+
+struct Subject {
+  std::shared_ptr<const jinja::Template> chat_template;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
+  bool has_tokenizer = false;
+  std::shared_ptr<const format::Format> format;
+  chat::Conversation base;
+  tmpl::ApplyOptions options;
+};
+
+// A token for each byte, and for the ends that the manifest names.
+std::shared_ptr<const tokenizer::Tokenizer> stand_in(const test::CorpusRow& row) {
+  std::set<std::string> tokens(row.stop_tokens.begin(), row.stop_tokens.end());
+  for (const auto& token : {row.bos_token, row.eos_token}) {
+    if (token && !token->empty()) tokens.insert(*token);
+  }
+  return test::byte_tokenizer({tokens.begin(), tokens.end()}, row.eos_token.value_or(""));
+}
+
+Subject load(const test::CorpusRow& row) {
+  Subject out;
+  out.chat_template = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id).value();
+  if (!row.model_folder.empty()) {
+    const auto files = model::load(row.model_folder);
+    if (files.ok() && files.value().tokenizer) {
+      auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
+      if (tokenizer.ok()) out.tokenizer = tokenizer.value();
+    }
+  }
+  out.has_tokenizer = out.tokenizer != nullptr;
+  if (!out.has_tokenizer) out.tokenizer = stand_in(row);
+  out.base.bos_token = row.bos_token;
+  out.base.eos_token = row.eos_token;
+  out.options.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
+  analysis::Options analyse;
+  analyse.bos_token = row.bos_token;
+  analyse.eos_token = row.eos_token;
+  analyse.now = out.options.now;
+  if (out.has_tokenizer) analyse.tokenizer = out.tokenizer.get();
+  out.format = analysis::analyse(*out.chat_template, analyse).value();
+  return out;
+}
+
+audit::Report audit_of(const Subject& subject) {
+  const render::TurnContext turn{*subject.chat_template, *subject.tokenizer, subject.base, subject.options};
+  const render::TurnProfile profile = render::probe_turns(turn);
+  audit::Report report;
+  audit::find_properties({*subject.chat_template, *subject.tokenizer, subject.has_tokenizer, subject.format, profile,
+                          subject.base, subject.options},
+                         report);
+  return report;
+}
+
+void check_finding(const audit::Finding& finding, bool is_note, std::int32_t lines) {
+  const auto known = std::ranges::find(audit::rules(), finding.rule, &audit::Rule::name);
+  CHECK_MESSAGE(known != audit::rules().end(), finding.rule);
+  CHECK((finding.level == audit::Level::kNote) == is_note);
+  CHECK_FALSE(finding.sentence.empty());
+  CHECK_MESSAGE(!finding.proof.empty(), finding.rule << ": " << finding.sentence);
+  CHECK(finding.place.line >= 0);
+  CHECK(finding.place.line <= lines);
+}
+
+TEST_CASE("properties of the templates of the corpus") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE("skipped: there is no corpus beside the checkout");
+    return;
+  }
+  const char* only = std::getenv("RONDO_ROW");
+  const char* path = std::getenv("RONDO_VERBOSE");
+  std::ofstream verbose;
+  if (path != nullptr) verbose.open(path);
+  const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr || only != nullptr ? 1 : 9;
+  std::map<std::string, int> counts;
+  int templates = 0;
+  for (std::size_t i = 0; i < corpus->rows().size(); i += step) {
+    const test::CorpusRow& row = corpus->rows()[i];
+    if (only != nullptr && row.id != only) continue;
+    const Subject subject = load(row);
+    const audit::Report report = audit_of(subject);
+    const std::string& source = subject.chat_template->source();
+    const auto lines = static_cast<std::int32_t>(std::count(source.begin(), source.end(), '\n')) + 1;
+    std::set<std::string> rules;
+    for (const auto* list : {&report.findings, &report.notes}) {
+      for (const audit::Finding& finding : *list) {
+        check_finding(finding, list == &report.notes, lines);
+        rules.insert(finding.rule + " " + std::string(audit::to_string(finding.level)));
+        if (path == nullptr) continue;
+        verbose << json::to_compact(json::Object{{"row", row.id},
+                                                 {"rule", finding.rule},
+                                                 {"level", std::string(audit::to_string(finding.level))},
+                                                 {"line", finding.place.line},
+                                                 {"column", finding.place.column},
+                                                 {"source", finding.place.source},
+                                                 {"sentence", finding.sentence},
+                                                 {"proof", finding.proof},
+                                                 {"path", finding.path}})
+                << "\n";
+      }
+    }
+    for (const std::string& rule : rules) ++counts[rule];
+    ++templates;
+  }
+  std::string summary;
+  for (const auto& [rule, count] : counts) summary += "  " + rule + ": " + std::to_string(count) + "\n";
+  MESSAGE(templates << " templates\n" << summary);
+  CHECK(templates > 0);
+}
+
+}  // namespace
+}  // namespace rondo
