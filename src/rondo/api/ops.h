@@ -40,6 +40,8 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_parse_stream(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_grammar(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_explain(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_diff(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_replay(const OpContext& context, Fields& fields);
 
 // The reply of op_grammar, of what has been inferred already.  `language`: "gbnf", "structural_tag" or "lark"; without a
 // tokenizer no trigger is told as a token.

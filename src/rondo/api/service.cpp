@@ -19,7 +19,7 @@ struct Op {
   Reply (*run)(const OpContext&, Fields&);
 };
 
-constexpr std::array<Op, 11> kOps = {{
+constexpr std::array<Op, 13> kOps = {{
     {"render", op_render},
     {"jinja", op_jinja},
     {"parse", op_parse},
@@ -31,6 +31,8 @@ constexpr std::array<Op, 11> kOps = {{
     {"stop", op_stop},
     {"grammar", op_grammar},
     {"explain", op_explain},
+    {"diff", op_diff},
+    {"replay", op_replay},
 }};
 
 const Op* find_op(std::string_view name) {

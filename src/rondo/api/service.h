@@ -7,6 +7,8 @@
 // call any member at once.  Prints nothing and reads no clock; the one it is given is called from the calling thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -31,8 +33,16 @@ struct TextStream {
   std::function<void(const json::Value&)> on_deltas;  // what a piece gave, an array as in `parse_stream`; not empty
 };
 
+// A log that is read while it is replayed: for the op `replay`, in place of its field `log`.
+struct LogStream {
+  std::function<std::size_t(char* out, std::size_t size)> read;  // 0: the log ends
+  // Called now and then with what has been read and replayed; may be empty.
+  std::function<void(std::uint64_t bytes, std::uint64_t requests)> on_progress;
+};
+
 struct RunOptions {
   const TextStream* stream = nullptr;  // borrowed; both functions are called from the calling thread
+  const LogStream* log = nullptr;      // likewise
   // Refuse messages whose role neither the template nor the public chat APIs know, and those that the template drops
   // because it does not know their role.  For people; the line protocol leaves roles to the template.
   bool refuse_unknown_roles = false;

@@ -4,6 +4,7 @@
 // comes back.  Each returns the exit status.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -143,6 +144,27 @@ struct ExplainArguments {
   bool json = false;
 };
 
+struct DiffArguments {
+  ModelArguments model;
+  std::string before;
+  std::string after;
+  std::string kwargs;
+  std::string color = "auto";  // "auto", "always" or "never"
+  bool json = false;
+};
+
+struct ReplayArguments {
+  ModelArguments model;
+  std::string log;  // "-" for standard input
+  std::string kwargs;
+  std::size_t capacity = std::size_t{1} << 22U;  // tokens
+  std::size_t block = 16;
+  std::size_t limit = 0;  // requests; 0: all
+  std::size_t memory_mb = 1024;
+  std::string color = "auto";  // "auto", "always" or "never"
+  bool json = false;
+};
+
 struct BatchArguments {
   int threads = 1;
 };
@@ -174,6 +196,8 @@ struct DemoArguments {
 [[nodiscard]] int run_encode(const EncodeArguments& arguments);
 [[nodiscard]] int run_detokenize(const DetokenizeArguments& arguments);
 [[nodiscard]] int run_explain(const ExplainArguments& arguments);
+[[nodiscard]] int run_diff(const DiffArguments& arguments);
+[[nodiscard]] int run_replay(const ReplayArguments& arguments);
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

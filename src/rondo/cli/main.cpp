@@ -28,6 +28,7 @@ constexpr const char* kExamples =
     "  rondo encode --model MODEL --messages chat.json       token ids, with owners and masks\n"
     "  echo 'Paris.' | rondo parse --model MODEL\n"
     "  rondo explain MODEL                                   the format that the parser uses, with template lines\n"
+    "  rondo replay requests.jsonl --model MODEL             what a prefix cache saves on a log, and what is lost\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
     "\n"
     "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
@@ -341,6 +342,50 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   });
 }
 
+void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("diff", "two requests of a conversation: where their prompts part, and why");
+  command.add_option("A", arguments.before, "the earlier request: a JSON file with `messages`, or `input`")->required();
+  command.add_option("B", arguments.after, "the later request; - for standard input")->required();
+  add_model(command, arguments.model, true);
+  command.add_option("--kwargs", arguments.kwargs, "template variables for both: a JSON object or a file with one")
+      ->type_name("JSON|FILE");
+  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  command.add_flag("--json", arguments.json, "print the reply of the op `diff` (docs/batch.md)");
+  command.footer(
+      "Example:\n"
+      "  rondo diff turn1.json turn2.json --model MODEL\n"
+      "\n"
+      "Exit status: 0 if the second prompt begins with all of the first, 3 if not, 1 on failure.");
+  command.callback([&] { chosen = [&] { return run_diff(arguments); }; });
+}
+
+void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("replay", "a log of requests: what a prefix cache saves, what is lost, and why");
+  command.add_option("LOG", arguments.log, "a file with a JSON object on each line; - for standard input")->required();
+  add_model(command, arguments.model, true);
+  command.add_option("--kwargs", arguments.kwargs, "template variables for all: a JSON object or a file with one")
+      ->type_name("JSON|FILE");
+  command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--block", arguments.block, "tokens of a block, where a cache shares whole blocks")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--limit", arguments.limit, "stop after this many requests (default: none)");
+  command.add_option("--memory", arguments.memory_mb, "megabytes for conversations that may go on")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  command.add_flag("--json", arguments.json, "print the reply of the op `replay` (docs/batch.md)");
+  command.footer(
+      "Example:\n"
+      "  rondo replay requests.jsonl --model MODEL\n"
+      "\n"
+      "Which logs are understood, and what the numbers mean: docs/replay.md.");
+  command.callback([&] { chosen = [&] { return run_replay(arguments); }; });
+}
+
 void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
@@ -424,6 +469,8 @@ struct AllArguments {
   DetokenizeArguments detokenize;
   ExplainArguments explain;
   ChatArguments chat;
+  DiffArguments diff;
+  ReplayArguments replay;
   BatchArguments batch;
   DemoArguments demo;
 };
@@ -449,6 +496,8 @@ int run(int argc, char** argv) {
   define_detokenize(app, arguments.detokenize, chosen);
   define_explain(app, arguments.explain, chosen);
   define_chat(app, arguments.chat, chosen);
+  define_diff(app, arguments.diff, chosen);
+  define_replay(app, arguments.replay, chosen);
   define_batch(app, arguments.batch, chosen);
   define_demo(app, arguments.demo, chosen);
   try {

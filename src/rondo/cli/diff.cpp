@@ -1,0 +1,75 @@
+// rondo diff: where the prompts of two requests part, why, and what that costs.
+#include <string>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/io.h"
+#include "cli/paint.h"
+#include "cli/request.h"
+
+namespace rondo::cli {
+namespace {
+
+constexpr int kBreaks = 3;  // exit status
+
+std::string text_of(const json::Value& value, std::string_view field) {
+  return printable(value.find_string(field).value_or(""), false);
+}
+
+std::string number_of(const json::Value& value, std::string_view field) {
+  const json::Value* found = value.find(field);
+  return found == nullptr ? "0" : found->number();
+}
+
+std::string for_people(const json::Value& reply, const Paint& paint) {
+  std::string out = "first prompt   " + number_of(reply, "before_tokens") + " tokens";
+  if (number_of(reply, "answer_tokens") != "0") out += ", and " + number_of(reply, "answer_tokens") + " of its answer";
+  out += "\nsecond prompt  " + number_of(reply, "after_tokens") + " tokens, of which " +
+         paint("1", number_of(reply, "common_tokens")) + " are shared and " +
+         paint("1", number_of(reply, "recomputed_tokens")) + " are computed\n";
+  const bool breaks = reply.find("breaks")->as_bool();
+  if (!breaks) {
+    out += paint("32", "the second begins with all of the first") + "\n";
+  } else {
+    const json::Value& cause = *reply.find("cause");
+    out += "\n" + paint("31", text_of(cause, "name")) + ": " + text_of(cause, "sentence") + "\n";
+    if (const json::Value* line = cause.find("template_line")) out += "  template line " + line->number() + "\n";
+    out += "  at " + text_of(reply, "place") + ", behind " + paint("2", text_of(reply, "shared_end")) + "\n";
+    out += "  was  " + paint("31", text_of(reply, "before_text")) + "\n";
+    out += "  is   " + paint("32", text_of(reply, "after_text")) + "\n";
+  }
+  const json::Array& changes = reply.find("changes")->as_array();
+  if (!changes.empty()) out += "\n" + paint("1", "what the client changed") + "\n";
+  for (const json::Value& change : changes) {
+    out += "  " + text_of(change, "kind") + " at " + text_of(change, "path") + ": " + text_of(change, "sentence");
+    if (!text_of(change, "before").empty() || !text_of(change, "after").empty())
+      out += ": `" + text_of(change, "before") + "` -> `" + text_of(change, "after") + "`";
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_diff(const DiffArguments& arguments) {
+  json::Object request{{"op", "diff"}};
+  ModelArguments model = arguments.model;
+  if (model.tokenizer.empty()) model.tokenizer = model.model;
+  if (Status status = add_model(request, model); !status.ok()) return report(status.error());
+  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok())
+    return report(status.error());
+  for (const auto& [field, path] : {std::pair{"before", &arguments.before}, std::pair{"after", &arguments.after}}) {
+    auto body = read_json(*path);
+    if (!body.ok()) return report(body.error());
+    request.set(field, std::move(body).value());
+  }
+  const api::Service service(service_options());
+  auto reply = service.run(request);
+  if (!reply.ok()) return report(reply.error());
+  const bool is_printed = arguments.json ? print_json(reply.value()) == kSuccess
+                                         : print(for_people(reply.value(), paint_for(arguments.color)));
+  if (!is_printed) return kFailure;
+  return reply.value().find("breaks")->as_bool() ? kBreaks : kSuccess;
+}
+
+}  // namespace rondo::cli

@@ -1,0 +1,210 @@
+// rondo replay: what a prefix cache saves on a log of requests.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/io.h"
+#include "cli/paint.h"
+#include "cli/request.h"
+
+namespace rondo::cli {
+namespace {
+
+constexpr std::size_t kNameWidth = 34;
+constexpr std::size_t kNumberWidth = 16;
+constexpr double kMegabyte = 1e6;
+
+std::string text_of(const json::Value& value, std::string_view field) {
+  return printable(value.find_string(field).value_or(""), false);
+}
+
+std::int64_t number_of(const json::Value& value, std::string_view field) {
+  const json::Value* found = value.find(field);
+  return found == nullptr ? 0 : found->to_int64().value_or(0);
+}
+
+// 12345678 as "12,345,678".
+std::string grouped(std::int64_t number) {
+  std::string out = std::to_string(number);
+  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, ",");
+  return out;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string percent(double rate) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.1f %%", rate * 100);
+  return out;
+}
+
+std::string head(const json::Value& reply) {
+  char megabytes[32];
+  std::snprintf(megabytes, sizeof megabytes, "%.1f MB", static_cast<double>(number_of(reply, "bytes")) / kMegabyte);
+  std::string out = grouped(number_of(reply, "requests")) + " requests of " +
+                    grouped(number_of(reply, "conversations")) + " conversations with " +
+                    grouped(number_of(reply, "branches")) + " branches, in " + megabytes + "\n";
+  for (const json::Value& lines : reply.find("skipped")->as_array()) {
+    out += "passed over: " + grouped(number_of(lines, "count")) + " lines, " + text_of(lines, "reason") + " (line " +
+           grouped(number_of(lines, "first_line"));
+    if (const std::string error = text_of(lines, "first_error"); !error.empty()) out += ": " + elided(error, 100);
+    out += ")\n";
+  }
+  for (const json::Member& note : reply.find("notes")->as_object())
+    out += "left out: " + printable(note.key, false) + ", " + note.value.number() + " times\n";
+  const json::Value& answers = *reply.find("answers");
+  out += "answers: " + grouped(number_of(answers, "from_log")) + " from the log's replies, " +
+         grouped(number_of(answers, "from_next_request")) + " from the request that followed\n";
+  if (const std::int64_t forgotten = number_of(reply, "forgotten_conversations"); forgotten > 0) {
+    out += "forgotten: " + grouped(forgotten) + " conversations, for which there was no memory (--memory)\n";
+  }
+  return out;
+}
+
+std::string lanes_table(const json::Value& reply, const Paint& paint) {
+  const json::Array& lanes = reply.find("lanes")->as_array();
+  std::string out = paint("1", padded("Tokens found in the cache", kNameWidth)) +
+                    right("blocks of " + std::to_string(number_of(reply, "block")), kNumberWidth) +
+                    right("radix", kNumberWidth) + right("steps of 128", kNumberWidth) +
+                    right("tokens computed", kNumberWidth + 2) + "\n";
+  std::string idle;
+  for (const json::Value& lane : lanes) {
+    const bool is_first = &lane == &lanes.front();
+    if (!is_first && number_of(lane, "changed_requests") == 0) {
+      idle += (idle.empty() ? "" : ", ") + text_of(lane, "name");
+      continue;
+    }
+    const json::Value& rates = *lane.find("hit_rate");
+    out += "  " + padded(text_of(lane, "name"), kNameWidth - 2);
+    for (const char* policy : {"blocks", "radix", "steps"})
+      out += right(percent(rates.find(policy)->to_double().value_or(0)), kNumberWidth);
+    out += right(grouped(number_of(lane, "prompt_tokens") - number_of(*lane.find("hit_tokens"), "radix")),
+                 kNumberWidth + 2);
+    out += is_first ? "\n" : "  " + paint("2", text_of(lane, "sentence")) + "\n";
+  }
+  if (!idle.empty()) out += paint("2", "  nothing to do for: " + idle) + "\n";
+  if (const json::Value* measured = reply.find("measured")) {
+    const auto prompt = static_cast<double>(number_of(*measured, "prompt_tokens"));
+    out += "  the server itself counted " +
+           percent(static_cast<double>(number_of(*measured, "cached_tokens")) / prompt) + " of " +
+           grouped(number_of(*measured, "prompt_tokens")) + " tokens\n";
+  }
+  return out;
+}
+
+std::string causes_table(const json::Value& reply, const Paint& paint) {
+  const json::Array& causes = reply.find("causes")->as_array();
+  if (causes.empty()) return "Every prompt began with the whole of the last one.\n";
+  std::string out = paint("1", padded("Why prompts did not begin as the last", kNameWidth + 4)) +
+                    right("requests", kNumberWidth) + right("tokens lost", kNumberWidth) + "\n";
+  for (const json::Value& cause : causes) {
+    std::string name = text_of(cause, "name");
+    if (const json::Value* line = cause.find("template_line")) name += ", line " + line->number();
+    out += "  " + paint("31", padded(name, kNameWidth + 2)) +
+           right(grouped(number_of(cause, "requests")), kNumberWidth) +
+           right(grouped(number_of(cause, "lost_tokens")), kNumberWidth) + "\n";
+    const json::Array& examples = cause.find("examples")->as_array();
+    if (examples.empty()) continue;
+    const json::Value& example = examples.front();
+    out += "      log line " + grouped(number_of(example, "line")) + ": " + text_of(example, "sentence");
+    if (const std::string path = text_of(example, "path"); !path.empty()) out += " (" + path + ")";
+    out += "\n";
+    const std::string before = elided(text_of(example, "before"), 60);
+    const std::string after = elided(text_of(example, "after"), 60);
+    if (!before.empty() || !after.empty()) out += paint("2", "      was `" + before + "`, is `" + after + "`") + "\n";
+  }
+  return out;
+}
+
+// The log's bytes; tells a person how far it is.
+class LogFile {
+ public:
+  explicit LogFile(std::string path) : path_(std::move(path)) {}
+  ~LogFile() {
+    if (file_ != nullptr && file_ != stdin) std::fclose(file_);
+  }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  Status open() {
+    file_ = path_ == "-" ? stdin : std::fopen(path_.c_str(), "rb");
+    struct stat about{};
+    if (file_ != nullptr && ::fstat(fileno(file_), &about) == 0) {
+      if (S_ISREG(about.st_mode)) size_ = static_cast<std::uint64_t>(about.st_size);
+      if (!S_ISDIR(about.st_mode)) return Done{};
+    }
+    Error error;
+    error.code = ErrorCode::kNotFound;
+    error.source = path_;
+    error.message = file_ == nullptr ? std::strerror(errno) : "is a folder";
+    return error;
+  }
+
+  api::LogStream stream() {
+    api::LogStream out;
+    out.read = [this](char* to, std::size_t size) { return std::fread(to, 1, size, file_); };
+    if (::isatty(STDERR_FILENO) == 1) {
+      out.on_progress = [this](std::uint64_t bytes, std::uint64_t requests) { show(bytes, requests); };
+    }
+    return out;
+  }
+
+  void finish() const {
+    if (is_shown_) std::fprintf(stderr, "\r\x1b[K");
+  }
+
+ private:
+  void show(std::uint64_t bytes, std::uint64_t requests) {
+    is_shown_ = true;
+    std::fprintf(stderr, "\r%.0f MB", static_cast<double>(bytes) / kMegabyte);
+    if (size_ > 0) std::fprintf(stderr, " of %.0f MB", static_cast<double>(size_) / kMegabyte);
+    std::fprintf(stderr, ", %llu requests\x1b[K", static_cast<unsigned long long>(requests));
+    std::fflush(stderr);
+  }
+
+  std::string path_;
+  std::FILE* file_ = nullptr;
+  std::uint64_t size_ = 0;
+  bool is_shown_ = false;
+};
+
+}  // namespace
+
+int run_replay(const ReplayArguments& arguments) {
+  json::Object request{{"op", "replay"}};
+  ModelArguments model = arguments.model;
+  if (model.tokenizer.empty()) model.tokenizer = model.model;
+  if (Status status = add_model(request, model); !status.ok()) return report(status.error());
+  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok())
+    return report(status.error());
+  request.set("capacity", arguments.capacity);
+  request.set("block", arguments.block);
+  request.set("memory_mb", arguments.memory_mb);
+  request.set("limit", arguments.limit);
+  LogFile log(arguments.log);
+  if (Status status = log.open(); !status.ok()) return report(status.error());
+  if (arguments.log == "-") announce_input();
+  const api::LogStream stream = log.stream();
+  const api::Service service(service_options());
+  api::RunOptions options;
+  options.log = &stream;
+  auto reply = service.run(request, options);
+  log.finish();
+  if (!reply.ok()) return report(reply.error());
+  if (arguments.json) return print_json(reply.value());
+  const Paint paint = paint_for(arguments.color);
+  const json::Value& done = reply.value();
+  const std::string out = head(done) + "\n" + lanes_table(done, paint) + "\n" + causes_table(done, paint);
+  return print(out) ? kSuccess : kFailure;
+}
+
+}  // namespace rondo::cli
