@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -249,6 +250,20 @@ TEST_CASE("policies count as the engines do") {
   CHECK(policies.serve({})[Policy::kRadix] == 0);
 }
 
+TEST_CASE("policies find what a cache of block hashes finds") {
+  std::mt19937 random(5);
+  Policies policies({.block = 3});
+  BlockCache blocks;
+  for (int step = 0; step < 4000; ++step) {
+    Ids ids(1 + random() % 40);
+    for (TokenId& id : ids) id = static_cast<TokenId>(random() % 2);
+    const auto chain = hash_chain(ids, 3);
+    const auto reusable = std::span(chain).first((ids.size() - 1) / 3);
+    REQUIRE(policies.serve(ids)[Policy::kBlocks] == blocks.match(reusable) * 3);
+    blocks.insert(chain);
+  }
+}
+
 TEST_CASE("policies forget beyond their capacity") {
   Policies policies({.capacity = 200});
   policies.serve(range(0, 160));
@@ -256,7 +271,7 @@ TEST_CASE("policies forget beyond their capacity") {
   CHECK(policies.size() == 200);
   const Hits hits = policies.serve(range(0, 160));
   CHECK(hits[Policy::kRadix] == 40);
-  CHECK(hits[Policy::kBlocks] == 32);  // 12 blocks of 16 are 192
+  CHECK(hits[Policy::kBlocks] == 32);
 }
 
 TEST_CASE("what is told late is kept where its beginning is still there") {

@@ -5,9 +5,8 @@
 namespace rondo::cache {
 namespace {
 
-std::size_t blocks_of(std::size_t capacity, std::size_t block) {
-  return capacity == kUnlimited ? kUnlimited : std::max<std::size_t>(capacity / block, 1);
-}
+constexpr std::size_t kStep = 128;
+constexpr std::size_t kStepMinimum = 1024;
 
 }  // namespace
 
@@ -21,45 +20,22 @@ std::string_view to_string(Policy policy) {
 }
 
 Policies::Policies(const PolicyOptions& options)
-    : block_(options.block),
-      blocks_(blocks_of(options.capacity, options.block)),
-      radix_({.capacity = options.capacity, .block = 1}),
-      steps_(blocks_of(options.capacity, kStep)) {}
+    : block_(options.block), tree_({.capacity = options.capacity, .block = 1}) {}
 
 Hits Policies::serve(std::span<const TokenId> prompt) {
   Hits out;
-  if (prompt.empty()) return out;
-  const std::span<const TokenId> reusable = prompt.first(prompt.size() - 1);
-  const auto set = [&out](Policy policy, std::size_t hits) { out.tokens[static_cast<std::size_t>(policy)] = hits; };
-
-  const std::vector<std::uint64_t> blocks = hash_chain(prompt, block_);
-  set(Policy::kBlocks, blocks_.match(std::span(blocks).first(reusable.size() / block_)) * block_);
-  blocks_.insert(blocks);
-
-  const PrefixTree::Inserted inserted = radix_.insert(prompt);
-  set(Policy::kRadix, std::min(inserted.matched, reusable.size()));
-
-  const std::vector<std::uint64_t> steps = hash_chain(prompt, kStep);
-  const std::size_t found = steps_.match(steps) * kStep;
-  set(Policy::kSteps, found >= kStepMinimum ? found : 0);
-  steps_.insert(steps);
+  const std::size_t known = tree_.insert(prompt).matched;
+  const std::size_t reusable = std::min(known, prompt.empty() ? 0 : prompt.size() - 1);
+  out.tokens[static_cast<std::size_t>(Policy::kBlocks)] = reusable - reusable % block_;
+  out.tokens[static_cast<std::size_t>(Policy::kRadix)] = reusable;
+  out.tokens[static_cast<std::size_t>(Policy::kSteps)] = known >= kStepMinimum ? known - known % kStep : 0;
   return out;
 }
 
-void Policies::add(std::span<const TokenId> ids) {
-  blocks_.insert(hash_chain(ids, block_));
-  radix_.insert(ids);
-  steps_.insert(hash_chain(ids, kStep));
-}
+void Policies::add(std::span<const TokenId> ids) { tree_.insert(ids); }
 
 void Policies::add_late(std::span<const TokenId> ids, std::size_t known) {
-  const auto add_blocks = [&](BlockCache& cache, std::size_t block) {
-    const std::vector<std::uint64_t> chain = hash_chain(ids, block);
-    if (cache.match(chain) >= known / block) cache.insert(chain);
-  };
-  add_blocks(blocks_, block_);
-  if (radix_.match(ids) >= known) radix_.insert(ids);
-  add_blocks(steps_, kStep);
+  if (tree_.match(ids) >= known) tree_.insert(ids);
 }
 
 }  // namespace rondo::cache

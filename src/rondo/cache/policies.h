@@ -9,14 +9,17 @@
 //           something to sample from (vLLM)
 //   radix   any common prefix, but for the last id (SGLang with pages of 1)
 //   steps   steps of 128 ids, from 1,024 on (OpenAI)
+//
+// A prefix of full blocks is known by its hashes exactly where it is a known prefix, so one tree answers for all three; room and
+// what is forgotten are counted by the id.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "cache/block_cache.h"
 #include "cache/prefix_tree.h"
 
 namespace rondo::cache {
@@ -26,8 +29,8 @@ inline constexpr std::array<Policy, 3> kPolicies = {Policy::kBlocks, Policy::kRa
 [[nodiscard]] std::string_view to_string(Policy policy);  // "blocks", "radix", "steps"
 
 struct PolicyOptions {
-  std::size_t capacity = kUnlimited;  // ids, for each policy
-  std::size_t block = 16;             // of kBlocks
+  std::size_t capacity = kUnlimited;  // ids
+  std::size_t block = 16;             // of kBlocks; REQUIRES: not 0
 };
 
 // Ids that were found, by Policy.
@@ -48,16 +51,11 @@ class Policies {
   // The same, told late: where the first `known` ids are not all there any more, nothing is kept.
   void add_late(std::span<const TokenId> ids, std::size_t known);
 
-  [[nodiscard]] std::size_t size() const { return radix_.size(); }  // ids that kRadix holds
+  [[nodiscard]] std::size_t size() const { return tree_.size(); }  // ids
 
  private:
-  static constexpr std::size_t kStep = 128;
-  static constexpr std::size_t kStepMinimum = 1024;
-
   std::size_t block_;
-  BlockCache blocks_;
-  PrefixTree radix_;
-  BlockCache steps_;
+  PrefixTree tree_;
 };
 
 }  // namespace rondo::cache

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 namespace rondo::cache {
 namespace {
@@ -36,9 +37,12 @@ PrefixTree::Index PrefixTree::child(Index parent, std::span<const TokenId> ids) 
 }
 
 std::size_t PrefixTree::common(const std::vector<TokenId>& known, std::span<const TokenId> ids) const {
-  const auto length = static_cast<std::ptrdiff_t>(std::min(known.size(), ids.size()));
-  const auto differs = std::mismatch(known.begin(), known.begin() + length, ids.begin()).first;
-  const auto same = static_cast<std::size_t>(differs - known.begin());
+  constexpr std::size_t kStride = 32;
+  const std::size_t length = std::min(known.size(), ids.size());
+  std::size_t same = 0;
+  while (same + kStride <= length && std::memcmp(&known[same], &ids[same], kStride * sizeof(TokenId)) == 0)
+    same += kStride;
+  while (same < length && known[same] == ids[same]) ++same;
   return same - same % options_.block;
 }
 
