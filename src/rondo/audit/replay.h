@@ -69,7 +69,7 @@ struct ReplayExample {
 // Why prompts did not begin as the last ones.
 struct ReplayCause {
   // to_string(ChangeKind), or "template" (with what it does: "template: reasoning-dropped", "template: json-respelled", ...),
-  // "clock" or "eviction".
+  // "retokenized", "clock" or "eviction".
   std::string name;
   std::uint64_t requests = 0;
   std::uint64_t lost_tokens = 0;  // that were in a cache, or would have been with room, and had to be computed again

@@ -97,10 +97,15 @@ FoundCause from_change(const Change& change) {
   return {std::string(to_string(change.kind)), change.path, change.sentence, change.before, change.after, 0};
 }
 
-// With what the client left out or changed put back, would more of the prompt have stayed?
+// With what the client left out or changed put back, in this request and those before it, would more of the last prompt and
+// its answer have stayed?  Counted from the end of the prompt, since prompts differ in length.
 bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
-  const auto& prompt = step.next.prompts[static_cast<std::size_t>(set)];
-  return prompt && common_ids(step.parent->prompts[0]->ids, step.parent->completion, prompt->ids) > kept;
+  const auto index = static_cast<std::size_t>(set);
+  const ConversationState& parent = *step.parent;
+  if (!step.next.prompts[index] && !parent.prompts[index]) return false;
+  const std::vector<TokenId>& before = parent.prompt(index).ids;
+  const std::size_t kept_then = common_ids(before, parent.completion, step.next.prompt(index).ids);
+  return kept_then + parent.prompts[0]->ids.size() > kept + before.size();
 }
 
 bool is_for_certain(const ReplayStep& step, const Change& change, std::size_t kept) {
@@ -195,6 +200,8 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
   const std::size_t byte = kept == 0 ? 0 : prompt.ends[kept - 1];
   const text::Run* run = run_at(*rendered, byte);
   const std::int32_t owner = run == nullptr ? text::kNoMessage : render::owner(*run, rendered->origins);
+  if (is_retokenized(step, kept))
+    return {"retokenized", render::describe_origin(*rendered, byte), "the same text becomes other tokens", "", "", 0};
   const Change* change = change_at(step, *rendered, run, owner);
   if (change != nullptr && is_for_certain(step, *change, kept)) return from_change(*change);
   if (remedy_helps(step, RewriteSet::kStableDate, kept) && maker_.reads_clock())
@@ -203,6 +210,17 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
     if (other.kind == ChangeKind::kVariablesChanged) return from_change(other);
   }
   return in_template(step, kept, run, owner);
+}
+
+// Whether both go on with the same text, in other tokens.
+bool CauseFinder::is_retokenized(const ReplayStep& step, std::size_t kept) const {
+  constexpr std::size_t kCompared = 16;
+  const std::vector<TokenId> old_ids = joined(step.parent->prompts[0]->ids, step.parent->completion);
+  const std::size_t count = std::min(kCompared, old_ids.size() - kept);
+  const auto text = maker_.parts().tokenizer->decode(std::span(old_ids).subspan(kept, count), {});
+  const Prompt& prompt = step.sent();
+  const std::size_t byte = kept == 0 ? 0 : prompt.ends[kept - 1];
+  return text.ok() && !text.value().empty() && std::string_view(prompt.text).substr(byte).starts_with(text.value());
 }
 
 FoundCause CauseFinder::in_template(ReplayStep& step, std::size_t kept, const text::Run* run, std::int32_t owner) {

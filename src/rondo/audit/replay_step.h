@@ -60,6 +60,7 @@ class CauseFinder {
     int found = 0;
   };
 
+  [[nodiscard]] bool is_retokenized(const ReplayStep& step, std::size_t kept) const;
   [[nodiscard]] FoundCause in_template(ReplayStep& step, std::size_t kept, const text::Run* run, std::int32_t owner);
 
   const PromptMaker& maker_;
