@@ -43,7 +43,7 @@ class Agent {
     messages_[0] = json::Object{{"role", "system"}, {"content", header + instructions_}};
     json::Object request{{"model", "m"}, {"messages", messages_}, {"tools", tools_}};
     json::Object answer{{"role", "assistant"}, {"content", ""}, {"reasoning_content", words(60)}};
-    const std::string path = "src/" + words(2);
+    const std::string path = "src/file_" + std::to_string(random_() % 1000);
     json::Object function{{"name", "tool_3"}, {"arguments", R"({"path": ")" + path + R"(", "lines": 40})"}};
     json::Object call{{"id", "call_" + std::to_string(turn_)}, {"type", "function"}, {"function", function}};
     answer.set("tool_calls", json::Array{json::Value(call)});

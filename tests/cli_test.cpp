@@ -212,8 +212,8 @@ TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
   CHECK(run("juggle").status == 2);
   CHECK(run("render --frobnicate").status == 2);
   CHECK(run("bridge --model model").status == 2);
-  for (const char* command :
-       {"", "render", "jinja", "parse", "bridge", "tokenize", "encode", "detokenize", "chat", "batch", "demo"}) {
+  for (const char* command : {"", "render", "jinja", "parse", "bridge", "diff", "replay", "tokenize", "encode",
+                              "detokenize", "chat", "batch", "demo"}) {
     const Run help = run(std::string(command) + " --help");
     CHECK(help.status == 0);
     CHECK(help.out.find("Usage") != std::string::npos);
@@ -317,6 +317,45 @@ TEST_CASE_FIXTURE(Shell, "parse shows standard input while it arrives") {
         "\n"
         R"({"message":{"content":"c","reasoning_content":"a","tool_calls":[],"complete":true}})"
         "\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "replay reads a log from a file or standard input") {
+  const std::string log =
+      "{\"messages\": [{\"role\": \"system\", \"content\": \"ref 1\"}, {\"role\": \"user\", \"content\": \"hello\"}]}\n"
+      "{\"messages\": [{\"role\": \"system\", \"content\": \"ref 2\"}, {\"role\": \"user\", \"content\": \"hello\"}, "
+      "{\"role\": \"assistant\", \"content\": \"world\"}, {\"role\": \"user\", \"content\": \"x\"}]}\n{cut";
+  const Run from_file = run("replay '" + file("log.jsonl", log) + "' --model model");
+  CHECK(from_file.err == "");
+  CHECK(from_file.status == 0);
+  for (const char* part :
+       {"2 requests of 1 conversations", "passed over: 1 lines, not JSON (line 3:", "as-sent", "stable-header",
+        "nothing to do for: bridge, ", "volatile-header", "log line 2: ", "was `1`, is `2`"})
+    CHECK_MESSAGE(from_file.out.find(part) != std::string::npos, part);
+  const Run from_input = run("replay - --model model --json --limit 1", log);
+  CHECK(from_input.status == 0);
+  CHECK(from_input.out.find("\"requests\":1,") != std::string::npos);
+  CHECK(run("replay nowhere.jsonl --model model").status == 1);
+  CHECK(run("replay model --model model").err.find("is a folder") != std::string::npos);
+  CHECK(run("replay - --model model --capacity 0").status == 2);
+  CHECK(run("replay - --model model", "").out.find("Every prompt began") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "diff says by its status whether a prefix holds") {
+  const std::string first = file("a.json", kHello);
+  const std::string second =
+      file("b.json", R"({"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "y"},
+        {"role": "user", "content": "x"}]})");
+  const Run holds = run("diff '" + first + "' '" + second + "' --model model");
+  CHECK(holds.err == "");
+  CHECK(holds.status == 0);
+  CHECK(holds.out.find("the second begins with all of the first") != std::string::npos);
+  const Run breaks = run("diff '" + second + "' '" + first + "' --model model --color never");
+  CHECK(breaks.status == 3);
+  CHECK(breaks.out.find("branched: ") != std::string::npos);
+  CHECK(run("diff '" + first + "' '" + second + "' --model model --json").out.find("\"breaks\":false") !=
+        std::string::npos);
+  CHECK(run("diff '" + first + "' nowhere.json --model model").status == 1);
+  CHECK(run("diff '" + first + "' --model model").status == 2);
 }
 
 TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {
