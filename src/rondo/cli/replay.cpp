@@ -120,7 +120,9 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
     out += "\n";
     const std::string before = elided(text_of(example, "before"), 60);
     const std::string after = elided(text_of(example, "after"), 60);
-    if (!before.empty() || !after.empty()) out += paint("2", "      was `" + before + "`, is `" + after + "`") + "\n";
+    if (before.empty() && after.empty()) continue;
+    out += paint("2", "      was `" + before + "`, is `" + after + "`");
+    out += "\n";
   }
   return out;
 }
