@@ -27,6 +27,7 @@ const std::vector<Rule>& rules() {
       {"clock", Level::kWarning, "the prompt holds a date or a time"},
       {"refused", Level::kError, "the template raises on a conversation that is legal"},
       {"condition", Level::kWarning, "a condition of the template goes another way once messages follow"},
+      {"not-played", Level::kNote, "there are settings that were not played"},
       {"unreadable-turn", Level::kError, "the parser does not read a message out of what the template wrote for it"},
       {"collision", Level::kNote, "different messages are written alike"},
       {"argument-fidelity", Level::kWarning, "an argument's value or type cannot be told from what is written"},

@@ -1,0 +1,148 @@
+// Breaks before the completion: the prompt itself is written otherwise than it was.
+#include <algorithm>
+#include <utility>
+
+#include "audit/blamer.h"
+#include "audit/messages.h"
+#include "format/units.h"
+#include "render/explain.h"
+#include "render/turn.h"
+
+namespace rondo::audit {
+namespace {
+
+constexpr std::size_t kReach = 400;  // bytes of markup between a break and the data that it belongs to
+constexpr std::size_t kFieldDepth = 3;
+
+// The field of a message that a run holds; "" if it holds none.
+std::string_view field_of(const jinja::Rendered& rendered, const text::Run& run) {
+  const text::PathTable& paths = rendered.origins.paths;
+  if (paths.message(run.path()) == text::kNoMessage || paths.depth(run.path()) < kFieldDepth) return {};
+  return paths.step_name(paths.prefix(run.path(), kFieldDepth));
+}
+
+bool shows_reasoning(const jinja::Rendered& rendered, std::int32_t message) {
+  return std::ranges::any_of(rendered.text.runs(), [&](const text::Run& run) {
+    return rendered.origins.paths.message(run.path()) == message && is_reasoning_field(field_of(rendered, run));
+  });
+}
+
+std::string_view role_of(const json::Array& messages, std::int32_t index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= messages.size()) return {};
+  return messages[static_cast<std::size_t>(index)].find_string("role").value_or("");
+}
+
+}  // namespace
+
+Cause Blamer::of_prompt() const {
+  const auto bare = render::render_messages(context_.turn(), step_.history, false);
+  const bool has_begin = bare.ok() && step_.prompt.text.bytes().starts_with(bare.value().text.bytes());
+  const Spot then = spot_at(step_.prompt, at_);
+  const bool is_marked = then.run != nullptr && step_.prompt.origins.contexts.at(then.run->context).generation_prompt;
+  if (is_marked || (has_begin && at_ >= bare.value().text.size())) {
+    std::size_t begin = has_begin ? bare.value().text.size() : at_;
+    return of_generation_prompt(std::min(begin, at_));
+  }
+  const Spot input_then = input_from(step_.prompt, at_, kReach);
+  const Spot input_now = input_from(*again_, at_, kReach);
+  if (is_moved_head(input_then, input_now)) {
+    const bool is_tools =
+        (input_then.run != nullptr && step_.prompt.origins.paths.root(input_then.run->path()) == "tools") ||
+        (input_now.run != nullptr && again_->origins.paths.root(input_now.run->path()) == "tools");
+    return of_context(CauseKind::kMovedTools, step_.prompt, text::kNoMessage,
+                      is_tools ? "the tool declarations stand elsewhere" : "the system text stands elsewhere",
+                      is_tools ? "tools" : "messages[0].content");
+  }
+  return of_earlier_turn();
+}
+
+bool Blamer::is_moved_head(const Spot& then, const Spot& now) const {
+  const auto is_head = [&](const jinja::Rendered& rendered, const Spot& spot) {
+    if (spot.run == nullptr) return false;
+    if (rendered.origins.paths.root(spot.run->path()) == "tools") return true;
+    const std::int32_t message = rendered.origins.paths.message(spot.run->path());
+    return role_of(step_.history, message) == "system" && field_of(rendered, *spot.run) == "content";
+  };
+  const bool was = is_head(step_.prompt, then);
+  const bool is = is_head(*again_, now);
+  if (was != is) return true;
+  return was &&
+         step_.prompt.origins.paths.to_string(then.run->path()) != again_->origins.paths.to_string(now.run->path());
+}
+
+// The turn does not begin as the prompt said it would.
+Cause Blamer::of_generation_prompt(std::size_t begin) const {
+  const std::string_view opened = std::string_view(step_.prompt.text.bytes()).substr(begin);
+  const std::string_view open = format::trimmed(format_.reasoning.open);
+  const bool opens_reasoning = !open.empty() && opened.find(open) != std::string_view::npos;
+  if (held_alone()) {
+    // History does begin so, until something else follows.
+    const bool is_reasoning = opens_reasoning && at_ >= begin + opened.rfind(open);
+    if (is_reasoning) {
+      return of_context(CauseKind::kReasoningDropped, *step_.alone, index_,
+                        "the reasoning that the prompt opened is gone", reasoning_path(index_));
+    }
+    return of_context(CauseKind::kCondition, *step_.alone, index_, "the turn begins otherwise once messages follow",
+                      "");
+  }
+  const text::Literal literal = written_at(template_, step_.prompt, at_);
+  return make(CauseKind::kGenerationPrompt, literal,
+              in_words(place_of(template_, literal)) + " opens the turn with " +
+                  quoted_start(std::string_view(step_.prompt.text.bytes()).substr(at_)) + ", where history has " +
+                  quoted_start(again_rest()));
+}
+
+// A turn before the last prompt is written otherwise.
+Cause Blamer::of_earlier_turn() const {
+  const Spot then = spot_at(step_.prompt, at_);
+  const Spot now = spot_at(*again_, at_);
+  std::int32_t message = text::kNoMessage;
+  if (then.run != nullptr) message = render::owner(*then.run, step_.prompt.origins);
+  if (message == text::kNoMessage && now.run != nullptr) message = render::owner(*now.run, again_->origins);
+  const std::string_view open = format::trimmed(format_.reasoning.open);
+  const bool was_opened = is_at_mark(seen_, at_, open);
+  const bool is_opened = is_at_mark(again_->text.bytes(), at_, open);
+  const bool is_turn = message != text::kNoMessage;
+  const bool was_shown = is_turn && (shows_reasoning(step_.prompt, message) || (was_opened && !is_opened));
+  const bool is_shown = is_turn && (shows_reasoning(*again_, message) || (is_opened && !was_opened));
+  Cause cause;
+  if (was_shown && !is_shown) {
+    cause = of_context(CauseKind::kReasoningDropped, step_.prompt, message, "the reasoning of an earlier turn is gone",
+                       reasoning_path(message));
+  } else if (!was_shown && is_shown) {
+    cause = of_context(CauseKind::kReasoningAdded, step_.prompt, message, "the reasoning of an earlier turn is back",
+                       reasoning_path(message));
+  } else {
+    cause = of_context(CauseKind::kCondition, step_.prompt, message, "an earlier turn is written otherwise", "");
+  }
+  cause.message = message;
+  return cause;
+}
+
+// Something is written otherwise than in `earlier`, because other messages follow: by a condition that went another way,
+// or by another loop.
+Cause Blamer::of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message, const std::string& what,
+                         std::string path) const {
+  const text::Literal then = written_at(template_, earlier, at_);
+  const text::Literal now = here();
+  if (const jinja::Decision* flip = flip_around(outline_, earlier, *again_, message, {then, now}))
+    return of_flip(kind, *flip, what, std::move(path));
+  const std::vector<text::Literal> loops_then = outline_.loops(then);
+  const std::vector<text::Literal> loops_now = outline_.loops(now);
+  const auto is_same = [](const text::Literal& a, const text::Literal& b) {
+    return a.line == b.line && a.column == b.column;
+  };
+  const auto differing = std::ranges::mismatch(loops_then, loops_now, is_same);
+  if (kind != CauseKind::kMovedTools && differing.in1 != loops_then.end() && differing.in2 != loops_now.end()) {
+    return make(CauseKind::kMovedMessage, *differing.in2,
+                what + ": the message is written by " + in_words(place_of(template_, *differing.in2)) +
+                    ", and was by " + in_words(place_of(template_, *differing.in1)),
+                std::move(path));
+  }
+  if (const jinja::Decision* flip = render::first_flip(earlier, *again_, message))
+    return of_flip(kind, *flip, what, std::move(path));
+  const text::Literal& literal = now.line > 0 ? now : then;
+  return make(kind, literal, what + ", at " + in_words(place_of(template_, literal)), std::move(path));
+}
+
+}  // namespace rondo::audit

@@ -1,0 +1,90 @@
+// The search for the cause of one break, step by step.  Internal to audit/.
+//
+// blame.cpp         where it is, and causes of the whole prompt
+// blame_prompt.cpp  breaks before the completion
+// blame_turn.cpp    breaks inside it
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "audit/blame.h"
+#include "audit/spots.h"
+
+namespace rondo::audit {
+
+class Blamer {
+ public:
+  // The arguments must outlive it.
+  Blamer(const Stage& stage, const Scenario& scenario, const Played& played);
+
+  // To be called once.
+  [[nodiscard]] Break run();
+
+ private:
+  void find_difference(Break& out);
+  [[nodiscard]] Cause refused() const;
+  [[nodiscard]] Cause retokenized();
+
+  // blame_prompt.cpp
+  [[nodiscard]] Cause of_prompt() const;
+  [[nodiscard]] Cause of_generation_prompt(std::size_t begin) const;
+  [[nodiscard]] bool is_moved_head(const Spot& then, const Spot& now) const;
+  [[nodiscard]] Cause of_earlier_turn() const;
+  [[nodiscard]] Cause of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message,
+                                 const std::string& what, std::string path) const;
+
+  // blame_turn.cpp
+  [[nodiscard]] Cause of_turn() const;
+  [[nodiscard]] std::optional<Cause> of_reasoning() const;
+  [[nodiscard]] std::optional<Cause> of_what_follows() const;
+  [[nodiscard]] std::optional<Cause> of_call() const;
+  [[nodiscard]] Cause of_value(const text::Run& run) const;
+  [[nodiscard]] std::optional<Cause> of_space() const;
+  [[nodiscard]] Cause of_lost_space() const;
+  [[nodiscard]] std::optional<Cause> of_missing_part() const;
+  [[nodiscard]] text::Literal decided_at() const;
+  [[nodiscard]] text::Literal lost_at(std::string_view field, std::string_view because) const;
+  [[nodiscard]] std::optional<Cause> of_stop() const;
+  [[nodiscard]] Cause of_the_rest() const;
+
+  // Whether the turn was written as it was sampled, up to the break, as long as nothing followed it.
+  [[nodiscard]] bool held_alone() const;
+  // The parts of the turn that the next prompt shows; offsets are those of the prompt.
+  [[nodiscard]] Regions shown_regions() const;
+  [[nodiscard]] std::size_t calls_begin() const;  // of the sampled text; npos if it has none
+  [[nodiscard]] const json::Value* kept_calls() const;
+
+  [[nodiscard]] Cause make(CauseKind kind, const text::Literal& literal, std::string sentence,
+                           std::string path = "") const;
+  [[nodiscard]] Cause of_flip(CauseKind kind, const jinja::Decision& flip, const std::string& what,
+                              std::string path) const;
+  [[nodiscard]] text::Literal here() const { return written_at(template_, *again_, at_); }
+  [[nodiscard]] std::string words_here() const { return in_words(place_of(template_, here())); }
+  [[nodiscard]] std::string message_path(std::string_view field) const;
+  [[nodiscard]] std::string reasoning_path(std::int32_t message) const;
+  // What the model has seen, and what is written now, from the break on.
+  [[nodiscard]] std::string_view seen_rest() const { return std::string_view(seen_).substr(at_); }
+  [[nodiscard]] std::string_view again_rest() const {
+    return std::string_view(again_->text.bytes()).substr(std::min(at_, again_->text.size()));
+  }
+  // Offset in the sampled text.  REQUIRES: the break is not in the prompt.
+  [[nodiscard]] std::size_t in_turn() const { return at_ - step_.prompt.text.size(); }
+
+  AuditContext context_;
+  const jinja::Outline& outline_;
+  const jinja::Template& template_;
+  const format::Format& format_;
+  const ScenarioTurn& turn_;
+  const Step& step_;
+  std::string seen_;
+  std::int32_t index_;                      // of the assistant message
+  const jinja::Rendered* again_ = nullptr;  // the next prompt
+  std::size_t at_ = 0;                      // the first byte that differs
+  std::size_t retokenized_at_ = 0;
+};
+
+// At most a few dozen bytes in quotes.
+[[nodiscard]] std::string quoted_start(std::string_view text);
+
+}  // namespace rondo::audit

@@ -1,0 +1,164 @@
+#include "audit/check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/analyse.h"
+#include "audit/blame.h"
+#include "audit/findings.h"
+#include "audit/remedies.h"
+#include "audit/scenarios.h"
+#include "audit/settings.h"
+#include "audit/stand_in_vocabulary.h"
+
+namespace rondo::audit {
+namespace {
+
+// Scenarios are short: what needs more than this means harm.
+constexpr std::size_t kMostOutputBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMostMemoryBytes = std::size_t{32} << 20U;
+constexpr std::uint64_t kMostInstructions = 400'000;
+
+Error invalid(std::string message) {
+  Error error;
+  error.code = ErrorCode::kInvalidArgument;
+  error.message = std::move(message);
+  return error;
+}
+
+std::vector<std::string> lines_of(std::string_view source) {
+  std::vector<std::string> out;
+  while (!source.empty()) {
+    const std::size_t end = std::min(source.find('\n'), source.size());
+    out.emplace_back(source.substr(0, end));
+    source.remove_prefix(std::min(end + 1, source.size()));
+  }
+  return out;
+}
+
+tmpl::ApplyOptions with_limits(tmpl::ApplyOptions options) {
+  limits::Render& limits = options.limits;
+  limits.output_bytes = std::min(limits.output_bytes, kMostOutputBytes);
+  limits.memory_bytes = std::min(limits.memory_bytes, kMostMemoryBytes);
+  limits.instructions = std::min(limits.instructions, kMostInstructions);
+  if (!options.now) options.now = jinja::LocalTime{2026, 1, 1, 12, 0, 0};
+  return options;
+}
+
+Result<std::vector<const Scenario*>> chosen(const std::vector<std::string>& wanted) {
+  std::vector<const Scenario*> out;
+  std::string names;
+  for (const Scenario& scenario : scenarios()) {
+    if (wanted.empty() || std::ranges::find(wanted, scenario.name) != wanted.end()) out.push_back(&scenario);
+    names += (names.empty() ? "" : ", ") + scenario.name;
+  }
+  for (const std::string& name : wanted) {
+    if (std::ranges::find(scenarios(), name, &Scenario::name) == scenarios().end())
+      return invalid("there is no scenario `" + name + "`; there are " + names);
+  }
+  return out;
+}
+
+// Everything that one check makes on its way.
+class Checker {
+ public:
+  Checker(Subject subject, const Options& options)
+      : subject_(std::move(subject)), options_(options), stages_(subject_) {}
+
+  Result<Done> run(const Stage& first, const std::vector<const Scenario*>& scenarios, Report& report) {
+    chat::Conversation base = subject_.base;
+    base.tools = scenario_tools();
+    Settings settings = find_settings(*subject_.chat_template, first.format(), base, subject_.options);
+    report.knobs = std::move(settings.knobs);
+    if (!settings.note.empty()) {
+      Finding& note = report.notes.emplace_back();
+      note.rule = "not-played";
+      note.level = Level::kNote;
+      note.sentence = settings.note;
+    }
+    const std::size_t total = settings.list.size() * scenarios.size();
+    for (const Setting& setting : settings.list) {
+      const Stage* stage = stages_.get(setting);
+      const bool is_default = &setting == &settings.list.front();
+      for (const Scenario* scenario : scenarios) {
+        if (stage != nullptr && (is_default || scenario->is_core)) play_one(*stage, settings.list, *scenario, report);
+        ++done_;
+        if (options_.on_progress) options_.on_progress(done_, total);
+        if (failures_ >= kMostFailures) return limit();
+      }
+    }
+    return Done{};
+  }
+
+ private:
+  // A template that runs out of its limits again and again is not played to the end.
+  static constexpr std::size_t kMostFailures = 3;
+
+  void play_one(const Stage& stage, const std::vector<Setting>& settings, const Scenario& scenario, Report& report) {
+    Played played = play(stage, scenario);
+    if (played.ran_out_of_limits) {
+      ++failures_;
+      limit_ = played.outcome.note;
+    }
+    if (played.broken) {
+      played.outcome.broken = find_break(stage, scenario, played);
+      add_remedies(stages_, settings, stage, scenario, played);
+    }
+    report.cases.push_back(std::move(played.outcome));
+  }
+
+  [[nodiscard]] Error limit() const {
+    Error error;
+    error.code = ErrorCode::kLimit;
+    error.message = limit_;
+    error.source = subject_.chat_template->name();
+    return error;
+  }
+
+  Subject subject_;
+  const Options& options_;
+  Stages stages_;
+  std::size_t done_ = 0;
+  std::size_t failures_ = 0;
+  std::string limit_;
+};
+
+}  // namespace
+
+Result<Report> check(const Input& input, const Options& options) {
+  const auto scenarios = chosen(options.scenarios);
+  if (!scenarios.ok()) return scenarios.error();
+  Report report;
+  report.model = input.model;
+  report.has_tokenizer = input.tokenizer != nullptr;
+  report.template_lines = lines_of(input.chat_template->source());
+
+  Subject subject{input.chat_template,        input.tokenizer,
+                  input.tokenizer != nullptr, {},
+                  with_limits(input.options), jinja::Outline(input.chat_template->source())};
+  subject.base.kwargs = input.base.kwargs;
+  subject.base.bos_token = input.base.bos_token;
+  subject.base.eos_token = input.base.eos_token;
+  if (!subject.has_tokenizer) {
+    analysis::Options analyse;
+    analyse.bos_token = subject.base.bos_token;
+    analyse.eos_token = subject.base.eos_token;
+    analyse.kwargs = subject.base.kwargs;
+    analyse.now = subject.options.now;
+    analyse.limits = subject.options.limits;
+    const auto format = analysis::analyse(*subject.chat_template, analyse);
+    if (!format.ok()) return format.error();
+    auto vocabulary = stand_in_vocabulary(*format.value(),
+                                          {subject.base.bos_token.value_or(""), subject.base.eos_token.value_or("")});
+    if (!vocabulary.ok()) return vocabulary.error();
+    subject.tokenizer = std::move(vocabulary).value();
+  }
+  const auto first = Stage::make(subject, {"default", subject.base.kwargs});
+  if (!first.ok()) return first.error();
+  Checker checker(subject, options);
+  if (auto done = checker.run(*first.value(), scenarios.value(), report); !done.ok()) return done.error();
+  add_findings(report);
+  return report;
+}
+
+}  // namespace rondo::audit

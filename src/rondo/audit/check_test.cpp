@@ -1,0 +1,305 @@
+// Each cause on a template that was made to have it, and that differs in one place from one without any.
+#include "audit/check.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "audit/scenarios.h"
+
+namespace rondo::audit {
+namespace {
+
+// Nothing that this one writes depends on what follows, and it copies what it is given.
+constexpr const char* kClean = R"JINJA({%- if tools %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}
+{%- for m in messages %}
+{{- '[' + m.role + '>' }}
+{%- if m.role == 'assistant' %}
+{{- '(mull:' + (m.reasoning_content or '') + ':mull)' }}
+{{- m.content if m.content is string else m.content | map(attribute='text') | join if m.content else '' }}
+{%- for c in m.tool_calls or [] %}
+{{- '{do:' + c.function.name + '|' }}
+{%- if c.function.arguments is string %}
+{{- c.function.arguments }}
+{%- else %}
+{{- c.function.arguments | tojson }}
+{%- endif %}
+{{- ':do}' }}
+{%- endfor %}
+{%- else %}
+{{- m.content }}
+{%- endif %}
+{{- '[fin]' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+{{- '[assistant>(mull:' }}
+{%- endif %}
+)JINJA";
+
+std::string changed(const std::string& from, const std::string& to, std::string source = kClean) {
+  const std::size_t at = source.find(from);
+  REQUIRE_MESSAGE(at != std::string::npos, from);
+  return source.replace(at, from.size(), to);
+}
+
+// Line and column of `needle`, the only one.
+TemplatePlace place(const std::string& source, const std::string& needle) {
+  const std::size_t at = source.find(needle);
+  REQUIRE_MESSAGE(at != std::string::npos, needle);
+  REQUIRE(source.find(needle, at + 1) == std::string::npos);
+  TemplatePlace out;
+  out.line =
+      1 + static_cast<std::int32_t>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  const std::size_t line_begin = at == 0 ? 0 : source.rfind('\n', at - 1) + 1;
+  out.column = static_cast<std::int32_t>(at - line_begin) + 1;
+  return out;
+}
+
+Result<Report> checked(const std::string& source, std::vector<std::string> scenarios = {}) {
+  auto compiled = jinja::Template::compile(source, {}, "invented");
+  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
+  Input input;
+  input.chat_template = compiled.value();
+  Options options;
+  options.scenarios = std::move(scenarios);
+  return check(input, options);
+}
+
+bool is_cause(const Finding& finding) {
+  for (int kind = 0; kind <= static_cast<int>(CauseKind::kCondition); ++kind) {
+    if (finding.rule == to_string(static_cast<CauseKind>(kind))) return true;
+  }
+  return false;
+}
+
+// The break of one scenario under the default.
+Break break_of(const std::string& source, const std::string& scenario) {
+  const auto report = checked(source, {scenario});
+  REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+  REQUIRE_FALSE(report.value().cases.empty());
+  const Case& played = report.value().cases.front();
+  REQUIRE_MESSAGE(played.broken.has_value(), played.note);
+  return *played.broken;
+}
+
+void check_cause(const Break& broken, CauseKind kind, const TemplatePlace& where) {
+  INFO(broken.cause.sentence);
+  INFO(broken.before, "|", broken.kept, "|", broken.rerendered);
+  CHECK(to_string(broken.cause.kind) == to_string(kind));
+  CHECK(broken.cause.place.line == where.line);
+  CHECK(broken.cause.place.column == where.column);
+}
+
+bool has_verified(const Break& broken, Remedy::Kind kind) {
+  return std::ranges::any_of(broken.remedies,
+                             [&](const Remedy& remedy) { return remedy.kind == kind && remedy.is_verified; });
+}
+
+TEST_CASE("check: a clean template has no finding about breaks, and every case holds") {
+  const auto report = checked(kClean);
+  REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+  for (const Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
+  std::size_t held = 0;
+  for (const Case& played : report.value().cases) {
+    CAPTURE(played.scenario);
+    CAPTURE(played.note);
+    if (played.is_inherent) continue;
+    if (played.string_prefix == Verdict::kSkipped) continue;
+    CHECK(played.string_prefix == Verdict::kHolds);
+    CHECK(played.bridge == Verdict::kHolds);
+    CHECK(played.parse_of_render == Verdict::kHolds);
+    CHECK(played.render_of_parse == Verdict::kHolds);
+    CHECK(played.token_prefix == Verdict::kSkipped);
+    ++held;
+  }
+  CHECK(held >= 20);
+  CHECK_FALSE(report.value().has_tokenizer);
+}
+
+TEST_CASE("check: white space that is cut off content") {
+  const std::string source = changed("m.content if m.content is string", "m.content | trim if m.content is string");
+  const Break broken = break_of(source, "space-before-content");
+  check_cause(broken, CauseKind::kWhitespaceStripped, place(source, "trim if"));
+  CHECK(broken.cause.path == "messages[1].content");
+  CHECK(has_verified(broken, Remedy::Kind::kBridge));
+}
+
+TEST_CASE("check: reasoning that goes once a user message follows, and a variable that keeps it") {
+  const std::string source =
+      changed("(m.reasoning_content or '')", "(m.reasoning_content if loop.last or keep_thoughts else '')");
+  const Break broken = break_of(source, "reasoning-content");
+  check_cause(broken, CauseKind::kReasoningDropped, place(source, "loop.last or"));
+  CHECK(broken.cause.path == "messages[1].reasoning_content");
+  REQUIRE_FALSE(broken.remedies.empty());
+  CHECK(broken.remedies.front().kind == Remedy::Kind::kVariable);
+  CHECK(broken.remedies.front().is_verified);
+  CHECK(broken.remedies.front().kwargs == json::Object{{"keep_thoughts", true}});
+}
+
+// As the clean one, but reasoning is written only where there is some, and the model opens it itself.
+std::string with_optional_reasoning() {
+  std::string source =
+      changed("{{- '(mull:' + (m.reasoning_content or '') + ':mull)' }}",
+              "{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}");
+  return changed("[assistant>(mull:", "[assistant>", source);
+}
+
+TEST_CASE("check: reasoning markup that nobody sampled") {
+  const std::string source = changed("{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}",
+                                     "{{- '(mull:' + m.reasoning_content + ':mull)' }}"
+                                     "{%- elif not loop.last %}{{- '(mull::mull)' }}{%- endif %}",
+                                     with_optional_reasoning());
+  const Break broken = break_of(source, "content");
+  check_cause(broken, CauseKind::kReasoningAdded, place(source, "not loop.last"));
+}
+
+TEST_CASE("check: a generation prompt that history does not go on with") {
+  std::string source = changed("{{- '(mull:' + (m.reasoning_content or '') + ':mull)' }}\n", "");
+  source = changed("m.content if m.content is string", "m.content.split(':mull)')[-1] if m.content is string", source);
+  const Break broken = break_of(source, "reasoning-content");
+  check_cause(broken, CauseKind::kGenerationPrompt, place(source, "'[assistant>(mull:'"));
+  CHECK(broken.in_prompt);
+}
+
+TEST_CASE("check: white space that only the template writes") {
+  const std::string source = changed("'{do:'", "'\\n{do:'");
+  check_cause(break_of(source, "tight-before-call"), CauseKind::kWhitespaceAdded, place(source, "'\\n{do:'"));
+}
+
+TEST_CASE("check: JSON that is serialised again") {
+  const std::string source = changed("c.function.arguments is string", "false");
+  const Break broken = break_of(source, "json-compact");
+  check_cause(broken, CauseKind::kJsonRespelled, place(source, "c.function.arguments | tojson"));
+  CHECK(broken.cause.path.starts_with("messages[1].tool_calls[0].function.arguments"));
+  const auto spaced = checked(source, {"json-spaced"});
+  CHECK(spaced.value().cases.front().string_prefix == Verdict::kHolds);
+}
+
+TEST_CASE("check: arguments that were sent as a string are serialised once more") {
+  const std::string source = changed("c.function.arguments is string", "false");
+  const Break broken = break_of(source, "arguments-text");
+  check_cause(broken, CauseKind::kDoubleEncoded, place(source, "c.function.arguments | tojson"));
+  CHECK(has_verified(broken, Remedy::Kind::kArguments));
+}
+
+TEST_CASE("check: JSON punctuation in the template") {
+  std::string source = changed("{{- '{do:' + c.function.name + '|' }}",
+                               "{{- '{do:{\"name\": \"' + c.function.name + '\", \"arguments\": ' }}");
+  source = changed("':do}'", "'}:do}'", source);
+  check_cause(break_of(source, "json-compact"), CauseKind::kLiteralEnvelope, place(source, "'{do:{\"name\": \"'"));
+}
+
+TEST_CASE("check: a value that Python prints") {
+  const std::string arguments =
+      "{%- for k, v in c.function.arguments.items() %}{{- '(p ' + k + '=' }}{{- v }}{{- ' p)' }}{%- endfor %}";
+  std::string source = changed("{{- c.function.arguments | tojson }}", arguments);
+  source = changed("c.function.arguments is string", "false", source);
+  const Break broken = break_of(source, "number-exponent");
+  check_cause(broken, CauseKind::kPythonValue, place(source, "v }}{{- ' p)'"));
+}
+
+TEST_CASE("check: a message that another loop writes once others follow") {
+  const std::string source = R"JINJA({%- set ns = namespace(n=-1) %}
+{%- for m in messages %}{%- if m.role == 'assistant' and not loop.last %}{%- set ns.n = loop.index0 %}{%- endif %}{%- endfor %}
+{%- for m in messages[:ns.n + 1] %}
+{{- '[' + m.role + '>' }}{%- if m.role == 'assistant' %}{{- '(mull::mull)' }}{%- endif %}
+{{- m.content + '[fin]' }}
+{%- endfor %}
+{%- for m in messages[ns.n + 1:] %}
+{{- '[' + m.role + '>' }}{%- if m.role == 'assistant' %}{{- '(mull:' + (m.reasoning_content or '') + ':mull)' }}{%- endif %}
+{{- m.content + '[fin]' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '[assistant>(mull:' }}{%- endif %}
+)JINJA";
+  const Break broken = break_of(source, "reasoning-content");
+  check_cause(broken, CauseKind::kMovedMessage, place(source, "{%- for m in messages[:ns.n"));
+}
+
+TEST_CASE("check: tool declarations that follow the last question") {
+  std::string source = changed("{%- if tools %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}\n", "");
+  const std::string condition =
+      "tools and m.role == 'user' and m == (messages | selectattr('role', 'equalto', 'user') | list)[-1]";
+  source = changed(
+      "{{- '[' + m.role + '>' }}",
+      "{%- if " + condition + " %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}{{- '[' + m.role + '>' }}",
+      source);
+  const Break broken = break_of(source, "content-tools");
+  check_cause(broken, CauseKind::kMovedTools, place(source, condition));
+}
+
+TEST_CASE("check: a field that is not written") {
+  const std::string source =
+      changed("{{- m.content if m.content is string", "{{- '' if m.tool_calls else m.content if m.content is string");
+  const Break broken = break_of(source, "content-call");
+  check_cause(broken, CauseKind::kDroppedField, place(source, "m.tool_calls else"));
+  CHECK(broken.cause.path == "messages[1].content");
+}
+
+TEST_CASE("check: a turn that history closes otherwise") {
+  const std::string source =
+      changed("{{- '[fin]' }}\n{%- endfor %}\n{%- if add",
+              "{{- '[stop]' if loop.last and not add_generation_prompt else '[fin]' }}\n{%- endfor %}\n{%- if add");
+  const Break broken = break_of(source, "content");
+  check_cause(broken, CauseKind::kReplacedClose, place(source, "'[fin]' }}\n{%- endfor %}\n{%- if add"));
+}
+
+TEST_CASE("check: a condition about what follows") {
+  const std::string marked = changed("{{- m.content if m.content is string",
+                                     "{%- if loop.nextitem is defined %}{{- '(old)' }}{%- endif %}"
+                                     "{{- m.content if m.content is string");
+  check_cause(break_of(marked, "content"), CauseKind::kCondition, place(marked, "loop.nextitem"));
+}
+
+TEST_CASE("check: a template that breaks down on the next prompt") {
+  const std::string source =
+      changed("{%- for m in messages %}\n",
+              "{%- for m in messages %}\n{%- if m.role == 'tool' %}{{- m.content.nothing.at_all }}{%- endif %}\n");
+  const Break broken = break_of(source, "call");
+  CHECK(to_string(broken.cause.kind) == to_string(CauseKind::kRefused));
+  CHECK(broken.cause.place.line == place(source, "m.content.nothing").line);
+}
+
+TEST_CASE("check: a turn that was cut off is no fault of the template's") {
+  const auto report = checked(kClean, {"cut-in-call", "broken-call"});
+  REQUIRE(report.ok());
+  for (const Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
+  for (const Case& played : report.value().cases) {
+    CAPTURE(played.scenario);
+    CHECK(played.is_inherent);
+    CHECK(played.bridge == Verdict::kHolds);
+  }
+}
+
+TEST_CASE("check: values that the template compares its variables with are settings") {
+  const std::string source =
+      changed("[assistant>(mull:' }}", "[assistant>(mull:' + ('quick ' if effort == 'low' else '') }}");
+  const auto report = checked(source, {"content"});
+  REQUIRE(report.ok());
+  REQUIRE(report.value().knobs.size() == 1);
+  CHECK(report.value().knobs.front().name == "effort");
+  CHECK(report.value().knobs.front().values == std::vector<json::Value>{"low"});
+  CHECK(report.value().cases.size() == 2);
+  CHECK(report.value().cases.back().setting == "effort=low");
+}
+
+TEST_CASE("check: hostile templates end in an error or in skipped cases") {
+  const auto always = checked("{{ raise_exception('never') }}");
+  REQUIRE_MESSAGE(always.ok(), always.error().to_string());
+  for (const Case& played : always.value().cases) CHECK(played.string_prefix == Verdict::kSkipped);
+  CHECK_FALSE(checked("{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}").ok());
+  CHECK_FALSE(checked("{% for a in range(99999) %}{{ 'x' * 9999 }}{% endfor %}").ok());
+  CHECK(checked("").ok());
+  CHECK(checked("x").ok());
+  CHECK(checked("{{ messages }}").ok());
+  CHECK(checked("{{ messages | tojson }}{{ tools }}").ok());
+}
+
+TEST_CASE("check: a scenario that there is not") {
+  const auto report = checked(kClean, {"nothing"});
+  REQUIRE_FALSE(report.ok());
+  CHECK(report.error().code == ErrorCode::kInvalidArgument);
+  CHECK(report.error().message.find("reasoning-call") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace rondo::audit

@@ -1,0 +1,89 @@
+#include "audit/findings.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "text/text.h"
+
+namespace rondo::audit {
+namespace {
+
+// "messages[3].tool_calls[0]" without the numbers.
+std::string pattern_of(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    if (c < '0' || c > '9') out += c;
+  }
+  return out;
+}
+
+Level level_of(std::string_view rule) {
+  for (const Rule& known : rules()) {
+    if (known.name == rule) return known.level;
+  }
+  return Level::kWarning;
+}
+
+std::string case_name(const Case& played) { return played.scenario + " / " + played.setting; }
+
+std::string proof_of(const Break& broken) {
+  return "behind " + text::quoted(broken.before) + " the model has seen " + text::quoted(broken.kept) +
+         ", and the template now writes " + text::quoted(broken.rerendered);
+}
+
+// Remedies of another case that are not known yet.
+void merge_remedies(const std::vector<Remedy>& more, std::vector<Remedy>& out) {
+  for (const Remedy& remedy : more) {
+    const auto same = std::ranges::find(out, remedy.sentence, &Remedy::sentence);
+    if (same == out.end()) {
+      out.push_back(remedy);
+    } else {
+      same->is_verified = same->is_verified || remedy.is_verified;
+    }
+  }
+  std::ranges::stable_sort(out, {}, [](const Remedy& remedy) { return static_cast<int>(remedy.kind); });
+}
+
+Finding finding_of(const Case& played) {
+  const Break& broken = *played.broken;
+  Finding finding;
+  finding.rule = std::string(to_string(broken.cause.kind));
+  finding.level = level_of(finding.rule);
+  finding.sentence = broken.cause.sentence;
+  finding.proof = broken.cause.kind == CauseKind::kRefused ? "" : proof_of(broken);
+  finding.place = broken.cause.place;
+  finding.path = broken.cause.path;
+  return finding;
+}
+
+}  // namespace
+
+void sort_findings(Report& report) {
+  const auto rank = [](const Finding& finding) {
+    return std::tuple(-static_cast<int>(finding.level), -static_cast<std::int64_t>(finding.lost_tokens));
+  };
+  std::ranges::stable_sort(report.findings, {}, rank);
+  std::ranges::stable_sort(report.notes, {}, rank);
+}
+
+void add_findings(Report& report) {
+  using Key = std::tuple<CauseKind, std::int32_t, std::int32_t, std::string>;
+  std::map<Key, std::size_t> known;
+  for (const Case& played : report.cases) {
+    if (!played.broken || played.is_inherent) continue;
+    const Cause& cause = played.broken->cause;
+    const Key key{cause.kind, cause.place.line, cause.place.column, pattern_of(cause.path)};
+    const auto [entry, is_new] = known.try_emplace(key, report.findings.size());
+    if (is_new) report.findings.push_back(finding_of(played));
+    Finding& finding = report.findings[entry->second];
+    finding.scenarios.push_back(case_name(played));
+    finding.lost_tokens = std::max(finding.lost_tokens, played.broken->lost_tokens);
+    merge_remedies(played.broken->remedies, finding.remedies);
+  }
+  sort_findings(report);
+}
+
+}  // namespace rondo::audit

@@ -1,0 +1,380 @@
+#include "audit/play.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "analysis/analyse.h"
+#include "audit/messages.h"
+#include "format/units.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "render/bridge.h"
+#include "render/encode.h"
+#include "render/join.h"
+
+namespace rondo::audit {
+namespace {
+
+using tokenizer::TokenId;
+
+constexpr const char* kQuestion = "How is the weather in Paris?";
+constexpr const char* kNextQuestion = "And tomorrow?";
+constexpr const char* kRules = "You are helpful.";
+constexpr const char* kLateRules = "Be brief.";
+constexpr const char* kResult = "18 degrees, sunny";
+
+json::Value plain(std::string_view role, std::string_view content) {
+  return json::Object{{"role", role}, {"content", content}};
+}
+
+std::vector<TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces) {
+  std::vector<TokenId> ids;
+  ids.reserve(pieces.size());
+  for (const tokenizer::Piece& piece : pieces) ids.push_back(piece.id);
+  return ids;
+}
+
+bool begins_with(const std::vector<tokenizer::Piece>& pieces, const Step& step) {
+  const std::size_t prompt = step.prompt_ids.size();
+  if (pieces.size() < prompt + step.completion_ids.size()) return false;
+  for (std::size_t i = 0; i < prompt; ++i) {
+    if (pieces[i].id != step.prompt_ids[i]) return false;
+  }
+  for (std::size_t i = 0; i < step.completion_ids.size(); ++i) {
+    if (pieces[prompt + i].id != step.completion_ids[i]) return false;
+  }
+  return true;
+}
+
+class Player {
+ public:
+  Player(const Stage& stage, const Scenario& scenario, const Sending& sending)
+      : stage_(stage), scenario_(scenario), sending_(sending) {
+    played_.with_tools = scenario.has_tools || scenario.has_calls();
+    Case& outcome = played_.outcome;
+    outcome.scenario = scenario.name;
+    outcome.title = scenario.title;
+    outcome.setting = stage.setting().name;
+    outcome.kwargs = stage.setting().kwargs;
+    outcome.is_inherent = scenario.is_inherent;
+    if (scenario.has_system) messages_.push_back(plain("system", kRules));
+    messages_.push_back(plain("user", kQuestion));
+  }
+
+  Played run() {
+    if (!applies()) return std::move(played_);
+    const AuditContext context = stage_.context(played_.with_tools);
+    for (std::size_t turn = 0; turn < scenario_.turns.size(); ++turn) {
+      played_.turn = turn;
+      if (!play_turn(context, fitting(scenario_.turns[turn]))) break;
+    }
+    return std::move(played_);
+  }
+
+ private:
+  // Notes why the rest is not played.
+  bool skip(std::string why) {
+    played_.outcome.note = std::move(why);
+    return false;
+  }
+  bool skip(const std::string& why, const Error& error) {
+    if (error.code == ErrorCode::kLimit) played_.ran_out_of_limits = true;
+    return skip(why + ": " + error.message);
+  }
+
+  bool applies() {
+    const format::Format& format = stage_.format();
+    const bool has_text =
+        std::ranges::all_of(scenario_.turns, [](const ScenarioTurn& t) { return !t.content.empty(); });
+    if (scenario_.has_calls() && !format.calls.present && !(scenario_.is_flexible && has_text))
+      return skip("the template writes no calls");
+    const bool is_needed = std::ranges::any_of(scenario_.turns, [](const ScenarioTurn& t) {
+      return t.spelling == Spelling::kBlankLineBehindReasoning || t.spelling == Spelling::kNewlineEndsReasoning ||
+             t.spelling == Spelling::kTightBehindReasoning;
+    });
+    if (scenario_.has_reasoning() && !shows_reasoning() && (is_needed || !scenario_.is_flexible))
+      return skip("the template knows no reasoning");
+    for (const ScenarioTurn& turn : scenario_.turns) {
+      if (turn.calls.size() > 1 && format.input.single_call) return skip("the template takes one call in a turn");
+    }
+    return true;
+  }
+
+  // Reasoning that only content can hold is none that a flexible scenario asks for.
+  [[nodiscard]] bool shows_reasoning() const {
+    const format::Format& format = stage_.format();
+    return format.reasoning.present && !(scenario_.is_flexible && format.reasoning.in_content);
+  }
+
+  // What of a turn the template knows.
+  [[nodiscard]] ScenarioTurn fitting(ScenarioTurn turn) const {
+    if (!scenario_.is_flexible) return turn;
+    if (!shows_reasoning()) turn.reasoning.clear();
+    if (!stage_.format().calls.present && !turn.calls.empty()) {
+      turn.calls.clear();
+      turn.following = {"user"};
+    }
+    return turn;
+  }
+
+  // False if the prefix broke, or nothing more can be played.
+  bool play_turn(const AuditContext& context, const ScenarioTurn& turn) {
+    Step step;
+    step.history = messages_;
+    auto prompt = render::render_messages(context.turn(), messages_, true);
+    if (!prompt.ok()) return skip("the template refuses the conversation", prompt.error());
+    step.prompt = std::move(prompt).value();
+    if (played_.turn == 0) played_.first_prompt = step.prompt.text.bytes();
+    const Saying saying = saying_of(turn);
+    Sample sampled = sample(context, messages_, step.prompt, message_of(*context.format, saying));
+    if (!sampled.sampled) return skip(std::move(sampled.why_not));
+    step.sampled = *std::move(sampled.sampled);
+    if (auto why_not = respell(*context.format, turn, step.sampled)) return skip(*std::move(why_not));
+
+    step.prompt_ids = ids_of(
+        render::encode_range(context.turn(), step.prompt, 0, step.prompt.text.size(), render::ContentSpecials::kText));
+    step.completion_ids = ids_of(render::encode_behind(context.tokenizer, step.prompt_ids, step.sampled.text, nullptr));
+    auto said = render::interpret(context.format, context.tokenizer, context.profile, context.base.tools,
+                                  step.prompt_ids, step.completion_ids);
+    if (!said.ok()) return skip("what was sampled cannot be read", said.error());
+    step.said = std::move(said).value();
+    step.following = following_of(context, turn, step.said);
+    step.kept = kept_of(step);
+    return render_again(context, turn, saying, std::move(step));
+  }
+
+  bool render_again(const AuditContext& context, const ScenarioTurn& turn, const Saying& saying, Step step) {
+    Case& outcome = played_.outcome;
+    outcome.prompt_tokens = context.has_tokenizer ? step.prompt_ids.size() : 0;
+    outcome.completion_tokens = context.has_tokenizer ? step.completion_ids.size() : 0;
+    messages_.push_back(step.kept);
+    auto alone = render::render_messages(context.turn(), messages_, false);
+    if (alone.ok()) step.alone = std::move(alone).value();
+    messages_.insert(messages_.end(), step.following.begin(), step.following.end());
+    auto again = render::render_messages(context.turn(), messages_, true);
+    if (again.ok()) {
+      step.again = std::move(again).value();
+      step.pieces =
+          render::encode_range(context.turn(), *step.again, 0, step.again->text.size(), render::ContentSpecials::kText);
+    } else {
+      step.refusal = again.error();
+      // A template may say that it does not take such a conversation; breaking down over it is another thing.
+      const bool is_meant = again.error().code == ErrorCode::kTemplateRaised;
+      const bool is_other_form = scenario_.arguments != ArgumentsForm::kWanted;
+      if (is_meant || is_other_form || again.error().code == ErrorCode::kLimit)
+        return skip("the template refuses the next prompt", again.error());
+    }
+    judge(context, turn, saying, step);
+    const bool holds = step.again && outcome.string_prefix == Verdict::kHolds &&
+                       (!context.has_tokenizer || outcome.token_prefix == Verdict::kHolds);
+    if (holds) return true;
+    played_.broken = std::move(step);
+    return false;
+  }
+
+  Saying saying_of(const ScenarioTurn& turn) {
+    Saying out{turn.reasoning, turn.content, {}};
+    for (const ScenarioCall& call : turn.calls) {
+      out.calls.push_back({call.name, json::parse(call.arguments).value(),
+                           call_id(stage_.format(), call.name, calls_ + out.calls.size())});
+    }
+    return out;
+  }
+
+  json::Array following_of(const AuditContext& context, const ScenarioTurn& turn,
+                           const render::ParsedCompletion& said) {
+    json::Array out;
+    for (const std::string& what : turn.following) {
+      if (what == "user") {
+        out.push_back(plain("user", kNextQuestion));
+      } else if (what != "results") {
+        out.push_back(plain(what, kLateRules));
+      } else {
+        for (const chat::ToolCall& call : said.message.tool_calls) {
+          const std::string id = call.id.value_or(call_id(*context.format, call.name, calls_));
+          ++calls_;
+          out.push_back(
+              json::Object{{"role", "tool"}, {"tool_call_id", id}, {"name", call.name}, {"content", kResult}});
+        }
+      }
+    }
+    // A call that was not understood has no result; the conversation goes on all the same.
+    if (out.empty()) out.push_back(plain("user", kNextQuestion));
+    return out;
+  }
+
+  json::Value kept_of(const Step& step) const {
+    json::Value kept = render::history_message(step.said, step.following);
+    json::Object& message = kept.as_object();
+    set_arguments(step.said, message);
+    set_reasoning(message);
+    const bool has_content = !step.said.message.content.empty();
+    switch (scenario_.content) {
+      case ContentForm::kWanted: break;
+      case ContentForm::kNull:
+        if (!has_content) message.set("content", nullptr);
+        break;
+      case ContentForm::kEmpty:
+        if (!has_content) message.set("content", "");
+        break;
+      case ContentForm::kAbsent:
+        if (!has_content) message.erase("content");
+        break;
+      case ContentForm::kParts:
+        message.set("content", json::Array{json::Object{{"type", "text"}, {"text", step.said.message.content}}});
+        break;
+    }
+    return kept;
+  }
+
+  void set_reasoning(json::Object& message) const {
+    const ReasoningForm form = sending_.reasoning.value_or(scenario_.reasoning);
+    if (form == ReasoningForm::kWanted) return;
+    for (const std::string name : {"reasoning_content", "thinking", "reasoning"}) {
+      const json::Value* found = message.find(name);
+      if (found == nullptr) continue;
+      const json::Value value = *found;
+      message.erase(name);
+      if (form == ReasoningForm::kOtherName)
+        message.set(name == "reasoning" ? "reasoning_content" : "reasoning", value);
+      return;
+    }
+  }
+
+  void set_arguments(const render::ParsedCompletion& said, json::Object& message) const {
+    ArgumentsForm form = sending_.arguments.value_or(scenario_.arguments);
+    if (form == ArgumentsForm::kWanted && stage_.copies_arguments()) form = ArgumentsForm::kText;
+    json::Value* calls = message.find("tool_calls");
+    if (form == ArgumentsForm::kWanted || calls == nullptr) return;
+    for (std::size_t i = 0; i < calls->as_array().size() && i < said.message.tool_calls.size(); ++i) {
+      const std::string& text = said.message.tool_calls[i].arguments;
+      const auto value = json::parse(text);
+      const bool as_object = form == ArgumentsForm::kObject && value.ok();
+      calls->as_array()[i]
+          .as_object()
+          .find("function")
+          ->as_object()
+          .set("arguments", as_object ? value.value() : json::Value(text));
+    }
+  }
+
+  static void set(Verdict& verdict, bool holds) {
+    if (verdict == Verdict::kBreaks) return;
+    verdict = holds ? Verdict::kHolds : Verdict::kBreaks;
+  }
+
+  void judge(const AuditContext& context, const ScenarioTurn& turn, const Saying& saying, const Step& step) {
+    Case& outcome = played_.outcome;
+    const std::string seen = step.seen();
+    set(outcome.string_prefix, step.again && step.again->text.bytes().starts_with(seen));
+    const bool same_tokens = step.again && begins_with(step.pieces, step);
+    if (context.has_tokenizer) set(outcome.token_prefix, same_tokens);
+    const bool is_whole = !step.sampled.is_cut && turn.spelling != Spelling::kBrokenCall;
+    if (is_whole) set(outcome.parse_of_render, reads(saying, step.said.message));
+    if (is_whole && step.alone) {
+      const std::size_t size = step.prompt.text.size() + step.sampled.stop_begin;
+      set(outcome.render_of_parse, step.alone->text.bytes().starts_with(std::string_view(seen).substr(0, size)));
+    }
+    if (step.again) set(outcome.bridge, bridges(context, step, same_tokens));
+  }
+
+  // Whether the parser found in the turn what was meant, white space around texts aside.
+  static bool reads(const Saying& saying, const chat::AssistantMessage& said) {
+    if (format::trimmed(said.reasoning.value_or("")) != format::trimmed(saying.reasoning)) return false;
+    if (format::trimmed(said.content) != format::trimmed(saying.content)) return false;
+    if (said.tool_calls.size() != saying.calls.size()) return false;
+    for (std::size_t i = 0; i < said.tool_calls.size(); ++i) {
+      const auto arguments = json::parse(said.tool_calls[i].arguments);
+      if (said.tool_calls[i].name != saying.calls[i].name || !arguments.ok()) return false;
+      if (canonical(arguments.value()) != canonical(saying.calls[i].arguments)) return false;
+    }
+    return true;
+  }
+
+  static bool bridges(const AuditContext& context, const Step& step, bool same_tokens) {
+    render::BridgeRequest request;
+    request.prompt_ids = step.prompt_ids;
+    request.completion_ids = step.completion_ids;
+    request.completion = &step.said;
+    request.messages = step.history;
+    request.new_messages = step.following;
+    request.find_lossy = false;
+    const auto appended = render::append_turn(context.turn(), context.profile, request);
+    if (!appended.ok()) return false;
+    if (same_tokens) {
+      const std::size_t old_size = step.prompt_ids.size() + step.completion_ids.size();
+      const std::vector<TokenId> rest =
+          ids_of({step.pieces.begin() + static_cast<std::ptrdiff_t>(old_size), step.pieces.end()});
+      if (appended.value().ids == rest) return true;
+    }
+    const std::string& text = step.again->text.bytes();
+    if (text.ends_with(appended.value().text)) return true;
+    // What closes the turn may differ: the bridge closes what was sampled, the template what was kept.
+    const auto data = render::data_extent(*step.again, static_cast<std::int32_t>(step.history.size()) + 1);
+    if (!data) return false;
+    const std::string_view end = std::string_view(text).substr(data->begin);
+    return appended.value().text.ends_with(end);
+  }
+
+  const Stage& stage_;
+  const Scenario& scenario_;
+  const Sending& sending_;
+  json::Array messages_;
+  std::size_t calls_ = 0;  // of all turns so far
+  Played played_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const Stage>> Stage::make(const Subject& subject, Setting setting) {
+  std::unique_ptr<Stage> stage(new Stage(subject, std::move(setting)));
+  analysis::Options options;
+  options.bos_token = subject.base.bos_token;
+  options.eos_token = subject.base.eos_token;
+  options.kwargs = stage->setting_.kwargs;
+  options.now = subject.options.now;
+  options.limits = subject.options.limits;
+  if (subject.has_tokenizer) options.tokenizer = subject.tokenizer.get();
+  auto format = analysis::analyse(*subject.chat_template, options);
+  if (!format.ok()) return format.error();
+  stage->format_ = std::move(format).value();
+  stage->plain_ = subject.base;
+  stage->plain_.kwargs = stage->setting_.kwargs;
+  stage->tooled_ = stage->plain_;
+  stage->tooled_.tools = scenario_tools();
+  const render::TurnContext turn{*subject.chat_template, *subject.tokenizer, stage->plain_, subject.options};
+  // Some templates insist on tools.
+  const bool takes_no_tools = render::render_messages(turn, {plain("user", kQuestion)}, true).ok();
+  if (!takes_no_tools) stage->plain_.tools = scenario_tools();
+  stage->profile_ = render::probe_turns({*subject.chat_template, *subject.tokenizer, stage->tooled_, subject.options});
+  stage->copies_arguments_ = stage->finds_arguments_copied();
+  return std::unique_ptr<const Stage>(std::move(stage));
+}
+
+bool Stage::finds_arguments_copied() const {
+  if (!format_->calls.present || format_->calls.arguments == format::ArgumentStyle::kParameters) return false;
+  const std::string text = R"({"location":"Paris"})";
+  json::Value message =
+      message_of(*format_, {"", "", {{"get_weather", json::parse(text).value(), call_id(*format_, "get_weather", 0)}}});
+  json::Value& call = message.as_object().find("tool_calls")->as_array().front();
+  call.as_object().find("function")->as_object().set("arguments", text);
+  const auto rendered = render::render_messages(context(true).turn(), {plain("user", kQuestion), message}, false);
+  if (!rendered.ok()) return false;
+  const jinja::Rendered& turn = rendered.value();
+  return std::ranges::any_of(turn.text.runs(), [&](const text::Run& run) {
+    return run.kind == text::RunKind::kData && run.size == text.size() && run.chain == text::ChainId::kNone &&
+           turn.origins.paths.step_name(run.path()) == "arguments";
+  });
+}
+
+AuditContext Stage::context(bool with_tools) const {
+  return {*subject_.chat_template,       *subject_.tokenizer, subject_.has_tokenizer, format_, profile_,
+          with_tools ? tooled_ : plain_, subject_.options};
+}
+
+Played play(const Stage& stage, const Scenario& scenario, const Sending& sending) {
+  return Player(stage, scenario, sending).run();
+}
+
+}  // namespace rondo::audit

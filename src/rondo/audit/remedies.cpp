@@ -1,0 +1,141 @@
+#include "audit/remedies.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "json/print.h"
+
+namespace rondo::audit {
+namespace {
+
+bool holds(const Played& played) {
+  const Case& outcome = played.outcome;
+  return outcome.string_prefix == Verdict::kHolds && outcome.token_prefix != Verdict::kBreaks && outcome.note.empty();
+}
+
+// What `setting` sets beyond `kwargs`.
+json::Object difference(const Setting& setting, const json::Object& kwargs) {
+  json::Object out;
+  for (const json::Member& member : setting.kwargs) {
+    const json::Value* known = kwargs.find(member.key);
+    if (known == nullptr || !(*known == member.value)) out.set(member.key, member.value);
+  }
+  return out;
+}
+
+// Whether everything that `kwargs` sets is set so in `setting` too: a remedy adds to what the caller wants.
+bool keeps(const Setting& setting, const json::Object& kwargs) {
+  return std::ranges::all_of(kwargs, [&](const json::Member& member) {
+    const json::Value* kept = setting.kwargs.find(member.key);
+    return kept != nullptr && *kept == member.value;
+  });
+}
+
+// `first_prompt`: a setting that asks something else of the model, such as not to think, is no remedy.
+void try_settings(Stages& stages, const std::vector<Setting>& settings, const Stage& stage, const Scenario& scenario,
+                  const std::string& first_prompt, std::vector<Remedy>& out) {
+  std::vector<const Setting*> smallest_first;
+  for (const Setting& setting : settings) smallest_first.push_back(&setting);
+  std::ranges::stable_sort(smallest_first, {}, [](const Setting* setting) { return setting->kwargs.size(); });
+  for (const Setting* setting : smallest_first) {
+    json::Object more = difference(*setting, stage.setting().kwargs);
+    if (more.empty() || !keeps(*setting, stage.setting().kwargs)) continue;
+    const Stage* other = stages.get(*setting);
+    if (other == nullptr) continue;
+    const Played replayed = play(*other, scenario);
+    if (!holds(replayed) || replayed.first_prompt != first_prompt) continue;
+    const auto is_wider = [&](const Remedy& known) {
+      return known.kind == Remedy::Kind::kVariable &&
+             std::ranges::all_of(known.kwargs, [&](const json::Member& member) {
+               const json::Value* same = more.find(member.key);
+               return same != nullptr && *same == member.value;
+             });
+    };
+    if (std::ranges::any_of(out, is_wider)) continue;
+    Remedy remedy;
+    remedy.kind = Remedy::Kind::kVariable;
+    remedy.sentence = "set " + json::to_compact(json::Value(more)) + " in chat_template_kwargs";
+    remedy.kwargs = std::move(more);
+    remedy.is_verified = true;
+    out.push_back(std::move(remedy));
+  }
+}
+
+void try_arguments(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
+  if (!scenario.has_calls()) return;
+  for (const ArgumentsForm form : {ArgumentsForm::kText, ArgumentsForm::kObject}) {
+    if (!holds(play(stage, scenario, {form, std::nullopt}))) continue;
+    Remedy remedy;
+    remedy.kind = Remedy::Kind::kArguments;
+    remedy.sentence = form == ArgumentsForm::kText ? "send the arguments as the string that the model wrote"
+                                                   : "send the arguments as an object";
+    remedy.is_verified = true;
+    out.push_back(std::move(remedy));
+    return;
+  }
+}
+
+void try_reasoning(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
+  if (scenario.reasoning == ReasoningForm::kWanted) return;
+  if (!holds(play(stage, scenario, {std::nullopt, ReasoningForm::kWanted}))) return;
+  const std::string& field = stage.format().input.reasoning_field;
+  Remedy remedy;
+  remedy.kind = Remedy::Kind::kField;
+  remedy.sentence = "send the reasoning back, as `" + (field.empty() ? "reasoning_content" : field) + "`";
+  remedy.is_verified = true;
+  out.push_back(std::move(remedy));
+}
+
+// What to do in the template.
+std::string patch_for(const Cause& cause) {
+  const std::string at = cause.place.line > 0 ? " at line " + std::to_string(cause.place.line) : "";
+  switch (cause.kind) {
+    case CauseKind::kReasoningDropped: return "let the template keep the reasoning of earlier turns" + at;
+    case CauseKind::kReasoningAdded: return "let the template write reasoning markup only where there was some" + at;
+    case CauseKind::kWhitespaceStripped: return "let the template copy the field as it is, without cutting" + at;
+    case CauseKind::kWhitespaceAdded: return "let the literal" + at + " write what models write";
+    case CauseKind::kJsonRespelled:
+    case CauseKind::kPythonValue: return "let the template copy arguments that are a string as they are" + at;
+    case CauseKind::kDoubleEncoded: return "let the template serialise arguments only if they are no string" + at;
+    case CauseKind::kGenerationPrompt: return "let history begin a turn as the generation prompt does" + at;
+    case CauseKind::kMovedMessage:
+    case CauseKind::kMovedTools:
+    case CauseKind::kCondition: return "let what the template writes not depend on what follows" + at;
+    case CauseKind::kRewrittenId: return "let the template write ids as they are given" + at;
+    case CauseKind::kReordered: return "let the template keep the order that models write in" + at;
+    case CauseKind::kReplacedClose: return "let history close a turn with the stop token" + at;
+    case CauseKind::kDroppedField: return "let the template write the field" + at;
+    default: return "";
+  }
+}
+
+}  // namespace
+
+const Stage* Stages::get(const Setting& setting) {
+  const auto found = made_.find(setting.name);
+  if (found != made_.end()) return found->second.get();
+  auto made = Stage::make(subject_, setting);
+  auto& kept = made_[setting.name];
+  if (made.ok()) kept = std::move(made).value();
+  return kept.get();
+}
+
+void add_remedies(Stages& stages, const std::vector<Setting>& settings, const Stage& stage, const Scenario& scenario,
+                  Played& played) {
+  if (!played.outcome.broken) return;
+  std::vector<Remedy>& out = played.outcome.broken->remedies;
+  const Cause& cause = played.outcome.broken->cause;
+  try_settings(stages, settings, stage, scenario, played.first_prompt, out);
+  try_arguments(stage, scenario, out);
+  try_reasoning(stage, scenario, out);
+  const std::string patch = scenario.is_inherent ? "" : patch_for(cause);
+  if (!patch.empty()) out.push_back({.kind = Remedy::Kind::kPatch, .sentence = patch, .kwargs = {}});
+  if (played.outcome.bridge == Verdict::kSkipped) return;
+  Remedy bridge;
+  bridge.kind = Remedy::Kind::kBridge;
+  bridge.sentence = "keep the ids of prompt and completion, and append what follows (rondo bridge)";
+  bridge.is_verified = played.outcome.bridge == Verdict::kHolds;
+  out.push_back(std::move(bridge));
+}
+
+}  // namespace rondo::audit

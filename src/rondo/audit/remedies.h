@@ -1,0 +1,30 @@
+// What would mend a break: each remedy that can be tried is tried on the same scenario.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "audit/play.h"
+#include "audit/report.h"
+
+namespace rondo::audit {
+
+// The stages of a subject, by setting; made when first asked for.
+class Stages {
+ public:
+  explicit Stages(const Subject& subject) : subject_(subject) {}
+  // nullptr if the template runs out of limits under that setting.
+  [[nodiscard]] const Stage* get(const Setting& setting);
+
+ private:
+  const Subject& subject_;
+  std::map<std::string, std::unique_ptr<const Stage>> made_;  // by name
+};
+
+// Fills in the remedies of `played.outcome.broken`, the best first.  `settings`: what may be tried in place of `stage`'s own.
+void add_remedies(Stages& stages, const std::vector<Setting>& settings, const Stage& stage, const Scenario& scenario,
+                  Played& played);
+
+}  // namespace rondo::audit

@@ -1,0 +1,246 @@
+#include "audit/sample.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "audit/messages.h"
+#include "format/units.h"
+#include "parse/parser.h"
+#include "render/encode.h"
+
+namespace rondo::audit {
+namespace {
+
+using render::Extent;
+
+void widen(std::optional<Extent>& extent, std::size_t begin, std::size_t end) {
+  if (!extent) extent = Extent{begin, end};
+  extent->begin = std::min(extent->begin, begin);
+  extent->end = std::max(extent->end, end);
+}
+
+// How much of the beginning of `text` the end of `before` already is.
+std::size_t already_written(std::string_view before, std::string_view text) {
+  std::size_t size = std::min(before.size(), text.size());
+  while (size > 0 && !before.ends_with(text.substr(0, size))) --size;
+  return size;
+}
+
+class Sampler {
+ public:
+  Sampler(const AuditContext& context, const json::Array& history, const jinja::Rendered& prompt,
+          const json::Value& message)
+      : context_(context), format_(*context.format), prompt_(prompt.text.bytes()), messages_(history) {
+    messages_.push_back(message);
+    index_ = static_cast<std::int32_t>(history.size());
+    for (const std::string_view field : {"reasoning_content", "thinking", "reasoning"}) {
+      if (const auto text = message.find_string(field)) reasoning_ = *text;
+    }
+    content_ = message.find_string("content").value_or("");
+    take_reasoning_part(message);
+    const json::Value* calls = message.find("tool_calls");
+    has_calls_ = calls != nullptr && calls->is_array();
+  }
+
+  Sample run() {
+    auto form = render::render_messages(context_.turn(), messages_, false);
+    if (!form.ok()) return {std::nullopt, "the template refuses the turn: " + form.error().message};
+    const auto extents = render::sampled_extents(context_.turn(), form.value(), messages_);
+    if (extents.empty() || extents.back().message != index_ || extents.back().end <= extents.back().begin)
+      return {std::nullopt, "the template writes nothing of the turn"};
+    form_ = &form.value();
+    extent_ = extents.back();
+    const bool goes_on = form_->text.bytes().starts_with(prompt_) && prompt_.size() <= extent_.end;
+    const std::size_t begin = goes_on ? prompt_.size() : extent_.begin;
+    const Regions regions = find_regions(*form_, format_, index_, {begin, extent_.end});
+    if (has_calls_ && regions.calls.empty()) return {std::nullopt, "the template does not write the calls"};
+    if (goes_on && (reasoning_.empty() || regions.reasoning)) return finish(begin, "", regions);
+    return compose(regions);
+  }
+
+ private:
+  void take_reasoning_part(const json::Value& message) {
+    const json::Value* content = message.find("content");
+    if (content == nullptr || !content->is_array() || format_.input.reasoning_part.empty()) return;
+    for (const json::Value& part : content->as_array()) {
+      if (const auto text = part.find_string(format_.input.reasoning_part)) reasoning_ = *text;
+    }
+  }
+
+  // Whether the prompt has opened the reasoning.
+  [[nodiscard]] bool is_open() const {
+    parse::Options options;
+    options.prompt_tail = prompt_;
+    return parse::Parser(context_.format, std::move(options)).place() == parse::Place::kReasoning;
+  }
+
+  // The reasoning in the format's markers, and behind it what history shows.
+  Sample compose(const Regions& regions) {
+    const bool open = is_open();
+    if (reasoning_.empty()) {
+      if (open) return {std::nullopt, "the prompt opens the reasoning, and the turn has none"};
+      return finish(rest_begin(), "", find_regions(*form_, format_, index_, {rest_begin(), extent_.end}));
+    }
+    if (!format_.reasoning.present) return {std::nullopt, "the template knows no reasoning"};
+    if (regions.reasoning && !open && !closes_reasoning())
+      return finish(extent_.begin, "", regions_from(extent_.begin));
+    std::string lead = format_.reasoning.open;
+    if (open) {
+      const std::size_t written = already_written(prompt_, lead);
+      lead = written == 0 ? "" : lead.substr(written);
+    } else if (closes_reasoning()) {
+      return {std::nullopt, "the prompt closes the reasoning before the model begins"};
+    }
+    const std::size_t from = lead.size();
+    lead += reasoning_ + format_.reasoning.close;
+    const std::size_t begin = rest_begin();
+    Regions all = regions_from(begin);
+    all.reasoning = Extent{from, from + reasoning_.size()};
+    const auto shift = [&](Extent& extent) {
+      extent.begin += lead.size();
+      extent.end += lead.size();
+    };
+    if (all.content) shift(*all.content);
+    for (Extent& call : all.calls) shift(call);
+    return finish(begin, lead, all);
+  }
+
+  [[nodiscard]] Regions regions_from(std::size_t begin) const {
+    return find_regions(*form_, format_, index_, {begin, extent_.end});
+  }
+
+  // Whether the prompt ends with reasoning that is over, because it was switched off.
+  [[nodiscard]] bool closes_reasoning() const {
+    const std::string_view close = format::trimmed(format_.reasoning.close);
+    const std::size_t header = format_.header.empty() ? std::string::npos : prompt_.rfind(format_.header);
+    const std::size_t from = header == std::string::npos ? prompt_.size() : header + format_.header.size();
+    return !close.empty() && std::string_view(prompt_).substr(from).find(close) != std::string_view::npos;
+  }
+
+  // Where content or calls begin in the template's form, behind reasoning that it may show.
+  [[nodiscard]] std::size_t rest_begin() const {
+    const Regions regions = regions_from(extent_.begin);
+    std::size_t data = extent_.end;
+    if (regions.content) data = extent_.begin + regions.content->begin;
+    for (const Extent& call : regions.calls) data = std::min(data, extent_.begin + call.begin);
+    const std::string_view lead = std::string_view(form_->text.bytes()).substr(extent_.begin, data - extent_.begin);
+    const std::string_view close = format_.reasoning.close;
+    const std::string_view mark = format::trimmed(close);
+    const std::size_t found = mark.empty() ? std::string_view::npos : lead.rfind(mark);
+    if (found == std::string_view::npos) return extent_.begin;
+    std::size_t end = found + mark.size();
+    const std::string_view space = close.substr(close.find(mark) + mark.size());
+    if (lead.substr(end).starts_with(space)) end += space.size();
+    return extent_.begin + end;
+  }
+
+  // Content that history does not show stands where models write it: before the calls.
+  void add_content(std::size_t from, Sampled& out) const {
+    if (content_.empty() || out.regions.content) return;
+    std::size_t at = out.regions.reasoning ? std::max(from, rest_of(out)) : from;
+    if (has_calls_) at = std::max(at, before_calls(out));
+    const std::string text = format_.content.open + content_ + format_.content.close;
+    out.text.insert(at, text);
+    const std::size_t begin = at + format_.content.open.size();
+    out.regions.content = Extent{begin, begin + content_.size()};
+    for (Extent& call : out.regions.calls) {
+      call.begin += text.size();
+      call.end += text.size();
+    }
+  }
+
+  // Where the markup of the calls begins; 0 if that is not found.
+  [[nodiscard]] std::size_t before_calls(const Sampled& out) const {
+    const format::Calls& calls = format_.calls;
+    const std::string& mark = format::is_blank(calls.section_open) ? calls.call_open : calls.section_open;
+    const std::size_t found = mark.empty() ? std::string::npos : out.text.rfind(mark, out.regions.calls.front().begin);
+    return found == std::string::npos ? 0 : found;
+  }
+
+  // Behind the reasoning's close.
+  [[nodiscard]] std::size_t rest_of(const Sampled& out) const {
+    const std::size_t found = out.text.find(format_.reasoning.close, out.regions.reasoning->end);
+    return found == std::string::npos ? out.regions.reasoning->end : found + format_.reasoning.close.size();
+  }
+
+  // `lead` and the template's form from `begin` on, with a stop.
+  Sample finish(std::size_t begin, const std::string& lead, Regions regions) {
+    Sampled out;
+    out.text = lead + form_->text.bytes().substr(begin, extent_.end - begin);
+    out.regions = std::move(regions);
+    add_content(lead.size(), out);
+    const std::vector<std::string> stops = known_stops();
+    std::size_t longest = 0;
+    for (const std::string& stop : stops) {
+      if (out.text.ends_with(stop)) longest = std::max(longest, stop.size());
+    }
+    if (longest == 0 && !stops.empty()) {
+      out.text += stops.front();
+      longest = stops.front().size();
+    }
+    out.stop_begin = out.text.size() - longest;
+    return {std::move(out), ""};
+  }
+
+  // The likeliest first.
+  [[nodiscard]] std::vector<std::string> known_stops() const {
+    std::vector<std::string> out = has_calls_ ? format_.stops.tool : format_.stops.content;
+    const std::vector<std::string>& others = has_calls_ ? format_.stops.content : format_.stops.tool;
+    out.insert(out.end(), others.begin(), others.end());
+    for (const tokenizer::TokenId id : context_.profile.stop_ids) out.emplace_back(context_.tokenizer.token_bytes(id));
+    out.insert(out.end(), context_.profile.stop_strings.begin(), context_.profile.stop_strings.end());
+    std::erase(out, "");
+    return out;
+  }
+
+  const AuditContext& context_;
+  const format::Format& format_;
+  const std::string& prompt_;
+  json::Array messages_;
+  std::int32_t index_ = 0;
+  std::string reasoning_;
+  std::string content_;
+  bool has_calls_ = false;
+  const jinja::Rendered* form_ = nullptr;
+  render::SampledExtent extent_;
+};
+
+}  // namespace
+
+Regions find_regions(const jinja::Rendered& rendered, const format::Format& format, std::int32_t index, Extent within) {
+  constexpr std::size_t kFieldDepth = 3;  // messages[i].content
+  constexpr std::size_t kItemDepth = 4;   // messages[i].tool_calls[k]
+  const text::PathTable& paths = rendered.origins.paths;
+  Regions out;
+  std::vector<std::optional<Extent>> calls;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    const std::size_t run_begin = at;
+    at += run.size;
+    if (at <= within.begin || run_begin >= within.end || !render::is_message_data(run, rendered.origins)) continue;
+    if (paths.message(run.path()) != index || paths.depth(run.path()) < kFieldDepth) continue;
+    const std::size_t begin = std::max(run_begin, within.begin) - within.begin;
+    const std::size_t end = std::min(at, within.end) - within.begin;
+    const std::string_view field = paths.step_name(paths.prefix(run.path(), kFieldDepth));
+    const std::string_view part = format.input.reasoning_part;
+    if (is_reasoning_field(field) || (!part.empty() && paths.step_name(run.path()) == part)) {
+      widen(out.reasoning, begin, end);
+    } else if (field == "content") {
+      widen(out.content, begin, end);
+    } else if (field == "tool_calls" && paths.depth(run.path()) >= kItemDepth &&
+               paths.step_kind(paths.prefix(run.path(), kItemDepth)) == text::PathTable::StepKind::kIndex) {
+      const std::size_t call = paths.step_index(paths.prefix(run.path(), kItemDepth));
+      if (calls.size() <= call) calls.resize(call + 1);
+      widen(calls[call], begin, end);
+    }
+  }
+  for (const std::optional<Extent>& call : calls) out.calls.push_back(call.value_or(Extent{}));
+  return out;
+}
+
+Sample sample(const AuditContext& context, const json::Array& history, const jinja::Rendered& prompt,
+              const json::Value& message) {
+  return Sampler(context, history, prompt, message).run();
+}
+
+}  // namespace rondo::audit

@@ -1,0 +1,176 @@
+#include "audit/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "audit/messages.h"
+#include "jinja/compared.h"
+#include "json/print.h"
+
+namespace rondo::audit {
+namespace {
+
+// A report has to be read: what more settings would show, the single ones have mostly shown.
+constexpr std::size_t kMostSettings = 12;
+// Names that are no switches: what every template reads, special tokens, and functions.
+constexpr std::array<std::string_view, 15> kNoKnobs = {"messages",
+                                                       "tools",
+                                                       "documents",
+                                                       "add_generation_prompt",
+                                                       "continue_final_message",
+                                                       "bos_token",
+                                                       "eos_token",
+                                                       "unk_token",
+                                                       "pad_token",
+                                                       "raise_exception",
+                                                       "namespace",
+                                                       "range",
+                                                       "dict",
+                                                       "strftime_now",
+                                                       "cycler"};
+
+// What a template writes under some kwargs.
+struct Outlook {
+  std::vector<std::string> texts;  // of the probes; "" where it refuses
+  std::size_t refused = 0;
+  std::size_t thoughts = 0;      // how often reasoning of an earlier turn is shown
+  bool prints_variable = false;  // the variable's own value is written
+};
+
+class Prober {
+ public:
+  Prober(const jinja::Template& chat_template, const format::Format& format, const chat::Conversation& base,
+         const tmpl::ApplyOptions& options)
+      : template_(chat_template), base_(base), options_(options) {
+    const Saying thought{"A thought.", "An answer.", {}};
+    const Saying call{"A thought.", "", {{"get_weather", json::Object{{"location", "Paris"}}, "rondo0000"}}};
+    const json::Value question = json::Object{{"role", "user"}, {"content", "A question?"}};
+    const json::Value result = json::Object{
+        {"role", "tool"}, {"tool_call_id", "rondo0000"}, {"name", "get_weather"}, {"content", "A result."}};
+    const json::Value system = json::Object{{"role", "system"}, {"content", "Rules."}};
+    const json::Value answer = message_of(format, thought);
+    const json::Value asking = message_of(format, call);
+    probes_ = {{question},
+               {system, question},
+               {question, answer},
+               {question, answer, question},
+               {question, asking, result},
+               {question, asking, result, answer, question}};
+  }
+
+  Outlook look(const json::Object& kwargs, std::string_view variable = {}) const {
+    Outlook out;
+    chat::Conversation conversation = base_;
+    conversation.kwargs = kwargs;
+    for (const json::Array& probe : probes_) {
+      const bool ends_in_turn = probe.back().find_string("role") == "assistant";
+      const auto rendered = tmpl::apply(template_, conversation, probe, !ends_in_turn, options_);
+      out.texts.push_back(rendered.ok() ? rendered.value().text.bytes() : "");
+      if (!rendered.ok()) ++out.refused;
+      if (rendered.ok()) count(rendered.value(), variable, out);
+    }
+    return out;
+  }
+
+ private:
+  static void count(const jinja::Rendered& rendered, std::string_view variable, Outlook& out) {
+    const text::PathTable& paths = rendered.origins.paths;
+    for (const text::Run& run : rendered.text.runs()) {
+      if (run.path() == text::PathId::kNone) continue;
+      if (!variable.empty() && paths.root(run.path()) == variable) out.prints_variable = true;
+      if (paths.message(run.path()) == text::kNoMessage || paths.depth(run.path()) < 3) continue;
+      const std::string_view field = paths.step_name(paths.prefix(run.path(), 3));
+      if (is_reasoning_field(field) && run.source_offset == 0) ++out.thoughts;
+    }
+  }
+
+  const jinja::Template& template_;
+  const chat::Conversation& base_;
+  const tmpl::ApplyOptions& options_;
+  std::vector<json::Array> probes_;
+};
+
+std::string name_of(const json::Member& member) {
+  const std::string value = member.value.is_string() ? member.value.as_string() : json::to_compact(member.value);
+  return member.key + "=" + value;
+}
+
+json::Object with(json::Object kwargs, const json::Member& member) {
+  kwargs.set(member.key, member.value);
+  return kwargs;
+}
+
+using Constants = std::map<std::string, std::vector<std::string>>;
+
+struct Tried {
+  json::Member member;
+  Outlook outlook;
+};
+
+// The values of variable `name` that change what is written, each effect once.
+std::vector<Tried> try_variable(const Constants& constants, const Prober& prober, const std::string& name,
+                                const json::Object& kwargs, const Outlook& before) {
+  std::vector<json::Value> values = {true, false};
+  if (const auto compared = constants.find(name); compared != constants.end()) {
+    for (const std::string& constant : compared->second) values.emplace_back(constant);
+  }
+  std::vector<Tried> out;
+  for (const json::Value& value : values) {
+    Tried tried{{name, value}, prober.look(with(kwargs, {name, value}), name)};
+    // A variable that is written is a text, of which true and false are no values.
+    if (value.is_bool() && tried.outlook.prints_variable) continue;
+    if (tried.outlook.refused > before.refused || tried.outlook.texts == before.texts) continue;
+    const bool is_known =
+        std::ranges::any_of(out, [&](const Tried& other) { return other.outlook.texts == tried.outlook.texts; });
+    if (!is_known) out.push_back(std::move(tried));
+  }
+  return out;
+}
+
+}  // namespace
+
+Settings find_settings(const jinja::Template& chat_template, const format::Format& format,
+                       const chat::Conversation& base, const tmpl::ApplyOptions& options) {
+  Settings out;
+  out.list.push_back({"default", base.kwargs});
+  const Prober prober(chat_template, format, base, options);
+  const Outlook before = prober.look(base.kwargs);
+  const Constants constants = jinja::compared_constants(chat_template.source());
+  std::vector<Tried> singles;
+  for (const std::string& name : chat_template.undeclared_variables()) {
+    if (std::ranges::find(kNoKnobs, name) != kNoKnobs.end() || base.kwargs.find(name) != nullptr) continue;
+    std::vector<Tried> found = try_variable(constants, prober, name, base.kwargs, before);
+    if (found.empty()) continue;
+    Knob& knob = out.knobs.emplace_back();
+    knob.name = name;
+    for (Tried& tried : found) {
+      knob.values.push_back(tried.member.value);
+      singles.push_back(std::move(tried));
+    }
+  }
+  for (const Tried& tried : singles) out.list.push_back({name_of(tried.member), with(base.kwargs, tried.member)});
+  // Switches that say what becomes of reasoning show it only where there is some.
+  const auto thinking = std::ranges::max_element(singles, {}, [&](const Tried& tried) {
+    return tried.outlook.texts[0] != before.texts[0] ? tried.outlook.thoughts : 0;
+  });
+  for (const std::string& name : chat_template.undeclared_variables()) {
+    if (thinking == singles.end() || thinking->outlook.thoughts == 0 || name == thinking->member.key) continue;
+    if (std::ranges::find(kNoKnobs, name) != kNoKnobs.end() || base.kwargs.find(name) != nullptr) continue;
+    const json::Object on = with(base.kwargs, thinking->member);
+    for (const Tried& tried : try_variable(constants, prober, name, on, thinking->outlook)) {
+      if (tried.outlook.thoughts == thinking->outlook.thoughts) continue;
+      out.list.push_back({name_of(thinking->member) + ", " + name_of(tried.member), with(on, tried.member)});
+    }
+  }
+  if (out.list.size() > kMostSettings) {
+    out.note = "the template's variables make " + std::to_string(out.list.size()) + " settings, of which the first " +
+               std::to_string(kMostSettings) + " are played";
+    out.list.resize(kMostSettings);
+  }
+  return out;
+}
+
+}  // namespace rondo::audit
