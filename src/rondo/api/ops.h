@@ -42,6 +42,7 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_explain(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_diff(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_replay(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_check(const OpContext& context, Fields& fields);
 
 // The reply of op_grammar, of what has been inferred already.  `language`: "gbnf", "structural_tag" or "lark"; without a
 // tokenizer no trigger is told as a token.

@@ -19,7 +19,7 @@ struct Op {
   Reply (*run)(const OpContext&, Fields&);
 };
 
-constexpr std::array<Op, 13> kOps = {{
+constexpr std::array<Op, 14> kOps = {{
     {"render", op_render},
     {"jinja", op_jinja},
     {"parse", op_parse},
@@ -33,6 +33,7 @@ constexpr std::array<Op, 13> kOps = {{
     {"explain", op_explain},
     {"diff", op_diff},
     {"replay", op_replay},
+    {"check", op_check},
 }};
 
 const Op* find_op(std::string_view name) {

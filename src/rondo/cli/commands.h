@@ -165,6 +165,19 @@ struct ReplayArguments {
   bool json = false;
 };
 
+struct CheckArguments {
+  std::vector<std::string> models;  // folders, .gguf files, .jinja files
+  std::string tokenizer;
+  std::string mode = "lenient";
+  std::string now;
+  std::string kwargs;
+  std::vector<std::string> scenarios;  // empty: all
+  std::string fail_on = "error";       // "note", "warning", "error" or "never"
+  std::string color = "auto";          // "auto", "always" or "never"
+  bool all = false;                    // rows of settings that are as the default's, too
+  bool json = false;
+};
+
 struct BatchArguments {
   int threads = 1;
 };
@@ -198,6 +211,7 @@ struct DemoArguments {
 [[nodiscard]] int run_explain(const ExplainArguments& arguments);
 [[nodiscard]] int run_diff(const DiffArguments& arguments);
 [[nodiscard]] int run_replay(const ReplayArguments& arguments);
+[[nodiscard]] int run_check(const CheckArguments& arguments);
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

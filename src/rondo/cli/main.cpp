@@ -29,6 +29,7 @@ constexpr const char* kExamples =
     "  echo 'Paris.' | rondo parse --model MODEL\n"
     "  rondo explain MODEL                                   the format that the parser uses, with template lines\n"
     "  rondo replay requests.jsonl --model MODEL             what a prefix cache saves on a log, and what is lost\n"
+    "  rondo check MODEL                                     what of its template breaks the prefix, and why\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
     "\n"
     "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
@@ -386,6 +387,43 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   command.callback([&] { chosen = [&] { return run_replay(arguments); }; });
 }
 
+void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "check", "what of a chat template breaks the prefix, loses data or surprises: with lines, causes and remedies");
+  command
+      .add_option("MODEL", arguments.models,
+                  "model folders, .gguf files or .jinja templates (these need --tokenizer to be checked by tokens)")
+      ->required();
+  command.add_option("--tokenizer", arguments.tokenizer, "tokenizer: a file or folder (default: that of the model)")
+      ->type_name("PATH");
+  add_language(command, arguments.mode, arguments.now);
+  command
+      .add_option("--kwargs", arguments.kwargs, "template variables that every setting has: a JSON object or a file")
+      ->type_name("JSON|FILE");
+  command.add_option("--scenario", arguments.scenarios, "only this scenario; may be repeated")->type_name("NAME");
+  command
+      .add_option(
+          "--fail-on", arguments.fail_on,
+          "exit with 1 if there is a finding of this level, or a worse one: `note`, `warning`, `error`; `never`")
+      ->check(CLI::IsMember({"note", "warning", "error", "never"}))
+      ->capture_default_str();
+  command.add_flag("--all", arguments.all, "also show rows of other settings that are as under the default");
+  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  command.add_flag("--json", arguments.json, "print the report as JSON; of several models {\"reports\": [...]}");
+  command.footer(
+      "Examples:\n"
+      "  rondo check MODEL\n"
+      "  rondo check chat_template.jinja --tokenizer MODEL --fail-on warning\n"
+      "  rondo check MODEL --scenario reasoning-call --kwargs '{\"enable_thinking\": false}' --json\n"
+      "\n"
+      "Each row of the table is a conversation: the model's turn is sampled, parsed, kept as a message and rendered "
+      "again\n"
+      "with what follows it.  `string` and `token`: the next prompt begins with what the model has seen; `bridge`: so "
+      "does\n"
+      "rondo's, which keeps the ids; `parse`: the parser read what was meant.");
+  command.callback([&] { chosen = [&] { return run_check(arguments); }; });
+}
+
 void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
@@ -471,6 +509,7 @@ struct AllArguments {
   ChatArguments chat;
   DiffArguments diff;
   ReplayArguments replay;
+  CheckArguments check;
   BatchArguments batch;
   DemoArguments demo;
 };
@@ -495,6 +534,7 @@ int run(int argc, char** argv) {
   define_encode(app, arguments.encode, chosen);
   define_detokenize(app, arguments.detokenize, chosen);
   define_explain(app, arguments.explain, chosen);
+  define_check(app, arguments.check, chosen);
   define_chat(app, arguments.chat, chosen);
   define_diff(app, arguments.diff, chosen);
   define_replay(app, arguments.replay, chosen);
