@@ -6,6 +6,7 @@
 #include "analysis/analyse.h"
 #include "audit/blame.h"
 #include "audit/findings.h"
+#include "audit/properties.h"
 #include "audit/remedies.h"
 #include "audit/scenarios.h"
 #include "audit/settings.h"
@@ -158,6 +159,8 @@ Result<Report> check(const Input& input, const Options& options) {
   Checker checker(subject, options);
   if (auto done = checker.run(*first.value(), scenarios.value(), report); !done.ok()) return done.error();
   add_findings(report);
+  if (options.scenarios.empty()) find_properties(first.value()->context(true), report);
+  sort_findings(report);
   return report;
 }
 

@@ -34,6 +34,7 @@ struct Input {
 
 struct Options {
   std::function<void(std::size_t done, std::size_t total)> on_progress;  // after each case; may be empty
+  // Only these, and no properties that no case shows (properties.h); empty: all.
   std::vector<std::string> scenarios;                                    // only these; empty: all
 };
 

@@ -83,7 +83,6 @@ void add_findings(Report& report) {
     finding.lost_tokens = std::max(finding.lost_tokens, played.broken->lost_tokens);
     merge_remedies(played.broken->remedies, finding.remedies);
   }
-  sort_findings(report);
 }
 
 }  // namespace rondo::audit

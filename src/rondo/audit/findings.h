@@ -5,8 +5,7 @@
 
 namespace rondo::audit {
 
-// Appends to report.findings what report.cases show, each cause once, and sorts them, the worst first.  Cases that are
-// inherent show nothing.
+// Appends to report.findings what report.cases show, each cause once.  Cases that are inherent show nothing.
 void add_findings(Report& report);
 
 // Findings and notes, the worst first; of one level those with the most lost tokens.

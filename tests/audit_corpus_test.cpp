@@ -1,0 +1,107 @@
+// Audits of the whole corpus, of the published table of templates, and of templates that are known to be clean.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "json/print.h"
+#include "tests/support/audits.h"
+
+namespace rondo {
+namespace {
+
+using audit::Verdict;
+
+const audit::Case* find_case(const audit::Report& report, const std::string& scenario) {
+  const auto found = std::ranges::find_if(
+      report.cases, [&](const audit::Case& item) { return item.scenario == scenario && item.setting == "default"; });
+  return found == report.cases.end() ? nullptr : &*found;
+}
+
+// A row of the published table, as a scenario; cause "" where the prefix holds.
+struct Row {
+  const char* model;
+  const char* kwargs;  // one variable that is true, or ""
+  const char* scenario;
+  const char* cause;
+};
+
+// Where a scenario breaks earlier than the table says, the row has the scenario that shows the table's cause.
+constexpr Row kTable[] = {
+    {"qwen3.6", "", "reasoning-call", ""},
+    {"qwen3.6", "", "call-many-arguments", ""},
+    {"qwen3.6", "", "reasoning-content", "reasoning-dropped"},
+    {"qwen3.6", "preserve_thinking", "reasoning-content", ""},
+    {"glm5.1", "", "blank-line-behind-reasoning", "whitespace-stripped"},
+    {"glm5.1", "", "reasoning-content", "reasoning-dropped"},
+    {"kimi-k2.6", "", "reasoning-call", ""},
+    {"kimi-k2.6", "", "reasoning-call-call-answer", "moved-message"},
+    {"deepseek-v4", "thinking", "reasoning-call", ""},
+    {"deepseek-v4", "thinking", "reasoning-call-answer", ""},
+    {"gpt-oss", "", "arguments-text", "double-encoded"},
+    {"gpt-oss", "", "arguments-object", ""},
+};
+
+TEST_CASE("the published table, with its causes") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE("skipped: no corpus beside the checkout");
+    return;
+  }
+  for (const Row& row : kTable) {
+    CAPTURE(row.model);
+    CAPTURE(row.scenario);
+    json::Object kwargs;
+    if (*row.kwargs != '\0') kwargs.set(row.kwargs, true);
+    const auto report = test::audit_of(*corpus, row.model, {row.scenario}, kwargs);
+    if (!report) {
+      MESSAGE("skipped: no corpus with models beside the checkout");
+      return;
+    }
+    const audit::Case* found = find_case(*report, row.scenario);
+    REQUIRE(found != nullptr);
+    CAPTURE(found->note);
+    const bool holds = *row.cause == '\0';
+    CHECK(found->string_prefix == (holds ? Verdict::kHolds : Verdict::kBreaks));
+    CHECK(found->token_prefix == (holds ? Verdict::kHolds : Verdict::kBreaks));
+    CHECK(found->bridge == Verdict::kHolds);
+    CHECK(found->broken.has_value() != holds);
+    if (found->broken) CHECK(to_string(found->broken->cause.kind) == row.cause);
+  }
+}
+
+TEST_CASE("every template of the corpus is audited without a fault, and findings have their parts") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE("skipped: no corpus beside the checkout");
+    return;
+  }
+  const bool is_full = std::getenv("RONDO_TEST_FULL") != nullptr;
+  constexpr std::size_t kEvery = 12;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < corpus->rows().size(); i += is_full ? 1 : kEvery) {
+    const test::CorpusRow& row = corpus->rows()[i];
+    CAPTURE(row.id);
+    const auto report = test::audit_of_template(*corpus, row);
+    if (!report.ok()) {
+      CHECK_MESSAGE(report.error().code == ErrorCode::kLimit, report.error().to_string());
+      continue;
+    }
+    ++done;
+    for (const audit::Finding& finding : report.value().findings) {
+      CHECK_FALSE(finding.rule.empty());
+      CHECK_FALSE(finding.sentence.empty());
+      const auto line = static_cast<std::size_t>(finding.place.line);
+      CHECK(line <= report.value().template_lines.size());
+    }
+    for (const audit::Case& played : report.value().cases) {
+      CAPTURE(played.scenario);
+      CHECK(played.broken.has_value() == (played.string_prefix == Verdict::kBreaks));
+    }
+    CHECK_FALSE(json::to_compact(to_json(report.value())).empty());
+  }
+  CHECK(done > 0);
+}
+
+}  // namespace
+}  // namespace rondo

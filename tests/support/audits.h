@@ -1,0 +1,21 @@
+// Audits of the corpus' rows.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/check.h"
+#include "tests/support/corpus.h"
+
+namespace rondo::test {
+
+// Of the row's own template with its tokenizer, where the corpus has that; nullopt if there is no such row, or its model
+// folder has not been unpacked.  Fails the test where the audit fails.
+[[nodiscard]] std::optional<audit::Report> audit_of(const Corpus& corpus, const std::string& row,
+                                                    std::vector<std::string> scenarios = {}, json::Object kwargs = {});
+
+// Of the row's template alone, without a tokenizer.
+[[nodiscard]] Result<audit::Report> audit_of_template(const Corpus& corpus, const CorpusRow& row);
+
+}  // namespace rondo::test
