@@ -210,7 +210,7 @@ TEST_CASE("JUnit: a failure has cause, place, texts and remedies") {
   CHECK(failure.attributes.at("type") == "whitespace-stripped");
   CHECK(failure.attributes.at("message") ==
         "string prefix, token prefix, render of parse: line 3 cuts white space off plain");
-  CHECK(document.has_text("seen:        \n\n  Let me look. plain\nwritten now: Let me look.plain\n"));
+  CHECK(document.has_text("seen:        \"\\n\\n  Let me look. plain\"\nwritten now: \"Let me look.plain\"\n"));
   CHECK(document.has_text("verified: set `keep_thinking` to true plain\nnot tried: keep the ids"));
 }
 

@@ -393,4 +393,43 @@ TEST_CASE_FIXTURE(Shell, "batch fails only when a stream does") {
   CHECK(full.err.starts_with("rondo: standard output: "));
 }
 
+TEST_CASE_FIXTURE(Shell, "check writes a page, SARIF and test results beside its table") {
+  const std::string faulty =
+      file("faulty.jinja",
+           "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{{- (m.content or '') | trim }}\n{{- '<|end|>' }}\n"
+           "{%- endfor %}{%- if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}");
+  const std::string page = file("page.html", "");
+  const std::string sarif = file("log.sarif", "");
+  const std::string junit = file("tests.xml", "");
+  const std::string files = " --html '" + page + "' --sarif '" + sarif + "' --junit '" + junit + "'";
+  const std::string some = "check '" + faulty + "' --scenario space-behind-content --now 2026-03-14T15:09:26";
+  const Run table = run(some + " --fail-on never");
+  CHECK(table.status == 0);
+  const Run written = run(some + " --fail-on never" + files);
+  CHECK(written.err == "");
+  CHECK(written.status == 0);
+  CHECK(written.out == table.out);
+  CHECK(rondo::files::read(page).value().starts_with("<!doctype html>"));
+  CHECK(rondo::files::read(sarif).value().find("\"ruleId\": \"whitespace-stripped\"") != std::string::npos);
+  CHECK(rondo::files::read(junit).value().find("<failure") == std::string::npos);
+  const Run failing = run(some + " --fail-on warning --json" + files);
+  CHECK(failing.status == 1);
+  CHECK(failing.out.starts_with("{\"model\":"));
+  CHECK(rondo::files::read(junit).value().find("<failure type=\"whitespace-stripped\"") != std::string::npos);
+
+  const Run shown = run(some + " --fail-on never --html -");
+  CHECK(shown.out == rondo::files::read(page).value());
+  const Run both = run("check '" + faulty + "' model --scenario content --fail-on never --html -");
+  CHECK(both.out.find("<h1>Check of 2 chat templates</h1>") != std::string::npos);
+  for (const char* others : {"--html - --json", "--html - --sarif -", "--sarif - --junit -"})
+    CHECK_MESSAGE(run(some + " " + others).status == 2, others);
+  const Run nowhere = run(some + " --fail-on never --junit /no/such/folder/x.xml");
+  CHECK(nowhere.status == 1);
+  CHECK(nowhere.err.starts_with("rondo: /no/such/folder/x.xml: "));
+  // A model that cannot be checked does not keep the others from being written about.
+  const Run some_missing = run(some + " no-such-model --fail-on never --sarif -");
+  CHECK(some_missing.status == 1);
+  CHECK(some_missing.out.find("whitespace-stripped") != std::string::npos);
+}
+
 }  // namespace rondo

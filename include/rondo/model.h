@@ -69,6 +69,26 @@ struct Parsed {
   bool complete = false;  // false if something that was opened is still open
 };
 
+// One fault or property of a chat template.
+struct CheckFinding {
+  std::string rule;                   // stable: "whitespace-stripped"; docs/check.md explains them all
+  std::string level;                  // "error", "warning" or "note"
+  std::string sentence;               // what is the matter
+  int line = 0;                       // of the template, from 1; 0: none is to blame
+  int column = 0;                     // from 1, in bytes; 0: unknown
+  std::string path;                   // the field that it is about, as "messages[1].content"
+  std::size_t lost_tokens = 0;        // that an engine computes again, in the worst case
+  std::vector<std::string> remedies;  // what helps, the best first
+};
+
+// What a check of the chat template found.
+struct Checked {
+  std::string worst;                   // the highest level among the findings; "none" if there are none
+  std::vector<CheckFinding> findings;  // warnings and errors, the worst first
+  std::vector<CheckFinding> notes;
+  std::string json;  // everything, the conversations included: docs/check.schema.json
+};
+
 class Model {
  public:
   // Fails with kNotFound, kTemplateSyntax or kTokenizer.
@@ -87,6 +107,10 @@ class Model {
 
   // What the model wrote after the prompt of `chat`, special tokens as text.
   [[nodiscard]] Result<Parsed> parse(const Chat& chat, const std::string& text) const;
+
+  // Plays conversations through the template and finds where a next prompt is not the continuation of what the model has
+  // seen, and why.  Of `chat` only `kwargs` and `now` count.  Takes seconds.
+  [[nodiscard]] Result<Checked> check(const Chat& chat = {}) const;
 
   // The ids that end generation, sorted.
   [[nodiscard]] Result<std::vector<std::int32_t>> stop_ids() const;

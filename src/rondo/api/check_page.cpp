@@ -129,7 +129,7 @@ std::string model_section(const CheckedModel& model) {
   if (!report.template_file.empty()) out += shown(report.template_file) + ", ";
   out += counted(report.template_lines.size(), "line") + "; " + counted(report.cases.size(), "case") + ": " +
          counted(scenarios.size(), "conversation") + " under " + counted(settings.size(), "setting");
-  if (!report.has_tokenizer) out += "; without a tokenizer, so that tokens and bridges were not asked about";
+  if (!report.has_tokenizer) out += "; without a tokenizer, so that token ids were not asked about";
   out += "</p>\n" + tiles(report) + "<div class=\"columns\">\n<div class=\"found\">\n" + finding_lists(model);
   out += "<section>\n<h3>Conversations</h3>\n" + case_table(model) + "</section>\n</div>\n";
   out += "<section class=\"beside\">\n<h3>Template</h3>\n" + template_source(model) + "</section>\n</div>\n";

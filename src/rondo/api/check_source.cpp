@@ -58,10 +58,17 @@ struct Piece {
 };
 
 std::vector<Piece> pieces_of(const CheckedModel& model, std::int32_t line) {
+  const std::string& whole_line = model.report.template_lines[static_cast<std::size_t>(line) - 1];
+  std::vector<std::string_view> texts = cut_line(whole_line);
+  if (texts.size() > 1 && texts.front().find_first_not_of(" \t") == std::string_view::npos) {
+    // Indentation is no piece of its own.
+    texts[1] = std::string_view(whole_line).substr(0, texts[0].size() + texts[1].size());
+    texts.erase(texts.begin());
+  }
   std::vector<Piece> out;
   std::size_t begin = 0;
   std::size_t column = 1;
-  for (const std::string_view text : cut_line(model.report.template_lines[static_cast<std::size_t>(line) - 1])) {
+  for (const std::string_view text : texts) {
     std::string id = model.key + "-L" + std::to_string(line);
     if (begin > 0) id += "-" + std::to_string(begin + 1);
     out.push_back({std::move(id), begin, column, text});

@@ -5,6 +5,7 @@
 
 #include "api/requests.h"
 #include "api/service.h"
+#include "json/print.h"
 
 namespace rondo {
 namespace {
@@ -37,6 +38,29 @@ ParsedCall call_of(const json::Value& value) {
   call.arguments = text_of(value, "arguments");
   call.status = std::string(value.find_string("status").value_or("ok"));
   return call;
+}
+
+int number_of(const json::Value* value) {
+  return value == nullptr ? 0 : static_cast<int>(value->to_int64().value_or(0));
+}
+
+std::vector<CheckFinding> findings_of(const json::Value& report, const char* field) {
+  std::vector<CheckFinding> out;
+  for (const json::Value& value : report.find(field)->as_array()) {
+    CheckFinding& finding = out.emplace_back();
+    finding.rule = text_of(value, "rule");
+    finding.level = text_of(value, "level");
+    finding.sentence = text_of(value, "sentence");
+    if (const json::Value* place = value.find("place")) {
+      finding.line = number_of(place->find("line"));
+      finding.column = number_of(place->find("column"));
+    }
+    finding.path = text_of(value, "path");
+    finding.lost_tokens = static_cast<std::size_t>(number_of(value.find("lost_tokens")));
+    for (const json::Value& remedy : value.find("remedies")->as_array())
+      finding.remedies.push_back(text_of(remedy, "sentence"));
+  }
+  return out;
 }
 
 }  // namespace
@@ -128,6 +152,19 @@ Result<Parsed> Model::parse(const Chat& chat, const std::string& text) const {
   for (const json::Value& call : reply.value().find("tool_calls")->as_array()) out.tool_calls.push_back(call_of(call));
   out.complete = reply.value().find("complete")->as_bool();
   return out;
+}
+
+Result<Checked> Model::check(const Chat& chat) const {
+  json::Object request{{"op", "check"},
+                       {"template_file", state_->template_path},
+                       {"tokenizer", state_->tokenizer_path},
+                       {"mode", "lenient"}};
+  if (Status status = api::set_json(request, "kwargs", chat.kwargs); !status.ok()) return status.error();
+  if (!chat.now.empty()) request.set("now", chat.now);
+  auto reply = state_->service.run(std::move(request));
+  if (!reply.ok()) return reply.error();
+  return Checked{text_of(reply.value(), "worst"), findings_of(reply.value(), "findings"),
+                 findings_of(reply.value(), "notes"), json::to_compact(reply.value())};
 }
 
 Result<std::vector<std::int32_t>> Model::stop_ids() const {

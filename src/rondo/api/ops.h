@@ -44,6 +44,20 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_replay(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_check(const OpContext& context, Fields& fields);
 
+// What a check is asked beside the template.
+struct CheckAsked {
+  std::string model;                   // as the report calls it
+  bool has_file = false;               // the template's name is that of a file
+  std::vector<std::string> scenarios;  // empty: all
+  std::function<void(std::size_t done, std::size_t total)> on_progress;
+};
+
+// The tools of the conversations that a check plays: of a model with several templates the one for tools is checked.
+[[nodiscard]] const json::Value& tools_of_check();
+
+// The reply of op_check, of a template that is at hand.  Of `base` kwargs, bos and eos count.
+[[nodiscard]] Reply check_reply(const Prepared& prepared, chat::Conversation base, CheckAsked asked);
+
 // The reply of op_grammar, of what has been inferred already.  `language`: "gbnf", "structural_tag" or "lark"; without a
 // tokenizer no trigger is told as a token.
 [[nodiscard]] Reply grammar_reply(const format::Format& format, const AskedOfModel& asked,

@@ -8,36 +8,42 @@
 
 namespace rondo::api {
 
-Reply op_check(const OpContext& context, Fields& fields) {
-  const TemplateFields template_fields = read_template(fields, TokenizerUse::kOptional);
-  chat::Conversation conversation;
-  conversation.kwargs = fields.object("kwargs");
-  conversation.bos_token = fields.text("bos_token");
-  conversation.eos_token = fields.text("eos_token");
-  audit::Options options;
-  if (fields.has("scenarios")) options.scenarios = fields.required_texts("scenarios");
-  const std::optional<std::string> model = fields.text("model");
-  if (Status status = fields.finish(); !status.ok()) return status.error();
+const json::Value& tools_of_check() { return audit::scenario_tools(); }
 
-  // Of a model with several templates the one for tools is audited.
-  conversation.tools = audit::scenario_tools();
-  auto prepared = prepare(context.cache, template_fields, conversation, context.clock);
-  if (!prepared.ok()) return prepared.error();
+Reply check_reply(const Prepared& prepared, chat::Conversation base, CheckAsked asked) {
   audit::Input input;
-  input.chat_template = prepared.value().chat_template;
-  input.tokenizer = prepared.value().tokenizer;
-  input.base = std::move(conversation);
-  input.options = prepared.value().options;
-  input.model = model.value_or(template_fields.file.value_or(""));
-  options.on_progress = context.options.on_progress;
-  auto report = audit::check(input, options);
+  input.chat_template = prepared.chat_template;
+  input.tokenizer = prepared.tokenizer;
+  input.base = std::move(base);
+  input.options = prepared.options;
+  input.model = std::move(asked.model);
+  auto report = audit::check(input, {std::move(asked.on_progress), std::move(asked.scenarios)});
   if (!report.ok()) return report.error();
-  if (template_fields.file) {
+  if (asked.has_file) {
     const std::string& path = input.chat_template->name();
     report.value().template_file = path;
     report.value().is_own_file = !path.ends_with(".json") && !path.ends_with(".gguf");
   }
   return audit::to_json(report.value());
+}
+
+Reply op_check(const OpContext& context, Fields& fields) {
+  const TemplateFields template_fields = read_template(fields, TokenizerUse::kOptional);
+  chat::Conversation base;
+  base.kwargs = fields.object("kwargs");
+  base.bos_token = fields.text("bos_token");
+  base.eos_token = fields.text("eos_token");
+  CheckAsked asked;
+  asked.model = fields.text("model").value_or(template_fields.file.value_or(""));
+  asked.has_file = template_fields.file.has_value();
+  asked.on_progress = context.options.on_progress;
+  if (fields.has("scenarios")) asked.scenarios = fields.required_texts("scenarios");
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  base.tools = tools_of_check();
+  auto prepared = prepare(context.cache, template_fields, base, context.clock);
+  if (!prepared.ok()) return prepared.error();
+  return check_reply(prepared.value(), std::move(base), std::move(asked));
 }
 
 }  // namespace rondo::api

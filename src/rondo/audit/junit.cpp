@@ -4,6 +4,7 @@
 
 #include "audit/summary.h"
 #include "base/utf8.h"
+#include "text/text.h"
 
 namespace rondo::audit {
 namespace {
@@ -96,8 +97,9 @@ std::string remedy_words(const std::vector<Remedy>& remedies) {
 
 std::string break_words(const Break& broken) {
   return place_words(broken.cause.place) + "kept " + std::to_string(broken.kept_tokens) + " tokens, lost " +
-         std::to_string(broken.lost_tokens) + "\nbefore:      " + broken.before + "\nseen:        " + broken.kept +
-         "\nwritten now: " + broken.rerendered + "\n" + remedy_words(broken.remedies);
+         std::to_string(broken.lost_tokens) + "\nbefore:      " + text::quoted(broken.before) +
+         "\nseen:        " + text::quoted(broken.kept) + "\nwritten now: " + text::quoted(broken.rerendered) + "\n" +
+         remedy_words(broken.remedies);
 }
 
 // "token prefix, bridge": the checks that break.

@@ -169,7 +169,7 @@ struct Report {
   std::string template_file;  // the file that holds the template; "" if it came from nowhere
   // The lines of the template are those of that file; false where it stands in a string of another format.
   bool is_own_file = true;
-  bool has_tokenizer = true;  // false: token_prefix and bridge were skipped
+  bool has_tokenizer = true;  // false: token_prefix was skipped, and numbers of tokens mean nothing
   std::vector<std::string> template_lines;
   std::vector<Knob> knobs;
   std::vector<Case> cases;

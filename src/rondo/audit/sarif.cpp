@@ -88,7 +88,10 @@ std::string message_of(const Finding& finding) {
   if (!finding.path.empty()) out += "\nfield: " + finding.path;
   if (!finding.proof.empty()) out += "\nproof: " + finding.proof;
   for (const std::string& line : lines_of(finding.remedies)) out += "\nremedy, " + line;
-  for (const std::string& scenario : finding.scenarios) out += "\nseen in " + scenario;
+  constexpr std::size_t kMostCases = 5;
+  const std::size_t count = finding.scenarios.size();
+  for (std::size_t i = 0; i < std::min(count, kMostCases); ++i) out += "\nseen in " + finding.scenarios[i];
+  if (count > kMostCases) out += "\nand in " + std::to_string(count - kMostCases) + " other cases";
   return out;
 }
 

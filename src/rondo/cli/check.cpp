@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/check_files.h"
+#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
@@ -200,9 +202,46 @@ Result<json::Value> check_one(const api::Service& service, const std::string& mo
   return run_with_vocabulary(service, json::Value(std::move(request)), of_model, with_progress(model));
 }
 
+// How many of the three files go to standard output, where one at most has a place.
+int count_on_output(const CheckArguments& arguments) {
+  return static_cast<int>(arguments.html_file == "-") + static_cast<int>(arguments.sarif_file == "-") +
+         static_cast<int>(arguments.junit_file == "-");
+}
+
+Status check_arguments(const CheckArguments& arguments) {
+  const int count = count_on_output(arguments);
+  if (count > 1 || (count == 1 && arguments.json))
+    return usage_error("standard output takes one of --html, --sarif, --junit and --json: name files for the others");
+  return arguments.html_file == "-" ? check_page_file("-") : Done{};
+}
+
+int write_one(const std::string& file, const Result<std::string>& content) {
+  if (!content.ok()) return report(content.error());
+  if (file == "-") return print(content.value()) ? kSuccess : kFailure;
+  const Status written = files::write(file, content.value());
+  return written.ok() ? kSuccess : report(written.error());
+}
+
+// The files that were asked for.  Returns the exit status.
+int write_files(const CheckArguments& arguments, const json::Array& reports) {
+  int status = kSuccess;
+  if (const std::string& file = arguments.html_file; !file.empty())
+    status = std::max(status, write_one(file, api::check_html(reports)));
+  if (const std::string& file = arguments.sarif_file; !file.empty())
+    status = std::max(status, write_one(file, api::check_sarif(reports, RONDO_VERSION)));
+  if (const std::string& file = arguments.junit_file; !file.empty())
+    status = std::max(status, write_one(file, api::check_junit(reports, arguments.fail_on)));
+  return status;
+}
+
 }  // namespace
 
 int run_check(const CheckArguments& arguments) {
+  if (Status valid = check_arguments(arguments); !valid.ok()) {
+    (void)report(valid.error());
+    return kUsage;
+  }
+  const bool prints_table = !arguments.json && count_on_output(arguments) == 0;
   const api::Service service(service_options());
   json::Array reports;
   int status = kSuccess;
@@ -213,12 +252,13 @@ int run_check(const CheckArguments& arguments) {
       continue;
     }
     if (fails(reply.value(), arguments.fail_on)) status = kFailure;
-    if (!arguments.json) {
+    if (prints_table) {
       const std::string gap = reports.empty() ? "" : "\n";
       if (!print(gap + report_text(reply.value(), arguments))) return kFailure;
     }
     reports.push_back(std::move(reply).value());
   }
+  status = std::max(status, write_files(arguments, reports));
   if (!arguments.json) return status;
   const bool is_single = arguments.models.size() == 1;
   if (is_single && reports.empty()) return status;

@@ -175,6 +175,9 @@ struct CheckArguments {
   std::string fail_on = "error";       // "note", "warning", "error" or "never"
   std::string color = "auto";          // "auto", "always" or "never"
   bool all = false;                    // rows of settings that are as the default's, too
+  std::string html_file;               // of these three: "" for none, "-" for standard output
+  std::string sarif_file;
+  std::string junit_file;
   bool json = false;
 };
 

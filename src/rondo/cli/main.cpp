@@ -410,10 +410,22 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
   command.add_flag("--all", arguments.all, "also show rows of other settings that are as under the default");
   add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
   command.add_flag("--json", arguments.json, "print the report as JSON; of several models {\"reports\": [...]}");
+  command
+      .add_option(
+          "--html", arguments.html_file,
+          "also write a page for the browser: the table, what differs, findings beside the template; - in place "
+          "of the table")
+      ->type_name("FILE");
+  command.add_option("--sarif", arguments.sarif_file, "also write the findings in SARIF 2.1.0")->type_name("FILE");
+  command
+      .add_option("--junit", arguments.junit_file,
+                  "also write cases and findings as test results; what reaches --fail-on fails")
+      ->type_name("FILE");
   command.footer(
       "Examples:\n"
       "  rondo check MODEL\n"
       "  rondo check chat_template.jinja --tokenizer MODEL --fail-on warning\n"
+      "  rondo check models/*/ --html check.html --sarif check.sarif --junit check.xml\n"
       "  rondo check MODEL --scenario reasoning-call --kwargs '{\"enable_thinking\": false}' --json\n"
       "\n"
       "Each row of the table is a conversation: the model's turn is sampled, parsed, kept as a message and rendered "
