@@ -343,12 +343,26 @@ class Model:
         How the template writes an assistant turn, as plain data (docs/format.md).
         """
 
-    def check(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+    def losses(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
         What of a message cannot survive render and parse, as far as the format tells.
 
         A dict of losses (what, meaning, template line), notes (what could not be inferred) and objection (None if the format's parts
         fit each other).
+        """
+
+    def check(self, *, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, scenarios: list[str] | None = None) -> dict[str, Any]:
+        """
+        Where a next prompt is not the continuation of what the model has seen, why, and what helps.
+
+        Plays conversations through the template under each value of its own variables: render, sample, parse, keep as messages,
+        render again.  A dict as `rondo check --json` prints it (docs/check.schema.json): findings, the worst first, notes, and cases.
+        kwargs: variables that every setting has.  scenarios: names of conversations; all by default.  Takes seconds.
+
+        Raises InvalidArgumentError for a scenario that there is not.  Runs without the GIL.
+
+            >>> for finding in model.check()["findings"]:
+            ...     print(finding["level"], finding["rule"], finding.get("place"), finding["sentence"])
         """
 
 class StreamParser:

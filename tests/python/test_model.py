@@ -159,14 +159,33 @@ def test_from_a_bare_tokenizer():
     assert model.tokenize("a\u00e9<|end|>").tolist() == bare.encode("a\u00e9<|end|>").ids
 
 
-def test_grammar_format_and_check(tiny, tools):
+def test_grammar_format_and_losses(tiny, tools):
     grammar = tiny.grammar(tools=tools, tool_choice="required")
     assert "root ::=" in grammar["grammar"] and grammar["lazy"] is False
     assert json.loads(tiny.grammar(tools=tools, format="structural_tag", tool_choice={"name": "add"})["grammar"])
     assert tiny.format()["calls"]["call_open"] == "<|call|>"
-    assert set(tiny.check()) == {"losses", "notes", "objection"}
+    assert set(tiny.losses()) == {"losses", "notes", "objection"}
     with pytest.raises(rondo.InvalidArgumentError, match="format"):
         tiny.grammar(tools=tools, format="ebnf")
+
+
+def test_a_template_can_be_checked(tiny):
+    report = tiny.check()
+    assert report["worst"] in ("none", "warning", "error") and report["has_tokenizer"]
+    assert {case["scenario"] for case in report["cases"]} >= {"content", "call"}
+    one = tiny.check(scenarios=["content"], now="2026-03-14T15:09:26")
+    assert {case["scenario"] for case in one["cases"]} == {"content"}
+    assert any(case["string_prefix"] == "holds" for case in one["cases"])
+    with pytest.raises(rondo.InvalidArgumentError, match="scenario"):
+        tiny.check(scenarios=["no such conversation"])
+
+
+def test_a_check_names_the_line_that_strips(tiny_folder):
+    template = ("{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{{- (m.content or '') | trim }}\n{{- '<|end|>' }}\n"
+                "{%- endfor %}{%- if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}")
+    report = rondo.load(tiny_folder, template=template).check()
+    stripped = [finding for finding in report["findings"] if finding["rule"] == "whitespace-stripped"]
+    assert stripped and stripped[0]["place"]["line"] == 3
 
 
 def test_a_format_can_be_corrected(tiny_folder, tiny):

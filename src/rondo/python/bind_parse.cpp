@@ -227,7 +227,7 @@ std::shared_ptr<const format::Format> format_of(const ModelObject& self, nb::han
   return value_or_raise(without_gil([&] { return self.model->format(call); }));
 }
 
-nb::object check(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
+nb::object losses(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
   const auto format = format_of(self, tools, kwargs);
   nb::list losses;
   for (const format::Loss& loss : format->losses) {
@@ -245,6 +245,13 @@ nb::object check(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
   const std::optional<std::string> objection = format->verify();
   out["objection"] = objection ? to_python_text(*objection) : nb::object(nb::none());
   return out;
+}
+
+nb::object check(const ModelObject& self, nb::handle kwargs, nb::handle now,
+                 const std::optional<std::vector<std::string>>& scenarios) {
+  Call call = read_call({nb::none(), nb::none(), nb::none(), kwargs, now, false, nb::none(), "text"});
+  return to_python(value_or_raise(
+      without_gil([&] { return self.model->check(call, scenarios.value_or(std::vector<std::string>{})); })));
 }
 
 nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle response_schema,
@@ -273,6 +280,19 @@ the offset of the first mistake.
 
     >>> parsed = model.parse(completion_ids, prompt_ids=prompt_ids, tools=tools)
     >>> parsed.tool_calls[0].name, parsed.tool_calls[0].arguments
+)";
+
+constexpr const char* kCheckDoc =
+    R"(Where a next prompt is not the continuation of what the model has seen, why, and what helps.
+
+Plays conversations through the template under each value of its own variables: render, sample, parse, keep as messages,
+render again.  A dict as `rondo check --json` prints it (docs/check.schema.json): findings, the worst first, notes, and cases.
+kwargs: variables that every setting has.  scenarios: names of conversations; all by default.  Takes seconds.
+
+Raises InvalidArgumentError for a scenario that there is not.  Runs without the GIL.
+
+    >>> for finding in model.check()["findings"]:
+    ...     print(finding["level"], finding["rule"], finding.get("place"), finding["sentence"])
 )";
 
 // NOLINTEND(readability-function-size)
@@ -324,14 +344,18 @@ format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "requi
           nb::sig("def format(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None "
                   "= None) -> "
                   "dict[str, typing.Any]"))
-      .def("check", &check, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
+      .def("losses", &losses, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
            R"(What of a message cannot survive render and parse, as far as the format tells.
 
 A dict of losses (what, meaning, template line), notes (what could not be inferred) and objection (None if the format's parts
 fit each other).)",
-           nb::sig("def check(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None "
+           nb::sig("def losses(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None "
                    "= None) -> "
-                   "dict[str, typing.Any]"));
+                   "dict[str, typing.Any]"))
+      .def("check", &check, nb::kw_only(), "kwargs"_a = nb::none(), "now"_a = nb::none(), "scenarios"_a = nb::none(),
+           kCheckDoc,
+           nb::sig("def check(self, *, kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | "
+                   "None = None, scenarios: list[str] | None = None) -> dict[str, typing.Any]"));
 }
 
 }  // namespace rondo::python

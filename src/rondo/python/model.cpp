@@ -390,6 +390,14 @@ Result<json::Value> Model::grammar(Call& call, const GrammarCall& options) const
                             prepared.value().tokenizer.get());
 }
 
+Result<json::Value> Model::check(Call& call, std::vector<std::string> scenarios) const {
+  call.conversation.tools = api::tools_of_check();  // of several templates the one for tools is checked
+  auto prepared = prepare(call, api::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  const bool has_file = files::exists(prepared.value().chat_template->name());
+  return api::check_reply(prepared.value(), call.conversation, {name_, has_file, std::move(scenarios), {}});
+}
+
 // --- The tokenizer ---------------------------------------------------------------------------------------------------
 
 const tokenizer::Tokenizer* Model::tokenizer() const {

@@ -120,6 +120,8 @@ class Model {
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
   // {"grammar", "lazy", "triggers", "warnings"} as the op `grammar` of docs/batch.md.
   [[nodiscard]] Result<json::Value> grammar(Call& call, const GrammarCall& options) const;
+  // The report of the op `check` of docs/batch.md; of `call` the variables and the time count.
+  [[nodiscard]] Result<json::Value> check(Call& call, std::vector<std::string> scenarios) const;
 
   // nullptr if the model brings none.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const;
