@@ -3,6 +3,7 @@
 #include <set>
 
 #include "audit/trials.h"
+#include "format/units.h"
 
 namespace rondo::audit {
 namespace {
@@ -54,10 +55,28 @@ class CloseAudit {
       if (is_closed && kind.parts.calls.empty()) plain_is_closed_ = true;
       if (is_closed) check_once(kind, *placed);
     }
+    for (Fault& fault : faults_) {
+      fault.finding.sentence += listed(fault.kinds);
+      add_finding(report_, std::move(fault.finding));
+    }
     check_last();
   }
 
  private:
+  // The same fault of several kinds of turns is one.
+  struct Fault {
+    Finding finding;
+    std::vector<std::string> kinds;
+  };
+  void keep(Finding finding, const Kind& kind) {
+    for (Fault& known : faults_) {
+      if (known.finding.sentence != finding.sentence || known.finding.place.line != finding.place.line) continue;
+      known.kinds.push_back(kind.name);
+      return;
+    }
+    faults_.push_back({std::move(finding), {kind.name}});
+  }
+
   [[nodiscard]] std::optional<Placed> place(const TurnParts& parts) const {
     TrialSetting setting;
     setting.generation_prompt = true;
@@ -115,27 +134,54 @@ class CloseAudit {
     const auto alone = trials_.render({user_message(), trials_.assistant(kind.parts)}, setting);
     if (!alone.ok()) return false;
     const auto own = render::data_extent(alone.value(), 1);
-    return own && !stops_in(std::string_view(alone.value().text.bytes()).substr(own->end)).empty();
+    if (!own) return false;
+    const std::string_view tail = std::string_view(alone.value().text.bytes()).substr(own->end);
+    return !stops_in(tail).empty() || has_stop_text(tail);
+  }
+
+  // The stops of the format, which may be plain text, in what the template writes for the turn itself.
+  [[nodiscard]] bool has_stop_text(std::string_view own) const {
+    const format::Stops& stops = trials_.format().stops;
+    for (const auto* list : {&stops.content, &stops.tool, &stops.history_close}) {
+      for (const std::string& stop : *list) {
+        const std::string_view core = format::trimmed(stop);
+        if (core.size() > 1 && own.find(core) != std::string_view::npos) return true;
+      }
+    }
+    return false;
+  }
+
+  // Without the model's vocabulary, something in brackets may be a token.
+  [[nodiscard]] bool may_have_token(std::string_view text) const {
+    if (trials_.context().has_tokenizer) return false;
+    const std::vector<std::size_t> cuts = format::unit_boundaries(text);
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      const std::string_view unit = text.substr(cuts[i], cuts[i + 1] - cuts[i]);
+      if (unit.size() > 2 && std::string_view("<[{").find(unit.front()) != std::string_view::npos) return true;
+    }
+    return false;
   }
 
   [[nodiscard]] bool check_stop(const Kind& kind, const Placed& placed) {
     const std::string& text = placed.render.text.bytes();
     const std::string_view between =
         std::string_view(text).substr(placed.data_end, placed.next_begin - placed.data_end);
-    if (!stops_in(between).empty() || is_closed_alone(kind)) return true;
+    const std::string_view own = between.substr(0, placed.own_end - placed.data_end);
+    if (!stops_in(between).empty() || has_stop_text(own) || is_closed_alone(kind) || may_have_token(between))
+      return true;
     const bool is_call = !kind.parts.calls.empty();
     if (is_call && !plain_is_closed_) return false;  // said of plain turns already
     Finding finding;
     finding.rule = "unclosed-turn";
     finding.level = is_call ? Level::kError : Level::kWarning;
-    finding.sentence = "no stop token stands behind a turn with " + kind.name;
+    finding.sentence = "no stop token stands behind a turn with ";
     finding.proof = "between the turn and what follows stands " + shortened(between);
     if (is_call && trials_.context().profile.plain.marker)
       finding.proof += "; behind a turn with text there is " +
                        text::quoted(tokenizer_.token_bytes(trials_.context().profile.plain.marker->id));
     finding.place = place_at(trials_.context(), placed.render, std::min(placed.data_end, text.size() - 1));
     finding.path = "messages[1]";
-    add_finding(report_, std::move(finding));
+    keep(std::move(finding), kind);
     return false;
   }
 
@@ -152,11 +198,11 @@ class CloseAudit {
     Finding finding;
     finding.rule = "double-close";
     finding.level = Level::kWarning;
-    finding.sentence = "a turn with " + kind.name + " is closed twice";
+    finding.sentence = "closed twice is a turn with ";
     finding.proof = "behind the turn stands " + shortened(own);
     finding.place = place_at(trials_.context(), placed.render, placed.data_end + stops[1].begin);
     finding.path = "messages[1]";
-    add_finding(report_, std::move(finding));
+    keep(std::move(finding), kind);
   }
 
   // The last turn of a conversation that is not to be continued, as training data has it.
@@ -167,8 +213,8 @@ class CloseAudit {
     const std::string& text = rendered.value().text.bytes();
     const std::size_t at = text.rfind(kAnswerWord);
     if (at == std::string::npos) return;
-    const std::size_t end = at + kAnswerWord.size();
-    if (!stops_in(std::string_view(text).substr(end)).empty()) return;
+    const std::string_view tail = std::string_view(text).substr(at + kAnswerWord.size());
+    if (!stops_in(tail).empty() || has_stop_text(tail) || may_have_token(tail)) return;
     Finding finding;
     finding.rule = "unclosed-turn";
     finding.level = Level::kNote;
@@ -183,6 +229,7 @@ class CloseAudit {
   Report& report_;
   const tokenizer::Tokenizer& tokenizer_;
   std::set<TokenId> stops_;
+  std::vector<Fault> faults_;
   bool plain_is_closed_ = false;
 };
 

@@ -1,4 +1,7 @@
 // What other front ends and template engines would write instead.
+#include <algorithm>
+
+#include "audit/dialects.h"
 #include "audit/trials.h"
 
 namespace rondo::audit {
@@ -74,8 +77,99 @@ void compare_wrapped(const Trials& trials, Report& report) {
   }
 }
 
+// ---- Another template engine
+
+// What the template uses and minijinja does not have: the parts, each once, and the first one's place.
+struct Parts {
+  std::vector<std::string> names;
+  TemplatePlace place;
+
+  void add(const AuditContext& context, const std::string& name, const text::Literal& at) {
+    if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+    if (names.empty()) place = place_of_line(context, at.line, at.column);
+    names.push_back(name);
+  }
+};
+
+void report_features(const Trials& trials, Report& report) {
+  Parts lacks;
+  Parts wants;
+  const AuditContext& context = trials.context();
+  for (const jinja::Feature& feature : jinja::used_features(context.chat_template.source())) {
+    lacks.add(context, lacking(feature), feature.place);
+    wants.add(context, to_be_added(feature), feature.place);
+  }
+  for (const bool is_lack : {true, false}) {
+    const Parts& parts = is_lack ? lacks : wants;
+    if (parts.names.empty()) continue;
+    Finding finding;
+    finding.rule = "engine-parity";
+    finding.level = Level::kNote;
+    finding.sentence = is_lack ? "minijinja has no " + listed(parts.names)
+                               : "minijinja runs the template only where a server has added " + listed(parts.names);
+    finding.proof = "line " + std::to_string(parts.place.line) + " is `" + parts.place.source + "`";
+    finding.place = parts.place;
+    finding.path = is_lack ? "" : "messages";
+    add_finding(report, std::move(finding));
+  }
+}
+
+// A conversation whose values show how they are printed: markup in texts, lists, words of Python.
+struct Sample {
+  json::Array messages;
+  TrialSetting setting;
+};
+
+Sample telling_sample(const Trials& trials) {
+  Sample out;
+  out.messages = {user_message()};
+  out.setting.tools = true;
+  out.setting.generation_prompt = true;
+  json::Value tools = trial_tools();
+  tools.as_array()[0].as_object().find("function")->as_object().set("description", "finds <b>Ann's</b> city");
+  out.setting.other_tools = std::move(tools);
+  if (!trials.writes_calls()) return out;
+  const json::Object arguments{{"k", json::Array{"a <b> & 'c'", true, nullptr}}};
+  out.messages.push_back(trials.assistant({"", "", {{std::string(kToolName), arguments}}}));
+  out.messages.push_back(trials.result(0, kToolName, kResultWord));
+  return out;
+}
+
+struct Printing {
+  const char* sentence;
+  const Dialect& dialect;
+  bool own_json;
+};
+
+void compare_dialects(const Trials& trials, Report& report) {
+  const Sample sample = telling_sample(trials);
+  const auto rendered = trials.render(sample.messages, sample.setting);
+  if (!rendered.ok()) return;
+  const std::string& text = rendered.value().text.bytes();
+  for (const Printing& printing :
+       {Printing{"minijinja 2 prints lists and dictionaries as JSON, where Python has its own form", kMinijinja2,
+                 false},
+        Printing{"the `tojson` of minijinja itself, where a server does not replace it, escapes markup", kMinijinja3,
+                 true}}) {
+    const std::string other = in_dialect(rendered.value(), printing.dialect, printing.own_json);
+    if (other == text) continue;
+    Finding finding;
+    finding.rule = "engine-parity";
+    finding.level = Level::kNote;
+    finding.sentence = printing.sentence;
+    finding.proof = difference({"jinja2", text}, {printing.dialect.name, other});
+    finding.place = place_at(trials.context(), rendered.value(), first_difference(text, other));
+    finding.path = "messages";
+    add_finding(report, std::move(finding));
+  }
+}
+
 }  // namespace
 
-void find_engine_differences(const Trials& trials, Report& report) { compare_wrapped(trials, report); }
+void find_engine_differences(const Trials& trials, Report& report) {
+  compare_wrapped(trials, report);
+  report_features(trials, report);
+  compare_dialects(trials, report);
+}
 
 }  // namespace rondo::audit

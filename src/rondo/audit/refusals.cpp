@@ -129,7 +129,7 @@ Level refusal_level(Use use, const Error& error) {
   return Level::kNote;
 }
 
-// Refusals of one place of the template, and of one level, are one finding.
+// Refusals of one place of the template are one finding, as bad as the worst of them.
 struct Refusal {
   Level level = Level::kNote;
   Error error;
@@ -165,7 +165,8 @@ class RefusalAudit {
   void note(const Shape& shape, const Error& error) {
     const Level level = refusal_level(shape.use, error);
     for (Refusal& known : refusals_) {
-      if (known.level != level || known.error.line != error.line || known.error.message != error.message) continue;
+      if (known.error.line != error.line || known.error.message != error.message) continue;
+      known.level = std::max(known.level, level);
       known.shapes.push_back(shape.name);
       return;
     }

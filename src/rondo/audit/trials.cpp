@@ -337,14 +337,16 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 void add_finding(Report& report, Finding finding) {
-  const auto is_same = [&finding](const Finding& other) {
-    return other.rule == finding.rule && other.place.line == finding.place.line &&
-           (other.path == finding.path || !other.scenarios.empty());
+  const auto is_break = [&finding](const Finding& other) {
+    return !other.scenarios.empty() && other.rule == finding.rule && other.place.line == finding.place.line;
   };
-  if (std::any_of(report.findings.begin(), report.findings.end(), is_same)) return;
+  if (std::any_of(report.findings.begin(), report.findings.end(), is_break)) return;
+  const auto is_same = [&finding](const Finding& other) {
+    return other.rule == finding.rule && other.place.line == finding.place.line && other.path == finding.path &&
+           other.sentence == finding.sentence;
+  };
   std::vector<Finding>& list = finding.level == Level::kNote ? report.notes : report.findings;
-  if (std::any_of(list.begin(), list.end(), is_same)) return;
-  list.push_back(std::move(finding));
+  if (std::none_of(list.begin(), list.end(), is_same)) list.push_back(std::move(finding));
 }
 
 }  // namespace rondo::audit

@@ -154,7 +154,7 @@ struct Named {
 // "a", "a and b", "a, b and c".
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);
 
-// Adds it to findings or notes by its level, unless they have one of the same rule, line and path.
+// Adds it to findings or notes by its level, unless they have it, or a break of the same rule and line.
 void add_finding(Report& report, Finding finding);
 
 // ---- The groups of properties, one file each

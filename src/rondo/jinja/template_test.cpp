@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "jinja/features.h"
 #include "jinja/template.h"
 #include "json/parse.h"
 
@@ -42,6 +43,19 @@ TEST_CASE("template: undeclared variables") {
             ->undeclared_variables() == Strings{"a", "d"});
   CHECK(compile("{% if x %}{% set y = 1 %}{% endif %}{{ y }}")->undeclared_variables() == Strings{"x", "y"});
   CHECK(compile("{% macro m(p) %}{{ p }}{{ q }}{% endmacro %}")->undeclared_variables() == Strings{"q"});
+}
+
+TEST_CASE("features that a template uses, with their places") {
+  std::string told;
+  for (const Feature& feature :
+       used_features("{% for a in b if a is odd %}\n{{ a.c(d=1) | e(f=g | h) }}{% break %}\n"
+                     "{% endfor %}{% generation %}{{ 'x' % i }}{{ j % k }}{% endgeneration %}")) {
+    told += feature.name;
+    for (const std::string& keyword : feature.keywords) told += " " + keyword;
+    told += " " + std::to_string(feature.place.line) + ":" + std::to_string(feature.place.column) + "\n";
+  }
+  CHECK(told == "odd 1:23\nc d 2:6\ne f 2:15\nh 2:23\nbreak 2:31\ngeneration 3:16\n% 3:36\n");
+  CHECK(used_features("{% if %}").empty());
 }
 
 TEST_CASE("template: roles it compares with") {

@@ -1,0 +1,142 @@
+#include "audit/dialects.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rondo::audit {
+namespace {
+
+constexpr std::array<std::string_view, 13> kMissingFilters = {
+    "center",   "filesizeformat", "forceescape", "from_json", "fromjson", "random",  "striptags",
+    "truncate", "urlencode",      "urlize",      "wordcount", "wordwrap", "xmlattr",
+};
+// What minijinja-contrib's `pycompat` has of the methods of strings, dictionaries and lists.
+constexpr std::array<std::string_view, 29> kAddedMethods = {
+    "capitalize", "count",   "endswith", "find",      "format",  "get",     "isalnum", "isalpha",
+    "isascii",    "isdigit", "islower",  "isnumeric", "isspace", "isupper", "items",   "join",
+    "keys",       "lower",   "lstrip",   "replace",   "rfind",   "rstrip",  "split",   "splitlines",
+    "startswith", "strip",   "title",    "upper",     "values",
+};
+
+template <std::size_t kCount>
+bool is_in(const std::array<std::string_view, kCount>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// `tojson` of the engine itself knows `indent` alone.
+bool has_python_keyword(const jinja::Feature& feature) {
+  return feature.name == "tojson" && std::any_of(feature.keywords.begin(), feature.keywords.end(),
+                                                 [](const std::string& keyword) { return keyword != "indent"; });
+}
+
+void append_escaped(std::string& out, std::string_view bytes) {
+  for (const char byte : bytes) {
+    switch (byte) {
+      case '<': out += "\\u003c"; break;
+      case '>': out += "\\u003e"; break;
+      case '&': out += "\\u0026"; break;
+      case '\'': out += "\\u0027"; break;
+      default: out += byte;
+    }
+  }
+}
+
+// `, ` and `: ` without their spaces.
+std::string without_spaces(std::string_view bytes) {
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == ' ' && i > 0 && (bytes[i - 1] == ',' || bytes[i - 1] == ':')) continue;
+    out += bytes[i];
+  }
+  return out;
+}
+
+// What Python writes around values in lists and dictionaries, as JSON writes it.
+std::string with_json_marks(std::string_view bytes) {
+  std::string out(bytes);
+  for (char& byte : out) {
+    if (byte == '\'') byte = '"';
+    if (byte == '(') byte = '[';
+    if (byte == ')') byte = ']';
+  }
+  return out;
+}
+
+// A string's characters as they stand between double quotes.  Python escaped what it quotes with; a quote that it did not
+// have to escape is escaped here.
+std::string in_double_quotes(std::string_view bytes) {
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == '\\' && i + 1 < bytes.size()) {
+      if (bytes[i + 1] != '\'') out += bytes[i];
+      out += bytes[++i];
+      continue;
+    }
+    if (bytes[i] == '"') out += '\\';
+    out += bytes[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string in_dialect(const jinja::Rendered& rendered, const Dialect& dialect, bool own_json) {
+  const text::ChainTable& chains = rendered.origins.chains;
+  const std::string_view text = rendered.text.bytes();
+  // With an indent both engines write the same spaces.
+  const auto is_line = [&](const text::Run& run, std::string_view bytes) {
+    return run.kind == text::RunKind::kSerialiser && bytes.find('\n') != std::string_view::npos;
+  };
+  std::vector<std::uint16_t> indented;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (is_line(run, text.substr(at, run.size))) indented.push_back(run.expression);
+    at += run.size;
+  }
+  std::string out;
+  at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    const std::string_view bytes = text.substr(at, run.size);
+    at += run.size;
+    const bool is_structure = run.kind == text::RunKind::kSerialiser;
+    const bool is_indented = std::find(indented.begin(), indented.end(), run.expression) != indented.end();
+    if (dialect.json_lists && chains.contains(run.chain, "pyrepr")) {
+      out += is_structure ? with_json_marks(bytes) : in_double_quotes(bytes);
+    } else if (own_json && chains.contains(run.chain, "json")) {
+      if (is_structure && dialect.compact_json && !is_indented) {
+        out += without_spaces(bytes);
+      } else {
+        append_escaped(out, bytes);
+      }
+    } else {
+      out += bytes;
+    }
+  }
+  return out;
+}
+
+std::string lacking(const jinja::Feature& feature) {
+  switch (feature.kind) {
+    case jinja::Feature::Kind::kStatement: return feature.name == "generation" ? "`{% generation %}`" : "";
+    case jinja::Feature::Kind::kFilter:
+      if (is_in(kMissingFilters, feature.name)) return "filter `" + feature.name + "`";
+      return "";
+    case jinja::Feature::Kind::kTest: return feature.name == "callable" ? "test `callable`" : "";
+    case jinja::Feature::Kind::kMethod:
+      return is_in(kAddedMethods, feature.name) ? "" : "method `" + feature.name + "`";
+    case jinja::Feature::Kind::kPercent: return "`%` behind a string";
+  }
+  return "";
+}
+
+std::string to_be_added(const jinja::Feature& feature) {
+  if (feature.kind == jinja::Feature::Kind::kMethod && is_in(kAddedMethods, feature.name))
+    return "method `" + feature.name + "`";
+  if (feature.kind != jinja::Feature::Kind::kFilter || !has_python_keyword(feature)) return "";
+  for (const std::string& keyword : feature.keywords) {
+    if (keyword != "indent") return "`tojson` with `" + keyword + "`";
+  }
+  return "";
+}
+
+}  // namespace rondo::audit
