@@ -113,26 +113,55 @@ std::string proof_of(const Outcome& outcome) {
   return difference({"as text", outcome.as_text}, {"as one part", outcome.as_parts});
 }
 
-// Of a role whose parts are read: two of them beside the whole text.
-void compare_two_parts(const Trials& trials, const Slot& slot, const Outcome& outcome, Report& report) {
-  const auto two = trials.render(slot.messages(json::Array{text_part(kFirst), text_part(kSecond)}), slot.setting);
-  if (!two.ok() || two.value().text.bytes() == outcome.as_parts) return;
-  const std::string& text = two.value().text.bytes();
-  Finding finding;
-  finding.rule = "parts-differ";
-  finding.path = slot.path;
-  const std::size_t differs = first_difference(outcome.as_parts, text);
-  finding.place = place_at(trials.context(), two.value(), differs);
-  finding.proof = difference({"one part", outcome.as_parts}, {"the same in two parts", text});
-  if (text.find(kSecond) == std::string::npos) {
-    finding.level = Level::kError;
-    finding.sentence = "of the text parts of a `" + slot.role + "` message only the first is written";
-  } else {
-    finding.level = Level::kNote;
-    finding.sentence = "text parts of a `" + slot.role + "` message are not joined as they are";
+// What two parts become, for roles whose parts are read.
+class TwoParts {
+ public:
+  TwoParts(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
+
+  void compare(const Slot& slot, const Outcome& outcome) {
+    const auto two = trials_.render(slot.messages(json::Array{text_part(kFirst), text_part(kSecond)}), slot.setting);
+    if (!two.ok() || two.value().text.bytes() == outcome.as_parts) return;
+    const std::string& text = two.value().text.bytes();
+    Found found;
+    found.is_lost = text.find(kSecond) == std::string::npos;
+    found.finding.rule = "parts-differ";
+    found.finding.level = found.is_lost ? Level::kError : Level::kNote;
+    found.finding.path = slot.path;
+    found.finding.place = place_at(trials_.context(), two.value(), first_difference(outcome.as_parts, text));
+    found.finding.proof = difference({"one part", outcome.as_parts}, {"the same in two parts", text});
+    // One line of the template may write several roles.
+    const auto known = std::ranges::find_if(found_, [&found](const Found& other) {
+      return other.is_lost == found.is_lost && other.finding.place.line == found.finding.place.line;
+    });
+    const std::string role = "`" + slot.role + "`";
+    if (known != found_.end()) {
+      known->roles.push_back(role);
+    } else {
+      found.roles.push_back(role);
+      found_.push_back(std::move(found));
+    }
   }
-  add_finding(report, std::move(finding));
-}
+
+  void report() {
+    for (Found& found : found_) {
+      found.finding.sentence =
+          found.is_lost ? "of the text parts of " + listed(found.roles) + " messages only the first is written"
+                        : "text parts of " + listed(found.roles) + " messages are not joined as they are";
+      add_finding(report_, std::move(found.finding));
+    }
+  }
+
+ private:
+  struct Found {
+    bool is_lost = false;
+    std::vector<std::string> roles;
+    Finding finding;
+  };
+
+  const Trials& trials_;
+  Report& report_;
+  std::vector<Found> found_;
+};
 
 // ---- Content beside calls
 
@@ -239,11 +268,12 @@ void find_part_differences(const Trials& trials, Report& report) {
     const Reading reading = outcomes.back().reading;
     if (reading == Reading::kRead || reading == Reading::kOther) readers.push_back("`" + slot.role + "`");
   }
+  TwoParts two_parts(trials, report);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Outcome& outcome = outcomes[i];
     if (outcome.reading == Reading::kUnknown) continue;
     const bool is_read = outcome.reading == Reading::kRead || outcome.reading == Reading::kOther;
-    if (is_read) compare_two_parts(trials, all[i], outcome, report);
+    if (is_read) two_parts.compare(all[i], outcome);
     if (outcome.reading == Reading::kRead) continue;
     Finding finding;
     finding.rule = "parts-differ";
@@ -269,6 +299,7 @@ void find_part_differences(const Trials& trials, Report& report) {
     finding.remedies.push_back(std::move(remedy));
     add_finding(report, std::move(finding));
   }
+  two_parts.report();
   if (trials.writes_calls()) compare_no_content(trials, report);
 }
 
