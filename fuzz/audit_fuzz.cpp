@@ -26,8 +26,8 @@ void write_all(const audit::Report& report) {
   const auto read = audit::report_from_json(written);
   require(read.ok() && audit::to_json(read.value()) == written);
   const audit::Report reports[] = {report};
-  require(json::parse(json::to_compact(audit::to_sarif(reports, "0"))).ok());
-  require(utf8::is_valid(audit::to_junit(reports, audit::Level::kNote)));
+  require(json::parse(json::to_compact(audit::to_sarif(reports, {}, "0"))).ok());
+  require(utf8::is_valid(audit::to_junit(reports, {}, audit::Level::kNote)));
 }
 
 }  // namespace

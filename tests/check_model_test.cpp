@@ -95,28 +95,35 @@ TEST_CASE("the op check: a model's own template file is named") {
 }
 
 TEST_CASE("files of checks: made of replies, refused for anything else") {
-  const json::Array reports = {checked({{"template", kFaulty}, {"model", "a"}})};
-  const auto page = api::check_html(reports);
+  api::Checks checks;
+  checks.reports.push_back(checked({{"template", kFaulty}, {"model", "a"}}));
+  checks.failures.push_back(json::Object{{"model", "b"}, {"message", "there is no such file"}});
+  CHECK(test::objection(checks.to_json(), test::read_schema("docs/check.schema.json")) == "");
+  const auto page = api::check_html(checks);
   REQUIRE(page.ok());
-  CHECK(test::read_markup(page.value(), test::Dialect::kHtml).objection == "");
-  const auto sarif = api::check_sarif(reports, "1.2.3");
+  const test::Markup document = test::read_markup(page.value(), test::Dialect::kHtml);
+  CHECK(document.objection == "");
+  CHECK(document.has_text("b could not be checked: there is no such file"));
+  const auto sarif = api::check_sarif(checks, "1.2.3");
   REQUIRE(sarif.ok());
   const json::Value log = json::parse(sarif.value()).value();
   CHECK(test::objection(log, test::read_schema("tests/golden/check/sarif.schema.json")) == "");
   const auto failures = [&](const char* level) {
-    const auto junit = api::check_junit(reports, level);
+    const auto junit = api::check_junit(checks, level);
     REQUIRE(junit.ok());
-    const test::Markup document = test::read_markup(junit.value(), test::Dialect::kXml);
-    CHECK(document.objection == "");
-    return document.count("failure");
+    const test::Markup suites = test::read_markup(junit.value(), test::Dialect::kXml);
+    CHECK(suites.objection == "");
+    CHECK(suites.count("error") == 1);
+    return suites.count("failure");
   };
   CHECK(failures("never") == 0);
   CHECK(failures("warning") > 0);
   CHECK(failures("note") >= failures("warning"));
-  const json::Array wrong = {json::Object{{"cases", 1}}};
-  CHECK(!api::check_html(wrong).ok());
-  CHECK(!api::check_sarif(wrong, "").ok());
-  CHECK(!api::check_junit(wrong, "never").ok());
+  for (const api::Checks& wrong : {api::Checks{{json::Object{{"cases", 1}}}, {}}, api::Checks{{}, {json::Object{}}}}) {
+    CHECK_FALSE(api::check_html(wrong).ok());
+    CHECK_FALSE(api::check_sarif(wrong, "").ok());
+    CHECK_FALSE(api::check_junit(wrong, "never").ok());
+  }
 }
 
 }  // namespace

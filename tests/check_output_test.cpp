@@ -23,6 +23,8 @@ namespace {
 using audit::Level;
 using audit::Report;
 
+const std::vector<audit::Unchecked> kUnchecked = {{"no/such model", "there is no such file " + test::kHostile}};
+
 std::vector<Report> samples() { return {test::sample_report("plain"), test::sample_report(test::kHostile), Report{}}; }
 
 TEST_CASE("a report survives its JSON") {
@@ -105,13 +107,13 @@ TEST_CASE("docs/check.md explains every rule, with its level") {
 TEST_CASE("SARIF has what its specification requires") {
   const json::Value schema = test::read_schema("tests/golden/check/sarif.schema.json");
   const std::vector<Report> reports = samples();
-  CHECK(test::objection(audit::to_sarif(reports, "1.2.3"), schema) == "");
-  CHECK(test::objection(audit::to_sarif({}, "1.2.3"), schema) == "");
+  CHECK(test::objection(audit::to_sarif(reports, {}, "1.2.3"), schema) == "");
+  CHECK(test::objection(audit::to_sarif({}, kUnchecked, "1.2.3"), schema) == "");
 }
 
 TEST_CASE("SARIF: a result has its rule, its place in code points and a reference that is a URI") {
   const std::vector<Report> reports = {test::sample_report("plain")};
-  const json::Value log = audit::to_sarif(reports, "1.2.3");
+  const json::Value log = audit::to_sarif(reports, {}, "1.2.3");
   const json::Value& run = log.find("runs")->as_array().front();
   const json::Array& results = run.find("results")->as_array();
   REQUIRE(results.size() == 3);
@@ -136,7 +138,7 @@ TEST_CASE("SARIF: a template inside another file has no line there") {
   std::vector<Report> reports = {test::sample_report("plain")};
   reports[0].template_file = "/models/tokenizer_config.json";
   reports[0].is_own_file = false;
-  const json::Value log = audit::to_sarif(reports, "1");
+  const json::Value log = audit::to_sarif(reports, {}, "1");
   const json::Value& result = log.find("runs")->as_array().front().find("results")->as_array().front();
   const json::Value& location = result.find("locations")->as_array().front();
   CHECK(location.find("physicalLocation")->find("region") == nullptr);
@@ -148,7 +150,7 @@ TEST_CASE("SARIF: a template inside another file has no line there") {
 
 std::vector<std::string> fingerprints(const std::vector<Report>& reports) {
   std::vector<std::string> out;
-  const json::Value log = audit::to_sarif(reports, "1");
+  const json::Value log = audit::to_sarif(reports, {}, "1");
   for (const json::Value& result : log.find("runs")->as_array().front().find("results")->as_array())
     out.emplace_back(result.find("partialFingerprints")->find_string("rondoFinding/v1").value());
   return out;
@@ -171,7 +173,7 @@ TEST_CASE("SARIF: fingerprints stay when lines move, and tell results apart") {
 
 TEST_CASE("JUnit is well-formed whatever the texts are") {
   const std::vector<Report> reports = samples();
-  const std::string xml = audit::to_junit(reports, Level::kWarning);
+  const std::string xml = audit::to_junit(reports, {}, Level::kWarning);
   const test::Markup document = test::read_markup(xml, test::Dialect::kXml);
   CHECK(document.objection == "");
   CHECK(utf8::is_valid(xml));
@@ -180,10 +182,31 @@ TEST_CASE("JUnit is well-formed whatever the texts are") {
   CHECK(document.has_text("<b>&\"'</script><!-- ]]> \u2401\u241B[31m\x7F\r\n\t "));
 }
 
+TEST_CASE("a model that could not be checked is told everywhere") {
+  const std::vector<Report> reports = {test::sample_report("plain")};
+  const test::Markup suites =
+      test::read_markup(audit::to_junit(reports, kUnchecked, std::nullopt), test::Dialect::kXml);
+  CHECK(suites.objection == "");
+  CHECK(suites.all("testsuites").front().attributes.at("errors") == "1");
+  REQUIRE(suites.count("error") == 1);
+  CHECK(suites.all("error").front().attributes.at("message").starts_with("there is no such file <b>"));
+  CHECK(suites.all("testcase").back().attributes.at("classname") == "no/such model");
+
+  const json::Value log = audit::to_sarif(reports, kUnchecked, "1");
+  const json::Value& invocation = log.find("runs")->as_array().front().find("invocations")->as_array().front();
+  CHECK_FALSE(invocation.find("executionSuccessful")->as_bool());
+  const json::Value& notification = invocation.find("toolExecutionNotifications")->as_array().front();
+  CHECK(notification.find("message")->find_string("text").value().starts_with("no/such model could not be checked: "));
+
+  const test::Markup page = test::read_markup(api::check_page(reports, kUnchecked), test::Dialect::kHtml);
+  CHECK(page.objection == "");
+  CHECK(page.has_text("no/such model could not be checked: there is no such file <b>"));
+}
+
 TEST_CASE("JUnit: what fails is what the level says") {
   const std::vector<Report> reports = {test::sample_report("plain")};
   const auto counts = [&](std::optional<Level> level) {
-    const test::Markup document = test::read_markup(audit::to_junit(reports, level), test::Dialect::kXml);
+    const test::Markup document = test::read_markup(audit::to_junit(reports, {}, level), test::Dialect::kXml);
     const test::Element suite = document.all("testsuite").front();
     CHECK(document.count("testcase") == 8);
     CHECK(suite.attributes.at("tests") == "8");
@@ -200,7 +223,7 @@ TEST_CASE("JUnit: what fails is what the level says") {
 
 TEST_CASE("JUnit: a failure has cause, place, texts and remedies") {
   const std::vector<Report> reports = {test::sample_report("plain")};
-  const test::Markup document = test::read_markup(audit::to_junit(reports, Level::kWarning), test::Dialect::kXml);
+  const test::Markup document = test::read_markup(audit::to_junit(reports, {}, Level::kWarning), test::Dialect::kXml);
   const test::Element played = document.all("testcase").front();
   CHECK(played.attributes.at("name") == "call-result / default");
   CHECK(played.attributes.at("classname") == "model plain");
@@ -218,17 +241,18 @@ TEST_CASE("JUnit: a failure has cause, place, texts and remedies") {
 
 TEST_CASE("the page is well-formed, self-contained, and no text becomes markup") {
   const std::vector<Report> reports = samples();
-  const std::string page = api::check_page(reports);
+  const std::string page = api::check_page(reports, {});
   CHECK(page.starts_with("<!doctype html>"));
   CHECK(utf8::is_valid(page));
   const test::Markup document = test::read_markup(page, test::Dialect::kHtml);
   CHECK(document.objection == "");
   CHECK(document.count("script") == 1);
   CHECK(document.count("style") == 1);
-  CHECK(document.count("b") == test::read_markup(api::check_page(std::vector{test::sample_report("plain"),
-                                                                             test::sample_report("plain"), Report{}}),
-                                                 test::Dialect::kHtml)
-                                   .count("b"));
+  CHECK(document.count("b") ==
+        test::read_markup(
+            api::check_page(std::vector{test::sample_report("plain"), test::sample_report("plain"), Report{}}, {}),
+            test::Dialect::kHtml)
+            .count("b"));
   for (const char* loaded : {"img", "link", "iframe", "object", "embed", "base", "video", "audio", "svg"})
     CHECK_MESSAGE(document.count(loaded) == 0, loaded);
   for (const test::Element& element : document.elements) {
@@ -243,7 +267,7 @@ TEST_CASE("the page is well-formed, self-contained, and no text becomes markup")
 
 TEST_CASE("the page: every link leads somewhere, and every id is there once") {
   const std::vector<Report> reports = samples();
-  const test::Markup document = test::read_markup(api::check_page(reports), test::Dialect::kHtml);
+  const test::Markup document = test::read_markup(api::check_page(reports, {}), test::Dialect::kHtml);
   std::set<std::string> ids;
   for (const test::Element& element : document.elements) {
     if (const auto id = element.attributes.find("id"); id != element.attributes.end())
@@ -262,7 +286,7 @@ TEST_CASE("the page: every link leads somewhere, and every id is there once") {
 
 TEST_CASE("the page marks what differs, and nothing else") {
   const std::vector<Report> reports = {test::sample_report("plain")};
-  const std::string page = api::check_page(reports);
+  const std::string page = api::check_page(reports, {});
   const test::Markup document = test::read_markup(page, test::Dialect::kHtml);
   const auto texts = [&](const char* name) {
     std::vector<std::string> out;
@@ -292,7 +316,7 @@ TEST_CASE("the page cuts a long line from tag to tag, and links lead to the piec
   report.template_lines[2] = begin + "{{ m.content.strip() }} c";
   report.findings[1].place.column = static_cast<std::int32_t>(begin.size()) + 4;
   const std::vector<Report> reports = {report};
-  const test::Markup document = test::read_markup(api::check_page(reports), test::Dialect::kHtml);
+  const test::Markup document = test::read_markup(api::check_page(reports, {}), test::Dialect::kHtml);
   const std::string id = "m1-L3-" + std::to_string(begin.size() + 1);
   const auto pieces = document.all("div");
   const auto piece = std::ranges::find_if(pieces, [&](const test::Element& element) {
@@ -310,9 +334,9 @@ TEST_CASE("the page cuts a long line from tag to tag, and links lead to the piec
 
 TEST_CASE("the page of several templates begins with an index, that of one has none") {
   const std::vector<Report> one = {test::sample_report("plain")};
-  CHECK(test::read_markup(api::check_page(one), test::Dialect::kHtml).count("nav") == 0);
+  CHECK(test::read_markup(api::check_page(one, {}), test::Dialect::kHtml).count("nav") == 0);
   const std::vector<Report> two = {test::sample_report("plain"), Report{}};
-  const test::Markup document = test::read_markup(api::check_page(two), test::Dialect::kHtml);
+  const test::Markup document = test::read_markup(api::check_page(two, {}), test::Dialect::kHtml);
   CHECK(document.count("nav") == 1);
   CHECK(document.has_text("2 of 3 hold"));
   CHECK(document.has_text("no finding"));

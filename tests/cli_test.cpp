@@ -430,6 +430,9 @@ TEST_CASE_FIXTURE(Shell, "check writes a page, SARIF and test results beside its
   const Run some_missing = run(some + " no-such-model --fail-on never --sarif -");
   CHECK(some_missing.status == 1);
   CHECK(some_missing.out.find("whitespace-stripped") != std::string::npos);
+  CHECK(some_missing.out.find("no-such-model could not be checked: ") != std::string::npos);
+  CHECK(run(some + " no-such-model --fail-on never --json").out.find("\"failures\":[{\"model\":\"no-such-model\"") !=
+        std::string::npos);
 }
 
 }  // namespace rondo

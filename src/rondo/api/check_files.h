@@ -8,11 +8,19 @@
 
 namespace rondo::api {
 
-// Of replies of the op `check`, in their order.  Fail with kInvalidArgument where an element is no such reply.
-[[nodiscard]] Result<std::string> check_html(const json::Array& reports);
+struct Checks {
+  json::Array reports;   // replies of the op `check`
+  json::Array failures;  // {"model", "message"} of each model that could not be checked
+
+  // {"reports", "failures"?}, as `rondo check --json` prints several models (docs/check.schema.json).
+  [[nodiscard]] json::Value to_json() const;
+};
+
+// These fail with kInvalidArgument where an element is not what it should be.
+[[nodiscard]] Result<std::string> check_html(const Checks& checks);
 // `version` is the program's.
-[[nodiscard]] Result<std::string> check_sarif(const json::Array& reports, const std::string& version);
+[[nodiscard]] Result<std::string> check_sarif(const Checks& checks, const std::string& version);
 // `fail_on`: the level from which on a case fails: "note", "warning", "error"; "never": none does.
-[[nodiscard]] Result<std::string> check_junit(const json::Array& reports, const std::string& fail_on);
+[[nodiscard]] Result<std::string> check_junit(const Checks& checks, const std::string& fail_on);
 
 }  // namespace rondo::api

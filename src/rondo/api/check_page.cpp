@@ -154,7 +154,7 @@ std::string index_table(std::span<const CheckedModel> models) {
 
 }  // namespace
 
-std::string check_page(std::span<const Report> reports) {
+std::string check_page(std::span<const Report> reports, std::span<const audit::Unchecked> unchecked) {
   std::vector<CheckedModel> models;
   models.reserve(reports.size());
   for (const Report& report : reports) models.push_back({report, "m" + std::to_string(models.size() + 1)});
@@ -165,6 +165,10 @@ std::string check_page(std::span<const Report> reports) {
          "rendered again. What the model has seen should still be there, token for token.</p>\n"
          "<p class=\"keys\" hidden>In the table of conversations <kbd>\u2190</kbd> <kbd>\u2191</kbd> <kbd>\u2192</kbd> "
          "<kbd>\u2193</kbd> walk, <kbd>Enter</kbd> opens a case, <kbd>Esc</kbd> closes it.</p>\n</header>\n<main>\n";
+  for (const audit::Unchecked& model : unchecked) {
+    out += "<p>" + level_badge(Level::kError) + " <b>" + shown(model.model) +
+           "</b> could not be checked: " + shown(model.reason) + "</p>\n";
+  }
   if (models.size() > 1) out += index_table(models);
   for (const CheckedModel& model : models) out += model_section(model);
   out += "</main>\n<script>\n" + std::string(check_js()) + "</script>\n";

@@ -42,24 +42,26 @@ std::string attribute(std::string_view name, std::string_view value) {
 struct Totals {
   std::size_t tests = 0;
   std::size_t failures = 0;
+  std::size_t errors = 0;
   std::size_t skipped = 0;
 
   void add(const Totals& other) {
     tests += other.tests;
     failures += other.failures;
+    errors += other.errors;
     skipped += other.skipped;
   }
   [[nodiscard]] std::string attributes() const {
     return attribute("tests", std::to_string(tests)) + attribute("failures", std::to_string(failures)) +
-           attribute("errors", "0") + attribute("skipped", std::to_string(skipped));
+           attribute("errors", std::to_string(errors)) + attribute("skipped", std::to_string(skipped));
   }
 };
 
 // One element <testcase>: passed, unless it is failed or skipped.
 class TestCase {
  public:
-  TestCase(const Report& report, std::string_view name) {
-    head_ = "    <testcase" + attribute("classname", report.model) + attribute("name", name);
+  TestCase(std::string_view model, std::string_view name) {
+    head_ = "    <testcase" + attribute("classname", model) + attribute("name", name);
   }
   void set_place(const Report& report, const TemplatePlace& place) {
     if (place.line < 1 || !report.is_own_file || report.template_file.empty()) return;
@@ -69,6 +71,10 @@ class TestCase {
     ++totals.failures;
     body_ =
         "      <failure" + attribute("type", type) + attribute("message", message) + ">" + xml(text) + "</failure>\n";
+  }
+  void stop(std::string_view message, Totals& totals) {
+    ++totals.errors;
+    body_ = "      <error" + attribute("message", message) + "/>\n";
   }
   void skip(std::string_view message, Totals& totals) {
     ++totals.skipped;
@@ -114,7 +120,7 @@ std::string broken_checks(const Case& played) {
 
 std::string case_element(const Report& report, const Case& played, std::optional<Level> fail_on, Totals& totals) {
   ++totals.tests;
-  TestCase element(report, name_of(played));
+  TestCase element(report.model, name_of(played));
   const Verdict verdict = verdict_of(played);
   if (verdict == Verdict::kSkipped) {
     element.skip(played.note, totals);
@@ -141,7 +147,7 @@ std::string finding_element(const Report& report, const Finding& finding, std::o
   std::string name = finding.rule;
   if (finding.place.line > 0) name += " at line " + std::to_string(finding.place.line);
   if (!finding.path.empty()) name += ", " + finding.path;
-  TestCase element(report, name);
+  TestCase element(report.model, name);
   element.set_place(report, finding.place);
   std::string text = place_words(finding.place) + finding.proof + "\n" + remedy_words(finding.remedies);
   for (const std::string& scenario : finding.scenarios) text += "seen in " + scenario + "\n";
@@ -153,9 +159,14 @@ std::string finding_element(const Report& report, const Finding& finding, std::o
   return element.str();
 }
 
+std::string suite(const std::string& model, const Totals& totals, const std::string& cases) {
+  return "  <testsuite" + attribute("name", model) + totals.attributes() + ">\n" + cases + "  </testsuite>\n";
+}
+
 }  // namespace
 
-std::string to_junit(std::span<const Report> reports, std::optional<Level> fail_on) {
+std::string to_junit(std::span<const Report> reports, std::span<const Unchecked> unchecked,
+                     std::optional<Level> fail_on) {
   Totals all;
   std::string suites;
   for (const Report& report : reports) {
@@ -165,8 +176,15 @@ std::string to_junit(std::span<const Report> reports, std::optional<Level> fail_
     for (const auto* list : {&report.findings, &report.notes}) {
       for (const Finding& finding : *list) cases += finding_element(report, finding, fail_on, totals);
     }
-    suites +=
-        "  <testsuite" + attribute("name", report.model) + totals.attributes() + ">\n" + cases + "  </testsuite>\n";
+    suites += suite(report.model, totals, cases);
+    all.add(totals);
+  }
+  for (const Unchecked& model : unchecked) {
+    Totals totals;
+    totals.tests = 1;
+    TestCase element(model.model, "check");
+    element.stop(model.reason, totals);
+    suites += suite(model.model, totals, element.str());
     all.add(totals);
   }
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "rondo check") +

@@ -110,9 +110,20 @@ json::Value result_of(const Report& report, const Finding& finding, std::map<std
   return out;
 }
 
+json::Object invocation_of(std::span<const Unchecked> unchecked) {
+  json::Array notifications;
+  for (const Unchecked& model : unchecked) {
+    notifications.emplace_back(
+        json::Object{{"level", "error"},
+                     {"message", json::Object{{"text", model.model + " could not be checked: " + model.reason}}}});
+  }
+  return {{"executionSuccessful", unchecked.empty()}, {"toolExecutionNotifications", std::move(notifications)}};
+}
+
 }  // namespace
 
-json::Value to_sarif(std::span<const Report> reports, const std::string& version) {
+json::Value to_sarif(std::span<const Report> reports, std::span<const Unchecked> unchecked,
+                     const std::string& version) {
   json::Array results;
   std::map<std::string, int> seen;
   for (const Report& report : reports) {
@@ -125,6 +136,7 @@ json::Value to_sarif(std::span<const Report> reports, const std::string& version
                       {"version", "2.1.0"},
                       {"runs", json::Array{json::Object{{"tool", json::Object{{"driver", std::move(driver)}}},
                                                         {"columnKind", "unicodeCodePoints"},
+                                                        {"invocations", json::Array{invocation_of(unchecked)}},
                                                         {"results", std::move(results)}}}}};
 }
 

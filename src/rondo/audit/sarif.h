@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "audit/report.h"
+#include "audit/summary.h"
 #include "json/value.h"
 
 namespace rondo::audit {
@@ -12,7 +12,8 @@ namespace rondo::audit {
 // A log of one run with all findings and notes.  `version` is that of the program.  Each result has the place in the
 // template's file; where the template stands in a string of another file, that file without a line, and the line of the
 // template as a logical location.  Fingerprints depend on the rule, the file and the text of the line, so that they stay
-// when lines move.
-[[nodiscard]] json::Value to_sarif(std::span<const Report> reports, const std::string& version);
+// when lines move.  Models that could not be checked are notifications of a run that did not succeed.
+[[nodiscard]] json::Value to_sarif(std::span<const Report> reports, std::span<const Unchecked> unchecked,
+                                   const std::string& version);
 
 }  // namespace rondo::audit

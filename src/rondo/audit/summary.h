@@ -11,6 +11,12 @@
 
 namespace rondo::audit {
 
+// A model that could not be checked, and why.
+struct Unchecked {
+  std::string model;
+  std::string reason;
+};
+
 // One of the questions that a case answers.
 struct Check {
   std::string_view name;      // "token prefix"

@@ -223,14 +223,14 @@ int write_one(const std::string& file, const Result<std::string>& content) {
 }
 
 // The files that were asked for.  Returns the exit status.
-int write_files(const CheckArguments& arguments, const json::Array& reports) {
+int write_files(const CheckArguments& arguments, const api::Checks& checks) {
   int status = kSuccess;
   if (const std::string& file = arguments.html_file; !file.empty())
-    status = std::max(status, write_one(file, api::check_html(reports)));
+    status = std::max(status, write_one(file, api::check_html(checks)));
   if (const std::string& file = arguments.sarif_file; !file.empty())
-    status = std::max(status, write_one(file, api::check_sarif(reports, RONDO_VERSION)));
+    status = std::max(status, write_one(file, api::check_sarif(checks, RONDO_VERSION)));
   if (const std::string& file = arguments.junit_file; !file.empty())
-    status = std::max(status, write_one(file, api::check_junit(reports, arguments.fail_on)));
+    status = std::max(status, write_one(file, api::check_junit(checks, arguments.fail_on)));
   return status;
 }
 
@@ -243,27 +243,27 @@ int run_check(const CheckArguments& arguments) {
   }
   const bool prints_table = !arguments.json && count_on_output(arguments) == 0;
   const api::Service service(service_options());
-  json::Array reports;
+  api::Checks checks;
   int status = kSuccess;
   for (const std::string& model : arguments.models) {
     auto reply = check_one(service, model, arguments);
     if (!reply.ok()) {
       status = report(reply.error());
+      checks.failures.push_back(json::Object{{"model", model}, {"message", reply.error().message}});
       continue;
     }
     if (fails(reply.value(), arguments.fail_on)) status = kFailure;
     if (prints_table) {
-      const std::string gap = reports.empty() ? "" : "\n";
+      const std::string gap = checks.reports.empty() ? "" : "\n";
       if (!print(gap + report_text(reply.value(), arguments))) return kFailure;
     }
-    reports.push_back(std::move(reply).value());
+    checks.reports.push_back(std::move(reply).value());
   }
-  status = std::max(status, write_files(arguments, reports));
+  status = std::max(status, write_files(arguments, checks));
   if (!arguments.json) return status;
   const bool is_single = arguments.models.size() == 1;
-  if (is_single && reports.empty()) return status;
-  const int printed =
-      print_json(is_single ? reports.front() : json::Value(json::Object{{"reports", std::move(reports)}}));
+  if (is_single && checks.reports.empty()) return status;
+  const int printed = print_json(is_single ? checks.reports.front() : checks.to_json());
   return printed == kSuccess ? status : printed;
 }
 
