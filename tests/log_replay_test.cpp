@@ -112,14 +112,14 @@ json::Array tools(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string line(json::Array messages, json::Object more = {}) {
+std::string line(json::Array messages, const json::Object& more = {}) {
   json::Object request{{"messages", std::move(messages)}};
   for (const json::Member& member : more) request.set(member.key, member.value);
   return json::to_compact(json::Value(std::move(request)));
 }
 
 // A request with the reply that it got.
-std::string line_with_reply(json::Array messages, json::Value reply, json::Object more = {}) {
+std::string line_with_reply(json::Array messages, json::Value reply, const json::Object& more = {}) {
   json::Object request{{"messages", std::move(messages)}};
   for (const json::Member& member : more) request.set(member.key, member.value);
   json::Object response{{"id", "r"}, {"choices", json::Array{json::Object{{"message", std::move(reply)}}}}};

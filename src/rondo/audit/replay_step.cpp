@@ -108,10 +108,22 @@ bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
   return kept_then + parent.prompts[0]->ids.size() > kept + before.size();
 }
 
+// The beginning of a reasoning, by which it is looked for in a prompt.
+std::string_view beginning_of(std::string_view reasoning) {
+  constexpr std::size_t kEnough = 24;
+  return reasoning.substr(std::min(reasoning.find_first_not_of(" \t\r\n"), reasoning.size()), kEnough);
+}
+
+// Whether the change is the cause, and not what the template would have done all the same.
 bool is_for_certain(const ReplayStep& step, const Change& change, std::size_t kept) {
-  if (change.kind == ChangeKind::kReasoningLeftOut) return remedy_helps(step, RewriteSet::kKeepReasoning, kept);
   if (change.kind == ChangeKind::kArgumentsRespelled) return remedy_helps(step, RewriteSet::kVerbatimArguments, kept);
-  return true;
+  if (change.kind != ChangeKind::kReasoningLeftOut) return true;
+  if (remedy_helps(step, RewriteSet::kKeepReasoning, kept)) return true;
+  // The template may trim it; as long as it shows it, the client has left it out.
+  const auto& prompt = step.next.prompts[static_cast<std::size_t>(RewriteSet::kKeepReasoning)];
+  const std::string_view text = beginning_of(change.before);
+  return prompt && !text.empty() && prompt->text.find(text) != std::string::npos &&
+         step.sent().text.find(text) == std::string::npos;
 }
 
 // Whether the template leaves out the reasoning of a message, wholly.
@@ -120,9 +132,11 @@ bool drops_reasoning(const jinja::Rendered& rendered, const json::Array& message
   const json::Value& message = messages[static_cast<std::size_t>(index)];
   const json::Value* reasoning = message.find(tmpl::reasoning_field(message));
   if (reasoning == nullptr || !reasoning->is_string() || reasoning->as_string().empty()) return false;
-  const std::string_view text = reasoning->as_string();
-  const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-  return rendered.text.bytes().find(text.substr(begin, 24)) == std::string::npos;
+  const std::size_t begin = render::turn_begin(rendered, index).value_or(0);
+  const std::size_t end = render::turn_begin(rendered, index + 1).value_or(rendered.text.size());
+  if (end < begin) return false;
+  const std::string_view turn = std::string_view(rendered.text.bytes()).substr(begin, end - begin);
+  return turn.find(beginning_of(reasoning->as_string())) == std::string_view::npos;
 }
 
 std::string kind_of(const jinja::Rendered& rendered, const json::Array& old_messages, const text::Run* run,
