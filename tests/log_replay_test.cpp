@@ -288,6 +288,24 @@ TEST_CASE("history that is edited, cut, compacted, answered without the answer, 
   CHECK(renewed.conversations == 1);
 }
 
+TEST_CASE("conversations with the same short answers are kept apart") {
+  std::vector<std::string> log;
+  std::vector<json::Array> agents;
+  for (int i = 0; i < 4; ++i)
+    agents.push_back({message("system", "same"), message("user", "task " + std::string(1, 'a' + i))});
+  for (int turn = 0; turn < 6; ++turn) {
+    for (int i = 0; i < 4; ++i) {
+      json::Array& messages = agents[static_cast<std::size_t>(i)];
+      log.push_back(line(messages));
+      messages.push_back(message("assistant", "do " + std::to_string((turn + i) % 3)));
+      messages.push_back(message("user", "done"));
+    }
+  }
+  const ReplayReport report = replay(kPlain, log);
+  CHECK(report.conversations == 4);
+  CHECK(causes(report) == "");
+}
+
 TEST_CASE("template variables and the template's clock") {
   const std::string source =
       std::string("{% if loud %}!{% endif %}{% if now %}{{ strftime_now('%d') }}{% endif %}") + kPlain;

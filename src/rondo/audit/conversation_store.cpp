@@ -11,6 +11,8 @@ constexpr std::uint64_t kChainSeed = 0x51ED270B;
 constexpr std::uint64_t kPlain = 0x1000193;
 constexpr std::uint64_t kAnswer = 0x2000323;
 
+constexpr std::size_t kMostOwners = 8;
+
 std::uint64_t join(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t both[2] = {a, b};
   return hash_bytes({reinterpret_cast<const char*>(both), sizeof both});
@@ -80,6 +82,27 @@ ConversationStore::Entry* ConversationStore::look(std::uint64_t key) {
   return found == by_key_.end() ? nullptr : &*found->second;
 }
 
+// Whose answers stand behind what is shared?  Short answers are alike in many conversations, so `shared`, which the request has
+// its beginning from, stays unless two answers say otherwise.
+ConversationStore::Entry* ConversationStore::owner_of_answers(const Incoming& request, std::size_t from,
+                                                              Entry* shared) {
+  std::vector<std::pair<Entry*, std::size_t>> answers = {{shared, 1}};
+  for (std::size_t i = request.messages.size(); i > from && answers.size() < kMostOwners; --i) {
+    if (!is_assistant(request.messages[i - 1])) continue;
+    Entry* owner = look(join(request.marks[i - 1].loose, kAnswer));
+    if (owner == nullptr || (shared != nullptr && owner->state.last.shape != request.shape)) continue;
+    const auto known = std::ranges::find(answers, owner, &std::pair<Entry*, std::size_t>::first);
+    if (known == answers.end()) {
+      answers.emplace_back(owner, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  if (shared == nullptr) answers.front().second = 0;
+  Entry* best = std::ranges::max_element(answers, {}, &std::pair<Entry*, std::size_t>::second)->first;
+  return best;
+}
+
 ConversationState* ConversationStore::find(const Incoming& request) {
   const std::size_t instructions = request.messages.size() - request.chain.size();
   // A beginning that is shared counts for more the longer it is; one message alone only with the same instructions.
@@ -90,14 +113,8 @@ ConversationState* ConversationStore::find(const Incoming& request) {
     if (best == nullptr && i > 1) best = look(join(request.chain[i - 1], kPlain));
     if (best != nullptr) depth = i;
   }
-  // Answers that stand behind what is shared, the last first: whose are they?
-  for (std::size_t i = request.messages.size(); i > instructions + depth; --i) {
-    if (!is_assistant(request.messages[i - 1])) continue;
-    Entry* answered = look(join(request.marks[i - 1].loose, kAnswer));
-    if (answered == nullptr || (best != nullptr && answered->state.last.shape != request.shape)) continue;
-    best = answered;
-    break;
-  }
+  const bool is_whole = best != nullptr && best->state.last.chain.size() <= depth;
+  if (!is_whole) best = owner_of_answers(request, instructions + depth, best);
   if (best != nullptr) return &best->state;
   // Compacted: nothing but the name and the instructions are left.
   const auto named = by_name_.find(request.name);

@@ -101,6 +101,7 @@ class ConversationStore {
   void forget(Place place);
   void settle(Place place);
   [[nodiscard]] Entry* look(std::uint64_t key);
+  [[nodiscard]] Entry* owner_of_answers(const Incoming& request, std::size_t from, Entry* shared);
 
   std::size_t memory_bytes_;
   std::size_t used_bytes_ = 0;
