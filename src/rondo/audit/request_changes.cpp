@@ -87,7 +87,7 @@ class Comparer {
     const std::string path = "tools[" + std::to_string(first) + "]";
     if (old_hashes == new_hashes) {
       add({ChangeKind::kToolsReordered, -1, path, "the same tools stand in another order", was, is});
-    } else if (was == is) {
+    } else if (was == is && first < std::min(before.size(), after.size())) {
       add({ChangeKind::kToolsChanged, -1, path, "the tool `" + is + "` is described otherwise",
            shown(json::to_compact(before[first])), shown(json::to_compact(after[first]))});
     } else {

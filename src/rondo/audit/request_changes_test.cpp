@@ -111,6 +111,16 @@ TEST_CASE("instructions that change, come or go") {
   CHECK(compared(system("s"), R"([{"role": "user", "content": "a"}])") == "message-edited at messages[0]; | 1 goes on");
 }
 
+TEST_CASE("a tool without a name that was added") {
+  const std::optional<json::Value> before;
+  const std::optional<json::Value> after = json::Value(messages(R"([{"name": ""}])"));
+  const std::vector<std::uint64_t> hashes = {hash_value(after->as_array()[0])};
+  const json::Object kwargs;
+  const Comparison comparison = compare_requests({{}, {}, &before, {}, &kwargs}, 0, {{}, {}, &after, hashes, &kwargs});
+  REQUIRE(comparison.changes.size() == 1);
+  CHECK(comparison.changes[0].sentence == "0 tools became 1");
+}
+
 TEST_CASE("changes of a text, line by line, in whole words") {
   CHECK(changes("same", "same") == "");
   CHECK(changes("cch=3fa2; ok", "cch=3fb2; ok") == "4 3fa2 -> 3fb2; ");
