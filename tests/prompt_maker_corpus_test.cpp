@@ -1,12 +1,15 @@
-// Prompts that are tokenized from where they part from an earlier one are those that are tokenized as a whole, and what is taken
-// for sampled is what stands in the next prompt, wherever the template writes history as it was sampled.
+// What replays take for granted, with the models of the corpus: prompts that are tokenized from where they part from an earlier
+// one are those that are tokenized as a whole; nearly every answer can be put as the model must have sampled it; and the bridge
+// of a replay, which is cut out of the next prompt, is that of render/.
 #include <doctest/doctest.h>
 
 #include <string>
 
 #include "analysis/analyse.h"
 #include "audit/prompt_maker.h"
+#include "audit/replay_step.h"
 #include "model/model_files.h"
+#include "render/bridge.h"
 #include "tests/support/corpus.h"
 
 namespace rondo {
@@ -45,6 +48,93 @@ void compare(const audit::PromptMaker& maker, const chat::Conversation& base, co
   }
 }
 
+// The maker of a row; its tokenizer is always supported.
+audit::PromptMaker maker_of(const test::Corpus& corpus, const test::CorpusRow& row) {
+  const auto files = model::load(row.model_folder);
+  REQUIRE(files.ok());
+  const auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
+  const auto chat_template = jinja::Template::compile(files.value().templates.front().text, {}, row.id);
+  REQUIRE(tokenizer.ok());
+  REQUIRE(chat_template.ok());
+  analysis::Options options;
+  options.tokenizer = tokenizer.value().get();
+  options.bos_token = row.bos_token;
+  options.eos_token = row.eos_token;
+  options.now = corpus.clock();
+  const auto format = analysis::analyse(*chat_template.value(), options);
+  REQUIRE(format.ok());
+  audit::PromptMaker::Parts parts{
+      chat_template.value(), tokenizer.value(), format.value(), row.bos_token, row.eos_token, {}, {}};
+  parts.apply.now = corpus.clock();
+  return audit::PromptMaker(std::move(parts));
+}
+
+struct Bridges {
+  int breaks = 0;  // where the prompt does not go on
+  int made = 0;
+  int equal = 0;
+};
+
+audit::Incoming incoming(json::Array messages, const chat::Conversation& base) {
+  chat::ApiRequest request;
+  request.messages = std::move(messages);
+  request.tools = base.tools;
+  request.kwargs = base.kwargs;
+  return audit::make_incoming(request, 1, std::nullopt);
+}
+
+// The request that ends before the answer `all[at]`, the answer, and the request behind it.
+void bridge_one(const audit::PromptMaker& maker, const chat::Conversation& base, const json::Array& all, std::size_t at,
+                Bridges& tally) {
+  const auto head = [&all](std::size_t count) {
+    return json::Array(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  std::size_t end = at + 1;
+  while (end < all.size() && all[end].find_string("role") != "assistant") ++end;
+  if (end == at + 1) return;
+  audit::ConversationState parent;
+  parent.last = incoming(head(at), base);
+  audit::Sheet sheet = maker.sheet(parent.last.messages, base.tools, parent.last.kwargs, std::nullopt);
+  auto before = maker.prompt(sheet, nullptr);
+  if (!before.ok()) return;
+  parent.prompts[0] = std::move(before).value();
+  parent.completion = maker.sampled(sheet, *parent.prompts[0], all[at]);
+
+  audit::ReplayStep step;
+  step.request = incoming(head(end), base);
+  step.parent = &parent;
+  step.comparison.is_continuation = true;
+  step.comparison.appended_from = at + 1;
+  step.sheets[0] = maker.sheet(step.request.messages, base.tools, step.request.kwargs, std::nullopt);
+  auto after = maker.prompt(*step.sheets[0], nullptr);
+  if (!after.ok()) return;
+  step.next.prompts[0] = std::move(after).value();
+  const std::size_t full = parent.prompts[0]->ids.size() + parent.completion.size();
+  if (audit::common_ids(parent.prompts[0]->ids, parent.completion, step.sent().ids) == full) return;
+  ++tally.breaks;
+  const auto ids = audit::bridged_ids(maker, step, audit::RewriteSet::kNone, 0);
+  if (!ids) return;
+  ++tally.made;
+
+  const chat::Conversation own = maker.base_of(*step.sheets[0]);
+  const render::TurnContext context{*maker.parts().chat_template, *maker.parts().tokenizer, own, maker.parts().apply};
+  const render::TurnProfile profile = render::probe_turns(context);
+  auto said = render::interpret(maker.parts().format, *maker.parts().tokenizer, profile, own.tools,
+                                parent.prompts[0]->ids, parent.completion);
+  if (!said.ok()) return;
+  render::BridgeRequest request;
+  request.prompt_ids = parent.prompts[0]->ids;
+  request.completion_ids = parent.completion;
+  request.completion = &said.value();
+  const json::Array& shaped = audit::PromptMaker::messages_of(*step.sheets[0]);
+  request.messages = std::span(shaped).first(at);
+  request.new_messages.assign(shaped.begin() + static_cast<std::ptrdiff_t>(at) + 1, shaped.end());
+  request.specials = render::ContentSpecials::kParse;
+  request.find_lossy = false;
+  const auto real = render::bridge(context, profile, request);
+  tally.equal += real.ok() && real.value().ids == *ids ? 1 : 0;
+}
+
 TEST_CASE("prompts of all models, from what is known and as a whole") {
   const std::optional<test::Corpus> corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
@@ -54,23 +144,7 @@ TEST_CASE("prompts of all models, from what is known and as a whole") {
   Tally tally;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
     CAPTURE(row.id);
-    const auto files = model::load(row.model_folder);
-    REQUIRE(files.ok());
-    const auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-    const auto chat_template = jinja::Template::compile(files.value().templates.front().text, {}, row.id);
-    REQUIRE(tokenizer.ok());
-    REQUIRE(chat_template.ok());
-    analysis::Options options;
-    options.tokenizer = tokenizer.value().get();
-    options.bos_token = row.bos_token;
-    options.eos_token = row.eos_token;
-    options.now = corpus->clock();
-    const auto format = analysis::analyse(*chat_template.value(), options);
-    REQUIRE(format.ok());
-    audit::PromptMaker::Parts parts{
-        chat_template.value(), tokenizer.value(), format.value(), row.bos_token, row.eos_token, {}, {}};
-    parts.apply.now = corpus->clock();
-    const audit::PromptMaker maker(std::move(parts));
+    const audit::PromptMaker maker = maker_of(*corpus, row);
     // All of them one after the other, so that unrelated prompts stand beside each other as well.
     for (const test::CorpusConversation& item : corpus->conversations())
       compare(maker, corpus->conversation(row, item), item.messages, tally);
@@ -78,6 +152,32 @@ TEST_CASE("prompts of all models, from what is known and as a whole") {
   MESSAGE(tally.prompts, " prompts; ", tally.kept, " of ", tally.answers, " answers are written by their templates");
   CHECK(tally.prompts > 0);
   CHECK(tally.kept * 10 > tally.answers * 9);
+}
+
+TEST_CASE("bridges of all models, from the next prompt and by render") {
+  const std::optional<test::Corpus> corpus = test::Corpus::open();
+  if (!corpus || corpus->rows_with_tokenizer().empty()) {
+    MESSAGE("skipped: the corpus with its models is not there");
+    return;
+  }
+  Bridges total;
+  for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
+    const audit::PromptMaker maker = maker_of(*corpus, row);
+    Bridges tally;
+    for (const test::CorpusConversation& item : corpus->conversations()) {
+      if (item.has_tag("injection")) continue;
+      for (std::size_t at = 0; at < item.messages.size(); ++at) {
+        if (item.messages[at].find_string("role") == "assistant")
+          bridge_one(maker, corpus->conversation(row, item), item.messages, at, tally);
+      }
+    }
+    MESSAGE(row.id, ": ", tally.breaks, " breaks, ", tally.made, " bridges, ", tally.equal, " equal");
+    total.breaks += tally.breaks;
+    total.made += tally.made;
+    total.equal += tally.equal;
+  }
+  MESSAGE(total.breaks, " breaks, ", total.made, " bridges, ", total.equal, " equal");
+  CHECK(total.equal * 20 > total.breaks * 19);
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
     hash ^= hash >> 35U;
   }
   std::uint64_t rest = 0;
-  std::memcpy(&rest, bytes.data() + at, bytes.size() - at);
+  if (at < bytes.size()) std::memcpy(&rest, bytes.data() + at, bytes.size() - at);
   return mix(hash ^ rest);
 }
 

@@ -70,18 +70,24 @@ std::string_view without_space_behind(std::string_view text) {
 }
 
 // How many pieces there are up to the token that closes the turn: the last that ends generation, else the last special one,
-// else the last added one; all where there is none.
-std::size_t pieces_up_to_stop(const tokenizer::Tokenizer& tokenizer, const std::vector<Piece>& pieces) {
-  const auto ends = tokenizer.end_ids();
+// else the last added one; all where there is none.  Of several that end generation one behind the other, the first.
+std::size_t pieces_up_to_stop(const tokenizer::Tokenizer& tokenizer, const render::TurnProfile& profile,
+                              const std::vector<Piece>& pieces) {
   std::size_t count = pieces.size();
   int best = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const TokenId id = pieces[i].id;
     if (!tokenizer.is_added(id)) continue;
-    const int rank = std::ranges::find(ends, id) != ends.end() ? 3 : tokenizer.is_special(id) ? 2 : 1;
+    const int rank = profile.is_stop(id) ? 3 : tokenizer.is_special(id) ? 2 : 1;
     if (rank < best) continue;
     best = rank;
     count = i + 1;
+  }
+  for (std::size_t i = count; best == 3 && i > 1; --i) {
+    const TokenId id = pieces[i - 2].id;
+    if (profile.is_stop(id)) count = i - 1;
+    const bool is_space = tokenizer.token_bytes(id).find_first_not_of(" \t\r\n") == std::string_view::npos;
+    if (!profile.is_stop(id) && !is_space) break;
   }
   return count;
 }
@@ -107,6 +113,11 @@ PromptMaker::PromptMaker(Parts parts) : parts_(std::move(parts)) {
   for (const char* role : {"system", "user", "assistant", "tool"}) {
     if (shows_parts(role)) roles_with_parts_.emplace_back(role);
   }
+  chat::Conversation base;
+  base.bos_token = parts_.bos_token;
+  base.eos_token = parts_.eos_token;
+  base.kwargs = parts_.kwargs;
+  profile_ = render::probe_turns({*parts_.chat_template, *parts_.tokenizer, base, parts_.apply});
   reads_clock_ = parts_.chat_template->source().find("strftime_now") != std::string::npos;
 }
 
@@ -284,7 +295,7 @@ std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, co
   }
   const std::vector<Piece> pieces = render::encode_behind(*parts_.tokenizer, prompt.ids, *text, nullptr);
   std::vector<TokenId> out;
-  const std::size_t count = pieces_up_to_stop(*parts_.tokenizer, pieces);
+  const std::size_t count = pieces_up_to_stop(*parts_.tokenizer, profile_, pieces);
   out.reserve(count);
   for (std::size_t i = 0; i < count; ++i) out.push_back(pieces[i].id);
   return out;

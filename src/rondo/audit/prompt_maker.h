@@ -18,6 +18,7 @@
 #include "chat/conversation.h"
 #include "format/format.h"
 #include "jinja/template.h"
+#include "render/stop.h"
 #include "rondo/result.h"
 #include "template/chat_template.h"
 #include "tokenizer/tokenizer.h"
@@ -92,6 +93,7 @@ class PromptMaker {
   [[nodiscard]] std::optional<std::size_t> restart(const Prompt& known, std::size_t common) const;
 
   Parts parts_;
+  render::TurnProfile profile_;
   std::vector<std::string> roles_with_parts_;
   std::size_t longest_added_ = 0;
   std::vector<std::uint8_t> is_barrier_;  // per id: an added token that is found whatever stands around it
