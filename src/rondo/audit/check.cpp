@@ -3,22 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/analyse.h"
 #include "audit/blame.h"
 #include "audit/findings.h"
 #include "audit/properties.h"
 #include "audit/remedies.h"
 #include "audit/scenarios.h"
 #include "audit/settings.h"
-#include "audit/stand_in_vocabulary.h"
+#include "audit/subject.h"
 
 namespace rondo::audit {
 namespace {
-
-// Scenarios are short: what needs more than this means harm.
-constexpr std::size_t kMostOutputBytes = std::size_t{1} << 20U;
-constexpr std::size_t kMostMemoryBytes = std::size_t{32} << 20U;
-constexpr std::uint64_t kMostInstructions = 400'000;
 
 Error invalid(std::string message) {
   Error error;
@@ -35,15 +29,6 @@ std::vector<std::string> lines_of(std::string_view source) {
     source.remove_prefix(std::min(end + 1, source.size()));
   }
   return out;
-}
-
-tmpl::ApplyOptions with_limits(tmpl::ApplyOptions options) {
-  limits::Render& limits = options.limits;
-  limits.output_bytes = std::min(limits.output_bytes, kMostOutputBytes);
-  limits.memory_bytes = std::min(limits.memory_bytes, kMostMemoryBytes);
-  limits.instructions = std::min(limits.instructions, kMostInstructions);
-  if (!options.now) options.now = jinja::LocalTime{2026, 1, 1, 12, 0, 0};
-  return options;
 }
 
 Result<std::vector<const Scenario*>> chosen(const std::vector<std::string>& wanted) {
@@ -67,9 +52,7 @@ class Checker {
       : subject_(std::move(subject)), options_(options), stages_(subject_) {}
 
   Result<Done> run(const Stage& first, const std::vector<const Scenario*>& scenarios, Report& report) {
-    chat::Conversation base = subject_.base;
-    base.tools = scenario_tools();
-    Settings settings = find_settings(*subject_.chat_template, first.format(), base, subject_.options);
+    Settings settings = settings_of(subject_, first);
     report.knobs = std::move(settings.knobs);
     if (!settings.note.empty()) {
       Finding& note = report.notes.emplace_back();
@@ -134,29 +117,11 @@ Result<Report> check(const Input& input, const Options& options) {
   report.has_tokenizer = input.tokenizer != nullptr;
   report.template_lines = lines_of(input.chat_template->source());
 
-  Subject subject{input.chat_template,        input.tokenizer,
-                  input.tokenizer != nullptr, {},
-                  with_limits(input.options), jinja::Outline(input.chat_template->source())};
-  subject.base.kwargs = input.base.kwargs;
-  subject.base.bos_token = input.base.bos_token;
-  subject.base.eos_token = input.base.eos_token;
-  if (!subject.has_tokenizer) {
-    analysis::Options analyse;
-    analyse.bos_token = subject.base.bos_token;
-    analyse.eos_token = subject.base.eos_token;
-    analyse.kwargs = subject.base.kwargs;
-    analyse.now = subject.options.now;
-    analyse.limits = subject.options.limits;
-    const auto format = analysis::analyse(*subject.chat_template, analyse);
-    if (!format.ok()) return format.error();
-    auto vocabulary = stand_in_vocabulary(*format.value(),
-                                          {subject.base.bos_token.value_or(""), subject.base.eos_token.value_or("")});
-    if (!vocabulary.ok()) return vocabulary.error();
-    subject.tokenizer = std::move(vocabulary).value();
-  }
-  const auto first = Stage::make(subject, {"default", subject.base.kwargs});
+  const auto subject = make_subject(input);
+  if (!subject.ok()) return subject.error();
+  const auto first = Stage::make(subject.value(), {"default", subject.value().base.kwargs});
   if (!first.ok()) return first.error();
-  Checker checker(subject, options);
+  Checker checker(subject.value(), options);
   if (auto done = checker.run(*first.value(), scenarios.value(), report); !done.ok()) return done.error();
   add_findings(report);
   if (options.scenarios.empty()) find_properties(first.value()->context(true), report);

@@ -35,7 +35,7 @@ struct Input {
 struct Options {
   std::function<void(std::size_t done, std::size_t total)> on_progress;  // after each case; may be empty
   // Only these, and no properties that no case shows (properties.h); empty: all.
-  std::vector<std::string> scenarios;                                    // only these; empty: all
+  std::vector<std::string> scenarios;  // only these; empty: all
 };
 
 // Fails with kInvalidArgument on an unknown scenario, and with kLimit where the template runs out of its limits on every

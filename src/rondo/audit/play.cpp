@@ -127,10 +127,8 @@ class Player {
     step.prompt = std::move(prompt).value();
     if (played_.turn == 0) played_.first_prompt = step.prompt.text.bytes();
     const Saying saying = saying_of(turn);
-    Sample sampled = sample(context, messages_, step.prompt, message_of(*context.format, saying));
-    if (!sampled.sampled) return skip(std::move(sampled.why_not));
-    step.sampled = *std::move(sampled.sampled);
-    if (auto why_not = respell(*context.format, turn, step.sampled)) return skip(*std::move(why_not));
+    if (!say(context, turn, saying, step)) return false;
+    played_.samples.push_back(step.sampled);
 
     step.prompt_ids = ids_of(
         render::encode_range(context.turn(), step.prompt, 0, step.prompt.text.size(), render::ContentSpecials::kText));
@@ -142,6 +140,19 @@ class Player {
     step.following = following_of(context, turn, step.said);
     step.kept = kept_of(step);
     return render_again(context, turn, saying, std::move(step));
+  }
+
+  // What the model writes behind the prompt; false if nothing is known.
+  bool say(const AuditContext& context, const ScenarioTurn& turn, const Saying& saying, Step& step) {
+    if (sending_.samples != nullptr && played_.turn < sending_.samples->size()) {
+      step.sampled = (*sending_.samples)[played_.turn];
+      return true;
+    }
+    Sample sampled = sample(context, messages_, step.prompt, message_of(*context.format, saying));
+    if (!sampled.sampled) return skip(std::move(sampled.why_not));
+    step.sampled = *std::move(sampled.sampled);
+    if (auto why_not = respell(*context.format, turn, step.sampled)) return skip(*std::move(why_not));
+    return true;
   }
 
   bool render_again(const AuditContext& context, const ScenarioTurn& turn, const Saying& saying, Step step) {
@@ -165,12 +176,21 @@ class Player {
       if (is_meant || is_other_form || again.error().code == ErrorCode::kLimit)
         return skip("the template refuses the next prompt", again.error());
     }
+    note_texts(step);
     judge(context, turn, saying, step);
     const bool holds = step.again && outcome.string_prefix == Verdict::kHolds &&
                        (!context.has_tokenizer || outcome.token_prefix == Verdict::kHolds);
     if (holds) return true;
     played_.broken = std::move(step);
     return false;
+  }
+
+  void note_texts(const Step& step) {
+    played_.texts.push_back(step.seen());
+    played_.texts.push_back(step.again ? step.again->text.bytes() : "");
+    if (!step.again) return;
+    for (const text::Run& run : step.again->text.runs())
+      played_.data_bytes += render::is_message_data(run, step.again->origins) ? run.size : 0;
   }
 
   Saying saying_of(const ScenarioTurn& turn) {
@@ -350,6 +370,16 @@ Result<std::unique_ptr<const Stage>> Stage::make(const Subject& subject, Setting
   stage->profile_ = render::probe_turns({*subject.chat_template, *subject.tokenizer, stage->tooled_, subject.options});
   stage->copies_arguments_ = stage->finds_arguments_copied();
   return std::unique_ptr<const Stage>(std::move(stage));
+}
+
+std::unique_ptr<const Stage> Stage::with(const Subject& subject) const {
+  std::unique_ptr<Stage> out(new Stage(subject, setting_));
+  out->format_ = format_;
+  out->tooled_ = tooled_;
+  out->plain_ = plain_;
+  out->profile_ = profile_;
+  out->copies_arguments_ = out->finds_arguments_copied();
+  return out;
 }
 
 bool Stage::finds_arguments_copied() const {

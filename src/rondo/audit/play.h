@@ -33,6 +33,9 @@ class Stage {
   // `subject` must outlive it.  Fails as analysis::analyse() does.
   [[nodiscard]] static Result<std::unique_ptr<const Stage>> make(const Subject& subject, Setting setting);
 
+  // The same setting of another template, which writes turns in the same format.  `subject` must outlive it.
+  [[nodiscard]] std::unique_ptr<const Stage> with(const Subject& subject) const;
+
   [[nodiscard]] const Subject& subject() const { return subject_; }
   [[nodiscard]] const Setting& setting() const { return setting_; }
   [[nodiscard]] const format::Format& format() const { return *format_; }
@@ -77,6 +80,8 @@ struct Step {
 struct Sending {
   std::optional<ArgumentsForm> arguments;
   std::optional<ReasoningForm> reasoning;
+  // What the model says, turn by turn as far as it goes, where that is known: not what this template would make of it.
+  const std::vector<Sampled>* samples = nullptr;
 };
 
 struct Played {
@@ -84,6 +89,9 @@ struct Played {
   std::optional<Step> broken;  // where the prefix broke, if it did
   std::size_t turn = 0;        // of the scenario, that `broken` plays
   std::string first_prompt;
+  std::vector<Sampled> samples;    // turn by turn
+  std::vector<std::string> texts;  // turn by turn: what the model had seen, and the next prompt
+  std::size_t data_bytes = 0;      // of messages, that the next prompts show
   bool with_tools = false;
   bool ran_out_of_limits = false;  // the template, in some render
 };

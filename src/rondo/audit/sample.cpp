@@ -117,21 +117,24 @@ class Sampler {
     return !close.empty() && std::string_view(prompt_).substr(from).find(close) != std::string_view::npos;
   }
 
-  // Where content or calls begin in the template's form, behind reasoning that it may show.
+  // Where content or calls begin in the template's form, behind reasoning that it may show, or else behind the turn's header.
   [[nodiscard]] std::size_t rest_begin() const {
     const Regions regions = regions_from(extent_.begin);
     std::size_t data = extent_.end;
     if (regions.content) data = extent_.begin + regions.content->begin;
     for (const Extent& call : regions.calls) data = std::min(data, extent_.begin + call.begin);
     const std::string_view lead = std::string_view(form_->text.bytes()).substr(extent_.begin, data - extent_.begin);
-    const std::string_view close = format_.reasoning.close;
-    const std::string_view mark = format::trimmed(close);
-    const std::size_t found = mark.empty() ? std::string_view::npos : lead.rfind(mark);
-    if (found == std::string_view::npos) return extent_.begin;
-    std::size_t end = found + mark.size();
-    const std::string_view space = close.substr(close.find(mark) + mark.size());
-    if (lead.substr(end).starts_with(space)) end += space.size();
-    return extent_.begin + end;
+    for (const std::string_view behind :
+         {std::string_view(format_.reasoning.close), std::string_view(format_.header)}) {
+      const std::string_view mark = format::trimmed(behind);
+      const std::size_t found = mark.empty() ? std::string_view::npos : lead.rfind(mark);
+      if (found == std::string_view::npos) continue;
+      std::size_t end = found + mark.size();
+      const std::string_view space = behind.substr(behind.find(mark) + mark.size());
+      if (lead.substr(end).starts_with(space)) end += space.size();
+      return extent_.begin + end;
+    }
+    return extent_.begin;
   }
 
   // Content that history does not show stands where models write it: before the calls.

@@ -117,23 +117,28 @@ std::string describe_origin(const jinja::Rendered& rendered, std::size_t at) {
   return out;
 }
 
-const jinja::Decision* first_flip(const jinja::Rendered& before, const jinja::Rendered& after, std::int32_t message) {
+std::vector<const jinja::Decision*> flips(const jinja::Rendered& before, const jinja::Rendered& after) {
   std::map<DecisionKeys::Key, bool> earlier;
   DecisionKeys before_keys(before);
   for (const jinja::Decision& decision : before.decisions) {
     earlier.emplace(before_keys.next(decision), decision.outcome);
   }
-  const jinja::Decision* first = nullptr;
+  std::vector<const jinja::Decision*> out;
   DecisionKeys after_keys(after);
   for (const jinja::Decision& decision : after.decisions) {
     const auto found = earlier.find(after_keys.next(decision));
-    if (found == earlier.end() || found->second == decision.outcome) continue;
-    const bool is_wanted =
-        message == text::kNoMessage || after.origins.contexts.at(decision.context).message == message;
-    if (is_wanted) return &decision;
-    if (first == nullptr) first = &decision;
+    if (found != earlier.end() && found->second != decision.outcome) out.push_back(&decision);
   }
-  return first;
+  return out;
+}
+
+const jinja::Decision* first_flip(const jinja::Rendered& before, const jinja::Rendered& after, std::int32_t message) {
+  const std::vector<const jinja::Decision*> all = flips(before, after);
+  const auto wanted = std::ranges::find_if(all, [&](const jinja::Decision* decision) {
+    return message == text::kNoMessage || after.origins.contexts.at(decision->context).message == message;
+  });
+  if (wanted != all.end()) return *wanted;
+  return all.empty() ? nullptr : all.front();
 }
 
 std::optional<Break> find_break(const TurnContext& context, std::span<const tokenizer::TokenId> old_ids,

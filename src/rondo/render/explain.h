@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "render/encode.h"
 
@@ -34,6 +35,9 @@ struct Break {
 
 // The source line of a template, trimmed, for messages; "" if there is no such line.
 [[nodiscard]] std::string source_line(const jinja::Template& chat_template, std::int32_t line);
+
+// Every condition that went another way in `after` than in `before`, under the same input element; in order.
+[[nodiscard]] std::vector<const jinja::Decision*> flips(const jinja::Rendered& before, const jinja::Rendered& after);
 
 // The first condition that went another way in `after` than in `before`, under the same input element.  One that was
 // evaluated under `message` is preferred (kNoMessage: none is).  nullptr if all went the same way.

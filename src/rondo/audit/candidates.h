@@ -1,0 +1,44 @@
+// Edits of a template that may mend a break.  Whether they do is found out by trying (fix.h).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/source.h"
+#include "text/origins.h"
+
+namespace rondo::audit {
+
+struct Candidate {
+  std::vector<Edit> edits;
+  std::string sentence;     // "the condition on line 39 stays as it was while the turn was last"
+  bool is_copying = false;  // it makes the template copy what it changed: worth making for a single form of messages
+};
+
+// The condition that begins at (line, column) went another way once messages followed: edits that keep it at `earlier`,
+// least invasive first (an operand left out, then the whole condition replaced).
+[[nodiscard]] std::vector<Candidate> condition_candidates(const Source& source, std::int32_t line, std::int32_t column,
+                                                          bool earlier);
+
+// A filter or method on that line cuts white space off text: edits without it.  `column` 0: any on the line.
+[[nodiscard]] std::vector<Candidate> strip_candidates(const Source& source, std::int32_t line);
+
+// Arguments go through `tojson`: edits that copy arguments given as text.  For each `tojson` of the template; what is
+// serialised may be the arguments themselves, or the object that holds them with a name.
+[[nodiscard]] std::vector<Candidate> verbatim_candidates(const Source& source);
+
+// Something that history lacks at a place, as an expression: given the name of the variable that holds the
+// message.
+struct Missing {
+  std::function<std::string(const std::string& message)> expression;
+  std::string sentence;  // "reasoning is written"
+};
+
+// Edits that write `missing` at byte `offset` of the literal at (line, column); without an offset in front of what the output
+// expression there writes.
+[[nodiscard]] std::vector<Candidate> insertion_candidates(const Source& source, const text::Literal& place,
+                                                          std::optional<std::size_t> offset, const Missing& missing);
+
+}  // namespace rondo::audit

@@ -1,0 +1,119 @@
+#include "audit/line_diff.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rondo::audit {
+namespace {
+
+constexpr std::size_t kContext = 3;
+constexpr std::size_t kMostCells = 4'000'000;  // of the table below
+
+using Lines = std::vector<std::string_view>;
+
+// With their line breaks.
+Lines split_lines(std::string_view text) {
+  Lines out;
+  while (!text.empty()) {
+    const std::size_t at = text.find('\n');
+    const std::size_t end = at == std::string_view::npos ? text.size() : at + 1;
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+// Lines [old_begin, old_end) became [new_begin, new_end).
+struct Change {
+  std::size_t old_begin = 0;
+  std::size_t old_end = 0;
+  std::size_t new_begin = 0;
+  std::size_t new_end = 0;
+};
+
+// By the longest common subsequence of the lines between equal beginnings and ends.
+std::vector<Change> changes_of(const Lines& before, const Lines& after) {
+  std::size_t head = 0;
+  while (head < before.size() && head < after.size() && before[head] == after[head]) ++head;
+  std::size_t old_end = before.size();
+  std::size_t new_end = after.size();
+  while (old_end > head && new_end > head && before[old_end - 1] == after[new_end - 1]) --old_end, --new_end;
+  const std::size_t rows = old_end - head;
+  const std::size_t columns = new_end - head;
+  if (rows == 0 && columns == 0) return {};
+  if ((rows + 1) * (columns + 1) > kMostCells) return {{head, old_end, head, new_end}};
+  // common[i][j]: of lines i.. and j..
+  std::vector<std::uint32_t> common((rows + 1) * (columns + 1), 0);
+  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return common[i * (columns + 1) + j]; };
+  for (std::size_t i = rows; i-- > 0;) {
+    for (std::size_t j = columns; j-- > 0;) {
+      cell(i, j) =
+          before[head + i] == after[head + j] ? cell(i + 1, j + 1) + 1 : std::max(cell(i + 1, j), cell(i, j + 1));
+    }
+  }
+  std::vector<Change> out;
+  for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
+    if (i < rows && j < columns && before[head + i] == after[head + j]) {
+      ++i, ++j;
+      continue;
+    }
+    Change change{head + i, head + i, head + j, head + j};
+    while (i < rows || j < columns) {
+      if (i < rows && j < columns && before[head + i] == after[head + j]) break;
+      const bool removes = i < rows && (j == columns || cell(i + 1, j) >= cell(i, j + 1));
+      removes ? ++i : ++j;
+    }
+    change.old_end = head + i;
+    change.new_end = head + j;
+    out.push_back(change);
+  }
+  return out;
+}
+
+void put(std::string& out, char mark, std::string_view line) {
+  out += mark;
+  out += line;
+  if (!line.ends_with('\n')) out += "\n\\ No newline at end of file\n";
+}
+
+std::string range(std::size_t begin, std::size_t end) {
+  const std::size_t count = end - begin;
+  return std::to_string(count == 0 ? begin : begin + 1) + (count == 1 ? "" : "," + std::to_string(count));
+}
+
+// One hunk for changes that stand close together.
+std::string hunk(const Lines& before, const Lines& after, std::span<const Change> changes) {
+  const std::size_t lead = std::min(changes.front().old_begin, kContext);
+  const std::size_t tail = std::min(before.size() - changes.back().old_end, kContext);
+  std::size_t at = changes.front().old_begin - lead;
+  std::string out = "@@ -" + range(at, changes.back().old_end + tail) + " +" +
+                    range(changes.front().new_begin - lead, changes.back().new_end + tail) + " @@\n";
+  for (const Change& change : changes) {
+    for (; at < change.old_begin; ++at) put(out, ' ', before[at]);
+    for (; at < change.old_end; ++at) put(out, '-', before[at]);
+    for (std::size_t i = change.new_begin; i < change.new_end; ++i) put(out, '+', after[i]);
+  }
+  for (std::size_t end = at + tail; at < end; ++at) put(out, ' ', before[at]);
+  return out;
+}
+
+}  // namespace
+
+std::string unified_diff(std::string_view before, std::string_view after, const std::string& name) {
+  const Lines old_lines = split_lines(before);
+  const Lines new_lines = split_lines(after);
+  const std::vector<Change> changes = changes_of(old_lines, new_lines);
+  if (changes.empty()) return "";
+  std::string out = "--- a/" + name + "\n+++ b/" + name + "\n";
+  for (std::size_t i = 0; i < changes.size();) {
+    std::size_t next = i + 1;
+    while (next < changes.size() && changes[next].old_begin <= changes[next - 1].old_end + 2 * kContext) ++next;
+    out += hunk(old_lines, new_lines, std::span(changes).subspan(i, next - i));
+    i = next;
+  }
+  return out;
+}
+
+}  // namespace rondo::audit

@@ -1,0 +1,13 @@
+// Two texts as a unified diff.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rondo::audit {
+
+// From `before` to `after`, with three lines of context and the file names a/NAME and b/NAME; "" if they are equal.
+// Texts with many thousand changed lines are told as one change.
+[[nodiscard]] std::string unified_diff(std::string_view before, std::string_view after, const std::string& name);
+
+}  // namespace rondo::audit

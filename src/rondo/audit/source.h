@@ -1,0 +1,79 @@
+// A template's source as tokens with byte ranges, and edits of it: what a fix is made of.
+//
+//   const Source source(chat_template.source());
+//   for (const Candidate& candidate : condition_candidates(source, place, true)) source.apply(candidate.edits);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jinja/lexer.h"
+
+namespace rondo::audit {
+
+// Bytes [begin, end) of a source become `text`.
+struct Edit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+  bool operator==(const Edit&) const = default;
+};
+
+// A token and its bytes in the source, quotes and white-space control included.
+struct SourceToken {
+  jinja::TokenKind kind = jinja::TokenKind::kEnd;
+  std::string text;  // as jinja::Token::text
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// Tokens [begin, end).
+struct TokenRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+class Source {
+ public:
+  // REQUIRES: `source` compiles.
+  explicit Source(std::string_view source);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] const std::vector<SourceToken>& tokens() const { return tokens_; }
+  // The token that a place (from 1, columns in bytes) is in; nullopt between tokens and outside.
+  [[nodiscard]] std::optional<std::size_t> token_at(std::int32_t line, std::int32_t column) const;
+  [[nodiscard]] std::string_view text_of(TokenRange range) const;
+  [[nodiscard]] bool is(std::size_t token, jinja::TokenKind kind) const;
+  [[nodiscard]] bool is_name(std::size_t token, std::string_view name) const;
+
+  // The tag or output ({% ... %}, {{ ... }}) that a token is inside of, without its brackets; empty for data.
+  [[nodiscard]] TokenRange tag_of(std::size_t token) const;
+  // From an opening bracket to behind its closing one; just `token` for anything else.
+  [[nodiscard]] std::size_t behind_group(std::size_t token) const;
+  // The first token of the group that ends with the closing bracket `token`.
+  [[nodiscard]] std::size_t group_begin(std::size_t token) const;
+  // Where the operand begins that a filter or attribute at `token` (its `|` or `.`) applies to.
+  [[nodiscard]] std::size_t operand_begin(std::size_t token) const;
+
+  [[nodiscard]] Edit replace(TokenRange range, std::string text) const;
+
+  // The source with `edits` made, in any order.  Where two overlap, the one that begins first counts.
+  [[nodiscard]] std::string apply(std::vector<Edit> edits) const;
+  // The line, from 1, of a byte.
+  [[nodiscard]] std::int32_t line_of(std::size_t byte) const;
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> lines_;  // where each begins
+  std::vector<SourceToken> tokens_;
+};
+
+// `text` as a string constant of a template.
+[[nodiscard]] std::string quote(std::string_view text);
+
+}  // namespace rondo::audit

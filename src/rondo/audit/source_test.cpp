@@ -1,0 +1,89 @@
+#include "audit/source.h"
+
+#include <doctest/doctest.h>
+
+#include "audit/candidates.h"
+#include "audit/line_diff.h"
+
+namespace rondo::audit {
+namespace {
+
+// The sources that the candidates make of `text`.
+std::vector<std::string> made(const Source& source, const std::vector<Candidate>& candidates) {
+  std::vector<std::string> out;
+  for (const Candidate& candidate : candidates) {
+    out.push_back(source.apply(candidate.edits));
+    CHECK_MESSAGE(jinja::Template::compile(out.back(), {}, "edited").ok(), out.back());
+  }
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST_CASE("source: every token knows its bytes") {
+  const Source source("a {%- if x['y'] -%} b {{ z | trim }}{# c #}\n");
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < source.tokens().size(); ++i) texts.emplace_back(source.text_of({i, i + 1}));
+  CHECK(texts == Texts{"a ", "{%-", "if", "x", "[", "'y'", "]", "-%}", "b ", "{{", "z", "|", "trim", "}}", "\n"});
+  CHECK(source.token_at(1, 11) == 3);
+  CHECK(source.token_at(1, 9) == 2);
+  CHECK_FALSE(source.token_at(9, 1));
+  CHECK_FALSE(source.token_at(0, 0));
+}
+
+TEST_CASE("source: edits are made in any order, and can be told as a diff") {
+  const Source source("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12");
+  const std::vector<Edit> edits = {{24, 26, "twelve"}, {2, 3, "two\nand more"}};
+  CHECK(source.apply(edits) == "1\ntwo\nand more\n3\n4\n5\n6\n7\n8\n9\n10\n11\ntwelve");
+  CHECK(unified_diff(source.text(), source.apply(edits), "t") ==
+        "--- a/t\n+++ b/t\n@@ -1,5 +1,6 @@\n 1\n-2\n+two\n+and more\n 3\n 4\n 5\n@@ -9,4 +10,4 @@\n 9\n 10\n 11\n"
+        "-12\n\\ No newline at end of file\n+twelve\n\\ No newline at end of file\n");
+  CHECK(unified_diff("a\n", "a\n", "t").empty());
+  CHECK(unified_diff("", "a\n", "t") == "--- a/t\n+++ b/t\n@@ -0,0 +1 @@\n+a\n");
+}
+
+TEST_CASE("source: constants are quoted as the template reads them") { CHECK(quote("a'b\\\n") == "'a\\'b\\\\\\n'"); }
+
+TEST_CASE("condition: an operand is left out, or the whole is kept as it was") {
+  const Source source("{% if loop.last and (a or b) %}x{% endif %}{{ 1 if c else 2 }}");
+  CHECK(made(source, condition_candidates(source, 1, 7, true)) ==
+        Texts{"{% if (a or b) %}x{% endif %}{{ 1 if c else 2 }}", "{% if loop.last %}x{% endif %}{{ 1 if c else 2 }}",
+              "{% if true %}x{% endif %}{{ 1 if c else 2 }}"});
+  CHECK(made(source, condition_candidates(source, 1, 52, false)) ==
+        Texts{"{% if loop.last and (a or b) %}x{% endif %}{{ 1 if false else 2 }}"});
+  CHECK(condition_candidates(source, 1, 34, true).empty());
+  CHECK(condition_candidates(source, 7, 1, true).empty());
+}
+
+TEST_CASE("strip: filters and methods that cut white space are left out") {
+  const Source source("{{ m.content | trim }}\n{{ a.strip('\\n').lstrip() + b }}\n{{ strip }}");
+  CHECK(made(source, strip_candidates(source, 1)).front() ==
+        "{{ m.content  }}\n{{ a.strip('\\n').lstrip() + b }}\n{{ strip }}");
+  const auto second = made(source, strip_candidates(source, 2));
+  REQUIRE(second.size() == 3);
+  CHECK(second.back() == "{{ m.content | trim }}\n{{ a + b }}\n{{ strip }}");
+  CHECK(strip_candidates(source, 3).empty());
+}
+
+TEST_CASE("verbatim: arguments given as text are copied, alone or in the call's object") {
+  const Source source("{{ 'x' ~ call['arguments'] | tojson(indent=2) }}{{ tool_call.function|tojson }}");
+  CHECK(made(source, verbatim_candidates(source)) ==
+        Texts{"{{ 'x' ~ (call['arguments'] if call['arguments'] is string else call['arguments']| tojson(indent=2)) }}"
+              "{{ tool_call.function|tojson }}",
+              "{{ 'x' ~ call['arguments'] | tojson(indent=2) }}{{ ('{\"name\": ' ~ (tool_call.function.name|tojson) ~ "
+              "', \"arguments\": ' ~ tool_call.function.arguments ~ '}' if tool_call.function.arguments is string else "
+              "tool_call.function|tojson) }}"});
+}
+
+TEST_CASE("reasoning: written in front of the content, of whatever name the loop gives messages") {
+  const Source source("{% for m in messages %}{{ '<a>' + m['content'].split('x')[-1] + '</a>' }}{% endfor %}");
+  format::Reasoning reasoning;
+  reasoning.open = "[r]";
+  reasoning.close = "[/r]\n";
+  CHECK(made(source, reasoning_candidates(source, 1, 24, reasoning)) ==
+        Texts{"{% for m in messages %}{{ '<a>' + (('[r]' ~ m.reasoning_content ~ '[/r]\\n' if m.reasoning_content else "
+              "'') ~ m['content'].split('x')[-1]) + '</a>' }}{% endfor %}"});
+}
+
+}  // namespace
+}  // namespace rondo::audit

@@ -1,0 +1,18 @@
+// From what a caller gives to what is played.
+#pragma once
+
+#include "audit/check.h"
+#include "audit/play.h"
+#include "audit/settings.h"
+#include "rondo/result.h"
+
+namespace rondo::audit {
+
+// With the limits of an audit, a fixed time where the caller gives none, and a stand-in where there is no tokenizer.  Fails
+// with kLimit where the template runs out of its limits.
+[[nodiscard]] Result<Subject> make_subject(const Input& input);
+
+// What `subject` is played under; `first` is its default.
+[[nodiscard]] Settings settings_of(const Subject& subject, const Stage& first);
+
+}  // namespace rondo::audit
