@@ -43,6 +43,7 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_diff(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_replay(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_check(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_fix(const OpContext& context, Fields& fields);
 
 // What a check is asked beside the template.
 struct CheckAsked {

@@ -19,7 +19,7 @@ struct Op {
   Reply (*run)(const OpContext&, Fields&);
 };
 
-constexpr std::array<Op, 14> kOps = {{
+constexpr std::array<Op, 15> kOps = {{
     {"render", op_render},
     {"jinja", op_jinja},
     {"parse", op_parse},
@@ -34,6 +34,7 @@ constexpr std::array<Op, 14> kOps = {{
     {"diff", op_diff},
     {"replay", op_replay},
     {"check", op_check},
+    {"fix", op_fix},
 }};
 
 const Op* find_op(std::string_view name) {

@@ -49,7 +49,7 @@ struct RunOptions {
   // The op `render` also replies with `trace` (docs/render.md): what each line of the template wrote, and why.  `tokenize`
   // and `encode` also say what people want to see of each id (docs/tokenize.md).
   bool trace = false;
-  // Of the op `check`: called after each case, from the calling thread.
+  // Of the op `check`: called after each case, from the calling thread; of `fix` after each edit that was tried (total: 0).
   std::function<void(std::size_t done, std::size_t total)> on_progress = {};
 };
 

@@ -275,6 +275,11 @@ class Fixer {
       const auto more = render::flips(*step.alone, *step.again);
       flipped.insert(flipped.begin(), more.begin(), more.end());
     }
+    // What was asked about the turn itself is the likelier cause.
+    const auto index = static_cast<std::int32_t>(step.history.size());
+    std::ranges::stable_partition(flipped, [&](const jinja::Decision* decision) {
+      return step.again->origins.contexts.at(decision->context).owner() == index;
+    });
     for (const jinja::Decision* decision : flipped)
       add(out, condition_candidates(source_, decision->line, decision->column, !decision->outcome));
   }
@@ -320,7 +325,8 @@ class Fixer {
 
   void tell(Fix& out) const {
     out.source = source_.text();
-    out.diff = unified_diff(subject_.chat_template->source(), out.source, subject_.chat_template->name());
+    const std::string& name = subject_.chat_template->name();
+    out.diff = unified_diff(subject_.chat_template->source(), out.source, name.substr(name.rfind('/') + 1));
     out.was_append_only = true;
     for (std::size_t i = 0; i < goals_.size(); ++i) {
       if (!original_[i].is_played) continue;

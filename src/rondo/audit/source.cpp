@@ -22,7 +22,10 @@ bool closes(TokenKind kind) {
 
 // The end of a token that begins at `begin` and is followed by one at `next`.
 std::size_t token_end(std::string_view text, TokenKind kind, std::size_t begin, std::size_t next) {
-  if (is_bracket(kind)) return std::min(text.size(), text.find('}', begin) + 1);
+  if (is_bracket(kind)) {
+    const std::string_view bracket = kind == TokenKind::kBlockEnd ? "%}" : "}}";
+    return std::min(text.size(), text.find(bracket, begin) + bracket.size());
+  }
   if (kind == TokenKind::kBlockBegin || kind == TokenKind::kVariableBegin) {
     const std::size_t end = begin + 2;
     return end + (end < text.size() && (text[end] == '-' || text[end] == '+') ? 1 : 0);

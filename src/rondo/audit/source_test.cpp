@@ -24,9 +24,9 @@ TEST_CASE("source: every token knows its bytes") {
   const Source source("a {%- if x['y'] -%} b {{ z | trim }}{# c #}\n");
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < source.tokens().size(); ++i) texts.emplace_back(source.text_of({i, i + 1}));
-  CHECK(texts == Texts{"a ", "{%-", "if", "x", "[", "'y'", "]", "-%}", "b ", "{{", "z", "|", "trim", "}}", "\n"});
-  CHECK(source.token_at(1, 11) == 3);
-  CHECK(source.token_at(1, 9) == 2);
+  CHECK(texts == Texts{"a ", "{%-", "if", "x", "[", "'y'", "]", "-%}", "b ", "{{", "z", "|", "trim", "}}"});
+  CHECK(source.token_at(1, 10) == 3);
+  CHECK(source.token_at(1, 8) == 2);
   CHECK_FALSE(source.token_at(9, 1));
   CHECK_FALSE(source.token_at(0, 0));
 }
@@ -75,14 +75,18 @@ TEST_CASE("verbatim: arguments given as text are copied, alone or in the call's 
               "tool_call.function|tojson) }}"});
 }
 
-TEST_CASE("reasoning: written in front of the content, of whatever name the loop gives messages") {
-  const Source source("{% for m in messages %}{{ '<a>' + m['content'].split('x')[-1] + '</a>' }}{% endfor %}");
-  format::Reasoning reasoning;
-  reasoning.open = "[r]";
-  reasoning.close = "[/r]\n";
-  CHECK(made(source, reasoning_candidates(source, 1, 24, reasoning)) ==
-        Texts{"{% for m in messages %}{{ '<a>' + (('[r]' ~ m.reasoning_content ~ '[/r]\\n' if m.reasoning_content else "
-              "'') ~ m['content'].split('x')[-1]) + '</a>' }}{% endfor %}"});
+TEST_CASE("insertion: in front of an output, of a text that it joins, and inside of literals") {
+  const Missing missing{[](const std::string& message) { return message + ".x"; }, "x is written"};
+  const Source source("{% for m in messages %}{{ '<a>' + m['c'][0] }}b\n{% endfor %}");
+  CHECK(made(source, insertion_candidates(source, {1, 27}, {}, missing)) ==
+        Texts{"{% for m in messages %}{{ m.x ~ ('<a>' + m['c'][0]) }}b\n{% endfor %}",
+              "{% for m in messages %}{{ '<a>' + (m.x ~ m['c'][0]) }}b\n{% endfor %}"});
+  CHECK(made(source, insertion_candidates(source, {1, 27}, 1, missing)) ==
+        Texts{"{% for m in messages %}{{ ('<' ~ m.x ~ 'a>') + m['c'][0] }}b\n{% endfor %}"});
+  CHECK(made(source, insertion_candidates(source, {1, 47}, 1, missing)) ==
+        Texts{"{% for m in messages %}{{ '<a>' + m['c'][0] }}b{{ m.x }}\n{% endfor %}"});
+  CHECK(insertion_candidates(source, {1, 27}, 9, missing).empty());
+  CHECK(insertion_candidates(source, {9, 9}, {}, missing).empty());
 }
 
 }  // namespace

@@ -241,6 +241,7 @@ int run_check(const CheckArguments& arguments) {
     (void)report(valid.error());
     return kUsage;
   }
+  if (arguments.fix) return run_fix(arguments);
   const bool prints_table = !arguments.json && count_on_output(arguments) == 0;
   const api::Service service(service_options());
   api::Checks checks;

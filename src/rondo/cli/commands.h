@@ -178,6 +178,8 @@ struct CheckArguments {
   std::string html_file;               // of these three: "" for none, "-" for standard output
   std::string sarif_file;
   std::string junit_file;
+  bool fix = false;                    // the mended template in place of the report
+  std::string output;                  // file for it; "" for none
   bool json = false;
 };
 
@@ -215,6 +217,7 @@ struct DemoArguments {
 [[nodiscard]] int run_diff(const DiffArguments& arguments);
 [[nodiscard]] int run_replay(const ReplayArguments& arguments);
 [[nodiscard]] int run_check(const CheckArguments& arguments);
+[[nodiscard]] int run_fix(const CheckArguments& arguments);
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

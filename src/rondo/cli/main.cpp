@@ -407,6 +407,10 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
           "exit with 1 if there is a finding of this level, or a worse one: `note`, `warning`, `error`; `never`")
       ->check(CLI::IsMember({"note", "warning", "error", "never"}))
       ->capture_default_str();
+  command.add_flag("--fix", arguments.fix,
+                   "mend the template: print a diff that makes it append-only, with the cases that hold then");
+  command.add_option("--output", arguments.output, "with --fix: write the mended template to this file")
+      ->type_name("FILE");
   command.add_flag("--all", arguments.all, "also show rows of other settings that are as under the default");
   add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
   command.add_flag("--json", arguments.json, "print the report as JSON; of several models {\"reports\": [...]}");
@@ -426,6 +430,7 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
       "  rondo check MODEL\n"
       "  rondo check chat_template.jinja --tokenizer MODEL --fail-on warning\n"
       "  rondo check models/*/ --html check.html --sarif check.sarif --junit check.xml\n"
+      "  rondo check MODEL --fix --output mended.jinja\n"
       "  rondo check MODEL --scenario reasoning-call --kwargs '{\"enable_thinking\": false}' --json\n"
       "\n"
       "Each row of the table is a conversation: the model's turn is sampled, parsed, kept as a message and rendered "

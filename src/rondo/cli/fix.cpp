@@ -1,0 +1,107 @@
+// rondo check --fix: the template with what an audit can mend, as a diff.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "base/files.h"
+#include "cli/commands.h"
+#include "cli/io.h"
+#include "cli/paint.h"
+#include "cli/request.h"
+
+namespace rondo::cli {
+namespace {
+
+std::string text_of(const json::Value& object, std::string_view field) {
+  return std::string(object.find_string(field).value_or(""));
+}
+
+bool is_true(const json::Value& object, std::string_view field) {
+  const json::Value* value = object.find(field);
+  return value != nullptr && value->is_bool() && value->as_bool();
+}
+
+// "  reasoning-content / default", one line each.
+std::string cases_text(const json::Value& fix, std::string_view field, const std::string& title) {
+  const json::Array& cases = fix.find(field)->as_array();
+  if (cases.empty()) return "";
+  std::string out = title + " (" + std::to_string(cases.size()) + "):\n";
+  for (const json::Value& entry : cases)
+    out += "  " + printable(text_of(entry, "scenario") + " / " + text_of(entry, "setting"), false) + "\n";
+  return out;
+}
+
+std::string painted_diff(const std::string& diff, const Paint& paint) {
+  std::string out;
+  std::size_t begin = 0;
+  while (begin < diff.size()) {
+    const std::size_t end = std::min(diff.size(), diff.find('\n', begin));
+    const std::string line = printable(std::string_view(diff).substr(begin, end - begin), false);
+    const char* const code = line.starts_with("@@")  ? "36"
+                             : line.starts_with('+') ? "32"
+                             : line.starts_with('-') ? "31"
+                                                     : "";
+    out += (*code == '\0' ? line : paint(code, line)) + "\n";
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string fix_text(const std::string& model, const json::Value& fix, const Paint& paint) {
+  const bool was = is_true(fix, "was_append_only");
+  const json::Array& edits = fix.find("edits")->as_array();
+  std::string out = paint("1", printable(model, false)) + ": ";
+  if (edits.empty()) {
+    out += was ? "append-only as it is\n" : text_of(fix, "refusal") + "\n";
+  } else {
+    out += std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits") +
+           (is_true(fix, "is_append_only") ? ", append-only with them\n" : ", and still not append-only\n");
+    for (const json::Value& edit : edits) out += "  " + printable(edit.as_string(), false) + "\n";
+    out += "\n" + painted_diff(text_of(fix, "diff"), paint) + "\n";
+    out += cases_text(fix, "changed", "cases that broke and hold now");
+  }
+  out += cases_text(fix, "broken", "cases that still break");
+  return out + cases_text(fix, "other_forms", "other spellings and forms of messages that are not kept");
+}
+
+api::RunOptions with_progress(const std::string& model) {
+  api::RunOptions options;
+  if (::isatty(STDERR_FILENO) == 0) return options;
+  options.on_progress = [model](std::size_t tried, std::size_t) {
+    std::fprintf(stderr, "\r%s: %zu edits tried", printable(elided(model, 40), false).c_str(), tried);
+    std::fflush(stderr);
+  };
+  return options;
+}
+
+}  // namespace
+
+int run_fix(const CheckArguments& arguments) {
+  if (arguments.models.size() != 1) return report(usage_error("--fix takes one model"));
+  const std::string& model = arguments.models.front();
+  json::Object request{{"op", "fix"}, {"model", model}};
+  ModelArguments of_model;
+  of_model.model = model;
+  of_model.tokenizer = arguments.tokenizer;
+  of_model.mode = arguments.mode;
+  of_model.now = arguments.now;
+  if (Status status = add_model(request, of_model); !status.ok()) return report(status.error());
+  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok())
+    return report(status.error());
+  const api::Service service(service_options());
+  const auto fixed = run_with_vocabulary(service, json::Value(std::move(request)), of_model, with_progress(model));
+  if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
+  if (!fixed.ok()) return report(fixed.error());
+  if (!arguments.output.empty()) {
+    if (Status status = files::write(arguments.output, text_of(fixed.value(), "template")); !status.ok())
+      return report(status.error());
+  }
+  const int done = is_true(fixed.value(), "is_append_only") ? kSuccess : kFailure;
+  if (arguments.json) return std::max(done, print_json(fixed.value()));
+  return print(fix_text(model, fixed.value(), paint_for(arguments.color))) ? done : kFailure;
+}
+
+}  // namespace rondo::cli
