@@ -219,6 +219,7 @@ class ArgumentAudit {
 
   void report_python_values() {
     for (auto& [line, found] : python_) {
+      if (add_to_break(found)) continue;
       Finding finding;
       finding.rule = "python-value";
       finding.level = Level::kWarning;
@@ -232,6 +233,17 @@ class ArgumentAudit {
       finding.remedies.push_back(std::move(remedy));
       add_finding(report_, std::move(finding));
     }
+  }
+
+  // A break that tells of one such value is told more of.
+  bool add_to_break(const PythonValue& found) {
+    const auto known = std::ranges::find_if(report_.findings, [](const Finding& finding) {
+      return finding.rule == "python-value" && !finding.scenarios.empty() &&
+             finding.path.find(".arguments") != std::string::npos;
+    });
+    if (known == report_.findings.end()) return false;
+    known->sentence += "; this happens to " + listed(found.kinds);
+    return true;
   }
 
   const Trials& trials_;

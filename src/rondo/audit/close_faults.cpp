@@ -198,7 +198,7 @@ class CloseAudit {
     Finding finding;
     finding.rule = "double-close";
     finding.level = Level::kWarning;
-    finding.sentence = "closed twice is a turn with ";
+    finding.sentence = "a second stop token stands behind a turn with ";
     finding.proof = "behind the turn stands " + shortened(own);
     finding.place = place_at(trials_.context(), placed.render, placed.data_end + stops[1].begin);
     finding.path = "messages[1]";

@@ -109,15 +109,17 @@ class GrammarAudit {
     options.laziness = grammar::Laziness::kNever;
     std::vector<std::pair<const char*, grammar::ToolChoice>> choices = {{"auto", grammar::ToolChoice::kAuto}};
     if (!parts.calls.empty()) choices.emplace_back("required", grammar::ToolChoice::kRequired);
+    Refusal refusal;
     for (const auto& [name, choice] : choices) {
       options.choice = choice;
-      options.tool_name = "";
-      try_choice(what, std::string("tool choice `") + name + "`", text, options);
+      try_choice(std::string("tool choice `") + name + "`", text, options, refusal);
     }
-    if (parts.calls.size() != 1) return;
-    options.choice = grammar::ToolChoice::kRequired;
-    options.tool_name = parts.calls[0].name;
-    try_choice(what, "the tool named", text, options);
+    if (parts.calls.size() == 1) {
+      options.choice = grammar::ToolChoice::kRequired;
+      options.tool_name = parts.calls[0].name;
+      try_choice("the tool named", text, options, refusal);
+    }
+    if (!refusal.choices.empty()) report(what, refusal);
   }
 
  private:
@@ -139,18 +141,31 @@ class GrammarAudit {
     return true;
   }
 
-  void try_choice(const std::string& what, const std::string& choice, const std::string& text,
-                  const grammar::TurnOptions& options) {
+  // The choices whose grammars refuse a turn, and where the first one ends.
+  struct Refusal {
+    std::vector<std::string> choices;
+    std::string proof;
+  };
+
+  void try_choice(const std::string& choice, const std::string& text, const grammar::TurnOptions& options,
+                  Refusal& refusal) {
     const auto made = grammar::turn_grammar(trials_.format(), options);
     if (!made.ok() || !made.value().is_needed || grammar::accepts(made.value().grammar, text)) return;
     const std::size_t at = accepted_size(made.value().grammar, text);
+    if (refusal.choices.empty()) {
+      refusal.proof = at >= text.size() ? "it expects more behind " + shortened(text)
+                                        : "it ends at " + excerpt(text, at, std::min(at + 1, text.size()));
+    }
+    refusal.choices.push_back(choice);
+  }
+
+  void report(const std::string& what, const Refusal& refusal) {
     Finding finding;
     finding.rule = "grammar-gap";
     // Where quotes inside strings stand as they are, no grammar can tell where a string ends.
     finding.level = loses_quotes(trials_.format()) ? Level::kWarning : Level::kError;
-    finding.sentence = "with " + choice + " the grammar refuses a turn with " + what;
-    finding.proof = at >= text.size() ? "it expects more behind " + shortened(text)
-                                      : "it ends at " + excerpt(text, at, std::min(at + 1, text.size()));
+    finding.sentence = "with " + listed(refusal.choices) + " the grammar refuses a turn with " + what;
+    finding.proof = refusal.proof;
     finding.path = "messages[1].tool_calls";
     add_finding(report_, std::move(finding));
   }

@@ -40,15 +40,19 @@ struct Outcome {
 std::vector<Slot> slots(const Trials& trials) {
   const json::Value user = user_message();
   std::vector<Slot> out = {
-      {"user", "messages[0].content", [](json::Value value) { return json::Array{plain_message("user", value)}; }, {}},
+      {"user",
+       "messages[0].content",
+       [](json::Value value) { return json::Array{plain_message("user", std::move(value))}; },
+       {}},
       {"system",
        "messages[0].content",
-       [user](json::Value value) { return json::Array{plain_message("system", value), user}; },
+       [user](json::Value value) { return json::Array{plain_message("system", std::move(value)), user}; },
        {}},
       {"assistant",
        "messages[1].content",
        [user](json::Value value) {
-         return json::Array{user, plain_message("assistant", value), plain_message("user", kSecondQuestionWord)};
+         return json::Array{user, plain_message("assistant", std::move(value)),
+                            plain_message("user", kSecondQuestionWord)};
        },
        {}},
   };
@@ -58,7 +62,7 @@ std::vector<Slot> slots(const Trials& trials) {
     const json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
     out.push_back({"tool", "messages[2].content",
                    [&trials, user, call](json::Value value) {
-                     return json::Array{user, call, trials.result(0, kToolName, value)};
+                     return json::Array{user, call, trials.result(0, kToolName, std::move(value))};
                    },
                    setting});
   }
@@ -127,7 +131,8 @@ class TwoParts {
     found.finding.rule = "parts-differ";
     found.finding.level = found.is_lost ? Level::kError : Level::kNote;
     found.finding.path = slot.path;
-    found.finding.place = place_at(trials_.context(), two.value(), first_difference(outcome.as_parts, text));
+    const std::size_t at = found.is_lost ? text.find(kFirst) : first_difference(outcome.as_parts, text);
+    found.finding.place = place_at(trials_.context(), two.value(), at);
     found.finding.proof = difference({"one part", outcome.as_parts}, {"the same in two parts", text});
     // One line of the template may write several roles.
     const auto known = std::ranges::find_if(found_, [&found](const Found& other) {
@@ -289,7 +294,7 @@ void find_part_differences(const Trials& trials, Report& report) {
       break;
     }
     finding.level = outcome.reading == Reading::kDropped ? Level::kError : Level::kWarning;
-    finding.sentence = is_read ? "text parts of a `" + all[i].role + "` message " + told(outcome.reading)
+    finding.sentence = is_read ? "text parts of `" + all[i].role + "` messages " + told(outcome.reading)
                                : "the template reads text parts of " + listed(readers) + " messages, and those of `" +
                                      all[i].role + "` messages " + told(outcome.reading);
     Remedy remedy;

@@ -12,6 +12,7 @@ constexpr void (*kGroups[])(const Trials&, Report&) = {
     find_close_faults,
     find_tool_losses,
     find_result_losses,
+    find_bare_quotes,
     find_clock,
     find_generation_differences,
     find_grammar_gaps,

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/analyse.h"
 #include "audit/trials.h"
@@ -72,21 +73,23 @@ std::string with(std::string source, const std::string& from, const std::string&
   return source.replace(at, from.size(), to);
 }
 
-Report audit_of(const std::string& source, const std::vector<std::string>& more_tokens = {}) {
+// With a format that `change` has corrected, as a user may.
+Report audit_of(const std::string& source, const std::function<void(format::Format&)>& change = {}) {
   auto compiled = jinja::Template::compile(source, {}, "test");
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
-  std::vector<std::string> tokens = {"[[system]]", "[[user]]", "[[bot]]", "[[end]]", "[[result]]", "[[tools]]"};
-  tokens.insert(tokens.end(), more_tokens.begin(), more_tokens.end());
-  const auto tokenizer = test::byte_tokenizer(tokens, "[[end]]");
+  const auto tokenizer =
+      test::byte_tokenizer({"[[system]]", "[[user]]", "[[bot]]", "[[end]]", "[[result]]", "[[tools]]"}, "[[end]]");
   analysis::Options options;
   options.tokenizer = tokenizer.get();
-  const auto format = analysis::analyse(*compiled.value(), options);
-  REQUIRE(format.ok());
+  const auto inferred = analysis::analyse(*compiled.value(), options);
+  REQUIRE(inferred.ok());
+  const auto format = std::make_shared<format::Format>(*inferred.value());
+  if (change) change(*format);
   const chat::Conversation base;
   const tmpl::ApplyOptions apply;
   const render::TurnProfile profile = render::probe_turns({*compiled.value(), *tokenizer, base, apply});
   Report report;
-  find_properties({*compiled.value(), *tokenizer, true, format.value(), profile, base, apply}, report);
+  find_properties({*compiled.value(), *tokenizer, true, format, profile, base, apply}, report);
   return report;
 }
 
@@ -184,11 +187,18 @@ TEST_CASE("content null beside calls") {
   CHECK(printed.path == "messages[1].content");
 }
 
-TEST_CASE("a message that is not written") {
-  const Finding finding = only_finding(with(kClean, "{%- if m.role == 'system' or m.role == 'developer' %}",
-                                            "{%- if m.role == 'system' and loop.first %}"),
-                                       "dropped-field");
-  CHECK(finding.level == Level::kWarning);
+TEST_CASE("a message that is not written, and the condition that decides") {
+  const Finding late = only_finding(with(kClean, "{%- if m.role == 'system' or m.role == 'developer' %}",
+                                         "{%- if m.role == 'system' and loop.first %}"),
+                                    "dropped-field");
+  CHECK(late.level == Level::kWarning);
+  CHECK(late.path == "messages[2].content");
+  const Finding moved =
+      only_finding(with(kClean, "{{- '[[system]]' + m.content + '[[end]]' }}",
+                        "{%- if messages | length < 4 %}\n{{- '[[system]]' + m.content + '[[end]]' }}\n{%- endif %}"),
+                   "dropped-field");
+  CHECK(moved.level == Level::kError);
+  CHECK(moved.place.line == 6);
 }
 
 // ---- Parts
@@ -363,6 +373,33 @@ TEST_CASE("{% generation %} blocks beside what is sampled") {
   const Finding stop = only_finding(
       with(good, "{{- '[[end]]' }}{% endgeneration %}", "{% endgeneration %}{{- '[[end]]' }}"), "generation-block");
   CHECK(stop.sentence == "a {% generation %} block leaves out what the model samples");
+}
+
+TEST_CASE("texts between quotes that are not escaped") {
+  const Finding tool = only_finding(with(kClean, "(tools | tojson)",
+                                         "'{\"name\": \"' + tools[0].function.name + '\", \"description\": \"' + "
+                                         "tools[0].function.description + '\"}' + "
+                                         "(tools | tojson)"),
+                                    "unescaped-quotes");
+  CHECK(tool.place.line == 2);
+  CHECK(tool.path == "tools[0].function.description");
+  CHECK(tool.proof.find(R"(\"say \"hi\" to\")") != std::string::npos);
+  const std::string argument = with(kTagged, "{{- value if value is string else value | tojson }}",
+                                    "{{- '\"' + value + '\"' if value is string else value | tojson }}");
+  CHECK(only_finding(argument, "unescaped-quotes").place.line == 11);
+  CHECK(audit_of(with(argument, "'\"' + value + '\"'", "value | tojson")).findings.empty());
+}
+
+TEST_CASE("a turn that the grammar of its format refuses") {
+  const std::string behind = with(with(kClean, "(m.content or '') }}", "'' }}"), "{{- '[[end]]' }}\n",
+                                  "{{- (m.content or '') + '[[end]]' }}\n");
+  const Report clean = audit_of(behind);
+  CHECK_MESSAGE(clean.findings.empty(), told(clean.findings));
+  const Report report = audit_of(behind, [](format::Format& format) { format.calls.content_behind = false; });
+  REQUIRE_MESSAGE(report.findings.size() == 1, told(report.findings));
+  CHECK(report.findings[0].rule == "grammar-gap");
+  CHECK(report.findings[0].level == Level::kError);
+  CHECK(report.findings[0].sentence.find("text and a call") != std::string::npos);
 }
 
 TEST_CASE("what strict mode refuses") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "audit/trials.h"
+#include "render/explain.h"
 
 namespace rondo::audit {
 namespace {
@@ -207,7 +208,9 @@ class RefusalAudit {
       dropped.finding.proof =
           "with " + shape.name + " nothing of " + text::quoted(word) + " is in the prompt " + shortened(text);
       dropped.finding.path = "messages[" + std::to_string(index) + "].content";
-      dropped.finding.place = deciding_place(rendered, static_cast<std::int32_t>(index));
+      dropped.finding.place = flipped_place(shape, index, word, rendered);
+      if (dropped.finding.place.line == 0)
+        dropped.finding.place = deciding_place(rendered, static_cast<std::int32_t>(index));
       dropped_.push_back(std::move(dropped));
     }
   }
@@ -219,7 +222,7 @@ class RefusalAudit {
     dropped.finding.rule = "dropped-field";
     dropped.finding.level = dropped.level;
     dropped.finding.sentence =
-        "a `" + dropped.role + "` message is not written in a conversation with " + listed(dropped.shapes);
+        "a message of role `" + dropped.role + "` is not written in a conversation with " + listed(dropped.shapes);
     add_finding(report_, std::move(dropped.finding));
   }
 
@@ -228,6 +231,20 @@ class RefusalAudit {
       if (shape.messages[i].find_string("content") == word) return i;
     }
     return shape.messages.size() > 1 ? 1 : 0;  // the name of a call
+  }
+
+  // Where fewer messages follow, the text may be written: the condition that then goes another way.
+  [[nodiscard]] TemplatePlace flipped_place(const Shape& shape, std::size_t index, std::string_view word,
+                                            const jinja::Rendered& rendered) const {
+    for (std::size_t count = shape.messages.size() - 1; count > index; --count) {
+      const json::Array fewer(shape.messages.begin(), shape.messages.begin() + static_cast<std::ptrdiff_t>(count));
+      const auto before = trials_.render(fewer, shape.setting);
+      if (!before.ok() || before.value().text.bytes().find(word) == std::string::npos) continue;
+      const auto last = static_cast<std::int32_t>(count) - 1;
+      const jinja::Decision* flip = render::first_flip(before.value(), rendered, last);
+      return flip == nullptr ? TemplatePlace{} : place_of_line(trials_.context(), flip->line, flip->column);
+    }
+    return {};
   }
 
   // The last condition that looked at that message's role.

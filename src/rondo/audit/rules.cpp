@@ -31,6 +31,7 @@ const std::vector<Rule>& rules() {
       {"unreadable-turn", Level::kError, "the parser does not read a message out of what the template wrote for it"},
       {"collision", Level::kNote, "different messages are written alike"},
       {"argument-fidelity", Level::kWarning, "an argument's value or type cannot be told from what is written"},
+      {"unescaped-quotes", Level::kWarning, "a text is put between quotes, and the quotes inside it are not escaped"},
       {"parts-differ", Level::kWarning, "content as text and content as text parts are written differently"},
       {"tools-not-written", Level::kError, "tools of the request do not appear in the prompt"},
       {"results-reordered", Level::kNote, "tool results are written in another order than they were sent"},

@@ -165,6 +165,7 @@ void find_argument_losses(const Trials& trials, Report& report);
 void find_close_faults(const Trials& trials, Report& report);
 void find_tool_losses(const Trials& trials, Report& report);
 void find_result_losses(const Trials& trials, Report& report);
+void find_bare_quotes(const Trials& trials, Report& report);
 void find_clock(const Trials& trials, Report& report);
 void find_refusals(const Trials& trials, Report& report);
 void find_strict_differences(const Trials& trials, Report& report);

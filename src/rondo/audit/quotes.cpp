@@ -1,0 +1,86 @@
+// Texts that the template puts between double quotes of its own, as JSON has them, without escaping the quotes inside.
+#include "audit/trials.h"
+
+namespace rondo::audit {
+namespace {
+
+constexpr std::string_view kQuoting = R"(say "hi" to)";
+
+struct Field {
+  std::string name;
+  json::Array messages;
+  TrialSetting setting;
+};
+
+json::Value quoting_tool(bool in_parameter) {
+  json::Value tools = trial_tools();
+  json::Object& function = tools.as_array()[0].as_object().find("function")->as_object();
+  if (!in_parameter) {
+    function.set("description", kQuoting);
+    return tools;
+  }
+  json::Value* properties = function.find("parameters")->as_object().find("properties");
+  properties->as_object().find("k")->as_object().set("description", kQuoting);
+  return tools;
+}
+
+std::vector<Field> fields(const Trials& trials) {
+  std::vector<Field> out;
+  for (const bool in_parameter : {false, true}) {
+    if (!trials.reads_variable("tools")) break;
+    Field field{in_parameter ? "the description of a parameter" : "the description of a tool", {user_message()}, {}};
+    field.setting.tools = true;
+    field.setting.other_tools = quoting_tool(in_parameter);
+    out.push_back(std::move(field));
+  }
+  if (!trials.writes_calls()) return out;
+  TrialSetting tools;
+  tools.tools = true;
+  const TrialCall plain{std::string(kToolName), json::Object{{"k", "v"}}};
+  const TrialCall quoting{std::string(kToolName), json::Object{{"k", kQuoting}}};
+  out.push_back({"an argument", {user_message(), trials.assistant({"", "", {quoting}})}, tools});
+  out.push_back({"a tool result",
+                 {user_message(), trials.assistant({"", "", {plain}}), trials.result(0, kToolName, kQuoting)},
+                 tools});
+  return out;
+}
+
+// Where the text stands as it is, between quotes that the template wrote; npos if it does not.
+std::size_t find_bare(const jinja::Rendered& rendered) {
+  const std::string& text = rendered.text.bytes();
+  for (std::size_t at = text.find(kQuoting); at != std::string::npos; at = text.find(kQuoting, at + 1)) {
+    const std::size_t end = at + kQuoting.size();
+    if (at == 0 || text[at - 1] != '"' || end >= text.size() || text[end] != '"') continue;
+    const text::Run* before = run_at(rendered, at - 1);
+    const text::Run* after = run_at(rendered, end);
+    if (before->kind == text::RunKind::kLiteral && after->kind == text::RunKind::kLiteral) return at;
+  }
+  return std::string::npos;
+}
+
+}  // namespace
+
+void find_bare_quotes(const Trials& trials, Report& report) {
+  for (const Field& field : fields(trials)) {
+    const auto rendered = trials.render(field.messages, field.setting);
+    if (!rendered.ok()) continue;
+    const std::size_t at = find_bare(rendered.value());
+    if (at == std::string::npos) continue;
+    Finding finding;
+    finding.rule = "unescaped-quotes";
+    finding.level = Level::kWarning;
+    finding.sentence = field.name + " is put between quotes, and the quotes inside it are not escaped";
+    finding.proof = text::quoted(kQuoting) + " is written as " +
+                    excerpt(rendered.value().text.bytes(), at - 1, at + kQuoting.size() + 1);
+    finding.place = place_at(trials.context(), rendered.value(), at);
+    const text::Run* run = run_at(rendered.value(), at);
+    finding.path = rendered.value().origins.paths.to_string(run->path());
+    Remedy remedy;
+    remedy.kind = Remedy::Kind::kPatch;
+    remedy.sentence = "write it through `tojson`, which brings its own quotes";
+    finding.remedies.push_back(std::move(remedy));
+    add_finding(report, std::move(finding));
+  }
+}
+
+}  // namespace rondo::audit
