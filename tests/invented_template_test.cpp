@@ -4,6 +4,7 @@
 
 #include "json/parse.h"
 #include "render/bridge.h"
+#include "render/join.h"
 #include "tests/support/byte_tokenizer.h"
 
 namespace rondo {
@@ -169,6 +170,24 @@ TEST_CASE_FIXTURE(Fixture, "a cut-off completion is closed with the template's o
   const auto& out = bridged.value().ids;
   CHECK(std::equal(prompt.begin(), prompt.end(), out.begin()));
   CHECK(std::equal(completion.begin(), completion.end(), out.begin() + static_cast<std::ptrdiff_t>(prompt.size())));
+}
+
+TEST_CASE_FIXTURE(Fixture, "white space that is written in front of the stop is no content") {
+  auto format = std::make_shared<format::Format>();
+  format->header = "[[assistant>>";
+  format->stops.content = {" ~fin~"};
+  const auto prompt = ids(messages(R"([{"role": "user", "content": "Hi"}])"), true);
+  const render::TurnProfile profile = render::probe_turns(context());
+  const auto read = [&](const std::string& text) {
+    const auto sampled = render::encode_behind(*tokenizer, prompt, text, nullptr);
+    std::vector<tokenizer::TokenId> completion;
+    for (const tokenizer::Piece& piece : sampled) completion.push_back(piece.id);
+    return render::interpret(format, *tokenizer, profile, {}, prompt, completion).value();
+  };
+  CHECK(read("Fine. ~fin~").message.content == "Fine.");
+  CHECK(read("Fine. ~fin~").raw == "Fine. ");
+  CHECK(read("Fine.~fin~").message.content == "Fine.");
+  CHECK(read("Fine. ").message.content == "Fine. ");
 }
 
 }  // namespace

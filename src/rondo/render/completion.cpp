@@ -50,6 +50,13 @@ std::vector<std::string> marker_tokens(const format::Format& format, const token
   return out;
 }
 
+// Whether the template writes white space between what a turn says and this stop: it is no part of the content then.
+bool follows_space(const format::Format& format, std::string_view stop) {
+  return std::ranges::any_of(format.stops.content, [&](const std::string& known) {
+    return known != stop && format::trimmed(known) == stop && !known.starts_with(stop);
+  });
+}
+
 // Feeds a parser id by id and keeps account of which bytes each id became, and where reasoning and its markers are.
 class Reading {
  public:
@@ -76,6 +83,13 @@ class Reading {
     return Done{};
   }
   void finish() { note(parser_.close()); }
+  // The stop, for what the template writes in front of it; it is no part of raw().
+  void stop(const parse::Piece& piece) {
+    const std::size_t size = raw_.size();
+    feed(piece);
+    finish();
+    raw_.resize(size);
+  }
 
   [[nodiscard]] std::string& raw() { return raw_; }
   // What has been fed and not reported.
@@ -201,7 +215,11 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
     const std::string closing = parser.closing_text();
     out.closing_text = closing.substr(overlap(tokenizer_, reading.pending(), closing));
   }
-  reading.finish();
+  if (stopped && follows_space(*format_, tokenizer_.token_bytes(*first_stop))) {
+    reading.stop({*first_stop, tokenizer_.token_bytes(*first_stop), true});
+  } else {
+    reading.finish();
+  }
   out.input = format_->input;
   out.message = parser.message();
   out.reasoning = reading.reasoning();
