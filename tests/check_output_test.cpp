@@ -340,6 +340,18 @@ TEST_CASE("the page of several templates begins with an index, that of one has n
   CHECK(document.count("nav") == 1);
   CHECK(document.has_text("2 of 3 hold"));
   CHECK(document.has_text("no finding"));
+  CHECK(document.count("section") > test::read_markup(api::check_page(one, {}), test::Dialect::kHtml).count("section"));
+}
+
+TEST_CASE("the page of many templates folds each") {
+  const std::vector<Report> reports(5, test::sample_report("plain"));
+  const test::Markup document = test::read_markup(api::check_page(reports, {}), test::Dialect::kHtml);
+  CHECK(document.objection == "");
+  const auto folds = document.all("details");
+  CHECK(std::ranges::count_if(folds, [](const test::Element& element) {
+          const auto found = element.attributes.find("class");
+          return found != element.attributes.end() && found->second == "model";
+        }) == 5);
 }
 
 }  // namespace

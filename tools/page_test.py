@@ -105,7 +105,7 @@ class Browser:
 
     def ask(self, expression):
         """The value of a JavaScript expression."""
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"]["exception"].get("description", expression))
         return result["result"].get("value")
@@ -254,15 +254,28 @@ def without_scripts(browser, check, page):
     browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
+def many(browser, check, options, folder):
+    """Of many templates each is folded; links open what they lead to."""
+    browser.open(make_page(options.program, folder, 3))
+    check(browser.ask("[...document.querySelectorAll('details.model')].every((model) => !model.open)"), "many templates are folded")
+    browser.ask("document.querySelectorAll('nav a')[1].click()")
+    model = "document.querySelectorAll('details.model')[1]"
+    check(browser.ask(f"{model}.open"), "the index opens a template")
+    link = browser.ask("document.querySelectorAll('details.model')[2].querySelector('table.cases th a').hash")
+    browser.ask(f"location.hash = '{link}'")
+    browser.ask("new Promise((done) => setTimeout(done, 0))")
+    check(browser.ask(f"document.querySelector('{link}').closest('tr.detail').checkVisibility()"), "an address with a case opens it")
+
+
 def layout(browser, check, width):
     browser.size(width, 800)
     check(browser.ask("document.documentElement.scrollWidth <= innerWidth"),
           f"at {width} pixels nothing sticks out ({browser.ask('document.documentElement.scrollWidth')})")
 
 
-def make_page(program, folder):
+def make_page(program, folder, times=1):
     names = []
-    for name, text in (("faulty", FAULTY), ("sound", SOUND)):
+    for name, text in (("faulty", FAULTY), ("sound", SOUND)) * times:
         (folder / f"{name}.jinja").write_text(text, encoding="utf-8")
         names.append(str(folder / f"{name}.jinja"))
     page = folder / "check.html"
@@ -306,7 +319,11 @@ def run(browser, options, folder):
         layout(browser, check, width)
     if options.shots:
         shots(browser, options.shots)
-    for complaint in browser.complaints():
+    complaints = browser.complaints()
+    if not options.page:
+        many(browser, check, options, folder)
+        complaints += browser.complaints()
+    for complaint in complaints:
         check(False, f"the page loads nothing and complains of nothing: {complaint}")
     return check.failed
 

@@ -113,7 +113,8 @@ std::string finding_lists(const CheckedModel& model) {
   return out + "</section>\n";
 }
 
-std::string model_section(const CheckedModel& model) {
+// `is_folded`: one of many, to be opened.
+std::string model_section(const CheckedModel& model, bool is_folded) {
   const Report& report = model.report;
   std::vector<std::string> settings;
   std::vector<std::string> scenarios;
@@ -124,8 +125,12 @@ std::string model_section(const CheckedModel& model) {
     add(settings, played.setting);
     add(scenarios, played.scenario);
   }
-  std::string out = "<section class=\"model\" id=\"" + model.key + "\">\n<h2>" + shown(report.model) + " " +
-                    worst_badge(report) + "</h2>\n<p class=\"soft\">";
+  const std::string title = "<h2>" + shown(report.model) + " " + worst_badge(report) + "</h2>";
+  // The id is inside: a browser opens what the target of a link stands in.
+  std::string out = is_folded
+                        ? "<details class=\"model\"><summary>" + title + "</summary>\n<div id=\"" + model.key + "\">"
+                        : "<section class=\"model\" id=\"" + model.key + "\">\n" + title;
+  out += "\n<p class=\"soft\">";
   if (!report.template_file.empty()) out += shown(report.template_file) + ", ";
   out += counted(report.template_lines.size(), "line") + "; " + counted(report.cases.size(), "case") + ": " +
          counted(scenarios.size(), "conversation") + " under " + counted(settings.size(), "setting");
@@ -133,7 +138,7 @@ std::string model_section(const CheckedModel& model) {
   out += "</p>\n" + tiles(report) + "<div class=\"columns\">\n<div class=\"found\">\n" + finding_lists(model);
   out += "<section>\n<h3>Conversations</h3>\n" + case_table(model) + "</section>\n</div>\n";
   out += "<section class=\"beside\">\n<h3>Template</h3>\n" + template_source(model) + "</section>\n</div>\n";
-  return out + "</section>\n";
+  return out + (is_folded ? "</div></details>\n" : "</section>\n");
 }
 
 std::string index_table(std::span<const CheckedModel> models) {
@@ -170,7 +175,8 @@ std::string check_page(std::span<const Report> reports, std::span<const audit::U
            "</b> could not be checked: " + shown(model.reason) + "</p>\n";
   }
   if (models.size() > 1) out += index_table(models);
-  for (const CheckedModel& model : models) out += model_section(model);
+  constexpr std::size_t kMostUnfolded = 3;
+  for (const CheckedModel& model : models) out += model_section(model, models.size() > kMostUnfolded);
   out += "</main>\n<script>\n" + std::string(check_js()) + "</script>\n";
   return out + "</body>\n</html>\n";
 }

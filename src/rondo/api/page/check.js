@@ -131,7 +131,7 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     filter();
 
-    return { rows, reveal(row) {
+    return { reveal(row) {
       if (row.hidden) {
         form.reset();
         if (form.elements.fold) form.elements.fold.checked = false;
@@ -142,7 +142,17 @@
     } };
   }
 
-  const tables = [...document.querySelectorAll("table.cases")].map(setUp);
+  // Of many templates each is folded, and made ready when it is opened.
+  const ready = new Map();
+  function use(table) {
+    if (!ready.has(table)) ready.set(table, setUp(table));
+    return ready.get(table);
+  }
+  for (const table of document.querySelectorAll("table.cases")) {
+    const fold = table.closest("details.model");
+    if (fold) fold.addEventListener("toggle", () => fold.open && use(table));
+    else use(table);
+  }
 
   // --- Links: to a case, a finding, a line.
 
@@ -159,14 +169,14 @@
 
   // Shows what the id stands for; false if it is none of these.
   function reveal(id) {
-    for (const { rows, reveal: show } of tables) {
-      const row = rows.find((candidate) => candidate.dataset.case === id && id);
-      if (row) {
-        show(row);
-        return true;
-      }
-    }
     const target = $(id);
+    const fold = target?.closest("details.model");
+    if (fold) fold.open = true;
+    const row = document.querySelector(`tr[data-case="${CSS.escape(id)}"]`);
+    if (row && id) {
+      use(row.closest("table")).reveal(row);
+      return true;
+    }
     const finding = target?.closest(".finding");
     if (finding) {
       finding.open = true;
