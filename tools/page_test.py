@@ -292,10 +292,9 @@ def shots(browser, folder):
         browser.scheme(scheme)
         browser.size(width, 1100)
         browser.shoot(folder / f"{name}.png")
-        browser.ask("document.querySelector('table.cases tr[data-verdict=breaks].opens > *')?.click(); scrollTo(0, 0)")
         browser.ask("document.querySelector('tr.detail')?.scrollIntoView({block: 'center'})")
         browser.shoot(folder / f"{name}-case.png")
-        browser.ask("document.querySelector('th[aria-expanded=true]')?.click(); scrollTo(0, 0)")
+        browser.ask("scrollTo(0, 0)")
 
 
 def run(browser, options, folder):
@@ -311,6 +310,7 @@ def run(browser, options, folder):
         walk(browser, check)
         filters(browser, check)
         findings(browser, check)
+    browser.ask("document.querySelector('table.cases tr[data-verdict=breaks].opens > *')?.click()")
     for scheme in ("light", "dark"):
         browser.scheme(scheme)
         ratio, text = browser.ask(CONTRAST)
