@@ -178,8 +178,8 @@ struct CheckArguments {
   std::string html_file;               // of these three: "" for none, "-" for standard output
   std::string sarif_file;
   std::string junit_file;
-  bool fix = false;                    // the mended template in place of the report
-  std::string output;                  // file for it; "" for none
+  bool fix = false;    // the mended template in place of the report
+  std::string output;  // file for it; "" for none
   bool json = false;
 };
 
