@@ -61,15 +61,15 @@ TEST_CASE("known breaks: cause and line, in at least 95 of 100") {
     }
     const bool is_right = said == label.kind + " line " + std::to_string(label.line);
     right += is_right ? 1 : 0;
-    if (!is_right)
-      MESSAGE(label.model, " ", label.scenario, " ", label.setting, ": expected ", label.kind, " line ", label.line,
-              ", found ", said);
+    const std::string expected = label.kind + " line " + std::to_string(label.line);
+    const std::string what = label.model + " " + label.scenario + " " + label.setting;
+    if (!is_right) MESSAGE(what << ": expected " << expected << ", found " << said);
   }
   if (played == 0) {
     MESSAGE("skipped: no corpus with models beside the checkout");
     return;
   }
-  MESSAGE(right, " of ", played, " are right");
+  MESSAGE(right << " of " << played << " are right");
   CHECK(played >= 60);
   CHECK(right * 100 >= played * 95);
 }
