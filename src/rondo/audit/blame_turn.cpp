@@ -229,16 +229,15 @@ std::optional<Cause> Blamer::of_space() const {
 
 // White space that was sampled and is gone: cut off a field, or never part of one.
 Cause Blamer::of_lost_space() const {
-  const text::Literal tag = outline_.tag(here());
   const Spot behind = input_from(*again_, at_, 64);
   const jinja::Strip* best = nullptr;
   int best_rank = -1;
   for (const jinja::Strip& strip : again_->strips) {
     if (again_->origins.paths.message(strip.path) != index_) continue;
-    const text::Literal at = outline_.tag({strip.line, strip.column});
-    const bool is_here = at.line == tag.line && at.column == tag.column;
     const bool is_field = behind.run != nullptr && behind.run->path() == strip.path;
-    const int rank = (is_field ? 2 : 0) + (is_here ? 1 : 0);
+    // A condition may strip the field too, only to look at it.
+    const bool is_written = !outline_.is_condition({strip.line, strip.column});
+    const int rank = (is_field ? 2 : 0) + (is_written ? 1 : 0);
     if (rank <= best_rank) continue;
     best = &strip;
     best_rank = rank;

@@ -24,6 +24,8 @@ TEST_CASE("outline: what an if statement decides") {
   CHECK_FALSE(outline.decides({2, 7}, {7, 15}));
   CHECK_FALSE(outline.decides({9, 7}, {3, 4}));
   CHECK(outline.decides({9, 7}, {9, 11}));
+  CHECK(outline.is_condition({4, 9}));
+  CHECK_FALSE(outline.is_condition({3, 20}));
 }
 
 TEST_CASE("outline: an inline if decides over its own tag") {
