@@ -43,6 +43,7 @@ Blamer::Blamer(const Stage& stage, const Scenario& scenario, const Played& playe
       outline_(stage.subject().outline),
       template_(context_.chat_template),
       format_(*context_.format),
+      scenario_(scenario),
       turn_(scenario.turns[played.turn]),
       step_(*played.broken),
       seen_(step_.seen()),

@@ -45,6 +45,7 @@ Cause Blamer::of_prompt() const {
   }
   const Spot input_then = input_from(step_.prompt, at_, kReach);
   const Spot input_now = input_from(*again_, at_, kReach);
+  if (auto cause = of_new_message(input_now)) return *std::move(cause);
   if (is_moved_head(input_then, input_now)) {
     const bool is_tools =
         (input_then.run != nullptr && step_.prompt.origins.paths.root(input_then.run->path()) == "tools") ||
@@ -54,6 +55,25 @@ Cause Blamer::of_prompt() const {
                       is_tools ? "tools" : "messages[0].content");
   }
   return of_earlier_turn();
+}
+
+// What is new is written before what was there, or what stood at the end of the prompt stands behind the turn now.
+std::optional<Cause> Blamer::of_new_message(const Spot& now) const {
+  const std::int32_t message = now.run == nullptr ? text::kNoMessage : again_->origins.paths.message(now.run->path());
+  if (message > index_) {
+    const std::string path = again_->origins.paths.to_string(now.run->path());
+    return make(CauseKind::kMovedTools, written_at(template_, *again_, std::max(at_, now.begin)),
+                "text of a new message is written before the turns that were there", path);
+  }
+  const Spot then = spot_at(step_.prompt, at_);
+  const Spot here_now = spot_at(*again_, at_);
+  if (then.run == nullptr || here_now.run == nullptr) return std::nullopt;
+  if (render::owner(*then.run, step_.prompt.origins) != text::kNoMessage) return std::nullopt;
+  if (render::owner(*here_now.run, again_->origins) < index_) return std::nullopt;
+  const text::Literal literal = written_at(template_, step_.prompt, at_);
+  return make(CauseKind::kMovedTools, literal,
+              "text that stood at the end of the prompt stands behind the turn now: " +
+                  in_words(place_of(template_, literal)) + " wrote " + quoted_start(seen_rest()));
 }
 
 bool Blamer::is_moved_head(const Spot& then, const Spot& now) const {

@@ -114,6 +114,11 @@ std::optional<Cause> Blamer::of_call() const {
     return of_value(*now.run);
   if (step_.sampled.is_cut && is_in_call)
     return make(CauseKind::kForcedClose, here(), "the call was cut off, and " + words_here() + " closes it");
+  if (scenario_.arguments != ArgumentsForm::kWanted && is_in_call) {
+    const text::Literal literal = decided_at();
+    return make(CauseKind::kCondition, literal,
+                "arguments in another form are written otherwise: " + in_words(place_of(template_, literal)));
+  }
   // Punctuation of JSON that stands in the template.
   const char written = again_rest().front();
   const char sampled = seen_rest().front();
@@ -224,6 +229,8 @@ std::optional<Cause> Blamer::of_space() const {
     return make(CauseKind::kWhitespaceAdded, here(),
                 words_here() + " writes " + quoted_start(again) + ", the model wrote " + quoted_start(seen));
   }
+  if (turn_.spelling == Spelling::kCompactJson || turn_.spelling == Spelling::kSpacedJson)
+    return make(CauseKind::kJsonRespelled, here(), "the call is serialised again: " + words_here());
   return make(CauseKind::kLostMarkup, here(), "white space of the turn became part of a field");
 }
 

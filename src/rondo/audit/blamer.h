@@ -29,6 +29,7 @@ class Blamer {
   // blame_prompt.cpp
   [[nodiscard]] Cause of_prompt() const;
   [[nodiscard]] Cause of_generation_prompt(std::size_t begin) const;
+  [[nodiscard]] std::optional<Cause> of_new_message(const Spot& now) const;
   [[nodiscard]] bool is_moved_head(const Spot& then, const Spot& now) const;
   [[nodiscard]] Cause of_earlier_turn() const;
   [[nodiscard]] Cause of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message,
@@ -75,6 +76,7 @@ class Blamer {
   const jinja::Outline& outline_;
   const jinja::Template& template_;
   const format::Format& format_;
+  const Scenario& scenario_;
   const ScenarioTurn& turn_;
   const Step& step_;
   std::string seen_;

@@ -71,14 +71,17 @@ void sort_findings(Report& report) {
 
 void add_findings(Report& report) {
   using Key = std::tuple<CauseKind, std::int32_t, std::int32_t, std::string>;
-  std::map<Key, std::size_t> known;
+  std::map<Key, std::pair<bool, std::size_t>> known;  // in the notes; where
   for (const Case& played : report.cases) {
     if (!played.broken || played.is_inherent) continue;
     const Cause& cause = played.broken->cause;
     const Key key{cause.kind, cause.place.line, cause.place.column, pattern_of(cause.path)};
-    const auto [entry, is_new] = known.try_emplace(key, report.findings.size());
-    if (is_new) report.findings.push_back(finding_of(played));
-    Finding& finding = report.findings[entry->second];
+    Finding made = finding_of(played);
+    const bool is_note = made.level == Level::kNote;
+    std::vector<Finding>& list = is_note ? report.notes : report.findings;
+    const auto [entry, is_new] = known.try_emplace(key, is_note, list.size());
+    if (is_new) list.push_back(std::move(made));
+    Finding& finding = list[entry->second.second];
     finding.scenarios.push_back(case_name(played));
     finding.lost_tokens = std::max(finding.lost_tokens, played.broken->lost_tokens);
     merge_remedies(played.broken->remedies, finding.remedies);

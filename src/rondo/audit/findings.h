@@ -5,7 +5,7 @@
 
 namespace rondo::audit {
 
-// Appends to report.findings what report.cases show, each cause once.  Cases that are inherent show nothing.
+// Appends to report.findings and report.notes what report.cases show, each cause once.  Cases that are inherent show nothing.
 void add_findings(Report& report);
 
 // Findings and notes, the worst first; of one level those with the most lost tokens.

@@ -47,6 +47,20 @@ bool begins_with(const std::vector<tokenizer::Piece>& pieces, const Step& step) 
   return true;
 }
 
+// What the completion says.  Where a token that ends turns closes parts of them too, only the last one ends this turn.
+Result<render::ParsedCompletion> read(const AuditContext& context, const Step& step) {
+  std::span<const TokenId> ids = step.completion_ids;
+  const auto is_stop = [&](TokenId id) { return context.profile.is_stop(id); };
+  const bool stops = !ids.empty() && is_stop(ids.back());
+  const std::span<const TokenId> body = ids.first(ids.size() - (stops ? 1 : 0));
+  if (std::ranges::none_of(body, is_stop))
+    return render::interpret(context.format, context.tokenizer, context.profile, context.base.tools, step.prompt_ids,
+                             ids);
+  render::TurnProfile unstopped = context.profile;
+  unstopped.stop_ids.clear();
+  return render::interpret(context.format, context.tokenizer, unstopped, context.base.tools, step.prompt_ids, body);
+}
+
 class Player {
  public:
   Player(const Stage& stage, const Scenario& scenario, const Sending& sending)
@@ -133,8 +147,10 @@ class Player {
     step.prompt_ids = ids_of(
         render::encode_range(context.turn(), step.prompt, 0, step.prompt.text.size(), render::ContentSpecials::kText));
     step.completion_ids = ids_of(render::encode_behind(context.tokenizer, step.prompt_ids, step.sampled.text, nullptr));
-    auto said = render::interpret(context.format, context.tokenizer, context.profile, context.base.tools,
-                                  step.prompt_ids, step.completion_ids);
+    const auto written = render::text_behind(context.tokenizer, step.prompt_ids, step.completion_ids);
+    if (!written.ok() || written.value() != step.sampled.text)
+      return skip("the tokenizer does not give back what was sampled");
+    auto said = read(context, step);
     if (!said.ok()) return skip("what was sampled cannot be read", said.error());
     step.said = std::move(said).value();
     step.following = following_of(context, turn, step.said);
@@ -172,7 +188,9 @@ class Player {
       step.refusal = again.error();
       // A template may say that it does not take such a conversation; breaking down over it is another thing.
       const bool is_meant = again.error().code == ErrorCode::kTemplateRaised;
-      const bool is_other_form = scenario_.arguments != ArgumentsForm::kWanted;
+      // Forms that a template does not take are a property of it (properties.h), and no broken prefix.
+      const bool is_other_form =
+          scenario_.arguments != ArgumentsForm::kWanted || scenario_.content != ContentForm::kWanted;
       if (is_meant || is_other_form || again.error().code == ErrorCode::kLimit)
         return skip("the template refuses the next prompt", again.error());
     }

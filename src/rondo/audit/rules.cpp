@@ -8,7 +8,7 @@ const std::vector<Rule>& rules() {
       {"reasoning-dropped", Level::kWarning, "history does not show reasoning that the model has seen"},
       {"reasoning-added", Level::kWarning, "history shows reasoning markup that the model has not seen"},
       {"whitespace-stripped", Level::kWarning, "the template cuts white space off a message's text"},
-      {"whitespace-added", Level::kWarning, "the template writes white space that the model did not"},
+      {"whitespace-added", Level::kNote, "the template writes white space that the model did not"},
       {"json-respelled", Level::kWarning,
        "the template serialises a value again, in another spelling than the model's"},
       {"literal-envelope", Level::kWarning, "JSON punctuation of a call stands in the template, in one spelling"},

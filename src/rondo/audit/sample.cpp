@@ -173,6 +173,7 @@ class Sampler {
     out.regions = std::move(regions);
     add_content(lead.size(), out);
     const std::vector<std::string> stops = known_stops();
+    cut_behind_stop(stops, out);
     std::size_t longest = 0;
     for (const std::string& stop : stops) {
       if (out.text.ends_with(stop)) longest = std::max(longest, stop.size());
@@ -183,6 +184,20 @@ class Sampler {
     }
     out.stop_begin = out.text.size() - longest;
     return {std::move(out), ""};
+  }
+
+  // A model says nothing behind the first stop that follows what it had to say, though a template may write more.
+  static void cut_behind_stop(const std::vector<std::string>& stops, Sampled& out) {
+    std::size_t from = 0;
+    for (const auto& region : {out.regions.reasoning, out.regions.content})
+      from = region ? std::max(from, region->end) : from;
+    for (const Extent& call : out.regions.calls) from = std::max(from, call.end);
+    std::size_t end = out.text.size();
+    for (const std::string& stop : stops) {
+      const std::size_t found = out.text.find(stop, from);
+      if (found != std::string::npos && !format::is_blank(stop)) end = std::min(end, found + stop.size());
+    }
+    if (out.regions.content || !out.regions.calls.empty()) out.text.resize(end);
   }
 
   // The likeliest first.
