@@ -27,6 +27,19 @@ bool shows_reasoning(const jinja::Rendered& rendered, std::int32_t message) {
   });
 }
 
+// Where the text begins that no message owns, at the end of a prompt: a generation prompt that the template writes
+// whether or not it is asked for one.
+std::size_t unowned_end(const jinja::Rendered& prompt) {
+  std::size_t at = prompt.text.size();
+  const auto runs = prompt.text.runs();
+  for (std::size_t i = runs.size(); i-- > 0;) {
+    const bool is_owned = render::owner(runs[i], prompt.origins) != text::kNoMessage;
+    if (is_owned || runs[i].path() != text::PathId::kNone) break;
+    at -= runs[i].size;
+  }
+  return at;
+}
+
 std::string_view role_of(const json::Array& messages, std::int32_t index) {
   if (index < 0 || static_cast<std::size_t>(index) >= messages.size()) return {};
   return messages[static_cast<std::size_t>(index)].find_string("role").value_or("");
@@ -36,13 +49,12 @@ std::string_view role_of(const json::Array& messages, std::int32_t index) {
 
 Cause Blamer::of_prompt() const {
   const auto bare = render::render_messages(context_.turn(), step_.history, false);
-  const bool has_begin = bare.ok() && step_.prompt.text.bytes().starts_with(bare.value().text.bytes());
+  const std::string& text = step_.prompt.text.bytes();
+  std::size_t begin = bare.ok() && text.starts_with(bare.value().text.bytes()) ? bare.value().text.size() : text.size();
+  if (begin == text.size()) begin = unowned_end(step_.prompt);
   const Spot then = spot_at(step_.prompt, at_);
   const bool is_marked = then.run != nullptr && step_.prompt.origins.contexts.at(then.run->context).generation_prompt;
-  if (is_marked || (has_begin && at_ >= bare.value().text.size())) {
-    std::size_t begin = has_begin ? bare.value().text.size() : at_;
-    return of_generation_prompt(std::min(begin, at_));
-  }
+  if (is_marked || at_ >= begin) return of_generation_prompt(std::min(begin, at_));
   const Spot input_then = input_from(step_.prompt, at_, kReach);
   const Spot input_now = input_from(*again_, at_, kReach);
   if (auto cause = of_new_message(input_now)) return *std::move(cause);
@@ -105,7 +117,8 @@ Cause Blamer::of_generation_prompt(std::size_t begin) const {
     return of_context(CauseKind::kCondition, *step_.alone, index_, "the turn begins otherwise once messages follow",
                       "");
   }
-  const text::Literal literal = written_at(template_, step_.prompt, at_);
+  // The text may be a constant that was given a name; what is wrong is where it is written.
+  const text::Literal literal = outline_.last_use(written_at(template_, step_.prompt, at_));
   return make(CauseKind::kGenerationPrompt, literal,
               in_words(place_of(template_, literal)) + " opens the turn with " +
                   quoted_start(std::string_view(step_.prompt.text.bytes()).substr(at_)) + ", where history has " +

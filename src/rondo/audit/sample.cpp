@@ -54,7 +54,8 @@ class Sampler {
     const std::size_t begin = goes_on ? prompt_.size() : extent_.begin;
     const Regions regions = find_regions(*form_, format_, index_, {begin, extent_.end});
     if (has_calls_ && regions.calls.empty()) return {std::nullopt, "the template does not write the calls"};
-    if (goes_on && (reasoning_.empty() || regions.reasoning)) return finish(begin, "", regions);
+    if (goes_on && (reasoning_.empty() ? !leaves_open(begin) : regions.reasoning.has_value()))
+      return finish(begin, "", regions);
     return compose(regions);
   }
 
@@ -72,6 +73,13 @@ class Sampler {
     parse::Options options;
     options.prompt_tail = prompt_;
     return parse::Parser(context_.format, std::move(options)).place() == parse::Place::kReasoning;
+  }
+
+  // Whether the prompt has opened reasoning that the template's form never closes.
+  [[nodiscard]] bool leaves_open(std::size_t begin) const {
+    const std::string_view close = format::trimmed(format_.reasoning.close);
+    const std::string_view text = std::string_view(form_->text.bytes()).substr(begin, extent_.end - begin);
+    return is_open() && text.find(close) == std::string_view::npos;
   }
 
   // The reasoning in the format's markers, and behind it what history shows.
@@ -117,31 +125,42 @@ class Sampler {
     return !close.empty() && std::string_view(prompt_).substr(from).find(close) != std::string_view::npos;
   }
 
-  // Where content or calls begin in the template's form, behind reasoning that it may show, or else behind the turn's header.
+  // Where content or calls begin in the template's form, with the markers that open them.  What stands before is the
+  // template's: a header, the end of what came before, reasoning.
   [[nodiscard]] std::size_t rest_begin() const {
     const Regions regions = regions_from(extent_.begin);
-    std::size_t data = extent_.end;
-    if (regions.content) data = extent_.begin + regions.content->begin;
-    for (const Extent& call : regions.calls) data = std::min(data, extent_.begin + call.begin);
-    const std::string_view lead = std::string_view(form_->text.bytes()).substr(extent_.begin, data - extent_.begin);
-    for (const std::string_view behind :
-         {std::string_view(format_.reasoning.close), std::string_view(format_.header)}) {
-      const std::string_view mark = format::trimmed(behind);
-      const std::size_t found = mark.empty() ? std::string_view::npos : lead.rfind(mark);
-      if (found == std::string_view::npos) continue;
-      std::size_t end = found + mark.size();
-      const std::string_view space = behind.substr(behind.find(mark) + mark.size());
-      if (lead.substr(end).starts_with(space)) end += space.size();
-      return extent_.begin + end;
-    }
-    return extent_.begin;
+    const std::string_view text = std::string_view(form_->text.bytes()).substr(extent_.begin);
+    const std::size_t content =
+        regions.content ? opened_at(text, format_.content.open, regions.content->begin) : text.size();
+    std::size_t calls = text.size();
+    for (const Extent& call : regions.calls) calls = std::min(calls, call.begin);
+    if (calls < text.size()) calls = opened_at(text, call_mark(), calls);
+    const std::size_t begin = std::min(content, calls);
+    return extent_.begin + (begin < text.size() ? begin : 0);
+  }
+
+  // The last place before `data` where `mark` begins; `data` itself if there is none.
+  [[nodiscard]] static std::size_t opened_at(std::string_view text, std::string_view mark, std::size_t data) {
+    const std::string_view core = format::trimmed(mark);
+    const std::size_t found = core.empty() ? std::string_view::npos : text.substr(0, data).rfind(core);
+    if (found == std::string_view::npos) return data;
+    const std::size_t space = mark.find(core);
+    return text.substr(0, found).ends_with(mark.substr(0, space)) ? found - space : found;
+  }
+  // What calls begin with; bare JSON begins with its bracket.
+  [[nodiscard]] std::string_view call_mark() const {
+    const format::Calls& calls = format_.calls;
+    if (!format::is_blank(calls.section_open)) return calls.section_open;
+    if (!format::is_blank(calls.call_open)) return calls.call_open;
+    if (calls.envelope == format::Envelope::kTags) return "";
+    return calls.envelope == format::Envelope::kJsonArray ? "[" : "{";
   }
 
   // Content that history does not show stands where models write it: before the calls.
   void add_content(std::size_t from, Sampled& out) const {
     if (content_.empty() || out.regions.content) return;
     std::size_t at = out.regions.reasoning ? std::max(from, rest_of(out)) : from;
-    if (has_calls_) at = std::max(at, before_calls(out));
+    if (has_calls_) at = std::max(at, opened_at(out.text, call_mark(), out.regions.calls.front().begin));
     const std::string text = format_.content.open + content_ + format_.content.close;
     out.text.insert(at, text);
     const std::size_t begin = at + format_.content.open.size();
@@ -150,14 +169,6 @@ class Sampler {
       call.begin += text.size();
       call.end += text.size();
     }
-  }
-
-  // Where the markup of the calls begins; 0 if that is not found.
-  [[nodiscard]] std::size_t before_calls(const Sampled& out) const {
-    const format::Calls& calls = format_.calls;
-    const std::string& mark = format::is_blank(calls.section_open) ? calls.call_open : calls.section_open;
-    const std::size_t found = mark.empty() ? std::string::npos : out.text.rfind(mark, out.regions.calls.front().begin);
-    return found == std::string::npos ? 0 : found;
   }
 
   // Behind the reasoning's close.
@@ -188,16 +199,19 @@ class Sampler {
 
   // A model says nothing behind the first stop that follows what it had to say, though a template may write more.
   static void cut_behind_stop(const std::vector<std::string>& stops, Sampled& out) {
-    std::size_t from = 0;
-    for (const auto& region : {out.regions.reasoning, out.regions.content})
-      from = region ? std::max(from, region->end) : from;
-    for (const Extent& call : out.regions.calls) from = std::max(from, call.end);
+    const std::size_t calls = out.regions.calls.empty() ? std::string::npos : out.regions.calls.back().end;
+    const std::size_t content = out.regions.content ? out.regions.content->end : std::string::npos;
+    std::size_t from = std::min(calls, content);
+    if (from == std::string::npos) return;
+    if (out.regions.reasoning) from = std::max(from, out.regions.reasoning->end);
     std::size_t end = out.text.size();
     for (const std::string& stop : stops) {
       const std::size_t found = out.text.find(stop, from);
       if (found != std::string::npos && !format::is_blank(stop)) end = std::min(end, found + stop.size());
     }
-    if (out.regions.content || !out.regions.calls.empty()) out.text.resize(end);
+    if (content != std::string::npos && content > end) out.regions.content.reset();
+    if (calls != std::string::npos && calls > end) out.regions.calls.clear();
+    out.text.resize(end);
   }
 
   // The likeliest first.

@@ -138,6 +138,16 @@ bool Outline::assigns_for(const text::Literal& other, const text::Literal& condi
   });
 }
 
+text::Literal Outline::last_use(const text::Literal& place) const {
+  const Tag* own = tag_of(place);
+  if (own == nullptr || own->assigned.empty()) return place;
+  for (std::size_t i = tags_.size(); i-- > 0 && &tags_[i] != own;) {
+    const bool is_used = std::ranges::find(tags_[i].names, own->assigned) != tags_[i].names.end();
+    if (is_used && tags_[i].assigned != own->assigned) return tags_[i].range.begin;
+  }
+  return place;
+}
+
 bool Outline::names(const text::Literal& condition, std::string_view name) const {
   const Block* block = if_of(condition);
   const Tag* own = tag_of(condition);

@@ -37,6 +37,8 @@ class Outline {
   [[nodiscard]] bool assigns_for(const text::Literal& other, const text::Literal& condition) const;
   // Whether `place` stands in the condition of an if statement, and not in what is written.
   [[nodiscard]] bool is_condition(const text::Literal& place) const { return if_of(place) != nullptr; }
+  // The last tag that names the variable which the tag of `place` assigns to; `place` itself if that assigns to none.
+  [[nodiscard]] text::Literal last_use(const text::Literal& place) const;
   // Whether the if statement of `condition`, or its own tag, names a variable or attribute `name`.
   [[nodiscard]] bool names(const text::Literal& condition, std::string_view name) const;
   // The last assignment before `place` that puts a value through a filter and whose variable the tag of `place` names: its

@@ -62,6 +62,8 @@ TEST_CASE("outline: assignments that a place depends on") {
   CHECK(filter->column == 18);
   CHECK_FALSE(outline.filtered_before({4, 51}).has_value());
   CHECK_FALSE(outline.filtered_before({3, 8}).has_value());
+  CHECK(outline.last_use({2, 29}).line == 2);
+  CHECK(outline.last_use({1, 30}).line == 3);
 }
 
 TEST_CASE("outline: source that does not lex, and statements without an end, do no harm") {
