@@ -209,7 +209,7 @@ text::Literal Blamer::lost_at(std::string_view field, std::string_view because) 
     const bool is_about = std::ranges::any_of(reads, [&](text::PathId path) {
       return paths.message(path) == index_ && paths.step_name(paths.prefix(path, 3)) == because;
     });
-    if (is_about) return place;
+    if (is_about || outline_.tag_names(place, because)) return place;
   }
   return decided_at();
 }

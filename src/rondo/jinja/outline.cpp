@@ -69,6 +69,7 @@ void Outline::add_tag(const std::vector<Token>& tokens, std::size_t first, std::
   for (std::size_t i = first + 1; i < last; ++i) {
     if (tokens[i].kind == TokenKind::kAssign) is_target = false;
     if (tokens[i].kind == TokenKind::kPipe && !tag.filter && i + 1 < last) tag.filter = at(tokens[i + 1]);
+    if (tokens[i].kind == TokenKind::kString) tag.names.push_back(tokens[i].text);  // m['x'] is m.x
     if (tokens[i].kind != TokenKind::kName) continue;
     if (is_target) tag.assigned = tokens[i].text;
     tag.names.push_back(tokens[i].text);
@@ -146,6 +147,11 @@ text::Literal Outline::last_use(const text::Literal& place) const {
     if (is_used && tags_[i].assigned != own->assigned) return tags_[i].range.begin;
   }
   return place;
+}
+
+bool Outline::tag_names(const text::Literal& place, std::string_view name) const {
+  const Tag* tag = tag_of(place);
+  return tag != nullptr && std::ranges::find(tag->names, name) != tag->names.end();
 }
 
 bool Outline::names(const text::Literal& condition, std::string_view name) const {

@@ -39,6 +39,8 @@ class Outline {
   [[nodiscard]] bool is_condition(const text::Literal& place) const { return if_of(place) != nullptr; }
   // The last tag that names the variable which the tag of `place` assigns to; `place` itself if that assigns to none.
   [[nodiscard]] text::Literal last_use(const text::Literal& place) const;
+  // Whether the tag that `place` stands in names `name`.
+  [[nodiscard]] bool tag_names(const text::Literal& place, std::string_view name) const;
   // Whether the if statement of `condition`, or its own tag, names a variable or attribute `name`.
   [[nodiscard]] bool names(const text::Literal& condition, std::string_view name) const;
   // The last assignment before `place` that puts a value through a filter and whose variable the tag of `place` names: its
@@ -61,7 +63,7 @@ class Outline {
 
   struct Tag {
     Range range;
-    std::vector<std::string> names;  // that it has
+    std::vector<std::string> names;  // that it has, string constants among them
     std::string assigned;            // the variable, or the attribute of one, that a set tag assigns to
     std::optional<text::Literal> filter;
   };

@@ -56,6 +56,8 @@ TEST_CASE("outline: assignments that a place depends on") {
   CHECK_FALSE(outline.assigns_for({2, 7}, {3, 7}));
   CHECK(outline.names({2, 7}, "other"));
   CHECK_FALSE(outline.names({2, 7}, "found"));
+  CHECK(outline.tag_names({2, 7}, "b"));
+  CHECK_FALSE(outline.tag_names({2, 7}, "other"));
   const auto filter = outline.filtered_before({4, 38});
   REQUIRE(filter.has_value());
   CHECK(filter->line == 4);
