@@ -142,12 +142,22 @@ struct Score {
   std::size_t formed = 0;
   std::size_t kept = 0;
 
+  // More goals hold.
+  [[nodiscard]] bool wins(const Score& other) const {
+    return std::pair(held, formed) > std::pair(other.held, other.formed);
+  }
   // Bytes count only where no goal is won: an edit that stands first is the likelier one.
   [[nodiscard]] bool is_better_than(const Score& best, const Score& now) const {
-    const std::pair mine(held, formed);
-    if (mine != std::pair(best.held, best.formed)) return mine > std::pair(best.held, best.formed);
-    return mine == std::pair(now.held, now.formed) && kept > best.kept;
+    if (wins(best) || best.wins(*this)) return wins(best);
+    return !wins(now) && kept > best.kept;
   }
+};
+
+// A source, what became of the goals under it, and the edits that made it.
+struct State {
+  Source source;
+  std::vector<Attempt> attempts;
+  std::vector<std::string> edits;
 };
 
 class Fixer {
@@ -169,7 +179,14 @@ class Fixer {
     original_ = *attempts(subject_, false);
     current_ = original_;
     Fix out;
-    for (std::size_t round = 0; round < kMostRounds && improve(out); ++round) {}
+    // Edits that only bring a break further are steps on the way to one that mends it; without that one they go again.
+    State reached{source_, current_, {}};
+    for (std::size_t round = 0; round < kMostRounds && improve(out); ++round) {
+      if (score(current_).wins(score(reached.attempts))) reached = {source_, current_, out.edits};
+    }
+    source_ = std::move(reached.source);
+    current_ = std::move(reached.attempts);
+    out.edits = std::move(reached.edits);
     tell(out);
     return out;
   }
