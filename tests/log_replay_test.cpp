@@ -146,6 +146,14 @@ TEST_CASE("hits of a conversation of two requests, counted by hand") {
   CHECK(causes(report) == "");
 }
 
+TEST_CASE("a request that is sent again") {
+  const std::string same = line({message("user", "hello")});
+  const ReplayReport report = replay(kPlain, {same, same, same});
+  CHECK(report.conversations == 1);
+  CHECK(hits(report, "as-sent") == 2 * 7);  // of <user>hello<end><assistant> all but the last
+  CHECK(causes(report) == "");
+}
+
 TEST_CASE("replies of the log are what was sampled") {
   const json::Value user = message("user", "hello");
   const ReplayReport report = replay(
