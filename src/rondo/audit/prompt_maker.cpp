@@ -298,6 +298,10 @@ std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, co
   const std::size_t count = pieces_up_to_stop(*parts_.tokenizer, profile_, pieces);
   out.reserve(count);
   for (std::size_t i = 0; i < count; ++i) out.push_back(pieces[i].id);
+  // Whatever the template writes for such a turn: it was ended.
+  const auto is_stop = [this](TokenId id) { return profile_.is_stop(id); };
+  if (!out.empty() && profile_.plain.marker && std::ranges::none_of(out, is_stop))
+    out.push_back(profile_.plain.marker->id);
   return out;
 }
 

@@ -48,14 +48,30 @@ const text::Run* run_at(const jinja::Rendered& rendered, std::size_t at) {
   return nullptr;
 }
 
-// What the template writes behind the stop token of message `index`.
-std::optional<std::size_t> behind_stop(const PromptMaker& maker, const jinja::Rendered& rendered, std::int32_t index) {
+// What the template writes behind the turn of message `index`, which the ids `before` end with.
+std::optional<std::vector<TokenId>> ids_behind(const PromptMaker& maker, const jinja::Rendered& rendered,
+                                               std::int32_t index, const std::vector<TokenId>& before) {
+  const tokenizer::Tokenizer& tokenizer = *maker.parts().tokenizer;
   const std::optional<render::Extent> data = render::data_extent(rendered, index);
   if (!data) return std::nullopt;
-  const std::size_t tail = render::tail_end(rendered, index, data->end);
   const std::string_view text = rendered.text.bytes();
-  const auto marker = render::closing_marker(*maker.parts().tokenizer, text.substr(data->end, tail - data->end));
-  return marker ? data->end + marker->end : tail;
+  const std::string_view own = text.substr(data->end, render::tail_end(rendered, index, data->end) - data->end);
+  const auto marker = render::closing_marker(tokenizer, own);
+  std::size_t at = data->end;
+  if (marker) {
+    at += marker->end;
+  } else {
+    // No token ends the turn; the answer may have gone on with some of its tail.
+    constexpr std::size_t kLastIds = 32;
+    const auto last = tokenizer.decode(std::span(before).last(std::min(kLastIds, before.size())), {});
+    if (last.ok()) at += render::overlap(tokenizer, last.value(), own);
+  }
+  std::vector<TokenId> out;
+  for (const tokenizer::Piece& piece : render::encode_behind(tokenizer, before, text.substr(at), nullptr))
+    out.push_back(piece.id);
+  // Some models stop with the token that opens the next turn.
+  if (!out.empty() && out.front() == before.back() && tokenizer.is_added(out.front())) out.erase(out.begin());
+  return out;
 }
 
 std::vector<TokenId> joined(const std::vector<TokenId>& head, const std::vector<TokenId>& tail) {
@@ -199,11 +215,9 @@ std::optional<std::vector<TokenId>> bridged_ids(const PromptMaker& maker, Replay
   }
   if (rendered == nullptr || step.comparison.appended_from == 0) return std::nullopt;
   const auto answer = static_cast<std::int32_t>(step.comparison.appended_from) - 1;
-  const std::optional<std::size_t> at = behind_stop(maker, *rendered, answer);
-  if (!at) return std::nullopt;
-  const std::string_view suffix = std::string_view(rendered->text.bytes()).substr(*at);
-  for (const tokenizer::Piece& piece : render::encode_behind(*maker.parts().tokenizer, out, suffix, nullptr))
-    out.push_back(piece.id);
+  const auto behind = ids_behind(maker, *rendered, answer, out);
+  if (!behind) return std::nullopt;
+  out.insert(out.end(), behind->begin(), behind->end());
   return out;
 }
 
