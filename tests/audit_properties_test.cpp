@@ -13,6 +13,7 @@
 #include "analysis/analyse.h"
 #include "audit/properties.h"
 #include "base/files.h"
+#include "json/parse.h"
 #include "json/print.h"
 #include "model/model_files.h"
 #include "tests/support/byte_tokenizer.h"
@@ -128,6 +129,44 @@ TEST_CASE("properties of the templates of the corpus") {
   for (const auto& [rule, count] : counts) summary += "  " + rule + ": " + std::to_string(count) + "\n";
   MESSAGE(templates << " templates\n" << summary);
   CHECK(templates > 0);
+}
+
+// golden/check/properties.jsonl: what was read in the templates themselves, each with its reason.
+TEST_CASE("faults that are known from reading templates are found, and clean templates have none") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE("skipped: there is no corpus beside the checkout");
+    return;
+  }
+  const std::string text = files::read(RONDO_SOURCE_DIR "/tests/golden/check/properties.jsonl").value();
+  std::map<std::string, std::vector<json::Value>> labels;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const json::Value label = json::parse(text.substr(begin, end - begin)).value();
+    labels[std::string(*label.find_string("row"))].push_back(label);
+    begin = end + 1;
+  }
+  for (const auto& [id, expected] : labels) {
+    const auto row = std::ranges::find(corpus->rows(), id, &test::CorpusRow::id);
+    REQUIRE_MESSAGE(row != corpus->rows().end(), id);
+    const Subject subject = load(*row);
+    const audit::Report report = audit_of(subject);
+    for (const json::Value& label : expected) {
+      CAPTURE(json::to_compact(label));
+      if (label.find("tokenizer") != nullptr && !subject.has_tokenizer) continue;
+      if (label.find_string("rule") == "clean") {
+        CHECK(report.findings.empty());
+        continue;
+      }
+      const bool is_note = label.find_string("level") == "note";
+      const std::vector<audit::Finding>& list = is_note ? report.notes : report.findings;
+      CHECK(std::ranges::any_of(list, [&label](const audit::Finding& finding) {
+        return finding.rule == label.find_string("rule") &&
+               audit::to_string(finding.level) == label.find_string("level") &&
+               finding.place.line == label.find("line")->to_int64();
+      }));
+    }
+  }
 }
 
 }  // namespace

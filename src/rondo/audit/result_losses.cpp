@@ -89,13 +89,25 @@ class ResultAudit {
         finding.level = Level::kWarning;
         finding.sentence = std::string("a tool result ") + change.what + " is not written";
         finding.proof = difference({"with the call's id", told}, {change.what, rendered.value().text.bytes()});
-        finding.place =
-            place_at(trials_.context(), rendered.value(), first_difference(rendered.value().text.bytes(), told));
+        finding.place = deciding_place(rendered.value());
       } else {
         continue;
       }
       add_finding(report_, std::move(finding));
     }
+  }
+
+  // The last condition that looked at the result's id.
+  [[nodiscard]] TemplatePlace deciding_place(const jinja::Rendered& rendered) const {
+    TemplatePlace out;
+    for (const jinja::Decision& decision : rendered.decisions) {
+      for (const text::PathId path : rendered.reads_of(decision)) {
+        const text::PathTable& paths = rendered.origins.paths;
+        if (paths.message(path) == 2 && paths.step_name(path) == "tool_call_id")
+          out = place_of_line(trials_.context(), decision.line, decision.column);
+      }
+    }
+    return out;
   }
 
   void check_order() {
