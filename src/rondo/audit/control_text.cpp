@@ -111,12 +111,16 @@ std::vector<Field> all_fields(const Trials& trials, const std::string& text) {
 
 // Where the render has the token in text that came from the conversation.
 std::optional<std::size_t> find_token(const Trials& trials, const jinja::Rendered& rendered, const Marker& token) {
-  for (const render::Marker& found : render::markers(trials.context().tokenizer, rendered.text.bytes())) {
-    if (found.id != token.id) continue;
-    const text::Run* run = run_at(rendered, found.begin);
-    if (run == nullptr || run->kind != text::RunKind::kData) continue;
-    const std::string_view root = rendered.origins.paths.root(run->path());
-    if (root != "bos_token" && root != "eos_token") return found.begin;
+  const std::vector<render::Marker> markers = render::markers(trials.context().tokenizer, rendered.text.bytes());
+  auto marker = markers.begin();
+  std::size_t end = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    end += run.size;
+    for (; marker != markers.end() && marker->begin < end; ++marker) {
+      if (marker->id != token.id || run.kind != text::RunKind::kData) continue;
+      const std::string_view root = rendered.origins.paths.root(run.path());
+      if (root != "bos_token" && root != "eos_token") return marker->begin;
+    }
   }
   return std::nullopt;
 }
@@ -162,6 +166,9 @@ std::string pattern(const std::string& path) {
   return out;
 }
 
+// A conversation of three messages has some hundred runs.
+constexpr std::size_t kRuns = 2000;
+
 class GlueFinder {
  public:
   GlueFinder(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
@@ -172,7 +179,7 @@ class GlueFinder {
     const std::string_view text = rendered.value().text.bytes();
     const auto runs = rendered.value().text.runs();
     std::size_t at = 0;
-    for (std::size_t i = 0; i < runs.size(); at += runs[i++].size) {
+    for (std::size_t i = 0; i < std::min(runs.size(), kRuns); at += runs[i++].size) {
       const bool is_between = i > 0 && i + 1 < runs.size() && runs[i - 1].kind == text::RunKind::kLiteral &&
                               runs[i + 1].kind == text::RunKind::kLiteral && runs[i].kind == text::RunKind::kData;
       if (!is_between || rendered.value().origins.paths.root(runs[i].path()) != "messages") continue;

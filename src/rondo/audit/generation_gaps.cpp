@@ -73,6 +73,9 @@ std::string until_stop(const format::Format& format, const std::string& text) {
   return out;
 }
 
+// A matcher follows all readings of a text at once, some microseconds for each character; a trial's turn has some hundred.
+constexpr std::size_t kTurnBytes = 8192;
+
 // How many bytes of `text` fit.
 std::size_t accepted_size(const grammar::Grammar& grammar, const std::string& text) {
   grammar::Matcher matcher(grammar);
@@ -102,6 +105,7 @@ class GrammarAudit {
     const auto written = trials_.write(parts, setting);
     if (!written || !written->is_asked || !is_read(*written, parts, tools)) return;
     const std::string text = until_stop(trials_.format(), written->text);
+    if (text.size() > kTurnBytes) return;
     grammar::TurnOptions options;
     options.tools = tools;
     options.prompt_tail =

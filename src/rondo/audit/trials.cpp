@@ -23,10 +23,12 @@ constexpr std::array<std::string_view, 6> kUsualVariables = {
 
 // A trial is small: it takes some thousand instructions.  A template that needs this much for one does it for harm, and one
 // that did so a few times will do it again.
-constexpr std::size_t kOutputBytes = std::size_t{4} << 20U;
-constexpr std::uint64_t kInstructions = 500'000;
-constexpr std::uint64_t kIterations = 100'000;
+constexpr std::size_t kOutputBytes = std::size_t{256} << 10U;
+constexpr std::uint64_t kInstructions = 300'000;
+constexpr std::uint64_t kIterations = 20'000;
 constexpr std::size_t kLimitsMet = 3;
+// Of a template's own variables, which are tried one by one.
+constexpr std::size_t kVariables = 48;
 
 // Stands for an absent time.
 constexpr jinja::LocalTime kSomeTime{2026, 3, 14, 15, 9, 26};
@@ -98,7 +100,7 @@ json::Value trial_tools() { return json::parse(kTools).value(); }
 
 Trials::Trials(const AuditContext& context) : context_(context), tools_(trial_tools()) {
   for (const std::string& name : context.chat_template.undeclared_variables()) {
-    if (is_usual(name)) continue;
+    if (is_usual(name) || own_variables_.size() >= kVariables) continue;
     own_variables_.push_back(name);
     stand_ins_.set(name, kTools);
   }
