@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "audit/replay_step.h"
@@ -338,7 +339,10 @@ ReplayReport Replay::report() const {
   out.skipped.insert(out.skipped.end(), refused.begin(), refused.end());
   out.forgotten = state_->store.forgotten();
   for (const Lane& lane : state_->lanes) out.lanes.push_back(lane.out);
-  std::ranges::stable_sort(out.causes, std::ranges::greater{}, &ReplayCause::lost_tokens);
+  std::ranges::sort(out.causes, [](const ReplayCause& a, const ReplayCause& b) {
+    return a.lost_tokens != b.lost_tokens ? a.lost_tokens > b.lost_tokens
+                                          : std::tie(a.name, a.line) < std::tie(b.name, b.line);
+  });
   return out;
 }
 
