@@ -91,7 +91,7 @@ class Sampler {
     }
     if (!format_.reasoning.present) return {std::nullopt, "the template knows no reasoning"};
     if (regions.reasoning && !open && !closes_reasoning())
-      return finish(extent_.begin, "", regions_from(extent_.begin));
+      return finish(reasoning_begin(), "", regions_from(reasoning_begin()));
     std::string lead = format_.reasoning.open;
     if (open) {
       const std::size_t written = already_written(prompt_, lead);
@@ -128,15 +128,28 @@ class Sampler {
   // Where content or calls begin in the template's form, with the markers that open them.  What stands before is the
   // template's: a header, the end of what came before, reasoning.
   [[nodiscard]] std::size_t rest_begin() const {
-    const Regions regions = regions_from(extent_.begin);
-    const std::string_view text = std::string_view(form_->text.bytes()).substr(extent_.begin);
+    const std::size_t turn = turn_begin();
+    const Regions regions = regions_from(turn);
+    const std::string_view text = std::string_view(form_->text.bytes()).substr(turn);
     const std::size_t content =
         regions.content ? opened_at(text, format_.content.open, regions.content->begin) : text.size();
     std::size_t calls = text.size();
     for (const Extent& call : regions.calls) calls = std::min(calls, call.begin);
     if (calls < text.size()) calls = opened_at(text, call_mark(), calls);
     const std::size_t begin = std::min(content, calls);
-    return extent_.begin + (begin < text.size() ? begin : 0);
+    return begin < text.size() ? turn + begin : extent_.begin;
+  }
+
+  // The same for a turn whose form shows its reasoning.
+  [[nodiscard]] std::size_t reasoning_begin() const {
+    const std::size_t turn = turn_begin();
+    const std::string_view text = std::string_view(form_->text.bytes()).substr(turn);
+    return turn + opened_at(text, format_.reasoning.open, regions_from(turn).reasoning->begin);
+  }
+
+  // Not where the model began, which a prompt that is not gone on with does not say.
+  [[nodiscard]] std::size_t turn_begin() const {
+    return std::min(extent_.begin, render::turn_begin(*form_, index_).value_or(extent_.begin));
   }
 
   // The last place before `data` where `mark` begins; `data` itself if there is none.
