@@ -70,6 +70,30 @@ TEST_CASE("the published table, with its causes") {
   }
 }
 
+// Read: they copy what they are given, open each turn as the generation prompt does, and look at no later message.
+constexpr const char* kClean[] = {"kimi-k2-instruct",  "phi-3.5-mini",          "yi-1.5", "qwen2", "unsloth-chatml",
+                                  "gguf-opencoder-8b", "hfjs-openchat-3.5-0106"};
+
+TEST_CASE("templates that are clean have no findings") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE("skipped: no corpus beside the checkout");
+    return;
+  }
+  for (const char* id : kClean) {
+    CAPTURE(id);
+    const auto row = std::ranges::find(corpus->rows(), id, &test::CorpusRow::id);
+    REQUIRE(row != corpus->rows().end());
+    const auto report = test::audit_of_template(*corpus, *row);
+    REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+    for (const audit::Finding& finding : report.value().findings)
+      CHECK_MESSAGE(false, finding.rule << ": " << finding.sentence);
+    const auto held = std::ranges::count(report.value().cases, Verdict::kHolds, &audit::Case::string_prefix);
+    CHECK(held >= 8);
+    if (std::string(id) == "kimi-k2-instruct") CHECK(held >= 35);
+  }
+}
+
 TEST_CASE("every template of the corpus is audited without a fault, and findings have their parts") {
   const auto corpus = test::Corpus::open();
   if (!corpus) {

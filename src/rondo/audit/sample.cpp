@@ -137,7 +137,7 @@ class Sampler {
     for (const Extent& call : regions.calls) calls = std::min(calls, call.begin);
     if (calls < text.size()) calls = opened_at(text, call_mark(), calls);
     const std::size_t begin = std::min(content, calls);
-    return begin < text.size() ? turn + begin : extent_.begin;
+    return begin < text.size() ? turn + begin : extent_.end;
   }
 
   // The same for a turn whose form shows its reasoning.
