@@ -74,7 +74,8 @@ std::string with(std::string source, const std::string& from, const std::string&
 }
 
 // With a format that `change` has corrected, as a user may.
-Report audit_of(const std::string& source, const std::function<void(format::Format&)>& change = {}) {
+Report audit_of(const std::string& source, const std::function<void(format::Format&)>& change = {},
+                Report report = {}) {
   auto compiled = jinja::Template::compile(source, {}, "test");
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
   const auto tokenizer =
@@ -88,7 +89,6 @@ Report audit_of(const std::string& source, const std::function<void(format::Form
   const chat::Conversation base;
   const tmpl::ApplyOptions apply;
   const render::TurnProfile profile = render::probe_turns({*compiled.value(), *tokenizer, base, apply});
-  Report report;
   find_properties({*compiled.value(), *tokenizer, true, format, profile, base, apply}, report);
   return report;
 }
@@ -259,6 +259,21 @@ TEST_CASE("values that are printed as Python prints them") {
   CHECK(finding.place.line == 11);
   CHECK(finding.sentence.find("booleans") != std::string::npos);
   CHECK(finding.proof.find("True") != std::string::npos);
+}
+
+TEST_CASE("what a break tells already is not told again") {
+  Report report;
+  Finding& known = report.findings.emplace_back();
+  known.rule = "python-value";
+  known.sentence = "the value is printed as Python prints it";
+  known.place.line = 10;
+  known.path = "messages[1].tool_calls[0].function.arguments.hot";
+  known.scenarios = {"call-many-arguments / default"};
+  const Report more =
+      audit_of(with(kTagged, "{{- value if value is string else value | tojson }}", "{{- value }}"), {}, report);
+  REQUIRE_MESSAGE(more.findings.size() == 1, told(more.findings));
+  CHECK(more.findings[0].sentence.find("printed as Python prints it; this happens to booleans, null") !=
+        std::string::npos);
 }
 
 TEST_CASE("strings without quotes need the schema: a note") {
