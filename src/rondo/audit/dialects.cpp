@@ -120,6 +120,9 @@ std::string lacking(const jinja::Feature& feature) {
     case jinja::Feature::Kind::kStatement: return feature.name == "generation" ? "`{% generation %}`" : "";
     case jinja::Feature::Kind::kFilter:
       if (is_in(kMissingFilters, feature.name)) return "filter `" + feature.name + "`";
+      // Python's answer is 0.
+      if ((feature.name == "int" || feature.name == "float") && !feature.has_arguments)
+        return "`" + feature.name + "` of text that is no number";
       return "";
     case jinja::Feature::Kind::kTest: return feature.name == "callable" ? "test `callable`" : "";
     case jinja::Feature::Kind::kMethod:
@@ -127,6 +130,19 @@ std::string lacking(const jinja::Feature& feature) {
     case jinja::Feature::Kind::kPercent: return "`%` behind a string";
   }
   return "";
+}
+
+const jinja::Feature* length_of_none(const std::vector<jinja::Feature>& features) {
+  for (const jinja::Feature& test : features) {
+    const bool may_be_none = test.subject == "tools" || test.subject == "documents";
+    if (test.kind != jinja::Feature::Kind::kTest || test.name != "iterable" || !may_be_none) continue;
+    for (const jinja::Feature& filter : features) {
+      const bool is_length =
+          filter.kind == jinja::Feature::Kind::kFilter && (filter.name == "length" || filter.name == "count");
+      if (is_length && filter.subject == test.subject && filter.place.line == test.place.line) return &test;
+    }
+  }
+  return nullptr;
 }
 
 std::string to_be_added(const jinja::Feature& feature) {

@@ -31,6 +31,9 @@ inline constexpr Dialect kMinijinja3{"minijinja 3", false, false};
 // Parts of the language that neither version has, even with the methods of Python's strings and dictionaries: as people
 // write them, "`{% generation %}`", "filter `truncate`".  "" for parts that are there.
 [[nodiscard]] std::string lacking(const jinja::Feature& feature);
+// Whether the template asks `x is iterable and x | length` of a variable that is none where the request has none: for
+// minijinja none is iterable, and has no length.
+[[nodiscard]] const jinja::Feature* length_of_none(const std::vector<jinja::Feature>& features);
 // The same for what is there only if a server adds it: Python's methods, and arguments of Python's `tojson`.
 [[nodiscard]] std::string to_be_added(const jinja::Feature& feature);
 

@@ -75,5 +75,19 @@ TEST_CASE("what minijinja lacks, or has only where a server adds it") {
   CHECK(wants == std::vector<std::string>{"method `strip`", "`tojson` with `ensure_ascii`"});
 }
 
+TEST_CASE("numbers of text that is none, and the length of none") {
+  std::vector<std::string> lacks;
+  for (const jinja::Feature& feature : jinja::used_features("{{ x | int }}{{ x | int(7) }}{{ x | float }}")) {
+    if (!lacking(feature).empty()) lacks.push_back(lacking(feature));
+  }
+  CHECK(lacks == std::vector<std::string>{"`int` of text that is no number", "`float` of text that is no number"});
+  const auto features = jinja::used_features("\n{% if tools is iterable and tools | length > 0 %}{% endif %}");
+  const jinja::Feature* found = length_of_none(features);
+  REQUIRE(found != nullptr);
+  CHECK(found->place.line == 2);
+  CHECK(length_of_none(jinja::used_features("{% if tools and tools | length > 0 %}{% endif %}")) == nullptr);
+  CHECK(length_of_none(jinja::used_features("{% if x is iterable and x | length > 0 %}{% endif %}")) == nullptr);
+}
+
 }  // namespace
 }  // namespace rondo::audit

@@ -95,9 +95,21 @@ void report_features(const Trials& trials, Report& report) {
   Parts lacks;
   Parts wants;
   const AuditContext& context = trials.context();
-  for (const jinja::Feature& feature : jinja::used_features(context.chat_template.source())) {
+  const std::vector<jinja::Feature> features = jinja::used_features(context.chat_template.source());
+  for (const jinja::Feature& feature : features) {
     lacks.add(context, lacking(feature), feature.place);
     wants.add(context, to_be_added(feature), feature.place);
+  }
+  if (const jinja::Feature* none = length_of_none(features)) {
+    Finding finding;
+    finding.rule = "engine-parity";
+    finding.level = Level::kNote;
+    finding.sentence =
+        "minijinja takes none for iterable, and fails on its length where a request has no `" + none->subject + "`";
+    finding.place = place_of_line(context, none->place.line, none->place.column);
+    finding.proof = "line " + std::to_string(none->place.line) + " is `" + finding.place.source + "`";
+    finding.path = none->subject;
+    add_finding(report, std::move(finding));
   }
   for (const bool is_lack : {true, false}) {
     const Parts& parts = is_lack ? lacks : wants;

@@ -21,11 +21,14 @@ class FeatureFinder {
   }
 
  private:
-  void add(Feature::Kind kind, const std::string& name, const Arguments* arguments, const Place& place) {
+  void add(Feature::Kind kind, const std::string& name, const Arguments* arguments, const Place& place,
+           const Expr* subject = nullptr) {
     Feature feature;
     feature.kind = kind;
     feature.name = name;
+    if (subject != nullptr && subject->kind == ExprKind::kName) feature.subject = subject->text;
     if (arguments != nullptr) {
+      feature.has_arguments = !arguments->positional.empty() || !arguments->keyword.empty();
       for (const auto& [keyword, value] : arguments->keyword) feature.keywords.push_back(keyword);
     }
     feature.place = {place.line, place.column};
@@ -35,8 +38,10 @@ class FeatureFinder {
   void expression(const Expr* node) {
     if (node == nullptr) return;
     switch (node->kind) {
-      case ExprKind::kFilter: add(Feature::Kind::kFilter, node->text, &node->call, node->place); break;
-      case ExprKind::kTest: add(Feature::Kind::kTest, node->text, nullptr, node->place); break;
+      case ExprKind::kFilter:
+        add(Feature::Kind::kFilter, node->text, &node->call, node->place, node->items[0].get());
+        break;
+      case ExprKind::kTest: add(Feature::Kind::kTest, node->text, nullptr, node->place, node->items[0].get()); break;
       case ExprKind::kCall:
         if (node->items[0]->kind == ExprKind::kGetAttr && !is_loop(*node->items[0]->items[0]))
           add(Feature::Kind::kMethod, node->items[0]->text, &node->call, node->place);

@@ -19,7 +19,9 @@ struct Feature {
   };
   Kind kind = Kind::kFilter;
   std::string name;
-  std::vector<std::string> keywords;  // of the arguments of a filter or method
+  std::string subject;                // of a filter or test: the variable that it is asked of; "" if it is none
+  bool has_arguments = false;         // of a filter or method
+  std::vector<std::string> keywords;  // of the arguments
   text::Literal place;
 };
 
