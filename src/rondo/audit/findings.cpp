@@ -11,10 +11,12 @@
 namespace rondo::audit {
 namespace {
 
-// "messages[3].tool_calls[0]" without the numbers.
+// "messages[3].tool_calls[0]" without the numbers, and without what stands below a call's arguments.
 std::string pattern_of(const std::string& path) {
+  constexpr std::string_view kArguments = ".arguments";
+  const std::size_t arguments = path.find(kArguments);
   std::string out;
-  for (const char c : path) {
+  for (const char c : path.substr(0, arguments == std::string::npos ? arguments : arguments + kArguments.size())) {
     if (c < '0' || c > '9') out += c;
   }
   return out;

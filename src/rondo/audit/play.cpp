@@ -81,7 +81,7 @@ class Player {
     const AuditContext context = stage_.context(played_.with_tools);
     for (std::size_t turn = 0; turn < scenario_.turns.size(); ++turn) {
       played_.turn = turn;
-      if (!play_turn(context, fitting(scenario_.turns[turn]))) break;
+      if (!play_turn(context, accepted(context, fitting(scenario_.turns[turn])))) break;
     }
     return std::move(played_);
   }
@@ -129,6 +129,20 @@ class Player {
       turn.calls.clear();
       turn.following = {"user"};
     }
+    return turn;
+  }
+
+  // Without the part that a template does not take beside the others: reasoning, or content where reasoning is what the
+  // scenario is about.
+  [[nodiscard]] ScenarioTurn accepted(const AuditContext& context, ScenarioTurn turn) const {
+    if (!scenario_.is_flexible || turn.reasoning.empty() || turn.content.empty() || turn.calls.empty()) return turn;
+    json::Array messages = messages_;
+    messages.push_back(message_of(*context.format, saying_of(turn)));
+    if (render::render_messages(context.turn(), messages, false).ok()) return turn;
+    const bool is_about_reasoning = turn.spelling == Spelling::kBlankLineBehindReasoning ||
+                                    turn.spelling == Spelling::kNewlineEndsReasoning ||
+                                    turn.spelling == Spelling::kTightBehindReasoning;
+    (is_about_reasoning ? turn.content : turn.reasoning).clear();
     return turn;
   }
 
@@ -211,7 +225,7 @@ class Player {
       played_.data_bytes += render::is_message_data(run, step.again->origins) ? run.size : 0;
   }
 
-  Saying saying_of(const ScenarioTurn& turn) {
+  [[nodiscard]] Saying saying_of(const ScenarioTurn& turn) const {
     Saying out{turn.reasoning, turn.content, {}};
     for (const ScenarioCall& call : turn.calls) {
       out.calls.push_back({call.name, json::parse(call.arguments).value(),

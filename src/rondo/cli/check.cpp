@@ -122,7 +122,7 @@ std::string cases_of(const json::Value& finding) {
   if (scenarios.empty()) return "";
   std::string out = "      in " + std::to_string(scenarios.size()) + (scenarios.size() == 1 ? " case" : " cases");
   if (const std::size_t lost = number_of(finding, "lost_tokens"); lost > 0)
-    out += ", up to " + std::to_string(lost) + " tokens lost";
+    out += ", up to " + std::to_string(lost) + (lost == 1 ? " token lost" : " tokens lost");
   out += ": ";
   for (std::size_t i = 0; i < scenarios.size() && i < kShownCases; ++i)
     out += (i == 0 ? "" : ", ") + line_of_text(scenarios[i].as_string());
