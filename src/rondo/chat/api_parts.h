@@ -45,8 +45,8 @@ class AssistantParts {
   json::Array calls_;
 };
 
-[[nodiscard]] Result<ApiRequest> read_messages_request(json::Value body);
-[[nodiscard]] Result<ApiRequest> read_responses_request(json::Value body);
+[[nodiscard]] Result<ApiRequest> read_messages_request(const json::Value& body);
+[[nodiscard]] Result<ApiRequest> read_responses_request(const json::Value& body);
 [[nodiscard]] std::optional<ApiReply> read_messages_reply(const json::Value& body);
 [[nodiscard]] std::optional<ApiReply> read_responses_reply(const json::Value& body);
 [[nodiscard]] std::optional<ApiReply> read_chat_reply(const json::Value& body);

@@ -62,9 +62,9 @@ Result<ApiRequest> read_chat_request(json::Value body) {
 
 Result<ApiRequest> read_any(json::Value body) {
   if (const json::Value* messages = body.find("messages"); messages != nullptr && messages->is_array()) {
-    return is_messages_request(body) ? read_messages_request(std::move(body)) : read_chat_request(std::move(body));
+    return is_messages_request(body) ? read_messages_request(body) : read_chat_request(std::move(body));
   }
-  if (body.find("input") != nullptr) return read_responses_request(std::move(body));
+  if (body.find("input") != nullptr) return read_responses_request(body);
   return bad_body("no chat request: neither `messages` nor `input`");
 }
 

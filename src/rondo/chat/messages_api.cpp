@@ -136,7 +136,7 @@ class Translation {
 
 }  // namespace
 
-Result<ApiRequest> read_messages_request(json::Value body) {
+Result<ApiRequest> read_messages_request(const json::Value& body) {
   Translation translation;
   if (const json::Value* system = body.find("system")) translation.system(*system);
   const json::Array& messages = body.find("messages")->as_array();

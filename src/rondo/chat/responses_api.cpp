@@ -133,7 +133,7 @@ void set_tools(ApiRequest& out, const json::Value& tools) {
 
 }  // namespace
 
-Result<ApiRequest> read_responses_request(json::Value body) {
+Result<ApiRequest> read_responses_request(const json::Value& body) {
   Translation translation;
   const std::string_view instructions = body.find_string("instructions").value_or("");
   translation.system(instructions);

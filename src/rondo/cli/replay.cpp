@@ -101,6 +101,10 @@ std::string lanes_table(const json::Value& reply, const Paint& paint) {
   return out;
 }
 
+std::string was_is(const std::string& before, const std::string& after, const Paint& paint) {
+  return paint("2", "      was `" + before + "`, is `" + after + "`") + "\n";
+}
+
 std::string causes_table(const json::Value& reply, const Paint& paint) {
   const json::Array& causes = reply.find("causes")->as_array();
   if (causes.empty()) return "Every prompt began with the whole of the last one.\n";
@@ -121,8 +125,7 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
     const std::string before = elided(text_of(example, "before"), 60);
     const std::string after = elided(text_of(example, "after"), 60);
     if (before.empty() && after.empty()) continue;
-    out += paint("2", "      was `" + before + "`, is `" + after + "`");
-    out += "\n";
+    out += was_is(before, after, paint);
   }
   return out;
 }
