@@ -109,8 +109,10 @@ TEST_CASE("lines are read whole, whatever the pieces") {
 
 TEST_CASE("lines that are too long are not kept") {
   const std::string line = R"({"messages": [{"role": "user", "content": "Hi"}]})";
-  const std::string log =
-      line + "\n" + std::string(100'000'000, 'x') + "\n" + line + "\n" + std::string(5'000'000, 'y');
+  std::string log = line + "\n";
+  log.append(100'000'000, 'x');
+  log += "\n" + line + "\n";
+  log.append(5'000'000, 'y');
   LogReader reader = reader_of(log, 1'000'000, {.line_bytes = std::size_t{2} << 20U});
   std::vector<std::uint64_t> lines;
   while (const auto entry = reader.next()) lines.push_back(entry->line);

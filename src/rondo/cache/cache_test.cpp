@@ -178,6 +178,8 @@ TEST_CASE("a prefix tree does what a slow model does") {
             tree;  // NOLINT(performance-unnecessary-copy-initialization): the copy is what is tested
         CHECK(copy.verify() == "");
         CHECK(copy.match(ids) == tree.match(ids));
+        copy.clear();
+        CHECK(tree.size() == slow.size());
       }
     }
   }
