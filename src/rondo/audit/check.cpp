@@ -31,16 +31,23 @@ std::vector<std::string> lines_of(std::string_view source) {
   return out;
 }
 
+std::string unknown_scenario(const std::string& name) {
+  std::string out = "there is no scenario `" + name + "`; there are";
+  for (const Scenario& scenario : scenarios()) {
+    out += out.ends_with("are") ? " " : ", ";
+    out += scenario.name;
+  }
+  return out;
+}
+
 Result<std::vector<const Scenario*>> chosen(const std::vector<std::string>& wanted) {
   std::vector<const Scenario*> out;
-  std::string names;
   for (const Scenario& scenario : scenarios()) {
     if (wanted.empty() || std::ranges::find(wanted, scenario.name) != wanted.end()) out.push_back(&scenario);
-    names += (names.empty() ? "" : ", ") + scenario.name;
   }
   for (const std::string& name : wanted) {
     if (std::ranges::find(scenarios(), name, &Scenario::name) == scenarios().end())
-      return invalid("there is no scenario `" + name + "`; there are " + names);
+      return invalid(unknown_scenario(name));
   }
   return out;
 }

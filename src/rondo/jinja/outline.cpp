@@ -142,9 +142,9 @@ bool Outline::assigns_for(const text::Literal& other, const text::Literal& condi
 text::Literal Outline::last_use(const text::Literal& place) const {
   const Tag* own = tag_of(place);
   if (own == nullptr || own->assigned.empty()) return place;
-  for (std::size_t i = tags_.size(); i-- > 0 && &tags_[i] != own;) {
-    const bool is_used = std::ranges::find(tags_[i].names, own->assigned) != tags_[i].names.end();
-    if (is_used && tags_[i].assigned != own->assigned) return tags_[i].range.begin;
+  for (const Tag* tag = &tags_.back(); tag != own; --tag) {
+    const bool is_used = std::ranges::find(tag->names, own->assigned) != tag->names.end();
+    if (is_used && tag->assigned != own->assigned) return tag->range.begin;
   }
   return place;
 }
