@@ -1,5 +1,6 @@
 // Breaks before the completion: the prompt itself is written otherwise than it was.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "audit/blamer.h"
@@ -102,6 +103,22 @@ bool Blamer::is_moved_head(const Spot& then, const Spot& now) const {
          step_.prompt.origins.paths.to_string(then.run->path()) != again_->origins.paths.to_string(now.run->path());
 }
 
+// Of a constant that was given a name: where the prompt's end most likely wrote it, which is the use that the last of the
+// prompt's conditions decided about.  Of everything else the place itself.
+text::Literal Blamer::use_of(const text::Literal& constant) const {
+  const std::vector<text::Literal> uses = outline_.uses(constant);
+  if (uses.empty()) return constant;
+  const std::vector<jinja::Decision>& decisions = step_.prompt.decisions;
+  for (auto decision = decisions.rbegin(); decision != decisions.rend(); ++decision) {
+    const text::Literal condition{decision->line, decision->column};
+    std::vector<text::Literal> decided;
+    std::ranges::copy_if(uses, std::back_inserter(decided),
+                         [&](const text::Literal& use) { return outline_.decides(condition, use); });
+    if (!decided.empty()) return decision->outcome ? decided.front() : decided.back();
+  }
+  return uses.back();
+}
+
 // The turn does not begin as the prompt said it would.
 Cause Blamer::of_generation_prompt(std::size_t begin) const {
   const std::string_view opened = std::string_view(step_.prompt.text.bytes()).substr(begin);
@@ -118,7 +135,7 @@ Cause Blamer::of_generation_prompt(std::size_t begin) const {
                       "");
   }
   // The text may be a constant that was given a name; what is wrong is where it is written.
-  const text::Literal literal = outline_.last_use(written_at(template_, step_.prompt, at_));
+  const text::Literal literal = use_of(written_at(template_, step_.prompt, at_));
   return make(CauseKind::kGenerationPrompt, literal,
               in_words(place_of(template_, literal)) + " opens the turn with " +
                   quoted_start(std::string_view(step_.prompt.text.bytes()).substr(at_)) + ", where history has " +

@@ -29,6 +29,7 @@ class Blamer {
   // blame_prompt.cpp
   [[nodiscard]] Cause of_prompt() const;
   [[nodiscard]] Cause of_generation_prompt(std::size_t begin) const;
+  [[nodiscard]] text::Literal use_of(const text::Literal& constant) const;
   [[nodiscard]] std::optional<Cause> of_new_message(const Spot& now) const;
   [[nodiscard]] bool is_moved_head(const Spot& then, const Spot& now) const;
   [[nodiscard]] Cause of_earlier_turn() const;

@@ -139,14 +139,15 @@ bool Outline::assigns_for(const text::Literal& other, const text::Literal& condi
   });
 }
 
-text::Literal Outline::last_use(const text::Literal& place) const {
+std::vector<text::Literal> Outline::uses(const text::Literal& place) const {
   const Tag* own = tag_of(place);
-  if (own == nullptr || own->assigned.empty()) return place;
-  for (const Tag* tag = &tags_.back(); tag != own; --tag) {
-    const bool is_used = std::ranges::find(tag->names, own->assigned) != tag->names.end();
-    if (is_used && tag->assigned != own->assigned) return tag->range.begin;
+  std::vector<text::Literal> out;
+  if (own == nullptr || own->assigned.empty()) return out;
+  for (const Tag& tag : tags_) {
+    const bool is_used = std::ranges::find(tag.names, own->assigned) != tag.names.end();
+    if (is_used && tag.assigned != own->assigned) out.push_back(tag.range.begin);
   }
-  return place;
+  return out;
 }
 
 bool Outline::tag_names(const text::Literal& place, std::string_view name) const {

@@ -37,8 +37,8 @@ class Outline {
   [[nodiscard]] bool assigns_for(const text::Literal& other, const text::Literal& condition) const;
   // Whether `place` stands in the condition of an if statement, and not in what is written.
   [[nodiscard]] bool is_condition(const text::Literal& place) const { return if_of(place) != nullptr; }
-  // The last tag that names the variable which the tag of `place` assigns to; `place` itself if that assigns to none.
-  [[nodiscard]] text::Literal last_use(const text::Literal& place) const;
+  // The tags that name the variable which the tag of `place` assigns to, in order; none if that assigns to none.
+  [[nodiscard]] std::vector<text::Literal> uses(const text::Literal& place) const;
   // Whether the tag that `place` stands in names `name`.
   [[nodiscard]] bool tag_names(const text::Literal& place, std::string_view name) const;
   // Whether the if statement of `condition`, or its own tag, names a variable or attribute `name`.

@@ -64,8 +64,9 @@ TEST_CASE("outline: assignments that a place depends on") {
   CHECK(filter->column == 18);
   CHECK_FALSE(outline.filtered_before({4, 51}).has_value());
   CHECK_FALSE(outline.filtered_before({3, 8}).has_value());
-  CHECK(outline.last_use({2, 29}).line == 2);
-  CHECK(outline.last_use({1, 30}).line == 3);
+  CHECK(outline.uses({2, 29}).empty());
+  REQUIRE(outline.uses({1, 30}).size() == 1);
+  CHECK(outline.uses({1, 30}).front().line == 3);
 }
 
 TEST_CASE("outline: source that does not lex, and statements without an end, do no harm") {
