@@ -5,6 +5,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "engine/tiny_model.h"
 #include "json/parse.h"
@@ -26,19 +27,6 @@ Error failure(ErrorCode code, std::string message, std::string source = {}) {
   error.message = std::move(message);
   error.source = std::move(source);
   return error;
-}
-
-// 64-bit FNV-1a, in hex: names a cache file by what it was made from.
-std::string digest(std::initializer_list<std::string_view> texts) {
-  std::uint64_t value = 0xCBF29CE484222325U;
-  for (const std::string_view text : texts) {
-    for (const char byte : text) value = (value ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-    value = (value ^ 0xFFU) * 0x100000001B3U;
-  }
-  std::string out;
-  for (int shift = 60; shift >= 0; shift -= 4)
-    out += "0123456789abcdef"[(value >> static_cast<unsigned>(shift)) & 0xFU];
-  return out;
 }
 
 int worker_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
@@ -104,7 +92,7 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
 
   const std::string path =
       files::join(options.cache_folder,
-                  "tiny-" + digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens}) + ".gguf");
+                  "tiny-" + hex_digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens}) + ".gguf");
   if (files::exists(path)) return path;
   progress("making a small model with random weights: " + path + "\n");
   if (const Result<model::Gguf> checked = model::read_gguf(model.vocabulary); !checked.ok()) return checked.error();

@@ -6,24 +6,12 @@
 #include <utility>
 
 #include "audit/summary.h"
+#include "base/digest.h"
 
 namespace rondo::audit {
 namespace {
 
 constexpr std::string_view kSchema = "https://json.schemastore.org/sarif-2.1.0.json";
-
-// 64-bit FNV-1a over the texts and what separates them, in hex.
-std::string digest(std::initializer_list<std::string_view> texts) {
-  std::uint64_t value = 0xCBF29CE484222325U;
-  for (const std::string_view text : texts) {
-    for (const char byte : text) value = (value ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-    value = (value ^ 0xFFU) * 0x100000001B3U;
-  }
-  std::string out;
-  for (int shift = 60; shift >= 0; shift -= 4)
-    out += "0123456789abcdef"[(value >> static_cast<unsigned>(shift)) & 0xFU];
-  return out;
-}
 
 // The path as a reference: relative ones stay relative, so that they are found below the folder of the sources.
 std::string uri_of(std::string_view path) {
@@ -103,7 +91,7 @@ json::Value result_of(const Report& report, const Finding& finding, std::map<std
   out.set("message", json::Object{{"text", message_of(finding)}});
   out.set("locations", json::Array{location_of(report, finding.place)});
   // Equal findings on equal lines of one file are told apart by their order.
-  std::string mark = digest({finding.rule, steady_name(report.template_file), finding.place.source, finding.path});
+  std::string mark = hex_digest({finding.rule, steady_name(report.template_file), finding.place.source, finding.path});
   mark += ":" + std::to_string(++seen[mark]);
   out.set("partialFingerprints", json::Object{{"primaryLocationLineHash", mark}, {"rondoFinding/v1", mark}});
   out.set("properties", json::Object{{"model", report.model}, {"lostTokens", finding.lost_tokens}});

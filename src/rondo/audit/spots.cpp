@@ -1,34 +1,12 @@
 #include "audit/spots.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "render/explain.h"
 
 namespace rondo::audit {
 namespace {
-
-// Decisions of two renders correspond when the same condition was evaluated for the same input element, and as often
-// before.
-using DecisionKey = std::tuple<std::uint32_t, std::string, std::int32_t, std::uint32_t>;
-
-class DecisionKeys {
- public:
-  explicit DecisionKeys(const jinja::Rendered& rendered) : rendered_(rendered) {}
-
-  // REQUIRES: called once for each decision, in order.
-  DecisionKey next(const jinja::Decision& decision) {
-    const text::Context& context = rendered_.origins.contexts.at(decision.context);
-    DecisionKey key{decision.node, rendered_.origins.paths.to_string(context.element), context.message, 0};
-    std::get<3>(key) = seen_[key]++;
-    return key;
-  }
-
- private:
-  const jinja::Rendered& rendered_;
-  std::map<DecisionKey, std::uint32_t> seen_;
-};
 
 // The byte of the source at a place.
 char source_at(std::string_view source, const text::Literal& place) {
@@ -111,18 +89,11 @@ std::string in_words(const TemplatePlace& place) {
 const jinja::Decision* flip_around(const jinja::Outline& outline, const jinja::Rendered& before,
                                    const jinja::Rendered& after, std::int32_t message,
                                    const std::vector<text::Literal>& places) {
-  std::map<DecisionKey, bool> earlier;
-  DecisionKeys before_keys(before);
-  for (const jinja::Decision& decision : before.decisions)
-    earlier.emplace(before_keys.next(decision), decision.outcome);
   const jinja::Decision* best = nullptr;
   std::tuple<bool, std::size_t> best_rank;  // of another message; how far
-  std::vector<const jinja::Decision*> flips;
-  DecisionKeys after_keys(after);
-  for (const jinja::Decision& decision : after.decisions) {
-    const auto found = earlier.find(after_keys.next(decision));
-    if (found == earlier.end() || found->second == decision.outcome) continue;
-    flips.push_back(&decision);
+  const std::vector<const jinja::Decision*> flips = render::flips(before, after);
+  for (const jinja::Decision* flip : flips) {
+    const jinja::Decision& decision = *flip;
     const bool is_other = after.origins.contexts.at(decision.context).message != message;
     for (const text::Literal& place : places) {
       if (place.line == 0 || !outline.decides({decision.line, decision.column}, place)) continue;
