@@ -80,11 +80,14 @@ std::string matrix(const json::Value& report, bool all, const Paint& paint) {
   std::string out = header_row(paint);
   std::string setting = "default";
   std::size_t same = 0;
+  std::size_t skipped = 0;
   std::string rows;
   const auto close = [&] {
     if (setting == "default") return;
     out += paint("1", "  " + line_of_text(setting)) + ": " +
-           (rows.empty() ? "as the default" : std::to_string(same) + " as under the default, but") + "\n" + rows;
+           (rows.empty() ? "as the default" : std::to_string(same) + " as under the default") +
+           (skipped > 0 ? ", " + std::to_string(skipped) + " do not apply" : "") + (rows.empty() ? "\n" : ", but\n") +
+           rows;
   };
   for (const json::Value& played : report.find("cases")->as_array()) {
     const std::string of = text_of(played, "setting");
@@ -92,6 +95,7 @@ std::string matrix(const json::Value& report, bool all, const Paint& paint) {
       close();
       setting = of;
       same = 0;
+      skipped = 0;
       rows.clear();
     }
     const std::string shown = verdicts(played);
@@ -100,6 +104,8 @@ std::string matrix(const json::Value& report, bool all, const Paint& paint) {
       out += row_of(played, paint);
     } else if (!all && of_default[text_of(played, "scenario")] == shown) {
       ++same;
+    } else if (!all && text_of(played, "string_prefix") == "skipped") {
+      ++skipped;
     } else {
       rows += row_of(played, paint);
     }
