@@ -101,6 +101,31 @@ std::vector<std::string> loop_names(const Source& source) {
   return out;
 }
 
+std::string bracketed(const std::string& expression) { return "(" + expression + ")"; }
+std::string in_front(const std::string& first, const std::string& second) { return first + " ~ " + second; }
+std::string as_output(const std::string& expression) { return "{{ " + expression + " }}"; }
+
+// Of the `tojson` whose `|` is `mark`.
+Candidate verbatim_candidate(const Source& source, std::size_t mark) {
+  const TokenRange call = call_at(source, mark);
+  const TokenRange operand{source.operand_begin(mark), mark};
+  const TokenRange whole{operand.begin, call.end};
+  const std::string value(source.text_of(operand));
+  const std::string filter(source.text_of(call));
+  if (ends_with_member(source, operand, "arguments") || ends_with_member(source, operand, "parameters")) {
+    return {{source.replace(whole, "(" + value + " if " + value + " is string else " + value + filter + ")")},
+            "arguments given as text are copied" + on_line(source, mark),
+            true};
+  }
+  // The call as one object: written member by member, in the order of the object.
+  const std::string name = "(" + value + ".name" + filter + ")";
+  const std::string arguments = value + ".arguments";
+  return {{source.replace(whole, "('{\"name\": ' ~ " + name + " ~ ', \"arguments\": ' ~ " + arguments + " ~ '}' if " +
+                                     arguments + " is string else " + value + filter + ")")},
+          "arguments given as text are copied into the call's object" + on_line(source, mark),
+          true};
+}
+
 }  // namespace
 
 std::vector<Candidate> condition_candidates(const Source& source, std::int32_t line, std::int32_t column,
@@ -143,25 +168,8 @@ std::vector<Candidate> strip_candidates(const Source& source, std::int32_t line)
 std::vector<Candidate> verbatim_candidates(const Source& source) {
   std::vector<Candidate> out;
   for (std::size_t mark = 1; mark + 1 < source.tokens().size(); ++mark) {
-    if (!source.is(mark, TokenKind::kPipe) || !source.is_name(mark + 1, "tojson")) continue;
-    const TokenRange call = call_at(source, mark);
-    const TokenRange operand{source.operand_begin(mark), mark};
-    const TokenRange whole{operand.begin, call.end};
-    const std::string value(source.text_of(operand));
-    const std::string filter(source.text_of(call));
-    if (ends_with_member(source, operand, "arguments") || ends_with_member(source, operand, "parameters")) {
-      out.push_back({{source.replace(whole, "(" + value + " if " + value + " is string else " + value + filter + ")")},
-                     "arguments given as text are copied" + on_line(source, mark),
-                     true});
-      continue;
-    }
-    // The call as one object: written member by member, in the order of the object.
-    const std::string name = "(" + value + ".name" + filter + ")";
-    const std::string arguments = value + ".arguments";
-    out.push_back({{source.replace(whole, "('{\"name\": ' ~ " + name + " ~ ', \"arguments\": ' ~ " + arguments +
-                                              " ~ '}' if " + arguments + " is string else " + value + filter + ")")},
-                   "arguments given as text are copied into the call's object" + on_line(source, mark),
-                   true});
+    if (source.is(mark, TokenKind::kPipe) && source.is_name(mark + 1, "tojson"))
+      out.push_back(verbatim_candidate(source, mark));
   }
   return out;
 }
@@ -181,16 +189,16 @@ std::vector<Candidate> insertion_candidates(const Source& source, const text::Li
     const std::string sentence = missing.sentence + on_line(source, *at);
     const auto add = [&](Edit edit) { out.push_back({{std::move(edit)}, sentence}); };
     if (!offset) {
-      add(source.replace(tag, expression + " ~ (" + std::string(source.text_of(tag)) + ")"));
+      add(source.replace(tag, in_front(expression, bracketed(std::string(source.text_of(tag))))));
       // Or in front of one of the texts that are joined there.
       for (const TokenRange& operand : joined_texts(source, tag))
-        add(source.replace(operand, "(" + expression + " ~ " + std::string(source.text_of(operand)) + ")"));
+        add(source.replace(operand, bracketed(in_front(expression, std::string(source.text_of(operand))))));
     } else if (is_text) {
-      add({token.begin + *offset, token.begin + *offset, "{{ " + expression + " }}"});
+      add({token.begin + *offset, token.begin + *offset, as_output(expression)});
     } else {
       const std::string_view text = token.text;
-      add(source.replace({*at, *at + 1}, "(" + quote(text.substr(0, *offset)) + " ~ " + expression + " ~ " +
-                                             quote(text.substr(*offset)) + ")"));
+      const std::string rest = in_front(expression, quote(text.substr(*offset)));
+      add(source.replace({*at, *at + 1}, bracketed(in_front(quote(text.substr(0, *offset)), rest))));
     }
   }
   return out;

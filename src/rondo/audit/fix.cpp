@@ -100,6 +100,21 @@ bool says(const Scenario& scenario, const std::string& text) {
   });
 }
 
+// Reasoning behind the expression `begin`, where there is some, and always.
+void add_reasoning(const std::string& begin, const std::string& close, std::vector<Missing>& out) {
+  const std::string end = " ~ " + quote(close);
+  out.push_back({[=](const std::string& message) {
+                   const std::string field = message + ".reasoning_content";
+                   return "(" + begin + field + end + " if " + field + " else '')";
+                 },
+                 "reasoning is written where there is some"});
+  out.push_back({[=](const std::string& message) {
+                   return "(" + begin + "(" + message + ".reasoning_content or '')" + end + " if " + message +
+                          ".role == 'assistant' else '')";
+                 },
+                 "reasoning is written"});
+}
+
 // What stands in `seen`, and lacks in front of `again`, in the ways in which it may be written.
 std::vector<Missing> missing_at(const format::Format& format, const Scenario& scenario, std::string_view seen,
                                 std::string_view again) {
@@ -116,21 +131,8 @@ std::vector<Missing> missing_at(const format::Format& format, const Scenario& sc
     break;
   }
   if (scenario.has_reasoning()) {
-    const format::Reasoning& reasoning = format.reasoning;
-    for (const std::string& open : {reasoning.open, std::string()}) {
-      const std::string begin = open.empty() ? "" : quote(open) + " ~ ";
-      const std::string end = " ~ " + quote(reasoning.close);
-      out.push_back({[=](const std::string& message) {
-                       const std::string field = message + ".reasoning_content";
-                       return "(" + begin + field + end + " if " + field + " else '')";
-                     },
-                     "reasoning is written where there is some"});
-      out.push_back({[=](const std::string& message) {
-                       return "(" + begin + "(" + message + ".reasoning_content or '')" + end + " if " + message +
-                              ".role == 'assistant' else '')";
-                     },
-                     "reasoning is written"});
-    }
+    add_reasoning(quote(format.reasoning.open) + " ~ ", format.reasoning.close, out);
+    if (!format.reasoning.open.empty()) add_reasoning("", format.reasoning.close, out);
   }
   out.push_back({[](const std::string& message) { return "(" + message + ".content or '')"; }, "content is written"});
   return out;
