@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "audit/blamer.h"
+#include "base/utf8.h"
 #include "render/explain.h"
 
 namespace rondo::audit {
 namespace {
 
 bool is_inside_character(std::string_view text, std::size_t at) {
-  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  return at < text.size() && utf8::is_continuation(text[at]);
 }
 
 // Some of `text` from byte `at` on, whole characters.

@@ -1,7 +1,6 @@
 #include "audit/candidates.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 

@@ -55,11 +55,13 @@ Result<std::vector<const Scenario*>> chosen(const std::vector<std::string>& want
 // Everything that one check makes on its way.
 class Checker {
  public:
-  Checker(Subject subject, const Options& options)
-      : subject_(std::move(subject)), options_(options), stages_(subject_) {}
+  Checker(const Subject& subject, std::unique_ptr<const Stage> first, const Options& options)
+      : subject_(subject), first_(*first), options_(options), stages_(subject, std::move(first)) {}
 
-  Result<Done> run(const Stage& first, const std::vector<const Scenario*>& scenarios, Report& report) {
-    Settings settings = settings_of(subject_, first);
+  [[nodiscard]] const Stage& first() const { return first_; }
+
+  Result<Done> run(const std::vector<const Scenario*>& scenarios, Report& report) {
+    Settings settings = settings_of(subject_, first_);
     report.knobs = std::move(settings.knobs);
     if (!settings.note.empty()) {
       Finding& note = report.notes.emplace_back();
@@ -106,7 +108,8 @@ class Checker {
     return error;
   }
 
-  Subject subject_;
+  const Subject& subject_;
+  const Stage& first_;  // the default's; `stages_` has it
   const Options& options_;
   Stages stages_;
   std::size_t done_ = 0;
@@ -126,12 +129,12 @@ Result<Report> check(const Input& input, const Options& options) {
 
   const auto subject = make_subject(input);
   if (!subject.ok()) return subject.error();
-  const auto first = Stage::make(subject.value(), {"default", subject.value().base.kwargs});
+  auto first = Stage::make(subject.value(), {"default", subject.value().base.kwargs});
   if (!first.ok()) return first.error();
-  Checker checker(subject.value(), options);
-  if (auto done = checker.run(*first.value(), scenarios.value(), report); !done.ok()) return done.error();
+  Checker checker(subject.value(), std::move(first).value(), options);
+  if (auto done = checker.run(scenarios.value(), report); !done.ok()) return done.error();
   add_findings(report);
-  if (options.scenarios.empty()) find_properties(first.value()->context(true), report);
+  if (options.scenarios.empty()) find_properties(checker.first().context(true), report);
   sort_findings(report);
   return report;
 }

@@ -164,12 +164,14 @@ struct State {
 
 class Fixer {
  public:
-  Fixer(const Subject& subject, std::vector<Setting> settings, const FixOptions& options)
-      : subject_(subject), settings_(std::move(settings)), options_(options), source_(subject.chat_template->source()) {
+  // `first`: the stage of the first setting.
+  Fixer(const Subject& subject, std::unique_ptr<const Stage> first, const FixOptions& options)
+      : subject_(subject),
+        settings_(settings_of(subject, *first).list),
+        options_(options),
+        source_(subject.chat_template->source()) {
     for (const Setting& setting : settings_) {
-      const bool is_played = &setting == &settings_.front() || is_switch(setting);
-      auto made = is_played ? Stage::make(subject_, setting) : Result<std::unique_ptr<const Stage>>(nullptr);
-      stages_.push_back(made.ok() ? std::move(made).value() : nullptr);
+      stages_.push_back(first != nullptr ? std::move(first) : stage_under(setting));
       for (const Scenario& scenario : scenarios()) {
         const bool is_wanted = !scenario.is_inherent && (&setting == &settings_.front() || scenario.is_core);
         if (is_wanted && stages_.back() != nullptr) goals_.push_back({&setting, &scenario, is_about_form(scenario)});
@@ -194,6 +196,13 @@ class Fixer {
   }
 
  private:
+  // nullptr if it is not played.
+  [[nodiscard]] std::unique_ptr<const Stage> stage_under(const Setting& setting) const {
+    if (!is_switch(setting)) return nullptr;
+    auto made = Stage::make(subject_, setting);
+    return made.ok() ? std::move(made).value() : nullptr;
+  }
+
   [[nodiscard]] const Stage& stage_of(const Goal& goal) const {
     return *stages_[static_cast<std::size_t>(goal.setting - settings_.data())];
   }
@@ -382,9 +391,9 @@ json::Array cases_to_json(const std::vector<FixedCase>& cases) {
 Result<Fix> fix(const Input& input, const FixOptions& options) {
   auto subject = make_subject(input);
   if (!subject.ok()) return subject.error();
-  const auto first = Stage::make(subject.value(), {"default", subject.value().base.kwargs});
+  auto first = Stage::make(subject.value(), {"default", subject.value().base.kwargs});
   if (!first.ok()) return first.error();
-  return Fixer(subject.value(), settings_of(subject.value(), *first.value()).list, options).run();
+  return Fixer(subject.value(), std::move(first).value(), options).run();
 }
 
 json::Value to_json(const Fix& fix) {

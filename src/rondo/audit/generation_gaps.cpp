@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "audit/trials.h"
+#include "base/utf8.h"
 #include "format/units.h"
 #include "grammar/matcher.h"
 #include "grammar/turn.h"
@@ -82,7 +83,7 @@ std::size_t accepted_size(const grammar::Grammar& grammar, const std::string& te
   std::size_t at = 0;
   while (at < text.size()) {
     std::size_t next = at + 1;
-    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0U) == 0x80U) ++next;
+    while (next < text.size() && utf8::is_continuation(text[next])) ++next;
     if (!matcher.feed(text.substr(at, next - at))) break;
     at = next;
   }

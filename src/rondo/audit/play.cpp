@@ -28,13 +28,6 @@ json::Value plain(std::string_view role, std::string_view content) {
   return json::Object{{"role", role}, {"content", content}};
 }
 
-std::vector<TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces) {
-  std::vector<TokenId> ids;
-  ids.reserve(pieces.size());
-  for (const tokenizer::Piece& piece : pieces) ids.push_back(piece.id);
-  return ids;
-}
-
 bool begins_with(const std::vector<tokenizer::Piece>& pieces, const Step& step) {
   const std::size_t prompt = step.prompt_ids.size();
   if (pieces.size() < prompt + step.completion_ids.size()) return false;
@@ -158,9 +151,10 @@ class Player {
     if (!say(context, turn, saying, step)) return false;
     played_.samples.push_back(step.sampled);
 
-    step.prompt_ids = ids_of(
+    step.prompt_ids = render::ids_of(
         render::encode_range(context.turn(), step.prompt, 0, step.prompt.text.size(), render::ContentSpecials::kText));
-    step.completion_ids = ids_of(render::encode_behind(context.tokenizer, step.prompt_ids, step.sampled.text, nullptr));
+    step.completion_ids =
+        render::ids_of(render::encode_behind(context.tokenizer, step.prompt_ids, step.sampled.text, nullptr));
     const auto written = render::text_behind(context.tokenizer, step.prompt_ids, step.completion_ids);
     if (!written.ok() || written.value() != step.sampled.text)
       return skip("the tokenizer does not give back what was sampled");
@@ -357,7 +351,7 @@ class Player {
     if (same_tokens) {
       const std::size_t old_size = step.prompt_ids.size() + step.completion_ids.size();
       const std::vector<TokenId> rest =
-          ids_of({step.pieces.begin() + static_cast<std::ptrdiff_t>(old_size), step.pieces.end()});
+          render::ids_of({step.pieces.begin() + static_cast<std::ptrdiff_t>(old_size), step.pieces.end()});
       if (appended.value().ids == rest) return true;
     }
     const std::string& text = step.again->text.bytes();

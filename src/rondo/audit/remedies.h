@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "audit/play.h"
@@ -14,7 +15,11 @@ namespace rondo::audit {
 // The stages of a subject, by setting; made when first asked for.
 class Stages {
  public:
-  explicit Stages(const Subject& subject) : subject_(subject) {}
+  // `first`: one that is made already.
+  Stages(const Subject& subject, std::unique_ptr<const Stage> first) : subject_(subject) {
+    std::string name = first->setting().name;
+    made_.emplace(std::move(name), std::move(first));
+  }
   // nullptr if the template runs out of limits under that setting.
   [[nodiscard]] const Stage* get(const Setting& setting);
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/utf8.h"
 #include "json/print.h"
 #include "template/chat_template.h"
 
@@ -15,7 +16,7 @@ constexpr std::size_t kShownBytes = 80;
 std::string shown(std::string_view text) {
   if (text.size() <= kShownBytes) return std::string(text);
   std::size_t end = kShownBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  while (end > 0 && utf8::is_continuation(text[end])) --end;
   return std::string(text.substr(0, end)) + "…";
 }
 

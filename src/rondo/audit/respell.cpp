@@ -4,6 +4,7 @@
 
 #include "audit/messages.h"
 #include "audit/sample.h"
+#include "base/utf8.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -144,7 +145,7 @@ std::optional<std::string> cut(const std::optional<Extent>& region, const char* 
   constexpr std::size_t kShare = 60;  // in a hundred
   if (!region || region->end <= region->begin + 2) return std::string("the turn has no ") + what;
   std::size_t at = region->begin + (region->end - region->begin) * kShare / 100;
-  while (at > region->begin + 1 && (static_cast<unsigned char>(sampled.text[at]) & 0xC0U) == 0x80U) --at;
+  while (at > region->begin + 1 && utf8::is_continuation(sampled.text[at])) --at;
   sampled.text.resize(at);
   sampled.stop_begin = at;
   sampled.is_cut = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -37,12 +38,10 @@ constexpr jinja::LocalTime kSomeTime{2026, 3, 14, 15, 9, 26};
 constexpr std::size_t kBeside = 24;
 constexpr std::size_t kWhole = 96;
 
-bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
 // The nearest beginning of a character at or before `at`.
 std::size_t character_at(std::string_view text, std::size_t at) {
   at = std::min(at, text.size());
-  while (at > 0 && at < text.size() && is_continuation(text[at])) --at;
+  while (at > 0 && at < text.size() && utf8::is_continuation(text[at])) --at;
   return at;
 }
 

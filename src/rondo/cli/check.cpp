@@ -31,18 +31,9 @@ struct ColumnOf {
 constexpr ColumnOf kColumns[] = {
     {"string", "string_prefix"}, {"token", "token_prefix"}, {"bridge", "bridge"}, {"parse", "parse_of_render"}};
 
-std::string text_of(const json::Value& object, std::string_view field) {
-  return std::string(object.find_string(field).value_or(""));
-}
-
 std::size_t number_of(const json::Value& object, std::string_view field) {
   const json::Value* value = object.find(field);
   return value == nullptr ? 0 : static_cast<std::size_t>(value->to_int64().value_or(0));
-}
-
-bool is_true(const json::Value& object, std::string_view field) {
-  const json::Value* value = object.find(field);
-  return value != nullptr && value->is_bool() && value->as_bool();
 }
 
 std::string line_of_text(std::string_view text) { return printable(elided(text, kTextWidth), false); }
@@ -194,18 +185,11 @@ api::RunOptions with_progress(const std::string& model) {
 }
 
 Result<json::Value> check_one(const api::Service& service, const std::string& model, const CheckArguments& arguments) {
-  json::Object request{{"op", "check"}, {"model", model}};
-  ModelArguments of_model;
-  of_model.model = model;
-  of_model.tokenizer = arguments.tokenizer;
-  of_model.mode = arguments.mode;
-  of_model.now = arguments.now;
-  if (Status status = add_model(request, of_model); !status.ok()) return status.error();
-  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status.error();
+  json::Object request{{"op", "check"}};
   json::Array scenarios;
   for (const std::string& name : arguments.scenarios) scenarios.emplace_back(name);
   if (!scenarios.empty()) request.set("scenarios", std::move(scenarios));
-  return run_with_vocabulary(service, json::Value(std::move(request)), of_model, with_progress(model));
+  return run_audit(service, std::move(request), arguments, model, with_progress(model));
 }
 
 // How many of the three files go to standard output, where one at most has a place.

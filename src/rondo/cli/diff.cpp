@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBreaks = 3;  // exit status
 
-std::string text_of(const json::Value& value, std::string_view field) {
+std::string printable_text(const json::Value& value, std::string_view field) {
   return printable(value.find_string(field).value_or(""), false);
 }
 
@@ -32,18 +32,20 @@ std::string for_people(const json::Value& reply, const Paint& paint) {
     out += paint("32", "the second begins with all of the first") + "\n";
   } else {
     const json::Value& cause = *reply.find("cause");
-    out += "\n" + paint("31", text_of(cause, "name")) + ": " + text_of(cause, "sentence") + "\n";
+    out += "\n" + paint("31", printable_text(cause, "name")) + ": " + printable_text(cause, "sentence") + "\n";
     if (const json::Value* line = cause.find("template_line")) out += "  template line " + line->number() + "\n";
-    out += "  at " + text_of(reply, "place") + ", behind " + paint("2", text_of(reply, "shared_end")) + "\n";
-    out += "  was  " + paint("31", text_of(reply, "before_text")) + "\n";
-    out += "  is   " + paint("32", text_of(reply, "after_text")) + "\n";
+    out +=
+        "  at " + printable_text(reply, "place") + ", behind " + paint("2", printable_text(reply, "shared_end")) + "\n";
+    out += "  was  " + paint("31", printable_text(reply, "before_text")) + "\n";
+    out += "  is   " + paint("32", printable_text(reply, "after_text")) + "\n";
   }
   const json::Array& changes = reply.find("changes")->as_array();
   if (!changes.empty()) out += "\n" + paint("1", "what the client changed") + "\n";
   for (const json::Value& change : changes) {
-    out += "  " + text_of(change, "kind") + " at " + text_of(change, "path") + ": " + text_of(change, "sentence");
-    if (!text_of(change, "before").empty() || !text_of(change, "after").empty())
-      out += ": `" + text_of(change, "before") + "` -> `" + text_of(change, "after") + "`";
+    out += "  " + printable_text(change, "kind") + " at " + printable_text(change, "path") + ": " +
+           printable_text(change, "sentence");
+    if (!printable_text(change, "before").empty() || !printable_text(change, "after").empty())
+      out += ": `" + printable_text(change, "before") + "` -> `" + printable_text(change, "after") + "`";
     out += "\n";
   }
   return out;

@@ -58,11 +58,6 @@ std::string states_table(const json::Value& reply, const Paint& paint) {
   return out;
 }
 
-bool is_true(const json::Value& object, std::string_view field) {
-  const json::Value* value = object.find(field);
-  return value != nullptr && value->is_bool() && value->as_bool();
-}
-
 // A turn with its slots in colours, or in angle brackets.
 std::string turn_of(const json::Value& probe, const Paint& paint) {
   std::string out;

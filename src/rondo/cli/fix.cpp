@@ -15,15 +15,6 @@
 namespace rondo::cli {
 namespace {
 
-std::string text_of(const json::Value& object, std::string_view field) {
-  return std::string(object.find_string(field).value_or(""));
-}
-
-bool is_true(const json::Value& object, std::string_view field) {
-  const json::Value* value = object.find(field);
-  return value != nullptr && value->is_bool() && value->as_bool();
-}
-
 // "  reasoning-content / default", one line each.
 std::string cases_text(const json::Value& fix, std::string_view field, const std::string& title) {
   const json::Array& cases = fix.find(field)->as_array();
@@ -82,17 +73,8 @@ api::RunOptions with_progress(const std::string& model) {
 int run_fix(const CheckArguments& arguments) {
   if (arguments.models.size() != 1) return report(usage_error("--fix takes one model"));
   const std::string& model = arguments.models.front();
-  json::Object request{{"op", "fix"}, {"model", model}};
-  ModelArguments of_model;
-  of_model.model = model;
-  of_model.tokenizer = arguments.tokenizer;
-  of_model.mode = arguments.mode;
-  of_model.now = arguments.now;
-  if (Status status = add_model(request, of_model); !status.ok()) return report(status.error());
-  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok())
-    return report(status.error());
   const api::Service service(service_options());
-  const auto fixed = run_with_vocabulary(service, json::Value(std::move(request)), of_model, with_progress(model));
+  const auto fixed = run_audit(service, {{"op", "fix"}}, arguments, model, with_progress(model));
   if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
   if (!fixed.ok()) return report(fixed.error());
   if (!arguments.output.empty()) {

@@ -21,7 +21,7 @@ constexpr std::size_t kNameWidth = 34;
 constexpr std::size_t kNumberWidth = 16;
 constexpr double kMegabyte = 1e6;
 
-std::string text_of(const json::Value& value, std::string_view field) {
+std::string printable_text(const json::Value& value, std::string_view field) {
   return printable(value.find_string(field).value_or(""), false);
 }
 
@@ -54,9 +54,10 @@ std::string head(const json::Value& reply) {
                     grouped(number_of(reply, "conversations")) + " conversations with " +
                     grouped(number_of(reply, "branches")) + " branches, in " + megabytes + "\n";
   for (const json::Value& lines : reply.find("skipped")->as_array()) {
-    out += "passed over: " + grouped(number_of(lines, "count")) + " lines, " + text_of(lines, "reason") + " (line " +
-           grouped(number_of(lines, "first_line"));
-    if (const std::string error = text_of(lines, "first_error"); !error.empty()) out += ": " + elided(error, 100);
+    out += "passed over: " + grouped(number_of(lines, "count")) + " lines, " + printable_text(lines, "reason") +
+           " (line " + grouped(number_of(lines, "first_line"));
+    if (const std::string error = printable_text(lines, "first_error"); !error.empty())
+      out += ": " + elided(error, 100);
     out += ")\n";
   }
   for (const json::Member& note : reply.find("notes")->as_object())
@@ -80,16 +81,16 @@ std::string lanes_table(const json::Value& reply, const Paint& paint) {
   for (const json::Value& lane : lanes) {
     const bool is_first = &lane == &lanes.front();
     if (!is_first && number_of(lane, "changed_requests") == 0) {
-      idle += (idle.empty() ? "" : ", ") + text_of(lane, "name");
+      idle += (idle.empty() ? "" : ", ") + printable_text(lane, "name");
       continue;
     }
     const json::Value& rates = *lane.find("hit_rate");
-    out += "  " + padded(text_of(lane, "name"), kNameWidth - 2);
+    out += "  " + padded(printable_text(lane, "name"), kNameWidth - 2);
     for (const char* policy : {"blocks", "radix", "steps"})
       out += right(percent(rates.find(policy)->to_double().value_or(0)), kNumberWidth);
     out += right(grouped(number_of(lane, "prompt_tokens") - number_of(*lane.find("hit_tokens"), "radix")),
                  kNumberWidth + 2);
-    out += is_first ? "\n" : "  " + paint("2", text_of(lane, "sentence")) + "\n";
+    out += is_first ? "\n" : "  " + paint("2", printable_text(lane, "sentence")) + "\n";
   }
   if (!idle.empty()) out += paint("2", "  nothing to do for: " + idle) + "\n";
   if (const json::Value* measured = reply.find("measured")) {
@@ -111,7 +112,7 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
   std::string out = paint("1", padded("Why prompts did not begin as the last", kNameWidth + 4)) +
                     right("requests", kNumberWidth) + right("tokens lost", kNumberWidth) + "\n";
   for (const json::Value& cause : causes) {
-    std::string name = text_of(cause, "name");
+    std::string name = printable_text(cause, "name");
     if (const json::Value* line = cause.find("template_line")) name += ", line " + line->number();
     out += "  " + paint("31", padded(name, kNameWidth + 2)) +
            right(grouped(number_of(cause, "requests")), kNumberWidth) +
@@ -119,11 +120,11 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
     const json::Array& examples = cause.find("examples")->as_array();
     if (examples.empty()) continue;
     const json::Value& example = examples.front();
-    out += "      log line " + grouped(number_of(example, "line")) + ": " + text_of(example, "sentence");
-    if (const std::string path = text_of(example, "path"); !path.empty()) out += " (" + path + ")";
+    out += "      log line " + grouped(number_of(example, "line")) + ": " + printable_text(example, "sentence");
+    if (const std::string path = printable_text(example, "path"); !path.empty()) out += " (" + path + ")";
     out += "\n";
-    const std::string before = elided(text_of(example, "before"), 60);
-    const std::string after = elided(text_of(example, "after"), 60);
+    const std::string before = elided(printable_text(example, "before"), 60);
+    const std::string after = elided(printable_text(example, "after"), 60);
     if (before.empty() && after.empty()) continue;
     out += was_is(before, after, paint);
   }

@@ -80,4 +80,26 @@ Result<json::Value> read_messages(const std::string& path) {
   return *request.find("messages");
 }
 
+Result<json::Value> run_audit(const api::Service& service, json::Object request, const CheckArguments& arguments,
+                              const std::string& model, const api::RunOptions& options) {
+  request.set("model", model);
+  ModelArguments of_model;
+  of_model.model = model;
+  of_model.tokenizer = arguments.tokenizer;
+  of_model.mode = arguments.mode;
+  of_model.now = arguments.now;
+  if (Status status = add_model(request, of_model); !status.ok()) return status.error();
+  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status.error();
+  return run_with_vocabulary(service, json::Value(std::move(request)), of_model, options);
+}
+
+std::string text_of(const json::Value& object, std::string_view field) {
+  return std::string(object.find_string(field).value_or(""));
+}
+
+bool is_true(const json::Value& object, std::string_view field) {
+  const json::Value* value = object.find(field);
+  return value != nullptr && value->is_bool() && value->as_bool();
+}
+
 }  // namespace rondo::cli

@@ -29,7 +29,16 @@ namespace rondo::cli {
                                                       const ModelArguments& arguments,
                                                       const api::RunOptions& options = {});
 
+// Runs an op of an audit (`check`, `fix`) on one of the models: that of the request, whose op and further fields are set.
+[[nodiscard]] Result<json::Value> run_audit(const api::Service& service, json::Object request,
+                                            const CheckArguments& arguments, const std::string& model,
+                                            const api::RunOptions& options);
+
 // The messages in the file `path`: an array, or the `messages` of an object.
 [[nodiscard]] Result<json::Value> read_messages(const std::string& path);
+
+// Of a reply: the text of a field, "" if it has none; whether a field is true.
+[[nodiscard]] std::string text_of(const json::Value& object, std::string_view field);
+[[nodiscard]] bool is_true(const json::Value& object, std::string_view field);
 
 }  // namespace rondo::cli

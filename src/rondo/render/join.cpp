@@ -98,6 +98,13 @@ std::vector<Piece> encode_behind(const tokenizer::Tokenizer& tokenizer, std::spa
   return tokenizer.encode(text, options);
 }
 
+std::vector<tokenizer::TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces) {
+  std::vector<tokenizer::TokenId> ids;
+  ids.reserve(pieces.size());
+  for (const tokenizer::Piece& piece : pieces) ids.push_back(piece.id);
+  return ids;
+}
+
 Result<std::string> text_behind(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> before,
                                 std::span<const TokenId> ids) {
   const std::span<const TokenId> window = window_of(tokenizer, before);

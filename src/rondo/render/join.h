@@ -22,6 +22,8 @@ namespace rondo::render {
                                                           std::string_view text,
                                                           const std::vector<tokenizer::ByteRange>* allowed);
 
+[[nodiscard]] std::vector<tokenizer::TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces);
+
 // The text of `ids` where they follow `before`; alone, some tokenizers write the first one differently.  Fails as decode().
 [[nodiscard]] Result<std::string> text_behind(const tokenizer::Tokenizer& tokenizer,
                                               std::span<const tokenizer::TokenId> before,

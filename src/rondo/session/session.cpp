@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "render/join.h"
+
 namespace rondo::session {
 namespace {
 
@@ -11,13 +13,6 @@ Error failure(ErrorCode code, std::string message) {
   error.code = code;
   error.message = std::move(message);
   return error;
-}
-
-std::vector<TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces) {
-  std::vector<TokenId> ids;
-  ids.reserve(pieces.size());
-  for (const tokenizer::Piece& piece : pieces) ids.push_back(piece.id);
-  return ids;
 }
 
 // Two token lists can differ and still spell the same text, at least over the tokens where they part; then no template
@@ -54,7 +49,8 @@ Result<std::unique_ptr<Session>> Session::start(const Parts& parts, chat::Conver
   Result<jinja::Rendered> first = render::render_messages(session->context_, session->messages_, true);
   if (!first.ok()) return first.error();
   const std::size_t size = first.value().text.size();
-  session->ids_ = ids_of(render::encode_range(session->context_, first.value(), 0, size, session->options_.specials));
+  session->ids_ =
+      render::ids_of(render::encode_range(session->context_, first.value(), 0, size, session->options_.specials));
   return session;
 }
 
@@ -98,7 +94,7 @@ Result<Rerender> Session::render_again(std::size_t known) {
   const std::vector<tokenizer::Piece> pieces =
       render::encode_range(context_, rendered.value(), 0, rendered.value().text.size(), options_.specials);
   Rerender out;
-  out.ids = ids_of(pieces);
+  out.ids = render::ids_of(pieces);
   const std::span<const TokenId> seen = std::span(ids_).first(known);
   out.broken = render::find_break(context_, seen, rendered.value(), pieces, before_ ? &*before_ : nullptr);
   out.reusable = out.broken ? out.broken->kept_tokens : known;
