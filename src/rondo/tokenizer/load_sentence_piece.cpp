@@ -17,7 +17,7 @@ using File = model::SentencePieceFile;
 using Type = File::Type;
 
 constexpr float kUnknownPenalty = 10.0F;
-constexpr double kUserDefinedPenalty = 0.1;
+constexpr double kUserDefinedBonus = 0.1;  // for each byte but the first
 
 // Whether user-defined pieces are found before anything else happens to a text; in the other kinds of model they are
 // pieces with a score that wins almost always.
@@ -52,17 +52,15 @@ Status check_work(const File& file) {
 
 std::unique_ptr<TokenModel> make_unigram(const File& file, const Tokenizer::State& state) {
   float lowest = std::numeric_limits<float>::max();
-  float highest = std::numeric_limits<float>::min();  // above zero, as in the library
   for (const File::Piece& piece : file.pieces) {
     if (piece.type != Type::kNormal) continue;
     lowest = std::min(lowest, piece.score);
-    highest = std::max(highest, piece.score);
   }
   std::vector<double> scores = scores_of(file);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (file.pieces[i].type != Type::kUserDefined) continue;
-    const float bonus = static_cast<float>(file.pieces[i].text.size()) * highest;
-    scores[i] = static_cast<double>(static_cast<float>(static_cast<double>(bonus) - kUserDefinedPenalty));
+    const double behind_first = static_cast<double>(file.pieces[i].text.size()) - 1;
+    scores[i] = static_cast<double>(static_cast<float>(kUserDefinedBonus * behind_first));
   }
   UnigramOptions options;
   options.byte_fallback = file.byte_fallback;

@@ -180,6 +180,23 @@ TEST_CASE("SentencePiece: the best sum of scores, and every bad byte a character
   CHECK(ids(source, "\xE2\x82") == Ids{2, 6, 6});
 }
 
+TEST_CASE("SentencePiece: a user-defined piece counts a tenth for each byte but the first") {
+  model::SentencePieceFile file;
+  file.normalizer.add_dummy_prefix = false;
+  CHECK(ids(sentence_piece(file, {{"a", 0.06F}, {"b", 0.03F}, {"ab", 0, Type::kUserDefined}}), "ab") == Ids{4});
+  CHECK(ids(sentence_piece(file, {{"a", 0.06F}, {"b", 0.05F}, {"ab", 0, Type::kUserDefined}}), "ab") == Ids{2, 3});
+}
+
+TEST_CASE(
+    "SentencePiece: sums of a long text are counted from zero again, so that equal ways are decided as in the "
+    "library") {
+  model::SentencePieceFile file;
+  file.normalizer.add_dummy_prefix = false;
+  const auto source = sentence_piece(file, {{"a", -2.1F}, {"aa", -4.2F}, {"aaa", -6.3F}});
+  CHECK(ids(source, std::string(30'000, 'a')).size() == 16'728);
+  CHECK(ids(source, std::string(200'000, 'a')).size() == 97'688);
+}
+
 TEST_CASE("SentencePiece: recorded answers of the library") {
   const auto file = files::read(RONDO_SOURCE_DIR "/src/rondo/tokenizer/testdata/sentence_piece.json");
   REQUIRE(file.ok());

@@ -1,6 +1,7 @@
 #include "tokenizer/unigram.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/utf8.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr TokenId kNone = -1;
 constexpr double kUnknownPenalty = 10.0;
+constexpr double kLargestSum = 100000.0;
 
 }  // namespace
 
@@ -31,17 +33,31 @@ Unigram::Unigram(const Vocabulary& vocabulary, std::vector<double> scores, Unigr
 
 std::unique_ptr<TokenModel::Scratch> Unigram::make_scratch() const { return std::make_unique<Scratch>(); }
 
+// A sum in single precision loses its fraction as it grows.  SentencePiece therefore counts from zero again where a path
+// has become long, and with it all paths that already end behind that place.
+void Unigram::count_from_zero(std::vector<Place>& places, std::size_t at, std::size_t furthest) {
+  const double sum = places[at].score;
+  if (std::abs(sum) <= kLargestSum) return;
+  for (std::size_t to = at; to <= furthest; ++to) {
+    if (to != at && places[to].start < 0) continue;
+    places[to].score = static_cast<double>(static_cast<float>(places[to].score - sum));
+  }
+}
+
 void Unigram::find_paths(std::string_view piece, Control control, std::vector<Place>& places) const {
   places.assign(piece.size() + 1, Place{});
+  std::size_t furthest = 0;
   const auto offer = [&](std::size_t from, std::size_t to, double score, TokenId id) {
     double sum = score + places[from].score;
     if (options_.single_precision) sum = static_cast<double>(static_cast<float>(sum));
+    furthest = std::max(furthest, to);
     Place& place = places[to];
     if (place.start >= 0 && !(sum > place.score)) return;
     place = {sum, static_cast<std::int32_t>(from), id};
   };
   for (std::size_t at = 0; at < piece.size();) {
     const std::size_t width = vocabulary_.is_byte_level() ? 1 : utf8::decode(piece, at).size;
+    if (options_.single_precision) count_from_zero(places, at, furthest);
     bool has_single = false;
     trie_.prefixes(piece.substr(at), [&](std::size_t size, TokenId id) {
       if (control == Control::kForbidden && is_control(id)) return;

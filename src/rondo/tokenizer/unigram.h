@@ -42,6 +42,7 @@ class Unigram final : public TokenModel {
     std::vector<Place> places;
     std::vector<Unit> units;  // from the end
   };
+  static void count_from_zero(std::vector<Place>& places, std::size_t at, std::size_t furthest);
   void find_paths(std::string_view piece, Control control, std::vector<Place>& places) const;
   void emit_unknown(std::string_view text, Control control, std::vector<Unit>& out) const;
 
