@@ -7,11 +7,9 @@ FAMILY is one of
     tiktoken        rank files: those of FOLDER (*.tiktoken), each with the patterns that tiktoken and others publish
     tekken          tekken.json files of FOLDER
     sentencepiece   models of FOLDER (*.model), and N models trained on random text with random options
-    engine          GGUF vocabularies of FOLDER; PROGRAM answers with the ids of libllama (see ENGINE below)
-The package of that name must be installed.  Control tokens are not looked for, as the references do not, except by llama.cpp,
-which makes them from text whatever its caller wants.  The exit status is 1 if anything differs.
-
-ENGINE: reads texts (four bytes of length, bytes) and writes ids (four bytes of count, four bytes each) until its input ends.
+    engine          GGUF vocabularies of FOLDER, and N made-up ones of the kinds t5, rwkv and plamo2, beside libllama, for which
+                    PROGRAM answers: bench/llama_tokenize_peer.cpp
+The package of that name must be installed.  Control tokens are not looked for, as the references do not.  The exit status is 1 if anything differs.
 """
 import argparse
 import io
@@ -25,6 +23,7 @@ import tempfile
 import threading
 import time
 
+from . import gguf_files
 from .texts import Texts
 
 BLOCK = 500
@@ -73,17 +72,28 @@ class Rondo:
 
 
 class Engine:
-    """A program that answers with llama.cpp's ids."""
+    """bench/llama_tokenize_peer.cpp with one vocabulary."""
 
     def __init__(self, program, path):
-        self.process = subprocess.Popen([program, str(path), "nospecial"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen([program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def __call__(self, text):
-        data = text.encode()
-        self.process.stdin.write(struct.pack("<I", len(data)) + data)
-        self.process.stdin.flush()
-        count = struct.unpack("<I", self.process.stdout.read(4))[0]
-        return list(struct.unpack(f"<{count}i", self.process.stdout.read(4 * count)))
+    def answers(self, texts):
+        def write():
+            for text in texts:
+                data = text.encode()
+                self.process.stdin.write(struct.pack("<I", len(data)) + data)
+            self.process.stdin.flush()
+        writer = threading.Thread(target=write)
+        writer.start()
+        for _ in texts:
+            count = struct.unpack("<I", self.process.stdout.read(4))[0]
+            yield list(struct.unpack(f"<{count}i", self.process.stdout.read(4 * count)))
+        writer.join()
+
+
+def one_by_one(encode):
+    """A function of many texts from one of a single text."""
+    return lambda texts: (list(encode(text)) for text in texts)
 
 
 def tiktoken_cases(options, scratch):
@@ -98,7 +108,7 @@ def tiktoken_cases(options, scratch):
             (folder / "x.tiktoken").symlink_to(path.resolve())
             (folder / "tokenizer_config.json").write_text(json.dumps({"pat_str": pattern}))
             encoding = tiktoken.Encoding(name="x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-            yield f"{path.name}, {name}", folder, encoding.encode_ordinary, ["<|endoftext|>", "<|im_end|>"], pieces
+            yield f"{path.name}, {name}", folder, one_by_one(encoding.encode_ordinary), ["<|endoftext|>", "<|im_end|>"], pieces
 
 
 def tekken_cases(options, scratch):
@@ -113,7 +123,7 @@ def tekken_cases(options, scratch):
         first, size = tekken.num_special_tokens, tekken.n_words
         pieces = [tekken.id_to_piece(i) for i in random.Random(1).sample(range(first, size), 3000)]
         lookalikes = [token["token_str"] for token in tekken._all_special_tokens[:30]]
-        yield path.name, whole, lambda text, tekken=tekken: tekken.encode(text, False, False), lookalikes, pieces
+        yield path.name, whole, one_by_one(lambda text, tekken=tekken: tekken.encode(text, False, False)), lookalikes, pieces
 
 
 def trained_model(seed):
@@ -159,12 +169,18 @@ def sentencepiece_cases(options, scratch):
         names = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
         control = [name for i, name in enumerate(names) if processor.is_control(i) or processor.is_unknown(i)]
         pieces = [name.replace("▁", " ") for name in random.Random(1).sample(names, min(3000, len(names)))]
-        yield path.name, path, processor.encode, control[:40], pieces
+        yield path.name, path, one_by_one(processor.encode), control[:40], pieces
 
 
-def engine_cases(options, _):
-    for path in sorted(pathlib.Path(options.folder).glob("*.gguf")):
-        yield path.name, path, Engine(options.engine, path), ["<s>", "</s>", "<|im_end|>"], []
+def engine_cases(options, scratch):
+    paths = sorted(pathlib.Path(options.folder).glob("*.gguf")) if options.folder else []
+    for number in range(options.models):
+        paths.append(scratch / f"made{number}.gguf")
+        kind, data = gguf_files.made_up(options.seed + number)
+        paths[-1].write_bytes(data)
+        print(paths[-1].name, kind)
+    for path in paths:
+        yield path.name, path, Engine(options.engine, path).answers, ["<|im_end|>", "[INST]"], []
 
 
 FAMILIES = {"tiktoken": tiktoken_cases, "tekken": tekken_cases, "sentencepiece": sentencepiece_cases, "engine": engine_cases}
@@ -180,8 +196,7 @@ def compare(case, count, options, report):
         while done < count:
             block = [texts.text() for _ in range(min(BLOCK, count - done))]
             done += len(block)
-            for text, found in zip(block, rondo.ids(block)):
-                expected = list(reference(text))
+            for text, found, expected in zip(block, rondo.ids(block), reference(block)):
                 if found != expected:
                     differing += 1
                     report.append({"tokenizer": name, "text": text, "rondo": found, "reference": expected})
