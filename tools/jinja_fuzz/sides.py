@@ -19,7 +19,7 @@ import jinja_reference
 SECONDS = 2
 LONGEST_TEXT = 1 << 20
 MEMORY_BYTES = 3 << 30
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+ADDRESS = re.compile(r"(?: at |%20at%20)0x[0-9a-f]+")
 KINDS = {"template_syntax": "syntax", "template_raised": "raised"}
 NOW = jinja_reference.NOW.isoformat()
 
@@ -133,7 +133,7 @@ class Reference:
                 return "raised" if raised else "error", ""
         if len(text) > LONGEST_TEXT:  # nothing to keep in memory twenty times
             return "slow", ""
-        return "text", ADDRESS.sub("", text) if " at 0x" in text else text
+        return "text", ADDRESS.sub("", text) if "0x" in text else text
 
 
 def _whole_memory():

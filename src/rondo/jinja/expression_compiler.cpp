@@ -72,7 +72,8 @@ void ExpressionCompiler::open_scope(Place place) {
 
 BinaryOp ExpressionCompiler::operation(const Expr& node) const {
   const BinaryOp op = binary_op(node.token);
-  const bool folds = op == BinaryOp::kPow && !in_constant_ && !escaping_.open && is_constant(*node.items[0]);
+  const bool folds = op == BinaryOp::kPow && !in_constant_ && !escaping_.open && is_constant(*node.items[0]) &&
+                     !is_constant(*node.items[1]);
   return folds ? BinaryOp::kConstantPow : op;
 }
 
