@@ -23,34 +23,6 @@ bool is_name_byte(char byte) {
 
 }  // namespace
 
-void Machine::begin_attempt(bool in_section, Opening opening) {
-  in_section_ = in_section;
-  attempt_ = true;
-  attempt_begin_ = raw(head_);
-  opening_ = opening;
-  expect_call_ = false;
-}
-
-// Whether a call may be reported, now that its name is known.  What opens a call proves it, except in reasoning, where
-// a model may also just talk about calls, and except where the opener is half missing: then the name must be a tool's.
-bool Machine::may_commit() const {
-  if (opening_ == Opening::kMarker && !from_reasoning_) return true;
-  if (options_.tools) return is_known_tool(name_);
-  return from_reasoning_ ? opening_is_reserved_ : opening_ == Opening::kBare;
-}
-
-// What was read becomes text; reading goes on at `resume`.
-bool Machine::fail_attempt(std::size_t resume, const char* why) {
-  if (opening_ == Opening::kMarker && !from_reasoning_) complain(attempt_begin_, why);
-  attempt_ = false;
-  const bool had_calls = !message_.tool_calls.empty() && in_section_;
-  if (!had_calls) in_section_ = false;
-  emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, std::max(resume, head_));
-  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
-  blank_ = false;
-  return true;
-}
-
 bool Machine::start_body() {
   piece_ = 0;
   name_.clear();
@@ -64,57 +36,14 @@ bool Machine::start_body() {
   return true;
 }
 
-bool Machine::section() {
-  const std::size_t at = skip_space(pos_);
-  if (at == buffer_.size()) return false;
-  const MarkerSet::Found found = section_set_.at(buffer_, at, is_end_);
-  if (found.kind == MatchKind::kPartial) return false;
-  if (found.kind == MatchKind::kFull && found.id == kCallOpen) {
-    pos_ = at + found.size;
-    return start_body();
-  }
-  const bool is_json = format_->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
-  if (found.kind == MatchKind::kNone && (call_open_.empty() || is_json || is_named_by_marker())) {
-    pos_ = at;
-    return start_body();
-  }
-  if (found.kind == MatchKind::kFull && found.id == kSectionClose) {
-    pos_ = at + found.size;
-    return end_empty_section();
-  }
-  return fail_attempt(at, "the tool calls hold no call");
-}
-
-// A section without any call is markup all the same.
-bool Machine::end_empty_section() {
-  emit(EventKind::kMarker, pos_);
-  attempt_ = in_section_ = false;
-  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
-  reasoning_layout_ = from_reasoning_;
-  blank_ = layout_ = true;
-  return true;
-}
-
-// Whether a marker of its own stands behind the name: then a call is known even without its opener.
-bool Machine::is_named_by_marker() const {
-  bool has_name = false;
-  if (format_->calls.envelope != format::Envelope::kTags) return false;
-  for (std::size_t i = 0; i < piece_markers_.size(); ++i) {
-    if (format_->calls.pieces[i].kind != CallPiece::Kind::kLiteral) {
-      has_name = true;
-    } else if (has_name && piece_markers_[i].is_distinct()) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool Machine::pieces() {
   const format::Calls& calls = format_->calls;
   if (piece_ >= calls.pieces.size()) {
     phase_ = Phase::kAfterCall;
     return true;
   }
+  bool wait = false;
+  if (piece_ == 0 && repeated_open(wait)) return !wait;
   const CallPiece& piece = calls.pieces[piece_];
   switch (piece.kind) {
     case CallPiece::Kind::kLiteral: return piece_literal(piece_markers_[piece_]);
@@ -133,6 +62,14 @@ bool Machine::piece_literal(const Marker& literal) {
   const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_);
   if (match.kind == MatchKind::kPartial) return false;
   if (match.kind == MatchKind::kNone) {
+    if (const std::size_t next = behind_optional(piece_); next != 0 && !piece_markers_[next].empty()) {
+      const Match other = piece_markers_[next].match(std::string_view(buffer_).substr(at), is_end_);
+      if (other.kind == MatchKind::kPartial) return false;
+      if (other.kind == MatchKind::kFull) {
+        piece_ = next;
+        return true;
+      }
+    }
     if (attempt_) return fail_attempt(at, "the tool call does not go on as its format says");
     phase_ = Phase::kAfterCall;  // what stands behind the arguments may be missing
     return true;
@@ -141,6 +78,14 @@ bool Machine::piece_literal(const Marker& literal) {
   ++piece_;
   if (!attempt_) emit(EventKind::kMarker, pos_);
   return true;
+}
+
+// A literal with an id or a counter behind it, which models leave out: the piece that goes on then; 0 if there is none.
+std::size_t Machine::behind_optional(std::size_t literal) const {
+  const std::vector<CallPiece>& all = format_->calls.pieces;
+  if (literal + 2 >= all.size() || all[literal + 2].kind != CallPiece::Kind::kLiteral) return 0;
+  const CallPiece::Kind kind = all[literal + 1].kind;
+  return kind == CallPiece::Kind::kId || kind == CallPiece::Kind::kIndex ? literal + 2 : 0;
 }
 
 // A name, id or index: up to white space or to what the format writes behind it.
@@ -264,6 +209,8 @@ std::string Machine::decoded_string(std::size_t begin, std::size_t end) const {
 }
 
 bool Machine::json_envelope() {
+  bool wait_for_open = false;
+  if (!scanner_.started() && repeated_open(wait_for_open)) return !wait_for_open;
   while (pos_ < buffer_.size()) {
     if (!scanner_.started() && is_space(buffer_[pos_])) {
       ++pos_;
@@ -313,14 +260,12 @@ bool Machine::json_step(char byte, bool& failed) {
   if (!step.ends_value) return true;
   if (capture_ != Capture::kNone && scanner_.depth() == capture_depth_) {
     ++pos_;  // the value includes this byte
-    const bool goes_on = json_value_ends();
+    if (!json_value_ends()) return false;
     --pos_;
-    if (!goes_on) return false;
   } else if (object_depth_ > 0 && scanner_.depth() < object_depth_) {
     ++pos_;
-    const bool goes_on = json_call_ends();
+    if (!json_call_ends()) return false;
     --pos_;
-    return goes_on;
   }
   return true;
 }

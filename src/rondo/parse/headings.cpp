@@ -7,6 +7,10 @@ namespace {
 
 constexpr std::size_t kLongestHeading = 256;
 
+std::string heading_name(std::string_view words) {
+  return std::string(words.substr(0, words.find_first_of(" \t\r\n|<")));
+}
+
 }  // namespace
 
 // What the headings of reasoning and content begin with.
@@ -26,7 +30,8 @@ MatchKind Machine::heading(std::size_t at) {
   const std::string& call = call_open_.core();
   bool begins = false;
   bool may_begin = false;
-  for (const std::string_view open : {std::string_view(heading_open_), std::string_view(call)}) {
+  const std::string_view bare = options_.tools ? without_prefix_word(call) : "";
+  for (const std::string_view open : {std::string_view(heading_open_), std::string_view(call), bare}) {
     if (open.empty()) continue;
     begins = begins || text.starts_with(open);
     may_begin = may_begin || (!is_end_ && text.size() < open.size() && open.starts_with(text));
@@ -39,6 +44,10 @@ MatchKind Machine::heading(std::size_t at) {
   const std::size_t behind = at + end + close.size();
   if (const std::size_t found = words.find(call); found != std::string_view::npos)
     return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
+  if (const std::size_t found = words.find(bare); !bare.empty() && found != std::string_view::npos) {
+    const std::string_view rest = words.substr(found + bare.size());
+    if (is_known_tool(heading_name(rest)) && call_heading(rest, behind)) return MatchKind::kFull;
+  }
   const auto begins_like = [&](const std::string& open) {
     const std::string_view whole = format::trimmed(open);
     return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
@@ -57,7 +66,7 @@ MatchKind Machine::heading(std::size_t at) {
 
 // `words` begin with the name of a tool; the arguments begin at `behind`.
 bool Machine::call_heading(std::string_view words, std::size_t behind) {
-  const std::string name(words.substr(0, words.find_first_of(" \t\r\n|<")));
+  const std::string name = heading_name(words);
   if (name.empty()) return false;
   begin_attempt(false, Opening::kMarker);
   (void)start_body();

@@ -68,6 +68,12 @@ void Machine::compile() {
   }
   blank_set_.add(kContentOpen, add_marker(f.content.open));
   blank_set_.add(kHeader, add_marker(f.header));
+  if (!f.calls.heading_close.empty()) {  // a block that was not closed ends where the next one begins
+    const Marker* header = add_marker(f.header);
+    if (header->is_reserved()) {
+      for (MarkerSet* set : {&text_set_, &reasoning_set_}) set->add(kHeader, header);
+    }
+  }
   const Marker* content_close = add_marker(f.content.close);
   blank_set_.add(kContentClose, content_close);
   text_set_.add(kContentClose, content_close);
@@ -82,6 +88,9 @@ void Machine::compile() {
         set->add(goes_on ? kHistoryClose : kStop, marker);
       }
     }
+  }
+  for (const auto* stops : {&f.stops.content, &f.stops.tool}) {
+    for (const std::string& stop : *stops) stop_set_.add(kStop, add_marker(stop));
   }
   if (!blank_stop_.empty()) text_set_.add_lead(blank_stop_);
   if (f.calls.present && options_.calls) compile_calls();
@@ -125,6 +134,11 @@ void Machine::compile_calls() {
   between_set_.add(kCallOpen, &call_open_);
   between_set_.add(kSectionOpen, section_open);
   between_set_.add(kSectionClose, &section_close_);
+  for (const std::size_t cut : format::unit_boundaries(section_close_.core(), format_->atoms)) {
+    if (cut == 0 || cut == section_close_.core().size()) continue;
+    const Marker* part = add_marker(section_close_.core().substr(0, cut));
+    for (MarkerSet* set : {&between_set_, &blank_set_}) set->add(kSectionClose, part);
+  }
   between_set_.add(kHeader, add_marker(format_->header));
   add_closers(recover_set_);
   recover_set_.add(kCallOpen, &call_open_);
@@ -146,6 +160,7 @@ void Machine::compile_calls() {
       ++next;
     if (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral) {
       set.add(kSeparator, &piece_markers_[next]);
+      if (const std::size_t other = behind_optional(next); other != 0) set.add(kSeparator, &piece_markers_[other]);
     } else {
       add_closers(set);
       set.add(kParameterOpen, &parameter_open_);
@@ -156,32 +171,6 @@ void Machine::compile_calls() {
       if (nested_.string_open.empty()) nested_ = {form.open, form.close, nested_.python};
     }
     nested_.python = nested_.python || form.style == format::ValueStyle::kPython;
-  }
-}
-
-// Where calls may begin without their whole opener, or in reasoning that is not closed.
-void Machine::compile_openers(const Marker& section_open) {
-  const format::Calls& calls = format_->calls;
-  for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open_)}) {
-    if (opener->empty() || !opener->is_distinct() || !(options_.tools || opener->is_reserved())) continue;
-    for (MarkerSet* set : {&reasoning_set_, &reasoning_layout_set_})
-      set->add(opener == &section_open ? kSectionOpen : kCallOpen, opener);
-  }
-  reasoning_layout_set_.add(kSectionClose, &section_close_);
-  if (!options_.tools) return;
-  const std::vector<std::size_t> cuts = format::unit_boundaries(call_open_.core());
-  for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
-    const std::string_view rest = std::string_view(call_open_.core()).substr(*cut);
-    if (is_blank(rest) || *cut == 0) continue;
-    const Marker* half = add_marker(rest);
-    if (half->is_distinct()) {
-      for (MarkerSet* set : {&blank_set_, &text_set_, &between_set_}) set->add(kHalfOpen, half);
-    }
-    break;
-  }
-  if (is_blank(calls.section_open) && call_open_.empty() && calls.envelope != format::Envelope::kTags) {
-    text_set_.add(kBareOpen, add_marker("{"));
-    if (calls.envelope == format::Envelope::kJsonArray) text_set_.add(kBareOpen, add_marker("["));
   }
 }
 
@@ -207,6 +196,7 @@ void Machine::start_from_prompt() {
     is_generation_prompt = true;
   }
   const std::string shown = written;
+  is_generated_ = is_generation_prompt;
   if (is_generation_prompt) drop_prompt_space(written);
   if (written.empty()) return;
   prompt_bytes_ = written.size();
@@ -269,7 +259,7 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
   } else if (phase_ == Phase::kReasoning && !reasoning_start_ && !reasoning_layout_) {
     size = reasoning_set_.plain_prefix(text);
   } else if (phase_ == Phase::kValue && is_streaming_) {
-    size = terminator_set_.plain_prefix(text);
+    size = std::min(terminator_set_.plain_prefix(text), stop_set_.plain_prefix(text));
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);
   }
@@ -509,7 +499,10 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       in_section_ = false;
       blank_ = layout_ = true;
       break;
-    default: emit(EventKind::kMarker, pos_); break;
+    default:
+      if (found.id == kHeader && !blank_) blank_ = layout_ = true;
+      emit(EventKind::kMarker, pos_);
+      break;
   }
   trail_ = found.marker->trail();
   if (found.id == kHeader && is_blank(format_->content.open)) trail_ += format_->content.open;
@@ -611,6 +604,7 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
       phase_ = Phase::kTop;
       from_reasoning_ = reasoning_layout_ = false;
       blank_ = true;
+      layout_ = layout_ || found.id == kHeader;
       return true;
   }
 }
@@ -623,7 +617,8 @@ void Machine::finish_open() {
       if (opening_ == Opening::kMarker && !from_reasoning_)
         complain(attempt_begin_, "a tool call was begun and its name never came");
       pos_ = buffer_.size();
-      emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, pos_);
+      emit_prompt_part();
+      emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, buffer_.size());
     }
     attempt_ = false;
     return;
@@ -634,7 +629,7 @@ void Machine::finish_open() {
     if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen ||
         phase_ == Phase::kValue) {
       if (!options_.partial) {
-        if (phase_ == Phase::kValue) end_value(buffer_.size(), buffer_.size());
+        if (phase_ == Phase::kValue) end_value(value_end_at_stop(buffer_.size()), buffer_.size());
         finish_parameters();
       }
     } else if (phase_ == Phase::kJson || phase_ == Phase::kJsonArguments) {

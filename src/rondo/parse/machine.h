@@ -123,17 +123,24 @@ class Machine {
   MatchKind heading(std::size_t at);
   bool call_heading(std::string_view words, std::size_t behind);
 
-  // calls.cpp: sections, names, JSON envelopes
+  // attempts.cpp: what may be a call
   // What opened a call: a marker, the last part of one, a bracket at the begin of the text, a bracket in the text.
   enum class Opening { kMarker, kHalf, kBare, kInText };
   void begin_attempt(bool in_section, Opening opening);
   [[nodiscard]] bool may_commit() const;
   [[nodiscard]] bool is_named_by_marker() const;
+  [[nodiscard]] std::size_t marker_within(std::size_t end) const;
+  void emit_prompt_part();
   bool fail_attempt(std::size_t resume, const char* why);
-  bool start_body();
+  bool repeated_open(bool& wait);
   bool section();
+  bool end_empty_section();
+
+  // calls.cpp: names, JSON envelopes
+  bool start_body();
   bool pieces();
   bool piece_literal(const Marker& literal);
+  [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
   bool piece_slot(format::CallPiece::Kind kind);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
@@ -151,7 +158,6 @@ class Machine {
   [[nodiscard]] bool is_call_key(const std::string& key) const;
   bool json_bad();
   bool break_json();
-  bool end_empty_section();
   bool json_arguments();
   bool arguments_done();
   bool recover();
@@ -170,6 +176,7 @@ class Machine {
   bool value();
   bool value_marked();
   bool value_structured();
+  [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
   bool is_followed(std::size_t at, bool& wait) const;
   void end_value(std::size_t end, std::size_t terminator_end);
@@ -190,6 +197,7 @@ class Machine {
   std::map<std::size_t, MarkerSet> slot_sets_;  // by piece
   Marker call_open_, call_close_, section_close_, separator_, parameter_open_, parameter_separator_;
   std::string heading_open_;
+  MarkerSet stop_set_;
   std::string blank_stop_;  // a stop that is white space only
   NestedSyntax nested_;
   const Marker* add_marker(std::string_view text);
@@ -207,6 +215,7 @@ class Machine {
   bool is_end_ = false;
   bool is_closed_ = false;
   std::string open_reasoning_;      // the prompt's end, if it opens the reasoning
+  bool is_generated_ = false;       // the prompt ends with the template's own text for an answer
   bool is_prompt_foreign_ = false;  // the prompt's tail is an earlier turn, or text that is nobody's
 
   // State.
@@ -269,5 +278,8 @@ class Machine {
   bool events_are_old_ = false;  // the next call begins with none
   std::optional<Error> mistake_;
 };
+
+// An opener that ends with a word and a dot, without these; "" for others.
+[[nodiscard]] std::string_view without_prefix_word(std::string_view opener);
 
 }  // namespace rondo::parse

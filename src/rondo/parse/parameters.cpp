@@ -207,10 +207,25 @@ bool Machine::value_marked() {
     }
     if (is_streaming_ && !is_end_) {
       const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
-      stream_value(whole_characters(found.begin - terminator_set_.possible_lead(before)));
+      const std::size_t end = whole_characters(found.begin - terminator_set_.possible_lead(before));
+      stream_value(value_end_at_stop(end));
     }
     return false;
   }
+}
+
+// Where the value ends, of which `end` bytes are there, if the text ends with a stop, or with what may become one; else
+// `end`.  In a value a stop is text unless the turn ends with it.
+std::size_t Machine::value_end_at_stop(std::size_t end) const {
+  for (std::size_t at = head_; at < end; ++at) {
+    const MarkerSet::Found found = stop_set_.at(buffer_, at, is_end_);
+    if (found.kind == MatchKind::kNone) continue;
+    const std::size_t behind = at + found.size;
+    const bool is_last = found.kind == MatchKind::kPartial || (is_blank(std::string_view(buffer_).substr(behind)) &&
+                                                               buffer_.size() - behind < kLongestScalar);
+    if (is_last) return at - terminator_set_.possible_lead(std::string_view(buffer_).substr(head_, at - head_));
+  }
+  return end;
 }
 
 // True if what closes at `at` is a parameter of the same name inside the value.
