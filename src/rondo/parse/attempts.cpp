@@ -47,6 +47,11 @@ void Machine::compile_openers(const Marker& section_open) {
     }
     break;
   }
+  // The first part of an opener is a tag in front of what may be a call of another kind.
+  if (cuts.size() > 2 && calls.envelope == format::Envelope::kTags) {
+    const Marker* first = add_marker(std::string_view(call_open_.core()).substr(0, cuts[1]));
+    if (first->is_distinct()) text_set_.add(kWrapper, first);
+  }
   const Marker* front = add_marker(without_prefix_word(call_open_.core()));
   if (!front->empty() && front->is_distinct()) {
     for (MarkerSet* set : {&blank_set_, &text_set_, &section_set_, &after_set_, &between_set_})
@@ -99,6 +104,8 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   attempt_ = false;
   const bool had_calls = !message_.tool_calls.empty() && in_section_;
   if (!had_calls) in_section_ = false;
+  closes_.clear();
+  settle_format();
   resume = marker_within(std::max(resume, head_));
   emit_prompt_part();
   emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, std::max(resume, head_));

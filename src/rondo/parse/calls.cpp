@@ -31,6 +31,7 @@ bool Machine::start_body() {
   object_depth_ = 0;
   capture_ = Capture::kNone;
   early_arguments_.reset();
+  is_fenced_ = false;
   scanner_ = JsonScanner();
   phase_ = format_->calls.envelope == format::Envelope::kTags ? Phase::kPieces : Phase::kJson;
   return true;
@@ -43,7 +44,7 @@ bool Machine::pieces() {
     return true;
   }
   bool wait = false;
-  if (piece_ == 0 && repeated_open(wait)) return !wait;
+  if (piece_ == 0 && (repeated_open(wait) || json_instead(wait))) return !wait;
   const CallPiece& piece = calls.pieces[piece_];
   switch (piece.kind) {
     case CallPiece::Kind::kLiteral: return piece_literal(piece_markers_[piece_]);
@@ -215,6 +216,12 @@ bool Machine::json_envelope() {
     if (!scanner_.started() && is_space(buffer_[pos_])) {
       ++pos_;
       continue;
+    }
+    if (!scanner_.started() && attempt_) {
+      const Match fence = fence_open(pos_);
+      if (fence.kind == MatchKind::kPartial) break;
+      pos_ += fence.size;
+      if (fence.kind == MatchKind::kFull) continue;
     }
     bool wait = false;
     if (is_string_forgotten(wait)) return json_bad();
@@ -494,12 +501,19 @@ bool Machine::recover() {
 }
 
 bool Machine::after_call() {
-  if (call_close_.empty()) {
+  if (call_close_.empty() && !is_fenced_) {
     end_call(raw(head_));
     phase_ = Phase::kBetween;
     return true;
   }
-  const std::size_t at = skip_space(pos_);
+  std::size_t at = skip_space(pos_);
+  if (is_fenced_ && at < buffer_.size()) {
+    const Match fence = fence_close(at);
+    if (fence.kind == MatchKind::kPartial) return false;
+    is_fenced_ = false;
+    if (fence.kind == MatchKind::kFull) pos_ = at + fence.size;
+    at = skip_space(pos_);
+  }
   if (at == buffer_.size()) {
     if (!is_end_) return false;
     open_at_end_ = true;

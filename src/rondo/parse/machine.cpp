@@ -94,6 +94,7 @@ void Machine::compile() {
   }
   if (!blank_stop_.empty()) text_set_.add_lead(blank_stop_);
   if (f.calls.present && options_.calls) compile_calls();
+  if (options_.tools && options_.calls && !other_format_) text_set_.add_control_tokens(kWrapper);
   if (!f.calls.heading_close.empty()) compile_headings();
 }
 
@@ -351,6 +352,7 @@ void Machine::run() {
 
 bool Machine::step() {
   if (absorb_trail()) return true;
+  if (phase_ == Phase::kTop) settle_format();
   switch (phase_) {
     case Phase::kTop: return blank_ ? top_blank() : top();
     case Phase::kReasoning:
@@ -416,7 +418,11 @@ bool Machine::top() {
   }
   MarkerSet::Found found;
   if (!scan(text_set_, EventKind::kContent, found)) return false;
-  return top_marker(found);
+  if (found.id != kWrapper) return top_marker(found);
+  pos_ = found.begin;
+  const MatchKind kind = foreign(found.begin);
+  if (kind == MatchKind::kNone) pos_ = found.begin + 1;
+  return kind != MatchKind::kPartial;
 }
 
 bool Machine::top_blank() {
@@ -439,6 +445,12 @@ bool Machine::top_blank() {
     pos_ = at + found.size;
     return top_marker(found);
   }
+  if (!closes_.empty() && !in_section_) {
+    const MatchKind kind = wrapper_close(at);
+    if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
+    closes_.clear();
+  }
+  if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
   // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
   const bool has_opener = !is_blank(calls.section_open) || !call_open_.empty();
   const bool has_bare_calls =
@@ -523,6 +535,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
     --pos_;  // the bracket belongs to the call's own text
   }
   from_reasoning_ = false;
+  closes_.clear();
   wrapped_ = wrapped_ && found.id == kBareOpen;
   Opening opening = Opening::kMarker;
   if (found.id == kBareOpen) opening = Opening::kInText;

@@ -76,7 +76,8 @@ class Machine {
     kHistoryClose,
     kStop,
     kHalfOpen,  // the last part of a call's opener
-    kBareOpen   // a bracket that may begin a call without any marker
+    kBareOpen,  // a bracket that may begin a call without any marker
+    kWrapper    // a control token that the format does not have
   };
 
   // machine.cpp: set-up, events, content and reasoning
@@ -136,6 +137,21 @@ class Machine {
   bool section();
   bool end_empty_section();
 
+  // foreign.cpp: calls of other formats
+  [[nodiscard]] Match wrapper_at(std::size_t at, std::string& close) const;
+  MatchKind foreign(std::size_t at);
+  MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes);
+  MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
+  MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
+  MatchKind tag_call(std::size_t at);
+  bool json_instead(bool& wait);
+  Match fence_open(std::size_t at);
+  [[nodiscard]] Match fence_close(std::size_t at) const;
+  MatchKind wrapper_close(std::size_t at);
+  void adopt(format::Calls calls);
+  void settle_format();
+  void recompile();
+
   // calls.cpp: names, JSON envelopes
   bool start_body();
   bool pieces();
@@ -186,6 +202,8 @@ class Machine {
   [[nodiscard]] std::string after_arguments_closing() const;
 
   std::shared_ptr<const format::Format> format_;
+  std::shared_ptr<const format::Format> other_format_;  // the own one, while calls of another are read
+  std::vector<std::string> closes_;                     // what closes the wrappers around these
   Options options_;
   std::vector<chat::ToolDefinition> tools_;
 
@@ -240,6 +258,7 @@ class Machine {
   std::size_t piece_ = 0;
   std::string name_;
   bool has_name_ = false;
+  bool is_fenced_ = false;  // its JSON stands in a fence
   std::optional<std::string> id_;
   bool committed_ = false;
   JsonScanner scanner_;

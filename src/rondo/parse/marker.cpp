@@ -12,6 +12,7 @@ using format::is_space;
 
 // Longer gaps inside a marker are not tolerated: a gap is looked at again with every piece of input.
 constexpr std::size_t kLargestGap = 64;
+constexpr std::size_t kLongestControlToken = 64;
 
 bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
@@ -109,6 +110,25 @@ std::size_t Marker::own_lead(std::string_view before) const {
   return size;
 }
 
+Match control_token(std::string_view text, bool is_end) {
+  if (!text.starts_with('<')) return {};
+  const Match unfinished{is_end ? MatchKind::kNone : MatchKind::kPartial, 0};
+  const std::size_t bar = bar_at(text.substr(1));
+  if (bar == 0)
+    return text.size() < 4 && std::string_view("\xEF\xBD\x9C").starts_with(text.substr(1)) ? unfinished : Match{};
+  for (std::size_t i = 1 + bar; i < std::min(text.size(), kLongestControlToken); ++i) {
+    if (text[i] == '<' || text[i] == '\n') return {};
+    const std::size_t last = bar_at(text.substr(i));
+    if (last > 0 && text.substr(i + last).starts_with('>')) return {MatchKind::kFull, i + last + 1};
+  }
+  return text.size() < kLongestControlToken ? unfinished : Match{};
+}
+
+void MarkerSet::add_control_tokens(int id) {
+  control_id_ = id;
+  first_['<'] = special_['<'] = true;
+}
+
 void MarkerSet::add(int id, const Marker* marker) {
   if (marker->empty()) return;
   entries_.push_back({id, marker});
@@ -143,6 +163,11 @@ MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_en
     if (found.kind == MatchKind::kNone || match.size > found.size) {
       found = {MatchKind::kFull, at, match.size, entry.id, entry.marker};
     }
+  }
+  if (control_id_ && found.kind == MatchKind::kNone) {
+    static const Marker kAny;
+    const Match match = control_token(rest, is_end);
+    if (match.kind != MatchKind::kNone) found = {match.kind, at, match.size, *control_id_, &kAny};
   }
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,11 +79,16 @@ class Marker {
   bool is_reserved_ = false;
 };
 
+// A text in the shape of a control token, `<|...|>`, at the begin of `text`.
+[[nodiscard]] Match control_token(std::string_view text, bool is_end);
+
 // Some markers that are searched together; `id` is the caller's own.
 class MarkerSet {
  public:
   // Markers of white space only are left out.
   void add(int id, const Marker* marker);
+  // Control tokens that are none of the markers are found too, as `id`.
+  void add_control_tokens(int id);
   // White space that is held back like a marker's lead.
   void add_lead(const std::string& lead);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
@@ -117,6 +123,7 @@ class MarkerSet {
   };
   std::vector<Entry> entries_;
   std::vector<std::string> leads_;
+  std::optional<int> control_id_;
   std::array<bool, 256> first_{};    // of markers
   std::array<bool, 256> special_{};  // of markers, and all bytes of leads
 };

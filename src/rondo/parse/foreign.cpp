@@ -1,0 +1,310 @@
+// Calls that are not written as the format says.  A model that was given tools may call one in JSON, in Python, or in a tag
+// that names it, behind a control token, a tag or a fence of its own.  The name of a tool is what proves such a call.
+#include <algorithm>
+#include <utility>
+
+#include "format/units.h"
+#include "parse/machine.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::is_space;
+
+constexpr std::size_t kLongestWord = 64;   // of a tag, of a fence's language
+constexpr std::size_t kLongestName = 256;  // of a tool
+constexpr std::size_t kMostWrappers = 3;   // one in the other
+constexpr std::string_view kFence = "```";
+
+bool is_word(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_' ||
+         byte == '-' || byte == ':' || byte == '.';
+}
+
+std::size_t word_size(std::string_view text) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin());
+}
+
+Match partial_or_none(bool is_end) { return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0}; }
+
+// "```json\n"
+Match fence_at(std::string_view text, bool is_end) {
+  const std::size_t same = std::min(text.size(), kFence.size());
+  if (text.substr(0, same) != kFence.substr(0, same)) return {};
+  if (same < kFence.size()) return partial_or_none(is_end);
+  const std::size_t end = kFence.size() + word_size(text.substr(kFence.size()));
+  if (end > kFence.size() + kLongestWord) return {};
+  if (end == text.size()) return partial_or_none(is_end);
+  return is_space(text[end]) ? Match{MatchKind::kFull, end + 1} : Match{};
+}
+
+// "<word>"
+Match tag_at(std::string_view text, bool is_end) {
+  if (!text.starts_with('<')) return {};
+  const std::size_t end = 1 + word_size(text.substr(1));
+  if (end > kLongestWord) return {};
+  if (end == text.size()) return partial_or_none(is_end);
+  return end > 1 && text[end] == '>' ? Match{MatchKind::kFull, end + 1} : Match{};
+}
+
+format::Calls json_calls() {
+  format::Calls calls;
+  calls.present = true;
+  calls.envelope = format::Envelope::kJsonObject;
+  calls.roles = {{"name"}, {"arguments"}, {"id"}, false};
+  return calls;
+}
+
+// `NAME` LITERAL `KEY=VALUE, KEY=VALUE)`
+format::Calls python_calls(const std::string& behind_name) {
+  format::Calls calls;
+  calls.present = true;
+  calls.section_open = "[";
+  calls.section_close = "]";
+  calls.call_close = ")";
+  calls.separator = ", ";
+  calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                  {format::CallPiece::Kind::kLiteral, behind_name},
+                  {format::CallPiece::Kind::kArguments, ""}};
+  calls.arguments = format::ArgumentStyle::kParameters;
+  calls.parameters.key_close = "=";
+  calls.parameters.separator = ", ";
+  for (const auto type :
+       {format::ValueType::kString, format::ValueType::kInteger, format::ValueType::kFloat, format::ValueType::kTrue,
+        format::ValueType::kFalse, format::ValueType::kNull, format::ValueType::kObject, format::ValueType::kArray})
+    calls.parameters.forms.push_back({type, format::ValueStyle::kPython, "", "", ""});
+  return calls;
+}
+
+// OPEN NAME LITERAL `{...}` CLOSE
+format::Calls tag_calls(std::string open, std::string behind_name, std::string close) {
+  format::Calls calls;
+  calls.present = true;
+  calls.call_open = std::move(open);
+  calls.call_close = std::move(close);
+  calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                  {format::CallPiece::Kind::kLiteral, std::move(behind_name)},
+                  {format::CallPiece::Kind::kArguments, ""}};
+  return calls;
+}
+
+}  // namespace
+
+// A wrapper at `at`: its size, and what will close it ("" for a control token, which any other closes).
+Match Machine::wrapper_at(std::size_t at, std::string& close) const {
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  close.clear();
+  if (Match match = control_token(text, is_end_); match.kind != MatchKind::kNone) {
+    if (starts_ && match.kind == MatchKind::kFull && !starts_->has(text.data())) return {};
+    return match;
+  }
+  if (Match match = fence_at(text, is_end_); match.kind != MatchKind::kNone) {
+    close = kFence;
+    return match;
+  }
+  const Match match = tag_at(text, is_end_);
+  if (match.kind == MatchKind::kFull) close = "</" + std::string(text.substr(1, match.size - 1));
+  return match;
+}
+
+// What may be a call of another format at `at`, which no marker of this one begins.  kFull: its attempt is begun.
+MatchKind Machine::foreign(std::size_t at) {
+  if (!options_.tools || !options_.calls || other_format_ || base_ + at < prompt_bytes_) return MatchKind::kNone;
+  const std::size_t begin = at;
+  std::vector<std::string> closes;
+  while (at < buffer_.size() && closes.size() < kMostWrappers) {
+    const MarkerSet::Found own = closes.empty() ? MarkerSet::Found{} : blank_set_.at(buffer_, at, is_end_);
+    if (own.kind == MatchKind::kPartial) return own.kind;
+    if (own.kind == MatchKind::kFull) return own_opener(own, std::move(closes));
+    std::string close;
+    const Match wrapper = wrapper_at(at, close);
+    if (wrapper.kind == MatchKind::kPartial) return wrapper.kind;
+    if (wrapper.kind == MatchKind::kNone) break;
+    closes.push_back(close.empty() ? buffer_.substr(at, wrapper.size) : close);
+    at = skip_space(at + wrapper.size);
+  }
+  if (at == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const MatchKind kind = foreign_body(begin, at, !closes.empty());
+  if (kind == MatchKind::kFull) closes_ = std::move(closes);
+  return kind;
+}
+
+// The format's own opener behind a wrapper.
+MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::string> closes) {
+  if (found.id != kSectionOpen && found.id != kCallOpen) return MatchKind::kNone;
+  pos_ = found.begin + found.size;
+  from_reasoning_ = false;
+  begin_attempt(found.id == kSectionOpen, Opening::kMarker);
+  closes_ = std::move(closes);
+  if (found.id == kCallOpen) return start_body() ? MatchKind::kFull : MatchKind::kNone;
+  phase_ = Phase::kSection;
+  return MatchKind::kFull;
+}
+
+MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapped) {
+  const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const char byte = buffer_[at];
+  if (byte == '<') return tag_call(at);
+  const std::size_t inner = byte == '[' ? skip_space(at + 1) : at;
+  if (inner == buffer_.size()) return open;
+  const format::Calls& calls = format_->calls;
+  const bool is_own = calls.present && calls.envelope != format::Envelope::kTags;
+  if (buffer_[inner] == '{') {
+    if (is_own && !is_wrapped) return MatchKind::kNone;
+    if (!is_own) adopt(json_calls());
+    from_reasoning_ = false;
+    begin_attempt(false, Opening::kBare);
+    pos_ = at;
+    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+  }
+  const std::string_view rest = std::string_view(buffer_).substr(inner);
+  const std::size_t size = word_size(rest);
+  if (size == 0 || size > kLongestName) return MatchKind::kNone;
+  if (size == rest.size()) return open;
+  std::string name(rest.substr(0, size));
+  // A word before a list of calls in JSON.
+  if (begin == at && inner == at && rest[size] == '[') {
+    const std::size_t list = skip_space(at + size + 1);
+    if (list == buffer_.size()) return open;
+    if (buffer_[list] != '{') return MatchKind::kNone;
+    if (!is_own) adopt(json_calls());
+    from_reasoning_ = false;
+    begin_attempt(false, Opening::kBare);
+    pos_ = at + size;
+    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+  }
+  return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
+}
+
+// `[name(...), ...]`, and behind a wrapper also `name(...)` and `name.word(...)`.
+MatchKind Machine::python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped) {
+  std::string behind = "(";
+  if (!is_known_tool(name)) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos) return MatchKind::kNone;
+    behind = name.substr(dot) + "(";
+    name.resize(dot);
+  }
+  if (!is_known_tool(name) || !(is_list || is_wrapped)) return MatchKind::kNone;
+  adopt(python_calls(behind));
+  from_reasoning_ = false;
+  begin_attempt(is_list, Opening::kHalf);
+  pos_ = at;
+  return start_body() ? MatchKind::kFull : MatchKind::kNone;
+}
+
+// `<word=name>{...}</word>` or `<word name="name">{...}</word>`.
+MatchKind Machine::tag_call(std::size_t at) {
+  const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  const std::size_t word = 1 + word_size(text.substr(1));
+  if (word == 1 || word > kLongestWord) return MatchKind::kNone;
+  for (const auto& [middle, end] : {std::pair<std::string_view, std::string_view>{"=", ">"}, {" name=\"", "\">"}}) {
+    const std::size_t same = std::min(middle.size(), text.size() - word);
+    if (text.substr(word, same) != middle.substr(0, same)) continue;
+    if (same < middle.size()) return open;
+    const std::size_t from = word + middle.size();
+    const std::size_t to = from + word_size(text.substr(from));
+    const std::size_t shown = std::min(end.size(), text.size() - to);
+    if (to - from > kLongestName || text.substr(to, shown) != end.substr(0, shown)) return MatchKind::kNone;
+    if (shown < end.size()) return open;
+    if (!is_known_tool(std::string(text.substr(from, to - from)))) return MatchKind::kNone;
+    const std::size_t body = skip_space(at + to + end.size());
+    if (body == buffer_.size()) return open;
+    if (buffer_[body] != '{') return MatchKind::kNone;
+    adopt(tag_calls(std::string(text.substr(0, from)), std::string(end),
+                    "</" + std::string(text.substr(1, word - 1)) + ">"));
+    from_reasoning_ = false;
+    begin_attempt(false, Opening::kHalf);
+    pos_ = at + from;
+    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+  }
+  return MatchKind::kNone;
+}
+
+// A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell (`wait`).
+bool Machine::json_instead(bool& wait) {
+  const format::Calls& own = format_->calls;
+  if (!attempt_ || !options_.tools || other_format_ || own.pieces[0].kind == format::CallPiece::Kind::kLiteral)
+    return false;
+  const std::size_t at = skip_space(pos_);
+  const bool is_list = at < buffer_.size() && buffer_[at] == '[';
+  const std::size_t inner = is_list ? skip_space(at + 1) : at;
+  wait = inner == buffer_.size() && !is_end_;
+  if (inner == buffer_.size()) return wait;
+  if (buffer_[inner] != '{') return false;
+  format::Calls calls = json_calls();
+  calls.section_close = own.section_close;
+  calls.call_close = own.call_close;
+  calls.separator = ", ";
+  adopt(std::move(calls));
+  pos_ = at;
+  return start_body();
+}
+
+// "```json" around the JSON of a call.
+Match Machine::fence_open(std::size_t at) {
+  const Match match = fence_at(std::string_view(buffer_).substr(at), is_end_);
+  is_fenced_ = is_fenced_ || match.kind == MatchKind::kFull;
+  return match;
+}
+
+Match Machine::fence_close(std::size_t at) const {
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  const std::size_t same = std::min(kFence.size(), text.size());
+  if (text.substr(0, same) != kFence.substr(0, same)) return {};
+  return same < kFence.size() ? partial_or_none(is_end_) : Match{MatchKind::kFull, same};
+}
+
+// What closes the wrappers of a call, behind it.
+MatchKind Machine::wrapper_close(std::size_t at) {
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  const std::string& close = closes_.back();
+  Match match;
+  if (control_token(close, true).kind == MatchKind::kFull) {
+    match = control_token(text, is_end_);
+    if (match.kind == MatchKind::kFull && text.starts_with(close)) match = {};  // the next one's opener
+  } else {
+    const std::size_t same = std::min(close.size(), text.size());
+    if (text.substr(0, same) != std::string_view(close).substr(0, same)) return MatchKind::kNone;
+    match = same < close.size() ? partial_or_none(is_end_) : Match{MatchKind::kFull, same};
+  }
+  if (match.kind != MatchKind::kFull) return match.kind;
+  pos_ = at + match.size;
+  emit(EventKind::kMarker, pos_);
+  closes_.pop_back();
+  return match.kind;
+}
+
+// Reads calls as `calls` says until settle_format().
+void Machine::adopt(format::Calls calls) {
+  other_format_ = format_;
+  auto format = std::make_shared<format::Format>(*format_);
+  format->calls = std::move(calls);
+  format_ = std::move(format);
+  recompile();
+}
+
+// Behind calls of another format this one counts again.
+void Machine::settle_format() {
+  if (!other_format_ || in_section_) return;
+  format_ = std::exchange(other_format_, nullptr);
+  recompile();
+}
+
+void Machine::recompile() {
+  for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &reasoning_open_set_, &reasoning_layout_set_,
+                         &section_set_, &after_set_, &between_set_, &parameter_set_, &follower_set_, &recover_set_,
+                         &key_set_, &stop_set_, &terminator_set_})
+    *set = MarkerSet();
+  markers_.clear();
+  piece_markers_.clear();
+  slot_sets_.clear();
+  nested_ = {};
+  for (Marker* marker :
+       {&call_open_, &call_close_, &section_close_, &separator_, &parameter_open_, &parameter_separator_})
+    *marker = Marker();
+  compile();
+}
+
+}  // namespace rondo::parse
