@@ -35,6 +35,8 @@ ParseFields read_parse(Fields& fields) {
   const bool is_answer = out.asked.response_schema && !out.input.conversation.tools;
   out.options.calls = out.asked.tool_choice != "none" && !is_answer;
   out.options.parallel_calls = out.asked.parallel_tool_calls;
+  out.options.must_call = out.asked.tool_choice == "required" || out.asked.tool_choice == "named";
+  out.options.only_tool = out.asked.tool_name;
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "format/units.h"
 #include "json/parse.h"
+#include "json/print.h"
 #include "parse/machine.h"
 
 namespace rondo::parse {
@@ -191,6 +192,10 @@ bool Machine::commit(std::size_t upto) {
     made.status = chat::CallStatus::kUnknownTool;
     complain(attempt_begin_, "there is no tool `" + name_ + "`");
   }
+  if (!options_.parallel_calls && !message_.tool_calls.empty())
+    complain(attempt_begin_, "a second tool call where one is allowed");
+  if (!options_.only_tool.empty() && name_ != options_.only_tool)
+    complain(attempt_begin_, "the tool `" + name_ + "` is called where `" + options_.only_tool + "` was asked for");
   message_.tool_calls.push_back(std::move(made));
   attempt_ = false;
   committed_ = true;
@@ -451,6 +456,13 @@ bool Machine::json_arguments() {
       emit(EventKind::kArguments, pos_, "{}");
       return arguments_done();
     }
+    if (std::string_view("{[\"'").find(buffer_[at]) == std::string_view::npos) {
+      if (const std::string key = only_text_parameter(); !key.empty()) {
+        emit(EventKind::kArguments, head_, "{" + json::to_compact(json::Value(key)) + ":\"");
+        phase_ = Phase::kRawArguments;
+        return true;
+      }
+    }
     arguments_started_ = true;
     arguments_are_string_ = buffer_[at] == '"' || buffer_[at] == '\'';
   }
@@ -473,6 +485,33 @@ bool Machine::json_arguments() {
   // Should the JSON break off here, the white space before what ends the call is the template's own.
   const std::size_t own = recover_set_.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
   if (!arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_ - own));
+  return false;
+}
+
+// The one parameter of the tool that is called, if it has one and that is a text; else "".
+std::string Machine::only_text_parameter() const {
+  for (const chat::ToolDefinition& tool : tools_) {
+    const json::Value* properties = tool.name == name_ ? tool.parameters.find("properties") : nullptr;
+    if (properties == nullptr || !properties->is_object() || properties->as_object().size() != 1) continue;
+    const json::Member& only = *properties->as_object().begin();
+    const auto types = schema_types(only.value, tool.parameters);
+    if (types && types->is_only(TypeSet::kString)) return only.key;
+  }
+  return "";
+}
+
+// Models write code where an object with the code is expected: text up to what ends the call.
+bool Machine::raw_arguments() {
+  const MarkerSet::Found found = recover_set_.find(buffer_, pos_, is_end_);
+  const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
+  pos_ = found.begin;
+  if (found.kind == MatchKind::kFull) {
+    stream_value(found.begin - found.marker->own_lead(before));
+    emit(EventKind::kArguments, head_, "\"}");
+    pos_ = head_;
+    return arguments_done();
+  }
+  stream_value(is_end_ ? buffer_.size() : whole_characters(found.begin - recover_set_.possible_lead(before)));
   return false;
 }
 

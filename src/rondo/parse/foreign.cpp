@@ -173,7 +173,22 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
     pos_ = at + size;
     return start_body() ? MatchKind::kFull : MatchKind::kNone;
   }
+  if (inner == at && rest[size] == '\n' && !is_own && is_known_tool(name)) return line_call(at, size);
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
+}
+
+// A tool's name on a line of its own, and an object.
+MatchKind Machine::line_call(std::size_t at, std::size_t name_size) {
+  const std::size_t body = skip_space(at + name_size);
+  if (body == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  if (buffer_[body] != '{') return MatchKind::kNone;
+  format::Calls calls = tag_calls("", "", "");
+  calls.pieces.erase(calls.pieces.begin() + 1);
+  adopt(std::move(calls));
+  from_reasoning_ = false;
+  begin_attempt(false, Opening::kHalf);
+  pos_ = at;
+  return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
 // `[name(...), ...]`, and behind a wrapper also `name(...)` and `name.word(...)`.

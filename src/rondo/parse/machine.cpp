@@ -337,6 +337,7 @@ void Machine::close() {
   is_end_ = !options_.partial;
   run();
   finish_open();
+  if (options_.must_call && message_.tool_calls.empty()) complain(raw(buffer_.size()), "no tool is called");
   message_.complete = !open_at_end_;
 }
 
@@ -362,6 +363,7 @@ bool Machine::step() {
     case Phase::kJson: return json_envelope();
     case Phase::kPieces: return pieces();
     case Phase::kJsonArguments: return json_arguments();
+    case Phase::kRawArguments: return raw_arguments();
     case Phase::kParameter: return parameter();
     case Phase::kKey: return key();
     case Phase::kValueOpen: return value_open();
@@ -638,7 +640,8 @@ void Machine::finish_open() {
   }
   if (committed_) {
     open_at_end_ = true;
-    const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces;
+    const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
+                          (phase_ == Phase::kRawArguments && call_close_.empty());
     if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen ||
         phase_ == Phase::kValue) {
       if (!options_.partial) {
@@ -647,6 +650,8 @@ void Machine::finish_open() {
       }
     } else if (phase_ == Phase::kJson || phase_ == Phase::kJsonArguments) {
       pos_ = buffer_.size();
+    } else if (phase_ == Phase::kRawArguments && !options_.partial) {
+      emit(EventKind::kArguments, head_, "\"}");
     }
     if (phase_ != Phase::kRecover && !is_whole) {
       call().status = chat::CallStatus::kUnclosed;
@@ -753,6 +758,7 @@ std::string Machine::closing_text() const {
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
     case Phase::kPieces: return after_arguments_closing() + section;
+    case Phase::kRawArguments: return after_arguments_closing() + section;
     case Phase::kJsonArguments:
       return (arguments_started_ ? scanner_.closing() : "{}") + after_arguments_closing() + section;
     default: return parameters_closing() + after_arguments_closing() + section;

@@ -51,6 +51,7 @@ class Machine {
     kJson,
     kPieces,
     kJsonArguments,
+    kRawArguments,
     kParameter,
     kKey,
     kValueOpen,
@@ -143,6 +144,7 @@ class Machine {
   MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes);
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
+  MatchKind line_call(std::size_t at, std::size_t name_size);
   MatchKind tag_call(std::size_t at);
   bool json_instead(bool& wait);
   Match fence_open(std::size_t at);
@@ -175,6 +177,8 @@ class Machine {
   bool json_bad();
   bool break_json();
   bool json_arguments();
+  [[nodiscard]] std::string only_text_parameter() const;
+  bool raw_arguments();
   bool arguments_done();
   bool recover();
   bool break_call(chat::CallStatus status, const char* why);

@@ -13,6 +13,7 @@ using format::is_space;
 // Longer gaps inside a marker are not tolerated: a gap is looked at again with every piece of input.
 constexpr std::size_t kLargestGap = 64;
 constexpr std::size_t kLongestControlToken = 64;
+constexpr std::string_view kBlankSign = "\xE2\x96\x81";  // as vocabularies write a blank; texts may have it decoded
 
 bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
@@ -33,6 +34,24 @@ bool has_reserved_shape(std::string_view core) {
   if (core.size() < 4 || core.front() != '[') return false;
   const std::size_t end = core.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", core[1] == '/' ? 2 : 1);
   return end != std::string_view::npos && end > 2 && core[end] == ']';
+}
+
+// `chunk` at the begin of `text`, where for the sign of a blank a blank or a low line may stand.
+Match match_blank_signs(std::string_view text, std::string_view chunk) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < chunk.size();) {
+    if (at == text.size()) return {MatchKind::kPartial, at};
+    const bool is_sign = chunk.substr(i).starts_with(kBlankSign);
+    if (is_sign && (text[at] == ' ' || text[at] == '_')) {
+      i += kBlankSign.size();
+    } else if (text[at] == chunk[i]) {
+      ++i;
+    } else {
+      return {};
+    }
+    ++at;
+  }
+  return {MatchKind::kFull, at};
 }
 
 }  // namespace
@@ -57,6 +76,7 @@ Marker::Marker(std::string_view text, const TokenStarts* starts) {
   core_ = core;
   cuts_ = format::unit_boundaries(core);
   is_reserved_ = has_reserved_shape(core);
+  has_blank_signs_ = core.find(kBlankSign) != std::string_view::npos;
   is_distinct_ = std::any_of(core.begin(), core.end(),
                              [](char byte) { return is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; });
   const std::size_t token = starts != nullptr ? starts->find_token(core) : std::string_view::npos;
@@ -87,6 +107,13 @@ Match Marker::match(std::string_view text, bool is_end) const {
       while (at < text.size() && is_space(text[at]) && at - gap < kLargestGap) ++at;
     }
     const std::string& chunk = chunks_[i];
+    if (has_blank_signs_ && (starts_ == nullptr || i != token_chunk_)) {
+      const Match match = match_blank_signs(text.substr(at), chunk);
+      if (match.kind == MatchKind::kNone) return {};
+      if (match.kind == MatchKind::kPartial) return unfinished;
+      at += match.size;
+      continue;
+    }
     const std::size_t size = std::min(chunk.size(), text.size() - at);
     if (text.substr(at, size) != std::string_view(chunk).substr(0, size)) return {};
     const bool has_token = starts_ != nullptr && i == token_chunk_ && size > token_offset_;

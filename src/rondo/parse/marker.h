@@ -77,6 +77,7 @@ class Marker {
   std::size_t token_offset_ = 0;
   bool is_distinct_ = false;
   bool is_reserved_ = false;
+  bool has_blank_signs_ = false;
 };
 
 // A text in the shape of a control token, `<|...|>`, at the begin of `text`.

@@ -35,7 +35,9 @@ struct Piece {
 struct Options {
   std::optional<json::Value> tools;  // an array of definitions, as for a template
   bool calls = true;                 // false: tool_choice "none", no call is recognised
-  bool parallel_calls = true;        // false: what looks like a second call is still reported as one
+  bool parallel_calls = true;        // false: a second call is still reported as one, and is a mistake
+  bool must_call = false;            // true: tool_choice "required", or a named tool; no call at all is a mistake
+  std::string only_tool;             // the named tool; a call of another one is a mistake
   bool inline_reasoning = false;     // reasoning with its markers stays in the content
   bool partial = false;              // the text is cut off: what may be a marker's beginning is left out
   bool strict = false;               // finish() fails on the first malformed construct
