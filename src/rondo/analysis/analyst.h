@@ -56,6 +56,7 @@ class Analyst {
   void find_heading_close();
   void mine_instructions();
   void mine_reasoning();
+  void mine_reasoning_fields();
   void find_content_behind_calls();
   void infer_other_stops();
   [[nodiscard]] bool infer_pieces(const Turn& turn);

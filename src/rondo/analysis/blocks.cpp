@@ -77,10 +77,15 @@ void Analyst::find_header() {
       shared = rest;
       break;
     }
+    // A line end in front of the prompt may stand only between two turns.
+    const std::size_t led = std::min(shared.find_first_not_of(" \n\t\r"), shared.size());
+    const bool is_led = led > 0 && start.find(shared) == std::string::npos;
+    if (is_led) shared.erase(0, led);
     while (!shared.empty() && start.find(shared) == std::string::npos) {
       const std::vector<std::size_t> cuts = boundaries(shared);
       shared.resize(cuts.size() > 1 ? cuts[cuts.size() - 2] : 0);
     }
+    if (is_led && !is_blank(shared)) shared.insert(0, header->substr(0, led));
     if (!is_blank(shared) || !has_prompt) header = shared;
   }
   format_.header = header.value_or("");
@@ -123,8 +128,12 @@ bool Analyst::header_opens_block() const {
 std::string Analyst::lead(const Turn& turn, std::size_t end) const {
   std::string text = turn.literals(0, end);
   if (format_.header.empty()) return text;
-  const std::size_t at = text.find(format_.header);
-  return at == std::string::npos ? text : text.substr(at + format_.header.size());
+  // A prompt may begin with the line end that only stands between two turns.
+  for (const std::string_view header : {std::string_view(format_.header), trimmed(format_.header)}) {
+    const std::size_t at = text.find(header);
+    if (at != std::string::npos) return text.substr(at + header.size());
+  }
+  return text;
 }
 
 // `between` stands between reasoning and content; `plain_lead` before the content of a turn without reasoning.

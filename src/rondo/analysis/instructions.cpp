@@ -1,5 +1,7 @@
 // Calls that history never shows: read off the example, or the sentence, with which the template's own text tells the
 // model how to call.
+#include <set>
+
 #include "analysis/analyst.h"
 
 namespace rondo::analysis {
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestExample = 600;
 constexpr std::size_t kLongestSentence = 160;
+constexpr std::size_t kMostFields = 24;  // each costs a render
 
 // An object in the instructions that has a key for the name and one for the arguments.
 struct Example {
@@ -116,11 +119,17 @@ bool read_sentence(const std::string& text, format::Calls& calls) {
 // for the answer.
 void Analyst::mine_reasoning() {
   if (format_.reasoning.present) return;
-  const auto without = prober_.instructions({"default", false, false, false});
   const auto with = prober_.instructions({"on", false, false, false});
-  if (!with || !without || *with == *without) return;
+  auto without = prober_.instructions({"default", false, false, false});
+  for (const char* name : {"thinking", "enable_thinking"}) {
+    if (with != without || options_.kwargs.find(name) == nullptr) continue;  // the caller has switched it on
+    ProbeSetting off{"default", false, false, false};
+    off.variable = json::Member{name, json::Value(false)};
+    without = prober_.instructions(off);
+  }
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (std::size_t at = with->find('<'); at != std::string::npos; at = with->find('<', at + 1)) {
+  for (std::size_t at = with && without ? with->find('<') : std::string::npos; at != std::string::npos;
+       at = with->find('<', at + 1)) {
     const std::size_t end = with->find('>', at);
     if (end == std::string::npos) break;
     const std::string open = with->substr(at, end + 1 - at);
@@ -128,11 +137,50 @@ void Analyst::mine_reasoning() {
     if (!close.empty() && with->substr(end + 1).starts_with(close) && !contains(*without, open))
       pairs.emplace_back(open, close);
   }
-  if (pairs.empty()) return;
+  if (pairs.empty()) return mine_reasoning_fields();
   format_.reasoning = {true, pairs[0].first, pairs[0].second, true};
   if (pairs.size() > 1 && is_blank(format_.content.open)) format_.content = {pairs[1].first, pairs[1].second};
   lose("reasoning in history", "no message shows reasoning; its tags are taken from what the template tells the model",
        0);
+}
+
+// Thoughts in a place of their own, which the chat APIs do not have: a field that the template names, or a block of the
+// content.  Only the tags around them are taken from that.
+void Analyst::mine_reasoning_fields() {
+  const auto tags_around = [this](json::Object message, bool in_pair) {
+    message.set("role", "assistant");
+    ProbeSetting setting{"on", true, false, false};
+    setting.stand_ins = in_pair;
+    const auto text = prober_.text_with(std::move(message), setting);
+    const std::size_t at = text ? text->find(kReasoningText) : std::string::npos;
+    if (at == std::string::npos) return false;
+    const std::string before = text->substr(0, at);
+    const std::string after = text->substr(at + std::string_view(kReasoningText).size());
+    const std::string open = marker_before(before);
+    const std::string closing = closing_of(open);
+    const bool is_pair = !closing.empty() && trimmed(after).starts_with(closing);
+    const std::size_t content = after.find(kContentText);
+    if (!is_pair && (in_pair || content == std::string::npos)) return false;
+    const std::string close = is_pair ? closing : std::string(trimmed(after.substr(0, content)));
+    const bool is_tag = open.starts_with('<') || open.starts_with('[');
+    if (!is_tag || close.empty() || contains(open + close, "'") || contains(format_.header, open)) return false;
+    format_.reasoning = {true, open, close, true};
+    lose("reasoning in history",
+         "the template shows reasoning only in a place that messages of the chat APIs do not have", 0);
+    return true;
+  };
+  const json::Array blocks{json::Object{{"type", "thoughts"}, {"text", kReasoningText}},
+                           json::Object{{"type", "response"}, {"text", kContentText}}};
+  if (tags_around(json::Object{{"content", json::Object{{"blocks", blocks}}}}, false)) return;
+  std::set<std::string> tried = {"role",         "content",  "tool_calls", "name",
+                                 "tool_call_id", "function", "arguments",  "type"};
+  std::size_t count = 0;
+  for (const std::string& name : template_.literal_texts()) {
+    const auto is_letter = [](char byte) { return (byte >= 'a' && byte <= 'z') || byte == '_'; };
+    if (name.size() < 4 || !std::all_of(name.begin(), name.end(), is_letter) || !tried.insert(name).second) continue;
+    if (++count > kMostFields) return;
+    if (tags_around(json::Object{{"content", kContentText}, {name, kReasoningText}}, true)) return;
+  }
 }
 
 void Analyst::mine_instructions() {

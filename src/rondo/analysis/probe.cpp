@@ -283,8 +283,8 @@ json::Object Prober::kwargs(const ProbeSetting& setting) const {
     out.set("enable_thinking", setting.thinking == "on");
     out.set("thinking", setting.thinking == "on");
   }
-  if (setting.variable) out.set(setting.variable->key, setting.variable->value);
   for (const json::Member& member : options_.kwargs) out.set(member.key, member.value);
+  if (setting.variable) out.set(setting.variable->key, setting.variable->value);
   return out;
 }
 
@@ -357,6 +357,13 @@ std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
     at += run.size;
   }
   return out;
+}
+
+std::optional<std::string> Prober::text_with(json::Object assistant_message, const ProbeSetting& setting) {
+  json::Array messages{message("user", "Uprobe questionU"), std::move(assistant_message)};
+  auto rendered = render(std::move(messages), setting, false);
+  if (!rendered) return std::nullopt;
+  return rendered->text.bytes();
 }
 
 std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting) {
