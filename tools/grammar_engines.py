@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Grammars in the engines they are made for: turns that templates write are accepted, mutated ones that break the schema are not.
 
-Usage: tools/grammar_engines.py --program build/release/rondo [--templates N] [--mutants N] [--only WORD] [--seed N]
+Usage: tools/grammar_engines.py --program build/release/rondo [--templates N] [--mutants N] [--only WORD] [--seed N] ...
 
 For each template, over the tools and calls below: the turn is rendered, and checked against the structural tag (xgrammar), and the
-Lark grammar (llguidance) for tool_choice auto and required.  Then its calls' arguments are changed at random and rendered again;
-what breaks a schema by the judgement of a small validator here must be refused where a call is required.
+Lark grammar (llguidance) for tool_choice auto and required.  Then its calls' arguments are changed at random and rendered again, or
+the turn's own text is damaged; what breaks a schema by the judgement of a small validator here must be refused where a call is
+required.  Each text counts once.
 
 The engines are pinned packages; where they can't be had, this says so and passes.  The exit status is 1 if anything differs.
 """
@@ -21,6 +22,7 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import types
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -49,6 +51,19 @@ CALLS = [
     [("search", {"q": "x", "limit": -1}), ("get_weather", {"city": "Rome", "days": 1})],
 ]
 MESSAGES = [{"role": "user", "content": "Hi."}]
+
+
+def exchange(process, requests):
+    """Sends all requests, and returns the reply line of each."""
+    def send():
+        for request in requests:
+            process.stdin.write(request)
+        process.stdin.flush()
+    writer = threading.Thread(target=send)
+    writer.start()
+    lines = [process.stdout.readline() for _ in requests]
+    writer.join()
+    return lines
 
 
 # ---- The engines
@@ -121,6 +136,15 @@ class StructuralTag:
                 return i
         return None if matcher.accept_token(END) else len(text)
 
+    def accepted(self, compiled, texts):
+        """Which of the texts are accepted."""
+        matcher = self.package.matcher.GrammarMatcher(compiled)
+        out = []
+        for text in texts:
+            out.append(matcher.accept_string(text) and matcher.accept_token(END))
+            matcher.reset()
+        return out
+
 
 class Gbnf:
     """libllama's own grammar sampler, in a program that links it, with a vocabulary of a real model."""
@@ -129,6 +153,12 @@ class Gbnf:
     def __init__(self, program, vocabulary):
         self.process = subprocess.Popen([program, vocabulary], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.current = None
+
+    def accepted(self, compiled, texts):
+        if compiled != self.current:
+            self.compile(compiled)
+        lines = exchange(self.process, [f"text {len(text)}\n".encode() + text for text in texts])
+        return [line.split() == [b"fits"] for line in lines]
 
     def ask(self, kind, text):
         self.process.stdin.write(f"{kind} {len(text)}\n".encode() + text)
@@ -172,6 +202,9 @@ class Lark:
             raise ValueError(made.get_error())
         return made
 
+    def accepted(self, compiled, texts):
+        return [self.refused_at(compiled, text) is None for text in texts]
+
     def refused_at(self, compiled, text):
         matcher = compiled.deep_copy()
         count = matcher.try_consume_tokens(list(text))
@@ -199,9 +232,10 @@ class Rondo:
         self.process = subprocess.Popen([program, "batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, **request):
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        return self.ask_all([request])[0]
+
+    def ask_all(self, requests):
+        return [json.loads(line) for line in exchange(self.process, [json.dumps(one).encode() + b"\n" for one in requests])]
 
 
 def message_of(calls, as_text):
@@ -218,31 +252,48 @@ def loaded(text):
         return None
 
 
-def turn_of(rondo, template, calls):
-    """What the template writes for these calls behind its prompt, without the stop; None if it can't or shows them otherwise."""
-    common = {"template_file": template, "tools": TOOLS, "mode": "lenient", "now": "2026-03-14T15:09:26", "bos_token": "<s>",
-              "eos_token": "</s>"}
-    prompt = rondo.ask(op="render", messages=MESSAGES, add_generation_prompt=True, **common).get("text")
-    if prompt is None:
-        return None
-    plain = rondo.ask(op="render", messages=MESSAGES, **common).get("text", "")
-    header = prompt[len(plain):] if prompt.startswith(plain) else ""
-    for as_text in (False, True):
-        full = rondo.ask(op="render", messages=MESSAGES + [message_of(calls, as_text)], **common).get("text")
-        if full is None or not full.startswith(prompt):
-            continue
-        text = full[len(prompt):]
-        if header.strip() and text.endswith(header):  # some templates open the next turn at once
-            text = text[:-len(header)]
-        if not all(name in text for name, _ in calls):
-            continue
-        read = rondo.ask(op="parse", messages=MESSAGES, text=text, **common)
-        if "error" in read or len(read["tool_calls"]) != len(calls):
-            continue
-        if any(loaded(call["arguments"]) != arguments for call, (_, arguments) in zip(read["tool_calls"], calls)):
-            continue
-        return text.rstrip()
-    return None
+class Writer:
+    """What a template writes behind its prompt for some calls."""
+
+    def __init__(self, rondo, template):
+        self.rondo = rondo
+        self.common = {"template_file": template, "tools": TOOLS, "mode": "lenient", "now": "2026-03-14T15:09:26",
+                       "bos_token": "<s>", "eos_token": "</s>"}
+        self.prompt = rondo.ask(op="render", messages=MESSAGES, add_generation_prompt=True, **self.common).get("text")
+        plain = rondo.ask(op="render", messages=MESSAGES, **self.common).get("text", "")
+        self.header = self.prompt[len(plain):] if self.prompt and self.prompt.startswith(plain) else ""
+        self.as_text = [False, True]
+
+    def turns(self, many):
+        """For each of many lists of calls the turn without its stop; None if the template can't write it or shows it otherwise."""
+        out = [None] * len(many)
+        if self.prompt is None:
+            return out
+        for as_text in self.as_text:
+            todo = [i for i, turn in enumerate(out) if turn is None]
+            renders = self.rondo.ask_all([dict(op="render", messages=MESSAGES + [message_of(many[i], as_text)], **self.common)
+                                          for i in todo])
+            texts = {i: self.cut(reply.get("text"), many[i]) for i, reply in zip(todo, renders)}
+            shown = [i for i in todo if texts[i] is not None]
+            for i, read in zip(shown, self.read([texts[i] for i in shown], with_tools=True)):
+                if read == many[i]:
+                    out[i] = texts[i].rstrip()
+        return out
+
+    def cut(self, full, calls):
+        if full is None or not full.startswith(self.prompt):
+            return None
+        text = full[len(self.prompt):]
+        if self.header.strip() and text.endswith(self.header):  # some templates open the next turn at once
+            text = text[:-len(self.header)]
+        return text if all(name in text for name, _ in calls) else None
+
+    def read(self, texts, with_tools):
+        """The calls that the parser finds in each; None where it fails."""
+        common = self.common if with_tools else {key: value for key, value in self.common.items() if key != "tools"}
+        replies = self.rondo.ask_all([dict(op="parse", messages=MESSAGES, text=text, **common) for text in texts])
+        return [None if "error" in reply else [(call["name"], loaded(call["arguments"])) for call in reply["tool_calls"]]
+                for reply in replies]
 
 
 # ---- Mutations, and what a schema says of them
@@ -328,7 +379,7 @@ def broken_text(text, rng):
 
 def trigger_at(reply, text):
     """Where the grammar begins."""
-    if not reply["lazy"]:
+    if not reply.get("lazy"):
         return 0
     begins = []
     for trigger in reply["triggers"]:
@@ -343,11 +394,11 @@ def trigger_at(reply, text):
 def check(rondo, template, all_engines, mutants, rng):
     """(turns, mutants refused rightly, complaints)."""
     complaints = []
-    turns = [text for text in (turn_of(rondo, template, calls) for calls in CALLS) if text is not None]
+    writer = Writer(rondo, template)
+    turns = [text for text in writer.turns(CALLS) if text is not None]
     if not turns:
         return 0, 0, complaints
-    request = {"op": "grammar", "template_file": template, "messages": MESSAGES, "tools": TOOLS, "mode": "lenient",
-               "now": "2026-03-14T15:09:26", "bos_token": "<s>", "eos_token": "</s>"}
+    request = {"op": "grammar", "messages": MESSAGES, **writer.common}
     required, triggers = {}, {}
     for engine in all_engines:
         for choice in ("auto", "required"):
@@ -361,7 +412,7 @@ def check(rondo, template, all_engines, mutants, rng):
             except Exception as error:  # noqa: BLE001
                 complaints.append(f"{where}: does not compile: {str(error)[:300]}")
                 continue
-            if choice == "auto":
+            if choice == "auto" and reply["lazy"]:
                 triggers = reply
             if choice == "required" and not reply["warnings"]:  # which name what the grammar leaves open
                 required[engine.name] = compiled
@@ -374,36 +425,43 @@ def check(rondo, template, all_engines, mutants, rng):
                 if at is not None:
                     complaints.append(f"{where}: refused at {at}: ...{text.encode()[max(0, at - 60):at + 40]!r}")
     chosen = [engine for engine in all_engines if engine.name in required]
-    refused = 0
+    seen = set()
     for number in range(mutants if chosen else 0):
-        make = broken_calls if number % 2 else broken_turn
-        calls, text = make(rondo, template, (turns, triggers), rng)
-        if text is None:
+        if number % BULK:
             continue
+        count = min(BULK, mutants - number)
+        found = broken_calls(writer, count // 2, rng) + broken_turns(writer, turns, triggers, count - count // 2, rng)
+        found = [(calls, text) for calls, text in dict((text, (calls, text)) for calls, text in found).values() if text not in seen]
+        seen.update(text for _, text in found)
+        texts = [text.encode() for _, text in found]
         for engine in chosen:
-            if engine.refused_at(required[engine.name], text.encode()) is None:
-                complaints.append(f"{engine.name}: accepted {json.dumps(calls)}: {text!r}")
-        refused += 1
-    return len(turns), refused, complaints
+            for (calls, text), accepted in zip(found, engine.accepted(required[engine.name], texts)):
+                if accepted:
+                    complaints.append(f"{engine.name}: accepted {json.dumps(calls)}: {text!r}")
+    return len(turns), len(seen), complaints
 
 
-def broken_calls(rondo, template, _, rng):
-    """Calls that break the schema, and the turn that the template writes for them; None if it writes none."""
-    calls = mutant_of(rng.choice(CALLS), rng)
-    return calls, None if calls_fit(calls) else turn_of(rondo, template, calls)
+BULK = 200  # mutants at a time
 
 
-def broken_turn(rondo, template, written, rng):
-    """A damaged turn and the calls in it, where these break the schema; else no turn.  Text in front of what opens the calls
-    is free: what the parser makes of a damaged opener there does not count."""
-    turns, triggers = written
-    text = broken_text(rng.choice(turns), rng)
-    begin = trigger_at(triggers, text) or 0
-    read = rondo.ask(op="parse", template_file=template, messages=MESSAGES, text=text[begin:], tools=TOOLS, mode="lenient",
-                     now="2026-03-14T15:09:26", bos_token="<s>", eos_token="</s>")
-    calls = [(call["name"], loaded(call["arguments"])) for call in read.get("tool_calls", [])]
-    is_whole = calls and all(isinstance(arguments, dict) for _, arguments in calls)
-    return calls, None if "error" in read or (is_whole and calls_fit(calls)) else text
+def broken_calls(writer, count, rng):
+    """Calls that break the schema, each with the turn that the template writes for them."""
+    many = [mutant_of(rng.choice(CALLS), rng) for _ in range(count)]
+    many = [calls for calls in many if not calls_fit(calls)]
+    return [(calls, text) for calls, text in zip(many, writer.turns(many)) if text is not None]
+
+
+def broken_turns(writer, turns, triggers, count, rng):
+    """Damaged turns, each with the calls in it, where these break the schema or are none.  Text in front of what opens the
+    calls is free: what the parser makes of a damaged opener there does not count."""
+    texts = [broken_text(rng.choice(turns), rng) for _ in range(count)]
+    read = writer.read([text[trigger_at(triggers, text) or 0:] for text in texts], with_tools=True)
+    out = []
+    for text, calls in zip(texts, read):
+        is_whole = calls and all(isinstance(arguments, dict) for _, arguments in calls)
+        if calls is not None and not (is_whole and calls_fit(calls)):
+            out.append((calls, text))
+    return out
 
 
 def families(rondo, chosen):
@@ -438,6 +496,8 @@ def main():
         os.environ.get("RONDO_FIXTURES", ""), "vocab", "ggml-vocab-qwen2.gguf"))
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", default="1/1", help="I/N: the I-th of N parts of the templates")
+    parser.add_argument("--progress", action="store_true", help="a line for each template")
     options = parser.parse_args()
     chosen = templates(options.only)
     all_engines = engines(options)
@@ -449,6 +509,8 @@ def main():
     rondo = Rondo(options.program)
     if options.families:
         chosen = families(rondo, chosen)
+    part, parts = map(int, options.part.split("/"))
+    chosen = chosen[part - 1::parts]
     rng = random.Random(options.seed)
     total = [0, 0, 0, 0]
     for template in chosen:
@@ -456,6 +518,8 @@ def main():
         total = [total[0] + (turns > 0), total[1] + turns, total[2] + refused, total[3] + len(complaints)]
         for complaint in complaints[:6]:
             print(f"{pathlib.Path(template).stem}: {complaint}")
+        if options.progress:
+            print(f"{pathlib.Path(template).stem}: {turns} turns, {refused} mutants, {len(complaints)} complaints", flush=True)
     print(f"{total[0]} templates, {total[1]} turns, {total[2]} mutants refused, {total[3]} complaints")
     return 1 if total[3] else 0
 

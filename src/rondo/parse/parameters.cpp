@@ -165,8 +165,8 @@ void Machine::select_forms(const std::string& open) {
     terminators_.push_back(std::make_unique<Marker>(make_marker(form->close + repeated + parameters.close)));
     terminator_set_.add(0, terminators_.back().get());
   }
-  is_streaming_ =
-      raw_string && !terminator_set_.empty() && (only_strings || (types_ && types_->is_only(TypeSet::kString)));
+  is_streaming_ = raw_string && !terminator_set_.empty() &&
+                  (only_strings || (types_ && types_->is_only(TypeSet::kString))) && !has_choices(schema_);
   const bool is_nested = std::any_of(forms_.begin(), forms_.end(),
                                      [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
   is_markup_ = is_nested && !parameters.key_in_close.empty() && !is_streaming_ &&
@@ -341,7 +341,8 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
     if (terminator_set_.empty() && !is_bare_string) text = format::trimmed(text);
     std::optional<json::Value> nested;
     if (is_markup_) nested = read_markup(text, format_->calls.parameters, schema_);
-    emit(EventKind::kArguments, end, json::to_compact(nested ? *nested : read_value(text, forms_, types_, nested_)));
+    const json::Value read = nested ? *nested : as_choice(read_value(text, forms_, types_, nested_), schema_);
+    emit(EventKind::kArguments, end, json::to_compact(read));
   }
   pos_ = std::max(terminator_end, head_);
   emit(EventKind::kMarker, pos_);

@@ -446,6 +446,19 @@ class MarkupReader {
 
 }  // namespace
 
+bool has_choices(const SchemaPlace& place) {
+  const json::Value* choices = place.schema != nullptr ? place.schema->find("enum") : nullptr;
+  return choices != nullptr && choices->is_array();
+}
+
+json::Value as_choice(json::Value value, const SchemaPlace& place) {
+  if (!value.is_string() || !has_choices(place)) return value;
+  const json::Array& choices = place.schema->find("enum")->as_array();
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
+  json::Value inner(std::string(format::trimmed(value.as_string())));
+  return std::find(choices.begin(), choices.end(), inner) != choices.end() ? inner : value;
+}
+
 std::optional<json::Value> read_markup(std::string_view text, const format::Parameters& parameters,
                                        const SchemaPlace& place) {
   return MarkupReader(parameters).read(text, place, 0);

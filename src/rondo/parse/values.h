@@ -61,6 +61,11 @@ struct SchemaPlace {
   const json::Value* root = nullptr;
 };
 
+// True if the schema names the values that it allows.
+[[nodiscard]] bool has_choices(const SchemaPlace& place);
+// A string that is one of these values but for the white space at its ends, as that value; else as it is.
+[[nodiscard]] json::Value as_choice(json::Value value, const SchemaPlace& place);
+
 // `text` as an object or array in the format's own markup: a sequence of parameters, or of items; nullopt if it begins
 // with neither.
 [[nodiscard]] std::optional<json::Value> read_markup(std::string_view text, const format::Parameters& parameters,
