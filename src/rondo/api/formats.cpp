@@ -100,13 +100,29 @@ Result<analysis::Explanation> explained_format(const Prepared& prepared, const c
   return explanation;
 }
 
-Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages) {
+namespace {
+
+// What the format says that the template writes for an answer under the switches of `kwargs`.
+std::string usual_prompt(const format::Format& format, const json::Object& kwargs) {
+  std::string_view name = "default";
+  for (const char* field : {"enable_thinking", "thinking"}) {
+    const json::Value* value = kwargs.find(field);
+    if (value != nullptr && value->is_bool()) name = value->as_bool() ? "on" : "off";
+  }
+  const format::GenerationPrompt* prompt = format.generation_prompt(name);
+  return prompt != nullptr ? prompt->text : "";
+}
+
+}  // namespace
+
+Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages,
+                                const format::Format& format) {
   if (!has_messages && !conversation.continue_final_message) conversation.messages = one_user_message();
   auto rendered = tmpl::apply(*prepared.chat_template, conversation, prepared.options);
   if (!rendered.ok()) {
-    // A template that refuses the stand-in says nothing about the prompt.
-    if (!has_messages && rendered.error().code != ErrorCode::kLimit) return std::string();
-    return rendered.error();
+    if (rendered.error().code == ErrorCode::kLimit || conversation.continue_final_message) return rendered.error();
+    // A template that refuses the conversation still writes the prompt for an answer as it does for others.
+    return usual_prompt(format, conversation.kwargs);
   }
   const auto count = static_cast<std::int32_t>(conversation.messages.size());
   const std::int32_t below = conversation.continue_final_message ? count - 1 : count;

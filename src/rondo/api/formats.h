@@ -27,8 +27,9 @@ namespace rondo::api {
 
 // The end of the prompt that `conversation` makes, from behind the data of the messages that the model answers: it says
 // whether reasoning or content is already open, and holds the text of a continued message.  Without messages one plain
-// user message is meant.
+// user message is meant.  Where the template refuses the conversation, what the format says of the prompt counts; fails
+// only with kLimit, and for a continued message.
 [[nodiscard]] Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation,
-                                              bool has_messages);
+                                              bool has_messages, const format::Format& format);
 
 }  // namespace rondo::api

@@ -78,7 +78,7 @@ Reply op_grammar(const OpContext& context, Fields& fields) {
   if (!prepared.ok()) return prepared.error();
   auto format = inferred_format(context.formats, prepared.value(), input.conversation, corrections);
   if (!format.ok()) return format.error();
-  auto tail = prompt_tail(prepared.value(), input.conversation, input.has_messages);
+  auto tail = prompt_tail(prepared.value(), input.conversation, input.has_messages, *format.value());
   if (!tail.ok()) return tail.error();
   return grammar_reply(*format.value(), asked, input.conversation.tools, std::move(tail).value(), language,
                        prepared.value().tokenizer.get());

@@ -45,7 +45,7 @@ Result<parse::Parser> make_parser(const OpContext& context, ParseFields& fields)
   if (!prepared.ok()) return prepared.error();
   auto format = inferred_format(context.formats, prepared.value(), fields.input.conversation, fields.corrections);
   if (!format.ok()) return format.error();
-  auto tail = prompt_tail(prepared.value(), fields.input.conversation, fields.input.has_messages);
+  auto tail = prompt_tail(prepared.value(), fields.input.conversation, fields.input.has_messages, *format.value());
   if (!tail.ok()) return tail.error();
   fields.options.prompt_tail = std::move(tail).value();
   return parse::Parser(format.value(), fields.options);

@@ -58,12 +58,21 @@ struct JinjaArguments {
   bool json = false;
 };
 
+// What was asked of the model.
+struct AskedArguments {
+  std::string tool_choice = "auto";  // "auto", "none", "required" or a tool's name
+  std::string schema;                // of the answer
+  bool no_parallel = false;
+};
+
 struct ParseArguments {
   ModelArguments model;
   ConversationArguments conversation;
-  std::string corrections;  // of the inferred format: a JSON object or a file with one
-  std::string file;         // what the model wrote; "-" for standard input
-  std::string text;         // the same, given on the command line
+  AskedArguments asked;
+  std::string corrections;          // of the inferred format: a JSON object or a file with one
+  std::string file;                 // what the model wrote; "-" for standard input
+  std::string text;                 // the same, given on the command line
+  std::string reasoning = "split";  // or "inline"
   bool partial = false;
   bool strict = false;
   bool stream = false;  // standard input is parsed while it arrives
@@ -73,11 +82,9 @@ struct ParseArguments {
 struct GrammarArguments {
   ModelArguments model;
   ConversationArguments conversation;
+  AskedArguments asked;
   std::string format = "gbnf";
-  std::string tool_choice = "auto";  // "auto", "none", "required" or a tool's name
-  std::string schema;                // of the answer
-  std::string corrections;           // as for parse
-  bool no_parallel = false;
+  std::string corrections;  // as for parse
   bool json = false;
 };
 

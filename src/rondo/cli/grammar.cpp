@@ -16,16 +16,7 @@ Result<json::Value> make_request(const GrammarArguments& arguments) {
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();
   request.set("format", arguments.format);
-  const std::string& choice = arguments.tool_choice;
-  const bool is_named = choice != "auto" && choice != "none" && choice != "required";
-  if (is_named) {
-    request.set("tool_choice", json::Object{{std::string("name"), json::Value(choice)}});
-  } else {
-    request.set("tool_choice", choice);
-  }
-  if (arguments.no_parallel) request.set("parallel_tool_calls", false);
-  if (Status status = add_json(request, "response_schema", arguments.schema, "--schema"); !status.ok())
-    return status.error();
+  if (Status status = add_asked(request, arguments.asked); !status.ok()) return status.error();
   return json::Value(std::move(request));
 }
 

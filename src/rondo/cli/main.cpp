@@ -157,6 +157,14 @@ void define_jinja(CLI::App& app, JinjaArguments& arguments, std::function<int()>
   });
 }
 
+void add_asked(CLI::App& command, AskedArguments& arguments) {
+  command.add_option("--tool-choice", arguments.tool_choice, "auto, none, required, or the name of one tool")
+      ->capture_default_str();
+  command.add_option("--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it")
+      ->type_name("JSON|FILE");
+  command.add_flag("--no-parallel", arguments.no_parallel, "one tool call at most");
+}
+
 void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("parse", "what a model wrote to a message: reasoning, content, tool calls");
   add_model(command, arguments.model, false);
@@ -166,6 +174,11 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
   CLI::Option* file = command.add_option("FILE", arguments.file, "a file with it; - for standard input (the default)");
   text->excludes(file);
   add_corrections(command, arguments.corrections);
+  add_asked(command, arguments.asked);
+  command
+      .add_option("--reasoning", arguments.reasoning, "`split` into a field of its own, or `inline` with its markers")
+      ->check(CLI::IsMember({"split", "inline"}))
+      ->capture_default_str();
   command.add_flag("--partial", arguments.partial, "the text is cut off, more may follow");
   command.add_flag("--strict", arguments.strict, "fail on malformed text instead of keeping it as content");
   command.add_flag("--stream", arguments.stream,
@@ -462,12 +475,8 @@ void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<in
   command.add_option("--format", arguments.format, "the language: of llama.cpp, xgrammar or llguidance")
       ->check(CLI::IsMember({"gbnf", "structural_tag", "lark"}))
       ->capture_default_str();
-  command.add_option("--tool-choice", arguments.tool_choice, "auto, none, required, or the name of one tool")
-      ->capture_default_str();
-  command.add_option("--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it")
-      ->type_name("JSON|FILE");
+  add_asked(command, arguments.asked);
   add_corrections(command, arguments.corrections);
-  command.add_flag("--no-parallel", arguments.no_parallel, "one tool call at most");
   command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
   command.footer(
       "Triggers and warnings go to standard error.\n"

@@ -30,6 +30,8 @@ Result<json::Value> make_request(const ParseArguments& arguments) {
   }
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();
+  if (Status status = add_asked(request, arguments.asked); !status.ok()) return status.error();
+  request.set("reasoning", arguments.reasoning);
   if (arguments.partial) request.set("partial", true);
   if (arguments.strict) request.set("strict", true);
   return json::Value(std::move(request));

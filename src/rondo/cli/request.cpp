@@ -36,6 +36,18 @@ Status add_model(json::Object& request, const ModelArguments& arguments) {
   return Done{};
 }
 
+Status add_asked(json::Object& request, const AskedArguments& arguments) {
+  const std::string& choice = arguments.tool_choice;
+  const bool is_named = choice != "auto" && choice != "none" && choice != "required";
+  if (is_named) {
+    request.set("tool_choice", json::Object{{std::string("name"), json::Value(choice)}});
+  } else {
+    request.set("tool_choice", choice);
+  }
+  if (arguments.no_parallel) request.set("parallel_tool_calls", false);
+  return add_json(request, "response_schema", arguments.schema, "--schema");
+}
+
 Status add_json(json::Object& request, std::string_view field, const std::string& argument, const std::string& option) {
   if (argument.empty()) return Done{};
   auto value = json_argument(argument, option);

@@ -18,6 +18,9 @@ namespace rondo::cli {
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);
 
+// Adds what was asked of the model.
+[[nodiscard]] Status add_asked(json::Object& request, const AskedArguments& arguments);
+
 // Sets `field` to what `argument` says, which is JSON or a file with it; "" leaves the field out.  `option` is how it is
 // called in messages.
 [[nodiscard]] Status add_json(json::Object& request, std::string_view field, const std::string& argument,

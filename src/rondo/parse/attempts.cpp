@@ -47,6 +47,13 @@ void Machine::compile_openers(const Marker& section_open) {
     }
     break;
   }
+  // A word between two of its tags ties them together; models leave out the first all the same.
+  const std::string_view core = call_open_.core();
+  const std::size_t tag = core.find('>');
+  if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>')) {
+    const Marker* rest = add_marker(core.substr(tag + 1));
+    for (MarkerSet* set : {&blank_set_, &text_set_, &section_set_, &between_set_}) set->add(kHalfOpen, rest);
+  }
   // The first part of an opener is a tag in front of what may be a call of another kind.
   if (cuts.size() > 2 && calls.envelope == format::Envelope::kTags) {
     const Marker* first = add_marker(std::string_view(call_open_.core()).substr(0, cuts[1]));

@@ -95,7 +95,7 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
   const std::string_view text = std::string_view(buffer_).substr(at);
   close.clear();
   if (Match match = control_token(text, is_end_); match.kind != MatchKind::kNone) {
-    if (starts_ && match.kind == MatchKind::kFull && !starts_->has(text.data())) return {};
+    if (starts_ && match.kind == MatchKind::kFull && !starts_->has(&buffer_[at])) return {};
     return match;
   }
   if (Match match = fence_at(text, is_end_); match.kind != MatchKind::kNone) {

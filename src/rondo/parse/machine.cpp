@@ -452,6 +452,17 @@ bool Machine::top_blank() {
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
     closes_.clear();
   }
+  // Between calls without any marker models write a semicolon.
+  const bool is_bare_list = is_blank(calls.section_open) && call_open_.empty() && !message_.tool_calls.empty();
+  if (layout_ && is_bare_list && buffer_[at] == ';') {
+    const std::size_t next = skip_space(at + 1);
+    if (next == buffer_.size() && !is_end_) return false;
+    if (next < buffer_.size() && buffer_[next] == '{') {
+      pos_ = next;
+      emit(EventKind::kMarker, pos_);
+      return true;
+    }
+  }
   if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
   // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
   const bool has_opener = !is_blank(calls.section_open) || !call_open_.empty();
@@ -757,7 +768,7 @@ std::string Machine::closing_text() const {
     case Phase::kJson: return scanner_.closing() + calls.call_close + section;
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
-    case Phase::kPieces: return after_arguments_closing() + section;
+    case Phase::kPieces:
     case Phase::kRawArguments: return after_arguments_closing() + section;
     case Phase::kJsonArguments:
       return (arguments_started_ ? scanner_.closing() : "{}") + after_arguments_closing() + section;

@@ -222,7 +222,9 @@ Result<std::string> Model::tail_of(const api::Prepared& prepared, const Call& ca
   }
   chat::Conversation conversation = call.conversation;
   conversation.add_generation_prompt = !conversation.continue_final_message.has_value();
-  return api::prompt_tail(prepared, std::move(conversation), call.has_messages);
+  const auto format = format_of(prepared, conversation);
+  if (!format.ok()) return format.error();
+  return api::prompt_tail(prepared, std::move(conversation), call.has_messages, *format.value());
 }
 
 // --- Prompts ---------------------------------------------------------------------------------------------------------
