@@ -40,12 +40,12 @@ TokenRange condition_at(const Source& source, std::size_t begin) {
   return {begin, at};
 }
 
-// `a and b and c` (or with `or`) without the operand `skipped`.
-std::string without(const Source& source, const std::vector<TokenRange>& operands, std::size_t skipped,
-                    std::string_view word) {
+// `a and b and c` (or with `or`) without some operands.
+std::string without(const Source& source, const std::vector<TokenRange>& operands,
+                    const std::set<std::size_t>& left_out, std::string_view word) {
   std::string out;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (i == skipped) continue;
+    if (left_out.contains(i)) continue;
     if (!out.empty()) out.append(" ").append(word).append(" ");
     out += source.text_of(operands[i]);
   }
@@ -75,35 +75,6 @@ bool ends_with_member(const Source& source, TokenRange operand, std::string_view
          source.is(last - 1, TokenKind::kString) && source.tokens()[last - 1].text == name;
 }
 
-// What `a + b ~ c` joins, but for the first; nothing for other expressions.
-std::vector<TokenRange> joined_texts(const Source& source, TokenRange tag) {
-  std::vector<TokenRange> out;
-  std::size_t from = tag.end;
-  for (std::size_t at = tag.begin; at < tag.end; at = source.behind_group(at)) {
-    if (source.is_name(at, "if")) return {};
-    if (!source.is(at, TokenKind::kAdd) && !source.is(at, TokenKind::kTilde)) continue;
-    if (from < at) out.push_back({from, at});
-    from = at + 1;
-  }
-  if (from < tag.end) out.push_back({from, tag.end});
-  return out;
-}
-
-// Variables that loops run over: what may hold a message.
-std::vector<std::string> loop_names(const Source& source) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at + 2 < source.tokens().size(); ++at) {
-    if (!source.is(at, TokenKind::kBlockBegin) || !source.is_name(at + 1, "for")) continue;
-    const std::string& name = source.tokens()[at + 2].text;
-    if (std::ranges::find(out, name) == out.end()) out.push_back(name);
-  }
-  return out;
-}
-
-std::string bracketed(const std::string& expression) { return "(" + expression + ")"; }
-std::string in_front(const std::string& first, const std::string& second) { return first + " ~ " + second; }
-std::string as_output(const std::string& expression) { return "{{ " + expression + " }}"; }
-
 // Of the `tojson` whose `|` is `mark`.
 Candidate verbatim_candidate(const Source& source, std::size_t mark) {
   const TokenRange call = call_at(source, mark);
@@ -125,27 +96,97 @@ Candidate verbatim_candidate(const Source& source, std::size_t mark) {
           true};
 }
 
+// The variable of the last loop that begins before a token; "" if none does.
+std::string loop_name_before(const Source& source, std::size_t token) {
+  for (std::size_t at = token; at > 1; --at) {
+    if (source.is(at - 2, TokenKind::kBlockBegin) && source.is_name(at - 1, "for")) return source.tokens()[at].text;
+  }
+  return "";
+}
+
+// What is asked about the last message, asked about the last of its role.
+void add_last_of_role(const Source& source, TokenRange condition, std::vector<Candidate>& out) {
+  for (std::size_t at = condition.begin; at + 2 < condition.end; ++at) {
+    const std::string item = loop_name_before(source, at);
+    if (!source.is_name(at, "loop") || !source.is_name(at + 2, "last") || item.empty()) continue;
+    out.push_back({{source.replace({at, at + 3}, "(loop.last or loop.nextitem.role != " + item + ".role)")},
+                   "the condition" + on_line(source, condition.begin) +
+                       " asks for the last message of a role in place of "
+                       "the last of all"});
+  }
+}
+
+// What is asked about the last one, asked about the first: `loop.first` for `loop.last`, `[0]` for `[-1]`, and `== 0` for
+// another end of a comparison.
+void add_mirrors(const Source& source, TokenRange condition, std::vector<Candidate>& out) {
+  const auto add = [&](TokenRange range, const std::string& text) {
+    out.push_back({{source.replace(range, text)},
+                   "the condition" + on_line(source, condition.begin) + " asks `" + text + "` in place of `" +
+                       std::string(source.text_of(range)) + "`"});
+  };
+  for (std::size_t at = condition.begin; at < condition.end; ++at) {
+    if (source.is_name(at, "last") && at >= condition.begin + 2 && source.is(at - 1, TokenKind::kDot)) {
+      add({at - 2, at + 1}, "loop.first");
+    }
+    if (source.is(at, TokenKind::kLBracket) && source.is(at + 1, TokenKind::kSub) &&
+        source.is(at + 3, TokenKind::kRBracket))
+      add({at, at + 4}, "[0]");
+    if (!source.is(at, TokenKind::kEq)) continue;
+    std::size_t end = at + 1;
+    while (source.is(end, TokenKind::kName) && source.is(end + 1, TokenKind::kDot)) end += 2;
+    end += source.is(end, TokenKind::kName) ? 1 : 0;
+    if (end > at + 1 && end <= condition.end && !source.is_name(at + 1, "true") && !source.is_name(at + 1, "false"))
+      add({at + 1, end}, "0");
+  }
+}
+
 }  // namespace
+
+std::vector<TokenRange> joined_texts(const Source& source, TokenRange tag) {
+  std::vector<TokenRange> out;
+  std::size_t from = tag.end;
+  for (std::size_t at = tag.begin; at < tag.end; at = source.behind_group(at)) {
+    if (source.is_name(at, "if")) return {};
+    if (!source.is(at, TokenKind::kAdd) && !source.is(at, TokenKind::kTilde)) continue;
+    if (from < at) out.push_back({from, at});
+    from = at + 1;
+  }
+  if (from < tag.end) out.push_back({from, tag.end});
+  return out;
+}
 
 std::vector<Candidate> condition_candidates(const Source& source, std::int32_t line, std::int32_t column,
                                             bool earlier) {
   const auto begin = source.token_at(line, column);
-  if (!begin || source.tag_of(*begin).begin == source.tag_of(*begin).end) return {};
-  const TokenRange condition = condition_at(source, *begin);
+  if (!begin) return {};
+  return condition_candidates(source, *begin, earlier);
+}
+
+std::vector<Candidate> condition_candidates(const Source& source, std::size_t token, bool earlier) {
+  if (source.tag_of(token).begin == source.tag_of(token).end) return {};
+  const TokenRange condition = condition_at(source, token);
   if (condition.begin == condition.end) return {};
   std::vector<Candidate> out;
+  add_mirrors(source, condition, out);
   for (const std::string_view word : {"and", "or"}) {
     if (word == "and" && split_at(source, condition, "or").size() > 1) continue;
     const std::vector<TokenRange> operands = split_at(source, condition, word);
-    for (std::size_t i = 0; operands.size() > 1 && i < operands.size(); ++i) {
-      out.push_back({{source.replace(condition, without(source, operands, i, word))},
-                     "the condition" + on_line(source, condition.begin) + " without `" +
-                         std::string(source.text_of(operands[i])) + "`"});
+    const auto add_without = [&](const std::set<std::size_t>& left_out) {
+      std::string words;
+      for (const std::size_t i : left_out)
+        words += (words.empty() ? "`" : " and `") + std::string(source.text_of(operands[i])) + "`";
+      out.push_back({{source.replace(condition, without(source, operands, left_out, word))},
+                     "the condition" + on_line(source, condition.begin) + " without " + words});
+    };
+    for (std::size_t i = 0; operands.size() > 1 && i < operands.size(); ++i) add_without({i});
+    for (std::size_t i = 0; operands.size() > 2 && i < operands.size(); ++i) {
+      for (std::size_t k = i + 1; k < operands.size(); ++k) add_without({i, k});
     }
   }
   out.push_back({{source.replace(condition, earlier ? "true" : "false")},
                  "the condition" + on_line(source, condition.begin) + " is always " + (earlier ? "true" : "false") +
                      ", as it was while the turn was last"});
+  add_last_of_role(source, condition, out);
   return out;
 }
 
@@ -153,7 +194,11 @@ std::vector<Candidate> strip_candidates(const Source& source, std::int32_t line)
   std::vector<Candidate> out;
   Candidate all{{}, "nothing is cut off on line " + std::to_string(line), true};
   for (std::size_t mark = 0; mark + 1 < source.tokens().size(); ++mark) {
-    if (!strips(source, mark) || source.line_of(source.tokens()[mark].begin) != line) continue;
+    if (!strips(source, mark)) continue;
+    const TokenRange tag = source.tag_of(mark);
+    const bool is_there = source.line_of(source.tokens()[tag.begin].begin) <= line &&
+                          line <= source.line_of(source.tokens()[tag.end - 1].begin);
+    if (!is_there) continue;
     const TokenRange call = call_at(source, mark);
     out.push_back({{source.replace(call, "")},
                    "`" + std::string(source.text_of(call)) + "`" + on_line(source, mark) + " is left out",
@@ -169,36 +214,6 @@ std::vector<Candidate> verbatim_candidates(const Source& source) {
   for (std::size_t mark = 1; mark + 1 < source.tokens().size(); ++mark) {
     if (source.is(mark, TokenKind::kPipe) && source.is_name(mark + 1, "tojson"))
       out.push_back(verbatim_candidate(source, mark));
-  }
-  return out;
-}
-
-std::vector<Candidate> insertion_candidates(const Source& source, const text::Literal& place,
-                                            std::optional<std::size_t> offset, const Missing& missing) {
-  const auto at = source.token_at(place.line, place.column);
-  if (!at) return {};
-  const SourceToken& token = source.tokens()[*at];
-  const TokenRange tag = source.tag_of(*at);
-  const bool is_text = token.kind == TokenKind::kData;
-  if (offset ? (!is_text && token.kind != TokenKind::kString) || *offset > token.text.size() : tag.begin == tag.end)
-    return {};
-  std::vector<Candidate> out;
-  for (const std::string& message : loop_names(source)) {
-    const std::string expression = missing.expression(message);
-    const std::string sentence = missing.sentence + on_line(source, *at);
-    const auto add = [&](Edit edit) { out.push_back({{std::move(edit)}, sentence}); };
-    if (!offset) {
-      add(source.replace(tag, in_front(expression, bracketed(std::string(source.text_of(tag))))));
-      // Or in front of one of the texts that are joined there.
-      for (const TokenRange& operand : joined_texts(source, tag))
-        add(source.replace(operand, bracketed(in_front(expression, std::string(source.text_of(operand))))));
-    } else if (is_text) {
-      add({token.begin + *offset, token.begin + *offset, as_output(expression)});
-    } else {
-      const std::string_view text = token.text;
-      const std::string rest = in_front(expression, quote(text.substr(*offset)));
-      add(source.replace({*at, *at + 1}, bracketed(in_front(quote(text.substr(0, *offset)), rest))));
-    }
   }
   return out;
 }

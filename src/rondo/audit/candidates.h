@@ -1,8 +1,6 @@
 // Edits of a template that may mend a break.  Whether they do is found out by trying (fix.h).
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +19,8 @@ struct Candidate {
 // least invasive first (an operand left out, then the whole condition replaced).
 [[nodiscard]] std::vector<Candidate> condition_candidates(const Source& source, std::int32_t line, std::int32_t column,
                                                           bool earlier);
+// The same, of the condition that begins with that token.
+[[nodiscard]] std::vector<Candidate> condition_candidates(const Source& source, std::size_t token, bool earlier);
 
 // A filter or method on that line cuts white space off text: edits without it.  `column` 0: any on the line.
 [[nodiscard]] std::vector<Candidate> strip_candidates(const Source& source, std::int32_t line);
@@ -29,16 +29,7 @@ struct Candidate {
 // serialised may be the arguments themselves, or the object that holds them with a name.
 [[nodiscard]] std::vector<Candidate> verbatim_candidates(const Source& source);
 
-// Something that history lacks at a place, as an expression: given the name of the variable that holds the
-// message.
-struct Missing {
-  std::function<std::string(const std::string& message)> expression;
-  std::string sentence;  // "reasoning is written"
-};
-
-// Edits that write `missing` at byte `offset` of the literal at (line, column); without an offset in front of what the output
-// expression there writes.
-[[nodiscard]] std::vector<Candidate> insertion_candidates(const Source& source, const text::Literal& place,
-                                                          std::optional<std::size_t> offset, const Missing& missing);
+// What `a + b ~ c` joins, but for the first; nothing for other expressions.
+[[nodiscard]] std::vector<TokenRange> joined_texts(const Source& source, TokenRange tag);
 
 }  // namespace rondo::audit

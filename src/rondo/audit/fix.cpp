@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "audit/candidates.h"
+#include "audit/fix_goals.h"
 #include "audit/line_diff.h"
 #include "audit/play.h"
 #include "audit/scenarios.h"
+#include "audit/splice_candidates.h"
+#include "audit/splices.h"
 #include "audit/spots.h"
 #include "audit/subject.h"
 #include "render/explain.h"
@@ -15,151 +21,37 @@
 namespace rondo::audit {
 namespace {
 
-constexpr std::size_t kMostRounds = 16;  // each makes one change
-constexpr std::size_t kMostTrials = 3000;
-constexpr std::size_t kMostToggles = 24;  // conditions of one turn
-
-// A scenario about the form in which clients send, or models spell, what may be said in several, or about what few templates
-// take: it is mended where an edit does that, but a template that holds to one form is append-only all the same.
-bool is_about_form(const Scenario& scenario) {
-  if (scenario.arguments != ArgumentsForm::kWanted || scenario.content != ContentForm::kWanted ||
-      scenario.reasoning != ReasoningForm::kWanted)
-    return true;
-  return std::ranges::any_of(scenario.turns, [](const ScenarioTurn& turn) {
-    const bool is_late = std::ranges::any_of(
-        turn.following, [](const std::string& what) { return what != "user" && what != "results"; });
-    switch (turn.spelling) {
-      case Spelling::kCanonical:
-      case Spelling::kSpaceBeforeContent:
-      case Spelling::kSpaceBehindContent:
-      case Spelling::kBlankLineBehindReasoning:
-      case Spelling::kNewlineEndsReasoning: return is_late;
-      default: return true;
-    }
-  });
-}
+constexpr std::size_t kMostRounds = 24;     // each makes one change
+constexpr std::size_t kMostIdleRounds = 3;  // in a row that win nothing
+constexpr std::size_t kMostTrials = 1500;   // of an edit on all goals
+constexpr std::size_t kMostTries = 12'000;  // of an edit on the goal that asked for it
+constexpr std::size_t kMostToggles = 24;    // conditions of one turn
+constexpr std::size_t kAlike = 24;          // bytes by which two breaks are known to be the same
 
 // Whether a setting turns switches: what else a variable may hold is not known well enough to mend a template for it.
 bool is_switch(const Setting& setting) {
   return std::ranges::all_of(setting.kwargs, [](const json::Member& member) { return member.value.is_bool(); });
 }
 
-// A scenario under a setting, as something to be reached.
-struct Goal {
-  const Setting* setting = nullptr;
-  const Scenario* scenario = nullptr;
-  bool is_form = false;
-};
-
-// What became of a goal under one source.
-struct Attempt {
-  bool is_played = false;
-  bool holds = false;
-  std::size_t kept = 0;          // bytes of what the model has seen, up to where a next prompt differs from that
-  std::vector<Sampled> samples;  // see Played
-  std::vector<std::string> texts;
-  std::size_t data_bytes = 0;
-};
-
-// Whether the mended template may take the place of the original in this case, and is not further from holding than what
-// there is: as much is kept, and as much of the messages is shown.  What was written of a form that was not understood is free.
-bool is_kept(bool is_form, const Attempt& original, const Attempt& current, const Attempt& mended) {
-  if (!original.is_played) return true;
-  if (original.holds) return mended.holds && mended.texts == original.texts;
-  if (is_form) return true;
-  if (!mended.is_played) return false;
-  return mended.texts.front() == original.texts.front() && mended.kept >= current.kept &&
-         mended.data_bytes >= current.data_bytes;
-}
-
-std::size_t common_bytes(const std::string& seen, const std::string& again) {
-  return static_cast<std::size_t>(std::ranges::mismatch(seen, again).in1 - seen.begin());
-}
-
-Attempt attempt_of(const Played& played) {
-  Attempt out;
-  out.samples = played.samples;
-  out.texts = played.texts;
-  out.data_bytes = played.data_bytes;
-  out.is_played = !out.texts.empty();
-  out.holds = out.is_played && !played.broken && played.outcome.note.empty();
-  for (std::size_t i = 0; i + 1 < out.texts.size(); i += 2) out.kept += common_bytes(out.texts[i], out.texts[i + 1]);
-  return out;
-}
-
-std::string if_assistant(const std::string& text, const std::string& message) {
-  return "(" + quote(text) + " if " + message + ".role == 'assistant' else '')";
-}
-
-// Whether a text holds something that the model says.
-bool says(const Scenario& scenario, const std::string& text) {
-  return std::ranges::any_of(scenario.turns, [&](const ScenarioTurn& turn) {
-    const auto holds = [&](const std::string& said) { return !said.empty() && text.find(said) != std::string::npos; };
-    return holds(turn.reasoning) || holds(turn.content) ||
-           std::ranges::any_of(turn.calls, [&](const ScenarioCall& call) { return holds(call.name); });
-  });
-}
-
-// Reasoning behind the expression `begin`, where there is some, and always.
-void add_reasoning(const std::string& begin, const std::string& close, std::vector<Missing>& out) {
-  const std::string end = " ~ " + quote(close);
-  out.push_back({[=](const std::string& message) {
-                   const std::string field = message + ".reasoning_content";
-                   return "(" + begin + field + end + " if " + field + " else '')";
-                 },
-                 "reasoning is written where there is some"});
-  out.push_back({[=](const std::string& message) {
-                   return "(" + begin + "(" + message + ".reasoning_content or '')" + end + " if " + message +
-                          ".role == 'assistant' else '')";
-                 },
-                 "reasoning is written"});
-}
-
-// What stands in `seen`, and lacks in front of `again`, in the ways in which it may be written.
-std::vector<Missing> missing_at(const format::Format& format, const Scenario& scenario, std::string_view seen,
-                                std::string_view again) {
-  std::vector<Missing> out;
-  // Behind what the model has seen, its text goes on as history does.
-  constexpr std::size_t kMostMissing = 80;
-  constexpr std::size_t kAlike = 12;
-  for (std::size_t size = 1; size <= std::min(seen.size(), kMostMissing); ++size) {
-    if (!seen.substr(size).starts_with(again.substr(0, kAlike))) continue;
-    const std::string text(seen.substr(0, size));
-    if (says(scenario, text)) break;
-    out.push_back({[text](const std::string& message) { return if_assistant(text, message); },
-                   "the turn begins as the generation prompt does"});
-    break;
-  }
-  if (scenario.has_reasoning()) {
-    add_reasoning(quote(format.reasoning.open) + " ~ ", format.reasoning.close, out);
-    if (!format.reasoning.open.empty()) add_reasoning("", format.reasoning.close, out);
-  }
-  out.push_back({[](const std::string& message) { return "(" + message + ".content or '')"; }, "content is written"});
-  return out;
-}
-
-// How far a source is: goals that hold, those about forms, and bytes that are kept of what breaks.
-struct Score {
-  std::size_t held = 0;
-  std::size_t formed = 0;
-  std::size_t kept = 0;
-
-  // More goals hold.
-  [[nodiscard]] bool wins(const Score& other) const {
-    return std::pair(held, formed) > std::pair(other.held, other.formed);
-  }
-  // Bytes count only where no goal is won: an edit that stands first is the likelier one.
-  [[nodiscard]] bool is_better_than(const Score& best, const Score& now) const {
-    if (wins(best) || best.wins(*this)) return wins(best);
-    return !wins(now) && kept > best.kept;
-  }
-};
-
 // A source, what became of the goals under it, and the edits that made it.
 struct State {
   Source source;
   std::vector<Attempt> attempts;
   std::vector<std::string> edits;
+};
+
+// The best edit of a round so far.
+struct Choice {
+  Score score;
+  std::optional<std::vector<Attempt>> attempts;
+  Candidate candidate;
+};
+
+// A goal that breaks under the template as it stands, and how.
+struct Broken {
+  std::size_t goal = 0;
+  std::unique_ptr<const Stage> stage;
+  Played played;
 };
 
 class Fixer {
@@ -181,12 +73,20 @@ class Fixer {
 
   Fix run() {
     original_ = *attempts(subject_, false);
+    for (std::size_t i = 0; i < goals_.size(); ++i) {
+      const bool is_spelled = goals_[i].scenario->turns.front().spelling != Spelling::kCanonical;
+      if (is_spelled && original_[i].loses_space) goals_[i].is_form = true;
+    }
     current_ = original_;
     Fix out;
     // Edits that only bring a break further are steps on the way to one that mends it; without that one they go again.
     State reached{source_, current_, {}};
-    for (std::size_t round = 0; round < kMostRounds && improve(out); ++round) {
-      if (score(current_).wins(score(reached.attempts))) reached = {source_, current_, out.edits};
+    std::size_t idle = 0;
+    for (std::size_t round = 0; round < kMostRounds && idle < kMostIdleRounds && improve(out); ++round) {
+      ++idle;
+      if (!score(current_).wins(score(reached.attempts))) continue;
+      reached = {source_, current_, out.edits};
+      idle = 0;
     }
     source_ = std::move(reached.source);
     current_ = std::move(reached.attempts);
@@ -218,7 +118,7 @@ class Fixer {
       Sending sending;
       if (compare) sending.samples = &original_[i].samples;
       out.push_back(attempt_of(play(*stage, *goals_[i].scenario, sending)));
-      if (compare && !is_kept(goals_[i].is_form, original_[i], current_[i], out.back())) return std::nullopt;
+      if (compare && !is_kept(goals_[i], original_[i], current_[i], out.back())) return std::nullopt;
     }
     return out;
   }
@@ -226,6 +126,7 @@ class Fixer {
   [[nodiscard]] Score score(const std::vector<Attempt>& attempts) const {
     Score out;
     for (std::size_t i = 0; i < attempts.size(); ++i) {
+      if (!original_[i].is_played) continue;
       (goals_[i].is_form ? out.formed : out.held) += attempts[i].holds ? 1 : 0;
       out.kept += attempts[i].kept;
     }
@@ -240,57 +141,115 @@ class Fixer {
     return out;
   }
 
-  // Makes the best of all edits that help; false if none does.
+  // Makes an edit that helps; false if none does.  The edits for one break are tried before those for the next: the first
+  // break that an edit mends is mended by the best of them.  Where none mends any, the one that keeps most is made.
   bool improve(Fix& out) {
     const Score now = score(current_);
-    Score best = now;
-    std::optional<std::vector<Attempt>> best_attempts;
-    Candidate chosen;
-    std::set<std::string> seen = {source_.text()};
-    for (const Candidate& candidate : candidates()) {
-      std::string edited = source_.apply(candidate.edits);
-      if (!seen.insert(edited).second) continue;
-      if (trials_ >= kMostTrials) break;
-      ++trials_;
-      if (options_.on_progress) options_.on_progress(trials_);
-      const std::optional<Subject> subject = subject_with(edited);
-      if (!subject) continue;
-      auto tried = attempts(*subject, true);
-      if (!tried) continue;
-      Score reached = score(*tried);
-      if (!candidate.is_copying) reached.formed = std::min(reached.formed, now.formed);
-      if (!reached.is_better_than(best, now)) continue;
-      best = reached;
-      best_attempts = std::move(tried);
-      chosen = candidate;
-    }
-    if (!best_attempts) return false;
-    current_ = *std::move(best_attempts);
-    source_ = Source(source_.apply(chosen.edits));
-    out.edits.push_back(std::move(chosen.sentence));
+    Choice best{now, std::nullopt, {}};
+    std::unordered_set<std::string> seen = {source_.text()};
+    const std::optional<Subject> subject = subject_with(source_.text());
+    if (!subject) return false;
+    const std::vector<Broken> broken = broken_goals(*subject);
+    const auto try_all = [&](std::vector<Candidate> candidates, std::optional<std::size_t> goal) {
+      for (Candidate& candidate : candidates) try_one(std::move(candidate), goal, now, seen, best);
+      return best.score.wins(now);
+    };
+    const auto find = [&] {
+      for (const Broken& goal : broken) {
+        if (try_all(likely_for(goal, *subject), goal.goal)) return;
+      }
+      if (try_all(verbatim_candidates(source_), std::nullopt)) return;
+      for (const Broken& goal : broken) {
+        if (try_all(toggles_for(*goal.played.broken), goal.goal)) return;
+      }
+    };
+    find();
+    if (!best.attempts) return false;
+    current_ = *std::move(best.attempts);
+    source_ = Source(source_.apply(best.candidate.edits));
+    out.edits.push_back(std::move(best.candidate.sentence));
     return true;
   }
 
-  // Edits that may help the goals that do not hold, the most likely ones first.
-  [[nodiscard]] std::vector<Candidate> candidates() const {
-    std::vector<Candidate> likely;
-    std::vector<Candidate> others;
-    const std::optional<Subject> subject = subject_with(source_.text());
-    for (std::size_t i = 0; subject && i < goals_.size(); ++i) {
-      if (current_[i].holds || !current_[i].is_played) continue;
-      const std::unique_ptr<const Stage> stage = stage_of(goals_[i]).with(*subject);
+  // `goal`: the one that asked for the edit, and is to gain by it.
+  void try_one(Candidate candidate, std::optional<std::size_t> goal, const Score& now,
+               std::unordered_set<std::string>& seen, Choice& best) {
+    if (tries_ >= kMostTries || trials_ >= kMostTrials) return;
+    const std::string edited = source_.apply(candidate.edits);
+    if (!seen.insert(edited).second) return;
+    if (++tries_ % 16 == 0 && options_.on_progress) options_.on_progress(tries_);
+    const std::optional<Subject> subject = subject_with(edited);
+    if (!subject || (goal && !gains(*goal, *subject))) return;
+    ++trials_;
+    auto tried = attempts(*subject, true);
+    if (!tried) return;
+    Score reached = score(*tried);
+    if (!candidate.is_copying) reached.formed = std::min(reached.formed, now.formed);
+    if (!reached.is_better_than(best.score, now)) return;
+    best = {reached, std::move(tried), std::move(candidate)};
+  }
+
+  [[nodiscard]] Attempt attempt(const Stage& stage, std::size_t goal) const {
+    Sending sending;
+    sending.samples = &original_[goal].samples;
+    return attempt_of(play(stage, *goals_[goal].scenario, sending));
+  }
+
+  [[nodiscard]] bool gains(std::size_t goal, const Subject& subject) const {
+    const Attempt reached = attempt(*stage_of(goals_[goal]).with(subject), goal);
+    if (!is_kept(goals_[goal], original_[goal], current_[goal], reached)) return false;
+    return reached.holds || reached.kept > current_[goal].kept;
+  }
+
+  // Goals that break, one for each way of breaking: first those that a template that only appends has, and of them those with
+  // reasoning, which say more of a turn.
+  [[nodiscard]] std::vector<Broken> broken_goals(const Subject& subject) const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < goals_.size(); ++i) {
+      if (original_[i].is_played && !current_[i].holds) order.push_back(i);
+    }
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+      const bool is_spelled = goals_[i].scenario->turns.front().spelling != Spelling::kCanonical;
+      return std::tuple(goals_[i].is_form, is_spelled, !goals_[i].scenario->has_reasoning());
+    });
+    std::vector<Broken> out;
+    std::set<std::string> ways;
+    for (const std::size_t i : order) {
+      Broken made{i, stage_of(goals_[i]).with(subject), {}};
       Sending sending;
       sending.samples = &original_[i].samples;
-      const Played played = play(*stage, *goals_[i].scenario, sending);
-      if (!played.broken || !played.broken->again) continue;
-      add_flips(*played.broken, likely);
-      add_strips(*played.broken, likely);
-      add_insertions(*stage, *goals_[i].scenario, *played.broken, likely);
-      add_toggles(*played.broken, others);
+      made.played = play(*made.stage, *goals_[i].scenario, sending);
+      if (!made.played.broken || !made.played.broken->again) continue;
+      if (ways.insert(way_of(*made.played.broken)).second) out.push_back(std::move(made));
     }
-    for (Candidate& candidate : verbatim_candidates(source_)) likely.push_back(std::move(candidate));
-    likely.insert(likely.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
-    return likely;
+    return out;
+  }
+
+  // The texts around a difference, and what wrote the one that is to be mended.
+  [[nodiscard]] static std::string way_of(const Step& step) {
+    const std::string seen = step.seen();
+    const std::string& again = step.again->text.bytes();
+    const std::size_t at = common_bytes(seen, again);
+    const Spot spot = spot_at(*step.again, at);
+    std::string out = seen.substr(at, kAlike) + '\0' + again.substr(std::min(at, again.size()), kAlike) + '\0';
+    if (spot.run != nullptr) out += std::to_string(spot.run->origin) + " " + std::to_string(spot.run->expression);
+    return out;
+  }
+
+  // Edits that may mend a break, the most likely ones first.
+  [[nodiscard]] std::vector<Candidate> likely_for(const Broken& broken, const Subject& subject) const {
+    const Step& step = *broken.played.broken;
+    std::vector<Candidate> out;
+    add_flips(step, out);
+    add_strips(step, out);
+    const SourceBlocks blocks(source_);
+    const std::size_t at = common_bytes(step.seen(), step.again->text.bytes());
+    if (at < step.prompt.text.size()) add_around(subject, blocks, step.prompt, at, true, out);
+    if (step.alone && at < step.alone->text.size()) add_around(subject, blocks, *step.alone, at, true, out);
+    add_around(subject, blocks, *step.again, at, false, out);
+    const SpliceContext context{source_, blocks, *subject.chat_template, broken.stage->format(), subject.base, step};
+    for (const Splice& splice : splices_of(step, broken.stage->format())) add(out, splice_candidates(context, splice));
+    return out;
   }
 
   static void add(std::vector<Candidate>& out, std::vector<Candidate> more) {
@@ -312,6 +271,24 @@ class Fixer {
       add(out, condition_candidates(source_, decision->line, decision->column, !decision->outcome));
   }
 
+  // What the if statements around what is written at a byte ask: they are to go on writing it, or not to write it.
+  void add_around(const Subject& subject, const SourceBlocks& blocks, const jinja::Rendered& rendered, std::size_t at,
+                  bool written, std::vector<Candidate>& out) const {
+    const text::Literal place = written_at(*subject.chat_template, rendered, at);
+    const auto token = source_.token_at(place.line, place.column);
+    if (!token) return;
+    const std::size_t byte = source_.tokens()[*token].begin;
+    for (const SourceBlock* block : blocks.around(byte)) {
+      if (block->word != "if") continue;
+      for (std::size_t i = 0; i + 1 < block->tags.size(); ++i) {
+        if (source_.is_name(block->tags[i].begin, "else")) continue;
+        const bool is_inside = byte < source_.tokens()[block->tags[i + 1].begin].begin;
+        add(out, condition_candidates(source_, block->tags[i].begin + 1, is_inside == written));
+        if (is_inside) break;
+      }
+    }
+  }
+
   void add_strips(const Step& step, std::vector<Candidate>& out) const {
     std::set<std::int32_t> lines;
     for (const jinja::Strip& strip : step.again->strips) {
@@ -319,29 +296,9 @@ class Fixer {
     }
   }
 
-  // What the model has seen at the place where history goes on with something else, written there.
-  void add_insertions(const Stage& stage, const Scenario& scenario, const Step& step,
-                      std::vector<Candidate>& out) const {
-    const std::string seen = step.seen();
-    const std::string& again = step.again->text.bytes();
-    const std::size_t at = common_bytes(seen, again);
-    const Spot spot = spot_at(*step.again, at);
-    if (spot.run == nullptr) return;
-    text::Literal place;
-    std::optional<std::size_t> offset;
-    if (spot.run->kind == text::RunKind::kLiteral) {
-      place = step.again->origins.literals[spot.run->origin];
-      offset = spot.run->source_offset + (at - spot.begin);
-    } else {
-      place = written_at(*stage.subject().chat_template, *step.again, at);
-    }
-    for (const Missing& missing :
-         missing_at(stage.format(), scenario, std::string_view(seen).substr(at), std::string_view(again).substr(at)))
-      add(out, insertion_candidates(source_, place, offset, missing));
-  }
-
   // Conditions that were evaluated for the turn, the other way.
-  void add_toggles(const Step& step, std::vector<Candidate>& out) const {
+  [[nodiscard]] std::vector<Candidate> toggles_for(const Step& step) const {
+    std::vector<Candidate> out;
     const auto index = static_cast<std::int32_t>(step.history.size());
     std::set<std::uint32_t> nodes;
     for (const jinja::Decision& decision : step.again->decisions) {
@@ -349,6 +306,7 @@ class Fixer {
       if (nodes.size() >= kMostToggles || !nodes.insert(decision.node).second) continue;
       add(out, condition_candidates(source_, decision.line, decision.column, !decision.outcome));
     }
+    return out;
   }
 
   void tell(Fix& out) const {
@@ -361,6 +319,7 @@ class Fixer {
       const FixedCase told{goals_[i].scenario->name, goals_[i].setting->name, original_[i].holds, current_[i].holds};
       if (!told.held && !goals_[i].is_form) out.was_append_only = false;
       if (told.holds && !told.held) out.changed.push_back(told);
+      if (told.held && !told.holds) out.lost.push_back(told);
       if (!told.holds) (goals_[i].is_form ? out.other_forms : out.broken).push_back(told);
     }
     out.is_append_only = out.broken.empty();
@@ -376,6 +335,7 @@ class Fixer {
   std::vector<Goal> goals_;
   std::vector<Attempt> original_;
   std::vector<Attempt> current_;
+  std::size_t tries_ = 0;
   std::size_t trials_ = 0;
 };
 
@@ -404,6 +364,7 @@ json::Value to_json(const Fix& fix) {
                    {"edits", std::move(edits)},
                    {"diff", fix.diff},
                    {"changed", cases_to_json(fix.changed)},
+                   {"lost", cases_to_json(fix.lost)},
                    {"broken", cases_to_json(fix.broken)},
                    {"other_forms", cases_to_json(fix.other_forms)},
                    {"template", fix.source}};

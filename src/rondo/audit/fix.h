@@ -35,6 +35,7 @@ struct Fix {
   std::string diff;                    // from the original, as a unified diff; "" if nothing was changed
   std::vector<std::string> edits;      // what was changed, a sentence each, in the order of changing
   std::vector<FixedCase> changed;      // cases that broke and hold now
+  std::vector<FixedCase> lost;         // cases that held and do not any more: late system messages alone
   std::vector<FixedCase> broken;       // cases that still break, but for
   std::vector<FixedCase> other_forms;  // those about spellings of JSON and forms of messages, which break
   bool was_append_only = false;        // nothing broke but for forms

@@ -2,13 +2,17 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <utility>
+
 #include "audit/source.h"
 
 namespace rondo::audit {
 namespace {
 
-Fix fixed(const std::string& source) {
+Fix fixed(const std::string& source, std::optional<std::string> eos = std::nullopt) {
   Input input;
+  input.base.eos_token = std::move(eos);
   input.chat_template = jinja::Template::compile(source, {}, "t").value();
   auto made = fix(input, {});
   REQUIRE(made.ok());
@@ -85,6 +89,90 @@ TEST_CASE("fix: what a first prompt or a first turn says is never changed") {
   CHECK_FALSE(result.was_append_only);
   CHECK(result.is_append_only);
   CHECK(result.source.ends_with("(assistant:{{ '\\n' }}{% endif %}"));
+}
+
+// What breaks, and the sentences of what was done about it.
+std::string told(const Fix& fix) {
+  std::string out;
+  for (const std::string& edit : fix.edits) out += edit + "\n";
+  for (const FixedCase& left : fix.broken) out += "breaks: " + left.scenario + " / " + left.setting + "\n";
+  return out + fix.diff;
+}
+
+TEST_CASE("fix: history begins a turn as the prompt does, in other white space and another header") {
+  const Fix result = fixed(
+      "{% for m in messages %}\n"
+      "  {% if m.role == 'assistant' %}\n"
+      "    {{ '[BOT] ' + m.content + '[fin]' }}\n"
+      "  {% else %}\n"
+      "    {{ '[' + m.role + '] ' + m.content }}\n"
+      "  {% endif %}\n"
+      "{% endfor %}\n"
+      "{% if add_generation_prompt %}\n"
+      "  {{ '[BOT]:' }}\n"
+      "{% endif %}");
+  CAPTURE(told(result));
+  CHECK_FALSE(result.was_append_only);
+  CHECK(result.is_append_only);
+  CHECK(result.source.find("  {{ '[BOT]:\\n' + m.content + '[fin]' }}") != std::string::npos);
+}
+
+TEST_CASE("fix: a close that only the last turn has is written behind each, and not twice behind the last") {
+  const std::string source =
+      "{% for m in messages %}{{ '[' + m.role + '>' + m.content }}{% endfor %}"
+      "{% if add_generation_prompt %}[assistant>{% else %}{{ eos_token }}{% endif %}";
+  const Fix result = fixed(source, "<|fin|>");
+  CAPTURE(told(result));
+  CHECK_FALSE(result.was_append_only);
+  CHECK(result.is_append_only);
+  const auto mended = jinja::Template::compile(result.source, {}, "t").value();
+  json::Object variables{{"messages", json::Array{json::Object{{"role", "assistant"}, {"content", "Hi"}}}},
+                         {"eos_token", "<|fin|>"}};
+  CHECK(mended->render(variables, {}).value().text.bytes() == "[assistant>Hi<|fin|>");
+}
+
+TEST_CASE("fix: content that is left out beside calls is written, once for all calls") {
+  const Fix result = fixed(
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}{%- if m.tool_calls %}{%- for c in m.tool_calls %}"
+      "{{- '{do:' + c.function.name + '|' }}{{- c.function.arguments | tojson }}{{- ':do}' }}{%- endfor %}"
+      "{%- else %}{{- m.content }}{%- endif %}{{- '[fin]' }}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  CAPTURE(told(result));
+  CHECK_FALSE(result.was_append_only);
+  CHECK(result.is_append_only);
+  CHECK(told(result).find("content is written where there is some") != std::string::npos);
+}
+
+TEST_CASE("fix: system text that moves to the last question stays with the first") {
+  const Fix result = fixed(
+      "{%- if messages[0].role == 'system' %}{%- set rules = messages[0].content %}{%- set messages = messages[1:] %}"
+      "{%- endif %}{%- for m in messages %}{%- if m.role == 'user' %}{{- '[ask>' }}"
+      "{%- if loop.last and rules is defined %}{{- rules + '|' }}{%- endif %}{{- m.content + '[done>' }}"
+      "{%- else %}{{- m.content + '[fin]' }}{%- endif %}{%- endfor %}");
+  CAPTURE(told(result));
+  CHECK_FALSE(result.was_append_only);
+  CHECK(result.is_append_only);
+  CHECK(result.source.find("if loop.first and rules is defined") != std::string::npos);
+}
+
+TEST_CASE("fix: what the prompt opens under a switch, history has under the same switch") {
+  const Fix result = fixed(
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}{%- if m.reasoning_content %}"
+      "{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}{{- m.content + '[fin]' }}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- if mull is defined and not mull %}{{- '(mull::mull)' }}"
+      "{%- endif %}{%- endif %}");
+  CAPTURE(told(result));
+  CHECK_FALSE(result.was_append_only);
+  CHECK(result.is_append_only);
+  CHECK(result.source.find("'(mull::mull)' if") != std::string::npos);
+}
+
+TEST_CASE("fix: no edit writes what the model said twice, or what follows the turn otherwise") {
+  // Each prompt shows the last message alone, and what it is asked about: there is no turn that an edit could keep.
+  const Fix result = fixed("Judge: {{ messages[-1].content }}. Say yes or no.[fin]");
+  CHECK_FALSE(result.is_append_only);
+  CHECK(result.edits.empty());
+  CHECK_FALSE(result.refusal.empty());
 }
 
 TEST_CASE("fix: where no edit helps, the template stays and the report says so") {

@@ -87,6 +87,7 @@ class Player {
   }
   bool skip(const std::string& why, const Error& error) {
     if (error.code == ErrorCode::kLimit) played_.ran_out_of_limits = true;
+    played_.is_refused = true;
     return skip(why + ": " + error.message);
   }
 
@@ -211,12 +212,24 @@ class Player {
     return false;
   }
 
+  static render::Extent tail_of(const jinja::Rendered& again, std::int32_t index) {
+    const auto data = render::data_extent(again, index);
+    return data ? render::Extent{data->end, render::tail_end(again, index, data->end)} : render::Extent{};
+  }
+
   void note_texts(const Step& step) {
     played_.texts.push_back(step.seen());
     played_.texts.push_back(step.again ? step.again->text.bytes() : "");
+    played_.alones.push_back(step.alone ? step.alone->text.bytes() : "");
+    played_.tails.push_back(step.again ? tail_of(*step.again, static_cast<std::int32_t>(step.history.size()))
+                                       : render::Extent{});
     if (!step.again) return;
-    for (const text::Run& run : step.again->text.runs())
-      played_.data_bytes += render::is_message_data(run, step.again->origins) ? run.size : 0;
+    const text::Origins& origins = step.again->origins;
+    for (const text::Run& run : step.again->text.runs()) {
+      // Ids are given to calls by whoever reads them; what the model did not write of them need not be shown.
+      if (!render::is_message_data(run, origins) || origins.paths.step_name(run.path()) == "id") continue;
+      played_.data_bytes += run.size;
+    }
   }
 
   [[nodiscard]] Saying saying_of(const ScenarioTurn& turn) const {

@@ -13,6 +13,7 @@
 #include "audit/settings.h"
 #include "jinja/outline.h"
 #include "render/completion.h"
+#include "render/turn.h"
 #include "rondo/result.h"
 
 namespace rondo::audit {
@@ -89,11 +90,15 @@ struct Played {
   std::optional<Step> broken;  // where the prefix broke, if it did
   std::size_t turn = 0;        // of the scenario, that `broken` plays
   std::string first_prompt;
-  std::vector<Sampled> samples;    // turn by turn
-  std::vector<std::string> texts;  // turn by turn: what the model had seen, and the next prompt
-  std::size_t data_bytes = 0;      // of messages, that the next prompts show
+  std::vector<Sampled> samples;     // turn by turn
+  std::vector<std::string> texts;   // turn by turn: what the model had seen, and the next prompt
+  std::vector<std::string> alones;  // turn by turn: a conversation that ends with it
+  std::vector<render::Extent>
+      tails;                   // turn by turn: what the next prompt closes it with; empty if it shows nothing of it
+  std::size_t data_bytes = 0;  // of messages but for ids, that the next prompts show
   bool with_tools = false;
   bool ran_out_of_limits = false;  // the template, in some render
+  bool is_refused = false;         // by the template: the conversation, or the next prompt
 };
 
 // Plays `scenario` up to the turn where the prefix breaks.  The outcome has no cause yet; see blame.h.

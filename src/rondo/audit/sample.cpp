@@ -33,6 +33,11 @@ class Sampler {
       : context_(context), format_(*context.format), prompt_(prompt.text.bytes()), messages_(history) {
     messages_.push_back(message);
     index_ = static_cast<std::int32_t>(history.size());
+    std::size_t at = 0;
+    for (const text::Run& run : prompt.text.runs()) {
+      at += run.size;
+      if (render::is_message_data(run, prompt.origins)) said_end_ = at;
+    }
     for (const std::string_view field : {"reasoning_content", "thinking", "reasoning"}) {
       if (const auto text = message.find_string(field)) reasoning_ = *text;
     }
@@ -121,7 +126,9 @@ class Sampler {
   [[nodiscard]] bool closes_reasoning() const {
     const std::string_view close = format::trimmed(format_.reasoning.close);
     const std::size_t header = format_.header.empty() ? std::string::npos : prompt_.rfind(format_.header);
-    const std::size_t from = header == std::string::npos ? prompt_.size() : header + format_.header.size();
+    std::size_t from = header == std::string::npos ? prompt_.size() : header + format_.header.size();
+    // Where no header stands between two turns, the last one is that of an earlier turn.
+    from = std::max(from, said_end_);
     return !close.empty() && std::string_view(prompt_).substr(from).find(close) != std::string_view::npos;
   }
 
@@ -137,6 +144,9 @@ class Sampler {
     for (const Extent& call : regions.calls) calls = std::min(calls, call.begin);
     if (calls < text.size()) calls = opened_at(text, call_mark(), calls);
     const std::size_t begin = std::min(content, calls);
+    // Where only white space opens the turn, the model writes it, unless the prompt has.
+    const std::string_view lead = text.substr(0, begin);
+    if (begin > 0 && format::is_blank(lead) && !prompt_.ends_with(lead)) return turn;
     return begin < text.size() ? turn + begin : extent_.end;
   }
 
@@ -243,6 +253,7 @@ class Sampler {
   const std::string& prompt_;
   json::Array messages_;
   std::int32_t index_ = 0;
+  std::size_t said_end_ = 0;  // of the prompt: behind the last byte that came from a message
   std::string reasoning_;
   std::string content_;
   bool has_calls_ = false;

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "audit/candidates.h"
 #include "audit/line_diff.h"
+#include "audit/source_blocks.h"
 
 namespace rondo::audit {
 namespace {
@@ -47,7 +50,8 @@ TEST_CASE("source: constants are quoted as the template reads them") { CHECK(quo
 TEST_CASE("condition: an operand is left out, or the whole is kept as it was") {
   const Source source("{% if loop.last and (a or b) %}x{% endif %}{{ 1 if c else 2 }}");
   CHECK(made(source, condition_candidates(source, 1, 7, true)) ==
-        Texts{"{% if (a or b) %}x{% endif %}{{ 1 if c else 2 }}", "{% if loop.last %}x{% endif %}{{ 1 if c else 2 }}",
+        Texts{"{% if loop.first and (a or b) %}x{% endif %}{{ 1 if c else 2 }}",
+              "{% if (a or b) %}x{% endif %}{{ 1 if c else 2 }}", "{% if loop.last %}x{% endif %}{{ 1 if c else 2 }}",
               "{% if true %}x{% endif %}{{ 1 if c else 2 }}"});
   CHECK(made(source, condition_candidates(source, 1, 52, false)) ==
         Texts{"{% if loop.last and (a or b) %}x{% endif %}{{ 1 if false else 2 }}"});
@@ -75,18 +79,41 @@ TEST_CASE("verbatim: arguments given as text are copied, alone or in the call's 
               "tool_call.function|tojson) }}"});
 }
 
-TEST_CASE("insertion: in front of an output, of a text that it joins, and inside of literals") {
-  const Missing missing{[](const std::string& message) { return message + ".x"; }, "x is written"};
-  const Source source("{% for m in messages %}{{ '<a>' + m['c'][0] }}b\n{% endfor %}");
-  CHECK(made(source, insertion_candidates(source, {1, 27}, {}, missing)) ==
-        Texts{"{% for m in messages %}{{ m.x ~ ('<a>' + m['c'][0]) }}b\n{% endfor %}",
-              "{% for m in messages %}{{ '<a>' + (m.x ~ m['c'][0]) }}b\n{% endfor %}"});
-  CHECK(made(source, insertion_candidates(source, {1, 27}, 1, missing)) ==
-        Texts{"{% for m in messages %}{{ ('<' ~ m.x ~ 'a>') + m['c'][0] }}b\n{% endfor %}"});
-  CHECK(made(source, insertion_candidates(source, {1, 47}, 1, missing)) ==
-        Texts{"{% for m in messages %}{{ '<a>' + m['c'][0] }}b{{ m.x }}\n{% endfor %}"});
-  CHECK(insertion_candidates(source, {1, 27}, 9, missing).empty());
-  CHECK(insertion_candidates(source, {9, 9}, {}, missing).empty());
+TEST_CASE("conditions: what is asked about the last one may be asked about the first, or the last of its role") {
+  const Source source("{% for m in ms %}{% if loop.last and i == ns.most or m == us[-1] %}a{% endif %}{% endfor %}");
+  const Texts all = made(source, condition_candidates(source, 1, 24, true));
+  const auto has = [&](const std::string& asked) {
+    const std::string text = "{% for m in ms %}{% if " + asked + " %}a{% endif %}{% endfor %}";
+    return std::ranges::find(all, text) != all.end();
+  };
+  CHECK(has("loop.first and i == ns.most or m == us[-1]"));
+  CHECK(has("(loop.last or loop.nextitem.role != m.role) and i == ns.most or m == us[-1]"));
+  CHECK(has("loop.last and i == 0 or m == us[-1]"));
+  CHECK(has("loop.last and i == ns.most or m == us[0]"));
+}
+
+TEST_CASE("conditions: one operand is left out, or two") {
+  const Source source("{% if a and b and c %}x{% endif %}");
+  const Texts all = made(source, condition_candidates(source, 1, 7, true));
+  for (const char* const left : {"b and c", "a and c", "a and b", "a", "b", "c", "true"})
+    CHECK(std::ranges::find(all, "{% if " + std::string(left) + " %}x{% endif %}") != all.end());
+}
+
+TEST_CASE("blocks: what stands around a byte, and what it asks") {
+  const Source source(
+      "{% for m in ms %}{% for c in m.calls %}A{% endfor %}{% endfor %}"
+      "{% if ask %}B{% if x %}C{% elif y %}D{% else %}E{% endif %}{% endif %}{% set z = 1 %}F");
+  const SourceBlocks blocks(source);
+  const auto at = [&](char letter) { return source.text().find(letter); };
+  REQUIRE(blocks.around(at('A')).size() == 2);
+  CHECK(blocks.around(at('A')).front()->word == "for");
+  CHECK(blocks.loop_names(at('A')) == Texts{"c", "m"});
+  CHECK(blocks.around(at('F')).empty());
+  CHECK(blocks.condition_inside(at('B'), "ask").empty());
+  CHECK(blocks.condition_inside(at('C'), "ask") == "(x)");
+  CHECK(blocks.condition_inside(at('D'), "ask") == "not (x) and (y)");
+  CHECK(blocks.condition_inside(at('E'), "ask") == "not (x) and not (y)");
+  CHECK(blocks.condition_inside(at('E'), "other").empty());
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ std::string fix_text(const std::string& model, const json::Value& fix, const Pai
     out += "\n" + painted_diff(text_of(fix, "diff"), paint) + "\n";
     out += cases_text(fix, "changed", "cases that broke and hold now");
   }
+  out += cases_text(fix, "lost", "cases with a late system message that held, and do not any more");
   out += cases_text(fix, "broken", "cases that still break");
   return out + cases_text(fix, "other_forms", "other spellings and forms of messages that are not kept");
 }
