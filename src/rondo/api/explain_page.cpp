@@ -111,7 +111,7 @@ std::string probe_turn(const json::Value& probe) {
   for (const json::Value& part : probe.find("parts")->as_array()) {
     const std::string slot = text_of(part, "slot");
     const std::string text = html_text(text_of(part, "text"));
-    out += slot.empty() ? text : "<span class=\"slot\" title=\"" + html_text(slot) + "\">" + text + "</span>";
+    out += slot.empty() ? text : "<span class=\"slot\" title=\"" + html_attribute(slot) + "\">" + text + "</span>";
   }
   return out;
 }
@@ -148,7 +148,7 @@ std::string source_lines(const json::Value& reply) {
     }
     const std::string number = std::to_string(line);
     out += "<div id=\"L" + number + "\"";
-    if (!title.empty()) out += " class=\"used\" title=\"" + html_text(title) + "\"";
+    if (!title.empty()) out += " class=\"used\" title=\"" + html_attribute(title) + "\"";
     out += "><span class=\"n\">" + number + "</span><span>" + html_text(row.as_string()) + "</span></div>";
   }
   return out + "</pre>\n";

@@ -4,7 +4,9 @@
 
 namespace rondo::api {
 
-std::string html_text(std::string_view text) {
+namespace {
+
+std::string escaped(std::string_view text, std::string_view line_end) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -13,7 +15,7 @@ std::string html_text(std::string_view text) {
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       case '\'': out += "&#39;"; break;
-      case '\n': out += "<span class=\"w\">\u21B5</span>\n"; break;
+      case '\n': out += line_end; break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 && c != '\t') {
           // The picture of the control character.
@@ -26,6 +28,12 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
+}  // namespace
+
+std::string html_text(std::string_view text) { return escaped(text, "<span class=\"w\">\u21B5</span>\n"); }
+
+std::string html_attribute(std::string_view text) { return escaped(text, "\u21B5"); }
+
 std::string html_head(std::string_view title, std::string_view style, Scripts scripts) {
   std::string out =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -34,7 +42,7 @@ std::string html_head(std::string_view title, std::string_view style, Scripts sc
       "'unsafe-inline'";
   if (scripts == Scripts::kInline) out += "; script-src 'unsafe-inline'";
   out += "\">\n<title>";
-  out += html_text(title);
+  out += html_attribute(title);
   out += "</title>\n<style>\n";
   out += style;
   return out + "</style>\n</head>\n<body>\n";

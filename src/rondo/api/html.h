@@ -6,9 +6,12 @@
 
 namespace rondo::api {
 
-// `text` so that nothing in it is markup, in elements and in quoted attributes.  The ends of lines are marked, controls become
-// their pictures.
+// `text` so that nothing of it is markup, inside an element.  The ends of lines are marked, which is markup of its own; controls
+// become their pictures.
 [[nodiscard]] std::string html_text(std::string_view text);
+
+// The same for quoted attributes and titles, without any markup.
+[[nodiscard]] std::string html_attribute(std::string_view text);
 
 enum class Scripts : unsigned char { kNone, kInline };
 

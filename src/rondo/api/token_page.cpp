@@ -106,7 +106,7 @@ std::string token_span(const Columns& columns, std::size_t i, std::string_view t
              (straddles ? ", and what follows" : "") + (is_learned ? ", in the loss mask" : "");
     if (owner >= 0) style = " style=\"--h:" + std::to_string(hues.of(columns.role(owner))) + "\"";
   }
-  return "<span class=\"" + classes + "\"" + style + " title=\"" + html_text(title) + "\">" +
+  return "<span class=\"" + classes + "\"" + style + " title=\"" + html_attribute(title) + "\">" +
          html_text(token_text(text.substr(begin, end - begin))) + "</span>";
 }
 
