@@ -5,6 +5,7 @@
 
 #include "audit/blame.h"
 #include "audit/findings.h"
+#include "audit/line_diff.h"
 #include "audit/properties.h"
 #include "audit/remedies.h"
 #include "audit/scenarios.h"
@@ -19,16 +20,6 @@ Error invalid(std::string message) {
   error.code = ErrorCode::kInvalidArgument;
   error.message = std::move(message);
   return error;
-}
-
-std::vector<std::string> lines_of(std::string_view source) {
-  std::vector<std::string> out;
-  while (!source.empty()) {
-    const std::size_t end = std::min(source.find('\n'), source.size());
-    out.emplace_back(source.substr(0, end));
-    source.remove_prefix(std::min(end + 1, source.size()));
-  }
-  return out;
 }
 
 std::string unknown_scenario(const std::string& name) {
@@ -125,7 +116,10 @@ Result<Report> check(const Input& input, const Options& options) {
   Report report;
   report.model = input.model;
   report.has_tokenizer = input.tokenizer != nullptr;
-  report.template_lines = lines_of(input.chat_template->source());
+  for (std::string_view line : lines_with_breaks(input.chat_template->source())) {
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    report.template_lines.emplace_back(line);
+  }
 
   const auto subject = make_subject(input);
   if (!subject.ok()) return subject.error();

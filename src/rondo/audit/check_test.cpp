@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "audit/scenarios.h"
+#include "json/print.h"
+#include "tests/support/byte_tokenizer.h"
 
 namespace rondo::audit {
 namespace {
@@ -268,6 +270,66 @@ TEST_CASE("check: a turn that was cut off is no fault of the template's") {
     CHECK(played.is_inherent);
     CHECK(played.bridge == Verdict::kHolds);
   }
+}
+
+// The lines of kClean that write a call's arguments, written otherwise.
+std::string with_arguments(const std::string& lines) {
+  const std::string source = kClean;
+  const std::size_t begin = source.find("{%- if c.function.arguments is string %}");
+  const std::size_t end = source.find("{{- ':do}' }}");
+  return source.substr(0, begin) + lines + source.substr(end);
+}
+
+TEST_CASE("check: arguments that are written in another order") {
+  const std::string source = with_arguments(
+      "{{- '{' }}\n{%- for k, v in c.function.arguments | dictsort %}\n"
+      "{{- '\"' + k + '\": ' }}{{- v | tojson }}{{- '' if loop.last else ', ' }}\n{%- endfor %}\n{{- '}' }}\n");
+  const Break broken = break_of(source, "key-order");
+  check_cause(broken, CauseKind::kReordered, {11, 5, ""});
+  CHECK(broken.cause.sentence.find("another order") != std::string::npos);
+}
+
+TEST_CASE("check: a call that was cut off is closed") {
+  const std::string source = with_arguments(
+      "{%- for k, v in c.function.arguments.items() %}\n{{- '<' + k + '=' + (v | string) + '>' }}\n{%- endfor %}\n");
+  check_cause(break_of(source, "cut-in-call"), CauseKind::kForcedClose, place(source, "':do}'"));
+}
+
+TEST_CASE("check: a call that was not understood is no part of a message") {
+  const Break broken = break_of(kClean, "broken-call");
+  check_cause(broken, CauseKind::kLostMarkup, place(kClean, "m.content if m.content is string"));
+}
+
+TEST_CASE("check: ids of calls that are cut") {
+  const std::string source =
+      changed("'{do:' + c.function.name + '|'", "'{do:' + c.function.name + '#' + c.id[1:] + '|'");
+  const Break broken = break_of(source, "call");
+  check_cause(broken, CauseKind::kRewrittenId, place(source, "'{do:' + c.function.name"));
+  CHECK(broken.cause.path == "messages[1].tool_calls[0].id");
+}
+
+TEST_CASE("check: texts that become other tokens where they meet") {
+  // The prompt ends with a colon, and what a model says begins with a letter: together they are one token.
+  json::Value file = test::byte_tokenizer_json({"[fin]"});
+  json::Object& model = file.as_object().find("model")->as_object();
+  model.find("vocab")->as_object().set(":T", 256);
+  file.as_object().find("added_tokens")->as_array().front().as_object().set("id", 257);
+  model.set("merges", json::Array{json::Array{":", "T"}});
+  model::TokenizerSource from;
+  from.path = "bytes and one merge";
+  from.tokenizer_json = std::make_shared<const std::string>(json::to_compact(file));
+  auto loaded = tokenizer::Tokenizer::load(from);
+  REQUIRE_MESSAGE(loaded.ok(), loaded.error().to_string());
+  Input input;
+  input.chat_template = jinja::Template::compile(kClean, {}, "invented").value();
+  input.tokenizer = std::move(loaded).value();
+  const auto report = check(input, {.on_progress = {}, .scenarios = {"reasoning-content"}});
+  REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+  const Case& played = report.value().cases.front();
+  CHECK(played.string_prefix == Verdict::kHolds);
+  REQUIRE(played.broken.has_value());
+  CHECK(to_string(played.broken->cause.kind) == "retokenized");
+  CHECK(played.broken->cause.sentence.find("other tokens") != std::string::npos);
 }
 
 TEST_CASE("check: values that the template compares its variables with are settings") {

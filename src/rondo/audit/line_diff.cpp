@@ -13,18 +13,6 @@ constexpr std::size_t kMostCells = 4'000'000;  // of the table below
 
 using Lines = std::vector<std::string_view>;
 
-// With their line breaks.
-Lines split_lines(std::string_view text) {
-  Lines out;
-  while (!text.empty()) {
-    const std::size_t at = text.find('\n');
-    const std::size_t end = at == std::string_view::npos ? text.size() : at + 1;
-    out.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return out;
-}
-
 // Lines [old_begin, old_end) became [new_begin, new_end).
 struct Change {
   std::size_t old_begin = 0;
@@ -101,9 +89,20 @@ std::string hunk(const Lines& before, const Lines& after, std::span<const Change
 
 }  // namespace
 
+std::vector<std::string_view> lines_with_breaks(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t at = text.find('\n');
+    const std::size_t end = at == std::string_view::npos ? text.size() : at + 1;
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
 std::string unified_diff(std::string_view before, std::string_view after, const std::string& name) {
-  const Lines old_lines = split_lines(before);
-  const Lines new_lines = split_lines(after);
+  const Lines old_lines = lines_with_breaks(before);
+  const Lines new_lines = lines_with_breaks(after);
   const std::vector<Change> changes = changes_of(old_lines, new_lines);
   if (changes.empty()) return "";
   std::string out = "--- a/" + name + "\n+++ b/" + name + "\n";

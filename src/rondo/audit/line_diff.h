@@ -3,11 +3,15 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rondo::audit {
 
 // From `before` to `after`, with three lines of context and the file names a/NAME and b/NAME; "" if they are equal.
 // Texts with many thousand changed lines are told as one change.
 [[nodiscard]] std::string unified_diff(std::string_view before, std::string_view after, const std::string& name);
+
+// The lines of a text with their line breaks; an empty text has none.
+[[nodiscard]] std::vector<std::string_view> lines_with_breaks(std::string_view text);
 
 }  // namespace rondo::audit

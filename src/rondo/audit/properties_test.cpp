@@ -187,6 +187,31 @@ TEST_CASE("content null beside calls") {
   CHECK(printed.path == "messages[1].content");
 }
 
+TEST_CASE("one refusal that several conversations show is one finding, as bad as the worst") {
+  Report report;
+  Finding first;
+  first.rule = "refused";
+  first.level = Level::kWarning;
+  first.proof = "the error is \"no content\"";
+  first.place = {10, 1, "x"};
+  first.remedies.push_back({.sentence = "one", .kwargs = {}});
+  Finding second = first;
+  second.level = Level::kError;
+  second.sentence = "with null";
+  second.proof = "the template fails with \"no content\"";
+  second.remedies = {{.sentence = "two", .kwargs = {}}};
+  Finding other = first;
+  other.proof = "the error is \"something else\"";
+  add_finding(report, first);
+  add_finding(report, second);
+  add_finding(report, first);
+  add_finding(report, other);
+  REQUIRE(report.findings.size() == 2);
+  CHECK(report.findings.front().level == Level::kError);
+  CHECK(report.findings.front().sentence == "with null");
+  CHECK(report.findings.front().remedies.size() == 3);
+}
+
 TEST_CASE("a message that is not written, and the condition that decides") {
   const Finding late = only_finding(with(kClean, "{%- if m.role == 'system' or m.role == 'developer' %}",
                                          "{%- if m.role == 'system' and loop.first %}"),
