@@ -24,11 +24,25 @@ NameInfo name_info(std::string_view name) {
   return info;
 }
 
-// A bound, not the exact number: every instruction that pushes, as if nothing were ever popped.
+// A bound, not the exact number: every instruction between two statements pushes, as if nothing were ever popped.
+// Within an expression jumps only go forward, and where some of these instructions begin the stack is empty.
 std::uint32_t stack_size(const Program& program) {
-  std::uint32_t size = 1;
-  for (const Instruction& instruction : program.code) size += instruction.op == Op::kUnpack ? instruction.a : 1;
-  return size;
+  constexpr std::uint32_t kSpare = 4;  // a function's argument, the list that a loop is about to go through
+  std::uint32_t most = 0;
+  std::uint32_t size = 0;
+  for (const Instruction& instruction : program.code) {
+    switch (instruction.op) {
+      case Op::kText:
+      case Op::kEmitString:
+      case Op::kEnterIf:
+      case Op::kLeaveIf:
+      case Op::kForNext: size = 0; break;
+      default: break;
+    }
+    size += instruction.op == Op::kUnpack ? instruction.a : 1;
+    most = std::max(most, size);
+  }
+  return most + kSpare;
 }
 
 // Markup comes from autoescape blocks, and from filters that are not plain.
@@ -71,6 +85,9 @@ class Compiler : private ExpressionCompiler {
     program_.compared_roles = compared_roles(tree_);
     program_.names = names_.all();
     for (const std::string& text : program_.names) program_.name_infos.push_back(name_info(text));
+    for (Instruction& instruction : program_.code) {
+      if (instruction.op == Op::kSlotAttr) instruction.flag = program_.name_infos[instruction.b].is_plain ? 1 : 0;
+    }
     shorten_jumps(program_);
     program_.stack_size = stack_size(program_);
     program_.may_have_markup = may_have_markup(program_);
@@ -145,7 +162,7 @@ class Compiler : private ExpressionCompiler {
       emit(Op::kEmitConcat, node.start, number, static_cast<std::uint32_t>(node.items.size()));
     } else {
       sum(node, number);
-      if (node.kind == ExprKind::kFilter) program_.code.back().flag = 1;
+      mark_written();
       emit(Op::kEmit, node.start, number);
     }
     folding_ = false;
@@ -159,7 +176,14 @@ class Compiler : private ExpressionCompiler {
     }
     sum(*node.items[0], number);
     expression(*node.items[1]);
+    mark_written();
     emit(Op::kAddPart, node.place, number);
+  }
+
+  // What is computed last is written by the next instruction.
+  void mark_written() {
+    Instruction& last = program_.code.back();
+    if (last.op == Op::kFilter || last.op == Op::kCall) last.flag = 1;
   }
 
   // Counts output expressions from 1, as far as text::Run can tell them apart.

@@ -2,30 +2,13 @@
 
 namespace rondo::jinja {
 
-void Control::log(bool outcome, std::uint32_t node, std::uint8_t flag) {
-  const std::size_t begin = runtime_.end_reading();
-  const std::size_t end = runtime_.reads.size();
-  bool generation_prompt = false;
-  If* const current = (flag & kTestOfIf) != 0 ? &ifs_.back() : nullptr;
-  if (generation_prompt_ != text::PathId::kNone) {
-    for (std::size_t i = begin; i < end; ++i) generation_prompt |= runtime_.reads[i] == generation_prompt_;
+void Control::note_messages(If& current, std::size_t begin) const {
+  for (std::size_t i = begin; i < runtime_.reads.size() && !current.several; ++i) {
+    const std::int32_t message = runtime_.origins.paths.message(runtime_.reads[i]);
+    if (message == text::kNoMessage || message == current.message) continue;
+    current.several = current.message != text::kNoMessage;
+    current.message = message;
   }
-  read_generation_prompt_ = generation_prompt;
-  // Where a message is bound already, a condition that read one says nothing more.
-  if (current != nullptr && runtime_.origins.contexts.at(current->outside).message == text::kNoMessage) {
-    for (std::size_t i = begin; i < end; ++i) note_message(*current, runtime_.reads[i]);
-  }
-  if (current != nullptr && !outcome && generation_prompt && (flag & kTestNegated) != 0)
-    current->generation_prompt = true;
-  append_to(decisions_, {runtime_.place->line, runtime_.place->column, node, runtime_.context,
-                         static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), outcome});
-}
-
-void Control::note_message(If& current, text::PathId path) const {
-  const std::int32_t message = runtime_.origins.paths.message(path);
-  if (current.several || message == text::kNoMessage || message == current.message) return;
-  current.several = current.message != text::kNoMessage;
-  current.message = message;
 }
 
 void Control::enter_branch(std::uint8_t flag) {

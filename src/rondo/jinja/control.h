@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "base/append.h"
@@ -20,7 +21,7 @@ class Control {
  public:
   // `generation_prompt`: the path of a true add_generation_prompt, else kNone.
   Control(Runtime& runtime, text::PathId generation_prompt)
-      : runtime_(runtime), generation_prompt_(generation_prompt) {}
+      : runtime_(runtime), generation_prompt_(generation_prompt), ifs_(&runtime.heap), saved_(&runtime.heap) {}
 
   // Conditions.  What is read between begin_test and end_test belongs to the decision (and to those around it).
   void begin_test() {
@@ -29,8 +30,23 @@ class Control {
   // Of an if statement: if it holds, its branch begins.
   void end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
     if (!runtime_.tracing) return;
-    log(outcome, node, flag);
-    if (outcome && (flag & kTestOfIf) != 0) guard(flag);
+    const std::size_t begin = runtime_.end_reading();
+    const std::size_t end = runtime_.reads.size();
+    bool generation_prompt = false;
+    for (std::size_t i = begin; i < end; ++i) generation_prompt |= runtime_.reads[i] == generation_prompt_;
+    read_generation_prompt_ = generation_prompt;
+    append_to(decisions_, {runtime_.place->line, runtime_.place->column, node, runtime_.context,
+                           static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), outcome});
+    if ((flag & kTestOfIf) == 0) return;
+    If& current = ifs_.back();
+    // Where a message is bound already, a condition that read one says nothing more.
+    if (begin != end && runtime_.origins.contexts.at(current.outside).message == text::kNoMessage)
+      note_messages(current, begin);
+    if (outcome) {
+      guard(flag);
+    } else if (generation_prompt && (flag & kTestNegated) != 0) {
+      current.generation_prompt = true;
+    }
   }
 
   // If statements: around the statement, with its first condition, and on entry to its else branch.
@@ -113,8 +129,8 @@ class Control {
   static constexpr std::size_t kItemsKept = 256;
   static constexpr std::size_t kManyItems = 64;  // fewer are not worth the table
 
-  void log(bool outcome, std::uint32_t node, std::uint8_t flag);
-  void note_message(If& current, text::PathId path) const;
+  // Of the reads from `begin` on.
+  void note_messages(If& current, std::size_t begin) const;
   void enter_branch(std::uint8_t flag);
   void bind_slowly(const Value& value);
   void keep_binding();
@@ -125,8 +141,8 @@ class Control {
   text::PathId generation_prompt_;
   Binding binding_ = Binding::kNone;
   bool read_generation_prompt_ = false;  // by the last condition
-  std::vector<If> ifs_;
-  std::vector<text::ContextId> saved_;
+  std::pmr::vector<If> ifs_;
+  std::pmr::vector<text::ContextId> saved_;
   std::vector<Decision> decisions_;
   std::vector<ItemContext> lately_;  // by path; empty until there are many
   std::size_t items_made_ = 0;

@@ -13,28 +13,48 @@ using text::Context;
 using text::ContextId;
 
 // An expression outside every binding to a message, whose data all come from one message, is written for that message.
+class DataOwner {
+ public:
+  explicit DataOwner(Runtime& runtime) : runtime_(runtime) {}
+
+  // False if these are data of another message than those before.
+  bool add(std::span<const text::Run> runs) {
+    runtime_.spend_bytes(runs.size_bytes() / 2);
+    const text::PathTable& paths = runtime_.origins.paths;
+    for (const text::Run& run : runs) {
+      if (!is_input(run)) continue;
+      const auto path = static_cast<text::PathId>(run.origin);
+      const std::int32_t from = paths.message(path);
+      if (from == text::kNoMessage) continue;
+      if (message_ != text::kNoMessage && from != message_) return false;
+      message_ = from;
+      path_ = path;
+    }
+    return true;
+  }
+  [[nodiscard]] ContextId context() const {
+    if (message_ == text::kNoMessage) return runtime_.context;
+    Context bound = runtime_.origins.contexts.at(runtime_.context);
+    bound.message = message_;
+    constexpr std::size_t kMessageDepth = 2;  // messages, [i]
+    if (bound.element == text::PathId::kNone) bound.element = runtime_.origins.paths.prefix(path_, kMessageDepth);
+    return runtime_.origins.contexts.intern(bound);
+  }
+
+ private:
+  Runtime& runtime_;
+  std::int32_t message_ = text::kNoMessage;
+  text::PathId path_ = text::PathId::kNone;
+};
+
 ContextId emission_context(Runtime& runtime, const String& string) {
   if (runtime.in_message()) return runtime.context;
-  std::int32_t message = text::kNoMessage;
-  text::PathId path = text::PathId::kNone;
+  DataOwner owner(runtime);
   Leaves leaves(string);
   for (Leaves::Leaf leaf; leaves.next(leaf);) {
-    runtime.spend_bytes(leaf.string->run_count * sizeof(text::Run) / 2);
-    for (const text::Run& run : std::span(leaf.string->runs, leaf.string->run_count)) {
-      if (!is_input(run)) continue;
-      const std::int32_t from = runtime.origins.paths.message(run.path());
-      if (from == text::kNoMessage) continue;
-      if (message != text::kNoMessage && from != message) return runtime.context;
-      message = from;
-      path = run.path();
-    }
+    if (!owner.add({leaf.string->runs, leaf.string->run_count})) return runtime.context;
   }
-  if (message == text::kNoMessage) return runtime.context;
-  Context bound = runtime.origins.contexts.at(runtime.context);
-  bound.message = message;
-  constexpr std::size_t kMessageDepth = 2;  // messages, [i]
-  if (bound.element == text::PathId::kNone) bound.element = runtime.origins.paths.prefix(path, kMessageDepth);
-  return runtime.origins.contexts.intern(bound);
+  return owner.context();
 }
 
 // The context of a run made under `from` and written under `under`: the place of writing wins if it is bound to another
@@ -60,27 +80,27 @@ ContextId stamped(Runtime& runtime, ContextId from, ContextId under) {
   return out;
 }
 
-// Makes `run` one that is written now.  `stamp`: see Leaves::Leaf.  `under`: emission_context() of the whole.
-void own(Runtime& runtime, text::Run& run, ContextId stamp, ContextId under) {
-  const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
-  run.context = made == ContextId::kNone || made == under ? under : stamped(runtime, made, under);
-  if (run.expression == 0 && run.kind != text::RunKind::kLiteral) run.expression = runtime.expression;
+// Whose a run is that is written now.  `made`: the context it was made under, or if it has none, the stamp of its leaf
+// (Leaves::Leaf).  `under`: emission_context() of the whole.
+ContextId owned(Runtime& runtime, ContextId made, ContextId under) {
+  return made == ContextId::kNone || made == under ? under : stamped(runtime, made, under);
+}
+
+// The expression that wrote it.
+std::uint16_t written_by(const Runtime& runtime, const text::Run& run) {
+  return run.expression == 0 && run.kind != text::RunKind::kLiteral ? runtime.expression : run.expression;
 }
 
 void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextId under, text::Text& out) {
-  out.append({string.data, string.size}, {string.runs, string.run_count},
-             [&](text::Run& run) { own(runtime, run, stamp, under); });
+  out.append_bytes({string.data, string.size});
+  for (const text::Run& run : std::span(string.runs, string.run_count)) {
+    const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
+    out.append_old_run(run, owned(runtime, made, under), written_by(runtime, run));
+  }
 }
 
-void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
-  // Most of what is written: a constant, or a string of the input.
-  if (string.run_count == 1 && runtime.in_message()) {
-    text::Run run;
-    copy_fields(*string.runs, run);
-    own(runtime, run, ContextId::kNone, runtime.context);
-    out.append({string.data, string.size}, run);
-    return;
-  }
+// What is put together of several pieces, or may be a message's though no message is bound.
+[[gnu::noinline]] void emit_pieces(Runtime& runtime, const String& string, text::Text& out) {
   // Data of no message bind nothing.
   const bool is_plain =
       string.run_count == 1 &&
@@ -95,6 +115,16 @@ void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
     runtime.spend();
     emit_leaf(runtime, *leaf.string, leaf.stamp, under, out);
   }
+}
+
+void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
+  // Most of what is written: a constant, or a string of the input.
+  if (string.run_count != 1 || !runtime.in_message()) {
+    emit_pieces(runtime, string, out);
+    return;
+  }
+  const text::Run& run = *string.runs;
+  out.append({string.data, string.size}, run, owned(runtime, run.context, runtime.context), written_by(runtime, run));
 }
 
 void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
@@ -129,6 +159,22 @@ void emit(Runtime& runtime, const Value& value, text::Text& out) {
   } else {
     emit_untraced(runtime, string, out);
   }
+}
+
+void PartEmission::finish() const {
+  if (!runtime_.tracing) {
+    runtime_.spend_bytes(output_.size() - begin_);
+    return;
+  }
+  ContextId under = runtime_.context;
+  if (!runtime_.in_message()) {
+    DataOwner owner(runtime_);
+    if (owner.add(output_.runs_of(part_))) under = owner.context();
+  }
+  output_.end_part(part_, [&](text::Run& run) {
+    run.context = owned(runtime_, run.context, under);
+    run.expression = written_by(runtime_, run);
+  });
 }
 
 void emit_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal, text::Text& out) {

@@ -27,7 +27,7 @@ enum class Op : std::uint8_t {
   kLoadSlot,        // a: slot, b: name (for the message if it is undefined)
   kLoadOuter,       // a: slot, b: name, small: how many functions out
   kLoadName,        // a: name
-  kSlotAttr,        // a: slot, b: name of the attribute, small: name of the variable
+  kSlotAttr,        // a: slot, b: name of the attribute, small: name of the variable; flag: 1 if the attribute is plain
   kStoreSlot,       // a: slot; flag: an assignment that may bind a message (set)
   kClearSlot,       // a: slot
   kCopySlot,        // a: slot from slot b of the function `small` out
@@ -54,14 +54,14 @@ enum class Op : std::uint8_t {
   kCompareChain,     // flag: Comparison; if it fails push false and jump to a, else push the right operand
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
   kRequireDefined,  // fails if top is undefined: before the arguments of a method, which may fail themselves
-  kCall,
-  kCallMethod,  // b: name; the callee is the attribute of the object below the arguments
-  kFilter,      // b: name; the value is below the arguments; flag: 1 if the result is written by the next instruction
-  kTest,        // b: name
-  kMacro,       // a: function; push it as a value
-  kCallLoop,    // a: function of a recursive loop; pop the iterable, push the text
-  kReturn,      // from a macro, call block or recursive loop: its output is the result
-  kReturnTop,   // from a loop filter: the result is on top
+  kCall,            // flag: 1 if the result is written by the next instruction, which is kEmit or kAddPart
+  kCallMethod,      // b: name; the callee is the attribute of the object below the arguments
+  kFilter,          // b: name; the value is below the arguments; flag: as kCall's
+  kTest,            // b: name
+  kMacro,           // a: function; push it as a value
+  kCallLoop,        // a: function of a recursive loop; pop the iterable, push the text
+  kReturn,          // from a macro, call block or recursive loop: its output is the result
+  kReturnTop,       // from a loop filter: the result is on top
   // Jumps.
   kJump,         // a: target
   kJumpIfFalse,  // a: target, if top is false; else pop

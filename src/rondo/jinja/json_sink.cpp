@@ -14,6 +14,14 @@ JsonSink::JsonSink(Runtime& runtime, text::Text& text, bool is_output)  // NOLIN
   context_ = runtime.context;
   expression_ = runtime.expression;
   computed_.expression = runtime.expression;
+  reopen();
+}
+
+void JsonSink::reopen() {
+  const text::Run* const last = text_.open_run();
+  const bool is_structure = last != nullptr && last->kind == text::RunKind::kSerialiser && last->context == context_ &&
+                            last->chain == chain_ && last->expression == expression_;
+  open_ = is_structure ? last->path() : kNothingOpen;
 }
 
 void JsonSink::check(std::size_t size) {

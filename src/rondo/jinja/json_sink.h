@@ -1,5 +1,4 @@
-// Where tojson writes.  Most pieces of JSON have a few bytes, so bytes and runs gather here and go to the text many at a
-// time.  What it does to a run is what StringBuilder (strings.h) does.
+// Where tojson writes.  Most pieces of JSON have a few bytes, so they gather here and go to the text many at a time.  What it does to a run is what StringBuilder (strings.h) does.
 #pragma once
 
 #include <array>
@@ -54,9 +53,9 @@ class JsonSink {
     if (path == text::PathId::kNone) {
       add_run(computed_, bytes.size());
     } else if (open_ == path) {
-      runs_.list[run_count_ - 1].size += static_cast<std::uint32_t>(bytes.size());
+      text_.open_run()->size += static_cast<std::uint32_t>(bytes.size());
     } else {
-      new_run(text::RunKind::kSerialiser, path, bytes.size());
+      add(text::RunKind::kSerialiser, path, bytes.size(), 0);
       open_ = path;
     }
   }
@@ -66,23 +65,22 @@ class JsonSink {
     if (path == text::PathId::kNone) {
       add_run(computed_, bytes.size());
     } else {
-      new_run(text::RunKind::kScalar, path, bytes.size());
+      add(text::RunKind::kScalar, path, bytes.size(), 0);
+      open_ = kNothingOpen;
     }
   }
   void data(std::string_view bytes, text::PathId path, std::size_t offset) {
     if (bytes.empty()) return;
     put(bytes);
     if (!runtime_.tracing) return;
-    text::Run& run = new_run(text::RunKind::kData, path, bytes.size());
-    run.source_offset = static_cast<std::uint32_t>(offset);
-    run.source_size = run.size;
+    add(text::RunKind::kData, path, bytes.size(), bytes.size()).source_offset = static_cast<std::uint32_t>(offset);
+    open_ = kNothingOpen;
   }
   void escaped(std::string_view bytes, text::PathId path, std::size_t offset, std::size_t source_size) {
     put(bytes);
     if (!runtime_.tracing) return;
-    text::Run& run = new_run(text::RunKind::kEscaped, path, bytes.size());
-    run.source_offset = static_cast<std::uint32_t>(offset);
-    run.source_size = static_cast<std::uint32_t>(source_size);
+    add(text::RunKind::kEscaped, path, bytes.size(), source_size).source_offset = static_cast<std::uint32_t>(offset);
+    open_ = kNothingOpen;
   }
   // Short cuts for the commonest, which write nothing and return false where there is something to escape or much to
   // write: a member's key between marks, of the object at `path`; a string in quotes.
@@ -96,7 +94,7 @@ class JsonSink {
     used_ += before.size + key.size() + behind.size;
     if (!runtime_.tracing) return true;
     if (open_ == path) {
-      runs_.list[run_count_ - 1].size += static_cast<std::uint32_t>(before.size);
+      text_.open_run()->size += static_cast<std::uint32_t>(before.size);
     } else {
       add(text::RunKind::kSerialiser, path, before.size, 0);
     }
@@ -145,7 +143,6 @@ class JsonSink {
   void flush() {
     text_.append_bytes({bytes_.data(), used_});
     used_ = 0;
-    flush_runs();
     const std::size_t size = text_.size() + text_.runs().size_bytes();
     if (size - checked_ > kCheckBytes) check(size);
   }
@@ -160,7 +157,6 @@ class JsonSink {
   // How much may be added before the limits are asked again.
   static constexpr std::size_t kCheckBytes = std::size_t{64} << 10U;
   static constexpr std::size_t kBytes = 512;
-  static constexpr std::size_t kRuns = 32;
   static constexpr auto kNothingOpen = static_cast<text::PathId>(~0U);
 
   JsonSink(Runtime& runtime, text::Text& text, bool is_output);
@@ -198,11 +194,11 @@ class JsonSink {
     }
   }
 
-  // Where `bytes` and two marks may be written now, with runs for all of them; nullptr if `bytes` are none or many.
+  // Where `bytes` and two marks may be written now; nullptr if `bytes` are none or many.
   [[nodiscard]] char* room(std::string_view bytes) {
     constexpr std::size_t kMostBytes = kBytes / 2;
     if (bytes.empty() || bytes.size() > kMostBytes) return nullptr;
-    if (bytes_.size() - used_ < bytes.size() + 2 * JsonMark::kMost || run_count_ + 3 > kRuns) flush();
+    if (bytes_.size() - used_ < bytes.size() + 2 * JsonMark::kMost) flush();
     return bytes_.data() + used_;
   }
   // Copies `bytes`, of which there is one at least; false if JSON escapes one of them.
@@ -241,9 +237,10 @@ class JsonSink {
     return escaped_among(word) == 0;
   }
 
-  // REQUIRES: there is room, and it cannot go on with the run before it.
-  [[gnu::always_inline]] void add(text::RunKind kind, text::PathId path, std::size_t size, std::size_t source_size) {
-    text::Run& run = runs_.list[run_count_++];
+  // One that cannot go on with the run before it.
+  [[gnu::always_inline]] text::Run& add(text::RunKind kind, text::PathId path, std::size_t size,
+                                        std::size_t source_size) {
+    text::Run& run = text_.add_run();
     run.size = static_cast<std::uint32_t>(size);
     run.origin = static_cast<std::uint32_t>(path);
     run.source_offset = 0;
@@ -252,41 +249,28 @@ class JsonSink {
     run.chain = chain_;
     run.kind = kind;
     run.expression = expression_;
+    return run;
   }
-  // One that cannot go on with the run before it.
-  text::Run& new_run(text::RunKind kind, text::PathId path, std::size_t size) {
-    if (run_count_ == kRuns) flush_runs();
-    add(kind, path, size, 0);
-    open_ = kNothingOpen;
-    return runs_.list[run_count_ - 1];
+  void add_run(text::Run run, std::size_t size) {
+    run.size = static_cast<std::uint32_t>(size);
+    if (has_source(run)) run.source_size = run.size;
+    text_.append_run(run);
+    reopen();
   }
-  void add_run(const text::Run& run, std::size_t size) {
-    flush_runs();
-    text_.append_run(run, size);
-  }
-  void flush_runs() {
-    text_.append_runs({runs_.list.data(), run_count_});
-    run_count_ = 0;
-    open_ = kNothingOpen;
-  }
+  // Looks whether the text ends with structure that more can go on with.
+  void reopen();
 
   Runtime& runtime_;
   text::Text& text_;
   bool is_output_;
   std::size_t checked_;  // size of the text when the limits were asked last
   std::size_t used_ = 0;
-  std::size_t run_count_ = 0;
   text::PathId open_ = kNothingOpen;  // the last run is structure of this path
   // Of the runs of parts of the input.
   text::ContextId context_ = text::ContextId::kNone;
   text::ChainId chain_;
   std::uint16_t expression_ = 0;
   text::Run computed_;
-  union Runs {
-    Runs() {}  // NOLINT(*-member-init, modernize-use-equals-default): they are filled as they are used
-    std::array<text::Run, kRuns> list;
-  };
-  Runs runs_;
   std::array<char, kBytes> bytes_;
 };
 

@@ -27,7 +27,7 @@ class LoopState final : public Object {
   // What the VM keeps for a loop.
   Control::State outside;         // control state around the loop
   Control::Marks marks = {0, 0};  // nesting of control at the start of an iteration
-  std::size_t output = 0;         // capture nesting
+  std::size_t outputs = 0;        // capture nesting
   std::size_t autoescapes = 0;
   bool completed = false;                 // an iteration ran to the end of the body
   bool is_value = false;                  // somebody may hold it as `loop`

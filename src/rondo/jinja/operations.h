@@ -77,6 +77,20 @@ void update_dict(Runtime& runtime, Dict& dict, const Value& from);
 [[nodiscard]] Value missing_attribute(Runtime& runtime, const Value& object, std::string_view name);
 // Fails if an output of `size` bytes is too long.
 void check_output_size(Runtime& runtime, std::size_t size);
+// What a macro writes to `output` at once, where its text would be emitted as it is: begins where this is made, and
+// finish() does what emit() would do to the whole.
+class PartEmission {
+ public:
+  PartEmission(Runtime& runtime, text::Text& output)
+      : runtime_(runtime), output_(output), begin_(output.size()), part_(output.begin_part()) {}
+  void finish() const;
+
+ private:
+  Runtime& runtime_;
+  text::Text& output_;
+  std::size_t begin_;
+  text::Text::Part part_;
+};
 // Pays for `size` bytes of padding or digits that are about to be made; fails if they exceed the memory of a render.
 void pay_for_filling(Runtime& runtime, std::size_t size);
 // The message of an undefined value: "'x' is undefined".

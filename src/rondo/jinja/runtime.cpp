@@ -14,9 +14,8 @@ Runtime::Runtime(text::Origins& the_origins, const RenderOptions& the_options, B
       tracing(the_options.origins),
       fuel_(the_options.limits.instructions),
       iterations_(the_options.limits.iterations),
-      state_(std::make_unique<State>()) {}
-
-Runtime::~Runtime() = default;
+      outer_readers_(&heap),
+      state_(heap.make_object<State>()) {}
 
 void Runtime::fail(ErrorCode code, std::string message) const {
   Error error;
@@ -55,7 +54,7 @@ text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {
 }
 
 text::Text* Runtime::borrow_text() {
-  if (state_->spare_texts.empty()) return state_->texts.emplace_back(std::make_unique<text::Text>()).get();
+  if (state_->spare_texts.empty()) return heap.make_object<text::Text>();
   text::Text* text = state_->spare_texts.back();
   state_->spare_texts.pop_back();
   return text;
@@ -68,8 +67,12 @@ void Runtime::give_back(text::Text* text) {
 
 void Runtime::note_runs(const Value& value) {
   const auto add = [&](std::span<const text::Run> runs) {
+    // A text has few places beside each other, and many runs.
+    auto last = text::PathId::kNone;
     for (const text::Run& run : runs) {
-      if (run.path() != text::PathId::kNone) add_read(run.path());
+      const text::PathId path = run.path();
+      if (path != last && path != text::PathId::kNone) add_read(path);
+      last = path;
     }
   };
   // A text that was put together of a few need not be joined for a condition.

@@ -50,7 +50,6 @@ class Runtime {
  public:
   // All arguments must outlive the runtime.
   Runtime(text::Origins& origins, const RenderOptions& options, BlockPool& pool);
-  ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
@@ -95,20 +94,24 @@ class Runtime {
   }
 
   // What conditions read.  Conditions nest; what an inner one reads belongs to the outer one too.
-  void begin_reading() { append_to(readers_, reads.size()); }
+  void begin_reading() {
+    append_to(outer_readers_, reading_from_);
+    reading_from_ = reads.size();
+  }
   // Where in `reads` those of the innermost condition begin.
   std::size_t end_reading() {
-    const std::size_t begin = readers_.back();
-    readers_.pop_back();
+    const std::size_t begin = reading_from_;
+    reading_from_ = outer_readers_.back();
+    outer_readers_.pop_back();
     return begin;
   }
-  [[nodiscard]] bool is_reading() const { return !readers_.empty(); }
+  [[nodiscard]] bool is_reading() const { return reading_from_ != kNotReading; }
   // All that was read so far, in order.
   std::vector<text::PathId> reads;
   // REQUIRES: is_reading().
   void add_read(text::PathId path) {
     // The same value is mostly read again soon, if at all.
-    const std::size_t count = reads.size() - readers_.back();
+    const std::size_t count = reads.size() - reading_from_;
     if (count > 0 && reads.back() == path) return;
     if (count > 1 && reads[reads.size() - 2] == path) return;
     append_to(reads, path);
@@ -139,7 +142,7 @@ class Runtime {
 
   // Per-render state of operations.
   struct State;
-  State& state() { return *state_; }
+  [[nodiscard]] State& state() { return *state_; }
 
  private:
   [[noreturn]] void out_of_fuel() const;
@@ -151,8 +154,11 @@ class Runtime {
   std::uint64_t granted_ = 0;  // beyond options.limits.instructions
   std::uint64_t iterations_;
   int depth_ = 0;
-  std::vector<std::size_t> readers_;  // where the reads of the conditions under evaluation begin
-  std::unique_ptr<State> state_;
+  // Where the reads of the innermost condition under evaluation begin, and of those around it.
+  static constexpr std::size_t kNotReading = ~std::size_t{0};
+  std::size_t reading_from_ = kNotReading;
+  std::pmr::vector<std::size_t> outer_readers_;
+  State* state_;  // the heap's
 };
 
 // One level deeper, until the end of the scope; fails with kLimit when too deep.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +23,9 @@ struct Runtime::State {
     text::ChainId chain = text::ChainId::kNone;
     text::ChainId result = text::ChainId::kNone;
   };
-  std::array<ChainSlot, 64> chains;
-  std::vector<NamedValue> globals;                 // those that were looked at
-  std::vector<std::unique_ptr<text::Text>> texts;  // all that were ever borrowed
-  std::vector<text::Text*> spare_texts;
+  std::array<ChainSlot, 16> chains;
+  std::vector<NamedValue> globals;       // those that were looked at
+  std::vector<text::Text*> spare_texts;  // of the heap's
   // Emission: the context that bytes of context `from` get under context `under`.
   text::ContextId from = text::ContextId::kNone;
   text::ContextId under = text::ContextId::kNone;

@@ -1,6 +1,7 @@
 #include "jinja/template.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -30,47 +31,61 @@ std::vector<text::Literal> to_literals(const std::vector<Place>& places) {
 // its lists in steps.
 class LastSizes {
  public:
-  void prepare(Vm& vm, Runtime& runtime) const {
-    const std::size_t elements = vm.input_elements() + 1;
-    const auto expected = [&](const Share& share, std::size_t most) {
-      const float each = share.load(std::memory_order_relaxed);
-      return static_cast<std::size_t>(std::min(each * static_cast<float>(elements), static_cast<float>(most)));
-    };
-    if (!runtime.tracing) {
-      vm.output().reserve(expected(bytes_, kMostBytes), 0);
-      return;
-    }
-    vm.output().reserve(expected(bytes_, kMostBytes), expected(runs_, kMostItems));
-    vm.decisions().reserve(expected(decisions_, kMostItems));
-    runtime.reads.reserve(expected(reads_, kMostItems));
-    runtime.origins.paths.reserve(expected(paths_, kMostItems));
+  [[nodiscard]] text::PathTable::Sizes paths(std::size_t elements) const {
+    text::PathTable::Sizes sizes;
+    sizes.paths += expected(kPaths, elements);
+    sizes.groups += expected(kGroups, elements);
+    sizes.names += expected(kNames, elements);
+    sizes.spellings += expected(kSpellings, elements);
+    return sizes;
   }
-  void remember(const Rendered& rendered, std::size_t input_elements) {
-    const auto keep = [&](Share& share, std::size_t size) {
+  void prepare(Vm& vm, Runtime& runtime, std::size_t elements) const {
+    vm.output().reserve(expected(kBytes, elements), runtime.tracing ? expected(kRuns, elements) : 0);
+    if (!runtime.tracing) return;
+    vm.decisions().reserve(expected(kDecisions, elements));
+    runtime.reads.reserve(expected(kReads, elements));
+  }
+  void remember(const Rendered& rendered, std::size_t elements) {
+    const auto keep = [&](Kind kind, std::size_t size) {
       constexpr std::size_t kSpare = 16;  // the same input again must fit, in spite of rounding
-      share.store(static_cast<float>(size + kSpare) / static_cast<float>(input_elements + 1),
-                  std::memory_order_relaxed);
+      shares_[kind].store(static_cast<float>(size + kSpare) / static_cast<float>(elements + 1),
+                          std::memory_order_relaxed);
     };
-    keep(bytes_, rendered.text.size());
+    keep(kBytes, rendered.text.size());
     if (rendered.text.runs().empty()) return;  // a render without origins says nothing about those with them
-    keep(runs_, rendered.text.runs().size());
-    keep(decisions_, rendered.decisions.size());
-    keep(reads_, rendered.reads.size());
-    keep(paths_, rendered.origins.paths.size());
+    keep(kRuns, rendered.text.runs().size());
+    keep(kDecisions, rendered.decisions.size());
+    keep(kReads, rendered.reads.size());
+    const text::PathTable::Sizes paths = rendered.origins.paths.sizes();
+    keep(kPaths, paths.paths);
+    keep(kGroups, paths.groups);
+    keep(kNames, paths.names);
+    keep(kSpellings, paths.spellings);
   }
 
  private:
-  using Share = std::atomic<float>;
-  // Beyond these, growing costs little beside filling.
-  static constexpr std::size_t kMostBytes = std::size_t{512} << 10U;
-  static constexpr std::size_t kMostItems = 65536;
+  enum Kind : std::uint8_t { kBytes, kRuns, kDecisions, kReads, kPaths, kGroups, kNames, kSpellings, kCount };
 
-  Share bytes_ = 0;
-  Share runs_ = 0;
-  Share decisions_ = 0;
-  Share reads_ = 0;
-  Share paths_ = 0;
+  [[nodiscard]] std::size_t expected(Kind kind, std::size_t elements) const {
+    // Beyond these, growing costs little beside filling.
+    constexpr float kMostBytes = float{512 << 10U};
+    constexpr float kMostItems = 65536;
+    const float each = shares_[kind].load(std::memory_order_relaxed);
+    return static_cast<std::size_t>(
+        std::min(each * static_cast<float>(elements + 1), kind == kBytes ? kMostBytes : kMostItems));
+  }
+
+  std::array<std::atomic<float>, kCount> shares_ = {};
 };
+
+// Elements of the lists among the variables: how much there is to render.
+std::size_t count_elements(const json::Object& variables) {
+  std::size_t count = 0;
+  for (const json::Member& member : variables) {
+    if (member.value.is_array()) count += member.value.as_array().size();
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -107,10 +122,17 @@ Result<std::shared_ptr<const Template>> Template::compile(const std::string& sou
 
 Result<Rendered> Template::render(const json::Object& variables, const RenderOptions& options) const {
   const Program& program = state_->program;
-  Rendered rendered;
-  rendered.origins.literals = program.literals;
+  const std::size_t elements = count_elements(variables);
+  const text::PathTable::Sizes sizes = options.origins ? state_->last_sizes.paths(elements) : text::PathTable::Sizes{};
+  Rendered rendered{.text = {},
+                    .origins = {.paths = text::PathTable(sizes), .chains = {}, .contexts = {}, .literals = {}},
+                    .decisions = {},
+                    .reads = {},
+                    .strips = {},
+                    .probes = {},
+                    .generation_blocks = {}};
+  if (options.origins) rendered.origins.literals = program.literals;
   std::optional<Runtime> runtime;
-  std::size_t elements = 0;
   const auto complete = [&](Error error) {
     error.source = state_->name;
     // The heap and the C++ library do not know where the template was.
@@ -123,9 +145,9 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
   };
   try {
     runtime.emplace(rendered.origins, options, state_->blocks);
+    runtime->grant(options.limits.instructions_per_element * elements);
     Vm vm(program, variables, *runtime);
-    state_->last_sizes.prepare(vm, *runtime);
-    elements = vm.input_elements();
+    state_->last_sizes.prepare(vm, *runtime, elements);
     vm.render();
     rendered.text = vm.take_output();
     rendered.decisions = std::move(vm.decisions());

@@ -1,6 +1,7 @@
 #include "jinja/vm.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -25,15 +26,6 @@ text::PathId true_generation_prompt(Runtime& runtime, const json::Object& variab
   const json::Value* value = variables.find(kName);
   if (value == nullptr || !truthy(runtime, wrap_variable(runtime, kName, *value))) return text::PathId::kNone;
   return runtime.origins.paths.variable(kName);
-}
-
-// Elements of the lists among the variables: how much there is to render.
-std::size_t count_elements(const json::Object& variables) {
-  std::size_t count = 0;
-  for (const json::Member& member : variables) {
-    if (member.value.is_array()) count += member.value.as_array().size();
-  }
-  return count;
 }
 
 // Deep recursion: equal neighbours are counted, and of many the middle is left out.
@@ -62,18 +54,23 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
     : program_(program),
       variables_(variables),
       runtime_(runtime),
-      input_elements_(count_elements(variables)),
       control_(runtime, runtime.tracing ? true_generation_prompt(runtime, variables) : text::PathId::kNone),
-      spare_activations_(program.functions.size()),
+      outputs_({&text_}, &runtime.heap),
+      output_(&text_),
+      loops_(&runtime.heap),
+      spare_loops_(&runtime.heap),
+      autoescapes_(&runtime.heap),
+      spare_stacks_(&runtime.heap),
+      spare_arguments_(&runtime.heap),
+      spare_activations_(runtime.heap.allocate_array<Activation*>(program.functions.size())),
       variables_seen_(runtime.heap.allocate_array<Value>(program.names.size())),
       variables_known_(runtime.heap.allocate_array<bool>(program.names.size())),
-      places_of_members_(runtime.heap.allocate_array<std::uint32_t>(program.names.size())),
+      members_seen_(runtime.heap.allocate_array<SeenMember>(program.names.size())),
       constants_(runtime.heap.allocate_array<String*>(program.literal_texts.size())) {
+  std::fill_n(spare_activations_, program.functions.size(), nullptr);
   std::fill_n(variables_known_, program.names.size(), false);
-  std::fill_n(places_of_members_, program.names.size(), 0U);
+  std::uninitialized_fill_n(members_seen_, program.names.size(), SeenMember{nullptr, nullptr, 0});
   std::fill_n(constants_, program.literal_texts.size(), nullptr);
-  outputs_.push_back(std::make_unique<text::Text>());
-  runtime.grant(runtime.options.limits.instructions_per_element * input_elements_);
 }
 
 void Vm::render() {
@@ -89,15 +86,14 @@ void Vm::render() {
 // ---- activations
 
 Activation* Vm::enter(std::uint32_t function, Activation* parent) {
-  std::vector<Activation*>& spare = spare_activations_[function];
+  Activation*& spare = spare_activations_[function];
   const std::uint32_t slots = program_.functions[function].slots;
-  Activation* activation = nullptr;
-  if (spare.empty()) {
+  Activation* activation = spare;
+  if (activation == nullptr) {
     activation = static_cast<Activation*>(runtime_.heap.allocate(sizeof(Activation), alignof(Activation)));
     activation->slots = runtime_.heap.allocate_array<Value>(slots);
   } else {
-    activation = spare.back();
-    spare.pop_back();
+    spare = activation->parent;
   }
   std::uninitialized_fill_n(activation->slots, slots, Value());
   activation->parent = parent;
@@ -107,9 +103,9 @@ Activation* Vm::enter(std::uint32_t function, Activation* parent) {
 
 void Vm::leave(Activation* activation) {
   // Inner functions may still look into the variables of one that encloses some.
-  if (!program_.functions[activation->function].encloses) {
-    spare_activations_[activation->function].push_back(activation);
-  }
+  if (program_.functions[activation->function].encloses) return;
+  activation->parent = spare_activations_[activation->function];
+  spare_activations_[activation->function] = activation;
 }
 
 // ---- variables
@@ -136,13 +132,6 @@ Value Vm::load(const Value& slot, std::uint32_t name) {
 
 // ---- values
 
-void Vm::grow_stack() {
-  constexpr std::size_t kLevels = 8;  // of calls, before there is another piece
-  const std::size_t size = std::size_t{program_.stack_size} * kLevels;
-  top_ = runtime_.heap.allocate_array<Value>(size);
-  stack_end_ = top_ + size;
-}
-
 Value Vm::constant(std::uint32_t literal) {
   String*& string = constants_[literal];
   if (string == nullptr) {
@@ -165,21 +154,34 @@ Value Vm::settled_constant(const Value& value) {
   return Value::string(copy).with_path(value.path()).with_markup(value.is_markup());
 }
 
+const Value* Vm::known_elsewhere(const Dict& dict, std::uint32_t name, SeenMember& seen) {
+  if (dict.members == nullptr) return nullptr;
+  const json::Member* const member = dict.source->begin() + seen.place;
+  if (member >= dict.source->end() || dict.members[seen.place].is_undefined()) return nullptr;
+  if (!same_bytes(member->key, program_.names[name])) return nullptr;
+  seen.dict = &dict;
+  seen.value = dict.members + seen.place;
+  return seen.value;
+}
+
 const Value* Vm::member(Dict& dict, std::uint32_t name) {
   const std::string& text = program_.names[name];
   if (dict.source == nullptr) return find_item(runtime_, dict, text);
-  std::uint32_t& place = places_of_members_[name];
-  if (place >= dict.source->size() || !same_bytes(dict.source->begin()[place].key, text)) {
+  SeenMember& seen = members_seen_[name];
+  if (seen.dict == &dict) return seen.value;
+  if (seen.place >= dict.source->size() || !same_bytes(dict.source->begin()[seen.place].key, text)) {
     const std::size_t index = dict.source->position(text);
     if (index == dict.source->size()) return nullptr;
-    place = static_cast<std::uint32_t>(index);
+    seen.place = static_cast<std::uint32_t>(index);
   }
-  return &source_member(runtime_, dict, place);
+  seen.dict = &dict;
+  seen.value = &source_member(runtime_, dict, seen.place);
+  return seen.value;
 }
 
 Value* Vm::variable_of(Dict& name_space, std::uint32_t name) {
   const std::string& text = program_.names[name];
-  std::uint32_t& place = places_of_members_[name];
+  std::uint32_t& place = members_seen_[name].place;
   if (place >= name_space.entries.size()) place = 0;
   if (place < name_space.entries.size()) {
     Dict::Entry& entry = name_space.entries[place];
@@ -264,6 +266,7 @@ void Vm::unpack(std::uint32_t count) {
 
 void Vm::make_dict_of(std::uint32_t pairs) {
   const Value dict = make_dict(runtime_);
+  dict.as_dict().entries.reserve(pairs);
   Value* const base = top_ - 2 * std::size_t{pairs};
   for (const Value* pair = base; pair < top_; pair += 2) {
     set_item(runtime_, dict.as_dict(), settled(pair[0]), settled(pair[1]));
@@ -288,7 +291,7 @@ void Vm::begin_loop(const Instruction& instruction, Activation& activation) {
   loop->is_value = is_value;
   loop->outside = control_.state();
   loop->marks = control_.marks();
-  loop->output = output_;
+  loop->outputs = outputs_.size();
   loop->autoescapes = autoescapes_.size();
   if (instruction.small != 0) {
     loop->recursive = activation.function;
@@ -303,7 +306,7 @@ void Vm::begin_loop(const Instruction& instruction, Activation& activation) {
 // Leaves what a break or continue jumps out of.
 void Vm::leave_iteration(const LoopState& loop) {
   control_.unwind(loop.marks);
-  while (output_ > loop.output) static_cast<void>(end_capture());
+  while (outputs_.size() > loop.outputs) static_cast<void>(end_capture());
   while (autoescapes_.size() > loop.autoescapes) {
     runtime_.autoescape = autoescapes_.back();
     autoescapes_.pop_back();
@@ -331,23 +334,24 @@ Value Vm::loop_attribute(const Instruction& instruction) {
 // ---- output
 
 void Vm::begin_capture() {
-  ++output_;
-  if (output_ == outputs_.size()) outputs_.push_back(std::make_unique<text::Text>());
+  output_ = runtime_.borrow_text();
+  outputs_.push_back(output_);
 }
 
 Value Vm::end_capture() {
-  text::Text& text = *outputs_[output_--];
-  const Value out = make_string(runtime_, text);
-  text.clear();
+  const Value out = make_string(runtime_, *output_);
+  runtime_.give_back(output_);
+  outputs_.pop_back();
+  output_ = outputs_.back();
   return out;
 }
 
 void Vm::end_generation() {
   const Value text = end_capture();
   control_.leave_saved();
-  const std::size_t begin = outputs_.front()->size();
+  const std::size_t begin = text_.size();
   generation_blocks_.emplace_back(begin, begin + text.as_string().size);
-  emit(runtime_, text.with_markup(true), *outputs_[output_]);
+  emit(runtime_, text.with_markup(true), *output_);
 }
 
 // ---- the machine
@@ -364,7 +368,7 @@ void Vm::add_part(const Instruction& instruction) {
   const Value& right = top_[-1];
   if (left.is_string() && right.is_string() && writes_parts()) {
     runtime_.expression = static_cast<std::uint16_t>(instruction.a);
-    emit(runtime_, left, *outputs_[output_]);
+    emit(runtime_, left, *output_);
     left = right;
   } else {
     left = binary_of(BinaryOp::kAdd, left, right);
@@ -377,9 +381,9 @@ void Vm::emit_concat(const Instruction& instruction) {
   const std::span<const Value> parts(top_, instruction.b);
   runtime_.expression = static_cast<std::uint16_t>(instruction.a);
   if (writes_parts()) {
-    for (const Value& part : parts) emit(runtime_, part, *outputs_[output_]);
+    for (const Value& part : parts) emit(runtime_, part, *output_);
   } else {
-    emit(runtime_, concat(runtime_, parts), *outputs_[output_]);
+    emit(runtime_, concat(runtime_, parts), *output_);
   }
 }
 
@@ -393,12 +397,19 @@ bool Vm::equals_string(const Value& left, std::uint32_t literal) {
 }
 
 Value Vm::run_on_new_stack(Activation& activation, const Value* argument) {
-  Value* const top = top_;
-  Value* const end = stack_end_;
-  grow_stack();
+  constexpr std::size_t kLevels = 8;  // of calls, before there is another piece
+  const std::size_t size = std::size_t{program_.stack_size} * kLevels;
+  Value* const outer_top = top_;
+  Value* const outer_end = stack_end_;
+  if (spare_stacks_.empty()) spare_stacks_.push_back(runtime_.heap.allocate_array<Value>(size));
+  Value* const stack = spare_stacks_.back();
+  spare_stacks_.pop_back();
+  top_ = stack;
+  stack_end_ = stack + size;
   const Value result = run(activation, argument);
-  top_ = top;
-  stack_end_ = end;
+  spare_stacks_.push_back(stack);
+  top_ = outer_top;
+  stack_end_ = outer_end;
   return result;
 }
 
@@ -436,6 +447,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
   if (argument != nullptr) push(*argument);
   for (;;) {
     const Instruction& instruction = *next++;
+    assert(static_cast<std::size_t>(top - base) < program_.stack_size);
     runtime_.place = &instruction.place;
     top_ = top;
     switch (instruction.op) {
@@ -476,7 +488,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
       }
       case Op::kSlotAttr: {
         const Value& object = slots[instruction.a];
-        if (object.is_dict() && program_.name_infos[instruction.b].is_plain) {
+        if (object.is_dict() && instruction.flag != 0) {
           if (const Value* known = known_member(object.as_dict(), instruction.b)) {
             if (is_compared(*known)) break;
             continue;
@@ -593,7 +605,11 @@ Value Vm::run(Activation& activation, const Value* argument) {
         break;
       case Op::kRequireDefined: require_defined(runtime_, top[-1]); continue;
       case Op::kCall:
-        call_top(instruction);
+        if (instruction.flag != 0 && write_call(instruction, *next)) {
+          ++next;
+        } else {
+          call_top(instruction);
+        }
         top = top_;
         continue;
       case Op::kCallMethod:
@@ -601,7 +617,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
         top = top_;
         continue;
       case Op::kFilter:
-        if (instruction.flag != 0 && write_filtered(instruction, next->a)) {
+        if (instruction.flag != 0 && write_filtered(instruction, *next)) {
           ++next;
         } else {
           filter_top(instruction);
@@ -685,14 +701,14 @@ Value Vm::run(Activation& activation, const Value* argument) {
         continue;
       case Op::kText:
         emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
-                     *outputs_[output_]);
+                     *output_);
         continue;
       case Op::kEmitString:
         if (runtime_.autoescape) {
-          emit(runtime_, constant(instruction.a), *outputs_[output_]);
+          emit(runtime_, constant(instruction.a), *output_);
         } else {
           emit_literal(runtime_, program_.literal_texts[instruction.a], static_cast<text::LiteralId>(instruction.a),
-                       *outputs_[output_]);
+                       *output_);
         }
         continue;
       case Op::kAddPart:
@@ -713,7 +729,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
           value = to_text(runtime_, value).with_markup(true);
         }
         runtime_.expression = static_cast<std::uint16_t>(instruction.a);
-        emit(runtime_, value, *outputs_[output_]);
+        emit(runtime_, value, *output_);
         continue;
       }
       case Op::kBeginCapture: begin_capture(); continue;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,13 +32,13 @@ class Vm {
   // Runs the template; throws Failure.
   void render();
 
-  // Elements of the lists among the variables: how much there is to render.
-  [[nodiscard]] std::size_t input_elements() const { return input_elements_; }
-  [[nodiscard]] text::Text& output() { return *outputs_.front(); }
-  [[nodiscard]] text::Text take_output() { return std::move(*outputs_.front()); }
+  [[nodiscard]] text::Text& output() { return text_; }
+  [[nodiscard]] text::Text take_output() { return std::move(text_); }
   [[nodiscard]] std::vector<Decision>& decisions() { return control_.decisions(); }
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>>& generation_blocks() { return generation_blocks_; }
 
+  // Runs a macro, which writes to the current output.
+  void run_macro(std::uint32_t function, Activation* parent, const Args& args);
   // For macros and loops, which are called as values.
   Value call_macro(std::uint32_t function, Activation* parent, const Args& args);
   Value call_loop(std::uint32_t function, Activation* parent, const Value& iterable, std::int64_t depth);
@@ -51,9 +51,18 @@ class Vm {
  private:
   // Arguments of a call with keywords or stars, copied off the stack.
   struct Taken {
-    std::vector<Value> positional;
-    std::vector<NamedValue> named;
+    explicit Taken(std::pmr::memory_resource* memory) : positional(memory), named(memory) {}
+    std::pmr::vector<Value> positional;
+    std::pmr::vector<NamedValue> named;
     [[nodiscard]] Args args() const { return {positional, named}; }
+  };
+
+  // Where a member of some name was found last: a dict that is still in the input, its value, and the place that members
+  // of that name have in other dicts, too.
+  struct SeenMember {
+    const Dict* dict;
+    const Value* value;
+    std::uint32_t place;
   };
 
   // Runs a function from its entry to its return; what kReturnTop left is the result.  `argument`, if any, is on the
@@ -75,12 +84,14 @@ class Vm {
   void call_top(const Instruction& instruction);
   void call_method_of_top(const Instruction& instruction);
   void filter_top(const Instruction& instruction);
-  // Writes the filter's result without making it, if that is the same; `expression` as kEmit's.
-  [[nodiscard]] bool write_filtered(const Instruction& instruction, std::uint32_t expression);
+  // Write the result without making it, if that is the same, as `writer` would; leave what that leaves on the stack.
+  [[nodiscard]] bool write_call(const Instruction& instruction, const Instruction& writer);
+  [[nodiscard]] bool write_filtered(const Instruction& instruction, const Instruction& writer);
+  [[nodiscard]] bool begin_writing(const Instruction& writer, Value* result);
   void test_top(const Instruction& instruction);
   // Gives back a taken argument buffer, so that its memory is used again.
-  [[nodiscard]] std::unique_ptr<Taken> borrow();
-  void give_back(std::unique_ptr<Taken> taken);
+  [[nodiscard]] Taken& borrow();
+  void give_back(Taken& taken) { spare_arguments_.push_back(&taken); }
 
   void begin_loop(const Instruction& instruction, Activation& activation);
   [[nodiscard]] bool next_item(LoopState& loop);
@@ -98,7 +109,6 @@ class Vm {
 
   void push(const Value& value) { *top_++ = value; }
   Value pop() { return *--top_; }
-  void grow_stack();
   // The string of a constant; belongs to whoever uses it first, see take_run().
   [[nodiscard]] Value constant(std::uint32_t literal);
   // A value that outlives the expression it comes from: constants get the context they were made under.
@@ -114,14 +124,14 @@ class Vm {
   [[nodiscard]] const Value* member(Dict& dict, std::uint32_t name);
   // The same of a namespace.
   [[nodiscard]] Value* variable_of(Dict& name_space, std::uint32_t name);
-  // A member of the input that was looked at before and stands where another dict had one of that name; else nullptr.
-  [[nodiscard, gnu::always_inline]] inline const Value* known_member(const Dict& dict, std::uint32_t name) const {
-    if (dict.source == nullptr || dict.members == nullptr) return nullptr;
-    const std::uint32_t place = places_of_members_[name];
-    const json::Member* member = dict.source->begin() + place;
-    if (member >= dict.source->end() || dict.members[place].is_undefined()) return nullptr;
-    return same_bytes(member->key, program_.names[name]) ? dict.members + place : nullptr;
+  // A member of the input that was looked at before, in this dict or where another one had a member of that name; else
+  // nullptr.
+  [[nodiscard, gnu::always_inline]] inline const Value* known_member(const Dict& dict, std::uint32_t name) {
+    if (dict.source == nullptr) return nullptr;
+    SeenMember& seen = members_seen_[name];
+    return seen.dict == &dict ? seen.value : known_elsewhere(dict, name, seen);
   }
+  [[nodiscard]] const Value* known_elsewhere(const Dict& dict, std::uint32_t name, SeenMember& seen);
   [[nodiscard]] bool is_true(const Value& value) const {
     if (value.is_bool()) return value.as_bool();
     return value.is_string() ? value.as_string().size != 0 : truthy(runtime_, value);
@@ -137,22 +147,24 @@ class Vm {
   const Program& program_;
   const json::Object& variables_;
   Runtime& runtime_;
-  std::size_t input_elements_;
   Control control_;
   Value* top_ = nullptr;  // of the stack: where the next value goes
   Value* stack_end_ = nullptr;
-  std::vector<std::unique_ptr<text::Text>> outputs_;  // the text and the captures in it; those behind depth_ are spare
-  std::size_t output_ = 0;                            // the current one
-  std::vector<LoopState*> loops_;
-  std::vector<LoopState*> spare_loops_;
-  std::vector<bool> autoescapes_;
-  std::vector<std::vector<Activation*>> spare_activations_;  // by function
-  std::vector<std::unique_ptr<Taken>> spare_arguments_;
-  Value* variables_seen_;             // by name
-  bool* variables_known_;             // by name
-  std::uint32_t* places_of_members_;  // by name: where an input dict had a member of that name last
-  String** constants_;                // by LiteralId; made when first used
-  std::int64_t loop_depth_ = 0;       // of the recursive loop that is about to begin
+  text::Text text_;
+  // All lists of a run are in the heap, where growing costs nothing but memory and nobody frees them.
+  std::pmr::vector<text::Text*> outputs_;  // the text and the captures in it
+  text::Text* output_;                     // the last of them
+  std::pmr::vector<LoopState*> loops_;
+  std::pmr::vector<LoopState*> spare_loops_;
+  std::pmr::vector<bool> autoescapes_;
+  std::pmr::vector<Value*> spare_stacks_;
+  std::pmr::vector<Taken*> spare_arguments_;
+  Activation** spare_activations_;  // by function; the others follow as their parents
+  Value* variables_seen_;           // by name
+  bool* variables_known_;           // by name
+  SeenMember* members_seen_;        // by name
+  String** constants_;              // by LiteralId; made when first used
+  std::int64_t loop_depth_ = 0;     // of the recursive loop that is about to begin
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks_;
 };
 

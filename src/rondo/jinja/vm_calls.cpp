@@ -1,12 +1,15 @@
 // Calls: arguments, macros, call blocks and recursive loops.
 #include <algorithm>
-#include <memory>
 #include <optional>
+#include <span>
+#include <typeinfo>
+#include <utility>
 
 #include "jinja/filters.h"
 #include "jinja/loop.h"
 #include "jinja/methods.h"
 #include "jinja/operations.h"
+#include "jinja/strings.h"
 #include "jinja/vm.h"
 
 namespace rondo::jinja {
@@ -21,6 +24,8 @@ class Macro final : public Object {
   [[nodiscard]] std::string object_type() const override { return "jinja2.runtime.Macro object"; }
   [[nodiscard]] bool callable() const override { return true; }
   Value call(Runtime& /*runtime*/, const Args& args) override { return vm_.call_macro(function_, parent_, args); }
+  // Writes to the current output.
+  void run(const Args& args) const { vm_.run_macro(function_, parent_, args); }
 
   [[nodiscard]] std::string repr(Runtime& /*runtime*/) override {
     const std::string& name = function().name;
@@ -60,19 +65,20 @@ Value Vm::make_macro(std::uint32_t function, Activation* parent) {
   return Value::object(runtime_.heap.make_object<Macro>(*this, function, parent));
 }
 
-std::unique_ptr<Vm::Taken> Vm::borrow() {
-  if (spare_arguments_.empty()) return std::make_unique<Taken>();
-  std::unique_ptr<Taken> taken = std::move(spare_arguments_.back());
+Vm::Taken& Vm::borrow() {
+  if (spare_arguments_.empty())
+    return *new (runtime_.heap.allocate(sizeof(Taken), alignof(Taken))) Taken(&runtime_.heap);  // never destroyed
+  Taken& taken = *spare_arguments_.back();
   spare_arguments_.pop_back();
-  taken->positional.clear();
-  taken->named.clear();
+  taken.positional.clear();
+  taken.named.clear();
   return taken;
 }
 
-void Vm::give_back(std::unique_ptr<Taken> taken) { spare_arguments_.push_back(std::move(taken)); }
-
 void Vm::take_arguments(const CallShape& shape, Taken& taken) {
   const Value* at = top_ - shape.size();
+  taken.positional.reserve(shape.positional);
+  taken.named.reserve(shape.keywords.size());
   for (std::uint32_t i = 0; i < shape.positional; ++i) taken.positional.push_back(settled(*at++));
   for (const std::uint32_t keyword : shape.keywords) taken.named.push_back({program_.names[keyword], settled(*at++)});
   if (shape.star) {
@@ -92,10 +98,10 @@ void Vm::with_arguments(const CallShape& shape, const Callee& callee) {
     const Value result = callee(Args{{base, shape.positional}, {}});
     base[-1] = result;
   } else {
-    std::unique_ptr<Taken> taken = borrow();
-    take_arguments(shape, *taken);
-    base[-1] = callee(taken->args());
-    give_back(std::move(taken));
+    Taken& taken = borrow();
+    take_arguments(shape, taken);
+    base[-1] = callee(taken.args());
+    give_back(taken);
   }
   top_ = base;
 }
@@ -141,7 +147,40 @@ void Vm::filter_top(const Instruction& instruction) {
   with_arguments(shape, [&](const Args& args) { return call_filter(runtime_, *filter, subject, args); });
 }
 
-bool Vm::write_filtered(const Instruction& instruction, std::uint32_t expression) {
+// `result`: where the result would be on the stack.  Writes what stands before it in a sum; false if it must be made after
+// all.
+bool Vm::begin_writing(const Instruction& writer, Value* result) {
+  runtime_.expression = static_cast<std::uint16_t>(writer.a);
+  if (writer.op == Op::kEmit) return true;
+  Value& left = result[-1];
+  if (!left.is_string() || !writes_parts()) return false;
+  const Place* const place = std::exchange(runtime_.place, &writer.place);
+  emit(runtime_, left, *output_);
+  runtime_.place = place;
+  left = empty_string(runtime_);
+  return true;
+}
+
+bool Vm::write_call(const Instruction& instruction, const Instruction& writer) {
+  const CallShape& shape = program_.calls[instruction.a];
+  const Value& callee = *(top_ - shape.size() - 1);
+  if (!callee.is_object() || typeid(callee.as_object()) != typeid(Macro)) return false;
+  // Escaping takes the whole text, and generation blocks are counted in what they are written to.
+  if (runtime_.autoescape || program_.has_generation || !begin_writing(writer, top_ - shape.size() - 1)) return false;
+  const auto& macro = static_cast<const Macro&>(callee.as_object());
+  with_arguments(shape, [&](const Args& args) {
+    const DepthGuard guard(runtime_);
+    const PartEmission part(runtime_, *output_);
+    macro.run(args);
+    runtime_.expression = static_cast<std::uint16_t>(writer.a);
+    part.finish();
+    return Value();
+  });
+  --top_;
+  return true;
+}
+
+bool Vm::write_filtered(const Instruction& instruction, const Instruction& writer) {
   const Filter* filter = program_.name_infos[instruction.b].filter;
   if (filter == nullptr || filter->write == nullptr) return false;
   if (runtime_.autoescape || !runtime_.options.chat_globals) return false;
@@ -152,9 +191,9 @@ bool Vm::write_filtered(const Instruction& instruction, std::uint32_t expression
     const bool is_other = subject.has_path() && runtime_.origins.paths.message(subject.path()) == text::kNoMessage;
     if (!is_other || runtime_.origins.paths.root(subject.path()) == "messages") return false;
   }
-  runtime_.expression = static_cast<std::uint16_t>(expression);
+  if (!begin_writing(writer, top_ - shape.size() - 1)) return false;
   with_arguments(shape, [&](const Args& args) {
-    filter->write(runtime_, subject, args, *outputs_[output_]);
+    filter->write(runtime_, subject, args, *output_);
     return Value();
   });
   --top_;
@@ -178,7 +217,8 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
   const std::size_t count = function.parameters.size();
   const std::size_t given = std::min(count, args.positional.size());
   for (std::size_t i = 0; i < given; ++i) activation.slots[function.parameter_slots[i]] = args.positional[i];
-  std::vector<bool> used(args.named.size(), false);
+  const std::span<bool> used(runtime_.heap.allocate_array<bool>(args.named.size()), args.named.size());
+  std::fill(used.begin(), used.end(), false);
   const auto take = [&](std::string_view name) -> const Value* {
     runtime_.spend(args.named.size() / 8);
     for (std::size_t i = 0; i < args.named.size(); ++i) {
@@ -228,14 +268,13 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
   }
 }
 
-Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& args) {
+void Vm::run_macro(std::uint32_t function, Activation* parent, const Args& args) {
   const DepthGuard depth(runtime_);
   const Control::State state = control_.state();
   const Place* const caller = runtime_.place;
   Activation* activation = enter(function, parent);
   bind_arguments(program_.functions[function], *activation, args);
   control_.enter_macro(args);
-  begin_capture();
   try {
     run(*activation);
   } catch (Failure& failure) {
@@ -243,10 +282,15 @@ Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& arg
     add_caller(failure, name.empty() ? "a call block" : "macro `" + name + "`", *caller);
     throw;
   }
-  const Value result = end_capture();
   leave(activation);
   control_.restore(state);
   runtime_.place = caller;
+}
+
+Value Vm::call_macro(std::uint32_t function, Activation* parent, const Args& args) {
+  begin_capture();
+  run_macro(function, parent, args);
+  const Value result = end_capture();
   return runtime_.autoescape ? result.with_markup(true) : result;
 }
 

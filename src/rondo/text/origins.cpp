@@ -16,7 +16,15 @@ std::size_t combine(std::size_t seed, std::size_t value) {
 
 }  // namespace
 
-PathTable::PathTable() { nodes_.emplace_back(); }
+PathTable::PathTable(const Sizes& sizes) {
+  nodes_.reserve(sizes.paths);
+  groups_.reserve(sizes.groups);
+  names_.reserve(sizes.names);
+  spellings_.reserve(sizes.spellings);
+  nodes_.emplace_back();
+  groups_.emplace_back();
+  names_.emplace_back();
+}
 
 std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std::string_view name) {
   std::size_t out = combine(static_cast<std::size_t>(parent), index * 4 + static_cast<std::size_t>(kind));
@@ -32,58 +40,53 @@ std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std
   return out ^ (out >> 29U);
 }
 
-PathTable::Name PathTable::keep_name(std::string_view name) {
-  if (name.empty()) return {};
-  std::size_t slot = name.size() * 5 + static_cast<unsigned char>(name.front());
-  slot += 3U * static_cast<unsigned char>(name[name.size() / 2]) + 7U * static_cast<unsigned char>(name.back());
-  Name& known = lately_[slot % lately_.size()];
-  if (!same_bytes({names_.data() + known.begin, known.size}, name)) {
-    constexpr std::size_t kUsualBytes = 512;
-    if (names_.empty()) names_.reserve(kUsualBytes);
-    known = {static_cast<std::uint32_t>(names_.size()), static_cast<std::uint32_t>(name.size())};
-    names_ += name;
-  }
-  return known;
-}
-
-PathTable::Node PathTable::part_of(PathId parent, StepKind kind) const {
-  const Node& up = node(parent);
-  Node made;
+// Of the entries that are to be appended now.
+void PathTable::add_group(PathId parent, StepKind kind, std::size_t step, std::size_t count) {
+  Group made;
   made.parent = parent;
+  made.first = static_cast<std::uint32_t>(nodes_.size());
+  made.count = static_cast<std::uint32_t>(count);
+  made.step = static_cast<std::uint32_t>(step);
+  made.depth = static_cast<std::uint16_t>(group(parent).depth + 1);
   made.kind = kind;
-  made.depth = static_cast<std::uint16_t>(up.depth + 1);
-  made.message = up.message;
-  return made;
+  append_to(groups_, made);
 }
 
-PathTable::Node PathTable::enumerate(PathId parent, StepKind kind, std::size_t count) {
-  const Node made = part_of(parent, kind);
-  Node& up = nodes_[entry(parent)];
-  up.first_part = static_cast<std::uint32_t>(nodes_.size());
-  up.part_count = static_cast<std::uint32_t>(count);
+PathId PathTable::enumerate(PathId parent, StepKind kind, std::size_t step, std::size_t count) {
+  const auto first = static_cast<PathId>(nodes_.size());
+  const auto made = static_cast<std::uint32_t>(groups_.size());
+  add_group(parent, kind, step, count);
+  nodes_[entry(parent)].parts = made;
   if (nodes_.capacity() - nodes_.size() < count) nodes_.reserve(std::max(nodes_.capacity() * 2, nodes_.size() + count));
-  return made;
+  const std::int32_t message = node(parent).message;
+  for (std::size_t i = 0; i < count; ++i) {
+    append_to(nodes_, {});
+    nodes_.back().group = made;
+    nodes_.back().message = message;
+  }
+  return first;
+}
+
+bool PathTable::is_messages(PathId path) const {
+  return group(path).depth == 1 && name(entry(path)) == kMessagesVariable;
 }
 
 PathId PathTable::indices(PathId parent, std::size_t count) {
   if (!can_enumerate(parent, StepKind::kIndex, count)) return PathId::kNone;
-  if (node(parent).first_part != 0) return static_cast<PathId>(node(parent).first_part);
-  const bool are_messages = node(parent).depth == 1 && name(node(parent)) == kMessagesVariable;
-  const Node made = enumerate(parent, StepKind::kIndex, count);
-  const auto first = static_cast<PathId>(nodes_.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    append_to(nodes_, made);
-    nodes_.back().step = static_cast<std::uint32_t>(i);
-    if (are_messages) nodes_.back().message = static_cast<std::int32_t>(i);
+  if (const std::uint32_t known = node(parent).parts; known != 0) return static_cast<PathId>(groups_[known].first);
+  const PathId first = enumerate(parent, StepKind::kIndex, 0, count);
+  if (is_messages(parent)) {
+    for (std::size_t i = 0; i < count; ++i) nodes_[entry(first) + i].message = static_cast<std::int32_t>(i);
   }
   return first;
 }
 
 PathId PathTable::find_member(PathId parent, std::string_view key) const {
   if (is_key(parent)) return PathId::kNone;
-  const Node& up = node(parent);
-  for (std::uint32_t i = up.first_part; i < up.first_part + up.part_count; ++i) {
-    if (nodes_[i].kind == StepKind::kMember && same_bytes(name(nodes_[i]), key)) return static_cast<PathId>(i);
+  const Group& parts = groups_[node(parent).parts];
+  if (parts.kind != StepKind::kMember) return PathId::kNone;
+  for (std::uint32_t i = 0; i < parts.count; ++i) {
+    if (same_bytes(text(names_[parts.step + i]), key)) return static_cast<PathId>(parts.first + i);
   }
   return PathId::kNone;
 }
@@ -100,15 +103,14 @@ PathId PathTable::key_of(PathId dict, std::string_view key) {
 
 // One that was made by itself may be that of an object that was enumerated later.
 PathId PathTable::find_key(PathId member) const {
-  const Node& value = node(member);
-  const std::uint32_t known = slots_[find_slot(value.parent, StepKind::kKey, 0, name(value))];
+  const std::uint32_t known = slots_[find_slot(parent(member), StepKind::kKey, 0, name(entry(member)))];
   return known != 0 ? static_cast<PathId>(known) : static_cast<PathId>(static_cast<std::uint32_t>(member) | kKeyBit);
 }
 
 PathId PathTable::index(PathId parent, std::size_t index) {
-  const Node& up = node(parent);
-  if (!is_key(parent) && index < up.part_count && nodes_[up.first_part].kind == StepKind::kIndex)
-    return static_cast<PathId>(up.first_part + index);
+  const Group& parts = groups_[node(parent).parts];
+  if (!is_key(parent) && index < parts.count && parts.kind == StepKind::kIndex)
+    return static_cast<PathId>(parts.first + index);
   return intern(parent, StepKind::kIndex, index, {});
 }
 
@@ -116,9 +118,10 @@ std::size_t PathTable::find_slot(PathId parent, StepKind kind, std::size_t index
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash(parent, kind, index, key) & mask;
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const Node& other = nodes_[slots_[slot]];
-    if (other.parent != parent || other.kind != kind) continue;
-    if (kind == StepKind::kIndex ? other.step == index : same_bytes(name(other), key)) break;
+    const std::size_t other = slots_[slot];
+    const Group& made = groups_[nodes_[other].group];
+    if (made.parent != parent || made.kind != kind) continue;
+    if (kind == StepKind::kIndex ? made.step == index : same_bytes(name(other), key)) break;
   }
   return slot;
 }
@@ -127,20 +130,20 @@ PathId PathTable::intern(PathId parent, StepKind kind, std::size_t index, std::s
   if (slots_.size() < 2 * (slots_used_ + 1)) grow_slots();
   const std::size_t slot = find_slot(parent, kind, index, key);
   if (slots_[slot] != 0) return static_cast<PathId>(slots_[slot]);
-  Node made = part_of(parent, kind);
+  Node made;
+  made.group = static_cast<std::uint32_t>(groups_.size());
+  made.message = node(parent).message;
   if (kind == StepKind::kIndex) {
-    made.step = static_cast<std::uint32_t>(index);
-    const Node& up = node(parent);
-    if (up.depth == 1 && name(up) == kMessagesVariable) made.message = static_cast<std::int32_t>(index);
+    if (is_messages(parent)) made.message = static_cast<std::int32_t>(index);
+    add_group(parent, kind, index, 1);
   } else {
-    const Name kept = keep_name(key);
-    made.step = kept.begin;
-    made.name_size = kept.size;
+    add_group(parent, kind, names_.size(), 1);
+    add_name(key);
   }
   slots_[slot] = static_cast<std::uint32_t>(nodes_.size());
   ++slots_used_;
   if (kind == StepKind::kKey) ++single_keys_;
-  nodes_.push_back(made);
+  append_to(nodes_, made);
   return static_cast<PathId>(slots_[slot]);
 }
 
@@ -150,9 +153,9 @@ void PathTable::grow_slots() {
   const std::size_t mask = slots_.size() - 1;
   for (const std::uint32_t id : old) {
     if (id == 0) continue;
-    const Node& made = nodes_[id];
-    std::size_t slot = made.kind == StepKind::kIndex ? hash(made.parent, made.kind, made.step, {})
-                                                     : hash(made.parent, made.kind, 0, name(made));
+    const Group& made = groups_[nodes_[id].group];
+    const bool is_index = made.kind == StepKind::kIndex;
+    std::size_t slot = hash(made.parent, made.kind, is_index ? made.step : 0, name(id));
     slot &= mask;
     while (slots_[slot] != 0) slot = (slot + 1) & mask;
     slots_[slot] = id;
@@ -160,28 +163,31 @@ void PathTable::grow_slots() {
 }
 
 PathId PathTable::prefix(PathId path, std::size_t depth) const {
-  while (node(path).depth > depth) path = node(path).parent;
+  while (group(path).depth > depth) path = group(path).parent;
   return path;
 }
 
 std::string_view PathTable::root(PathId path) const {
-  return path == PathId::kNone ? std::string_view() : name(node(prefix(path, 1)));
+  return path == PathId::kNone ? std::string_view() : name(entry(prefix(path, 1)));
 }
 
 std::string PathTable::to_string(PathId path) const {
   if (path == PathId::kNone) return "";
-  const Node& last = node(path);
-  std::string out = to_string(last.parent);
+  std::string out = to_string(parent(path));
   switch (step_kind(path)) {
-    case StepKind::kVariable: return out + std::string(name(last));
-    case StepKind::kMember: return out + (out.empty() ? "" : ".") + std::string(name(last));
-    case StepKind::kIndex: return out + "[" + std::to_string(last.step) + "]";
-    case StepKind::kKey: return out + (out.empty() ? "#" : ".#") + std::string(name(last));
+    case StepKind::kVariable: return out + std::string(step_name(path));
+    case StepKind::kMember: return out + (out.empty() ? "" : ".") + std::string(step_name(path));
+    case StepKind::kIndex: return out + "[" + std::to_string(step_index(path)) + "]";
+    case StepKind::kKey: return out + (out.empty() ? "#" : ".#") + std::string(step_name(path));
   }
   return out;
 }
 
-ChainTable::ChainTable() { nodes_.emplace_back(); }
+ChainTable::ChainTable() {
+  constexpr std::size_t kUsualChains = 4;
+  nodes_.reserve(kUsualChains);
+  nodes_.emplace_back();
+}
 
 ChainId ChainTable::extend(ChainId chain, std::string_view step) {
   const Node& last = nodes_[static_cast<std::size_t>(chain)];
@@ -241,7 +247,11 @@ std::size_t hash(const Context& context) {
 
 }  // namespace
 
-ContextTable::ContextTable() { contexts_.emplace_back(); }
+ContextTable::ContextTable() {
+  constexpr std::size_t kUsualContexts = 32;
+  contexts_.reserve(kUsualContexts);
+  contexts_.emplace_back();
+}
 
 ContextId ContextTable::intern(const Context& context) {
   if (slots_.size() < 2 * contexts_.size()) grow_slots();

@@ -32,7 +32,16 @@ inline constexpr std::int32_t kNoMessage = -1;
 // its own.  Copies are independent.  Names given out stay valid until the table grows.
 class PathTable {
  public:
-  PathTable();
+  // How many of each there will probably be; more is no harm.
+  struct Sizes {
+    std::size_t paths = 1;
+    std::size_t groups = 1;  // of paths that are made at once
+    std::size_t names = 1;
+    std::size_t spellings = 0;  // bytes of names
+  };
+
+  PathTable() : PathTable(Sizes{}) {}
+  explicit PathTable(const Sizes& sizes);
 
   enum class StepKind : std::uint8_t { kVariable, kMember, kIndex, kKey };
 
@@ -52,38 +61,33 @@ class PathTable {
   template <typename NameOf>
   [[nodiscard]] PathId members(PathId parent, std::size_t count, const NameOf& name_of) {
     if (!can_enumerate(parent, StepKind::kMember, count)) return PathId::kNone;
-    if (const std::uint32_t known = node(parent).first_part; known != 0) {
-      // What was parsed out of a text has that text's path, and may not be the same each time.
+    const auto are_names_at = [&](std::uint32_t names) {
       for (std::size_t i = 0; i < count; ++i) {
-        if (!same_bytes(name(nodes_[known + i]), name_of(i))) return PathId::kNone;
+        if (!same_bytes(text(names_[names + i]), name_of(i))) return false;
       }
-      return static_cast<PathId>(known);
+      return true;
+    };
+    if (const std::uint32_t known = node(parent).parts; known != 0) {
+      // What was parsed out of a text has that text's path, and may not be the same each time.
+      const Group& parts = groups_[known];
+      return are_names_at(parts.step) ? static_cast<PathId>(parts.first) : PathId::kNone;
     }
-    const Node made = enumerate(parent, StepKind::kMember, count);
-    const auto first = static_cast<std::uint32_t>(nodes_.size());
     // Most objects have the keys of one that was here before, in the same order.
-    std::uint32_t& lately = shapes_[(count * 5 + name_of(0).size() + name_of(count - 1).size()) % shapes_.size()];
-    const bool is_like = node(node(static_cast<PathId>(lately)).parent).part_count == count;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string_view text = name_of(i);
-      const Node& model = nodes_[is_like ? lately + i : 0];
-      const bool is_same = model.name_size != 0 && same_bytes(name(model), text);
-      const Name kept = is_same ? Name{model.step, model.name_size} : keep_name(text);
-      append_to(nodes_, made);
-      nodes_.back().step = kept.begin;
-      nodes_.back().name_size = kept.size;
+    Shape& lately = shapes_[(count * 5 + name_of(0).size() + name_of(count - 1).size()) % shapes_.size()];
+    if (lately.count != count || !are_names_at(lately.names)) {
+      lately = {static_cast<std::uint32_t>(names_.size()), static_cast<std::uint32_t>(count)};
+      for (std::size_t i = 0; i < count; ++i) add_name(name_of(i));
     }
-    lately = first;
-    return static_cast<PathId>(first);
+    return enumerate(parent, StepKind::kMember, lately.names, count);
   }
-  [[nodiscard]] PathId parent(PathId path) const { return node(path).parent; }
-  [[nodiscard]] StepKind step_kind(PathId path) const { return is_key(path) ? StepKind::kKey : node(path).kind; }
+  [[nodiscard]] PathId parent(PathId path) const { return group(path).parent; }
+  [[nodiscard]] StepKind step_kind(PathId path) const { return is_key(path) ? StepKind::kKey : group(path).kind; }
   // The key or variable name of the last step ("" for an index step).
-  [[nodiscard]] std::string_view step_name(PathId path) const { return name(node(path)); }
+  [[nodiscard]] std::string_view step_name(PathId path) const { return name(entry(path)); }
   // The index of the last step.  REQUIRES: step_kind(path) == kIndex.
-  [[nodiscard]] std::size_t step_index(PathId path) const { return node(path).step; }
+  [[nodiscard]] std::size_t step_index(PathId path) const { return step(entry(path)); }
   // The number of steps; 0 for kNone.
-  [[nodiscard]] std::size_t depth(PathId path) const { return node(path).depth; }
+  [[nodiscard]] std::size_t depth(PathId path) const { return group(path).depth; }
   // The prefix of `path` with `depth` steps, or `path` itself when it is shorter.
   [[nodiscard]] PathId prefix(PathId path, std::size_t depth) const;
 
@@ -98,22 +102,32 @@ class PathTable {
   [[nodiscard]] bool contains(PathId path) const { return entry(path) < nodes_.size(); }
   // Entries: what `reserve` takes.
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-  void reserve(std::size_t paths) { nodes_.reserve(paths); }
+  [[nodiscard]] Sizes sizes() const { return {nodes_.size(), groups_.size(), names_.size(), spellings_.size()}; }
 
  private:
-  struct Node {
+  // Paths that were made at once: parts of one parent, whose ids follow each other.
+  struct Group {
     PathId parent = PathId::kNone;
-    std::uint32_t step = 0;  // the index, or where the name begins in names_
-    std::uint32_t name_size = 0;
-    std::int32_t message = kNoMessage;
-    std::uint32_t first_part = 0;  // parts made all at once; 0: none yet
-    std::uint32_t part_count = 0;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t step = 0;  // of the first: its index, or where its name is in names_; the others' follow
     std::uint16_t depth = 0;
     StepKind kind = StepKind::kVariable;
   };
+  struct Node {
+    std::uint32_t group = 0;
+    std::int32_t message = kNoMessage;
+    std::uint32_t parts = 0;  // the group of the parts that were made all at once; 0: none yet
+  };
+  // Bytes of spellings_.
   struct Name {
     std::uint32_t begin = 0;
     std::uint32_t size = 0;
+  };
+  // The keys of an object.
+  struct Shape {
+    std::uint32_t names = 0;
+    std::uint32_t count = 0;
   };
 
   // Of an enumerated member: the path is that of its key.
@@ -121,8 +135,15 @@ class PathTable {
   [[nodiscard]] static bool is_key(PathId path) { return (static_cast<std::uint32_t>(path) & kKeyBit) != 0; }
   [[nodiscard]] static std::size_t entry(PathId path) { return static_cast<std::uint32_t>(path) & ~kKeyBit; }
   [[nodiscard]] const Node& node(PathId path) const { return nodes_[entry(path)]; }
-  [[nodiscard]] std::string_view name(const Node& node) const {
-    return {names_.data() + (node.name_size == 0 ? 0 : node.step), node.name_size};
+  [[nodiscard]] const Group& group(PathId path) const { return groups_[node(path).group]; }
+  // The step of an entry, see Group.
+  [[nodiscard]] std::size_t step(std::size_t entry) const {
+    const Group& group = groups_[nodes_[entry].group];
+    return group.step + (entry - group.first);
+  }
+  [[nodiscard]] std::string_view text(const Name& name) const { return {spellings_.data() + name.begin, name.size}; }
+  [[nodiscard]] std::string_view name(std::size_t entry) const {
+    return groups_[nodes_[entry].group].kind == StepKind::kIndex ? std::string_view() : text(names_[step(entry)]);
   }
   [[nodiscard]] static std::size_t hash(PathId parent, StepKind kind, std::size_t index, std::string_view name);
   [[nodiscard]] PathId intern(PathId parent, StepKind kind, std::size_t index, std::string_view name);
@@ -131,25 +152,30 @@ class PathTable {
     constexpr std::size_t kMostMembers = 64;  // member() looks through them
     if (parent == PathId::kNone || is_key(parent) || count == 0) return false;
     if (kind == StepKind::kMember && count > kMostMembers) return false;
-    const Node& up = node(parent);
-    return up.first_part == 0 || (up.part_count == count && nodes_[up.first_part].kind == kind);
+    const Group& parts = groups_[node(parent).parts];
+    return parts.count == 0 || (parts.count == count && parts.kind == kind);
   }
-  // Makes room for the parts and notes that they follow; they are to be appended now, as changed copies of the result.
-  [[nodiscard]] Node enumerate(PathId parent, StepKind kind, std::size_t count);
+  // Makes all parts; `step` as in Group.  Returns the first.
+  [[nodiscard]] PathId enumerate(PathId parent, StepKind kind, std::size_t step, std::size_t count);
+  void add_group(PathId parent, StepKind kind, std::size_t step, std::size_t count);
+  [[nodiscard]] bool is_messages(PathId path) const;
   // The enumerated member of that name, or kNone.
   [[nodiscard]] PathId find_member(PathId parent, std::string_view key) const;
   [[nodiscard]] PathId find_key(PathId member) const;
   // Where the slot of that path is, or would be.  REQUIRES: there are slots.
   [[nodiscard]] std::size_t find_slot(PathId parent, StepKind kind, std::size_t index, std::string_view key) const;
-  [[nodiscard]] Node part_of(PathId parent, StepKind kind) const;
-  [[nodiscard]] Name keep_name(std::string_view name);
+  void add_name(std::string_view name) {
+    append_to(names_, {static_cast<std::uint32_t>(spellings_.size()), static_cast<std::uint32_t>(name.size())});
+    spellings_ += name;
+  }
   void grow_slots();
 
   std::vector<Node> nodes_;
-  std::string names_;
-  std::array<Name, 64> lately_;             // names kept lately, by a hash: most objects have the same few keys
-  std::array<std::uint32_t, 16> shapes_{};  // the first member of an object that was enumerated lately, by a hash
-  std::vector<std::uint32_t> slots_;        // open addressing: ids of the paths that were made one by one
+  std::vector<Group> groups_;  // the first has nothing in it
+  std::vector<Name> names_;
+  std::string spellings_;
+  std::array<Shape, 16> shapes_;      // of objects that were enumerated lately, by a hash
+  std::vector<std::uint32_t> slots_;  // open addressing: ids of the paths that were made one by one
   std::size_t slots_used_ = 0;
   std::size_t single_keys_ = 0;  // paths of keys among them
 };

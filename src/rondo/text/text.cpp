@@ -63,14 +63,14 @@ void Text::append(const Text& other) {
     runs_ = other.runs_;
     return;
   }
-  for (const Run& run : other.runs_) append_run(run);
+  for (const Run& run : other.runs()) append_run(run);
 }
 
 void Text::append(const Text& other, std::size_t begin, std::size_t end) {
   assert(begin <= end && end <= other.size() && &other != this);
   bytes_.append(other.bytes_, begin, end - begin);
   std::size_t at = 0;
-  for (const Run& run : other.runs_) {
+  for (const Run& run : other.runs()) {
     if (at >= end) break;
     const std::size_t first = at < begin ? begin - at : 0;
     const std::size_t last = at + run.size > end ? end - at : run.size;
@@ -88,7 +88,7 @@ void Text::append(const Text& other, std::size_t begin, std::size_t end) {
 
 void Text::reserve(std::size_t bytes, std::size_t runs) {
   bytes_.reserve(bytes);
-  runs_.reserve(runs);
+  if (runs > runs_.size()) runs_.make_room(runs - runs_.size());
 }
 
 Text Text::slice(std::size_t begin, std::size_t end) const {
@@ -106,7 +106,7 @@ Text Text::with_bytes(std::string bytes) const {
 }
 
 void Text::map_runs(const std::function<void(Run&)>& change) {
-  for (Run& run : runs_) {
+  for (Run& run : runs_.all()) {
     [[maybe_unused]] const std::uint32_t size = run.size;
     change(run);
     assert(run.size == size);
@@ -150,7 +150,7 @@ std::string quoted(std::string_view bytes) {
 std::string Text::to_string(const Origins& origins) const {
   std::string out;
   std::size_t at = 0;
-  for (const Run& run : runs_) {
+  for (const Run& run : runs()) {
     out += "[" + std::to_string(at) + "," + std::to_string(at + run.size) + ") ";
     out += text::to_string(run.kind);
     if (run.kind == RunKind::kLiteral) {
@@ -173,7 +173,7 @@ std::string Text::to_string(const Origins& origins) const {
 
 std::optional<std::string> Text::verify(const Origins& origins) const {
   std::size_t at = 0;
-  for (const Run& run : runs_) {
+  for (const Run& run : runs()) {
     const std::string where = "run at byte " + std::to_string(at) + ": ";
     if (run.size == 0) return where + "is empty";
     const bool exists =

@@ -19,60 +19,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/append.h"
 #include "text/origins.h"
+#include "text/run.h"
+#include "text/run_list.h"
 
 namespace rondo::text {
-
-enum class RunKind : std::uint8_t {
-  kLiteral,     // template text or a string constant of the template; origin: LiteralId, source: bytes of the literal
-  kData,        // copied from a string of the input, byte for byte; origin: PathId, source: bytes of that string
-  kEscaped,     // stands for `source_size` bytes of an input string that a transformation rewrote; origin: PathId
-  kScalar,      // a number, bool or null of the input, printed; origin: PathId
-  kSerialiser,  // structure that a serialiser wrote around input values: braces, quotes, commas; origin: PathId
-  kComputed,  // made by the template: a length, a date, indentation; origin: PathId of the value it stands for or none
-};
-
-// Some consecutive bytes with one origin.
-struct Run {
-  std::uint32_t size = 0;           // bytes in the text; never 0 inside a Text
-  std::uint32_t origin = 0;         // LiteralId for kLiteral, else PathId
-  std::uint32_t source_offset = 0;  // kLiteral, kData, kEscaped: first byte in the literal or input string
-  std::uint32_t source_size = 0;    // kLiteral, kData: equal to `size`; kEscaped: bytes it stands for; else 0
-  ContextId context = ContextId::kNone;
-  ChainId chain = ChainId::kNone;
-  RunKind kind = RunKind::kComputed;
-  // Which output expression of the template wrote the run, counted from 1 (jinja::Template::expressions); where several
-  // did (a macro inside an expression), the innermost.  0 for literals, which have a place of their own, and unknown.
-  std::uint16_t expression = 0;
-
-  [[nodiscard]] bool is_input() const { return kind != RunKind::kLiteral; }
-  // kNone for literals.
-  [[nodiscard]] PathId path() const { return kind == RunKind::kLiteral ? PathId::kNone : static_cast<PathId>(origin); }
-  // REQUIRES: kind == kLiteral.
-  [[nodiscard]] LiteralId literal() const { return static_cast<LiteralId>(origin); }
-  bool operator==(const Run&) const = default;
-};
-
-// Copies field by field: a run is mostly copied right after its fields were set, and a processor that is to load a word
-// which was stored in parts just now waits until all of them have reached the cache.
-inline void copy_fields(const Run& from, Run& to) {
-  // Keeps the compiler from joining the loads.
-  const auto loaded = [](auto field) {
-    asm("" : "+r"(field));  // NOLINT(hicpp-no-assembler): no instruction
-    return field;
-  };
-  to.size = loaded(from.size);
-  to.origin = loaded(from.origin);
-  to.source_offset = loaded(from.source_offset);
-  to.source_size = loaded(from.source_size);
-  to.context = loaded(from.context);
-  to.chain = loaded(from.chain);
-  to.kind = loaded(from.kind);
-  to.expression = loaded(from.expression);
-}
 
 class Text {
  public:
@@ -84,7 +36,7 @@ class Text {
   [[nodiscard]] static Text made(RunKind kind, std::string_view bytes, PathId path, ContextId context, ChainId chain);
 
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
-  [[nodiscard]] std::span<const Run> runs() const { return runs_; }
+  [[nodiscard]] std::span<const Run> runs() const { return runs_.all(); }
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
 
@@ -93,36 +45,64 @@ class Text {
   // Appends bytes [begin, end) of `other` without making a temporary.  REQUIRES: begin <= end <= other.size().
   void append(const Text& other, std::size_t begin, std::size_t end);
   // Appends `bytes` with the origin that `run` describes; run.size is set from `bytes`.
-  void append(std::string_view bytes, const Run& run) {
+  void append(std::string_view bytes, const Run& run) { append(bytes, run, run.context, run.expression); }
+  // The same with another context and expression.
+  void append(std::string_view bytes, const Run& run, ContextId context, std::uint16_t expression) {
     bytes_.append(bytes);
-    append_run(run, bytes.size());
-  }
-  // Appends `bytes` with runs that cover them, each as `change` leaves its copy; sizes must stay.
-  template <typename Change>
-  void append(std::string_view bytes, std::span<const Run> runs, const Change& change) {
-    bytes_.append(bytes);
-    for (const Run& run : runs) {
-      Run copy;
-      copy_fields(run, copy);
-      change(copy);
-      append_run(copy);
-    }
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    append_run(run, {size, has_source(run.kind) ? size : run.source_size, context, expression});
   }
   // The two halves of append(), for texts without runs, and for who writes many small pieces: when the last was written,
   // the runs must cover the bytes.
   void append_bytes(std::string_view bytes) { bytes_.append(bytes); }
-  void append_run(const Run& run) { append_run(run, run.size, run.source_size); }
-  // The same with `size` bytes in the place of run.size.
-  void append_run(const Run& run, std::size_t size) {
-    const auto count = static_cast<std::uint32_t>(size);
-    append_run(run, count, has_source(run.kind) ? count : run.source_size);
+  void append_run(const Run& run) { append_run(run, run.context, run.expression); }
+  void append_run(const Run& run, ContextId context, std::uint16_t expression) {
+    append_run(run, {run.size, run.source_size, context, expression});
   }
-  // Several that cannot go on with each other.
-  void append_runs(std::span<const Run> runs) {
-    if (runs.empty()) return;
-    append_run(runs.front());
-    runs_.insert(runs_.end(), runs.begin() + 1, runs.end());
+  // The same for a run that was not made just now.
+  void append_old_run(const Run& run, ContextId context, std::uint16_t expression) {
+    if (Run* const last = runs_.open(); last != nullptr && continues(*last, run, context, expression)) {
+      last->size += run.size;
+      last->source_size += run.source_size;
+      return;
+    }
+    Run& made = runs_.add();
+    made = run;
+    made.context = context;
+    made.expression = expression;
   }
+  // A run that does not go on with the last one; all its fields are to be set now.
+  [[nodiscard]] Run& add_run() { return runs_.add(); }
+  // The run that the next one may go on with, or nullptr.
+  [[nodiscard]] Run* open_run() { return runs_.open(); }
+
+  // What is written from here on is a part, whose runs do not go on with those before it until it has ended.
+  struct Part {
+    std::size_t first = 0;   // run
+    std::size_t closed = 0;  // runs that stay closed when it has ended
+  };
+  [[nodiscard]] Part begin_part() { return {runs_.size(), runs_.close()}; }
+  // The runs of a part, which is the latest that was begun.
+  [[nodiscard]] std::span<const Run> runs_of(const Part& part) const { return runs().subspan(part.first); }
+  // Ends it: its runs become what `change` makes of them, which must keep their sizes.
+  template <typename Change>
+  void end_part(const Part& part, const Change& change) {
+    const std::span<Run> all = runs_.all();
+    std::size_t kept = part.first;
+    for (std::size_t i = part.first; i < all.size(); ++i) {
+      change(all[i]);
+      if (kept > part.closed && continues(all[kept - 1], all[i], all[i].context, all[i].expression)) {
+        all[kept - 1].size += all[i].size;
+        all[kept - 1].source_size += all[i].source_size;
+      } else {
+        if (kept != i) all[kept] = all[i];
+        ++kept;
+      }
+    }
+    runs_.truncate(kept);
+    runs_.reopen(part.closed);
+  }
+
   void reserve(std::size_t bytes, std::size_t runs);
   // Empties the text and keeps its memory.
   void clear() {
@@ -150,32 +130,48 @@ class Text {
   bool operator==(const Text&) const = default;
 
  private:
-  // Template text and data: each byte has a byte of the source.
-  [[nodiscard]] static bool has_source(RunKind kind) { return kind == RunKind::kLiteral || kind == RunKind::kData; }
-  // True when `next` goes on exactly where `last` ended, so that one run can stand for both.
-  [[nodiscard]] static bool continues(const Run& last, const Run& next) {
-    if (last.kind != next.kind || last.origin != next.origin || last.context != next.context ||
-        last.chain != next.chain || last.expression != next.expression)
+  // Fields in the place of those of a run that is appended.
+  struct Changed {
+    std::uint32_t size;
+    std::uint32_t source_size;
+    ContextId context;
+    std::uint16_t expression;
+  };
+
+  // True if `next` goes on exactly where `last` ended, so that one run can stand for both.
+  [[nodiscard]] static bool continues(const Run& last, const Run& next, ContextId context, std::uint16_t expression) {
+    if (last.origin != next.origin || last.kind != next.kind || last.context != context || last.chain != next.chain ||
+        last.expression != expression)
       return false;
     if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
     return last.kind == RunKind::kSerialiser;
   }
-  // append_run() with other sizes than those of `run`.
-  void append_run(const Run& run, std::uint32_t size, std::uint32_t source_size) {
-    if (size == 0) return;
-    if (!runs_.empty() && continues(runs_.back(), run)) {
-      runs_.back().size += size;
-      runs_.back().source_size += source_size;
+  // Field by field: a run is mostly copied right after its fields were set, and a processor that is to load a word which
+  // was stored in parts just now waits until all of them have reached the cache.
+  [[gnu::always_inline]] void append_run(const Run& run, const Changed& changed) {
+    if (changed.size == 0) return;
+    if (Run* const last = runs_.open(); last != nullptr && continues(*last, run, changed.context, changed.expression)) {
+      last->size += changed.size;
+      last->source_size += changed.source_size;
       return;
     }
-    if (runs_.size() == runs_.capacity()) make_room(runs_);
-    if (runs_.size() == runs_.capacity()) __builtin_unreachable();
-    copy_fields(run, runs_.emplace_back());
-    runs_.back().size = size;
-    runs_.back().source_size = source_size;
+    // Keeps the compiler from joining the loads.
+    const auto loaded = [](auto field) {
+      asm("" : "+r"(field));  // NOLINT(hicpp-no-assembler): no instruction
+      return field;
+    };
+    Run& made = runs_.add();
+    made.size = changed.size;
+    made.origin = loaded(run.origin);
+    made.source_offset = loaded(run.source_offset);
+    made.source_size = changed.source_size;
+    made.context = changed.context;
+    made.chain = loaded(run.chain);
+    made.kind = loaded(run.kind);
+    made.expression = changed.expression;
   }
   std::string bytes_;
-  std::vector<Run> runs_;
+  RunList runs_;
 };
 
 // The name used in dumps: "literal", "data", ...

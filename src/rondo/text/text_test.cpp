@@ -158,17 +158,41 @@ TEST_CASE_FIXTURE(Fixture, "verify names what is wrong") {
   CHECK(text.verify(origins) == "run at byte 0: origin id 7 does not exist");
 }
 
-TEST_CASE_FIXTURE(Fixture, "runs that are appended together go on with the one before") {
+TEST_CASE_FIXTURE(Fixture, "a run that is appended goes on with the one before, unless a part has begun") {
   Text text = Text::data("Ann", content, context);
-  std::vector<Run> runs(text.runs().begin(), text.runs().end());
-  runs[0].source_offset = 3;
-  runs.push_back(runs[0]);
-  text.append_bytes("abeabe");
-  text.append_runs(runs);
+  Run run = text.runs()[0];
+  run.source_offset = 3;
+  text.append("abe", run);
+  CHECK(text.to_string(origins) == "[0,6) data messages[3].content[0,6) \"Annabe\" message 3\n");
+  run.source_offset = 6;
+  const Text::Part part = text.begin_part();
+  text.append("lla", run);
+  CHECK(text.runs().size() == 2);
+  CHECK(text.runs_of(part).size() == 1);
+  text.end_part(part, [](Run&) {});
+  CHECK(text.to_string(origins) == "[0,9) data messages[3].content[0,9) \"Annabella\" message 3\n");
+  CHECK_FALSE(text.verify(origins));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a part ends with changed runs, which go on with each other where they now can") {
+  Text text = Text::literal("ab", LiteralId{0}, 0, ContextId::kNone);
+  const Text::Part outer = text.begin_part();
+  Run run;
+  run.kind = RunKind::kData;
+  run.origin = static_cast<std::uint32_t>(content);
+  text.append("Ann", run);
+  const Text::Part inner = text.begin_part();
+  run.source_offset = 3;
+  run.context = context;
+  text.append("abe", run);
+  text.append("-", Text::literal("-", LiteralId{1}, 0, context).runs()[0]);
+  text.end_part(inner, [](Run&) {});
+  CHECK(text.runs().size() == 4);
+  text.end_part(outer, [&](Run& each) { each.context = context; });
   CHECK(text.to_string(origins) ==
-        "[0,6) data messages[3].content[0,6) \"Annabe\" message 3\n"
-        "[6,9) data messages[3].content[3,6) \"abe\" message 3\n");
-  text.append_runs({});
+        "[0,2) literal 1:1 \"ab\"\n"
+        "[2,8) data messages[3].content[0,6) \"Annabe\" message 3\n"
+        "[8,9) literal 2:4 \"-\" message 3\n");
   CHECK_FALSE(text.verify(origins));
 }
 
