@@ -105,16 +105,23 @@ Tokenizer::Stream::Stream(const Tokenizer& tokenizer, DecodeOptions options)
 Tokenizer::Stream::~Stream() = default;
 Tokenizer::Stream::Stream(Stream&&) noexcept = default;
 
-Result<std::string> Tokenizer::Stream::next(TokenId id) {
+Status Tokenizer::Stream::next(TokenId id, std::string& out) {
   if (id < 0 || id >= state_->tokenizer.vocab_size) return no_such_id(id, state_->tokenizer.vocab_size);
-  std::string out;
   push(state_->tokenizer, id, state_->options, state_->run, out);
+  return Done{};
+}
+
+Result<std::string> Tokenizer::Stream::next(TokenId id) {
+  std::string out;
+  if (Status pushed = next(id, out); !pushed.ok()) return pushed.error();
   return out;
 }
 
+void Tokenizer::Stream::finish(std::string& out) { state_->run.finish(out); }
+
 std::string Tokenizer::Stream::finish() {
   std::string out;
-  state_->run.finish(out);
+  finish(out);
   return out;
 }
 

@@ -328,6 +328,11 @@ void Decoder::Run::flush(std::size_t step, std::string& out) {
 void Decoder::Run::push(std::string_view token, std::string& out) { feed(0, std::string(token), out); }
 
 void Decoder::Run::push_bytes(std::string_view bytes, std::string& out) {
+  // Whole characters need not be held.
+  if (states_.size() == 1 && states_[0].held.empty() && utf8::is_valid(bytes)) {
+    out += bytes;
+    return;
+  }
   states_[0].held += bytes;
   release_bytes(0, out);
 }

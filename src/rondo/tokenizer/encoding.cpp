@@ -127,6 +127,7 @@ class Encoding {
   }
 
   void normalised(Aligned part) {
+    if (options_.added_only && state_.normalized_matcher.empty()) return;
     const Aligned text = state_.normalizer.apply(std::move(part));
     if (state_.normalized_matcher.empty()) return pre_tokenised(text.part({0, size_of(text.text())}));
     split(text, state_.normalized_matcher, bench_.inner_matches,
@@ -134,6 +135,7 @@ class Encoding {
   }
 
   void pre_tokenised(Aligned part) {
+    if (options_.added_only) return;
     const Scanner* scanner = part.is_original() ? state_.pre_tokenizer.only_scanner() : nullptr;
     if (scanner != nullptr && !checks_control_) return scanned(*scanner, part.text(), part.origin({0, 0}).begin);
     const Pieces pieces = state_.pre_tokenizer.apply(std::move(part));

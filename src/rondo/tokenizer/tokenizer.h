@@ -52,6 +52,7 @@ struct EncodeOptions {
   bool parse_special = true;  // recognise tokens with `special`
   bool parse_added = true;    // recognise added tokens that are not special
   bool add_special = false;   // what the post-processor adds: BOS, EOS, ...
+  bool added_only = false;    // only the added tokens are given, without the text between them
   // If set, added tokens (special or not) are recognised only inside these ranges of the text; white space that a token
   // strips may lie outside.  No text can then become a special token by merging either, which in a few vocabularies the
   // reference lets happen.
@@ -100,6 +101,9 @@ class Tokenizer {
     Stream(Stream&&) noexcept;
     [[nodiscard]] Result<std::string> next(TokenId id);
     [[nodiscard]] std::string finish();  // what was held back
+    // The same, appended to `out`.
+    [[nodiscard]] Status next(TokenId id, std::string& out);
+    void finish(std::string& out);
 
    private:
     struct State;
