@@ -13,62 +13,7 @@ using format::is_blank;
 // An attempt that failed sooner is looked through for a marker; the limit bounds the work for each byte.
 constexpr std::size_t kLongestRescan = 256;
 
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
-}
-
 }  // namespace
-
-// An opener that ends with a word and a dot, without these: what precedes a name that has no such prefix.
-std::string_view without_prefix_word(std::string_view opener) {
-  if (!opener.ends_with('.')) return "";
-  std::string_view rest = opener.substr(0, opener.size() - 1);
-  while (!rest.empty() && is_word(rest.back())) rest.remove_suffix(1);
-  return rest.size() + 1 < opener.size() ? rest : "";
-}
-
-// Where calls may begin without their whole opener, or in reasoning that is not closed.
-void Machine::compile_openers(const Marker& section_open) {
-  const format::Calls& calls = format_->calls;
-  for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open_)}) {
-    if (opener->empty() || !opener->is_distinct() || !(options_.tools || opener->is_reserved())) continue;
-    for (MarkerSet* set : {&reasoning_set_, &reasoning_layout_set_})
-      set->add(opener == &section_open ? kSectionOpen : kCallOpen, opener);
-  }
-  reasoning_layout_set_.add(kSectionClose, &section_close_);
-  if (!options_.tools) return;
-  const std::vector<std::size_t> cuts = format::unit_boundaries(call_open_.core());
-  for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
-    const std::string_view rest = std::string_view(call_open_.core()).substr(*cut);
-    if (is_blank(rest) || *cut == 0) continue;
-    const Marker* half = add_marker(rest);
-    if (half->is_distinct()) {
-      for (MarkerSet* set : {&blank_set_, &text_set_, &between_set_}) set->add(kHalfOpen, half);
-    }
-    break;
-  }
-  // A word between two of its tags ties them together; models leave out the first all the same.
-  const std::string_view core = call_open_.core();
-  const std::size_t tag = core.find('>');
-  if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>')) {
-    const Marker* rest = add_marker(core.substr(tag + 1));
-    for (MarkerSet* set : {&blank_set_, &text_set_, &section_set_, &between_set_}) set->add(kHalfOpen, rest);
-  }
-  // The first part of an opener is a tag in front of what may be a call of another kind.
-  if (cuts.size() > 2 && calls.envelope == format::Envelope::kTags) {
-    const Marker* first = add_marker(std::string_view(call_open_.core()).substr(0, cuts[1]));
-    if (first->is_distinct()) text_set_.add(kWrapper, first);
-  }
-  const Marker* front = add_marker(without_prefix_word(call_open_.core()));
-  if (!front->empty() && front->is_distinct()) {
-    for (MarkerSet* set : {&blank_set_, &text_set_, &section_set_, &after_set_, &between_set_})
-      set->add(kHalfOpen, front);
-  }
-  if (is_blank(calls.section_open) && call_open_.empty() && calls.envelope != format::Envelope::kTags) {
-    text_set_.add(kBareOpen, add_marker("{"));
-    if (calls.envelope == format::Envelope::kJsonArray) text_set_.add(kBareOpen, add_marker("["));
-  }
-}
 
 void Machine::begin_attempt(bool in_section, Opening opening) {
   in_section_ = in_section;
@@ -82,17 +27,17 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
 // a model may also just talk about calls, and except where the opener is half missing: then the name must be a tool's.
 bool Machine::may_commit() const {
   if (opening_ == Opening::kMarker && !from_reasoning_) return true;
-  if (options_.tools) return is_known_tool(name_);
+  if (syntax_->options.tools) return syntax_->is_known_tool(name_);
   return from_reasoning_ ? opening_is_reserved_ : opening_ == Opening::kBare;
 }
 
 // Where in the text of a failed attempt, which ends at `end`, the next marker begins or may begin; `end` if none does.
 std::size_t Machine::marker_within(std::size_t end) const {
   if (end - head_ > kLongestRescan) return end;
-  const MarkerSet& set = from_reasoning_ ? reasoning_set_ : text_set_;
+  const MarkerSet& set = from_reasoning_ ? syntax_->reasoning_set : syntax_->text_set;
   const std::string_view text = std::string_view(buffer_).substr(0, end);
   for (std::size_t at = head_ + 1; at < end; ++at) {
-    const MarkerSet::Found found = set.at(text, at, false);
+    const MarkerSet::Found found = set.at(text, at, false, starts());
     if (found.kind == MatchKind::kPartial) return at;
     if (found.kind == MatchKind::kFull && found.id != kBareOpen && found.marker->is_distinct()) return at;
   }
@@ -125,15 +70,16 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
 bool Machine::section() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
-  const MarkerSet::Found found = section_set_.at(buffer_, at, is_end_);
+  const MarkerSet::Found found = syntax_->section_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && (found.id == kCallOpen || found.id == kHalfOpen)) {
     if (found.id == kHalfOpen) opening_ = Opening::kHalf;
     pos_ = at + found.size;
     return start_body();
   }
-  const bool is_json = format_->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
-  if (found.kind == MatchKind::kNone && (call_open_.empty() || is_json || is_named_by_marker())) {
+  const bool is_json =
+      syntax_->format->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
+  if (found.kind == MatchKind::kNone && (syntax_->call_open.empty() || is_json || is_named_by_marker())) {
     pos_ = at;
     return start_body();
   }
@@ -146,11 +92,12 @@ bool Machine::section() {
 
 // Models repeat the opener of a call.  True if that was read, or if more text is needed to tell (`wait`).
 bool Machine::repeated_open(bool& wait) {
-  if (!attempt_ || call_open_.empty() || !call_open_.is_distinct() || opening_ != Opening::kMarker) return false;
+  if (!attempt_ || syntax_->call_open.empty() || !syntax_->call_open.is_distinct() || opening_ != Opening::kMarker)
+    return false;
   const std::size_t at = skip_space(pos_);
   wait = at == buffer_.size() && !is_end_;
   if (at == buffer_.size()) return wait;
-  const Match match = call_open_.match(std::string_view(buffer_).substr(at), is_end_);
+  const Match match = syntax_->call_open.match(std::string_view(buffer_).substr(at), is_end_, starts());
   wait = match.kind == MatchKind::kPartial;
   if (match.kind == MatchKind::kFull) pos_ = at + match.size;
   return match.kind != MatchKind::kNone;
@@ -169,11 +116,11 @@ bool Machine::end_empty_section() {
 // Whether a marker of its own stands behind the name: then a call is known even without its opener.
 bool Machine::is_named_by_marker() const {
   bool has_name = false;
-  if (format_->calls.envelope != format::Envelope::kTags) return false;
-  for (std::size_t i = 0; i < piece_markers_.size(); ++i) {
-    if (format_->calls.pieces[i].kind != CallPiece::Kind::kLiteral) {
+  if (syntax_->format->calls.envelope != format::Envelope::kTags) return false;
+  for (std::size_t i = 0; i < syntax_->piece_markers.size(); ++i) {
+    if (syntax_->format->calls.pieces[i].kind != CallPiece::Kind::kLiteral) {
       has_name = true;
-    } else if (has_name && piece_markers_[i].is_distinct()) {
+    } else if (has_name && syntax_->piece_markers[i].is_distinct()) {
       return true;
     }
   }

@@ -34,12 +34,12 @@ bool Machine::start_body() {
   early_arguments_.reset();
   is_fenced_ = false;
   scanner_ = JsonScanner();
-  phase_ = format_->calls.envelope == format::Envelope::kTags ? Phase::kPieces : Phase::kJson;
+  phase_ = syntax_->format->calls.envelope == format::Envelope::kTags ? Phase::kPieces : Phase::kJson;
   return true;
 }
 
 bool Machine::pieces() {
-  const format::Calls& calls = format_->calls;
+  const format::Calls& calls = syntax_->format->calls;
   if (piece_ >= calls.pieces.size()) {
     phase_ = Phase::kAfterCall;
     return true;
@@ -48,7 +48,7 @@ bool Machine::pieces() {
   if (piece_ == 0 && (repeated_open(wait) || json_instead(wait))) return !wait;
   const CallPiece& piece = calls.pieces[piece_];
   switch (piece.kind) {
-    case CallPiece::Kind::kLiteral: return piece_literal(piece_markers_[piece_]);
+    case CallPiece::Kind::kLiteral: return piece_literal(syntax_->piece_markers[piece_]);
     case CallPiece::Kind::kArguments: return start_arguments();
     default: return piece_slot(piece.kind);
   }
@@ -61,11 +61,11 @@ bool Machine::piece_literal(const Marker& literal) {
   }
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
-  const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_);
+  const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_, starts());
   if (match.kind == MatchKind::kPartial) return false;
   if (match.kind == MatchKind::kNone) {
-    if (const std::size_t next = behind_optional(piece_); next != 0 && !piece_markers_[next].empty()) {
-      const Match other = piece_markers_[next].match(std::string_view(buffer_).substr(at), is_end_);
+    if (const std::size_t next = syntax_->behind_optional(piece_); next != 0 && !syntax_->piece_markers[next].empty()) {
+      const Match other = syntax_->piece_markers[next].match(std::string_view(buffer_).substr(at), is_end_, starts());
       if (other.kind == MatchKind::kPartial) return false;
       if (other.kind == MatchKind::kFull) {
         piece_ = next;
@@ -82,19 +82,11 @@ bool Machine::piece_literal(const Marker& literal) {
   return true;
 }
 
-// A literal with an id or a counter behind it, which models leave out: the piece that goes on then; 0 if there is none.
-std::size_t Machine::behind_optional(std::size_t literal) const {
-  const std::vector<CallPiece>& all = format_->calls.pieces;
-  if (literal + 2 >= all.size() || all[literal + 2].kind != CallPiece::Kind::kLiteral) return 0;
-  const CallPiece::Kind kind = all[literal + 1].kind;
-  return kind == CallPiece::Kind::kId || kind == CallPiece::Kind::kIndex ? literal + 2 : 0;
-}
-
 // A name, id or index: up to white space or to what the format writes behind it.
 bool Machine::piece_slot(CallPiece::Kind kind) {
-  const std::vector<CallPiece>& all = format_->calls.pieces;
+  const std::vector<CallPiece>& all = syntax_->format->calls.pieces;
   const bool json_next =
-      format_->calls.arguments != format::ArgumentStyle::kParameters &&
+      syntax_->format->calls.arguments != format::ArgumentStyle::kParameters &&
       std::all_of(all.begin() + static_cast<std::ptrdiff_t>(piece_) + 1, all.end(), [](const CallPiece& piece) {
         return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
       });
@@ -105,7 +97,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     const char byte = buffer_[end];
     const std::size_t next = skip_space(end);
     if (next < buffer_.size()) {
-      const MarkerSet::Found found = slot_sets_[piece_].at(buffer_, next, is_end_);
+      const MarkerSet::Found found = syntax_->slot_sets[piece_].at(buffer_, next, is_end_, starts());
       if (found.kind == MatchKind::kPartial) return false;
       is_found = found.kind == MatchKind::kFull;
     } else if (!is_end_) {
@@ -142,28 +134,30 @@ std::string Machine::name_in_id(const std::string& id) const {
   std::string name = id.substr(0, id.rfind(':') == std::string::npos ? id.size() : id.rfind(':'));
   for (std::size_t from = 0;; from = name.find('.', from) + 1) {
     std::string rest = name.substr(from);
-    const bool is_tool = std::any_of(tools_.begin(), tools_.end(),
+    const bool is_tool = std::any_of(syntax_->tools.begin(), syntax_->tools.end(),
                                      [&rest](const chat::ToolDefinition& tool) { return tool.name == rest; });
     if (is_tool) return rest;
     if (name.find('.', from) == std::string::npos)
-      return tools_.empty() || from == 0 ? rest : name.substr(name.find('.') + 1);
+      return syntax_->tools.empty() || from == 0 ? rest : name.substr(name.find('.') + 1);
   }
 }
 
 bool Machine::start_arguments() {
   const bool is_proven =
-      std::any_of(piece_markers_.begin(), piece_markers_.begin() + static_cast<std::ptrdiff_t>(piece_),
+      std::any_of(syntax_->piece_markers.begin(), syntax_->piece_markers.begin() + static_cast<std::ptrdiff_t>(piece_),
                   [](const Marker& marker) { return !marker.empty(); });
-  if (attempt_ && !is_proven && !parameter_open_.empty() && !(options_.tools && is_known_tool(name_))) {
+  if (attempt_ && !is_proven && !syntax_->parameter_open.empty() &&
+      !(syntax_->options.tools && syntax_->is_known_tool(name_))) {
     // Nothing but a word behind the opener so far: what follows must be the format's.
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size() && !is_end_) return false;
-    const MarkerSet::Found found = at < buffer_.size() ? parameter_set_.at(buffer_, at, is_end_) : MarkerSet::Found{};
+    const MarkerSet::Found found =
+        at < buffer_.size() ? syntax_->parameter_set.at(buffer_, at, is_end_, starts()) : MarkerSet::Found{};
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
   }
   if (!commit(pos_)) return true;
-  if (format_->calls.arguments == format::ArgumentStyle::kParameters) {
+  if (syntax_->format->calls.arguments == format::ArgumentStyle::kParameters) {
     parameter_count_ = 0;
     phase_ = Phase::kParameter;
   } else {
@@ -171,11 +165,6 @@ bool Machine::start_arguments() {
     phase_ = Phase::kJsonArguments;
   }
   return true;
-}
-
-bool Machine::is_known_tool(const std::string& name) const {
-  return !options_.tools || std::any_of(tools_.begin(), tools_.end(),
-                                        [&name](const chat::ToolDefinition& tool) { return tool.name == name; });
 }
 
 // The name is known: the call is reported, with the bytes up to `upto`.  False if it turned out to be text.
@@ -188,18 +177,19 @@ bool Machine::commit(std::size_t upto) {
   made.id = id_;
   made.name = name_;
   made.raw_begin = made.raw_end = attempt_begin_;
-  if (!is_known_tool(name_)) {
+  if (!syntax_->is_known_tool(name_)) {
     made.status = chat::CallStatus::kUnknownTool;
     complain(attempt_begin_, "there is no tool `" + name_ + "`");
   }
-  if (!options_.parallel_calls && !message_.tool_calls.empty())
+  if (!syntax_->options.parallel_calls && !message_.tool_calls.empty())
     complain(attempt_begin_, "a second tool call where one is allowed");
-  if (!options_.only_tool.empty() && name_ != options_.only_tool)
-    complain(attempt_begin_, "the tool `" + name_ + "` is called where `" + options_.only_tool + "` was asked for");
+  if (!syntax_->options.only_tool.empty() && name_ != syntax_->options.only_tool)
+    complain(attempt_begin_,
+             "the tool `" + name_ + "` is called where `" + syntax_->options.only_tool + "` was asked for");
   message_.tool_calls.push_back(std::move(made));
   attempt_ = false;
   committed_ = true;
-  Event event{EventKind::kCallStart, raw(head_), raw(upto), name_, message_.tool_calls.size() - 1, id_};
+  Event event{EventKind::kCallStart, raw(head_), raw(upto), name_, message_.tool_calls.size() - 1, id_, false};
   head_ = std::max(head_, upto);
   push(std::move(event));
   return true;
@@ -256,7 +246,7 @@ bool Machine::json_envelope() {
 // Whether the string that is being read was never closed: a line end lies in it, and what ends a call follows.
 bool Machine::is_string_forgotten(bool& wait) const {
   if (!scanner_.is_doubtful()) return false;
-  const MarkerSet::Found found = recover_set_.at(buffer_, pos_, is_end_);
+  const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
   wait = found.kind == MatchKind::kPartial;
   return found.kind == MatchKind::kFull;
 }
@@ -299,7 +289,7 @@ bool Machine::has_role(const std::vector<std::string>& role, std::size_t frames)
 
 // Whether `key` may stand in the object of a call that no marker announces.
 bool Machine::is_call_key(const std::string& key) const {
-  const format::JsonRoles& roles = format_->calls.roles;
+  const format::JsonRoles& roles = syntax_->format->calls.roles;
   if (roles.name_is_key || key == chat::kCallTypeKey || key == chat::kCallFunctionKey) return true;
   const auto begins = [&key](const std::vector<std::string>& role) {
     return !role.empty() && (role.front() == key || role.back() == key);
@@ -324,7 +314,7 @@ void Machine::json_value_begins(char byte) {
     early_arguments_.reset();
     return;
   }
-  const format::JsonRoles& roles = format_->calls.roles;
+  const format::JsonRoles& roles = syntax_->format->calls.roles;
   const bool is_bare = opening_ == Opening::kBare || opening_ == Opening::kInText;
   if (is_bare && frames == object_depth_ && !has_name_ && !early_arguments_) {
     // Without a marker only the format's own keys make a call.
@@ -409,7 +399,7 @@ bool Machine::json_call_ends() {
   object_depth_ = 0;
   if (!committed_) {
     const bool is_half = (opening_ == Opening::kBare || opening_ == Opening::kInText) &&
-                         (!has_name_ || opening_ == Opening::kInText || format_->calls.roles.name_is_key);
+                         (!has_name_ || opening_ == Opening::kInText || syntax_->format->calls.roles.name_is_key);
     if (!has_name_ || is_half) {
       (void)fail_attempt(pos_, "a tool call has no name");
       return false;
@@ -436,7 +426,7 @@ bool Machine::json_bad() {
 
 // The byte at pos_ does not fit: what was read is invalid, or, if the turn ends here, cut off.
 bool Machine::break_json() {
-  const MarkerSet::Found found = recover_set_.at(buffer_, pos_, is_end_);
+  const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind != MatchKind::kFull || found.id != kStop)
     return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
@@ -448,7 +438,7 @@ bool Machine::json_arguments() {
   if (!arguments_started_) {
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size()) return false;
-    const MarkerSet::Found found = after_set_.at(buffer_, at, is_end_);
+    const MarkerSet::Found found = syntax_->after_set.at(buffer_, at, is_end_, starts());
     if (found.kind == MatchKind::kPartial) return false;
     pos_ = at;
     emit(EventKind::kMarker, pos_);
@@ -483,14 +473,14 @@ bool Machine::json_arguments() {
     return arguments_done();
   }
   // Should the JSON break off here, the white space before what ends the call is the template's own.
-  const std::size_t own = recover_set_.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
+  const std::size_t own = syntax_->recover_set.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
   if (!arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_ - own));
   return false;
 }
 
 // The one parameter of the tool that is called, if it has one and that is a text; else "".
 std::string Machine::only_text_parameter() const {
-  for (const chat::ToolDefinition& tool : tools_) {
+  for (const chat::ToolDefinition& tool : syntax_->tools) {
     const json::Value* properties = tool.name == name_ ? tool.parameters.find("properties") : nullptr;
     if (properties == nullptr || !properties->is_object() || properties->as_object().size() != 1) continue;
     const json::Member& only = *properties->as_object().begin();
@@ -502,7 +492,7 @@ std::string Machine::only_text_parameter() const {
 
 // Models write code where an object with the code is expected: text up to what ends the call.
 bool Machine::raw_arguments() {
-  const MarkerSet::Found found = recover_set_.find(buffer_, pos_, is_end_);
+  const MarkerSet::Found found = syntax_->recover_set.find(buffer_, pos_, is_end_, starts());
   const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
   pos_ = found.begin;
   if (found.kind == MatchKind::kFull) {
@@ -511,7 +501,7 @@ bool Machine::raw_arguments() {
     pos_ = head_;
     return arguments_done();
   }
-  stream_value(is_end_ ? buffer_.size() : whole_characters(found.begin - recover_set_.possible_lead(before)));
+  stream_value(is_end_ ? buffer_.size() : whole_characters(found.begin - syntax_->recover_set.possible_lead(before)));
   return false;
 }
 
@@ -531,8 +521,8 @@ bool Machine::break_call(chat::CallStatus status, const char* why) {
 
 bool Machine::recover() {
   MarkerSet::Found found;
-  const bool is_text = format_->calls.arguments != format::ArgumentStyle::kParameters;
-  const bool is_marker = scan(recover_set_, is_text ? EventKind::kArguments : EventKind::kMarker, found);
+  const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  const bool is_marker = scan(syntax_->recover_set, is_text ? EventKind::kArguments : EventKind::kMarker, found);
   if (!is_marker) return false;
   pos_ = head_;
   phase_ = Phase::kAfterCall;
@@ -540,7 +530,7 @@ bool Machine::recover() {
 }
 
 bool Machine::after_call() {
-  if (call_close_.empty() && !is_fenced_) {
+  if (syntax_->call_close.empty() && !is_fenced_) {
     end_call(raw(head_));
     phase_ = Phase::kBetween;
     return true;
@@ -559,12 +549,13 @@ bool Machine::after_call() {
   } else {
     // Models close a bracket too often: what is followed by the call's close belongs to the call.
     std::size_t close = at;
-    const bool is_json = format_->calls.envelope != format::Envelope::kTags;
+    const bool is_json = syntax_->format->calls.envelope != format::Envelope::kTags;
     while (is_json && close < buffer_.size() && close - at < kMostBrackets &&
            (buffer_[close] == '}' || buffer_[close] == ']'))
       close = skip_space(close + 1);
     if (close == buffer_.size() && !is_end_) return false;
-    const MarkerSet::Found found = close < buffer_.size() ? after_set_.at(buffer_, close, is_end_) : MarkerSet::Found{};
+    const MarkerSet::Found found =
+        close < buffer_.size() ? syntax_->after_set.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kFull && found.id == kCallClose) {
       if (close > at) set_status(chat::CallStatus::kMalformed);
@@ -588,17 +579,19 @@ void Machine::end_call(std::size_t raw_end) {
   if (!committed_) return;
   committed_ = false;
   call().raw_end = raw_end;
-  events_.push_back({EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt});
+  events_.push_back(
+      {EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
 }
 
 bool Machine::between() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
-  const MarkerSet::Found found = between_set_.at(buffer_, at, is_end_);
+  const MarkerSet::Found found = syntax_->between_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
-  const bool can_start = found.kind == MatchKind::kNone && call_open_.empty() && in_section_;
-  const bool is_json = format_->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
-  const bool is_on_its_own_line = !format_->calls.separator.empty() && separator_.empty() && at > pos_;
+  const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && in_section_;
+  const bool is_json =
+      syntax_->format->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
+  const bool is_on_its_own_line = !syntax_->format->calls.separator.empty() && syntax_->separator.empty() && at > pos_;
   if (can_start && (expect_call_ || is_json || is_on_its_own_line)) {
     pos_ = at;
     begin_attempt(in_section_, Opening::kMarker);

@@ -109,11 +109,13 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
 
 // What may be a call of another format at `at`, which no marker of this one begins.  kFull: its attempt is begun.
 MatchKind Machine::foreign(std::size_t at) {
-  if (!options_.tools || !options_.calls || other_format_ || base_ + at < prompt_bytes_) return MatchKind::kNone;
+  if (!syntax_->options.tools || !syntax_->options.calls || own_syntax_ != nullptr || base_ + at < prompt_bytes_)
+    return MatchKind::kNone;
   const std::size_t begin = at;
   std::vector<std::string> closes;
   while (at < buffer_.size() && closes.size() < kMostWrappers) {
-    const MarkerSet::Found own = closes.empty() ? MarkerSet::Found{} : blank_set_.at(buffer_, at, is_end_);
+    const MarkerSet::Found own =
+        closes.empty() ? MarkerSet::Found{} : syntax_->blank_set.at(buffer_, at, is_end_, starts());
     if (own.kind == MatchKind::kPartial) return own.kind;
     if (own.kind == MatchKind::kFull) return own_opener(own, std::move(closes));
     std::string close;
@@ -147,7 +149,7 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   if (byte == '<') return tag_call(at);
   const std::size_t inner = byte == '[' ? skip_space(at + 1) : at;
   if (inner == buffer_.size()) return open;
-  const format::Calls& calls = format_->calls;
+  const format::Calls& calls = syntax_->format->calls;
   const bool is_own = calls.present && calls.envelope != format::Envelope::kTags;
   if (buffer_[inner] == '{') {
     if (is_own && !is_wrapped) return MatchKind::kNone;
@@ -173,7 +175,7 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
     pos_ = at + size;
     return start_body() ? MatchKind::kFull : MatchKind::kNone;
   }
-  if (inner == at && rest[size] == '\n' && !is_own && is_known_tool(name)) return line_call(at, size);
+  if (inner == at && rest[size] == '\n' && !is_own && syntax_->is_known_tool(name)) return line_call(at, size);
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
 }
 
@@ -194,13 +196,13 @@ MatchKind Machine::line_call(std::size_t at, std::size_t name_size) {
 // `[name(...), ...]`, and behind a wrapper also `name(...)` and `name.word(...)`.
 MatchKind Machine::python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped) {
   std::string behind = "(";
-  if (!is_known_tool(name)) {
+  if (!syntax_->is_known_tool(name)) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) return MatchKind::kNone;
     behind = name.substr(dot) + "(";
     name.resize(dot);
   }
-  if (!is_known_tool(name) || !(is_list || is_wrapped)) return MatchKind::kNone;
+  if (!syntax_->is_known_tool(name) || !(is_list || is_wrapped)) return MatchKind::kNone;
   adopt(python_calls(behind));
   from_reasoning_ = false;
   begin_attempt(is_list, Opening::kHalf);
@@ -223,7 +225,7 @@ MatchKind Machine::tag_call(std::size_t at) {
     const std::size_t shown = std::min(end.size(), text.size() - to);
     if (to - from > kLongestName || text.substr(to, shown) != end.substr(0, shown)) return MatchKind::kNone;
     if (shown < end.size()) return open;
-    if (!is_known_tool(std::string(text.substr(from, to - from)))) return MatchKind::kNone;
+    if (!syntax_->is_known_tool(std::string(text.substr(from, to - from)))) return MatchKind::kNone;
     const std::size_t body = skip_space(at + to + end.size());
     if (body == buffer_.size()) return open;
     if (buffer_[body] != '{') return MatchKind::kNone;
@@ -239,8 +241,9 @@ MatchKind Machine::tag_call(std::size_t at) {
 
 // A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell (`wait`).
 bool Machine::json_instead(bool& wait) {
-  const format::Calls& own = format_->calls;
-  if (!attempt_ || !options_.tools || other_format_ || own.pieces[0].kind == format::CallPiece::Kind::kLiteral)
+  const format::Calls& own = syntax_->format->calls;
+  if (!attempt_ || !syntax_->options.tools || own_syntax_ != nullptr ||
+      own.pieces[0].kind == format::CallPiece::Kind::kLiteral)
     return false;
   const std::size_t at = skip_space(pos_);
   const bool is_list = at < buffer_.size() && buffer_[at] == '[';
@@ -293,33 +296,16 @@ MatchKind Machine::wrapper_close(std::size_t at) {
 
 // Reads calls as `calls` says until settle_format().
 void Machine::adopt(format::Calls calls) {
-  other_format_ = format_;
-  auto format = std::make_shared<format::Format>(*format_);
-  format->calls = std::move(calls);
-  format_ = std::move(format);
-  recompile();
+  own_syntax_ = syntax_;
+  syntax_ = std::make_shared<const Syntax>(*own_syntax_, std::move(calls));
+  terminator_set_ = MarkerSet();
 }
 
 // Behind calls of another format this one counts again.
 void Machine::settle_format() {
-  if (!other_format_ || in_section_) return;
-  format_ = std::exchange(other_format_, nullptr);
-  recompile();
-}
-
-void Machine::recompile() {
-  for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &reasoning_open_set_, &reasoning_layout_set_,
-                         &section_set_, &after_set_, &between_set_, &parameter_set_, &follower_set_, &recover_set_,
-                         &key_set_, &stop_set_, &terminator_set_})
-    *set = MarkerSet();
-  markers_.clear();
-  piece_markers_.clear();
-  slot_sets_.clear();
-  nested_ = {};
-  for (Marker* marker :
-       {&call_open_, &call_close_, &section_close_, &separator_, &parameter_open_, &parameter_separator_})
-    *marker = Marker();
-  compile();
+  if (own_syntax_ == nullptr || in_section_) return;
+  syntax_ = std::exchange(own_syntax_, nullptr);
+  terminator_set_ = MarkerSet();
 }
 
 }  // namespace rondo::parse

@@ -13,25 +13,16 @@ std::string heading_name(std::string_view words) {
 
 }  // namespace
 
-// What the headings of reasoning and content begin with.
-void Machine::compile_headings() {
-  const std::string_view a = format::trimmed(format_->reasoning.open);
-  const std::string_view b = format::trimmed(format_->content.open);
-  std::size_t same = 0;
-  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
-  heading_open_ = a.substr(0, same);
-}
-
-// A heading at `at` that blank_set_ does not know as it stands: one that names a tool, or has other words.  kPartial: more
+// A heading at `at` that syntax_->blank_set does not know as it stands: one that names a tool, or has other words.  kPartial: more
 // text is needed to tell.
 MatchKind Machine::heading(std::size_t at) {
   const std::string_view text = std::string_view(buffer_).substr(at);
-  const std::string_view close = format_->calls.heading_close;
-  const std::string& call = call_open_.core();
+  const std::string_view close = syntax_->format->calls.heading_close;
+  const std::string& call = syntax_->call_open.core();
   bool begins = false;
   bool may_begin = false;
-  const std::string_view bare = options_.tools ? without_prefix_word(call) : "";
-  for (const std::string_view open : {std::string_view(heading_open_), std::string_view(call), bare}) {
+  const std::string_view bare = syntax_->options.tools ? without_prefix_word(call) : "";
+  for (const std::string_view open : {std::string_view(syntax_->heading_open), std::string_view(call), bare}) {
     if (open.empty()) continue;
     begins = begins || text.starts_with(open);
     may_begin = may_begin || (!is_end_ && text.size() < open.size() && open.starts_with(text));
@@ -46,17 +37,17 @@ MatchKind Machine::heading(std::size_t at) {
     return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
   if (const std::size_t found = words.find(bare); !bare.empty() && found != std::string_view::npos) {
     const std::string_view rest = words.substr(found + bare.size());
-    if (is_known_tool(heading_name(rest)) && call_heading(rest, behind)) return MatchKind::kFull;
+    if (syntax_->is_known_tool(heading_name(rest)) && call_heading(rest, behind)) return MatchKind::kFull;
   }
   const auto begins_like = [&](const std::string& open) {
     const std::string_view whole = format::trimmed(open);
     return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
   };
   pos_ = behind;
-  if (begins_like(format_->reasoning.open)) {
+  if (begins_like(syntax_->format->reasoning.open)) {
     emit_reasoning_marker(pos_);
     phase_ = Phase::kReasoning;
-    if (!message_.reasoning && !options_.inline_reasoning) message_.reasoning.emplace();
+    if (!message_.reasoning && !syntax_->options.inline_reasoning) message_.reasoning.emplace();
   } else {
     emit(EventKind::kMarker, pos_);
     blank_ = false;
@@ -72,7 +63,7 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
   (void)start_body();
   name_ = name;
   has_name_ = true;
-  const auto& pieces = format_->calls.pieces;
+  const auto& pieces = syntax_->format->calls.pieces;
   while (piece_ < pieces.size() && pieces[piece_].kind != format::CallPiece::Kind::kArguments) ++piece_;
   pos_ = behind;
   return true;

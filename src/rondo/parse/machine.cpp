@@ -21,178 +21,46 @@ bool is_continued(const Event& last, const Event& next) {
   const bool has_text =
       next.kind == EventKind::kContent || next.kind == EventKind::kReasoning || next.kind == EventKind::kArguments;
   return (has_text || next.kind == EventKind::kMarker) && last.kind == next.kind && last.end == next.begin &&
-         last.call == next.call;
+         last.call == next.call && last.of_reasoning == next.of_reasoning;
 }
 
 }  // namespace
 
-std::unique_ptr<Machine> Machine::make(std::shared_ptr<const format::Format> format, Options options) {
-  auto machine = std::make_unique<Machine>(format, options);
+std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail) {
+  auto machine = std::make_unique<Machine>(syntax, prompt_tail);
   if (!machine->is_prompt_foreign_) return machine;
-  options.prompt_tail = machine->open_reasoning_;
-  return std::make_unique<Machine>(std::move(format), std::move(options));
+  return std::make_unique<Machine>(std::move(syntax), machine->open_reasoning_);
 }
 
-Machine::Machine(std::shared_ptr<const format::Format> format, Options options)
-    : format_(std::move(format)), options_(std::move(options)) {
-  if (!options_.special_tokens.empty()) starts_.emplace(buffer_, options_.special_tokens);
-  if (options_.tools) tools_ = chat::tool_definitions(*options_.tools);
-  compile();
-  start_from_prompt();
+Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail)
+    : syntax_(std::move(syntax)), inline_reasoning_(syntax_->options.inline_reasoning) {
+  if (!syntax_->options.special_tokens.empty()) starts_.emplace(buffer_);
+  start_from_prompt(prompt_tail);
   // What the template writes before all content, where it is white space only.
-  if (phase_ == Phase::kTop && blank_ && trail_.empty() && is_blank(format_->content.open)) {
-    trail_ = format_->content.open;
+  if (phase_ == Phase::kTop && blank_ && trail_.empty() && is_blank(syntax_->format->content.open)) {
+    trail_ = syntax_->format->content.open;
     trail_is_reasoning_ = false;
-  }
-}
-
-const Marker* Machine::add_marker(std::string_view text) {
-  markers_.push_back(std::make_unique<Marker>(make_marker(text)));
-  return markers_.back().get();
-}
-
-Marker Machine::make_marker(std::string_view text) const { return Marker(text, starts_ ? &*starts_ : nullptr); }
-
-void Machine::compile() {
-  const format::Format& f = *format_;
-  if (f.reasoning.present) {
-    const Marker* open = add_marker(f.reasoning.open);
-    const Marker* close = add_marker(f.reasoning.close);
-    blank_set_.add(kReasoningOpen, open);
-    blank_set_.add(kReasoningClose, close);
-    reasoning_open_set_.add(kReasoningOpen, open);
-    for (MarkerSet* set : {&reasoning_set_, &reasoning_layout_set_}) set->add(kReasoningClose, close);
-    // What cannot be ordinary text begins reasoning also behind content.
-    if (open->is_reserved()) text_set_.add(kReasoningOpen, open);
-    if (close->is_reserved() && !is_stop(close->core())) text_set_.add(kReasoningClose, close);
-  }
-  blank_set_.add(kContentOpen, add_marker(f.content.open));
-  blank_set_.add(kHeader, add_marker(f.header));
-  if (!f.calls.heading_close.empty()) {  // a block that was not closed ends where the next one begins
-    const Marker* header = add_marker(f.header);
-    if (header->is_reserved()) {
-      for (MarkerSet* set : {&text_set_, &reasoning_set_}) set->add(kHeader, header);
-    }
-  }
-  const Marker* content_close = add_marker(f.content.close);
-  blank_set_.add(kContentClose, content_close);
-  text_set_.add(kContentClose, content_close);
-  for (const auto* stops : {&f.stops.content, &f.stops.tool, &f.stops.history_close}) {
-    for (const std::string& stop : *stops) {
-      const Marker* marker = add_marker(stop);
-      if (marker->empty() && stops == &f.stops.content) blank_stop_ = stop;
-      for (MarkerSet* set : {&blank_set_, &text_set_, &reasoning_set_, &reasoning_layout_set_, &section_set_,
-                             &after_set_, &between_set_, &parameter_set_, &follower_set_, &recover_set_}) {
-        const bool goes_on =
-            stops == &f.stops.history_close && !is_blank(f.header) && (set == &blank_set_ || set == &text_set_);
-        set->add(goes_on ? kHistoryClose : kStop, marker);
-      }
-    }
-  }
-  for (const auto* stops : {&f.stops.content, &f.stops.tool}) {
-    for (const std::string& stop : *stops) stop_set_.add(kStop, add_marker(stop));
-  }
-  if (!blank_stop_.empty()) text_set_.add_lead(blank_stop_);
-  if (f.calls.present && options_.calls) compile_calls();
-  if (options_.tools && options_.calls && !other_format_) text_set_.add_control_tokens(kWrapper);
-  if (!f.calls.heading_close.empty()) compile_headings();
-}
-
-// What may close a call: the whole closing text, its beginning or its end, as far as these are units.
-void Machine::add_closers(MarkerSet& set) {
-  const std::string core = call_close_.core();
-  const std::vector<std::size_t> cuts = format::unit_boundaries(core, format_->atoms);
-  set.add(kCallClose, &call_close_);
-  for (const std::size_t cut : cuts) {
-    if (cut == 0 || cut == core.size()) continue;
-    set.add(kCallClose, add_marker(call_close_.lead() + core.substr(0, cut)));
-    set.add(kCallClose, add_marker(call_close_.lead() + core.substr(cut)));
-  }
-  set.add(kSectionClose, &section_close_);
-}
-
-void Machine::compile_calls() {
-  const format::Calls& calls = format_->calls;
-  call_open_ = make_marker(calls.call_open);
-  call_close_ = make_marker(calls.call_close);
-  section_close_ = make_marker(calls.section_close);
-  separator_ = make_marker(calls.separator);
-  parameter_open_ = make_marker(calls.parameters.open);
-  parameter_separator_ = make_marker(calls.parameters.separator);
-  const Marker* section_open = add_marker(calls.section_open);
-  for (MarkerSet* set : {&blank_set_, &text_set_}) {
-    set->add(kSectionOpen, section_open);
-    set->add(kCallOpen, &call_open_);
-    set->add(kSectionClose, &section_close_);
-  }
-  compile_openers(*section_open);
-  section_set_.add(kCallOpen, &call_open_);
-  section_set_.add(kSectionClose, &section_close_);
-  add_closers(after_set_);
-  after_set_.add(kSeparator, &separator_);
-  after_set_.add(kCallOpen, &call_open_);
-  between_set_.add(kSeparator, &separator_);
-  between_set_.add(kCallOpen, &call_open_);
-  between_set_.add(kSectionOpen, section_open);
-  between_set_.add(kSectionClose, &section_close_);
-  for (const std::size_t cut : format::unit_boundaries(section_close_.core(), format_->atoms)) {
-    if (cut == 0 || cut == section_close_.core().size()) continue;
-    const Marker* part = add_marker(section_close_.core().substr(0, cut));
-    for (MarkerSet* set : {&between_set_, &blank_set_}) set->add(kSectionClose, part);
-  }
-  between_set_.add(kHeader, add_marker(format_->header));
-  add_closers(recover_set_);
-  recover_set_.add(kCallOpen, &call_open_);
-  for (MarkerSet* set : {&parameter_set_, &follower_set_}) {
-    set->add(kParameterOpen, &parameter_open_);
-    set->add(kParameterSeparator, &parameter_separator_);
-    add_closers(*set);
-    set->add(kCallOpen, &call_open_);
-    set->add(kSeparator, &separator_);
-  }
-  key_set_.add(0, add_marker(calls.parameters.key_close));
-  for (const format::CallPiece& piece : calls.pieces)
-    piece_markers_.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
-  for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
-    MarkerSet& set = slot_sets_[i];
-    std::size_t next = i + 1;
-    while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral &&
-           piece_markers_[next].empty())
-      ++next;
-    if (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral) {
-      set.add(kSeparator, &piece_markers_[next]);
-      if (const std::size_t other = behind_optional(next); other != 0) set.add(kSeparator, &piece_markers_[other]);
-    } else {
-      add_closers(set);
-      set.add(kParameterOpen, &parameter_open_);
-    }
-  }
-  for (const format::ValueForm& form : calls.parameters.forms) {
-    if (form.type == format::ValueType::kString && !form.open.empty() && !is_blank(form.close)) {
-      if (nested_.string_open.empty()) nested_ = {form.open, form.close, nested_.python};
-    }
-    nested_.python = nested_.python || form.style == format::ValueStyle::kPython;
   }
 }
 
 // The turn's header is found in the prompt; what stands behind it was written by the template in the model's stead, and
 // is read like the model's own text.
-void Machine::start_from_prompt() {
-  const std::string& tail = options_.prompt_tail;
+void Machine::start_from_prompt(std::string_view tail) {
   std::string written;
   bool is_generation_prompt = false;
-  const std::size_t header = is_blank(format_->header) ? std::string::npos : tail.rfind(format_->header);
-  if (header != std::string::npos) written = tail.substr(header + format_->header.size());
+  const std::size_t header =
+      is_blank(syntax_->format->header) ? std::string::npos : tail.rfind(syntax_->format->header);
+  if (header != std::string::npos) written = tail.substr(header + syntax_->format->header.size());
   // Within a turn (behind a tool's result) a prompt may open the reasoning without any header.
-  const std::string_view open = format::trimmed(format_->reasoning.open);
+  const std::string_view open = format::trimmed(syntax_->format->reasoning.open);
   const std::size_t last_open = open.empty() ? std::string::npos : tail.rfind(open);
   if (last_open != std::string::npos && is_blank(std::string_view(tail).substr(last_open + open.size()))) {
     open_reasoning_ = tail.substr(last_open);
     if (header == std::string::npos) written = open_reasoning_;
   }
-  for (const format::GenerationPrompt& prompt : format_->generation_prompts) {
+  for (const format::GenerationPrompt& prompt : syntax_->format->generation_prompts) {
     if (prompt.text.empty() || !tail.ends_with(prompt.text)) continue;
-    if (header == std::string::npos && is_blank(format_->header) && prompt.text.size() > written.size())
+    if (header == std::string::npos && is_blank(syntax_->format->header) && prompt.text.size() > written.size())
       written = prompt.text;
     is_generation_prompt = true;
   }
@@ -201,9 +69,9 @@ void Machine::start_from_prompt() {
   if (is_generation_prompt) drop_prompt_space(written);
   if (written.empty()) return;
   prompt_bytes_ = written.size();
-  const bool inline_reasoning = std::exchange(options_.inline_reasoning, false);
+  const bool inline_reasoning = std::exchange(inline_reasoning_, false);
   feed(written);
-  options_.inline_reasoning = inline_reasoning;
+  inline_reasoning_ = inline_reasoning;
   if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) ||
       !message_.tool_calls.empty()) {
     is_prompt_foreign_ = true;
@@ -217,14 +85,14 @@ void Machine::start_from_prompt() {
     events_.clear();
     message_.reasoning.reset();
     message_.content.clear();
-    push({EventKind::kContent, 0, 0, shown, 0, std::nullopt});
+    push({EventKind::kContent, 0, 0, shown, 0, std::nullopt, false});
   }
 }
 
 // White space at the end of a generation prompt that history does not have there is no text of the message.
 void Machine::drop_prompt_space(std::string& written) const {
   if (is_blank(written)) return written.clear();
-  const Marker open(format_->reasoning.open);
+  const Marker open(syntax_->format->reasoning.open);
   const std::size_t at = open.empty() ? std::string::npos : written.rfind(open.core());
   if (at == std::string::npos) return;
   const std::string_view rest = std::string_view(written).substr(at + open.core().size());
@@ -256,11 +124,11 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
   if (head_ != buffer_.size() || !trail_.empty()) return 0;
   std::size_t size = 0;
   if (phase_ == Phase::kTop && !blank_) {
-    size = text_set_.plain_prefix(text);
+    size = syntax_->text_set.plain_prefix(text);
   } else if (phase_ == Phase::kReasoning && !reasoning_start_ && !reasoning_layout_) {
-    size = reasoning_set_.plain_prefix(text);
+    size = syntax_->reasoning_set.plain_prefix(text);
   } else if (phase_ == Phase::kValue && is_streaming_) {
-    size = std::min(terminator_set_.plain_prefix(text), stop_set_.plain_prefix(text));
+    size = std::min(terminator_set_.plain_prefix(text), syntax_->stop_set.plain_prefix(text));
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);
   }
@@ -275,7 +143,7 @@ void Machine::take_plain(std::string_view text) {
   head_ = pos_ = 0;
   const std::size_t begin = raw(0);
   base_ += text.size();
-  Event event{EventKind::kArguments, begin, raw(0), "", last_call(), std::nullopt};
+  Event event{EventKind::kArguments, begin, raw(0), "", last_call(), std::nullopt, false};
   if (phase_ == Phase::kTop) event.kind = EventKind::kContent;
   if (phase_ == Phase::kReasoning) event.kind = EventKind::kReasoning;
   if (phase_ == Phase::kValue) {
@@ -307,12 +175,12 @@ void Machine::drop_reported() {
 void Machine::feed_special(std::string_view bytes) {
   const bool is_inside = phase_ != Phase::kTop && phase_ != Phase::kReasoning && phase_ != Phase::kEnded;
   // Nor does it stand inside a string of JSON.
-  const bool is_close = !call_close_.empty() && call_close_.core().starts_with(bytes);
+  const bool is_close = !syntax_->call_close.empty() && syntax_->call_close.core().starts_with(bytes);
   const bool is_in_json = phase_ == Phase::kJsonArguments || (phase_ == Phase::kJson && committed_);
   if (is_close && is_in_json && !scanner_.done()) {
     (void)break_call(chat::CallStatus::kInvalidJson, "the arguments of a tool call are no valid JSON");
   }
-  if (!is_inside || !is_stop(bytes)) return feed(bytes, Input::kToken);
+  if (!is_inside || !syntax_->is_stop(bytes)) return feed(bytes, Input::kToken);
   is_end_ = true;
   run();
   finish_open();
@@ -321,23 +189,14 @@ void Machine::feed_special(std::string_view bytes) {
   feed(bytes, Input::kToken);
 }
 
-bool Machine::is_stop(std::string_view text) const {
-  for (const auto* stops : {&format_->stops.content, &format_->stops.tool}) {
-    for (const std::string& stop : *stops) {
-      if (format::trimmed(stop) == text) return true;
-    }
-  }
-  return false;
-}
-
 void Machine::close() {
   if (is_closed_) return;
   is_closed_ = true;
   // What may still become something else is left out of a partial text, and decided otherwise.
-  is_end_ = !options_.partial;
+  is_end_ = !syntax_->options.partial;
   run();
   finish_open();
-  if (options_.must_call && message_.tool_calls.empty()) complain(raw(buffer_.size()), "no tool is called");
+  if (syntax_->options.must_call && message_.tool_calls.empty()) complain(raw(buffer_.size()), "no tool is called");
   message_.complete = !open_at_end_;
 }
 
@@ -395,7 +254,7 @@ bool Machine::absorb_trail() {
 }
 
 bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found) {
-  found = set.find(buffer_, pos_, is_end_);
+  found = set.find(buffer_, pos_, is_end_, starts());
   const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
   pos_ = found.begin;
   if (found.kind == MatchKind::kFull) {
@@ -412,14 +271,15 @@ bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found
 }
 
 bool Machine::top() {
-  if (is_end_ && !blank_stop_.empty() && std::string_view(buffer_).substr(head_).ends_with(blank_stop_)) {
-    emit(EventKind::kContent, buffer_.size() - blank_stop_.size());
+  if (is_end_ && !syntax_->blank_stop.empty() &&
+      std::string_view(buffer_).substr(head_).ends_with(syntax_->blank_stop)) {
+    emit(EventKind::kContent, buffer_.size() - syntax_->blank_stop.size());
     pos_ = buffer_.size();
     phase_ = Phase::kEnded;
     return true;
   }
   MarkerSet::Found found;
-  if (!scan(text_set_, EventKind::kContent, found)) return false;
+  if (!scan(syntax_->text_set, EventKind::kContent, found)) return false;
   if (found.id != kWrapper) return top_marker(found);
   pos_ = found.begin;
   const MatchKind kind = foreign(found.begin);
@@ -432,16 +292,16 @@ bool Machine::top_blank() {
   if (at == buffer_.size()) {
     if (!is_end_) return false;
     pos_ = at;
-    const bool is_stop = !blank_stop_.empty() && std::string_view(buffer_).substr(head_) == blank_stop_;
+    const bool is_stop = !syntax_->blank_stop.empty() && std::string_view(buffer_).substr(head_) == syntax_->blank_stop;
     emit(layout_ || is_stop ? EventKind::kMarker : EventKind::kContent, at);
     return false;
   }
-  const format::Calls& calls = format_->calls;
-  if (calls.present && options_.calls && !calls.heading_close.empty()) {
+  const format::Calls& calls = syntax_->format->calls;
+  if (calls.present && syntax_->options.calls && !calls.heading_close.empty()) {
     const MatchKind kind = heading(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
   }
-  const MarkerSet::Found found = blank_set_.at(buffer_, at, is_end_);
+  const MarkerSet::Found found = syntax_->blank_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull) {
     pos_ = at + found.size;
@@ -465,9 +325,9 @@ bool Machine::top_blank() {
   }
   if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
   // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
-  const bool has_opener = !is_blank(calls.section_open) || !call_open_.empty();
-  const bool has_bare_calls =
-      calls.present && options_.calls && calls.envelope != format::Envelope::kTags && (options_.tools || !has_opener);
+  const bool has_opener = !is_blank(calls.section_open) || !syntax_->call_open.empty();
+  const bool has_bare_calls = calls.present && syntax_->options.calls && calls.envelope != format::Envelope::kTags &&
+                              (syntax_->options.tools || !has_opener);
   if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && (layout_ || is_blank(message_.content))) {
     pos_ = at;
     begin_attempt(false, Opening::kBare);
@@ -486,19 +346,20 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       trail_is_reasoning_ = true;
       phase_ = Phase::kReasoning;
       reasoning_start_ = true;
-      if (!message_.reasoning && !options_.inline_reasoning) message_.reasoning.emplace();
+      if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
       break;
     case kReasoningClose: {
       emit_reasoning_marker(pos_);
       trail_is_reasoning_ = true;
-      const auto& closes = format_->stops.history_close;  // one text may close every kind of block
+      const auto& closes = syntax_->format->stops.history_close;  // one text may close every kind of block
       const auto is_same = [&found](const std::string& text) { return format::trimmed(text) == found.marker->core(); };
-      if (!is_blank(format_->header) && std::any_of(closes.begin(), closes.end(), is_same)) blank_ = layout_ = true;
+      if (!is_blank(syntax_->format->header) && std::any_of(closes.begin(), closes.end(), is_same))
+        blank_ = layout_ = true;
       break;
     }
     case kContentOpen:
       emit(EventKind::kMarker, pos_);
-      wrapped_ = !is_blank(format_->content.close);
+      wrapped_ = !is_blank(syntax_->format->content.close);
       blank_ = false;
       break;
     case kContentClose:
@@ -530,14 +391,14 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       break;
   }
   trail_ = found.marker->trail();
-  if (found.id == kHeader && is_blank(format_->content.open)) trail_ += format_->content.open;
+  if (found.id == kHeader && is_blank(syntax_->format->content.open)) trail_ += syntax_->format->content.open;
   return true;
 }
 
 // Something opens a call.  An opener of punctuation only is one at the begin of the text, or if a tool's name follows.
 bool Machine::top_opener(const MarkerSet::Found& found) {
   const bool is_weak = found.id != kBareOpen && found.id != kHalfOpen && !found.marker->is_distinct();
-  if (is_weak && !in_section_ && !options_.tools && !(blank_ && is_blank(message_.content))) {
+  if (is_weak && !in_section_ && !syntax_->options.tools && !(blank_ && is_blank(message_.content))) {
     blank_ = false;
     return true;
   }
@@ -553,7 +414,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
   Opening opening = Opening::kMarker;
   if (found.id == kBareOpen) opening = Opening::kInText;
   if (found.id == kHalfOpen) opening = Opening::kHalf;
-  if (is_weak) opening = options_.tools ? Opening::kHalf : Opening::kBare;
+  if (is_weak) opening = syntax_->options.tools ? Opening::kHalf : Opening::kBare;
   begin_attempt(in_section_ || found.id == kSectionOpen, opening);
   if (found.id != kSectionOpen) return start_body();
   phase_ = Phase::kSection;
@@ -568,7 +429,7 @@ bool Machine::reasoning_start() {
     reasoning_start_ = false;
     return true;
   }
-  const MarkerSet::Found found = reasoning_open_set_.at(buffer_, at, is_end_);
+  const MarkerSet::Found found = syntax_->reasoning_open_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   reasoning_start_ = false;
   if (found.kind == MatchKind::kFull) {
@@ -582,7 +443,7 @@ bool Machine::reasoning_start() {
 
 bool Machine::reasoning() {
   MarkerSet::Found found;
-  if (!scan(reasoning_set_, EventKind::kReasoning, found)) return false;
+  if (!scan(syntax_->reasoning_set, EventKind::kReasoning, found)) return false;
   return reasoning_marker(found);
 }
 
@@ -593,7 +454,7 @@ bool Machine::reasoning_after_call() {
     if (is_end_) emit(EventKind::kMarker, at);
     return false;
   }
-  const MarkerSet::Found found = reasoning_layout_set_.at(buffer_, at, is_end_);
+  const MarkerSet::Found found = syntax_->reasoning_layout_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && (found.id != kSectionClose || in_section_)) {
     pos_ = at + found.size;
@@ -639,7 +500,7 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
 void Machine::finish_open() {
   if (attempt_) {
     open_at_end_ = true;
-    if (!options_.partial) {
+    if (!syntax_->options.partial) {
       if (opening_ == Opening::kMarker && !from_reasoning_)
         complain(attempt_begin_, "a tool call was begun and its name never came");
       pos_ = buffer_.size();
@@ -652,16 +513,16 @@ void Machine::finish_open() {
   if (committed_) {
     open_at_end_ = true;
     const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
-                          (phase_ == Phase::kRawArguments && call_close_.empty());
+                          (phase_ == Phase::kRawArguments && syntax_->call_close.empty());
     if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen ||
         phase_ == Phase::kValue) {
-      if (!options_.partial) {
+      if (!syntax_->options.partial) {
         if (phase_ == Phase::kValue) end_value(value_end_at_stop(buffer_.size()), buffer_.size());
         finish_parameters();
       }
     } else if (phase_ == Phase::kJson || phase_ == Phase::kJsonArguments) {
       pos_ = buffer_.size();
-    } else if (phase_ == Phase::kRawArguments && !options_.partial) {
+    } else if (phase_ == Phase::kRawArguments && !syntax_->options.partial) {
       emit(EventKind::kArguments, head_, "\"}");
     }
     if (phase_ != Phase::kRecover && !is_whole) {
@@ -673,10 +534,10 @@ void Machine::finish_open() {
     return;
   }
   const bool is_reasoning_open = phase_ == Phase::kReasoning && !reasoning_layout_;
-  open_at_end_ = open_at_end_ || is_reasoning_open || wrapped_ || (in_section_ && !section_close_.empty());
+  open_at_end_ = open_at_end_ || is_reasoning_open || wrapped_ || (in_section_ && !syntax_->section_close.empty());
   if (is_reasoning_open) complain(raw(pos_), "the reasoning is not closed");
-  if (in_section_ && !section_close_.empty()) complain(raw(pos_), "the tool calls are not closed");
-  if (!options_.partial) emit(EventKind::kMarker, buffer_.size());
+  if (in_section_ && !syntax_->section_close.empty()) complain(raw(pos_), "the tool calls are not closed");
+  if (!syntax_->options.partial) emit(EventKind::kMarker, buffer_.size());
 }
 
 void Machine::emit(EventKind kind, std::size_t end) {
@@ -686,18 +547,23 @@ void Machine::emit(EventKind kind, std::size_t end) {
 }
 
 void Machine::emit(EventKind kind, std::size_t end, std::string text) {
-  Event event{kind, raw(head_), raw(end), std::move(text), last_call(), std::nullopt};
+  Event event{kind, raw(head_), raw(end), std::move(text), last_call(), std::nullopt, false};
   head_ = std::max(head_, end);
   pos_ = std::max(pos_, head_);
   push(std::move(event));
 }
 
 void Machine::emit_reasoning_marker(std::size_t end) {
-  emit(options_.inline_reasoning ? EventKind::kContent : EventKind::kMarker, end);
+  if (inline_reasoning_) return emit(EventKind::kContent, end);
+  if (end <= head_) return;
+  Event event{EventKind::kMarker, raw(head_), raw(end), "", last_call(), std::nullopt, true};
+  head_ = end;
+  pos_ = std::max(pos_, head_);
+  push(std::move(event));
 }
 
 void Machine::push(Event event) {
-  if (event.kind == EventKind::kReasoning && options_.inline_reasoning) event.kind = EventKind::kContent;
+  if (event.kind == EventKind::kReasoning && inline_reasoning_) event.kind = EventKind::kContent;
   if (event.kind == EventKind::kContent) message_.content += event.text;
   if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
   if (event.kind == EventKind::kArguments) call().arguments += event.text;
@@ -739,7 +605,7 @@ std::size_t Machine::whole_characters(std::size_t end) const {
 }
 
 void Machine::complain(std::size_t at, std::string what) {
-  if (mistake_ || options_.partial) return;
+  if (mistake_ || syntax_->options.partial) return;
   mistake_.emplace();
   mistake_->code = ErrorCode::kParse;
   mistake_->message = std::move(what);
@@ -757,12 +623,12 @@ Place Machine::place() const {
 }
 
 std::string Machine::closing_text() const {
-  const format::Calls& calls = format_->calls;
+  const format::Calls& calls = syntax_->format->calls;
   std::string section = in_section_ ? calls.section_close : "";
   switch (phase_) {
     case Phase::kEnded: return "";
-    case Phase::kReasoning: return format_->reasoning.close;
-    case Phase::kTop: return (wrapped_ ? format_->content.close : "") + section;
+    case Phase::kReasoning: return syntax_->format->reasoning.close;
+    case Phase::kTop: return (wrapped_ ? syntax_->format->content.close : "") + section;
     case Phase::kBetween: return section;
     case Phase::kSection: return calls.section_close;
     case Phase::kJson: return scanner_.closing() + calls.call_close + section;

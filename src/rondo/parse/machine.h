@@ -5,7 +5,6 @@
 // and returns whether it got anywhere; with `is_end_` set it must decide.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,15 +14,18 @@
 #include "parse/json_scan.h"
 #include "parse/marker.h"
 #include "parse/parser.h"
+#include "parse/syntax.h"
 #include "parse/values.h"
 
 namespace rondo::parse {
 
 class Machine {
  public:
-  [[nodiscard]] static std::unique_ptr<Machine> make(std::shared_ptr<const format::Format> format, Options options);
-  Machine(std::shared_ptr<const format::Format> format, Options options);
-  Machine(const Machine&) = delete;  // the marker sets point into it
+  // `prompt_tail` as Options::prompt_tail, in whose place it counts.
+  [[nodiscard]] static std::unique_ptr<Machine> make(std::shared_ptr<const Syntax> syntax,
+                                                     std::string_view prompt_tail);
+  Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail);
+  Machine(const Machine&) = delete;  // it points into itself
   Machine& operator=(const Machine&) = delete;
 
   // Text of which nothing is known, of ordinary tokens, of one added token.
@@ -40,8 +42,7 @@ class Machine {
   [[nodiscard]] Place place() const;
   [[nodiscard]] bool ended() const { return phase_ == Phase::kEnded; }
   [[nodiscard]] std::string closing_text() const;
-  [[nodiscard]] const Options& options() const { return options_; }
-  [[nodiscard]] std::vector<StateView> states() const;
+  [[nodiscard]] const Options& options() const { return syntax_->options; }
 
  private:
   enum class Phase {
@@ -61,37 +62,14 @@ class Machine {
     kBetween,
     kEnded
   };
-  enum Id : int {
-    kReasoningOpen,
-    kReasoningClose,
-    kContentOpen,
-    kContentClose,
-    kHeader,
-    kSectionOpen,
-    kSectionClose,
-    kCallOpen,
-    kCallClose,
-    kSeparator,
-    kParameterOpen,
-    kParameterSeparator,
-    kHistoryClose,
-    kStop,
-    kHalfOpen,  // the last part of a call's opener
-    kBareOpen,  // a bracket that may begin a call without any marker
-    kWrapper    // a control token that the format does not have
-  };
+  using enum Syntax::Id;
 
   // machine.cpp: set-up, events, content and reasoning
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
   void take_plain(std::string_view text);
   [[nodiscard]] bool is_reading_json_arguments() const;
   void drop_reported();
-  [[nodiscard]] bool is_stop(std::string_view text) const;
-  void compile();
-  void compile_calls();
-  void compile_openers(const Marker& section_open);
-  void add_closers(MarkerSet& set);
-  void start_from_prompt();
+  void start_from_prompt(std::string_view tail);
   void drop_prompt_space(std::string& written) const;
   void run();
   [[nodiscard]] bool step();
@@ -121,7 +99,6 @@ class Machine {
   void complain(std::size_t at, std::string what);
 
   // headings.cpp
-  void compile_headings();
   MatchKind heading(std::size_t at);
   bool call_heading(std::string_view words, std::size_t behind);
 
@@ -152,18 +129,15 @@ class Machine {
   MatchKind wrapper_close(std::size_t at);
   void adopt(format::Calls calls);
   void settle_format();
-  void recompile();
 
   // calls.cpp: names, JSON envelopes
   bool start_body();
   bool pieces();
   bool piece_literal(const Marker& literal);
-  [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
   bool piece_slot(format::CallPiece::Kind kind);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
   bool commit(std::size_t upto);
-  [[nodiscard]] bool is_known_tool(const std::string& name) const;
   bool json_envelope();
   bool json_step(char byte, bool& failed);
   void json_value_begins(char byte);
@@ -205,25 +179,13 @@ class Machine {
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string after_arguments_closing() const;
 
-  std::shared_ptr<const format::Format> format_;
-  std::shared_ptr<const format::Format> other_format_;  // the own one, while calls of another are read
-  std::vector<std::string> closes_;                     // what closes the wrappers around these
-  Options options_;
-  std::vector<chat::ToolDefinition> tools_;
+  // Where added tokens begin in the buffer, if that is known.
+  [[nodiscard]] const TokenStarts* starts() const { return starts_ ? &*starts_ : nullptr; }
 
-  // Markers and which of them are looked for where.
-  std::vector<std::unique_ptr<Marker>> markers_;
-  MarkerSet blank_set_, text_set_, reasoning_set_, reasoning_open_set_, reasoning_layout_set_, section_set_, after_set_,
-      between_set_, parameter_set_, follower_set_, recover_set_, key_set_;
-  std::vector<Marker> piece_markers_;           // by piece
-  std::map<std::size_t, MarkerSet> slot_sets_;  // by piece
-  Marker call_open_, call_close_, section_close_, separator_, parameter_open_, parameter_separator_;
-  std::string heading_open_;
-  MarkerSet stop_set_;
-  std::string blank_stop_;  // a stop that is white space only
-  NestedSyntax nested_;
-  const Marker* add_marker(std::string_view text);
-  [[nodiscard]] Marker make_marker(std::string_view text) const;
+  std::shared_ptr<const Syntax> syntax_;
+  std::shared_ptr<const Syntax> own_syntax_;  // the format's own, while calls of another are read
+  std::vector<std::string> closes_;           // what closes the wrappers around these
+  bool inline_reasoning_ = false;             // Options::inline_reasoning, but for the prompt's tail
 
   // Input.
   std::string buffer_;
@@ -281,7 +243,7 @@ class Machine {
   std::size_t parameter_count_ = 0;
   std::string key_;
   std::vector<const format::ValueForm*> forms_;
-  std::vector<std::unique_ptr<Marker>> terminators_;
+  std::vector<std::unique_ptr<Marker>> terminators_;  // those that hold the key
   MarkerSet terminator_set_;
   bool is_streaming_ = false;
   std::optional<TypeSet> types_;
@@ -301,8 +263,5 @@ class Machine {
   bool events_are_old_ = false;  // the next call begins with none
   std::optional<Error> mistake_;
 };
-
-// An opener that ends with a word and a dot, without these; "" for others.
-[[nodiscard]] std::string_view without_prefix_word(std::string_view opener);
 
 }  // namespace rondo::parse

@@ -54,17 +54,18 @@ Match match_blank_signs(std::string_view text, std::string_view chunk) {
   return {MatchKind::kFull, at};
 }
 
-}  // namespace
-
-std::size_t TokenStarts::find_token(std::string_view text) const {
+// Where the first of `tokens` in `text` begins; npos if there is none.
+std::size_t find_token(std::string_view text, std::span<const std::string> tokens) {
   std::size_t first = std::string_view::npos;
-  for (const std::string& token : tokens_) {
+  for (const std::string& token : tokens) {
     if (!token.empty()) first = std::min(first, text.find(token));
   }
   return first;
 }
 
-Marker::Marker(std::string_view text, const TokenStarts* starts) {
+}  // namespace
+
+Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   const std::string_view core = format::trimmed(text);
   if (core.empty()) {
     lead_ = text;
@@ -79,8 +80,8 @@ Marker::Marker(std::string_view text, const TokenStarts* starts) {
   has_blank_signs_ = core.find(kBlankSign) != std::string_view::npos;
   is_distinct_ = std::any_of(core.begin(), core.end(),
                              [](char byte) { return is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; });
-  const std::size_t token = starts != nullptr ? starts->find_token(core) : std::string_view::npos;
-  if (token != std::string_view::npos) starts_ = starts;
+  const std::size_t token = find_token(core, tokens);
+  has_token_ = token != std::string_view::npos;
   std::string chunk;
   for (std::size_t i = 0; i < core.size(); ++i) {
     const bool is_cut = std::binary_search(cuts_.begin(), cuts_.end(), i);
@@ -94,7 +95,7 @@ Marker::Marker(std::string_view text, const TokenStarts* starts) {
   chunks_.push_back(std::move(chunk));
 }
 
-Match Marker::match(std::string_view text, bool is_end) const {
+Match Marker::match(std::string_view text, bool is_end, const TokenStarts* starts) const {
   Match unfinished{MatchKind::kPartial, text.size()};
   if (is_end) {
     const bool is_units = core_.starts_with(text) && std::binary_search(cuts_.begin(), cuts_.end(), text.size());
@@ -107,7 +108,7 @@ Match Marker::match(std::string_view text, bool is_end) const {
       while (at < text.size() && is_space(text[at]) && at - gap < kLargestGap) ++at;
     }
     const std::string& chunk = chunks_[i];
-    if (has_blank_signs_ && (starts_ == nullptr || i != token_chunk_)) {
+    if (has_blank_signs_ && (!has_token_ || i != token_chunk_)) {
       const Match match = match_blank_signs(text.substr(at), chunk);
       if (match.kind == MatchKind::kNone) return {};
       if (match.kind == MatchKind::kPartial) return unfinished;
@@ -116,8 +117,8 @@ Match Marker::match(std::string_view text, bool is_end) const {
     }
     const std::size_t size = std::min(chunk.size(), text.size() - at);
     if (text.substr(at, size) != std::string_view(chunk).substr(0, size)) return {};
-    const bool has_token = starts_ != nullptr && i == token_chunk_ && size > token_offset_;
-    if (has_token && !starts_->has(text.data() + at + token_offset_)) return {};
+    const bool has_token = starts != nullptr && has_token_ && i == token_chunk_ && size > token_offset_;
+    if (has_token && !starts->has(text.data() + at + token_offset_)) return {};
     if (size < chunk.size()) return unfinished;
     at += size;
   }
@@ -175,13 +176,13 @@ std::size_t MarkerSet::plain_prefix(std::string_view text) const {
   return size;
 }
 
-MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_end) const {
+MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_end, const TokenStarts* starts) const {
   Found found;
   found.begin = at;
   if (!first_[static_cast<unsigned char>(text[at])]) return found;
   const std::string_view rest = text.substr(at);
   for (const Entry& entry : entries_) {
-    const Match match = entry.marker->match(rest, is_end);
+    const Match match = entry.marker->match(rest, is_end, starts);
     if (match.kind == MatchKind::kNone) continue;
     if (match.kind == MatchKind::kPartial) {
       found.kind = MatchKind::kPartial;
@@ -199,10 +200,11 @@ MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_en
   return found;
 }
 
-MarkerSet::Found MarkerSet::find(std::string_view text, std::size_t from, bool is_end) const {
+MarkerSet::Found MarkerSet::find(std::string_view text, std::size_t from, bool is_end,
+                                 const TokenStarts* starts) const {
   for (std::size_t i = from; i < text.size(); ++i) {
     if (!first_[static_cast<unsigned char>(text[i])]) continue;
-    const Found found = at(text, i, is_end);
+    const Found found = at(text, i, is_end, starts);
     if (found.kind != MatchKind::kNone) return found;
   }
   Found none;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,8 @@ namespace rondo::parse {
 // Which bytes of the input are the first of an added token.
 class TokenStarts {
  public:
-  // REQUIRES: `buffer` and `tokens` outlive it.
-  TokenStarts(const std::string& buffer, const std::vector<std::string>& tokens) : buffer_(buffer), tokens_(tokens) {}
+  // REQUIRES: `buffer` outlives it.
+  explicit TokenStarts(const std::string& buffer) : buffer_(buffer) {}
 
   // The byte that is appended to the buffer next.
   void append(bool may_start) { starts_.push_back(may_start ? 1 : 0); }
@@ -22,12 +23,9 @@ class TokenStarts {
   void clear() { starts_.clear(); }
   // `at` points into the buffer.
   [[nodiscard]] bool has(const char* at) const { return starts_[static_cast<std::size_t>(at - buffer_.data())] != 0; }
-  // Where the first added token of `text` begins; npos if there is none.
-  [[nodiscard]] std::size_t find_token(std::string_view text) const;
 
  private:
   const std::string& buffer_;
-  const std::vector<std::string>& tokens_;
   std::string starts_;
 };
 
@@ -43,8 +41,8 @@ struct Match {
 class Marker {
  public:
   Marker() = default;
-  // With `starts` the marker's first added token must come as one wherever the marker stands.
-  explicit Marker(std::string_view text, const TokenStarts* starts = nullptr);
+  // The first of `tokens`, texts of added tokens, that it holds must come as one wherever the marker stands.
+  explicit Marker(std::string_view text, std::span<const std::string> tokens = {});
 
   // True if the text is white space only; such a marker matches nowhere.
   [[nodiscard]] bool empty() const { return chunks_.empty(); }
@@ -62,8 +60,9 @@ class Marker {
   [[nodiscard]] bool is_reserved() const { return is_reserved_; }
 
   // Whether it stands at text[0].  kPartial: `text` ends too early to tell (never with `is_end`,
-  // where the first whole units of the marker count as all of it: a stop token that was cut off).
-  [[nodiscard]] Match match(std::string_view text, bool is_end) const;
+  // where the first whole units of the marker count as all of it: a stop token that was cut off).  `starts` says where
+  // added tokens begin in the buffer that `text` is part of; nullptr: no matter.
+  [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 
   // How much of the white space that ends `before` is the template's own.
   [[nodiscard]] std::size_t own_lead(std::string_view before) const;
@@ -72,8 +71,8 @@ class Marker {
   std::string lead_, trail_, core_;
   std::vector<std::string> chunks_;
   std::vector<std::size_t> cuts_;  // unit boundaries of the core
-  const TokenStarts* starts_ = nullptr;
-  std::size_t token_chunk_ = 0;  // where the first added token begins, if starts_ is set
+  bool has_token_ = false;
+  std::size_t token_chunk_ = 0;  // where the first added token begins
   std::size_t token_offset_ = 0;
   bool is_distinct_ = false;
   bool is_reserved_ = false;
@@ -107,9 +106,9 @@ class MarkerSet {
     const Marker* marker = nullptr;
   };
   // The longest marker at text[at]; kPartial while a longer one is still possible.
-  [[nodiscard]] Found at(std::string_view text, std::size_t at, bool is_end) const;
+  [[nodiscard]] Found at(std::string_view text, std::size_t at, bool is_end, const TokenStarts* starts) const;
   // The first marker at or behind `from`.
-  [[nodiscard]] Found find(std::string_view text, std::size_t from, bool is_end) const;
+  [[nodiscard]] Found find(std::string_view text, std::size_t from, bool is_end, const TokenStarts* starts) const;
 
   // Length of the front of `text` in which no marker and no lead begins.
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;

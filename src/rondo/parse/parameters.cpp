@@ -50,7 +50,7 @@ std::string escaped(std::string_view text) {
 bool Machine::parameter() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
-  const MarkerSet::Found found = parameter_set_.at(buffer_, at, is_end_);
+  const MarkerSet::Found found = syntax_->parameter_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   pos_ = at;
   if (found.kind == MatchKind::kFull && (found.id == kParameterSeparator || found.id == kParameterOpen)) {
@@ -61,7 +61,7 @@ bool Machine::parameter() {
   }
   emit(EventKind::kMarker, pos_);
   if (found.kind == MatchKind::kFull) return finish_parameters();
-  if (parameter_open_.empty()) {
+  if (syntax_->parameter_open.empty()) {
     phase_ = Phase::kKey;
     return true;
   }
@@ -78,7 +78,7 @@ bool Machine::finish_parameters() {
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
-    const MarkerSet::Found found = key_set_.at(buffer_, end, is_end_);
+    const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kFull && end > begin) {
       key_ = format::trimmed(std::string_view(buffer_).substr(begin, end - begin));
@@ -91,13 +91,13 @@ bool Machine::key() {
       phase_ = Phase::kValueOpen;
       return true;
     }
-    if (end > begin && parameter_open_.empty() && is_space(buffer_[end])) {
+    if (end > begin && syntax_->parameter_open.empty() && is_space(buffer_[end])) {
       const std::size_t next = skip_space(end);  // only what closes the key may follow
       if (next == buffer_.size()) return false;
       end = next - 1;
-      if (key_set_.at(buffer_, next, is_end_).kind != MatchKind::kNone) continue;
+      if (syntax_->key_set.at(buffer_, next, is_end_, starts()).kind != MatchKind::kNone) continue;
     }
-    if (!is_key_byte(buffer_[end], !parameter_open_.empty()) || end - begin > kLongestKey) {
+    if (!is_key_byte(buffer_[end], !syntax_->parameter_open.empty()) || end - begin > kLongestKey) {
       (void)finish_parameters();
       return break_call(chat::CallStatus::kMalformed, "the name of a parameter cannot be read");
     }
@@ -108,28 +108,28 @@ bool Machine::key() {
 // Finds out which forms the value may have, by what opens it.
 bool Machine::value_open() {
   if (!trail_.empty()) return false;
-  const std::vector<ValueForm>& forms = format_->calls.parameters.forms;
+  const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
   const std::size_t at = skip_space(pos_);
   const bool has_opens =
       std::any_of(forms.begin(), forms.end(), [](const ValueForm& form) { return !is_blank(form.open); });
   if (has_opens) {
     if (at == buffer_.size() && !is_end_) return false;
-    const ValueForm* best = nullptr;
+    std::optional<std::size_t> best;
     std::size_t best_size = 0;
-    for (const ValueForm& form : forms) {
-      if (is_blank(form.open) || at == buffer_.size()) continue;
-      const Match match = make_marker(form.open).match(std::string_view(buffer_).substr(at), is_end_);
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      if (is_blank(forms[i].open) || at == buffer_.size()) continue;
+      const Match match = syntax_->value_openers[i].match(std::string_view(buffer_).substr(at), is_end_, starts());
       if (match.kind == MatchKind::kPartial) return false;
       if (match.kind == MatchKind::kFull && match.size > best_size) {
-        best = &form;
+        best = i;
         best_size = match.size;
       }
     }
-    if (best != nullptr) {
+    if (best) {
       pos_ = at + best_size;
       emit(EventKind::kMarker, pos_);
-      trail_ = make_marker(best->open).trail();
-      select_forms(best->open);
+      trail_ = syntax_->value_openers[*best].trail();
+      select_forms(forms[*best].open);
       return true;
     }
   }
@@ -138,7 +138,7 @@ bool Machine::value_open() {
 }
 
 void Machine::select_forms(const std::string& open) {
-  const format::Parameters& parameters = format_->calls.parameters;
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
   forms_.clear();
   for (const ValueForm& form : parameters.forms) {
     if (is_blank(open) ? is_blank(form.open) : form.open == open) forms_.push_back(&form);
@@ -148,7 +148,7 @@ void Machine::select_forms(const std::string& open) {
   }
   types_.reset();
   schema_ = {};
-  for (const chat::ToolDefinition& tool : tools_) {
+  for (const chat::ToolDefinition& tool : syntax_->tools) {
     if (tool.name != name_) continue;
     const json::Value* schema = property_schema(tool.parameters, tool.parameters, key_);
     if (schema != nullptr) types_ = schema_types(*schema, tool.parameters);
@@ -161,8 +161,12 @@ void Machine::select_forms(const std::string& open) {
   for (const ValueForm* form : forms_) {
     raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
     only_strings = only_strings && form->type == ValueType::kString;
-    const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key_;
-    terminators_.push_back(std::make_unique<Marker>(make_marker(form->close + repeated + parameters.close)));
+    if (parameters.key_in_close.empty()) {
+      terminator_set_.add(0, &syntax_->value_closers[static_cast<std::size_t>(form - parameters.forms.data())]);
+      continue;
+    }
+    const std::string closer = form->close + parameters.key_in_close + key_ + parameters.close;
+    terminators_.push_back(std::make_unique<Marker>(syntax_->make_marker(closer)));
     terminator_set_.add(0, terminators_.back().get());
   }
   is_streaming_ = raw_string && !terminator_set_.empty() &&
@@ -187,7 +191,7 @@ bool Machine::value() { return terminator_set_.empty() ? value_structured() : va
 // A value between markers: it ends at the first closing that is followed by something the format allows there.
 bool Machine::value_marked() {
   while (true) {
-    const MarkerSet::Found found = terminator_set_.find(buffer_, pos_, is_end_);
+    const MarkerSet::Found found = terminator_set_.find(buffer_, pos_, is_end_, starts());
     pos_ = found.begin;
     if (found.kind == MatchKind::kFull && is_markup_ && is_inner_close(found.begin)) {
       pos_ = found.begin + found.size;
@@ -218,7 +222,7 @@ bool Machine::value_marked() {
 // `end`.  In a value a stop is text unless the turn ends with it.
 std::size_t Machine::value_end_at_stop(std::size_t end) const {
   for (std::size_t at = head_; at < end; ++at) {
-    const MarkerSet::Found found = stop_set_.at(buffer_, at, is_end_);
+    const MarkerSet::Found found = syntax_->stop_set.at(buffer_, at, is_end_, starts());
     if (found.kind == MatchKind::kNone) continue;
     const std::size_t behind = at + found.size;
     const bool is_last = found.kind == MatchKind::kPartial || (is_blank(std::string_view(buffer_).substr(behind)) &&
@@ -230,7 +234,7 @@ std::size_t Machine::value_end_at_stop(std::size_t end) const {
 
 // True if what closes at `at` is a parameter of the same name inside the value.
 bool Machine::is_inner_close(std::size_t at) {
-  const format::Parameters& parameters = format_->calls.parameters;
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string open = std::string(format::trimmed(parameters.open)) + key_ + parameters.key_close;
   const std::string_view seen = std::string_view(buffer_).substr(0, at);
   for (std::size_t next = seen.find(open, markup_seen_ - base_); next != std::string_view::npos;
@@ -249,8 +253,8 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
     wait = !is_end_;
     return is_end_;
   }
-  if (parameter_open_.empty() && parameter_separator_.empty()) return true;
-  const MarkerSet::Found found = follower_set_.at(buffer_, next, is_end_);
+  if (syntax_->parameter_open.empty() && syntax_->parameter_separator.empty()) return true;
+  const MarkerSet::Found found = syntax_->follower_set.at(buffer_, next, is_end_, starts());
   wait = found.kind == MatchKind::kPartial;
   return found.kind == MatchKind::kFull;
 }
@@ -271,20 +275,20 @@ bool Machine::value_structured() {
       }
       continue;
     }
-    const std::string& open = nested_.string_open;
+    const std::string& open = syntax_->nested.string_open;
     if (open.size() > 1 && byte == open[0]) {
       const std::string_view rest = std::string_view(buffer_).substr(pos_);
       if (rest.size() < open.size() && std::string_view(open).starts_with(rest) && !is_end_) return false;
       if (rest.starts_with(open)) {
-        const std::size_t end = buffer_.find(nested_.string_close, pos_ + open.size());
+        const std::size_t end = buffer_.find(syntax_->nested.string_close, pos_ + open.size());
         if (end == std::string::npos) return false;
-        pos_ = end + nested_.string_close.size() - 1;
+        pos_ = end + syntax_->nested.string_close.size() - 1;
         value_fresh_ = false;
         continue;
       }
     }
     // Behind a whole value the next name begins, where the format has nothing between the two.
-    if (value_closed_ && value_depth_ == 0 && parameter_open_.empty() && is_name_start(byte)) {
+    if (value_closed_ && value_depth_ == 0 && syntax_->parameter_open.empty() && is_name_start(byte)) {
       end_value(pos_, pos_);
       return true;
     }
@@ -294,19 +298,20 @@ bool Machine::value_structured() {
       value_fresh_ = false;
       continue;
     }
-    if (value_depth_ == 0 && parameter_open_.empty() && pos_ > head_) {
-      const MarkerSet::Found found = key_set_.at(buffer_, pos_, is_end_);
+    if (value_depth_ == 0 && syntax_->parameter_open.empty() && pos_ > head_) {
+      const MarkerSet::Found found = syntax_->key_set.at(buffer_, pos_, is_end_, starts());
       if (found.kind == MatchKind::kPartial) return false;
-      const std::size_t name = found.kind == MatchKind::kFull
-                                   ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), nested_)
-                                   : std::string_view::npos;
+      const std::size_t name =
+          found.kind == MatchKind::kFull
+              ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->nested)
+              : std::string_view::npos;
       if (name != std::string_view::npos) {
         end_value(head_ + name, head_ + name);
         return true;
       }
     }
     if (value_depth_ == 0) {
-      const MarkerSet::Found found = follower_set_.at(buffer_, pos_, is_end_);
+      const MarkerSet::Found found = syntax_->follower_set.at(buffer_, pos_, is_end_, starts());
       if (found.kind == MatchKind::kPartial) return false;
       if (found.kind == MatchKind::kFull) {
         end_value(pos_, pos_);
@@ -340,8 +345,8 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
     });
     if (terminator_set_.empty() && !is_bare_string) text = format::trimmed(text);
     std::optional<json::Value> nested;
-    if (is_markup_) nested = read_markup(text, format_->calls.parameters, schema_);
-    const json::Value read = nested ? *nested : as_choice(read_value(text, forms_, types_, nested_), schema_);
+    if (is_markup_) nested = read_markup(text, syntax_->format->calls.parameters, schema_);
+    const json::Value read = nested ? *nested : as_choice(read_value(text, forms_, types_, syntax_->nested), schema_);
     emit(EventKind::kArguments, end, json::to_compact(read));
   }
   pos_ = std::max(terminator_end, head_);
@@ -350,7 +355,7 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
 }
 
 std::string Machine::parameters_closing() const {
-  const format::Parameters& parameters = format_->calls.parameters;
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key_;
   std::string out;
   if (phase_ == Phase::kKey) out = parameters.key_close;
@@ -368,16 +373,16 @@ std::string Machine::parameters_closing() const {
 
 std::string Machine::after_arguments_closing() const {
   std::string out;
-  const auto& pieces = format_->calls.pieces;
+  const auto& pieces = syntax_->format->calls.pieces;
   bool is_behind = false;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const bool is_left = phase_ == Phase::kPieces ? i >= piece_ : is_behind;
     if (is_left && pieces[i].kind == format::CallPiece::Kind::kLiteral) out += pieces[i].text;
-    const bool is_json = format_->calls.arguments != format::ArgumentStyle::kParameters;
+    const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
     if (is_left && is_json && pieces[i].kind == format::CallPiece::Kind::kArguments) out += "{}";
     is_behind = is_behind || pieces[i].kind == format::CallPiece::Kind::kArguments;
   }
-  return out + format_->calls.call_close;
+  return out + syntax_->format->calls.call_close;
 }
 
 }  // namespace rondo::parse

@@ -11,9 +11,19 @@ class Parser::State {
   std::unique_ptr<Machine> machine;
 };
 
-Parser::Parser(std::shared_ptr<const format::Format> format, Options options) : state_(std::make_unique<State>()) {
+std::shared_ptr<const Syntax> compile(std::shared_ptr<const format::Format> format, Options options) {
   assert(format != nullptr);
-  state_->machine = Machine::make(std::move(format), std::move(options));
+  return std::make_shared<const Syntax>(std::move(format), std::move(options));
+}
+
+Parser::Parser(std::shared_ptr<const format::Format> format, Options options) : state_(std::make_unique<State>()) {
+  const std::string prompt_tail = std::move(options.prompt_tail);
+  state_->machine = Machine::make(compile(std::move(format), std::move(options)), prompt_tail);
+}
+
+Parser::Parser(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail) : state_(std::make_unique<State>()) {
+  assert(syntax != nullptr);
+  state_->machine = Machine::make(std::move(syntax), prompt_tail);
 }
 
 Parser::~Parser() = default;

@@ -67,15 +67,24 @@ struct Event {
   std::string text;               // kContent, kReasoning, kArguments: the delta; kCallStart: the name; kCallId: the id
   std::size_t call = 0;           // index, for the call events
   std::optional<std::string> id;  // kCallStart, if the model wrote one before
+  bool of_reasoning = false;  // kMarker: it opens or closes reasoning, or is white space that belongs to such a marker
 };
 
 // Where the next byte would belong.
 enum class Place : std::uint8_t { kReasoning, kContent, kCall, kEnded };
 
+// What all parsers of one format and one list of tools share.  Immutable, for any number of threads.
+class Syntax;
+// Making it takes longer than parsing a short text.  `options` hold for all its parsers, but for prompt_tail.
+// REQUIRES: format is not null and verify() has no objection.
+[[nodiscard]] std::shared_ptr<const Syntax> compile(std::shared_ptr<const format::Format> format, Options options);
+
 class Parser {
  public:
-  // REQUIRES: format is not null and verify() has no objection.
+  // REQUIRES: as compile().
   Parser(std::shared_ptr<const format::Format> format, Options options);
+  // The same without its set-up; `prompt_tail` as in Options.  REQUIRES: syntax is not null.
+  Parser(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail);
   ~Parser();
   Parser(Parser&&) noexcept;
   Parser& operator=(Parser&&) noexcept;

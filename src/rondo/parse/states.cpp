@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "parse/machine.h"
+#include "parse/syntax.h"
 
 namespace rondo::parse {
 
-std::vector<StateView> Machine::states() const {
+std::vector<StateView> Syntax::states() const {
   const auto next_of = [](int id) {
     switch (id) {
       case kReasoningOpen: return "reasoning";
@@ -35,20 +35,20 @@ std::vector<StateView> Machine::states() const {
     });
     if (!state.exits.empty()) out.push_back(std::move(state));
   };
-  add("start", blank_set_);
-  add("reasoning", reasoning_set_);
-  add("content", text_set_);
-  if (!format_->calls.present || !options_.calls) return out;
-  add("calls", section_set_);
-  if (format_->calls.arguments == format::ArgumentStyle::kParameters) add("parameter", parameter_set_);
-  add("behind a call", after_set_);
-  add("between calls", between_set_);
-  add("broken call", recover_set_);
+  add("start", blank_set);
+  add("reasoning", reasoning_set);
+  add("content", text_set);
+  if (!format->calls.present || !options.calls) return out;
+  add("calls", section_set);
+  if (format->calls.arguments == format::ArgumentStyle::kParameters) add("parameter", parameter_set);
+  add("behind a call", after_set);
+  add("between calls", between_set);
+  add("broken call", recover_set);
   return out;
 }
 
 std::vector<StateView> states(std::shared_ptr<const format::Format> format, Options options) {
-  return Machine::make(std::move(format), std::move(options))->states();
+  return compile(std::move(format), std::move(options))->states();
 }
 
 }  // namespace rondo::parse

@@ -1,0 +1,254 @@
+#include "parse/syntax.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/units.h"
+
+namespace rondo::parse {
+
+using format::is_blank;
+
+namespace {
+
+bool is_word(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+}  // namespace
+
+Syntax::Syntax(std::shared_ptr<const format::Format> of, Options with)
+    : format(std::move(of)), options(std::move(with)) {
+  if (options.tools) tools = chat::tool_definitions(*options.tools);
+  compile();
+}
+
+Syntax::Syntax(const Syntax& own, format::Calls calls) : options(own.options), tools(own.tools), is_foreign_(true) {
+  auto other = std::make_shared<format::Format>(*own.format);
+  other->calls = std::move(calls);
+  format = std::move(other);
+  compile();
+}
+
+const Marker* Syntax::add_marker(std::string_view text) {
+  markers_.push_back(std::make_unique<Marker>(make_marker(text)));
+  return markers_.back().get();
+}
+
+void Syntax::compile() {
+  const format::Format& f = *format;
+  if (f.reasoning.present) {
+    const Marker* open = add_marker(f.reasoning.open);
+    const Marker* close = add_marker(f.reasoning.close);
+    blank_set.add(kReasoningOpen, open);
+    blank_set.add(kReasoningClose, close);
+    reasoning_open_set.add(kReasoningOpen, open);
+    for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set}) set->add(kReasoningClose, close);
+    // What cannot be ordinary text begins reasoning also behind content.
+    if (open->is_reserved()) text_set.add(kReasoningOpen, open);
+    if (close->is_reserved() && !is_stop(close->core())) text_set.add(kReasoningClose, close);
+  }
+  blank_set.add(kContentOpen, add_marker(f.content.open));
+  blank_set.add(kHeader, add_marker(f.header));
+  if (!f.calls.heading_close.empty()) {  // a block that was not closed ends where the next one begins
+    const Marker* header = add_marker(f.header);
+    if (header->is_reserved()) {
+      for (MarkerSet* set : {&text_set, &reasoning_set}) set->add(kHeader, header);
+    }
+  }
+  const Marker* content_close = add_marker(f.content.close);
+  blank_set.add(kContentClose, content_close);
+  text_set.add(kContentClose, content_close);
+  for (const auto* stops : {&f.stops.content, &f.stops.tool, &f.stops.history_close}) {
+    for (const std::string& stop : *stops) {
+      const Marker* marker = add_marker(stop);
+      if (marker->empty() && stops == &f.stops.content) blank_stop = stop;
+      for (MarkerSet* set : {&blank_set, &text_set, &reasoning_set, &reasoning_layout_set, &section_set, &after_set,
+                             &between_set, &parameter_set, &follower_set, &recover_set}) {
+        const bool goes_on =
+            stops == &f.stops.history_close && !is_blank(f.header) && (set == &blank_set || set == &text_set);
+        set->add(goes_on ? kHistoryClose : kStop, marker);
+      }
+    }
+  }
+  for (const auto* stops : {&f.stops.content, &f.stops.tool}) {
+    for (const std::string& stop : *stops) stop_set.add(kStop, add_marker(stop));
+  }
+  if (!blank_stop.empty()) text_set.add_lead(blank_stop);
+  if (f.calls.present && options.calls) compile_calls();
+  if (options.tools && options.calls && !is_foreign_) text_set.add_control_tokens(kWrapper);
+  if (!f.calls.heading_close.empty()) compile_headings();
+}
+
+// What may close a call: the whole closing text, its beginning or its end, as far as these are units.
+void Syntax::add_closers(MarkerSet& set) {
+  const std::string core = call_close.core();
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core, format->atoms);
+  set.add(kCallClose, &call_close);
+  for (const std::size_t cut : cuts) {
+    if (cut == 0 || cut == core.size()) continue;
+    set.add(kCallClose, add_marker(call_close.lead() + core.substr(0, cut)));
+    set.add(kCallClose, add_marker(call_close.lead() + core.substr(cut)));
+  }
+  set.add(kSectionClose, &section_close);
+}
+
+void Syntax::compile_calls() {
+  const format::Calls& calls = format->calls;
+  call_open = make_marker(calls.call_open);
+  call_close = make_marker(calls.call_close);
+  section_close = make_marker(calls.section_close);
+  separator = make_marker(calls.separator);
+  parameter_open = make_marker(calls.parameters.open);
+  parameter_separator = make_marker(calls.parameters.separator);
+  const Marker* section_open = add_marker(calls.section_open);
+  for (MarkerSet* set : {&blank_set, &text_set}) {
+    set->add(kSectionOpen, section_open);
+    set->add(kCallOpen, &call_open);
+    set->add(kSectionClose, &section_close);
+  }
+  compile_openers(*section_open);
+  section_set.add(kCallOpen, &call_open);
+  section_set.add(kSectionClose, &section_close);
+  add_closers(after_set);
+  after_set.add(kSeparator, &separator);
+  after_set.add(kCallOpen, &call_open);
+  between_set.add(kSeparator, &separator);
+  between_set.add(kCallOpen, &call_open);
+  between_set.add(kSectionOpen, section_open);
+  between_set.add(kSectionClose, &section_close);
+  for (const std::size_t cut : format::unit_boundaries(section_close.core(), format->atoms)) {
+    if (cut == 0 || cut == section_close.core().size()) continue;
+    const Marker* part = add_marker(section_close.core().substr(0, cut));
+    for (MarkerSet* set : {&between_set, &blank_set}) set->add(kSectionClose, part);
+  }
+  between_set.add(kHeader, add_marker(format->header));
+  add_closers(recover_set);
+  recover_set.add(kCallOpen, &call_open);
+  for (MarkerSet* set : {&parameter_set, &follower_set}) {
+    set->add(kParameterOpen, &parameter_open);
+    set->add(kParameterSeparator, &parameter_separator);
+    add_closers(*set);
+    set->add(kCallOpen, &call_open);
+    set->add(kSeparator, &separator);
+  }
+  key_set.add(0, add_marker(calls.parameters.key_close));
+  for (const format::CallPiece& piece : calls.pieces)
+    piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
+  compile_slots();
+  compile_values();
+}
+
+// What ends a name, id or index.
+void Syntax::compile_slots() {
+  const format::Calls& calls = format->calls;
+  slot_sets.resize(calls.pieces.size());
+  for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
+    MarkerSet& set = slot_sets[i];
+    std::size_t next = i + 1;
+    while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral &&
+           piece_markers[next].empty())
+      ++next;
+    if (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral) {
+      set.add(kSeparator, &piece_markers[next]);
+      if (const std::size_t other = behind_optional(next); other != 0) set.add(kSeparator, &piece_markers[other]);
+    } else {
+      add_closers(set);
+      set.add(kParameterOpen, &parameter_open);
+    }
+  }
+}
+
+void Syntax::compile_values() {
+  const format::Calls& calls = format->calls;
+  for (const format::ValueForm& form : calls.parameters.forms) {
+    value_openers.push_back(make_marker(form.open));
+    value_closers.push_back(make_marker(form.close + calls.parameters.close));
+    if (form.type == format::ValueType::kString && !form.open.empty() && !is_blank(form.close)) {
+      if (nested.string_open.empty()) nested = {form.open, form.close, nested.python};
+    }
+    nested.python = nested.python || form.style == format::ValueStyle::kPython;
+  }
+}
+
+// Where calls may begin without their whole opener, or in reasoning that is not closed.
+void Syntax::compile_openers(const Marker& section_open) {
+  const format::Calls& calls = format->calls;
+  for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open)}) {
+    if (opener->empty() || !opener->is_distinct() || !(options.tools || opener->is_reserved())) continue;
+    for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set})
+      set->add(opener == &section_open ? kSectionOpen : kCallOpen, opener);
+  }
+  reasoning_layout_set.add(kSectionClose, &section_close);
+  if (!options.tools) return;
+  const std::vector<std::size_t> cuts = format::unit_boundaries(call_open.core());
+  for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
+    const std::string_view rest = std::string_view(call_open.core()).substr(*cut);
+    if (is_blank(rest) || *cut == 0) continue;
+    const Marker* half = add_marker(rest);
+    if (half->is_distinct()) {
+      for (MarkerSet* set : {&blank_set, &text_set, &between_set}) set->add(kHalfOpen, half);
+    }
+    break;
+  }
+  // A word between two of its tags ties them together; models leave out the first all the same.
+  const std::string_view core = call_open.core();
+  const std::size_t tag = core.find('>');
+  if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>')) {
+    const Marker* rest = add_marker(core.substr(tag + 1));
+    for (MarkerSet* set : {&blank_set, &text_set, &section_set, &between_set}) set->add(kHalfOpen, rest);
+  }
+  // The first part of an opener is a tag in front of what may be a call of another kind.
+  if (cuts.size() > 2 && calls.envelope == format::Envelope::kTags) {
+    const Marker* first = add_marker(std::string_view(call_open.core()).substr(0, cuts[1]));
+    if (first->is_distinct()) text_set.add(kWrapper, first);
+  }
+  const Marker* front = add_marker(without_prefix_word(call_open.core()));
+  if (!front->empty() && front->is_distinct()) {
+    for (MarkerSet* set : {&blank_set, &text_set, &section_set, &after_set, &between_set}) set->add(kHalfOpen, front);
+  }
+  if (is_blank(calls.section_open) && call_open.empty() && calls.envelope != format::Envelope::kTags) {
+    text_set.add(kBareOpen, add_marker("{"));
+    if (calls.envelope == format::Envelope::kJsonArray) text_set.add(kBareOpen, add_marker("["));
+  }
+}
+
+// An opener that ends with a word and a dot, without these: what precedes a name that has no such prefix.
+std::string_view without_prefix_word(std::string_view opener) {
+  if (!opener.ends_with('.')) return "";
+  std::string_view rest = opener.substr(0, opener.size() - 1);
+  while (!rest.empty() && is_word(rest.back())) rest.remove_suffix(1);
+  return rest.size() + 1 < opener.size() ? rest : "";
+}
+
+bool Syntax::is_stop(std::string_view text) const {
+  for (const auto* stops : {&format->stops.content, &format->stops.tool}) {
+    for (const std::string& stop : *stops) {
+      if (format::trimmed(stop) == text) return true;
+    }
+  }
+  return false;
+}
+
+std::size_t Syntax::behind_optional(std::size_t literal) const {
+  const std::vector<format::CallPiece>& all = format->calls.pieces;
+  if (literal + 2 >= all.size() || all[literal + 2].kind != format::CallPiece::Kind::kLiteral) return 0;
+  const format::CallPiece::Kind kind = all[literal + 1].kind;
+  return kind == format::CallPiece::Kind::kId || kind == format::CallPiece::Kind::kIndex ? literal + 2 : 0;
+}
+
+// What the headings of reasoning and content begin with.
+void Syntax::compile_headings() {
+  const std::string_view a = format::trimmed(format->reasoning.open);
+  const std::string_view b = format::trimmed(format->content.open);
+  std::size_t same = 0;
+  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+  heading_open = a.substr(0, same);
+}
+
+bool Syntax::is_known_tool(std::string_view name) const {
+  return !options.tools ||
+         std::ranges::any_of(tools, [name](const chat::ToolDefinition& tool) { return tool.name == name; });
+}
+
+}  // namespace rondo::parse
