@@ -97,4 +97,28 @@ Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::
   return rendered;
 }
 
+ReadyConversation::ReadyConversation(const chat::Conversation& base, std::span<const json::Value> messages)
+    : variables_(template_variables(base, {messages.begin(), messages.end()}, false)),
+      size_(messages.size()),
+      is_replaced_(base.kwargs.find("messages") != nullptr),
+      is_prompt_fixed_(base.kwargs.find("add_generation_prompt") != nullptr) {}
+
+void ReadyConversation::push(const json::Value& message) {
+  ++size_;
+  if (is_replaced_) return;
+  const bool has_aliases = !reasoning_field(message).empty();
+  variables_.find("messages")->as_array().push_back(has_aliases ? with_reasoning_aliases(message) : message);
+}
+
+void ReadyConversation::shrink(std::size_t size) {
+  size_ = size;
+  if (!is_replaced_) variables_.find("messages")->as_array().resize(size);
+}
+
+Result<jinja::Rendered> ReadyConversation::render(const jinja::Template& chat_template, bool add_generation_prompt,
+                                                  const ApplyOptions& options) {
+  if (!is_prompt_fixed_) variables_.set("add_generation_prompt", add_generation_prompt);
+  return chat_template.render(variables_, render_options(options));
+}
+
 }  // namespace rondo::tmpl

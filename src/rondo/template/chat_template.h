@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,5 +38,27 @@ struct ApplyOptions {
 [[nodiscard]] Result<jinja::Rendered> apply(const jinja::Template& chat_template,
                                             const chat::Conversation& conversation, const json::Array& messages,
                                             bool add_generation_prompt, const ApplyOptions& options);
+
+// A conversation made ready for a template, with messages that come and go at its end: for many renders that begin with the
+// same messages, which are not copied again for each.
+class ReadyConversation {
+ public:
+  // `base` as a conversation, but for its messages.
+  ReadyConversation(const chat::Conversation& base, std::span<const json::Value> messages);
+
+  [[nodiscard]] std::size_t size() const { return size_; }  // of messages
+  void push(const json::Value& message);
+  // Drops messages at the end.  REQUIRES: size <= size().
+  void shrink(std::size_t size);
+  // As apply(); nothing is continued.
+  [[nodiscard]] Result<jinja::Rendered> render(const jinja::Template& chat_template, bool add_generation_prompt,
+                                               const ApplyOptions& options);
+
+ private:
+  json::Object variables_;
+  std::size_t size_ = 0;
+  bool is_replaced_ = false;      // kwargs have other messages
+  bool is_prompt_fixed_ = false;  // kwargs say add_generation_prompt
+};
 
 }  // namespace rondo::tmpl
