@@ -19,8 +19,8 @@ namespace rondo::json {
 struct PythonOptions {
   bool ensure_ascii = false;
   bool sort_keys = false;
-  std::optional<std::string> indent;                              // one level of indentation; none prints on one line
-  std::optional<std::pair<std::string, std::string>> separators;  // between items, between key and value
+  std::optional<std::string> indent = {};  // one level of indentation; none prints on one line
+  std::optional<std::pair<std::string, std::string>> separators = {};  // between items, between key and value
 };
 // As json.dumps(json.loads(text), ...) prints it: 1e5 -> 100000.0, 1.0 -> 1.0, big integers exact.  Lone surrogates
 // stay what they are without `ensure_ascii`, as in Python.

@@ -66,8 +66,10 @@ struct SampledEnd {
   bool goes_on = false;                 // the first stop token is not the last id
 };
 
-SampledEnd sampled_end(const TurnProfile& profile, std::span<const TokenId> completion) {
+SampledEnd sampled_end(const TurnProfile& profile, const BridgeRequest& request) {
   SampledEnd end;
+  const auto completion =
+      request.completion_ids.subspan(std::min(request.completion->stops_from, request.completion_ids.size()));
   const auto first = std::ranges::find_if(completion, [&](TokenId id) { return profile.is_stop(id); });
   if (first == completion.end()) return end;
   end.closed = true;
@@ -272,7 +274,7 @@ std::vector<TokenId> take_lead(std::vector<Piece>& pieces, std::size_t lead) {
 void append_suffix(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request,
                    const SuffixRender& suffix, Appended& out) {
   const TurnClose& close = suffix.close;
-  SampledEnd end = sampled_end(profile, request.completion_ids);
+  SampledEnd end = sampled_end(profile, request);
   if (!end.closed) end.closed = ends_closed(context, close, request);
   std::string lead;
   if (!end.closed && !suffix.closes_itself) lead = closing(context, request, close, out);

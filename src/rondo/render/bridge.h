@@ -35,14 +35,16 @@ struct BridgeRequest {
   const ParsedCompletion* completion = nullptr;        // REQUIRES: not null
   // The messages behind prompt_ids; without them one plain user message stands for them.  Not copied: they must outlive
   // the call.
-  std::optional<std::span<const json::Value>> messages;
-  json::Array new_messages;  // REQUIRES: none with role `assistant`
+  std::optional<std::span<const json::Value>> messages = {};
+  json::Array new_messages = {};  // REQUIRES: none with role `assistant`
   ContentSpecials specials = ContentSpecials::kText;
   // Whether bridge() says what the template would have changed; that takes up to three renders of the whole history.
   bool find_lossy = true;
   // What the template writes behind the completion's turn when that is last (tail_alone()), where it is known; nullptr: it
   // is rendered.
   const std::string* tail_alone = nullptr;
+  // `messages`, ready for the template of the context; lent, and given back as it was.  nullptr: they are made ready anew.
+  tmpl::ReadyConversation* ready = nullptr;
 };
 
 // Something of the earlier turns that the template would write differently once the new messages follow.  The bridge

@@ -5,6 +5,7 @@
 
 #include "format/units.h"
 #include "parse/parser.h"
+#include "render/token_text.h"
 
 namespace rondo::render {
 namespace {
@@ -57,47 +58,39 @@ bool follows_space(const format::Format& format, std::string_view stop) {
   });
 }
 
-// Feeds a parser id by id and keeps account of which bytes each id became, and where reasoning and its markers are.
+parse::Options options_of(std::optional<json::Value> tools, std::vector<std::string> special_tokens) {
+  parse::Options options;
+  options.tools = std::move(tools);
+  options.special_tokens = std::move(special_tokens);
+  return options;
+}
+
+// Feeds a parser and keeps account of which bytes each id became, and where reasoning and its markers are.
 class Reading {
  public:
-  explicit Reading(parse::Parser& parser) : parser_(parser) {}
+  Reading(const tokenizer::Tokenizer& tokenizer, parse::Parser& parser) : text_(tokenizer), parser_(parser) {}
 
-  Status feed(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids) {
-    tokenizer::Tokenizer::Stream stream(tokenizer);
-    ends_.reserve(ids.size());
-    for (const TokenId id : ids) {
-      const Result<std::string> text = stream.next(id);
-      if (!text.ok()) return text.error();
-      const std::string_view own = tokenizer.is_added(id) ? tokenizer.token_bytes(id) : std::string_view();
-      if (!own.empty() && text.value().ends_with(own)) {
-        // What was held back of a broken character comes with the token behind it.
-        feed({-1, std::string_view(text.value()).substr(0, text.value().size() - own.size()), false});
-        feed({id, own, true});
-      } else {
-        feed({id, text.value(), false});
-      }
-      ends_.push_back(raw_.size());
-    }
-    feed({-1, stream.finish(), false});
-    if (!ends_.empty()) ends_.back() = raw_.size();
-    return Done{};
+  [[nodiscard]] Result<TurnEnd> feed(std::span<const TokenId> ids, const TurnProfile& profile,
+                                     std::string_view reasoning_close) {
+    return text_.feed_turn(ids, profile, parser_, reasoning_close, [this](const parse::Piece& piece) { take(piece); });
   }
   void finish() { note(parser_.close()); }
   // The stop, for what the template writes in front of it; it is no part of raw().
   void stop(const parse::Piece& piece) {
     const std::size_t size = raw_.size();
-    feed(piece);
+    take(piece);
     finish();
     raw_.resize(size);
   }
 
   [[nodiscard]] std::string& raw() { return raw_; }
+  [[nodiscard]] std::vector<std::uint32_t>& ends() { return text_.ends(); }
   // What has been fed and not reported.
   [[nodiscard]] std::string_view pending() const {
     return std::string_view(raw_).substr(std::min(reported_, raw_.size()));
   }
 
-  [[nodiscard]] std::optional<ReasoningSpan> reasoning() const {
+  [[nodiscard]] std::optional<ReasoningSpan> reasoning() {
     if (!has_reasoning_) return std::nullopt;
     ReasoningSpan span;
     span.opened_by_prompt = opened_by_prompt_;
@@ -109,8 +102,7 @@ class Reading {
   }
 
  private:
-  void feed(const parse::Piece& piece) {
-    if (piece.bytes.empty()) return;
+  void take(const parse::Piece& piece) {
     raw_ += piece.bytes;
     note(parser_.feed(std::span(&piece, 1)));
   }
@@ -130,19 +122,19 @@ class Reading {
     }
   }
 
-  // A marker and the white space at it come as several events.
   void note_marker(const parse::Event& event) {
-    const std::string_view text = std::string_view(raw_).substr(event.begin, event.end - event.begin);
-    const bool is_blank = format::is_blank(text);
     if (!has_reasoning_) {
-      if (!opening_ || (!is_blank && *opening_ > 0)) opening_ = event.begin;
-    } else if (!closed_) {
+      if (!event.of_reasoning) opening_.reset();
+      if (event.of_reasoning && !opening_) opening_ = event.begin;
+      return;
+    }
+    const bool is_blank = format::is_blank(std::string_view(raw_).substr(event.begin, event.end - event.begin));
+    const bool is_next = !followed_ && event.begin == outer_end_;
+    if (is_next && (is_blank || (event.of_reasoning && !closed_))) {
       outer_end_ = event.end;
-      closed_ = !is_blank;
-    } else if (is_blank && !followed_) {
-      outer_end_ = event.end;
+      closed_ = closed_ || !is_blank;
     } else {
-      followed_ = true;
+      closed_ = followed_ = true;
     }
   }
 
@@ -158,17 +150,17 @@ class Reading {
     outer_end_ = event.end;
   }
 
-  [[nodiscard]] std::size_t first_token_from(std::size_t byte) const {
+  [[nodiscard]] std::size_t first_token_from(std::size_t byte) {
     if (byte == 0) return 0;
-    return static_cast<std::size_t>(std::ranges::lower_bound(ends_, byte) - ends_.begin()) + 1;
+    return static_cast<std::size_t>(std::ranges::lower_bound(ends(), byte) - ends().begin()) + 1;
   }
-  [[nodiscard]] std::size_t first_token_behind(std::size_t byte) const {
-    return static_cast<std::size_t>(std::ranges::upper_bound(ends_, byte) - ends_.begin());
+  [[nodiscard]] std::size_t first_token_behind(std::size_t byte) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(ends(), byte) - ends().begin());
   }
 
+  TokenText text_;
   parse::Parser& parser_;
   std::string raw_;
-  std::vector<std::size_t> ends_;  // per id: where its bytes end in raw_
   std::size_t reported_ = 0;
   bool has_reasoning_ = false;
   bool opened_by_prompt_ = false;
@@ -187,36 +179,31 @@ CompletionReader::CompletionReader(std::shared_ptr<const format::Format> format,
                                    std::optional<json::Value> tools)
     : format_(std::move(format)),
       tokenizer_(tokenizer),
-      tools_(std::move(tools)),
-      special_tokens_(marker_tokens(*format_, tokenizer)) {}
+      syntax_(parse::compile(format_, options_of(std::move(tools), marker_tokens(*format_, tokenizer)))) {}
 
 Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std::span<const TokenId> prompt_ids,
                                                 std::span<const TokenId> completion_ids,
                                                 std::optional<std::size_t> tail) const {
   if (const Status valid = check_ids(tokenizer_, completion_ids); !valid.ok()) return valid.error();
-  const auto first_stop =
-      std::find_if(completion_ids.begin(), completion_ids.end(), [&](TokenId id) { return profile.is_stop(id); });
-  const bool stopped = first_stop != completion_ids.end();
-  const auto body = completion_ids.first(static_cast<std::size_t>(first_stop - completion_ids.begin()));
   const std::size_t tail_size = std::min(prompt_ids.size(), tail.value_or(kPromptTailTokens));
   const Result<std::string> prompt_tail = tokenizer_.decode(prompt_ids.last(tail_size), {});
   if (!prompt_tail.ok()) return prompt_tail.error();
 
-  parse::Options options;
-  options.tools = tools_;
-  options.prompt_tail = prompt_tail.value();
-  options.special_tokens = special_tokens_;
-  parse::Parser parser(format_, std::move(options));
-  Reading reading(parser);
-  if (Status fed = reading.feed(tokenizer_, body); !fed.ok()) return fed.error();
+  parse::Parser parser(syntax_, prompt_tail.value());
+  Reading reading(tokenizer_, parser);
   ParsedCompletion out;
-  if (!stopped) {
+  const Result<TurnEnd> end = reading.feed(completion_ids, profile, format_->reasoning.close);
+  if (!end.ok()) return end.error();
+  const std::optional<TokenId> stop = end.value().stop;
+  out.stops_from = end.value().stops_from;
+  if (!stop) {
     // What the parser holds back may be the beginning of a closing marker already.
     const std::string closing = parser.closing_text();
     out.closing_text = closing.substr(overlap(tokenizer_, reading.pending(), closing));
   }
-  if (stopped && follows_space(*format_, tokenizer_.token_bytes(*first_stop))) {
-    reading.stop({*first_stop, tokenizer_.token_bytes(*first_stop), true});
+  const bool is_read = stop && (end.value().closes_reasoning || follows_space(*format_, tokenizer_.token_bytes(*stop)));
+  if (is_read) {
+    reading.stop({*stop, tokenizer_.token_bytes(*stop), true});
   } else {
     reading.finish();
   }
@@ -224,6 +211,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   out.message = parser.message();
   out.reasoning = reading.reasoning();
   out.raw = std::move(reading.raw());
+  out.ends = std::move(reading.ends());
   return out;
 }
 

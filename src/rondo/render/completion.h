@@ -1,6 +1,7 @@
 // Reading a completion: from sampled ids to the message that they say.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "chat/conversation.h"
 #include "format/format.h"
+#include "parse/parser.h"
 #include "render/stop.h"
 #include "rondo/result.h"
 #include "tokenizer/tokenizer.h"
@@ -32,6 +34,9 @@ struct ParsedCompletion {
   format::InputShape input;  // how the template wants the message to look in history
   std::string raw;           // the text of the completion up to its stop token; ranges in `message` refer to it
   std::optional<ReasoningSpan> reasoning;
+  std::vector<std::uint32_t> ends;  // per id of that text: where its bytes end in `raw`
+  // Stop tokens before this index of the completion's ids end nothing: they close reasoning, and the turn goes on.
+  std::size_t stops_from = 0;
 };
 
 // Reads completions of one format and tokenizer.  Immutable; the references must outlive it.
@@ -41,8 +46,9 @@ class CompletionReader {
   CompletionReader(std::shared_ptr<const format::Format> format, const tokenizer::Tokenizer& tokenizer,
                    std::optional<json::Value> tools);
 
-  // Parses `completion_ids` up to their first stop token.  The end of `prompt_ids` says what the prompt has already
-  // opened: its last `tail` ids where that is known (Appended::prompt_tail), else a few hundred.  A marker counts only where its control tokens were sampled as such: text that reads like one is text.
+  // Parses `completion_ids` up to their first stop token, but for one that closes reasoning.  The end of `prompt_ids` says
+  // what the prompt has already opened: its last `tail` ids where that is known (Appended::prompt_tail), else a few
+  // hundred.  A marker counts only where its control tokens were sampled as such: text that reads like one is text.
   // Fails with kTokenizer on ids out of range.
   [[nodiscard]] Result<ParsedCompletion> read(const TurnProfile& profile,
                                               std::span<const tokenizer::TokenId> prompt_ids,
@@ -52,8 +58,7 @@ class CompletionReader {
  private:
   std::shared_ptr<const format::Format> format_;
   const tokenizer::Tokenizer& tokenizer_;
-  std::optional<json::Value> tools_;
-  std::vector<std::string> special_tokens_;  // those that take part in the format's markers
+  std::shared_ptr<const parse::Syntax> syntax_;
 };
 
 // CompletionReader::read() of a reader that is made for this call.

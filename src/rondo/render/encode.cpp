@@ -1,6 +1,11 @@
 #include "render/encode.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "format/units.h"
 
 namespace rondo::render {
 namespace {
@@ -109,48 +114,75 @@ std::string generation_prompt_text(const TurnContext& context) {
   return longer.starts_with(shorter) ? longer.substr(shorter.size()) : "";
 }
 
-// The offset behind the longest run of whole tokens of the generation prompt that `lead` contains; npos if none.
-std::size_t behind_generation_prompt(const tokenizer::Tokenizer& tokenizer, const std::string& prompt,
-                                     std::string_view lead) {
-  const std::vector<Piece> pieces = tokenizer.encode(prompt, {});
-  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-    const std::string_view part = std::string_view(prompt).substr(0, piece->end);
-    const std::size_t found = lead.find(part);
-    if (found != std::string_view::npos) return found + part.size();
+bool has(const std::vector<std::size_t>& sorted, std::size_t value) {
+  return std::binary_search(sorted.begin(), sorted.end(), value);
+}
+
+// What one conversation's assistant turns have in common.
+struct SampledTurns {
+  const TurnContext& context;
+  const jinja::Rendered& rendered;
+  PlainClose plain = probe_plain_close(context);
+  std::string prompt = generation_prompt_text(context);
+  std::vector<std::string> atoms = marker_texts(context.tokenizer, prompt);
+  std::vector<std::size_t> cuts =
+      format::unit_boundaries(prompt, atoms);  // of the prompt, at which history may leave it
+
+  std::map<std::string, std::string, std::less<>> openings = {};  // of turns without a header, by the role they follow
+
+  static std::vector<std::string> marker_texts(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
+    std::vector<std::string> out;
+    for (const Marker& marker : markers(tokenizer, text)) out.emplace_back(tokenizer.token_bytes(marker.id));
+    return out;
+  }
+};
+
+// The offset in `lead` behind the longest beginning of the generation prompt that it contains; npos if there is none.  Only
+// whole units count: `[a]<` of `[a]<b>` is no part of `[a]<c>`.
+std::size_t behind_generation_prompt(const SampledTurns& turns, std::string_view lead) {
+  const std::vector<std::size_t> ends = format::unit_boundaries(lead, turns.atoms);
+  for (auto cut = turns.cuts.rbegin(); cut != turns.cuts.rend() && *cut > 0; ++cut) {
+    const std::string_view part = std::string_view(turns.prompt).substr(0, *cut);
+    for (std::size_t at = lead.find(part); at != std::string_view::npos; at = lead.find(part, at + 1)) {
+      if (has(ends, at + part.size())) return at + part.size();
+    }
   }
   return std::string_view::npos;
 }
 
-// Where the model began to write message `index`.
-std::size_t sampled_begin(const TurnContext& context, const std::string& prompt, const jinja::Rendered& rendered,
-                          const json::Array& messages, std::size_t index, Extent lead) {
-  const std::string_view text = rendered.text.bytes();
-  const std::size_t behind =
-      behind_generation_prompt(context.tokenizer, prompt, text.substr(lead.begin, lead.end - lead.begin));
+// Where the model began to write message `index`, whose turn begins with `lead`.
+std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std::size_t index, Extent lead) {
+  const std::string_view text = turns.rendered.text.bytes();
+  const std::size_t behind = behind_generation_prompt(turns, text.substr(lead.begin, lead.end - lead.begin));
   if (behind != std::string_view::npos) return lead.begin + behind;
-  // No header of its own: ask the template what the prompt was when the model wrote this turn.
+  // No header of its own: ask the template what the prompt was when the model wrote this turn; once for each role that the
+  // turn may follow, as long as what it says stands here too.
+  const std::string role(index == 0 ? "" : messages[index - 1].find_string("role").value_or(""));
+  const auto known = turns.openings.find(role);
+  if (known != turns.openings.end() && text.substr(lead.begin).starts_with(known->second))
+    return lead.begin + known->second.size();
   const json::Array before(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(index));
-  const Result<jinja::Rendered> asked = render_messages(context, before, true);
-  if (asked.ok() && text.starts_with(asked.value().text.bytes()))
-    return std::max(lead.begin, asked.value().text.size());
-  return lead.begin;
+  const Result<jinja::Rendered> asked = render_messages(turns.context, before, true);
+  const bool is_begin = asked.ok() && text.starts_with(asked.value().text.bytes());
+  const std::size_t begin = is_begin ? std::max(lead.begin, asked.value().text.size()) : lead.begin;
+  if (is_begin) turns.openings[role] = text.substr(lead.begin, begin - lead.begin);
+  return begin;
 }
 
-std::size_t sampled_end(const TurnContext& context, const PlainClose& plain, const jinja::Rendered& rendered,
-                        std::int32_t index, std::size_t data_end) {
-  const std::string_view text = rendered.text.bytes();
-  const std::size_t end = tail_end(rendered, index, data_end);
-  if (const auto marker = closing_marker(context.tokenizer, text.substr(data_end, end - data_end)))
-    return data_end + marker->end;
+// The end of the stop of a turn whose data ends at `data_end`, and the template's text behind that at `end`.
+std::size_t sampled_end(const SampledTurns& turns, std::size_t data_end, std::size_t end) {
+  const std::string_view text = turns.rendered.text.bytes();
+  const std::string_view tail = text.substr(data_end, end - data_end);
+  if (const auto marker = closing_marker(turns.context.tokenizer, tail)) return data_end + marker->end;
   // What plain turns have behind their stop is the template's, also where this turn has no stop.
-  for (const std::string& close : {plain.text, plain.followed}) {
-    const auto marker = closing_marker(context.tokenizer, close);
+  for (const std::string& close : {turns.plain.text, turns.plain.followed}) {
+    const auto marker = closing_marker(turns.context.tokenizer, close);
     const std::string_view behind = marker ? std::string_view(close).substr(marker->end) : std::string_view();
-    if (!behind.empty() && text.substr(data_end, end - data_end).ends_with(behind)) return end - behind.size();
+    if (!behind.empty() && tail.ends_with(behind)) return end - behind.size();
   }
-  if (plain.marker) return end;
+  if (turns.plain.marker) return end;
   const std::vector<Marker> next =
-      markers(context.tokenizer, text.substr(end, std::min<std::size_t>(64, text.size() - end)));
+      markers(turns.context.tokenizer, text.substr(end, std::min<std::size_t>(64, text.size() - end)));
   return !next.empty() && next.front().begin == 0 ? end + next.front().end : end;
 }
 
@@ -189,16 +221,23 @@ std::vector<Piece> encode_range(const TurnContext& context, const jinja::Rendere
 std::vector<std::int32_t> piece_owners(const jinja::Rendered& rendered, std::size_t begin,
                                        const std::vector<Piece>& pieces) {
   std::vector<std::int32_t> owners(pieces.size(), text::kNoMessage);
-  for_each_piece_run(rendered, begin, pieces,
-                     [&](std::size_t i, const text::Run& run) { owners[i] = owner(run, rendered.origins); });
+  const text::Run* last = nullptr;
+  std::int32_t owned_by = text::kNoMessage;
+  for_each_piece_run(rendered, begin, pieces, [&](std::size_t i, const text::Run& run) {
+    if (std::exchange(last, &run) != &run) owned_by = owner(run, rendered.origins);
+    owners[i] = owned_by;
+  });
   return owners;
 }
 
 std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::size_t begin,
                                         const std::vector<Piece>& pieces) {
   std::vector<std::uint8_t> content(pieces.size());
+  const text::Run* last = nullptr;
+  std::uint8_t is_data = 0;
   for_each_piece_run(rendered, begin, pieces, [&](std::size_t i, const text::Run& run) {
-    content[i] = is_message_data(run, rendered.origins) ? 1 : 0;
+    if (std::exchange(last, &run) != &run) is_data = is_message_data(run, rendered.origins) ? 1 : 0;
+    content[i] = is_data;
   });
   return content;
 }
@@ -206,23 +245,19 @@ std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::si
 std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
                                            const json::Array& messages) {
   std::vector<SampledExtent> out;
-  std::optional<PlainClose> plain;  // probed only when there is an assistant turn
-  std::string prompt;
+  const auto is_sampled = [](const json::Value& message) { return message.find_string("role") == "assistant"; };
+  if (std::ranges::none_of(messages, is_sampled)) return out;
+  SampledTurns turns{context, rendered};
+  const std::vector<TurnExtent> extents = turn_extents(rendered, messages.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (messages[i].find_string("role") != "assistant") continue;
-    if (!plain) {
-      plain = probe_plain_close(context);
-      prompt = generation_prompt_text(context);
-    }
-    const auto index = static_cast<std::int32_t>(i);
-    const std::optional<std::size_t> first = turn_begin(rendered, index);
-    if (!first) continue;
-    const std::optional<Extent> data = data_extent(rendered, index);
-    const Extent lead{*first, data ? std::max(data->begin, *first) : tail_end(rendered, index, *first)};
+    const TurnExtent& turn = extents[i];
+    if (!is_sampled(messages[i]) || !turn.begin) continue;
+    const Extent lead{*turn.begin, turn.data ? std::max(turn.data->begin, *turn.begin) : turn.tail_end};
     SampledExtent extent;
-    extent.message = index;
-    extent.begin = sampled_begin(context, prompt, rendered, messages, i, lead);
-    extent.end = sampled_end(context, *plain, rendered, index, data ? data->end : extent.begin);
+    extent.message = static_cast<std::int32_t>(i);
+    extent.begin = sampled_begin(turns, messages, i, lead);
+    const std::size_t data_end = turn.data ? turn.data->end : extent.begin;
+    extent.end = sampled_end(turns, data_end, turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end));
     out.push_back(extent);
   }
   return out;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/units.h"
 #include "render/stand_in.h"
 #include "render/suffix.h"
 
@@ -143,6 +144,22 @@ std::string dependence(const SuffixRender& suffix) {
   return "";
 }
 
+// What the template writes behind such a turn that is last, by the first stand-in that it takes; nullopt where
+// it refuses all.
+std::optional<std::string> tail_of(const TurnContext& context, const ParsedCompletion& said_now,
+                                   const json::Array& history) {
+  tmpl::ReadyConversation messages(context.base, history);
+  for (std::size_t step = 0; step < kStandIns; ++step) {
+    const auto stand_in = make_stand_in(said_now, results_of(said_now.message.tool_calls.size()), step);
+    if (!stand_in) continue;
+    messages.shrink(history.size());
+    messages.push(stand_in->message);
+    if (!messages.render(context.chat_template, false, context.options).ok()) continue;
+    return render::tail_alone(context, messages);
+  }
+  return std::nullopt;
+}
+
 std::string suffix_text(const SuffixRender& suffix) {
   return suffix.close.stop + '\0' + suffix.full.text.bytes().substr(suffix.close.suffix_begin);
 }
@@ -161,6 +178,14 @@ Step step_of(const ParsedCompletion& completion, const json::Array& new_messages
   if (calls == 0 && new_messages.size() == 1 && are_all("user")) return Step::kUserAfterText;
   if (calls > 0 && new_messages.size() == calls && are_all("tool")) return Step::kResultsAfterCalls;
   return Step::kOther;
+}
+
+const std::string* Locality::tail_alone(const ParsedCompletion& completion) const {
+  const chat::AssistantMessage& message = completion.message;
+  const std::size_t calls = message.tool_calls.size();
+  const bool is_plain = calls == 0 ? !format::is_blank(message.content) : format::is_blank(message.content);
+  if (calls >= tails_.size() || !are_tails_fixed_[calls] || !is_plain) return nullptr;
+  return &tails_[calls];
 }
 
 Locality Locality::prove(const TurnContext& context, const TurnProfile& profile, const format::InputShape& input) {
@@ -210,21 +235,17 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
     }
     return compared < 4 ? "the template refuses most histories" : "";
   };
-  // Taken from a window, of the stand-in that served there.
-  for (std::size_t calls = 0; calls <= 1; ++calls) {
-    json::Array messages = out.window(false);
-    const ParsedCompletion said_now = completion(input, calls, false);
-    for (std::size_t step = 0; step < kStandIns; ++step) {
-      const auto stand_in = make_stand_in(said_now, results_of(calls), step);
-      if (!stand_in) continue;
-      messages.resize(1);
-      messages.push_back(stand_in->message);
-      if (!render_messages(small, messages, false).ok()) continue;
-      out.tails_[calls] = render::tail_alone(small, messages, 1);
-      break;
-    }
-  }
   const bool can_reason = !input.reasoning_field.empty();
+  for (std::size_t calls = 0; calls <= 1; ++calls) {
+    out.tails_[calls] = tail_of(small, completion(input, calls, false), out.window(false)).value_or("");
+    const auto is_same = [&](const json::Array& history, bool reasons) {
+      const std::optional<std::string> other = tail_of(context, completion(input, calls, reasons), history);
+      return !other || *other == out.tails_[calls];
+    };
+    out.are_tails_fixed_[calls] = std::ranges::all_of(all, [&](const json::Array& history) {
+      return is_same(history, false) && (!can_reason || is_same(history, true));
+    });
+  }
   std::string& user = out.reasons_[static_cast<std::size_t>(Step::kUserAfterText)];
   user = examine(0, false);
   if (user.empty() && can_reason) user = examine(0, true);

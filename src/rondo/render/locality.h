@@ -42,6 +42,8 @@ class Locality {
   [[nodiscard]] const json::Array& window(bool has_system) const { return windows_[has_system ? 1 : 0]; }
   // What the template writes behind such a turn when it is last; depends on the kind of turn alone.
   [[nodiscard]] const std::string& tail_alone(Step step) const { return tails_[static_cast<std::size_t>(step)]; }
+  // The same behind any history, whatever follows; nullptr where it depends on that, or is not known of such a turn.
+  [[nodiscard]] const std::string* tail_alone(const ParsedCompletion& completion) const;
   // The conversation of a window: as the whole one, but without tools, or with one small tool.
   [[nodiscard]] const chat::Conversation& base() const { return base_; }
 
@@ -53,6 +55,7 @@ class Locality {
   std::array<std::string, 3> reasons_ = {"not examined", "not examined", "rendered with the whole history"};
   std::array<json::Array, 2> windows_;
   std::array<std::string, 2> tails_;
+  std::array<bool, 2> are_tails_fixed_{};  // behind every history of the battery
   chat::Conversation base_;
 };
 

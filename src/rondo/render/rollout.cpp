@@ -51,16 +51,25 @@ std::shared_ptr<const RolloutModel> RolloutModel::make(Parts parts) {
   return std::shared_ptr<const RolloutModel>(new RolloutModel(std::move(parts)));
 }
 
+bool RolloutModel::looks_back(const BridgeRequest& request) const {
+  const chat::AssistantMessage& said = request.completion->message;
+  const bool says_something = !said.content.empty() || !said.tool_calls.empty();
+  return !says_something || !request.messages ||
+         !locality_.is_local(step_of(*request.completion, request.new_messages));
+}
+
 Result<Appended> RolloutModel::append(const BridgeRequest& request) const {
-  const bool says_something =
-      !request.completion->message.content.empty() || !request.completion->message.tool_calls.empty();
+  if (looks_back(request)) {
+    BridgeRequest whole = request;
+    whole.tail_alone = locality_.tail_alone(*request.completion);
+    return append_turn(context_, profile_, whole);
+  }
   const Step step = step_of(*request.completion, request.new_messages);
-  if (!says_something || !request.messages || !locality_.is_local(step))
-    return append_turn(context_, profile_, request);
   BridgeRequest near = request;
   const bool has_system = !request.messages->empty() && (has_role(request.messages->front(), "system") ||
                                                          has_role(request.messages->front(), "developer"));
   near.messages = locality_.window(has_system);
+  near.ready = nullptr;
   // Of several calls the end may be written otherwise than of one.
   if (request.completion->message.tool_calls.size() <= 1) near.tail_alone = &locality_.tail_alone(step);
   Result<Appended> appended = append_turn(window_context_, profile_, near);
@@ -147,9 +156,17 @@ BridgeRequest Rollout::request(json::Array new_messages) const {
   return out;
 }
 
+// What was not needed yet is made ready now.
+tmpl::ReadyConversation& Rollout::ready() {
+  if (!ready_) ready_.emplace(model_->context().base, messages_);
+  while (ready_->size() < messages_.size()) ready_->push(messages_[ready_->size()]);
+  return *ready_;
+}
+
 Result<Extension> Rollout::extend(json::Array new_messages, Retention retention) {
   if (!spoken_) return refused("the model has not spoken yet: nothing can be added behind its turn");
   BridgeRequest asked = request(std::move(new_messages));
+  if (model_->looks_back(asked)) asked.ready = &ready();
   Result<Appended> appended = model_->append(asked);
   if (!appended.ok()) return appended.error();
   Appended& added = appended.value();

@@ -10,7 +10,8 @@
 //
 // The ids are the truth: nothing that was prompted or sampled is rendered or tokenized again.  Any number of rollouts share
 // one RolloutModel, which is immutable; a Rollout is used by one thread at a time.
-// Memory of a rollout: its ids (4 bytes each), 12 bytes for each message's stretch of ids, its messages, and some 400 bytes.
+// Memory of a rollout: its ids (4 bytes each), 12 bytes for each message's stretch of ids, its messages (twice where the
+// template looks back at all of them), and some 400 bytes.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +55,8 @@ class RolloutModel {
   // What follows a completion, rendered in a window where that is proven to be the same.  `request.messages` may then be
   // left alone, and the work does not depend on the length of the history.  Fails as append_turn().
   [[nodiscard]] Result<Appended> append(const BridgeRequest& request) const;
+  // Whether append() will look at all of the messages.
+  [[nodiscard]] bool looks_back(const BridgeRequest& request) const;
 
  private:
   explicit RolloutModel(Parts parts);
@@ -149,6 +152,7 @@ class Rollout {
 
   explicit Rollout(std::shared_ptr<const RolloutModel> model) : model_(std::move(model)) {}
   [[nodiscard]] BridgeRequest request(json::Array new_messages) const;
+  [[nodiscard]] tmpl::ReadyConversation& ready();
   [[nodiscard]] std::vector<Cut> cuts_for(const json::Array& new_messages, Retention retention) const;
   [[nodiscard]] std::optional<Cut> cut_of(const Turn& turn, const jinja::Rendered& after) const;
   void apply(const std::vector<Cut>& cuts);
@@ -159,6 +163,7 @@ class Rollout {
   std::vector<tokenizer::TokenId> ids_;
   std::vector<Stretch> stretches_;
   json::Array messages_;
+  std::optional<tmpl::ReadyConversation> ready_;  // the first of them, once a template has looked back at them
   std::vector<Turn> turns_;
   std::optional<std::size_t> prompt_tail_;
   std::size_t prompt_size_ = 0;  // ids_[0 .. prompt_size_) is the last prompt

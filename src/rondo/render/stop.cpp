@@ -52,7 +52,8 @@ std::optional<TurnClose> plain_turn_close(const TurnContext& context, const Plai
                                 object({{"role", "assistant"}, {"content", "ZZ"}}),
                                 object({{"role", "user"}, {"content", "Nq"}})};
   const Result<jinja::Rendered> full = render_messages(context, messages, true);
-  return full.ok() ? find_turn_close(context, plain, messages, full.value(), 1) : std::nullopt;
+  if (!full.ok()) return std::nullopt;
+  return find_turn_close(context, plain, full.value(), {1, false, tail_alone(context, messages, 1)});
 }
 
 // The close of a tool turn, if the template writes calls at all.
@@ -63,7 +64,7 @@ std::optional<TurnClose> tool_turn_close(const TurnContext& context, const Plain
   for (const json::Array& messages : tool_turn_variants()) {
     const Result<jinja::Rendered> full = render_messages(with_tools, messages, true);
     if (!full.ok()) continue;
-    const auto close = find_turn_close(with_tools, plain, messages, full.value(), 1);
+    const auto close = find_turn_close(with_tools, plain, full.value(), {1, true, tail_alone(with_tools, messages, 1)});
     if (close) return close;
   }
   return std::nullopt;

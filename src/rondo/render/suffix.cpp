@@ -67,14 +67,18 @@ Result<SuffixRender> render_stand_in(const TurnContext& context, const PlainClos
   std::optional<Error> refusal;
   SuffixRender best;
   Fit best_fit = Fit::kNothing;
-  json::Array messages(history.begin(), history.end());
-  messages.emplace_back();
-  messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
+  std::optional<tmpl::ReadyConversation> own;
+  tmpl::ReadyConversation& messages =
+      request.ready != nullptr && request.messages && history.data() == request.messages->data()
+          ? *request.ready
+          : own.emplace(context.base, history);
   for (std::size_t step = 0; step < kStandIns && best_fit != Fit::kGood; ++step) {
     std::optional<StandIn> stand_in = make_stand_in(*request.completion, request.new_messages, step);
     if (!stand_in) continue;
-    messages[history.size()] = std::move(stand_in->message);
-    Result<jinja::Rendered> full = render_messages(context, messages, true);
+    messages.shrink(history.size());
+    messages.push(stand_in->message);
+    for (const json::Value& message : request.new_messages) messages.push(message);
+    Result<jinja::Rendered> full = messages.render(context.chat_template, true, context.options);
     if (!full.ok()) {
       if (!refusal) refusal = full.error();
       if (full.error().code == ErrorCode::kLimit) break;
@@ -83,7 +87,10 @@ Result<SuffixRender> render_stand_in(const TurnContext& context, const PlainClos
     SuffixRender suffix;
     if (!stand_in->note.empty()) suffix.notes.push_back(std::move(stand_in->note));
     suffix.index = static_cast<std::int32_t>(history.size());
-    const auto close = find_turn_close(context, plain, messages, full.value(), suffix.index, request.tail_alone);
+    messages.shrink(history.size() + 1);
+    const std::string alone = request.tail_alone != nullptr ? *request.tail_alone : tail_alone(context, messages);
+    const ClosedTurn turn{suffix.index, has_calls(stand_in->message), alone};
+    const auto close = find_turn_close(context, plain, full.value(), turn);
     suffix.full = std::move(full).value();
     Fit fit = Fit::kNotShown;
     if (close) {
@@ -99,6 +106,7 @@ Result<SuffixRender> render_stand_in(const TurnContext& context, const PlainClos
     best = std::move(suffix);
     best_fit = fit;
   }
+  messages.shrink(history.size());
   if (best_fit == Fit::kNothing) return *refusal;
   return best;
 }

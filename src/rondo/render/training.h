@@ -35,7 +35,7 @@ enum class MaskPart : std::uint8_t {
 struct MaskOptions {
   MaskPart part = MaskPart::kSampled;
   std::vector<std::string> roles = {"assistant"};  // whose messages; empty: everybody's
-  std::vector<std::uint8_t> messages;              // not empty: one entry per message, 1 for those that count besides
+  std::vector<std::uint8_t> messages = {};         // not empty: one entry per message, 1 for those that count besides
 };
 
 // One entry per id, 1 where it is learned.  Ids of no message are not.  Fails with kInvalidArgument if

@@ -80,6 +80,60 @@ TEST_CASE_FIXTURE(Fixture, "where generation blocks cover what is not sampled") 
   CHECK(findings[1].message == 3);
 }
 
+TEST_CASE_FIXTURE(Fixture, "history leaves the generation prompt between two markers, not inside one") {
+  // The prompt opens with `<muse>`, history writes `<call>` in its place: the bracket is the model's.
+  const char* const source =
+      "{% for m in messages %}[{{ m.role }}]{% if m.call %}<call>{% endif %}{{ m.content }}~end~{% endfor %}"
+      "{% if add_generation_prompt %}[assistant]<muse>{% endif %}";
+  messages[1].as_object().set("call", true);
+  CHECK(masked(encoded(true, source), {}) == "<call>Yes~end~|Ok~end~");
+}
+
+TEST_CASE_FIXTURE(Fixture, "turns without a header begin where the prompt ended") {
+  const char* const source =
+      "{% for m in messages %}{% if m.role == 'user' %}(ask) {{ m.content }}(answer)"
+      "{% else %} {{ m.content }}~end~{% endif %}{% endfor %}";
+  CHECK(masked(encoded(true, source), {}) == " Yes~end~| Ok~end~");
+}
+
+TEST_CASE_FIXTURE(Fixture, "the extents of all turns are those of each") {
+  // Results look for the name of the call that they answer; one message stands at the top, whatever its place.
+  const char* const source =
+      "{% for m in messages %}{% if m.role == 'system' %}[system]{{ m.content }}~end~{% endif %}{% endfor %}"
+      "{% for m in messages %}{% if m.role == 'tool' %}[tool]"
+      "{% for other in messages %}{% for c in other.tool_calls or [] %}{% if c.id == m.id %}{{ c.name }}{% endif %}"
+      "{% endfor %}{% endfor %}: {{ m.content }}~end~"
+      "{% elif m.role != 'system' %}[{{ m.role }}]{% for c in m.tool_calls or [] %}{{ c.name }};{% endfor %}"
+      "{{ m.content }}~end~{% endif %}{% endfor %}";
+  const json::Array conversation = json::parse(R"([{"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Yes", "tool_calls": [{"id": "a", "name": "add"}, {"id": "b", "name": "sum"}]},
+    {"role": "tool", "id": "b", "content": "3"}, {"role": "tool", "id": "a", "content": "4"},
+    {"role": "system", "content": "Be brief"}, {"role": "assistant", "content": ""}])")
+                                       .value()
+                                       .as_array();
+  const auto chat_template = jinja::Template::compile(source, {}, "test").value();
+  const chat::Conversation base;
+  const tmpl::ApplyOptions options;
+  const TurnContext context{*chat_template, *tokenizer, base, options};
+  const auto rendered = render_messages(context, conversation, true);
+  REQUIRE(rendered.ok());
+  const std::string& bytes = rendered.value().text.bytes();
+  const auto all = turn_extents(rendered.value(), conversation.size());
+  REQUIRE(all.size() == conversation.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(i);
+    const auto index = static_cast<std::int32_t>(i);
+    CHECK(all[i].begin == turn_begin(rendered.value(), index));
+    const auto data = data_extent(rendered.value(), index);
+    REQUIRE(all[i].data.has_value() == data.has_value());
+    if (data) CHECK(all[i].data->begin == data->begin);
+    if (data) CHECK(all[i].data->end == data->end);
+    CHECK(all[i].tail_end == tail_end(rendered.value(), index, data ? data->end : *all[i].begin));
+  }
+  CHECK(bytes.substr(all[1].data->begin, all[1].data->end - all[1].data->begin) == "add;sum;Yes");
+  CHECK(bytes.substr(*all[2].begin, all[2].tail_end - *all[2].begin).starts_with("[tool]"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "a missing final stop is added") {
   const tokenizer::TokenId stop = *tokenizer->find("~end~");
   SampleOptions options;

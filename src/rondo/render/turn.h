@@ -34,7 +34,7 @@ struct Extent {
 };
 
 // From the first to the last byte of message `index`'s own data (its role aside) that was written in its own turn;
-// nullopt if the template wrote none.
+// nullopt if the template wrote none.  What a later turn repeats of it (a result, the name of its call) is none.
 [[nodiscard]] std::optional<Extent> data_extent(const jinja::Rendered& rendered, std::int32_t index);
 
 // Offset behind the template's text that follows `from` and still belongs to message `index`'s turn.
@@ -42,6 +42,14 @@ struct Extent {
 
 // Offset of the first byte that belongs to message `index`, or nullopt.
 [[nodiscard]] std::optional<std::size_t> turn_begin(const jinja::Rendered& rendered, std::int32_t index);
+
+// The three of them for each of the first `count` messages; takes time linear in the text.
+struct TurnExtent {
+  std::optional<std::size_t> begin;
+  std::optional<Extent> data;
+  std::size_t tail_end = 0;  // from the end of the data, else from `begin`
+};
+[[nodiscard]] std::vector<TurnExtent> turn_extents(const jinja::Rendered& rendered, std::size_t count);
 
 // An added token inside a text.
 struct Marker {
@@ -95,14 +103,23 @@ struct TurnClose {
   bool stop_opens_next = false;               // the stop token is the first token of the next turn
 };
 
-// How the turn of the assistant message `messages[index]` ends in `full`, the render of all `messages` with generation
-// prompt.  nullopt if the template writes nothing of that message, or nothing that ends its turn.
-// `known_alone`: tail_alone() of it where that is known already; nullptr: it is rendered.
+// An assistant message in a render, as far as its end is concerned.
+struct ClosedTurn {
+  std::int32_t index = 0;
+  bool has_calls = false;
+  std::string_view alone;  // tail_alone() of it
+};
+
+// How that turn ends in `full`, a render of it and what follows it, with generation prompt.  nullopt if the template writes
+// nothing of that message, or nothing that ends its turn.
 [[nodiscard]] std::optional<TurnClose> find_turn_close(const TurnContext& context, const PlainClose& plain,
-                                                       const json::Array& messages, const jinja::Rendered& full,
-                                                       std::int32_t index, const std::string* known_alone = nullptr);
+                                                       const jinja::Rendered& full, const ClosedTurn& turn);
+
+[[nodiscard]] bool has_calls(const json::Value& message);
 
 // What the template writes behind the data of `messages[index]` when that is the last message.
 [[nodiscard]] std::string tail_alone(const TurnContext& context, const json::Array& messages, std::int32_t index);
+// The same of the last message of `conversation`.
+[[nodiscard]] std::string tail_alone(const TurnContext& context, tmpl::ReadyConversation& conversation);
 
 }  // namespace rondo::render

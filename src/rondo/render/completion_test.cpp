@@ -1,0 +1,118 @@
+#include "render/completion.h"
+
+#include <doctest/doctest.h>
+
+#include "json/parse.h"
+#include "render/bridge.h"
+#include "tests/support/byte_tokenizer.h"
+
+namespace rondo::render {
+namespace {
+
+using tokenizer::TokenId;
+
+// Each block of a turn has a header; one token closes reasoning and ends a turn of text.
+const char* const kTemplate =
+    "{% for m in messages %}"
+    "{% if m.role == 'assistant' %}"
+    "{% if m.reasoning_content %}{{ '[assistant]~muse~' + m.reasoning_content + '~done~' }}{% endif %}"
+    "{% if m.tool_calls %}{{ '[assistant]~do~' }}{% for c in m.tool_calls %}"
+    "{{ c.function.name + '~with~' + (c.function.arguments | tojson) }}{% endfor %}{{ '~called~' }}"
+    "{% else %}{{ '[assistant]~say~' + m.content + '~done~' }}{% endif %}"
+    "{% elif m.role == 'tool' %}{{ '[tool]' }}"
+    "{% for other in messages %}{% for c in other.tool_calls or [] %}"
+    "{% if c.id == m.tool_call_id %}{{ c.function.name }}{% endif %}{% endfor %}{% endfor %}"
+    "{{ ': ' + m.content + '~done~' }}"
+    "{% else %}{{ '[' + m.role + ']' + m.content + '~done~' }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}";
+
+std::shared_ptr<const format::Format> block_format() {
+  auto format = std::make_shared<format::Format>();
+  format->header = "[assistant]";
+  format->generation_prompts = {{"default", "[assistant]"}};
+  format->input.reasoning_field = "reasoning_content";
+  format->reasoning = {true, "~muse~", "~done~", false};
+  format->content.open = "~say~";
+  format->calls.present = true;
+  format->calls.section_open = "~do~";
+  using Kind = format::CallPiece::Kind;
+  format->calls.pieces = {{Kind::kName, ""}, {Kind::kLiteral, "~with~"}, {Kind::kArguments, ""}};
+  format->stops.content = {"~done~"};
+  format->stops.tool = {"~called~"};
+  return format;
+}
+
+struct Fixture {
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer =
+      test::byte_tokenizer({"[assistant]", "~muse~", "~done~", "~say~", "~do~", "~with~", "~called~"}, "~done~");
+  std::shared_ptr<const jinja::Template> chat_template = jinja::Template::compile(kTemplate, {}, "test").value();
+  chat::Conversation base;
+  tmpl::ApplyOptions options;
+  TurnContext context{*chat_template, *tokenizer, base, options};
+  TurnProfile profile = probe_turns(context);
+  CompletionReader reader{block_format(), *tokenizer, std::nullopt};
+  json::Array history = json::parse(R"([{"role": "user", "content": "Hi"}])").value().as_array();
+  std::vector<TokenId> prompt = ids("[user]Hi~done~[assistant]");
+
+  [[nodiscard]] std::vector<TokenId> ids(std::string_view text) const { return tokenizer->encode_ids(text, {}); }
+
+  [[nodiscard]] ParsedCompletion read(std::string_view completion) const {
+    auto said = reader.read(profile, prompt, ids(completion));
+    if (!said.ok()) FAIL(said.error().to_string());
+    return said.value();
+  }
+
+  // What a bridge appends behind the completion.
+  [[nodiscard]] std::string appended(std::string_view completion, const char* new_messages) const {
+    const ParsedCompletion said = read(completion);
+    const std::vector<TokenId> sampled = ids(completion);
+    BridgeRequest request{.prompt_ids = prompt, .completion_ids = sampled, .completion = &said};
+    request.messages = history;
+    request.new_messages = json::parse(new_messages).value().as_array();
+    const auto out = append_turn(context, profile, request);
+    return out.ok() ? out.value().text : out.error().message;
+  }
+};
+
+TEST_CASE_FIXTURE(Fixture, "a stop token that closes reasoning does not end the turn") {
+  const ParsedCompletion text = read("~muse~Hm~done~[assistant]~say~Yes~done~");
+  CHECK(text.message.reasoning == "Hm");
+  CHECK(text.message.content == "Yes");
+  CHECK(text.message.complete);
+  CHECK(text.stops_from == 4);
+  REQUIRE(text.reasoning.has_value());
+  CHECK(text.reasoning->begin == 0);
+  CHECK(text.reasoning->inner_begin == 1);
+  CHECK(text.reasoning->inner_end == 3);
+  CHECK(text.reasoning->end == 4);
+
+  const ParsedCompletion call = read("~muse~Hm~done~[assistant]~do~add~with~{\"a\": 1}~called~");
+  REQUIRE(call.message.tool_calls.size() == 1);
+  CHECK(call.message.tool_calls[0].name == "add");
+  CHECK(call.closing_text.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "outside of reasoning the same token ends the turn") {
+  const ParsedCompletion said = read("~say~Yes~done~[assistant]~say~No~done~");
+  CHECK(said.message.content == "Yes");
+  CHECK(said.stops_from == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "where the engine stops at the close of reasoning, the reasoning is closed") {
+  const ParsedCompletion said = read("~muse~Hm~done~");
+  CHECK(said.message.reasoning == "Hm");
+  CHECK(said.message.complete);
+  CHECK(said.closing_text.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a bridge behind reasoning, with that token or without, knows the calls") {
+  const char* const result = R"([{"role": "tool", "tool_call_id": "abcdef000", "content": "3"}])";
+  const std::string sampled = "~muse~Hm~done~[assistant]~do~add~with~{\"a\": 1}";
+  CHECK(appended(sampled + "~called~", result) == "[tool]add: 3~done~[assistant]");
+  CHECK(appended(sampled, result) == "~called~[tool]add: 3~done~[assistant]");
+  CHECK(appended("~muse~Hm~done~[assistant]~say~Yes", R"([{"role": "user", "content": "Go"}])") ==
+        "~done~[user]Go~done~[assistant]");
+}
+
+}  // namespace
+}  // namespace rondo::render
