@@ -1,14 +1,17 @@
-// Whatever stands in messages and tools: no special token is made of their bytes.
+// Whatever stands in messages and tools: no added token is made of their bytes, not in a prompt and not in a bridge.
 //
 // Random conversations full of what looks like control tokens, whole, cut, and spread over neighbouring fields, through
-// real templates and tokenizers.  RONDO_TEST_CONVERSATIONS says how many for each template (200).
+// real templates and tokenizers.  RONDO_TEST_CONVERSATIONS says how many for all templates together.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 
+#include "json/print.h"
 #include "model/model_files.h"
-#include "render/encode.h"
+#include "render/bridge.h"
 #include "tests/support/corpus.h"
 
 namespace rondo {
@@ -47,6 +50,33 @@ class Attacker {
   }
 
   bool uses_tools() { return below(3) == 0; }
+
+  // What may follow a model's turn: results, or a user.
+  json::Array answers() {
+    json::Array out;
+    for (std::size_t i = below(3); i > 0; --i)
+      out.emplace_back(
+          json::Object{{"role", "tool"}, {"tool_call_id", "call_12345"}, {"name", name()}, {"content", text()}});
+    if (out.empty() || below(3) == 0) out.emplace_back(json::Object{{"role", "user"}, {"content", text()}});
+    return out;
+  }
+  // A call with hostile arguments and a hostile name, or text.
+  render::ParsedCompletion completion() {
+    render::ParsedCompletion out;
+    out.message.complete = true;
+    if (below(2) == 0) out.message.reasoning = text();
+    if (below(2) == 0) {
+      out.message.content = text();
+    } else {
+      json::Object arguments{{"city", text()}, {text(), text()}};
+      chat::ToolCall call;
+      call.id = "call_12345";
+      call.name = name();
+      call.arguments = json::to_compact(json::Value(std::move(arguments)));
+      out.message.tool_calls.push_back(std::move(call));
+    }
+    return out;
+  }
 
  private:
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(random_()) % limit; }
@@ -107,10 +137,17 @@ bool covers(const std::vector<ByteRange>& ranges, std::size_t begin, std::size_t
 
 struct Tally {
   std::size_t rendered = 0;
-  std::size_t special = 0;
+  std::size_t bridged = 0;
+  std::size_t added = 0;
+
+  void add(const Tally& other) {
+    rendered += other.rendered;
+    bridged += other.bridged;
+    added += other.added;
+  }
 };
 
-// Every special id stands for bytes that no message, tool or document wrote.
+// Every added id stands for bytes that no message, tool or document wrote.
 void check(const jinja::Template& chat_template, const tokenizer::Tokenizer& tokenizer,
            const chat::Conversation& conversation, const tmpl::ApplyOptions& options, Tally& tally) {
   const Result<jinja::Rendered> rendered = tmpl::apply(chat_template, conversation, options);
@@ -121,8 +158,8 @@ void check(const jinja::Template& chat_template, const tokenizer::Tokenizer& tok
   const std::string& text = rendered.value().text.bytes();
   for (const tokenizer::Piece& piece :
        render::encode_range(context, rendered.value(), 0, text.size(), render::ContentSpecials::kText)) {
-    if (!tokenizer.is_special(piece.id)) continue;
-    ++tally.special;
+    if (!tokenizer.is_added(piece.id)) continue;
+    ++tally.added;
     // Without the white space that it strips.
     const std::string_view taken = std::string_view(text).substr(piece.begin, piece.end - piece.begin);
     const std::string_view content = tokenizer.token_bytes(piece.id);
@@ -134,18 +171,48 @@ void check(const jinja::Template& chat_template, const tokenizer::Tokenizer& tok
   }
 }
 
+// The same for what a bridge appends behind such a conversation and a turn of the model.
+void check_bridge(const render::TurnContext& context, const render::TurnProfile& profile, Attacker& attacker,
+                  const json::Array& messages, Tally& tally) {
+  const render::ParsedCompletion said = attacker.completion();
+  const std::vector<tokenizer::TokenId> ids = context.tokenizer.encode_ids("Aa", {});
+  render::BridgeRequest request{.prompt_ids = ids, .completion_ids = ids, .completion = &said};
+  request.messages = messages;
+  request.new_messages = attacker.answers();
+  const Result<render::Appended> appended = render::append_turn(context, profile, request);
+  if (!appended.ok()) return;
+  ++tally.bridged;
+  const render::Appended& out = appended.value();
+  for (std::size_t i = 0; i < out.ids.size(); ++i) {
+    if (!context.tokenizer.is_added(out.ids[i])) continue;
+    ++tally.added;
+    const auto added = context.tokenizer.added_tokens();
+    const auto token = std::ranges::find(added, out.ids[i], &AddedToken::id);
+    // One that strips white space may take some of the data's.
+    const bool takes_space = token != added.end() && token->lstrip;
+    REQUIRE_MESSAGE((out.content_mask[i] == 0 || takes_space), "`", context.tokenizer.token_bytes(out.ids[i]),
+                    "` at id ", i, " of ", out.text);
+  }
+}
+
 }  // namespace
 
-TEST_CASE("no special token is made of the bytes of messages and tools") {
+TEST_CASE("no added token is made of the bytes of messages and tools") {
   const std::optional<test::Corpus> corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE("skipped: no corpus beside the checkout");
+  if (!corpus || corpus->rows_with_tokenizer().empty()) {
+    MESSAGE("skipped: no corpus with models beside the checkout");
     return;
   }
+  const std::vector<test::CorpusRow> rows = corpus->rows_with_tokenizer();
   const char* wanted = std::getenv("RONDO_TEST_CONVERSATIONS");
-  const long count = wanted == nullptr ? 200 : std::strtol(wanted, nullptr, 10);
-  Tally tally;
-  for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
+  const std::size_t count = (wanted == nullptr ? 4'000 : std::strtoull(wanted, nullptr, 10)) / rows.size() + 1;
+  Tally total;
+  std::printf("%-32s %9s %9s %12s\n", "template", "prompts", "bridges", "added ids");
+  const auto print = [](const std::string& name, const Tally& tally) {
+    std::printf("%-32s %9zu %9zu %12zu\n", name.c_str(), tally.rendered, tally.bridged, tally.added);
+    std::fflush(stdout);
+  };
+  for (const test::CorpusRow& row : rows) {
     INFO(row.id);
     const auto files = model::load(row.model_folder);
     if (!files.ok() || !files.value().tokenizer || files.value().templates.empty()) continue;
@@ -154,20 +221,29 @@ TEST_CASE("no special token is made of the bytes of messages and tools") {
     REQUIRE(tokenizer.ok());
     REQUIRE(chat_template.ok());
     Attacker attacker(*tokenizer.value(), 5);
-    for (long i = 0; i < count; ++i) {
-      chat::Conversation conversation;
+    tmpl::ApplyOptions options;
+    options.now = corpus->clock();
+    chat::Conversation plain;
+    plain.bos_token = row.bos_token;
+    plain.eos_token = row.eos_token;
+    const render::TurnProfile profile =
+        render::probe_turns({*chat_template.value(), *tokenizer.value(), plain, options});
+    Tally tally;
+    // Some templates refuse most of what is thrown at them.
+    for (std::size_t i = 0; tally.rendered < count && i < 8 * count; ++i) {
+      chat::Conversation conversation = plain;
       conversation.messages = attacker.messages();
       if (attacker.uses_tools()) conversation.tools = json::Value(attacker.tools());
       conversation.add_generation_prompt = i % 2 == 0;
-      conversation.bos_token = row.bos_token;
-      conversation.eos_token = row.eos_token;
-      tmpl::ApplyOptions options;
-      options.now = corpus->clock();
       check(*chat_template.value(), *tokenizer.value(), conversation, options, tally);
+      check_bridge({*chat_template.value(), *tokenizer.value(), conversation, options}, profile, attacker,
+                   conversation.messages, tally);
     }
+    print(row.id, tally);
+    total.add(tally);
   }
-  MESSAGE(tally.rendered, " prompts with ", tally.special, " special ids");
-  CHECK(tally.special > 0);
+  print("all", total);
+  CHECK(total.added > 0);
 }
 
 }  // namespace rondo
