@@ -27,32 +27,14 @@ void start(RolloutObject* self, const ModelObject& model, nb::handle messages, n
   new (self) RolloutObject{std::move(rollout), {}, {}};
 }
 
-// Where in the completion's text each id ends; as many as the text has.
-std::vector<std::uint32_t> ends_of(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids,
-                                   const render::TurnProfile& profile) {
-  std::vector<std::uint32_t> ends;
-  tokenizer::Tokenizer::Stream stream(tokenizer);
-  std::size_t size = 0;
-  for (const TokenId id : ids) {
-    if (profile.is_stop(id)) break;
-    const auto text = stream.next(id);
-    if (!text.ok()) break;
-    size += text.value().size();
-    ends.push_back(static_cast<std::uint32_t>(size));
-  }
-  if (!ends.empty()) ends.back() += static_cast<std::uint32_t>(stream.finish().size());
-  return ends;
-}
-
 Result<ParsedIds> complete_ids(render::Rollout& rollout, std::span<const TokenId> ids) {
   auto said = rollout.complete(ids);
   if (!said.ok()) return said.error();
-  const render::RolloutModel& model = rollout.model();
   ParsedIds out;
   out.message = said.value()->message;
   out.text = said.value()->raw;
   out.closing_text = said.value()->closing_text;
-  out.ends = ends_of(*model.parts().tokenizer, ids, model.profile());
+  out.ends = said.value()->ends;
   out.stopped = out.ends.size() < ids.size();
   out.reasoning_open =
       !out.message.complete && out.message.reasoning && out.message.content.empty() && out.message.tool_calls.empty();

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "json/print.h"
 #include "render/completion.h"
+#include "render/token_text.h"
 
 namespace rondo::python {
 namespace {
@@ -252,16 +253,25 @@ Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) co
   return api::turn_profile(profiles_, prepared.value(), call.conversation);
 }
 
-Result<render::ParsedCompletion> Model::said(const Call& call, const BridgeCall& bridge, const api::Prepared& prepared,
+Result<render::ParsedCompletion> Model::said(const BridgeCall& bridge, const render::CompletionReader& reader,
                                              const render::TurnProfile& profile) const {
-  const tokenizer::Tokenizer& tokenizer = *prepared.tokenizer;
-  if (Status valid = check_ids(tokenizer, bridge.completion, "completion_ids"); !valid.ok()) return valid.error();
-  auto format = format_of(prepared, call.conversation);
-  if (!format.ok()) return format.error();
-  auto read =
-      render::interpret(format.value(), tokenizer, profile, call.conversation.tools, bridge.prompt, bridge.completion);
+  if (Status valid = check_ids(*tokenizer_->tokenizer, bridge.completion, "completion_ids"); !valid.ok())
+    return valid.error();
+  auto read = reader.read(profile, bridge.prompt, bridge.completion);
   if (read.ok() && !bridge.close) read.value().closing_text.clear();
   return read;
+}
+
+Result<std::shared_ptr<const Model::Turns>> Model::turns(const api::Prepared& prepared,
+                                                         const chat::Conversation& conversation) const {
+  return turns_.get(api::derived_key(prepared, conversation), [&]() -> api::Memo<Turns>::Made {
+    auto format = format_of(prepared, conversation);
+    if (!format.ok()) return format.error();
+    const chat::Conversation base = api::without_messages(conversation);
+    const render::TurnContext context{*prepared.chat_template, *prepared.tokenizer, base, prepared.options};
+    return std::make_shared<const Turns>(
+        Turns{render::probe_turns(context), {format.value(), *prepared.tokenizer, conversation.tools}});
+  });
 }
 
 Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
@@ -269,27 +279,25 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   if (!prepared.ok()) return prepared.error();
   const api::Prepared& use = prepared.value();
   if (Status valid = check_ids(*use.tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
-  auto profile = api::turn_profile(profiles_, use, call.conversation);
-  if (!profile.ok()) return profile.error();
-  auto completion = said(call, bridge, use, *profile.value());
+  auto shared = turns(use, call.conversation);
+  if (!shared.ok()) return shared.error();
+  const render::TurnProfile& profile = shared.value()->profile;
+  auto completion = said(bridge, shared.value()->reader, profile);
   if (!completion.ok()) return completion.error();
   render::BridgeRequest request = request_of(call, bridge, completion.value());
   request.find_lossy = bridge.find_lossy;
-  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, *profile.value(),
-                        request);
+  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
 }
 
 Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
-  auto prepared = prepare(call, api::TokenizerUse::kRequired);
-  if (!prepared.ok()) return prepared.error();
-  const api::Prepared& use = prepared.value();
   if (bridge.prompt.size() > kPromptTailTokens) bridge.prompt = bridge.prompt.last(kPromptTailTokens);
-  if (Status valid = check_ids(*use.tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
   auto shared = rollouts(call);
   if (!shared.ok()) return shared.error();
-  auto completion = said(call, bridge, use, shared.value()->profile());
+  const render::RolloutModel& model = *shared.value();
+  if (Status valid = check_ids(*tokenizer_->tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
+  auto completion = said(bridge, model.reader(), model.profile());
   if (!completion.ok()) return completion.error();
-  return shared.value()->append(request_of(call, bridge, completion.value()));
+  return model.append(request_of(call, bridge, completion.value()));
 }
 
 Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call) const {
@@ -321,26 +329,38 @@ Result<std::shared_ptr<const format::Format>> Model::format(Call& call) const {
   return format_of(prepared.value(), call.conversation);
 }
 
+Result<std::shared_ptr<const Model::Parsing>> Model::parsing(const api::Prepared& prepared,
+                                                             const chat::Conversation& conversation,
+                                                             const parse::Options& options) const {
+  std::string key = api::derived_key(prepared, conversation) + ' ';
+  for (const bool flag :
+       {options.calls, options.parallel_calls, options.inline_reasoning, options.partial, options.strict})
+    key += flag ? '1' : '0';
+  return parsings_.get(key, [&]() -> api::Memo<Parsing>::Made {
+    auto format = format_of(prepared, conversation);
+    if (!format.ok()) return format.error();
+    Parsing out;
+    out.reasoning_close = format.value()->reasoning.close;
+    parse::Options given = options;
+    given.tools = conversation.tools;
+    if (prepared.tokenizer != nullptr) {
+      given.special_tokens = tokens_in_markers(*format.value(), *prepared.tokenizer);
+      const chat::Conversation base = api::without_messages(conversation);
+      out.profile = render::probe_turns({*prepared.chat_template, *prepared.tokenizer, base, prepared.options});
+    }
+    out.syntax = parse::compile(format.value(), std::move(given));
+    return std::make_shared<const Parsing>(std::move(out));
+  });
+}
+
 Result<parse::Parser> Model::parser(Call& call, ParseCall options) const {
   auto prepared = prepare(call, api::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
-  const api::Prepared& use = prepared.value();
-  auto format = format_of(use, call.conversation);
-  if (!format.ok()) return format.error();
-  auto tail = tail_of(use, call, options);
+  auto parsing = this->parsing(prepared.value(), call.conversation, options.options);
+  if (!parsing.ok()) return parsing.error();
+  auto tail = tail_of(prepared.value(), call, options);
   if (!tail.ok()) return tail.error();
-  options.options.prompt_tail = std::move(tail).value();
-  options.options.tools = call.conversation.tools;
-  if (use.tokenizer != nullptr) {
-    using Tokens = api::Memo<std::vector<std::string>>::Made;
-    chat::Conversation base = api::without_messages(call.conversation);
-    base.tools.reset();
-    auto tokens = marker_tokens_.get(api::derived_key(use, base), [&]() -> Tokens {
-      return std::make_shared<const std::vector<std::string>>(tokens_in_markers(*format.value(), *use.tokenizer));
-    });
-    if (tokens.ok()) options.options.special_tokens = *tokens.value();
-  }
-  return parse::Parser(format.value(), std::move(options.options));
+  return parse::Parser(parsing.value()->syntax, tail.value());
 }
 
 Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const {
@@ -349,30 +369,28 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   if (Status valid = check_ids(tokenizer, ids, "ids"); !valid.ok()) return valid.error();
   if (options.prompt_ids.size() > kPromptTailTokens) options.prompt_ids = options.prompt_ids.last(kPromptTailTokens);
   if (Status valid = check_ids(tokenizer, options.prompt_ids, "prompt_ids"); !valid.ok()) return valid.error();
-  auto profile = this->profile(call);
-  if (!profile.ok()) return profile.error();
-  auto made = parser(call, std::move(options));
-  if (!made.ok()) return made.error();
-  parse::Parser& parser = made.value();
+  auto prepared = prepare(call, api::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  auto parsing = this->parsing(prepared.value(), call.conversation, options.options);
+  if (!parsing.ok()) return parsing.error();
+  auto tail = tail_of(prepared.value(), call, options);
+  if (!tail.ok()) return tail.error();
+  parse::Parser parser(parsing.value()->syntax, tail.value());
 
   ParsedIds out;
-  tokenizer::Tokenizer::Stream stream(tokenizer);
-  for (const TokenId id : ids) {
-    if (profile.value()->is_stop(id)) {
-      out.stopped = true;
-      break;
-    }
-    auto text = stream.next(id);
-    if (!text.ok()) return text.error();
-    out.text += text.value();
-    out.ends.push_back(static_cast<std::uint32_t>(out.text.size()));
-    const parse::Piece piece{id, text.value(), tokenizer.is_added(id)};
+  render::TokenText text(tokenizer);
+  const auto take = [&](const parse::Piece& piece) {
+    out.text += piece.bytes;
     static_cast<void>(parser.feed(std::span(&piece, 1)));  // the message is all that counts here
+  };
+  const auto end = text.feed_turn(ids, parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
+  if (!end.ok()) return end.error();
+  out.stopped = end.value().stop.has_value();
+  if (end.value().closes_reasoning) {
+    const parse::Piece stop{*end.value().stop, tokenizer.token_bytes(*end.value().stop), true};
+    static_cast<void>(parser.feed(std::span(&stop, 1)));
   }
-  const std::string rest = stream.finish();
-  out.text += rest;
-  if (!out.ends.empty()) out.ends.back() = static_cast<std::uint32_t>(out.text.size());
-  static_cast<void>(parser.feed(rest));
+  out.ends = std::move(text.ends());
   out.reasoning_open = parser.place() == parse::Place::kReasoning;
   out.closing_text = out.stopped ? "" : parser.closing_text();
   auto message = parser.finish();

@@ -75,10 +75,6 @@ struct BridgeCall {
   json::Array new_messages;
   bool close = true;       // write what closes the constructs that the completion left open
   bool find_lossy = true;  // say what the template would have written differently; slow
-  const render::ParsedCompletion* said =
-      nullptr;  // the completion as its reader understood it; nullptr: it is read here
-  // The messages behind `prompt`, in place of the call's; not copied.
-  std::optional<std::span<const json::Value>> messages = std::nullopt;
 };
 
 struct GrammarCall {
@@ -138,9 +134,24 @@ class Model {
   [[nodiscard]] Result<api::Prepared> prepare(Call& call, api::TokenizerUse tokenizer) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const api::Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
+  // What turns of one template, tokenizer, tool list and template variables share.
+  struct Turns {
+    render::TurnProfile profile;
+    render::CompletionReader reader;
+  };
+  [[nodiscard]] Result<std::shared_ptr<const Turns>> turns(const api::Prepared& prepared,
+                                                           const chat::Conversation& conversation) const;
+  // What parsers of them share.
+  struct Parsing {
+    std::shared_ptr<const parse::Syntax> syntax;
+    std::string reasoning_close;
+    render::TurnProfile profile;  // empty without a tokenizer
+  };
+  [[nodiscard]] Result<std::shared_ptr<const Parsing>> parsing(const api::Prepared& prepared,
+                                                               const chat::Conversation& conversation,
+                                                               const parse::Options& options) const;
   // The completion of `bridge` as it is to be understood.
-  [[nodiscard]] Result<render::ParsedCompletion> said(const Call& call, const BridgeCall& bridge,
-                                                      const api::Prepared& prepared,
+  [[nodiscard]] Result<render::ParsedCompletion> said(const BridgeCall& bridge, const render::CompletionReader& reader,
                                                       const render::TurnProfile& profile) const;
   [[nodiscard]] Result<std::string> tail_of(const api::Prepared& prepared, const Call& call,
                                             const ParseCall& options) const;
@@ -152,7 +163,8 @@ class Model {
   bool strict_ = false;
   mutable api::Memo<render::TurnProfile> profiles_{64};
   mutable api::Memo<format::Format> formats_{64};
-  mutable api::Memo<std::vector<std::string>> marker_tokens_{64};
+  mutable api::Memo<Turns> turns_{64};
+  mutable api::Memo<Parsing> parsings_{64};
   mutable api::Memo<render::RolloutModel> rollouts_{64};
 };
 
