@@ -1,5 +1,5 @@
 // One turn of an agent's loop behind histories of 4 thousand to a million tokens: the bridge, and the re-render that it
-// saves; then 64 rollouts of 100 turns.  The same in Python for PrimeIntellect's `renderers`: bench/bridge_peer.py, where
+// saves; then 64 rollouts of 100 turns, and 1,000 that are under way at once.  The same in Python for PrimeIntellect's `renderers`: bench/bridge_peer.py, where
 // that package is installed.
 //
 // The template and the tokenizer are those of the test data ($RONDO_FIXTURES, set by ./dev bench).
@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "analysis/analyse.h"
@@ -140,6 +142,47 @@ void measure_many(const std::shared_ptr<const render::RolloutModel>& model) {
               kRollouts, kTurns, ids, total / 1000, rerender / 1000);
 }
 
+// Bytes of this process in memory.
+double resident_bytes() {
+  const auto text = files::read("/proc/self/statm");
+  constexpr double kPage = 4096;
+  return text.ok() ? std::strtod(text.value().c_str() + text.value().find(' '), nullptr) * kPage : 0;
+}
+
+// Rollouts that grow in turns, by threads that share the model.
+void measure_concurrent(const std::shared_ptr<const render::RolloutModel>& model) {
+  constexpr std::size_t kRollouts = 1000;
+  constexpr std::size_t kThreads = 2;
+  constexpr int kTurns = 20;
+  const std::vector<TokenId> turn = sampled(*model);
+  const double before = resident_bytes();
+  std::vector<std::optional<render::Rollout>> rollouts(kRollouts);
+  const auto start = Clock::now();
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = t; i < kRollouts; i += kThreads) {
+        auto started = render::Rollout::start(model, history(2, 50));
+        if (started.ok()) rollouts[i] = std::move(started).value();
+      }
+      for (int step = 0; step < kTurns; ++step) {
+        for (std::size_t i = t; i < kRollouts; i += kThreads) {
+          (void)rollouts[i]->complete(turn).ok();
+          (void)rollouts[i]->extend({result(step)}).ok();
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const double total = microseconds(Clock::now() - start);
+  std::size_t ids = 0;
+  for (const auto& rollout : rollouts) ids += rollout->ids().size();
+  std::printf(
+      "%zu rollouts at once, %d turns each, %zu threads: %.1f ms, %.1f us a turn; %.1f KB each, of which ids %.1f KB\n",
+      kRollouts, kTurns, kThreads, total / 1000, total * kThreads / (kRollouts * kTurns),
+      (resident_bytes() - before) / kRollouts / 1000, static_cast<double>(ids) * 4 / kRollouts / 1000);
+}
+
 }  // namespace
 
 int main() {
@@ -175,6 +218,7 @@ int main() {
   std::printf("with the whole history, as for templates whose new turns depend on it:\n");
   for (const int messages : {42, 402}) measure_turn(whole, history(messages, 40));
   measure_many(model);
+  measure_concurrent(model);
   std::fflush(stdout);
   const std::string peer = std::string("python3 '") + RONDO_SOURCE_DIR + "/bench/bridge_peer.py' '" + path + "' '" +
                            files::join(fixtures, kTokenizerFolder) + "'";

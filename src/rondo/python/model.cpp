@@ -333,9 +333,10 @@ Result<std::shared_ptr<const Model::Parsing>> Model::parsing(const api::Prepared
                                                              const chat::Conversation& conversation,
                                                              const parse::Options& options) const {
   std::string key = api::derived_key(prepared, conversation) + ' ';
-  for (const bool flag :
-       {options.calls, options.parallel_calls, options.inline_reasoning, options.partial, options.strict})
+  for (const bool flag : {options.calls, options.parallel_calls, options.must_call, options.inline_reasoning,
+                          options.partial, options.strict})
     key += flag ? '1' : '0';
+  key += options.only_tool;
   return parsings_.get(key, [&]() -> api::Memo<Parsing>::Made {
     auto format = format_of(prepared, conversation);
     if (!format.ok()) return format.error();
