@@ -8,7 +8,6 @@ namespace rondo::parse {
 namespace {
 
 using format::CallPiece;
-using format::is_blank;
 
 // An attempt that failed sooner is looked through for a marker; the limit bounds the work for each byte.
 constexpr std::size_t kLongestRescan = 256;
