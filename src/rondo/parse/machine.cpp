@@ -313,7 +313,7 @@ bool Machine::top_blank() {
     closes_.clear();
   }
   // Between calls without any marker models write a semicolon.
-  const bool is_bare_list = is_blank(calls.section_open) && call_open_.empty() && !message_.tool_calls.empty();
+  const bool is_bare_list = is_blank(calls.section_open) && syntax_->call_open.empty() && !message_.tool_calls.empty();
   if (layout_ && is_bare_list && buffer_[at] == ';') {
     const std::size_t next = skip_space(at + 1);
     if (next == buffer_.size() && !is_end_) return false;
