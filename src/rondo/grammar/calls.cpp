@@ -145,9 +145,16 @@ bool CallBuilder::may_be_bare() const {
   return strongest(word) == Start::kNothing;
 }
 
+// How much white space must stand between the section's opener and a name right behind it.
+std::size_t CallBuilder::space_before_name() const {
+  const format::Calls& calls = format_.calls;
+  const bool is_next = calls.envelope == format::Envelope::kTags && is_blank(calls.call_open);
+  return is_next && ends_with_word(calls.section_open) ? 1 : 0;
+}
+
 NodeId CallBuilder::all(bool is_parallel) {
   Line line(grammar_);
-  line.marker(format_.calls.section_open).space();
+  line.marker(format_.calls.section_open).space(space_before_name());
   if (format_.calls.envelope == format::Envelope::kJsonArray)
     return line.add(section_from(Start::kNothing, array_of_calls(is_parallel), true)).node();
   return line.add(section_from(Start::kNothing, any_call(Start::kSectionOpen), is_parallel)).node();
@@ -157,7 +164,7 @@ NodeId CallBuilder::all(bool is_parallel) {
 NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_parallel) {
   const format::Calls& calls = format_.calls;
   Line line(grammar_);
-  if (start == Start::kSectionOpen) line.space();
+  if (start == Start::kSectionOpen) line.space(space_before_name());
   line.add(first_call);
   if (is_parallel && calls.envelope != format::Envelope::kJsonArray && !format_.input.single_call) {
     // White space and the marker are one word to a lexer: text may follow the calls too.

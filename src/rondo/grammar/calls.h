@@ -31,6 +31,7 @@ class CallBuilder {
   };
   [[nodiscard]] std::vector<Opening> openings(bool is_parallel);
   // All calls, from the first character up to the section's close.
+  [[nodiscard]] std::size_t space_before_name() const;
   [[nodiscard]] NodeId all(bool is_parallel);
   // The word with which a further call begins where the calls have no close of their own: text behind the calls does not
   // hold it.  "" if there is none.

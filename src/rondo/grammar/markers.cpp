@@ -28,8 +28,9 @@ Line& Line::literal(std::string_view text) {
   return add(grammar_->token(grammar_->sequence({space, grammar_->literal(text)})));
 }
 
-Line& Line::space() {
-  if (!ends_with_space_) parts_.push_back(white_space(*grammar_, 0, kMostSpace));
+Line& Line::space(std::size_t least) {
+  if (ends_with_space_ && least > 0) parts_.pop_back();
+  if (!ends_with_space_ || least > 0) parts_.push_back(white_space(*grammar_, least, kMostSpace));
   ends_with_space_ = true;
   return *this;
 }
@@ -54,6 +55,11 @@ Line& Line::marker(std::string_view text) {
     at = end;
   }
   return *this;
+}
+
+bool ends_with_word(std::string_view marker) {
+  const std::string_view core = format::trimmed(marker);
+  return !core.empty() && is_word(core.back()) && format::is_space(marker.back());
 }
 
 NodeId marker(Grammar& grammar, std::string_view text) { return Line(grammar).marker(text).node(); }

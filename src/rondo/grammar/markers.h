@@ -1,6 +1,7 @@
 // A format's markers as grammar nodes, with free white space at their ends.  Internal to grammar/.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,8 @@ class Line {
 
   Line& add(NodeId node);
   Line& literal(std::string_view text);
-  // None to kMostSpace characters of white space.
-  Line& space();
+  // `least` (0 or 1) to kMostSpace characters of white space.
+  Line& space(std::size_t least = 0);
   // Its words, with white space where the marker has some; at its ends only if it has some there.
   Line& marker(std::string_view text);
   [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
@@ -30,6 +31,9 @@ class Line {
 };
 
 [[nodiscard]] NodeId marker(Grammar& grammar, std::string_view text);
+
+// Whether the white space at the end of a marker keeps a word in it apart from a word behind it.
+[[nodiscard]] bool ends_with_word(std::string_view marker);
 
 // `text` as an ECMA-262 pattern that matches it.
 [[nodiscard]] std::string pattern_escaped(std::string_view text);

@@ -44,6 +44,16 @@ TEST_CASE("text behind calls is for formats that write content there") {
   CHECK(!accepts(open, call + R"(<call>find<args>{"k": 1}</call>)"));
 }
 
+TEST_CASE("a word at the end of an opener and a name stay apart") {
+  const Grammar grammar =
+      required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "section_open": "<s>\n```run\n", "section_close": "\n```\n</s>", "separator": "\n", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "<args>"}, {"kind": "arguments"}]}})");
+  CHECK(accepts(grammar, "<s>\n```run\nfind<args>{\"q\": \"x\"}\n```\n</s>"));
+  CHECK(accepts(grammar, "<s>```run find<args>{\"q\": \"x\"}```</s>"));
+  CHECK(!accepts(grammar, "<s>\n```runfind<args>{\"q\": \"x\"}\n```\n</s>"));
+}
+
 TEST_CASE("a call of an unknown tool is not text before the calls, also where only its name tells it from text") {
   const Grammar grammar = required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]},
     "content": {"open": " to=you<|>"}, "calls": {"present": true, "call_open": " to=",
