@@ -71,11 +71,12 @@ Reply op_check(const OpContext& context, Fields& fields) {
 
 Reply op_fix(const OpContext& context, Fields& fields) {
   AuditFields read = read_audit(fields);
+  audit::FixOptions options;
+  options.may_add_marks = fields.flag("marks", false);
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto prepared = prepare(context.cache, read.chat_template, read.base, context.clock);
   if (!prepared.ok()) return prepared.error();
-  audit::FixOptions options;
   if (context.options.on_progress) {
     options.on_progress = [&](std::size_t tried) { context.options.on_progress(tried, 0); };
   }

@@ -10,6 +10,7 @@
 #include "audit/candidates.h"
 #include "audit/fix_goals.h"
 #include "audit/line_diff.h"
+#include "audit/marks.h"
 #include "audit/play.h"
 #include "audit/scenarios.h"
 #include "audit/splice_candidates.h"
@@ -311,6 +312,10 @@ class Fixer {
 
   void tell(Fix& out) const {
     out.source = source_.text();
+    if (auto marked = mend_marks(*stages_.front(), out.source, options_.may_add_marks)) {
+      out.source = std::move(marked->source);
+      out.marks = std::move(marked->sentence);
+    }
     const std::string& name = subject_.chat_template->name();
     out.diff = unified_diff(subject_.chat_template->source(), out.source, name.substr(name.rfind('/') + 1));
     out.was_append_only = true;
@@ -368,6 +373,7 @@ json::Value to_json(const Fix& fix) {
                    {"broken", cases_to_json(fix.broken)},
                    {"other_forms", cases_to_json(fix.other_forms)},
                    {"template", fix.source}};
+  if (!fix.marks.empty()) out.set("marks", fix.marks);
   if (!fix.refusal.empty()) out.set("refusal", fix.refusal);
   return out;
 }

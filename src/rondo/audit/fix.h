@@ -19,6 +19,7 @@
 namespace rondo::audit {
 
 struct FixOptions {
+  bool may_add_marks = false;  // {% generation %} marks are put around what is sampled also where there are none
   std::function<void(std::size_t edits_tried)> on_progress;  // may be empty
 };
 
@@ -32,6 +33,7 @@ struct FixedCase {
 
 struct Fix {
   std::string source;                  // of the mended template; the original where nothing was changed
+  std::string marks;                   // what was done about {% generation %} marks, a sentence; "" if nothing was
   std::string diff;                    // from the original, as a unified diff; "" if nothing was changed
   std::vector<std::string> edits;      // what was changed, a sentence each, in the order of changing
   std::vector<FixedCase> changed;      // cases that broke and hold now

@@ -175,6 +175,57 @@ TEST_CASE("fix: no edit writes what the model said twice, or what follows the tu
   CHECK_FALSE(result.refusal.empty());
 }
 
+// A template with invented markers and generation marks around `marked`, between what stands before and behind it.
+std::string with_marks(const std::string& before, const std::string& marked, const std::string& behind) {
+  return "{%- for m in messages %}\n  {%- if m.role == 'assistant' %}\n" + before + "    {%- generation %}\n" + marked +
+         "    {%- endgeneration %}\n" + behind +
+         "  {%- else %}\n    {{- '<|' + m.role + '|>' + m.content + '<|fin|>' }}\n  {%- endif %}\n{%- endfor %}\n"
+         "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}";
+}
+
+TEST_CASE("fix: generation marks cover what is sampled, and nothing else") {
+  const std::string right = with_marks("    {{- '<|assistant|>' }}\n", "    {{- m.content + '<|fin|>' }}\n", "");
+  CHECK(fixed(right).marks.empty());
+  for (const std::string& wrong :
+       {with_marks("", "    {{- '<|assistant|>' + m.content + '<|fin|>' }}\n", ""),
+        with_marks("    {{- '<|assistant|>' }}\n", "    {{- m.content }}\n", "    {{- '<|fin|>' }}\n")}) {
+    const Fix result = fixed(wrong);
+    CAPTURE(result.source);
+    CHECK(result.was_append_only);
+    CHECK(result.marks == "generation marks cover what is sampled, and nothing else");
+    CHECK_FALSE(result.diff.empty());
+    const auto mended = jinja::Template::compile(result.source, {}, "t").value();
+    json::Object variables{{"messages", json::Array{json::Object{{"role", "assistant"}, {"content", "Hi"}}}}};
+    const auto rendered = mended->render(variables, {}).value();
+    CHECK(rendered.text.bytes() == "<|assistant|>Hi<|fin|>");
+    REQUIRE(rendered.generation_blocks.size() == 1);
+    const auto [begin, end] = rendered.generation_blocks.front();
+    CHECK(rendered.text.bytes().substr(begin, end - begin) == "Hi<|fin|>");
+  }
+}
+
+TEST_CASE("fix: generation marks are added where they are asked for") {
+  Input input;
+  input.chat_template = jinja::Template::compile(
+                            "{% for m in messages %}{{ '<|' + m.role + '|>' + m.content + '<|fin|>' }}{% endfor %}"
+                            "{% if add_generation_prompt %}<|assistant|>{% endif %}",
+                            {}, "t")
+                            .value();
+  CHECK(fix(input, {}).value().marks.empty());
+  // A turn of any role is written by the same statement: marks there would cover questions.
+  CHECK(fix(input, {.may_add_marks = true, .on_progress = {}}).value().marks.empty());
+  const std::string source =
+      "{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<|assistant|>' + m.content + '<|fin|>' }}"
+      "{%- else %}{{- '<|' + m.role + '|>' + m.content + '<|fin|>' }}{%- endif %}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}";
+  input.chat_template = jinja::Template::compile(source, {}, "t").value();
+  CHECK(fix(input, {}).value().marks.empty());
+  const Fix added = fix(input, {.may_add_marks = true, .on_progress = {}}).value();
+  CHECK(added.marks == "generation marks are added around what is sampled");
+  CHECK(added.source.find("{{- '<|assistant|>' }}{%- generation %}{{- m.content + '<|fin|>' }}{%- endgeneration %}") !=
+        std::string::npos);
+}
+
 TEST_CASE("fix: where no edit helps, the template stays and the report says so") {
   const Fix result = fixed(with_turn(kReasoning, "{{- (m.content or '')[:5] }}"));
   CHECK_FALSE(result.is_append_only);

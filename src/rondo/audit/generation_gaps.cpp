@@ -1,6 +1,7 @@
 // {% generation %} blocks beside what is sampled, and the grammar beside what the template writes.
 #include <algorithm>
 
+#include "audit/marks.h"
 #include "audit/trials.h"
 #include "base/utf8.h"
 #include "format/units.h"
@@ -14,21 +15,6 @@ namespace rondo::audit {
 namespace {
 
 // ---- Generation blocks
-
-// A conversation with turns of all kinds that the template shows.
-json::Array training_messages(const Trials& trials, bool with_calls) {
-  const std::string thought = trials.format().input.reasoning_field.empty() ? "" : std::string(kThoughtWord);
-  json::Array out = {user_message()};
-  if (with_calls) {
-    const TrialCall call{std::string(kToolName), json::Object{{"k", "v"}}};
-    out.push_back(trials.assistant({"", "", {call}}));
-    out.push_back(trials.result(0, kToolName, kResultWord));
-  }
-  out.push_back(trials.assistant({thought, std::string(kAnswerWord), {}}));
-  out.push_back(plain_message("user", kSecondQuestionWord));
-  out.push_back(plain_message("assistant", "answer-two"));
-  return out;
-}
 
 void report_generation(const Trials& trials, const json::Array& messages, const TrialSetting& setting, Report& report) {
   const auto encoded = trials.encode(messages, setting);

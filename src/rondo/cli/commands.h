@@ -186,6 +186,7 @@ struct CheckArguments {
   std::string sarif_file;
   std::string junit_file;
   bool fix = false;    // the mended template in place of the report
+  bool marks = false;  // with generation marks
   std::string output;  // file for it; "" for none
   bool json = false;
 };

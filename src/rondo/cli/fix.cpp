@@ -45,12 +45,15 @@ std::string fix_text(const std::string& model, const json::Value& fix, const Pai
   const bool was = is_true(fix, "was_append_only");
   const json::Array& edits = fix.find("edits")->as_array();
   std::string out = paint("1", printable(model, false)) + ": ";
+  const std::string marks = text_of(fix, "marks");
   if (edits.empty()) {
     out += was ? "append-only as it is\n" : text_of(fix, "refusal") + "\n";
+    if (!marks.empty()) out += "  " + marks + "\n\n" + painted_diff(text_of(fix, "diff"), paint) + "\n";
   } else {
     out += std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits") +
            (is_true(fix, "is_append_only") ? ", append-only with them\n" : ", and still not append-only\n");
     for (const json::Value& edit : edits) out += "  " + printable(edit.as_string(), false) + "\n";
+    if (!marks.empty()) out += "  " + marks + "\n";
     out += "\n" + painted_diff(text_of(fix, "diff"), paint) + "\n";
     out += cases_text(fix, "changed", "cases that broke and hold now");
   }
@@ -75,7 +78,8 @@ int run_fix(const CheckArguments& arguments) {
   if (arguments.models.size() != 1) return report(usage_error("--fix takes one model"));
   const std::string& model = arguments.models.front();
   const api::Service service(service_options());
-  const auto fixed = run_audit(service, {{"op", "fix"}}, arguments, model, with_progress(model));
+  const auto fixed =
+      run_audit(service, {{"op", "fix"}, {"marks", arguments.marks}}, arguments, model, with_progress(model));
   if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
   if (!fixed.ok()) return report(fixed.error());
   if (!arguments.output.empty()) {

@@ -422,6 +422,8 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
       ->capture_default_str();
   command.add_flag("--fix", arguments.fix,
                    "mend the template: print a diff that makes it append-only, with the cases that hold then");
+  command.add_flag("--marks", arguments.marks,
+                   "with --fix: put {% generation %} marks around what the model samples, also where there are none");
   command.add_option("--output", arguments.output, "with --fix: write the mended template to this file")
       ->type_name("FILE");
   command.add_flag("--all", arguments.all, "also show rows of other settings that are as under the default");
