@@ -1,6 +1,7 @@
 // Which fields can write control tokens: as text that reads like one, or by completing one that the template begins.
 #include <algorithm>
 
+#include "audit/spots.h"
 #include "audit/trials.h"
 
 namespace rondo::audit {
@@ -220,11 +221,12 @@ class GlueFinder {
     const std::string& text = rendered.value().text.bytes();
     const std::string path = paths.to_string(claim.path);
     for (const render::Marker& found : render::markers(trials_.context().tokenizer, text)) {
-      const text::Run* first = run_at(rendered.value(), found.begin);
+      const text::Run* first = spot_at(rendered.value(), found.begin).run;
       if (found.id != claim.token || first == nullptr || first->kind != text::RunKind::kLiteral) continue;
       std::size_t at = found.begin;
-      while (at < found.end && run_at(rendered.value(), at)->kind == text::RunKind::kLiteral) ++at;
-      if (at == found.end || rendered.value().origins.paths.to_string(run_at(rendered.value(), at)->path()) != path)
+      while (at < found.end && spot_at(rendered.value(), at).run->kind == text::RunKind::kLiteral) ++at;
+      if (at == found.end ||
+          rendered.value().origins.paths.to_string(spot_at(rendered.value(), at).run->path()) != path)
         continue;
       Finding finding;
       finding.rule = "glued-token";

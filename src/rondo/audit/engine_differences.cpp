@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "audit/dialects.h"
+#include "audit/spots.h"
 #include "audit/trials.h"
 
 namespace rondo::audit {
@@ -17,7 +18,7 @@ bool reads_parts(const Trials& trials) {
   const std::string& text = rendered.value().text.bytes();
   for (const std::string_view word : {kQuestionWord, kSecondQuestionWord}) {
     const std::size_t at = text.find(word);
-    const text::Run* run = at == std::string::npos ? nullptr : run_at(rendered.value(), at);
+    const text::Run* run = at == std::string::npos ? nullptr : spot_at(rendered.value(), at).run;
     if (run == nullptr || run->kind != text::RunKind::kData) return false;
     const text::ChainTable& chains = rendered.value().origins.chains;
     if (chains.contains(run->chain, "pyrepr") || chains.contains(run->chain, "json")) return false;

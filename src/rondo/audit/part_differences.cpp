@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "audit/spots.h"
 #include "audit/trials.h"
 
 namespace rondo::audit {
@@ -70,7 +71,7 @@ std::vector<Slot> slots(const Trials& trials) {
 }
 
 bool is_printed_value(const jinja::Rendered& rendered, std::size_t at) {
-  const text::Run* run = run_at(rendered, at);
+  const text::Run* run = spot_at(rendered, at).run;
   if (run == nullptr) return false;
   const text::ChainTable& chains = rendered.origins.chains;
   return chains.contains(run->chain, "pyrepr") || chains.contains(run->chain, "json");

@@ -1,4 +1,5 @@
 // Texts that the template puts between double quotes of its own, as JSON has them, without escaping the quotes inside.
+#include "audit/spots.h"
 #include "audit/trials.h"
 
 namespace rondo::audit {
@@ -51,8 +52,8 @@ std::size_t find_bare(const jinja::Rendered& rendered) {
   for (std::size_t at = text.find(kQuoting); at != std::string::npos; at = text.find(kQuoting, at + 1)) {
     const std::size_t end = at + kQuoting.size();
     if (at == 0 || text[at - 1] != '"' || end >= text.size() || text[end] != '"') continue;
-    const text::Run* before = run_at(rendered, at - 1);
-    const text::Run* after = run_at(rendered, end);
+    const text::Run* before = spot_at(rendered, at - 1).run;
+    const text::Run* after = spot_at(rendered, end).run;
     if (before->kind == text::RunKind::kLiteral && after->kind == text::RunKind::kLiteral) return at;
   }
   return std::string::npos;
@@ -73,7 +74,7 @@ void find_bare_quotes(const Trials& trials, Report& report) {
     finding.proof = text::quoted(kQuoting) + " is written as " +
                     excerpt(rendered.value().text.bytes(), at - 1, at + kQuoting.size() + 1);
     finding.place = place_at(trials.context(), rendered.value(), at);
-    const text::Run* run = run_at(rendered.value(), at);
+    const text::Run* run = spot_at(rendered.value(), at).run;
     finding.path = rendered.value().origins.paths.to_string(run->path());
     Remedy remedy;
     remedy.kind = Remedy::Kind::kPatch;

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "audit/spots.h"
 #include "render/explain.h"
 #include "render/join.h"
 #include "render/turn.h"
@@ -37,15 +38,6 @@ bool is_undone(const ReplayStep& step, RewriteSet set, const Change& change) {
   const auto index = static_cast<std::size_t>(change.message);
   if (!sheet || index >= step.parent->instructions.size()) return false;
   return content_text(PromptMaker::messages_of(*sheet)[index]) == content_text(step.parent->instructions[index]);
-}
-
-const text::Run* run_at(const jinja::Rendered& rendered, std::size_t at) {
-  std::size_t end = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    end += run.size;
-    if (at < end) return &run;
-  }
-  return nullptr;
 }
 
 // What the template writes behind the turn of message `index`, which the ids `before` end with.
@@ -226,7 +218,7 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
   if (rendered == nullptr) return {"template: rewritten", "", "the template fails when it is traced", "", "", 0};
   const Prompt& prompt = step.sent();
   const std::size_t byte = kept == 0 ? 0 : prompt.ends[kept - 1];
-  const text::Run* run = run_at(*rendered, byte);
+  const text::Run* run = spot_at(*rendered, byte).run;
   const std::int32_t owner = run == nullptr ? text::kNoMessage : render::owner(*run, rendered->origins);
   if (is_retokenized(step, kept))
     return {"retokenized", render::describe_origin(*rendered, byte), "the same text becomes other tokens", "", "", 0};

@@ -260,15 +260,6 @@ std::optional<WrittenTurn> Trials::write(const TurnParts& parts, const TrialSett
 
 // ---- Places and proofs
 
-const text::Run* run_at(const jinja::Rendered& rendered, std::size_t at) {
-  std::size_t begin = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    begin += run.size;
-    if (at < begin) return &run;
-  }
-  return nullptr;
-}
-
 TemplatePlace place_of_line(const AuditContext& context, std::int32_t line, std::int32_t column) {
   if (line <= 0) return {};
   const std::string_view source = context.chat_template.source();

@@ -131,8 +131,6 @@ struct ArgumentKind {
 
 // ---- Places and proofs
 
-// The run that holds byte `at`, nullptr behind the end.
-[[nodiscard]] const text::Run* run_at(const jinja::Rendered& rendered, std::size_t at);
 // Where in the template byte `at` of the text was written: its literal, or the expression that printed it.
 [[nodiscard]] TemplatePlace place_at(const AuditContext& context, const jinja::Rendered& rendered, std::size_t at);
 [[nodiscard]] TemplatePlace place_of_line(const AuditContext& context, std::int32_t line, std::int32_t column);
