@@ -157,7 +157,7 @@ void ExpressionCompiler::value_of(const Expr& node) {
     case ExprKind::kTuple: apply(node, Op::kTuple, count); break;
     case ExprKind::kList: apply(node, Op::kList, count); break;
     case ExprKind::kDict:
-      if (folding_ && has_unhashable_key(node)) fail(node.place, "a list or dict cannot be a key");
+      if (folding_ && !escaping_.open && has_unhashable_key(node)) fail(node.place, "a list or dict cannot be a key");
       apply(node, Op::kDict, count / 2);
       break;
     case ExprKind::kConcat: apply(node, Op::kConcat, count, escaping_.of_join()); break;
