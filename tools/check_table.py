@@ -14,7 +14,8 @@ import json
 import pathlib
 import subprocess
 import sys
-import time
+
+import one_request
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 NOW = "2026-03-14T15:09:26"
@@ -33,18 +34,6 @@ def request_of(row, options):
     return {**request, "template_file": str(options.manifest.parent / row["template"]), **tokens}
 
 
-def check(program, request):
-    """(the reply of the op `check`, seconds)"""
-    started = time.monotonic()
-    try:
-        done = subprocess.run([program, "batch"], input=json.dumps(request) + "\n", capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=False)
-        reply = json.loads(done.stdout) if done.stdout else {"error": {"message": f"the program ended with {done.returncode}"}}
-    except subprocess.TimeoutExpired:
-        reply = {"error": {"message": f"took longer than {TIMEOUT_S} s"}}
-    return reply, time.monotonic() - started
-
-
 def check_all(options, rows):
     """{row: (reply, seconds)}"""
     if options.keep and options.keep.is_file():
@@ -52,7 +41,7 @@ def check_all(options, rows):
         return {entry["row"]: (entry["reply"], entry["seconds"]) for entry in map(json.loads, lines)}
     requests = [request_of(row, options) for row in rows]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        answers = pool.map(lambda request: check(options.program, request), requests)
+        answers = pool.map(lambda request: one_request.ask(options.program, request, TIMEOUT_S), requests)
         found = {row["id"]: answer for row, answer in zip(rows, answers, strict=True)}
     if options.keep:
         lines = [json.dumps({"row": name, "reply": reply, "seconds": seconds}) for name, (reply, seconds) in found.items()]

@@ -11,9 +11,9 @@ import argparse
 import concurrent.futures
 import json
 import pathlib
-import subprocess
 import sys
-import time
+
+import one_request
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 NOW = "2026-03-14T15:09:26"
@@ -23,18 +23,6 @@ TIMEOUT_S = 180
 def request_of(row, folder):
     tokens = {"bos_token": row.get("bos_token") or "<s>", "eos_token": row.get("eos_token") or "</s>"}
     return {"op": "fix", "mode": "lenient", "model": row["id"], "now": NOW, "template_file": str(folder / row["template"]), **tokens}
-
-
-def mend(program, request):
-    """(the reply of the op `fix`, seconds)"""
-    started = time.monotonic()
-    try:
-        done = subprocess.run([program, "batch"], input=json.dumps(request) + "\n", capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=False)
-        reply = json.loads(done.stdout) if done.stdout else {"error": {"message": f"the program ended with {done.returncode}"}}
-    except subprocess.TimeoutExpired:
-        reply = {"error": {"message": f"took longer than {TIMEOUT_S} s"}}
-    return reply, time.monotonic() - started
 
 
 def state_of(reply):
@@ -68,11 +56,14 @@ def main():
     for row in json.loads(options.manifest.read_text(encoding="utf-8"))["rows"]:
         if not options.word or any(word in row["id"] for word in options.word):
             rows.setdefault(row["template_sha256"], row)
+    if not rows:
+        sys.exit(f"no row of {options.manifest} has {' or '.join(options.word)} in its name")
     requests = [request_of(row, options.manifest.parent) for row in rows.values()]
     kept = options.keep.open("w", encoding="utf-8") if options.keep else None
     counts, times = {}, []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for request, (reply, seconds) in zip(requests, pool.map(lambda asked: mend(options.program, asked), requests), strict=True):
+        answers = pool.map(lambda request: one_request.ask(options.program, request, TIMEOUT_S), requests)
+        for request, (reply, seconds) in zip(requests, answers, strict=True):
             state = state_of(reply)
             counts[state] = counts.get(state, 0) + 1
             times.append(seconds)
