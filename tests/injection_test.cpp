@@ -128,12 +128,14 @@ class Attacker {
   std::string rest_;
 };
 
-// An added token that no text can spell.  What the vocabulary itself writes for its text, a run of blanks, is text.
+// An added token that no text can spell.  What the vocabulary itself writes for its text (a run of blanks, a line end) is text.
 bool is_control(const tokenizer::Tokenizer& tokenizer, tokenizer::TokenId id) {
   if (!tokenizer.is_added(id) || tokenizer.is_special(id)) return tokenizer.is_special(id);
-  const std::vector<tokenizer::TokenId> plain =
-      tokenizer.encode_ids(tokenizer.token_bytes(id), {.parse_special = false, .parse_added = false});
-  return plain.size() != 1 || plain.front() != id;
+  const tokenizer::EncodeOptions plainly{.parse_special = false, .parse_added = false};
+  const std::vector<tokenizer::TokenId> itself = {id};
+  const Result<std::string> decoded = tokenizer.decode(itself, {});
+  return tokenizer.encode_ids(tokenizer.token_bytes(id), plainly) != itself &&
+         !(decoded.ok() && tokenizer.encode_ids(decoded.value(), plainly) == itself);
 }
 
 bool covers(const std::vector<ByteRange>& ranges, std::size_t begin, std::size_t end) {
