@@ -354,7 +354,7 @@ Result<std::shared_ptr<const Model::Parsing>> Model::parsing(const api::Prepared
   });
 }
 
-Result<parse::Parser> Model::parser(Call& call, ParseCall options) const {
+Result<parse::Parser> Model::parser(Call& call, const ParseCall& options) const {
   auto prepared = prepare(call, api::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   auto parsing = this->parsing(prepared.value(), call.conversation, options.options);

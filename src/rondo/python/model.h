@@ -112,7 +112,7 @@ class Model {
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
-  [[nodiscard]] Result<parse::Parser> parser(Call& call, ParseCall options) const;
+  [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
   // {"grammar", "lazy", "triggers", "warnings"} as the op `grammar` of docs/batch.md.
   [[nodiscard]] Result<json::Value> grammar(Call& call, const GrammarCall& options) const;
