@@ -137,10 +137,14 @@ struct SampledTurns {
   }
 };
 
-// The offset in `lead` behind the longest beginning of the generation prompt that it contains; npos if there is none.  Only
-// whole units count: `[a]<` of `[a]<b>` is no part of `[a]<c>`.
+// The offset in `lead` behind the longest beginning of the generation prompt that it contains; npos if there is none.  All of
+// it counts wherever it stands; of a part only whole units: `[a]<` of `[a]<b>` is no part of `[a]<c>`.
 std::size_t behind_generation_prompt(const SampledTurns& turns, std::string_view lead) {
-  const std::vector<std::size_t> ends = format::unit_boundaries(lead, turns.atoms);
+  if (turns.prompt.empty()) return std::string_view::npos;
+  if (const std::size_t at = lead.find(turns.prompt); at != std::string_view::npos) return at + turns.prompt.size();
+  std::vector<std::string> atoms = SampledTurns::marker_texts(turns.context.tokenizer, lead);
+  atoms.insert(atoms.end(), turns.atoms.begin(), turns.atoms.end());
+  const std::vector<std::size_t> ends = format::unit_boundaries(lead, atoms);
   for (auto cut = turns.cuts.rbegin(); cut != turns.cuts.rend() && *cut > 0; ++cut) {
     const std::string_view part = std::string_view(turns.prompt).substr(0, *cut);
     for (std::size_t at = lead.find(part); at != std::string_view::npos; at = lead.find(part, at + 1)) {

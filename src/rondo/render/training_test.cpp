@@ -89,6 +89,15 @@ TEST_CASE_FIXTURE(Fixture, "history leaves the generation prompt between two mar
   CHECK(masked(encoded(true, source), {}) == "<call>Yes~end~|Ok~end~");
 }
 
+TEST_CASE_FIXTURE(
+    Fixture, "the model begins behind the whole generation prompt, also where a word ends it and a marker follows") {
+  // `assistant<` touches in history; the marker is no token of the vocabulary.
+  const char* const source =
+      "{% for m in messages %}<from>{{ m.role }}<says>{{ m.content }}~end~{% endfor %}"
+      "{% if add_generation_prompt %}<from>assistant{% endif %}";
+  CHECK(masked(encoded(true, source), {}) == "<says>Yes~end~|<says>Ok~end~");
+}
+
 TEST_CASE_FIXTURE(Fixture, "turns without a header begin where the prompt ended") {
   const char* const source =
       "{% for m in messages %}{% if m.role == 'user' %}(ask) {{ m.content }}(answer)"
