@@ -116,9 +116,7 @@ class Fixer {
     for (std::size_t i = 0; i < goals_.size(); ++i) {
       if (goals_[i].setting != setting) stage = stage_of(goals_[i]).with(subject);
       setting = goals_[i].setting;
-      Sending sending;
-      if (compare) sending.samples = &original_[i].samples;
-      out.push_back(attempt_of(play(*stage, *goals_[i].scenario, sending)));
+      out.push_back(attempt_of(compare ? played(*stage, i) : play(*stage, *goals_[i].scenario, {})));
       if (compare && !is_kept(goals_[i], original_[i], current_[i], out.back())) return std::nullopt;
     }
     return out;
@@ -190,14 +188,15 @@ class Fixer {
     best = {reached, std::move(tried), std::move(candidate)};
   }
 
-  [[nodiscard]] Attempt attempt(const Stage& stage, std::size_t goal) const {
+  // With what the model wrote under the original template.
+  [[nodiscard]] Played played(const Stage& stage, std::size_t goal) const {
     Sending sending;
     sending.samples = &original_[goal].samples;
-    return attempt_of(play(stage, *goals_[goal].scenario, sending));
+    return play(stage, *goals_[goal].scenario, sending);
   }
 
   [[nodiscard]] bool gains(std::size_t goal, const Subject& subject) const {
-    const Attempt reached = attempt(*stage_of(goals_[goal]).with(subject), goal);
+    const Attempt reached = attempt_of(played(*stage_of(goals_[goal]).with(subject), goal));
     if (!is_kept(goals_[goal], original_[goal], current_[goal], reached)) return false;
     return reached.holds || reached.kept > current_[goal].kept;
   }
@@ -217,9 +216,7 @@ class Fixer {
     std::set<std::string> ways;
     for (const std::size_t i : order) {
       Broken made{i, stage_of(goals_[i]).with(subject), {}};
-      Sending sending;
-      sending.samples = &original_[i].samples;
-      made.played = play(*made.stage, *goals_[i].scenario, sending);
+      made.played = played(*made.stage, i);
       if (!made.played.broken || !made.played.broken->again) continue;
       if (ways.insert(way_of(*made.played.broken)).second) out.push_back(std::move(made));
     }
@@ -281,11 +278,10 @@ class Fixer {
     const std::size_t byte = source_.tokens()[*token].begin;
     for (const SourceBlock* block : blocks.around(byte)) {
       if (block->word != "if") continue;
-      for (std::size_t i = 0; i + 1 < block->tags.size(); ++i) {
+      const std::size_t branch = blocks.branch_of(*block, byte);
+      for (std::size_t i = 0; i <= branch && i + 1 < block->tags.size(); ++i) {
         if (source_.is_name(block->tags[i].begin, "else")) continue;
-        const bool is_inside = byte < source_.tokens()[block->tags[i + 1].begin].begin;
-        add(out, condition_candidates(source_, block->tags[i].begin + 1, is_inside == written));
-        if (is_inside) break;
+        add(out, condition_candidates(source_, block->tags[i].begin + 1, (i == branch) == written));
       }
     }
   }

@@ -7,6 +7,7 @@
 
 #include "audit/source.h"
 #include "audit/source_blocks.h"
+#include "audit/spots.h"
 #include "render/training.h"
 
 namespace rondo::audit {
@@ -113,15 +114,14 @@ class Marker {
   static std::optional<Place> place_at(const AuditContext& context, const Source& source,
                                        const jinja::Rendered& rendered, std::size_t at, std::size_t behind) {
     const auto runs = rendered.text.runs();
-    std::size_t begin = 0;
-    std::size_t index = 0;
-    while (index < runs.size() && at >= begin + runs[index].size) begin += runs[index++].size;
-    if (index == runs.size()) return std::nullopt;
-    const text::Run& run = runs[index];
-    const auto token = token_of(context, source, rendered, run);
+    const Spot spot = spot_at(rendered, at);
+    if (spot.run == nullptr) return std::nullopt;
+    const auto token = token_of(context, source, rendered, *spot.run);
     if (!token) return std::nullopt;
-    if (run.kind == text::RunKind::kLiteral) return Place{*token, run.source_offset + (at - begin) + behind};
+    if (spot.run->kind == text::RunKind::kLiteral)
+      return Place{*token, spot.run->source_offset + (at - spot.begin) + behind};
     // An output has one place for all that it joins: the text beside the value says where that stands in it.
+    const auto index = static_cast<std::size_t>(spot.run - runs.data());
     const std::size_t beside = behind == 0 ? index - 1 : index + 1;  // wraps before the first
     if (beside < runs.size() && runs[beside].kind == text::RunKind::kLiteral) {
       const auto other = token_of(context, source, rendered, runs[beside]);
@@ -134,10 +134,7 @@ class Marker {
 
   static std::optional<std::size_t> token_of(const AuditContext& context, const Source& source,
                                              const jinja::Rendered& rendered, const text::Run& run) {
-    const bool is_literal = run.kind == text::RunKind::kLiteral;
-    if (!is_literal && run.expression == 0) return std::nullopt;
-    const text::Literal where =
-        is_literal ? rendered.origins.literals[run.origin] : context.chat_template.expressions()[run.expression - 1U];
+    const text::Literal where = writer_of(context.chat_template, rendered, run);
     return source.token_at(where.line, where.column);
   }
 
@@ -192,13 +189,9 @@ class Marker {
 
   static std::size_t byte_of(const Source& source, const Place& place) { return source.tokens()[place.token].begin; }
 
-  static std::vector<Level> levels_of(const Source& source, const SourceBlocks& blocks, std::size_t byte) {
+  static std::vector<Level> levels_of(const SourceBlocks& blocks, std::size_t byte) {
     std::vector<Level> out;
-    for (const SourceBlock* block : blocks.around(byte)) {
-      std::size_t branch = 0;
-      while (branch + 1 < block->tags.size() && source.tokens()[block->tags[branch + 1].begin].begin <= byte) ++branch;
-      out.push_back({block, branch});
-    }
+    for (const SourceBlock* block : blocks.around(byte)) { out.push_back({block, blocks.branch_of(*block, byte)}); }
     out.push_back({});
     return out;
   }
@@ -208,7 +201,7 @@ class Marker {
     bool is_first = true;
     for (const std::set<Place>* const set : {&places.begins, &places.ends}) {
       for (const Place& place : *set) {
-        const std::vector<Level> levels = levels_of(source, blocks, byte_of(source, place));
+        const std::vector<Level> levels = levels_of(blocks, byte_of(source, place));
         if (is_first) common = levels;
         is_first = false;
         std::erase_if(common, [&](const Level& level) {

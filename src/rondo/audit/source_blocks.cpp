@@ -72,17 +72,20 @@ bool SourceBlocks::names(TokenRange tag, const std::string& name) const {
   return false;
 }
 
+std::size_t SourceBlocks::branch_of(const SourceBlock& block, std::size_t byte) const {
+  std::size_t branch = 0;
+  while (branch + 1 < block.tags.size() && source_.tokens()[block.tags[branch + 1].begin].begin <= byte) ++branch;
+  return branch;
+}
+
 std::string SourceBlocks::condition_of(const SourceBlock& block, std::size_t byte) const {
   std::string out;
-  for (std::size_t i = 0; i + 1 < block.tags.size(); ++i) {
+  const std::size_t branch = branch_of(block, byte);
+  for (std::size_t i = 0; i <= branch && i + 1 < block.tags.size(); ++i) {
     const TokenRange tag = block.tags[i];
-    const bool is_else = source_.is_name(tag.begin, "else");
-    const std::string asked(source_.text_of({tag.begin + 1, tag.end}));
-    const bool is_inside = byte < source_.tokens()[block.tags[i + 1].begin].begin;
-    if (is_else) return out;
+    if (source_.is_name(tag.begin, "else")) return out;
     if (!out.empty()) out += " and ";
-    out.append(is_inside ? "(" : "not (").append(asked).append(")");
-    if (is_inside) return out;
+    out.append(i == branch ? "(" : "not (").append(source_.text_of({tag.begin + 1, tag.end})).append(")");
   }
   return out;
 }

@@ -25,6 +25,8 @@ class SourceBlocks {
 
   // Those around `byte`, the innermost first.  A tag of a statement stands inside of it.
   [[nodiscard]] std::vector<const SourceBlock*> around(std::size_t byte) const;
+  // Which of its branches `byte` of a statement stands in: the number of the tag that it follows.
+  [[nodiscard]] std::size_t branch_of(const SourceBlock& block, std::size_t byte) const;
   // The variables of the loops around `byte`, the innermost first.
   [[nodiscard]] std::vector<std::string> loop_names(std::size_t byte) const;
   // What the if statements around `byte` ask, so far as they stand inside one that asks for `name`: "a" in the branch of

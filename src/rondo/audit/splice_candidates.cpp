@@ -75,12 +75,7 @@ class Editor {
   [[nodiscard]] RunPlace place_of_run(const jinja::Rendered& rendered, std::size_t at) const {
     const Spot spot = spot_at(rendered, at);
     if (spot.run == nullptr) return {};
-    text::Literal place;
-    if (spot.run->kind == text::RunKind::kLiteral) {
-      place = rendered.origins.literals[spot.run->origin];
-    } else if (spot.run->expression > 0) {
-      place = context_.chat_template.expressions()[spot.run->expression - 1U];
-    }
+    const text::Literal place = writer_of(context_.chat_template, rendered, *spot.run);
     return {spot.run, spot.begin, source_.token_at(place.line, place.column)};
   }
 
@@ -420,11 +415,9 @@ class Editor {
       if (++count > kMostBlocks) break;
       const std::size_t at = behind ? block->end : block->begin;
       // The loop's own variable is gone there.
-      const std::vector<std::string> messages = context_.blocks.loop_names(at);
-      for (const std::string& message : messages) {
-        for (const Variation& variation : variations(message, message != messages.front()))
-          add({statement(at, expression(variation, ""), behind)}, variation, *place.token);
-      }
+      for_each(context_.blocks.loop_names(at), *place.token, [&](const Variation& variation) {
+        return std::optional(statement(at, expression(variation, ""), behind));
+      });
     }
   }
 
@@ -441,7 +434,12 @@ class Editor {
 
   template <typename Make>
   void for_each(std::size_t token, const Make& make) {
-    const std::vector<std::string> messages = messages_at(token);
+    for_each(messages_at(token), token, make);
+  }
+
+  // `messages`: names that may hold the message there, the likeliest first.
+  template <typename Make>
+  void for_each(const std::vector<std::string>& messages, std::size_t token, const Make& make) {
     for (const std::string& message : messages) {
       for (const Variation& variation : variations(message, message != messages.front())) {
         if (const std::optional<Edit> edit = make(variation)) add({*edit}, variation, token);

@@ -42,15 +42,18 @@ Spot input_from(const jinja::Rendered& rendered, std::size_t at, std::size_t rea
   return {};
 }
 
+text::Literal writer_of(const jinja::Template& chat_template, const jinja::Rendered& rendered, const text::Run& run) {
+  if (run.kind == text::RunKind::kLiteral) return rendered.origins.literals[run.origin];
+  const auto expressions = chat_template.expressions();
+  const std::size_t number = run.expression;
+  return number > 0 && number <= expressions.size() ? expressions[number - 1] : text::Literal{};
+}
+
 text::Literal written_at(const jinja::Template& chat_template, const jinja::Rendered& rendered, std::size_t at) {
   const Spot spot = spot_at(rendered, at);
   if (spot.run == nullptr) return {};
-  if (spot.run->kind != text::RunKind::kLiteral) {
-    const auto expressions = chat_template.expressions();
-    const std::size_t number = spot.run->expression;
-    return number > 0 && number <= expressions.size() ? expressions[number - 1] : text::Literal{};
-  }
-  text::Literal place = rendered.origins.literals[spot.run->origin];
+  text::Literal place = writer_of(chat_template, rendered, *spot.run);
+  if (spot.run->kind != text::RunKind::kLiteral) return place;
   const char first = source_at(chat_template.source(), place);
   // A string constant has its place; of text between tags each line has its own.
   if (first == '\'' || first == '"') return place;

@@ -21,6 +21,10 @@ struct Spot {
 // The first run from byte `at` on that came from the input, at most `reach` bytes behind it.
 [[nodiscard]] Spot input_from(const jinja::Rendered& rendered, std::size_t at, std::size_t reach);
 
+// Where the template has what wrote the run: a literal, or the output expression; line 0 if unknown.
+[[nodiscard]] text::Literal writer_of(const jinja::Template& chat_template, const jinja::Rendered& rendered,
+                                      const text::Run& run);
+
 // Where the template wrote the byte: of a literal that character, of a value the output expression; line 0 if unknown.
 [[nodiscard]] text::Literal written_at(const jinja::Template& chat_template, const jinja::Rendered& rendered,
                                        std::size_t at);
