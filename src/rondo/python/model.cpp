@@ -79,25 +79,6 @@ void take_if_absent(std::optional<std::string>& token, const std::optional<std::
   if (!token) token = other;
 }
 
-// The added tokens that a marker of the format can be made of; others need no care.
-std::vector<std::string> tokens_in_markers(const format::Format& format, const tokenizer::Tokenizer& tokenizer) {
-  std::string markers;
-  const auto collect = [&](const auto& self, const json::Value& value) -> void {
-    if (value.is_string()) markers += value.as_string() + '\0';
-    if (value.is_array()) {
-      for (const json::Value& element : value.as_array()) self(self, element);
-    } else if (value.is_object()) {
-      for (const json::Member& member : value.as_object()) self(self, member.value);
-    }
-  };
-  collect(collect, format::to_json(format));
-  std::vector<std::string> out;
-  for (const tokenizer::AddedToken& token : tokenizer.added_tokens()) {
-    if (!token.content.empty() && markers.find(token.content) != std::string::npos) out.push_back(token.content);
-  }
-  return out;
-}
-
 Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::string_view what) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= 0 && ids[i] < tokenizer.vocab_size()) continue;
@@ -267,10 +248,10 @@ Result<std::shared_ptr<const Model::Turns>> Model::turns(const api::Prepared& pr
   return turns_.get(api::derived_key(prepared, conversation), [&]() -> api::Memo<Turns>::Made {
     auto format = format_of(prepared, conversation);
     if (!format.ok()) return format.error();
-    const chat::Conversation base = api::without_messages(conversation);
-    const render::TurnContext context{*prepared.chat_template, *prepared.tokenizer, base, prepared.options};
+    auto profile = api::turn_profile(profiles_, prepared, conversation);
+    if (!profile.ok()) return profile.error();
     return std::make_shared<const Turns>(
-        Turns{render::probe_turns(context), {format.value(), *prepared.tokenizer, conversation.tools}});
+        Turns{std::move(profile).value(), {format.value(), *prepared.tokenizer, conversation.tools}});
   });
 }
 
@@ -281,7 +262,7 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   if (Status valid = check_ids(*use.tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
   auto shared = turns(use, call.conversation);
   if (!shared.ok()) return shared.error();
-  const render::TurnProfile& profile = shared.value()->profile;
+  const render::TurnProfile& profile = *shared.value()->profile;
   auto completion = said(bridge, shared.value()->reader, profile);
   if (!completion.ok()) return completion.error();
   render::BridgeRequest request = request_of(call, bridge, completion.value());
@@ -345,9 +326,10 @@ Result<std::shared_ptr<const Model::Parsing>> Model::parsing(const api::Prepared
     parse::Options given = options;
     given.tools = conversation.tools;
     if (prepared.tokenizer != nullptr) {
-      given.special_tokens = tokens_in_markers(*format.value(), *prepared.tokenizer);
-      const chat::Conversation base = api::without_messages(conversation);
-      out.profile = render::probe_turns({*prepared.chat_template, *prepared.tokenizer, base, prepared.options});
+      given.special_tokens = render::marker_tokens(*format.value(), *prepared.tokenizer);
+      auto profile = api::turn_profile(profiles_, prepared, conversation);
+      if (!profile.ok()) return profile.error();
+      out.profile = std::move(profile).value();
     }
     out.syntax = parse::compile(format.value(), std::move(given));
     return std::make_shared<const Parsing>(std::move(out));
@@ -384,7 +366,7 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
     out.text += piece.bytes;
     static_cast<void>(parser.feed(std::span(&piece, 1)));  // the message is all that counts here
   };
-  const auto end = text.feed_turn(ids, parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
+  const auto end = text.feed_turn(ids, *parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
   if (!end.ok()) return end.error();
   out.stopped = end.value().stop.has_value();
   if (end.value().closes_reasoning) {

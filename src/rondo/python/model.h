@@ -136,7 +136,7 @@ class Model {
                                                                         const chat::Conversation& conversation) const;
   // What turns of one template, tokenizer, tool list and template variables share.
   struct Turns {
-    render::TurnProfile profile;
+    std::shared_ptr<const render::TurnProfile> profile;
     render::CompletionReader reader;
   };
   [[nodiscard]] Result<std::shared_ptr<const Turns>> turns(const api::Prepared& prepared,
@@ -145,7 +145,7 @@ class Model {
   struct Parsing {
     std::shared_ptr<const parse::Syntax> syntax;
     std::string reasoning_close;
-    render::TurnProfile profile;  // empty without a tokenizer
+    std::shared_ptr<const render::TurnProfile> profile;  // nullptr without a tokenizer
   };
   [[nodiscard]] Result<std::shared_ptr<const Parsing>> parsing(const api::Prepared& prepared,
                                                                const chat::Conversation& conversation,

@@ -39,18 +39,6 @@ void collect_strings(const json::Value& value, std::string& out) {
   }
 }
 
-// The added tokens that are part of one of the format's markers: only their spelling matters to the parser, and a
-// vocabulary may have a thousand others.
-std::vector<std::string> marker_tokens(const format::Format& format, const tokenizer::Tokenizer& tokenizer) {
-  std::string markers;
-  collect_strings(format::to_json(format), markers);
-  std::vector<std::string> out;
-  for (const tokenizer::AddedToken& token : tokenizer.added_tokens()) {
-    if (!token.content.empty() && markers.find(token.content) != std::string::npos) out.push_back(token.content);
-  }
-  return out;
-}
-
 // Whether the template writes white space between what a turn says and this stop: it is no part of the content then.
 bool follows_space(const format::Format& format, std::string_view stop) {
   return std::ranges::any_of(format.stops.content, [&](const std::string& known) {
@@ -174,6 +162,16 @@ class Reading {
 };
 
 }  // namespace
+
+std::vector<std::string> marker_tokens(const format::Format& format, const tokenizer::Tokenizer& tokenizer) {
+  std::string markers;
+  collect_strings(format::to_json(format), markers);
+  std::vector<std::string> out;
+  for (const tokenizer::AddedToken& token : tokenizer.added_tokens()) {
+    if (!token.content.empty() && markers.find(token.content) != std::string::npos) out.push_back(token.content);
+  }
+  return out;
+}
 
 CompletionReader::CompletionReader(std::shared_ptr<const format::Format> format, const tokenizer::Tokenizer& tokenizer,
                                    std::optional<json::Value> tools)

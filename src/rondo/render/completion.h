@@ -39,6 +39,11 @@ struct ParsedCompletion {
   std::size_t stops_from = 0;
 };
 
+// The added tokens that are part of one of the format's markers: only their spelling matters to the parser, and a
+// vocabulary may have a thousand others.
+[[nodiscard]] std::vector<std::string> marker_tokens(const format::Format& format,
+                                                     const tokenizer::Tokenizer& tokenizer);
+
 // Reads completions of one format and tokenizer.  Immutable; the references must outlive it.
 class CompletionReader {
  public:
