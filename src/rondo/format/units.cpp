@@ -8,11 +8,11 @@ namespace {
 bool is_opening(char byte) { return byte == '<' || byte == '[' || byte == '{' || byte == '('; }
 bool is_closing(char byte) { return byte == '>' || byte == ']' || byte == '}' || byte == ')'; }
 
+}  // namespace
+
 bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
 }
-
-}  // namespace
 
 bool is_paired(std::string_view text) {
   std::string open;

@@ -10,6 +10,8 @@ namespace rondo::format {
 
 [[nodiscard]] bool is_space(char byte);
 [[nodiscard]] bool is_blank(std::string_view text);
+// A letter or digit of ASCII, or a low line.
+[[nodiscard]] bool is_word(char byte);
 // Without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

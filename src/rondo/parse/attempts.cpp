@@ -66,6 +66,11 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   return true;
 }
 
+// Whether a call of a format in JSON may stand at `at`.
+bool Machine::is_json_at(std::size_t at) const {
+  return syntax_->format->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
+}
+
 bool Machine::section() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
@@ -76,9 +81,7 @@ bool Machine::section() {
     pos_ = at + found.size;
     return start_body();
   }
-  const bool is_json =
-      syntax_->format->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
-  if (found.kind == MatchKind::kNone && (syntax_->call_open.empty() || is_json || is_named_by_marker())) {
+  if (found.kind == MatchKind::kNone && (syntax_->call_open.empty() || is_json_at(at) || is_named_by_marker())) {
     pos_ = at;
     return start_body();
   }

@@ -589,10 +589,8 @@ bool Machine::between() {
   const MarkerSet::Found found = syntax_->between_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && in_section_;
-  const bool is_json =
-      syntax_->format->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
   const bool is_on_its_own_line = !syntax_->format->calls.separator.empty() && syntax_->separator.empty() && at > pos_;
-  if (can_start && (expect_call_ || is_json || is_on_its_own_line)) {
+  if (can_start && (expect_call_ || is_json_at(at) || is_on_its_own_line)) {
     pos_ = at;
     begin_attempt(in_section_, Opening::kMarker);
     return start_body();

@@ -16,22 +16,25 @@ constexpr std::size_t kLongestName = 256;  // of a tool
 constexpr std::size_t kMostWrappers = 3;   // one in the other
 constexpr std::string_view kFence = "```";
 
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_' ||
-         byte == '-' || byte == ':' || byte == '.';
-}
+// In the names of tools and tags.
+bool is_name_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
 
 std::size_t word_size(std::string_view text) {
-  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin());
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_name_byte) - text.begin());
 }
 
 Match partial_or_none(bool is_end) { return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0}; }
 
+// `literal` at the beginning of `text`.
+Match literal_at(std::string_view text, std::string_view literal, bool is_end) {
+  const std::size_t same = std::min(text.size(), literal.size());
+  if (text.substr(0, same) != literal.substr(0, same)) return {};
+  return same < literal.size() ? partial_or_none(is_end) : Match{MatchKind::kFull, same};
+}
+
 // "```json\n"
 Match fence_at(std::string_view text, bool is_end) {
-  const std::size_t same = std::min(text.size(), kFence.size());
-  if (text.substr(0, same) != kFence.substr(0, same)) return {};
-  if (same < kFence.size()) return partial_or_none(is_end);
+  if (const Match match = literal_at(text, kFence, is_end); match.kind != MatchKind::kFull) return match;
   const std::size_t end = kFence.size() + word_size(text.substr(kFence.size()));
   if (end > kFence.size() + kLongestWord) return {};
   if (end == text.size()) return partial_or_none(is_end);
@@ -143,6 +146,14 @@ MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::st
   return MatchKind::kFull;
 }
 
+// The call that is read from byte `body` on.
+MatchKind Machine::begin_foreign(std::size_t body, bool in_section, Opening opening) {
+  from_reasoning_ = false;
+  begin_attempt(in_section, opening);
+  pos_ = body;
+  return start_body() ? MatchKind::kFull : MatchKind::kNone;
+}
+
 MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapped) {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const char byte = buffer_[at];
@@ -154,10 +165,7 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   if (buffer_[inner] == '{') {
     if (is_own && !is_wrapped) return MatchKind::kNone;
     if (!is_own) adopt(json_calls());
-    from_reasoning_ = false;
-    begin_attempt(false, Opening::kBare);
-    pos_ = at;
-    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+    return begin_foreign(at, false, Opening::kBare);
   }
   const std::string_view rest = std::string_view(buffer_).substr(inner);
   const std::size_t size = word_size(rest);
@@ -170,10 +178,7 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
     if (list == buffer_.size()) return open;
     if (buffer_[list] != '{') return MatchKind::kNone;
     if (!is_own) adopt(json_calls());
-    from_reasoning_ = false;
-    begin_attempt(false, Opening::kBare);
-    pos_ = at + size;
-    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+    return begin_foreign(at + size, false, Opening::kBare);
   }
   if (inner == at && rest[size] == '\n' && !is_own && syntax_->is_known_tool(name)) return line_call(at, size);
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
@@ -187,10 +192,7 @@ MatchKind Machine::line_call(std::size_t at, std::size_t name_size) {
   format::Calls calls = tag_calls("", "", "");
   calls.pieces.erase(calls.pieces.begin() + 1);
   adopt(std::move(calls));
-  from_reasoning_ = false;
-  begin_attempt(false, Opening::kHalf);
-  pos_ = at;
-  return start_body() ? MatchKind::kFull : MatchKind::kNone;
+  return begin_foreign(at, false, Opening::kHalf);
 }
 
 // `[name(...), ...]`, and behind a wrapper also `name(...)` and `name.word(...)`.
@@ -204,10 +206,7 @@ MatchKind Machine::python_call(std::size_t at, std::string name, bool is_list, b
   }
   if (!syntax_->is_known_tool(name) || !(is_list || is_wrapped)) return MatchKind::kNone;
   adopt(python_calls(behind));
-  from_reasoning_ = false;
-  begin_attempt(is_list, Opening::kHalf);
-  pos_ = at;
-  return start_body() ? MatchKind::kFull : MatchKind::kNone;
+  return begin_foreign(at, is_list, Opening::kHalf);
 }
 
 // `<word=name>{...}</word>` or `<word name="name">{...}</word>`.
@@ -231,10 +230,7 @@ MatchKind Machine::tag_call(std::size_t at) {
     if (buffer_[body] != '{') return MatchKind::kNone;
     adopt(tag_calls(std::string(text.substr(0, from)), std::string(end),
                     "</" + std::string(text.substr(1, word - 1)) + ">"));
-    from_reasoning_ = false;
-    begin_attempt(false, Opening::kHalf);
-    pos_ = at + from;
-    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+    return begin_foreign(at + from, false, Opening::kHalf);
   }
   return MatchKind::kNone;
 }
@@ -268,10 +264,7 @@ Match Machine::fence_open(std::size_t at) {
 }
 
 Match Machine::fence_close(std::size_t at) const {
-  const std::string_view text = std::string_view(buffer_).substr(at);
-  const std::size_t same = std::min(kFence.size(), text.size());
-  if (text.substr(0, same) != kFence.substr(0, same)) return {};
-  return same < kFence.size() ? partial_or_none(is_end_) : Match{MatchKind::kFull, same};
+  return literal_at(std::string_view(buffer_).substr(at), kFence, is_end_);
 }
 
 // What closes the wrappers of a call, behind it.
@@ -283,9 +276,7 @@ MatchKind Machine::wrapper_close(std::size_t at) {
     match = control_token(text, is_end_);
     if (match.kind == MatchKind::kFull && text.starts_with(close)) match = {};  // the next one's opener
   } else {
-    const std::size_t same = std::min(close.size(), text.size());
-    if (text.substr(0, same) != std::string_view(close).substr(0, same)) return MatchKind::kNone;
-    match = same < close.size() ? partial_or_none(is_end_) : Match{MatchKind::kFull, same};
+    match = literal_at(text, close, is_end_);
   }
   if (match.kind != MatchKind::kFull) return match.kind;
   pos_ = at + match.size;

@@ -109,6 +109,7 @@ class Machine {
   [[nodiscard]] bool may_commit() const;
   [[nodiscard]] bool is_named_by_marker() const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
+  [[nodiscard]] bool is_json_at(std::size_t at) const;
   void emit_prompt_part();
   bool fail_attempt(std::size_t resume, const char* why);
   bool repeated_open(bool& wait);
@@ -119,6 +120,7 @@ class Machine {
   [[nodiscard]] Match wrapper_at(std::size_t at, std::string& close) const;
   MatchKind foreign(std::size_t at);
   MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes);
+  MatchKind begin_foreign(std::size_t body, bool in_section, Opening opening);
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
   MatchKind line_call(std::size_t at, std::size_t name_size);

@@ -9,15 +9,12 @@ namespace rondo::parse {
 namespace {
 
 using format::is_space;
+using format::is_word;
 
 // Longer gaps inside a marker are not tolerated: a gap is looked at again with every piece of input.
 constexpr std::size_t kLargestGap = 64;
 constexpr std::size_t kLongestControlToken = 64;
 constexpr std::string_view kBlankSign = "\xE2\x96\x81";  // as vocabularies write a blank; texts may have it decoded
-
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
-}
 
 // The bar that tokenizers' control tokens have beside a bracket, ASCII or full width; its size, 0 for none.
 std::size_t bar_at(std::string_view text) {

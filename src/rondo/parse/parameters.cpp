@@ -221,15 +221,16 @@ bool Machine::value_marked() {
 // Where the value ends, of which `end` bytes are there, if the text ends with a stop, or with what may become one; else
 // `end`.  In a value a stop is text unless the turn ends with it.
 std::size_t Machine::value_end_at_stop(std::size_t end) const {
-  for (std::size_t at = head_; at < end; ++at) {
-    const MarkerSet::Found found = syntax_->stop_set.at(buffer_, at, is_end_, starts());
-    if (found.kind == MatchKind::kNone) continue;
-    const std::size_t behind = at + found.size;
+  for (std::size_t from = head_;;) {
+    const MarkerSet::Found found = syntax_->stop_set.find(buffer_, from, is_end_, starts());
+    if (found.kind == MatchKind::kNone || found.begin >= end) return end;
+    const std::size_t behind = found.begin + found.size;
     const bool is_last = found.kind == MatchKind::kPartial || (is_blank(std::string_view(buffer_).substr(behind)) &&
                                                                buffer_.size() - behind < kLongestScalar);
-    if (is_last) return at - terminator_set_.possible_lead(std::string_view(buffer_).substr(head_, at - head_));
+    const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
+    if (is_last) return found.begin - terminator_set_.possible_lead(before);
+    from = found.begin + 1;
   }
-  return end;
 }
 
 // True if what closes at `at` is a parameter of the same name inside the value.

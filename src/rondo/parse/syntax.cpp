@@ -8,14 +8,7 @@
 namespace rondo::parse {
 
 using format::is_blank;
-
-namespace {
-
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
-}
-
-}  // namespace
+using format::is_word;
 
 Syntax::Syntax(std::shared_ptr<const format::Format> of, Options with)
     : format(std::move(of)), options(std::move(with)) {
