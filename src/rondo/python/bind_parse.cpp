@@ -21,9 +21,9 @@ namespace {
 // Python's keyword arguments are these functions' parameters.
 // NOLINTBEGIN(readability-function-size)
 
-ParsedIds parse_text(const Model& model, Call call, ParseCall options, const std::string& text) {
+ParsedIds parse_text(const Model& model, Call call, const ParseCall& options, const std::string& text) {
   return value_or_raise(without_gil([&]() -> Result<ParsedIds> {
-    auto made = model.parser(call, std::move(options));
+    auto made = model.parser(call, options);
     if (!made.ok()) return made.error();
     parse::Parser& parser = made.value();
     static_cast<void>(parser.feed(text));  // the message is all that counts here
@@ -64,7 +64,7 @@ ParsedObject parse(const ModelObject& self, nb::handle completion, nb::handle me
   prompt.enter(options);
   if (PyUnicode_Check(completion.ptr())) {
     const std::string text = to_text(completion, "completion");
-    return parsed_object(parse_text(*self.model, std::move(call), std::move(options), text));
+    return parsed_object(parse_text(*self.model, std::move(call), options, text));
   }
   const Ids ids(completion, "completion");
   return parsed_object(
@@ -97,7 +97,7 @@ std::unique_ptr<StreamObject> stream_parser(const ModelObject& self, nb::handle 
   auto out = std::make_unique<StreamObject>();
   out->model = self.model;
   out->parser = std::make_unique<parse::Parser>(
-      value_or_raise(without_gil([&] { return self.model->parser(call, std::move(options)); })));
+      value_or_raise(without_gil([&] { return self.model->parser(call, options); })));
   if (self.model->tokenizer() != nullptr)
     out->stream = std::make_unique<tokenizer::Tokenizer::Stream>(*self.model->tokenizer());
   return out;
