@@ -96,8 +96,8 @@ std::unique_ptr<StreamObject> stream_parser(const ModelObject& self, nb::handle 
   prompt.enter(options);
   auto out = std::make_unique<StreamObject>();
   out->model = self.model;
-  out->parser = std::make_unique<parse::Parser>(
-      value_or_raise(without_gil([&] { return self.model->parser(call, options); })));
+  out->parser =
+      std::make_unique<parse::Parser>(value_or_raise(without_gil([&] { return self.model->parser(call, options); })));
   if (self.model->tokenizer() != nullptr)
     out->stream = std::make_unique<tokenizer::Tokenizer::Stream>(*self.model->tokenizer());
   return out;
