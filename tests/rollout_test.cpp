@@ -10,6 +10,7 @@
 #include "analysis/analyse.h"
 #include "json/parse.h"
 #include "model/model_files.h"
+#include "render/raw_turns.h"
 #include "tests/support/corpus.h"
 #include "tests/support/rollouts.h"
 
@@ -73,6 +74,30 @@ std::string text_of(const Rollout& rollout) {
   return rollout.model().parts().tokenizer->decode(rollout.ids(), {}).value();
 }
 
+// The messages of a rollout, with what was sampled beside them, make its prompt again, whoever has kept them.
+void check_raw_turns(const Rollout& rollout, const std::string& name) {
+  const RolloutModel& model = rollout.model();
+  chat::Conversation conversation = model.parts().base;
+  conversation.messages = rollout.messages();
+  conversation.add_generation_prompt = true;
+  for (const Rollout::Turn& turn : rollout.turns()) {
+    json::Array raw;
+    for (const TokenId id : rollout.ids().subspan(turn.begin, turn.end - turn.begin))
+      raw.emplace_back(static_cast<std::int64_t>(id));
+    conversation.messages[turn.message].as_object().set("raw_ids", std::move(raw));
+  }
+  const auto turns = render::take_raw_turns(conversation.messages);
+  REQUIRE(turns.ok());
+  CHECK(conversation.messages == rollout.messages());
+  const auto made =
+      render::encode_raw({*model.parts().chat_template, *model.parts().tokenizer, conversation, model.parts().apply},
+                         {model.profile(), model.reader()}, turns.value(), model.parts().specials);
+  REQUIRE_MESSAGE(made.ok(), name << ": " << made.error().to_string());
+  const std::vector<TokenId> ids(rollout.ids().begin(), rollout.ids().end());
+  CHECK_MESSAGE(made.value().ids == ids, name << ": " << made.value().text << "\n---\n" << text_of(rollout));
+  CHECK(made.value().sampled_mask.size() == ids.size());
+}
+
 // Whatever random rollouts append, the window appends it as the whole history does.
 void compare_window(const std::shared_ptr<const RolloutModel>& shared, const std::string& name, int rollouts,
                     int& compared) {
@@ -108,10 +133,11 @@ void compare_window(const std::shared_ptr<const RolloutModel>& shared, const std
       CHECK(std::equal(before.begin(), before.end(), rollout.ids().begin()));
       CHECK(rollout.message_indices().size() == rollout.ids().size());
     }
+    if (!rollout.turns().empty() && !rollout.has_spoken()) check_raw_turns(rollout, name);
   }
 }
 
-TEST_CASE("a window gives what the whole history gives, wherever it is used") {
+TEST_CASE("a window, and messages with raw turns, give what the whole history gives") {
   const auto corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
     MESSAGE("skipped: no corpus with models beside the checkout");

@@ -243,48 +243,53 @@ std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin,
   return out;
 }
 
-// Moves spans of pieces to where the ids are; what was sampled already is no part of them.
-void add_media(std::vector<MediaSpan> media, std::size_t skipped, std::size_t offset, Appended& out) {
+// Moves spans of pieces to where the ids are.
+void add_media(std::vector<MediaSpan> media, std::size_t offset, Appended& out) {
   for (MediaSpan& span : media) {
     if (span.begin == span.end) {
       out.notes.push_back("the template writes nothing for new_messages[" + std::to_string(span.message) +
                           "].content[" + std::to_string(span.part) + "], of type " + text::quoted(span.type));
-      span.begin = span.end = offset;
-    } else {
-      span.begin = std::max(span.begin, skipped) - skipped + offset;
-      span.end = std::max(span.end, skipped) - skipped + offset;
+      span.begin = span.end = 0;
     }
+    span.begin += offset;
+    span.end += offset;
     out.media.push_back(std::move(span));
   }
 }
 
-// Splits off the pieces of the first `lead` bytes; the others' offsets then count from there.
-std::vector<TokenId> take_lead(std::vector<Piece>& pieces, std::size_t lead) {
-  std::vector<TokenId> ids;
-  const auto first = std::ranges::find_if(pieces, [lead](const Piece& piece) { return piece.begin >= lead; });
-  for (auto piece = pieces.begin(); piece != first; ++piece) ids.push_back(piece->id);
-  pieces.erase(pieces.begin(), first);
+// Drops the first `count` pieces, which end at byte `size`; the others' offsets then count from there.
+void drop_first(std::vector<Piece>& pieces, std::size_t count, std::size_t size) {
+  pieces.erase(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count));
   for (Piece& piece : pieces) {
-    piece.begin -= static_cast<std::uint32_t>(lead);
-    piece.end -= static_cast<std::uint32_t>(lead);
+    piece.begin -= static_cast<std::uint32_t>(size);
+    piece.end -= static_cast<std::uint32_t>(size);
   }
-  return ids;
 }
 
-void append_suffix(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request,
-                   const SuffixRender& suffix, Appended& out) {
+// What is written behind the old ids: `lead`, which closes the turn, and the suffix from byte `begin` on.
+struct Written {
+  std::string lead;
+  std::vector<Piece> lead_pieces;
+  std::size_t begin = 0;
+  std::vector<Piece> pieces;  // offsets count from `begin`
+};
+
+Written write_suffix(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request,
+                     const SuffixRender& suffix, Appended& out) {
   const TurnClose& close = suffix.close;
   SampledEnd end = sampled_end(profile, request);
   if (!end.closed) end.closed = ends_closed(context, close, request);
-  std::string lead;
+  Written written;
+  std::string& lead = written.lead;
   if (!end.closed && !suffix.closes_itself) lead = closing(context, request, close, out);
   if (end.stop && end.trailing.empty()) lead = rest_of_close(context, close, *end.stop);
-  std::size_t begin = close.suffix_begin;
+  written.begin = close.suffix_begin;
   // Where the stop is the opener of the next turn it must stand there once: the sampled one serves if it fits.
   const bool fits = end.stop && close.stop_id && *end.stop == *close.stop_id && end.trailing.empty();
-  if (close.stop_opens_next && !fits) begin -= close.history_close.size();
-  std::vector<Piece> pieces =
-      suffix_pieces(context, lead, suffix, begin, last_ids(request, end.trailing.size()), request.specials);
+  if (close.stop_opens_next && !fits) written.begin -= close.history_close.size();
+  std::vector<Piece>& pieces = written.pieces;
+  pieces =
+      suffix_pieces(context, lead, suffix, written.begin, last_ids(request, end.trailing.size()), request.specials);
   const std::size_t skipped = already_sampled(end.trailing, pieces);
   if (skipped == 0 && !end.trailing.empty()) {
     if (opens_a_turn(context, end.trailing) && !close.stop_opens_next) {
@@ -292,25 +297,67 @@ void append_suffix(const TurnContext& context, const TurnProfile& profile, const
       out.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) +
                           " closes it");
     }
-    pieces = suffix_pieces(context, lead, suffix, begin, last_ids(request, 0), request.specials);
+    pieces = suffix_pieces(context, lead, suffix, written.begin, last_ids(request, 0), request.specials);
   }
   report_end(context, suffix, end, fits, skipped > 0, out);
-  report_misplaced(suffix, request.new_messages, out);
-  out.ids = take_lead(pieces, lead.size());
+  const auto first = std::ranges::find_if(pieces, [&lead](const Piece& piece) { return piece.begin >= lead.size(); });
+  written.lead_pieces.assign(pieces.begin(), first);
+  drop_first(pieces, written.lead_pieces.size(), lead.size());
+  if (skipped > 0) {
+    const std::size_t size = pieces[skipped - 1].end;
+    drop_first(pieces, skipped, size);
+    written.begin += size;
+  }
+  return written;
+}
+
+void append_written(const Written& written, const BridgeRequest& request, const SuffixRender& suffix, Appended& out) {
+  out.ids = ids_of(written.lead_pieces);
   out.message_indices.assign(out.ids.size(), text::kNoMessage);
   out.content_mask.assign(out.ids.size(), 0);
-  out.prompt_tail = prompt_tail(suffix.full, begin, pieces);
-  add_media(find_media(suffix, begin, pieces, request.new_messages), skipped, out.ids.size(), out);
-  const std::vector<std::int32_t> owners = piece_owners(suffix.full, begin, pieces);
-  const std::vector<std::uint8_t> content = piece_content(suffix.full, begin, pieces);
-  for (std::size_t i = skipped; i < pieces.size(); ++i) {
+  out.prompt_tail = prompt_tail(suffix.full, written.begin, written.pieces);
+  add_media(find_media(suffix, written.begin, written.pieces, request.new_messages), out.ids.size(), out);
+  const std::vector<std::int32_t> owners = piece_owners(suffix.full, written.begin, written.pieces);
+  const std::vector<std::uint8_t> content = piece_content(suffix.full, written.begin, written.pieces);
+  for (std::size_t i = 0; i < written.pieces.size(); ++i) {
     const std::int32_t message = std::max(owners[i] - suffix.index - 1, text::kNoMessage);
-    out.ids.push_back(pieces[i].id);
+    out.ids.push_back(written.pieces[i].id);
     out.message_indices.push_back(message);
     out.content_mask.push_back(message == text::kNoMessage ? 0 : content[i]);
   }
-  const std::size_t from = begin + (skipped == 0 ? 0 : pieces[skipped - 1].end);
-  out.text = lead + suffix.full.text.bytes().substr(from);
+  out.text = written.lead + suffix.full.text.bytes().substr(written.begin);
+}
+
+// What a model would have written of the turns among the new messages.
+std::vector<SampledExtent> new_turns(const TurnContext& context, const BridgeRequest& request,
+                                     const SuffixRender& suffix) {
+  if (answers(request.new_messages).size() == request.new_messages.size()) return {};
+  json::Array messages = stand_in_history();
+  if (request.messages && suffix.index == static_cast<std::int32_t>(request.messages->size()))
+    messages.assign(request.messages->begin(), request.messages->end());
+  messages.push_back(history_message(*request.completion, answers(request.new_messages)));
+  messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
+  std::vector<SampledExtent> extents = sampled_extents(context, suffix.full, messages);
+  std::erase_if(extents, [&](const SampledExtent& extent) { return extent.message <= suffix.index; });
+  return extents;
+}
+
+// All that is known of what was written.
+void describe(const TurnContext& context, const Written& written, const BridgeRequest& request,
+              const SuffixRender& suffix, Encoded& out) {
+  const auto offset = static_cast<std::uint32_t>(out.text.size());
+  for (const Piece& piece : written.lead_pieces) {
+    out.ids.push_back(piece.id);
+    out.begins.push_back(offset + piece.begin);
+    out.ends.push_back(offset + piece.end);
+  }
+  out.message_indices.resize(out.ids.size(), suffix.index);
+  out.samplers.resize(out.ids.size(), text::kNoMessage);
+  out.origins.resize(out.ids.size(), OriginKind::kTemplate);
+  for (auto* mask : {&out.content_mask, &out.straddles, &out.sampled_mask, &out.generation_mask})
+    mask->resize(out.ids.size(), 0);
+  out.text += written.lead;
+  add_pieces(out, suffix.full, written.begin, written.pieces, new_turns(context, request, suffix));
 }
 
 Status check_roles(const json::Array& new_messages) {
@@ -324,15 +371,19 @@ Status check_roles(const json::Array& new_messages) {
 
 }  // namespace
 
-Result<Appended> append_turn(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request) {
-  if (Status valid = check_roles(request.new_messages); !valid.ok()) return valid.error();
+Result<Appended> append_turn(const TurnContext& context, const TurnProfile& profile, const BridgeRequest& request,
+                             Encoded* described) {
+  if (Status valid = check_roles(request.new_messages); !request.allow_turns && !valid.ok()) return valid.error();
   Result<SuffixRender> suffix = render_suffix(context, profile, request);
   if (!suffix.ok()) return suffix.error();
   Appended out;
   out.notes = suffix.value().notes;
-  for (std::string& note : result_notes(*request.completion, request.new_messages))
+  for (std::string& note : result_notes(*request.completion, answers(request.new_messages)))
     out.notes.push_back(std::move(note));
-  append_suffix(context, profile, request, suffix.value(), out);
+  const Written written = write_suffix(context, profile, request, suffix.value(), out);
+  report_misplaced(suffix.value(), request.new_messages, out);
+  append_written(written, request, suffix.value(), out);
+  if (described != nullptr) describe(context, written, request, suffix.value(), *described);
   return out;
 }
 

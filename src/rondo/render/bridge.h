@@ -36,7 +36,9 @@ struct BridgeRequest {
   // The messages behind prompt_ids; without them one plain user message stands for them.  Not copied: they must outlive
   // the call.
   std::optional<std::span<const json::Value>> messages = {};
-  json::Array new_messages = {};  // REQUIRES: none with role `assistant`
+  json::Array new_messages = {};      // none with role `assistant`, but where turns of others are allowed:
+  bool allow_turns = false;           // assistant messages among the new ones are rendered, as history is
+  bool add_generation_prompt = true;  // the appended text ends with the opening of the next turn
   ContentSpecials specials = ContentSpecials::kText;
   // Whether bridge() says what the template would have changed; that takes up to three renders of the whole history.
   bool find_lossy = true;
@@ -94,8 +96,10 @@ struct Bridged {
 
 // The appended part alone: nothing is done for the old ids but to look at the last few of them.
 // Fails with kInvalidArgument (an assistant message among the new ones) or as the template does with the new messages.
+// `described`, if not null, gets all that is known of each appended id; message indices there are those of the whole
+// conversation, with the completion's message behind request.messages.
 [[nodiscard]] Result<Appended> append_turn(const TurnContext& context, const TurnProfile& profile,
-                                           const BridgeRequest& request);
+                                           const BridgeRequest& request, Encoded* described = nullptr);
 
 // The whole next prompt, with what the template would have changed in it.  Fails as append_turn().
 [[nodiscard]] Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile,
@@ -103,6 +107,7 @@ struct Bridged {
 
 // The completion as a history message in the field names of the public chat APIs and the shape that the template wants.
 // Calls without an id get the ids of the tool results that answer them.
-[[nodiscard]] json::Value history_message(const ParsedCompletion& completion, const json::Array& new_messages);
+[[nodiscard]] json::Value history_message(const ParsedCompletion& completion,
+                                          std::span<const json::Value> new_messages);
 
 }  // namespace rondo::render

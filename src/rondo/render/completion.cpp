@@ -73,6 +73,7 @@ class Reading {
 
   [[nodiscard]] std::string& raw() { return raw_; }
   [[nodiscard]] std::vector<std::uint32_t>& ends() { return text_.ends(); }
+  [[nodiscard]] std::vector<tokenizer::ByteRange>& data() { return data_; }
   // What has been fed and not reported.
   [[nodiscard]] std::string_view pending() const {
     return std::string_view(raw_).substr(std::min(reported_, raw_.size()));
@@ -99,6 +100,7 @@ class Reading {
     for (const parse::Event& event : events) {
       if (event.begin == event.end) continue;  // of the prompt's tail
       reported_ = std::max(reported_, event.end);
+      note_data(event);
       if (event.kind == parse::EventKind::kReasoning) {
         note_reasoning(event);
       } else if (event.kind == parse::EventKind::kMarker) {
@@ -107,6 +109,22 @@ class Reading {
         opening_.reset();
         followed_ = closed_;
       }
+    }
+  }
+
+  void note_data(const parse::Event& event) {
+    tokenizer::ByteRange range{event.begin, event.end};
+    if (event.kind == parse::EventKind::kMarker || event.kind == parse::EventKind::kCallEnd) return;
+    if (event.kind == parse::EventKind::kCallStart || event.kind == parse::EventKind::kCallId) {
+      // The event stands for the markup in front of the name as well.
+      const std::size_t at = std::string_view(raw_).substr(range.begin, range.end - range.begin).rfind(event.text);
+      if (event.text.empty() || at == std::string_view::npos) return;
+      range = {range.begin + at, range.begin + at + event.text.size()};
+    }
+    if (!data_.empty() && data_.back().end == range.begin) {
+      data_.back().end = range.end;
+    } else {
+      data_.push_back(range);
     }
   }
 
@@ -149,6 +167,7 @@ class Reading {
   TokenText text_;
   parse::Parser& parser_;
   std::string raw_;
+  std::vector<tokenizer::ByteRange> data_;
   std::size_t reported_ = 0;
   bool has_reasoning_ = false;
   bool opened_by_prompt_ = false;
@@ -210,6 +229,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   out.reasoning = reading.reasoning();
   out.raw = std::move(reading.raw());
   out.ends = std::move(reading.ends());
+  out.data = std::move(reading.data());
   return out;
 }
 

@@ -35,6 +35,8 @@ struct ParsedCompletion {
   std::string raw;           // the text of the completion up to its stop token; ranges in `message` refer to it
   std::optional<ReasoningSpan> reasoning;
   std::vector<std::uint32_t> ends;  // per id of that text: where its bytes end in `raw`
+  // What of `raw` the message is made of, in order: reasoning, content, names, ids and arguments of calls.
+  std::vector<tokenizer::ByteRange> data;
   // Stop tokens before this index of the completion's ids end nothing: they close reasoning, and the turn goes on.
   std::size_t stops_from = 0;
 };

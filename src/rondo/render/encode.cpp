@@ -51,16 +51,18 @@ void for_each_piece_run(const jinja::Rendered& rendered, std::size_t begin, cons
   }
 }
 
-// Per piece 1 if its bytes come from several messages, or from a message's data and from the template.
-std::vector<std::uint8_t> find_straddles(const jinja::Rendered& rendered, const std::vector<Piece>& pieces) {
+// Per piece 1 if its bytes come from several messages, or from a message's data and from the template.  Offsets count from
+// byte `begin` of the text.
+std::vector<std::uint8_t> find_straddles(const jinja::Rendered& rendered, std::size_t begin,
+                                         const std::vector<Piece>& pieces) {
   const auto runs = rendered.text.runs();
   std::vector<std::uint8_t> out(pieces.size());
   std::size_t run = 0;
   std::size_t run_begin = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    while (run < runs.size() && run_begin + runs[run].size <= pieces[i].begin) run_begin += runs[run++].size;
+    while (run < runs.size() && run_begin + runs[run].size <= begin + pieces[i].begin) run_begin += runs[run++].size;
     std::size_t end = run_begin;
-    for (std::size_t other = run; other < runs.size() && end < pieces[i].end; ++other) {
+    for (std::size_t other = run; other < runs.size() && end < begin + pieces[i].end; ++other) {
       end += runs[other].size;
       const bool same = owner(runs[other], rendered.origins) == owner(runs[run], rendered.origins) &&
                         is_message_data(runs[other], rendered.origins) == is_message_data(runs[run], rendered.origins);
@@ -80,12 +82,14 @@ OriginKind origin_kind(const text::Run& run, const text::Origins& origins) {
 }
 
 // generation_mask, origins and fields.
-void add_origins(Encoded& out, const jinja::Rendered& rendered, const std::vector<Piece>& pieces) {
+void add_origins(Encoded& out, const jinja::Rendered& rendered, std::size_t begin, const std::vector<Piece>& pieces) {
   const text::Origins& origins = rendered.origins;
-  out.origins.resize(pieces.size());
-  out.generation_mask.resize(pieces.size());
+  const std::size_t first = out.origins.size();
+  out.origins.resize(first + pieces.size());
+  out.generation_mask.resize(first + pieces.size());
   text::PathId last = text::PathId::kNone;
-  for_each_piece_run(rendered, 0, pieces, [&](std::size_t i, const text::Run& run) {
+  for_each_piece_run(rendered, begin, pieces, [&](std::size_t piece, const text::Run& run) {
+    const std::size_t i = first + piece;
     const OriginKind kind = origin_kind(run, origins);
     out.origins[i] = kind;
     out.generation_mask[i] = origins.contexts.at(run.context).generation_block ? 1 : 0;
@@ -267,6 +271,28 @@ std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jin
   return out;
 }
 
+void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin, const std::vector<Piece>& pieces,
+                const std::vector<SampledExtent>& sampled) {
+  const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  add(out.message_indices, piece_owners(rendered, begin, pieces));
+  add(out.straddles, find_straddles(rendered, begin, pieces));
+  add(out.content_mask, piece_content(rendered, begin, pieces));
+  add_origins(out, rendered, begin, pieces);
+  const auto offset = static_cast<std::uint32_t>(out.text.size());
+  std::size_t extent = 0;
+  for (const Piece& piece : pieces) {
+    const std::size_t at = begin + piece.begin;
+    while (extent < sampled.size() && sampled[extent].end <= at) ++extent;
+    out.ids.push_back(piece.id);
+    out.begins.push_back(offset + piece.begin);
+    out.ends.push_back(offset + piece.end);
+    const bool is_sampled = extent < sampled.size() && at >= sampled[extent].begin;
+    out.sampled_mask.push_back(is_sampled ? 1 : 0);
+    out.samplers.push_back(is_sampled ? sampled[extent].message : text::kNoMessage);
+  }
+  out.text += std::string_view(rendered.text.bytes()).substr(begin);
+}
+
 Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::Tokenizer& tokenizer,
                        const chat::Conversation& conversation, const tmpl::ApplyOptions& options,
                        ContentSpecials specials) {
@@ -275,24 +301,8 @@ Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::To
   if (!applied.ok()) return applied.error();
   const jinja::Rendered& rendered = applied.value();
   const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials);
-
   Encoded out;
-  out.text = rendered.text.bytes();
-  out.message_indices = piece_owners(rendered, 0, pieces);
-  out.straddles = find_straddles(rendered, pieces);
-  out.content_mask = piece_content(rendered, 0, pieces);
-  add_origins(out, rendered, pieces);
-  const std::vector<SampledExtent> sampled = sampled_extents(context, rendered, conversation.messages);
-  std::size_t extent = 0;
-  for (const Piece& piece : pieces) {
-    while (extent < sampled.size() && sampled[extent].end <= piece.begin) ++extent;
-    out.ids.push_back(piece.id);
-    out.begins.push_back(piece.begin);
-    out.ends.push_back(piece.end);
-    const bool is_sampled = extent < sampled.size() && piece.begin >= sampled[extent].begin;
-    out.sampled_mask.push_back(is_sampled ? 1 : 0);
-    out.samplers.push_back(is_sampled ? sampled[extent].message : text::kNoMessage);
-  }
+  add_pieces(out, rendered, 0, pieces, sampled_extents(context, rendered, conversation.messages));
   return out;
 }
 

@@ -53,7 +53,7 @@ struct FieldSpan {
   std::string path;  // "messages[2].tool_calls[0].function.arguments.city"
 };
 
-// A prompt in token ids.  All vectors but `fields` have one entry per id.
+// A prompt in token ids.  All vectors but `fields` and `notes` have one entry per id.
 struct Encoded {
   std::string text;
   std::vector<tokenizer::TokenId> ids;
@@ -67,12 +67,24 @@ struct Encoded {
   std::vector<std::uint8_t> generation_mask;  // 1: the first byte was written inside {% generation %}
   std::vector<OriginKind> origins;            // of the first byte
   std::vector<FieldSpan> fields;              // in order of ids
+  std::vector<std::string> notes;             // of raw turns: what was synthesised, and why (render/raw_turns.h)
 };
 
 // Fails as tmpl::apply does.
 [[nodiscard]] Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::Tokenizer& tokenizer,
                                      const chat::Conversation& conversation, const tmpl::ApplyOptions& options,
                                      ContentSpecials specials);
+
+// The bytes that the model would have written of one assistant message: from the end of the generation prompt inside the
+// turn to the end of the stop token.
+struct SampledExtent : Extent {
+  std::int32_t message = text::kNoMessage;
+};
+
+// Puts `pieces` behind what `out` has: those of a render from byte `begin` on, which their offsets count from.  `sampled`
+// are the sampled extents of the render, in order.
+void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin,
+                const std::vector<tokenizer::Piece>& pieces, const std::vector<SampledExtent>& sampled);
 
 // The owner of each piece, by its first byte; pieces' offsets are relative to byte `begin` of the text.
 [[nodiscard]] std::vector<std::int32_t> piece_owners(const jinja::Rendered& rendered, std::size_t begin,
@@ -82,11 +94,6 @@ struct Encoded {
 [[nodiscard]] std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::size_t begin,
                                                       const std::vector<tokenizer::Piece>& pieces);
 
-// The bytes that the model would have written of one assistant message: from the end of the generation prompt inside the
-// turn to the end of the stop token.
-struct SampledExtent : Extent {
-  std::int32_t message = text::kNoMessage;
-};
 // One for each assistant message that the template wrote.
 [[nodiscard]] std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
                                                          const json::Array& messages);

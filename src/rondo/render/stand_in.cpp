@@ -15,7 +15,7 @@ namespace {
 // The answers to an assistant turn's calls among the new messages, each usable once.
 class ToolResults {
  public:
-  explicit ToolResults(const json::Array& messages) {
+  explicit ToolResults(std::span<const json::Value> messages) {
     for (const json::Value& message : messages) {
       if (message.find_string("role") == "tool") open_.push_back(&message);
     }
@@ -68,7 +68,8 @@ std::optional<std::string> optional_string(std::optional<std::string_view> text)
   return text ? std::optional<std::string>(*text) : std::nullopt;
 }
 
-json::Array history_calls(const ParsedCompletion& completion, const json::Array& new_messages, bool make_up_ids) {
+json::Array history_calls(const ParsedCompletion& completion, std::span<const json::Value> new_messages,
+                          bool make_up_ids) {
   ToolResults results(new_messages);
   json::Array calls;
   for (const chat::ToolCall& call : completion.message.tool_calls) {
@@ -108,7 +109,7 @@ json::Value placeholder_arguments(bool as_text) {
   return json::Object{{"z", "Z"}};
 }
 
-json::Array calls_of_results(const json::Array& new_messages) {
+json::Array calls_of_results(std::span<const json::Value> new_messages) {
   json::Array calls;
   ToolResults results(new_messages);
   while (const json::Value* result = results.take("")) {
@@ -118,7 +119,8 @@ json::Array calls_of_results(const json::Array& new_messages) {
   return calls;
 }
 
-json::Array stand_in_calls(const ParsedCompletion& completion, const json::Array& new_messages, const Rung& rung) {
+json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const json::Value> new_messages,
+                           const Rung& rung) {
   json::Array calls;
   if (rung.calls == Calls::kNone) return calls;
   if (rung.calls == Calls::kOfResults) {
@@ -141,7 +143,7 @@ json::Value stand_in_content(const ParsedCompletion& completion, Content wanted)
 }
 
 // Whether each call has an id of the model's or of a result, so that none need be made up.
-bool all_have_ids(const chat::AssistantMessage& parsed, const json::Array& new_messages) {
+bool all_have_ids(const chat::AssistantMessage& parsed, std::span<const json::Value> new_messages) {
   std::size_t ids = 0;
   for (const json::Value& message : new_messages) ids += message.find_string("tool_call_id").has_value() ? 1U : 0U;
   const bool are_own = std::ranges::all_of(parsed.tool_calls, [](const chat::ToolCall& call) { return !!call.id; });
@@ -162,7 +164,7 @@ std::string note_of(const ParsedCompletion& completion, Calls calls, bool leaves
 
 }  // namespace
 
-std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const json::Array& new_messages,
+std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, std::span<const json::Value> new_messages,
                                      std::size_t step) {
   const Rung rung = rung_of(step);
   const chat::AssistantMessage& parsed = completion.message;
@@ -192,7 +194,13 @@ std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const j
 
 json::Array stand_in_history() { return {json::Object{{"role", "user"}, {"content", "Hq"}}}; }
 
-std::vector<std::string> result_notes(const ParsedCompletion& completion, const json::Array& new_messages) {
+std::span<const json::Value> answers(const json::Array& new_messages) {
+  const auto next = std::ranges::find_if(
+      new_messages, [](const json::Value& message) { return message.find_string("role") == "assistant"; });
+  return {new_messages.begin(), next};
+}
+
+std::vector<std::string> result_notes(const ParsedCompletion& completion, std::span<const json::Value> new_messages) {
   std::vector<std::string> notes;
   std::vector<std::string_view> open;
   for (const chat::ToolCall& call : completion.message.tool_calls) {
@@ -228,7 +236,7 @@ std::vector<std::string> result_notes(const ParsedCompletion& completion, const 
   return notes;
 }
 
-json::Value history_message(const ParsedCompletion& completion, const json::Array& new_messages) {
+json::Value history_message(const ParsedCompletion& completion, std::span<const json::Value> new_messages) {
   const chat::AssistantMessage& message = completion.message;
   json::Object out;
   out.set("role", "assistant");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,18 +20,21 @@ struct StandIn {
   bool has_other_calls = false;  // calls that are not the completion's
 };
 
-// The stand-ins are numbered from 0; made one by one, since the first mostly serves.
+// The stand-ins are numbered from 0; made one by one, since the first mostly serves.  `new_messages` are its answers().
 inline constexpr std::size_t kStandIns = 40;
 // nullopt if number `step` is not different from an earlier one.  REQUIRES: step < kStandIns.
-[[nodiscard]] std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, const json::Array& new_messages,
-                                                   std::size_t step);
+[[nodiscard]] std::optional<StandIn> make_stand_in(const ParsedCompletion& completion,
+                                                   std::span<const json::Value> new_messages, std::size_t step);
 
 // One user message in place of an unknown history.
 [[nodiscard]] json::Array stand_in_history();
 
+// Those of `new_messages` that may answer the turn: up to the next turn of an assistant.
+[[nodiscard]] std::span<const json::Value> answers(const json::Array& new_messages);
+
 // Sentences about tool results that do not fit the calls: out of order, missing, more than one, with an id that no call
 // has.  They are rendered as given all the same.
 [[nodiscard]] std::vector<std::string> result_notes(const ParsedCompletion& completion,
-                                                    const json::Array& new_messages);
+                                                    std::span<const json::Value> new_messages);
 
 }  // namespace rondo::render

@@ -73,12 +73,13 @@ Result<SuffixRender> render_stand_in(const TurnContext& context, const PlainClos
           ? *request.ready
           : own.emplace(context.base, history);
   for (std::size_t step = 0; step < kStandIns && best_fit != Fit::kGood; ++step) {
-    std::optional<StandIn> stand_in = make_stand_in(*request.completion, request.new_messages, step);
+    std::optional<StandIn> stand_in = make_stand_in(*request.completion, answers(request.new_messages), step);
     if (!stand_in) continue;
     messages.shrink(history.size());
     messages.push(stand_in->message);
     for (const json::Value& message : request.new_messages) messages.push(message);
-    Result<jinja::Rendered> full = messages.render(context.chat_template, true, context.options);
+    Result<jinja::Rendered> full =
+        messages.render(context.chat_template, request.add_generation_prompt, context.options);
     if (!full.ok()) {
       if (!refusal) refusal = full.error();
       if (full.error().code == ErrorCode::kLimit) break;
@@ -147,9 +148,9 @@ std::optional<SuffixRender> render_empty_turn(const TurnContext& context, const 
   if (!prompt.ok() || !sampled.ok()) return std::nullopt;
   SuffixRender suffix;
   suffix.index = static_cast<std::int32_t>(messages.size());
-  messages.push_back(history_message(*request.completion, request.new_messages));
+  messages.push_back(history_message(*request.completion, answers(request.new_messages)));
   messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
-  Result<jinja::Rendered> full = render_messages(context, messages, true);
+  Result<jinja::Rendered> full = render_messages(context, messages, request.add_generation_prompt);
   if (!full.ok() || !full.value().text.bytes().starts_with(prompt.value().text.bytes() + sampled.value()))
     return std::nullopt;
   suffix.full = std::move(full).value();
