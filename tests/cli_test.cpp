@@ -279,6 +279,16 @@ TEST_CASE_FIXTURE(Shell, "encode: ids with owners") {
   CHECK(run("encode --model model -m hello --color always").out.find("\x1b[") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Shell, "encode: raw turns") {
+  const std::string turns =
+      R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "raw": " b "}, {"role": "user", "content": "c"}])";
+  CHECK(run("encode --model model", turns).out.find("note: ") == std::string::npos);
+  const std::string table = run("encode --model model --raw-turns", turns).out;
+  CHECK(table.find("note: messages[1]: the completion has no stop token; \"~fin~\" was added") != std::string::npos);
+  CHECK(run("encode --model model --raw-turns", R"([{"role": "assistant", "raw": 1}])").err ==
+        "rondo: messages[0].raw must be a text, found an integer\n");
+}
+
 TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind it") {
   const Run people = run("explain model");
   CHECK(people.err == "");

@@ -32,6 +32,7 @@ TEST_CASE("examples/cpp/rollout.cpp") {
   }
   CHECK(out.find("add called with {\"a\": 2, \"b\": 2}") != std::string::npos);
   CHECK(out.find("the old ids are unchanged") != std::string::npos);
+  CHECK(out.find("from messages with raw turns: the same prompt") != std::string::npos);
 }
 
 TEST_CASE("examples/cpp/masks.cpp") {

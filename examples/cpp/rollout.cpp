@@ -18,6 +18,17 @@ constexpr const char* kTools = R"([{"type": "function", "function": {"name": "ad
   "parameters": {"type": "object", "required": ["a", "b"],
                  "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}}}])";
 
+constexpr const char* kQuestion = R"({"role": "user", "content": "What is 2 + 2?"})";
+constexpr const char* kTurn = R"({"role": "assistant", "content": "", "tool_calls": [{"id": "call_0",
+  "type": "function", "function": {"name": "add", "arguments": {"a": 2, "b": 2}}}])";  // open: fields may follow
+constexpr const char* kResult = R"({"role": "tool", "tool_call_id": "call_0", "name": "add", "content": "4"})";
+
+std::string list(const Ids& ids) {
+  std::string out;
+  for (const std::int32_t id : ids) out += (out.empty() ? "[" : ", ") + std::to_string(id);
+  return out + "]";
+}
+
 // What the template would have had a model write for this turn; a real one may write it in any other way.
 rondo::Result<Ids> sample(const rondo::Model& model, const std::string& turn) {
   rondo::Chat chat;
@@ -43,11 +54,10 @@ rondo::Result<Ids> sample(const rondo::Model& model, const std::string& turn) {
 rondo::Status roll_out(const rondo::Model& model) {
   rondo::Chat chat;
   chat.tools = kTools;
-  chat.messages = R"([{"role": "user", "content": "What is 2 + 2?"}])";
+  chat.messages = "[" + std::string(kQuestion) + "]";
   const auto prompt = model.encode(chat);
   if (!prompt.ok()) return prompt.error();
-  const auto sampled = sample(model, R"({"role": "assistant", "content": "", "tool_calls": [{"id": "call_0",
-      "type": "function", "function": {"name": "add", "arguments": {"a": 2, "b": 2}}}]})");
+  const auto sampled = sample(model, std::string(kTurn) + "}");
   if (!sampled.ok()) return sampled.error();
 
   // What it says.
@@ -62,13 +72,21 @@ rondo::Status roll_out(const rondo::Model& model) {
   rondo::Bridge bridge;
   bridge.prompt_ids = prompt.value().ids;
   bridge.completion_ids = sampled.value();
-  bridge.new_messages = R"([{"role": "tool", "tool_call_id": "call_0", "name": "add", "content": "4"}])";
+  bridge.new_messages = "[" + std::string(kResult) + "]";
   const auto next = model.bridge(chat, bridge);
   if (!next.ok()) return next.error();
   const Ids& ids = next.value().ids;
   const bool is_same = std::equal(bridge.prompt_ids.begin(), bridge.prompt_ids.end(), ids.begin());
   std::printf("%zu ids in the prompt, %zu sampled, %zu appended; the old ids %s\n", bridge.prompt_ids.size(),
               bridge.completion_ids.size(), next.value().appended, is_same ? "are unchanged" : "CHANGED");
+
+  // The same prompt for a client that keeps messages: the turn carries what was sampled.
+  chat.messages =
+      "[" + std::string(kQuestion) + ", " + kTurn + ", \"raw_ids\": " + list(sampled.value()) + "}, " + kResult + "]";
+  chat.raw_turns = true;
+  const auto again = model.encode(chat);
+  if (!again.ok()) return again.error();
+  std::printf("from messages with raw turns: %s\n", again.value().ids == ids ? "the same prompt" : "ANOTHER PROMPT");
   return rondo::Done{};
 }
 

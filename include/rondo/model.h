@@ -29,15 +29,18 @@ struct Chat {
   std::string kwargs;                 // an object: further template variables
   bool add_generation_prompt = true;  // open the turn that the model is to write
   std::string now;                    // local time for templates that print it, as "2026-03-14T15:09:26"
+  // Of encode(): assistant messages with a field `raw_ids` (an array of ids) or `raw` (a text) stand as they were sampled.
+  bool raw_turns = false;
   std::string continue_field;  // field of the last message that the model continues ("content"); excludes the above
 };
 
-// A prompt in token ids; all vectors have one entry per id.
+// A prompt in token ids; all vectors but `notes` have one entry per id.
 struct Encoded {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> message_indices;  // the message an id belongs to; -1: none
   std::vector<std::uint8_t> content_mask;     // 1: a message's own data
   std::vector<std::uint8_t> sampled_mask;     // 1: the model itself would have written it
+  std::vector<std::string> notes;  // of raw turns: what was written to close them, where a message says something else
 };
 
 // The next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.

@@ -106,6 +106,26 @@ def test_bridge(tiny, conversation, tools):
         tiny.bridge(prompt, completion, [{"role": "assistant", "content": "no"}])
 
 
+def test_raw_turns(tiny, conversation, tools):
+    sampled = tiny.tokenize(CALL)
+    first = tiny.encode(conversation[:2], tools=tools, add_generation_prompt=True)
+    message = tiny.parse(sampled, tools=tools).to_message(raw=True)
+    assert message["raw_ids"] == list(sampled)
+    history = [*conversation[:2], message, {"role": "tool", "content": "4"}]
+    following = tiny.encode(history, tools=tools, add_generation_prompt=True, raw_turns=True)
+    bridged = tiny.bridge(first.ids, sampled, history[3:], messages=history[:2], tools=tools)
+    assert following.ids.tolist() == bridged.ids.tolist() and following.notes == []
+    assert tiny.detokenize(following.ids[following.sampled_mask == 1]) == CALL
+    history[2] = tiny.parse(CALL, tools=tools).to_message(raw=True)
+    assert history[2]["raw"] == CALL
+    again = tiny.encode(history, tools=tools, add_generation_prompt=True, raw_turns=True)
+    assert again.ids.tolist() == bridged.ids.tolist()
+    history[2]["content"] = "Hold on."
+    assert "messages[2].content" in tiny.encode(history, tools=tools, raw_turns=True).notes[0]
+    with pytest.raises(rondo.InvalidArgumentError, match="raw_ids"):
+        tiny.encode([{"role": "assistant", "content": "", "raw_ids": "x"}], raw_turns=True)
+
+
 def test_rollout(tiny, conversation, tools):
     rollout = rondo.Rollout(tiny, conversation[:2], tools=tools)
     prompt = rollout.ids

@@ -113,11 +113,20 @@ Result<std::string> Model::render(const Chat& chat) const {
 }
 
 Result<Encoded> Model::encode(const Chat& chat) const {
-  auto reply = state_->run("encode", chat);
+  auto request = state_->request("encode", chat);
+  if (!request.ok()) return request.error();
+  request.value().set("raw_turns", chat.raw_turns);
+  auto reply = state_->service.run(std::move(request).value());
   if (!reply.ok()) return reply.error();
-  return Encoded{numbers<std::int32_t>(reply.value(), "ids"), numbers<std::int32_t>(reply.value(), "message_indices"),
-                 numbers<std::uint8_t>(reply.value(), "content_mask"),
-                 numbers<std::uint8_t>(reply.value(), "sampled_mask")};
+  Encoded out{numbers<std::int32_t>(reply.value(), "ids"),
+              numbers<std::int32_t>(reply.value(), "message_indices"),
+              numbers<std::uint8_t>(reply.value(), "content_mask"),
+              numbers<std::uint8_t>(reply.value(), "sampled_mask"),
+              {}};
+  if (const json::Value* notes = reply.value().find("notes"); notes != nullptr && notes->is_array()) {
+    for (const json::Value& note : notes->as_array()) out.notes.push_back(note.as_string());
+  }
+  return out;
 }
 
 Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {

@@ -2,10 +2,12 @@
 #include <string>
 #include <utility>
 
+#include "api/formats.h"
 #include "api/ops.h"
 #include "api/profile.h"
 #include "api/reply.h"
 #include "base/utf8.h"
+#include "render/raw_turns.h"
 #include "render/training.h"
 
 namespace rondo::api {
@@ -88,6 +90,20 @@ json::Array field_rows(const render::Encoded& encoded) {
   return out;
 }
 
+// The prompt with `turns` as they were sampled; without any, as the template writes it.
+Result<render::Encoded> encode_turns(const OpContext& context, const Prepared& use,
+                                     const chat::Conversation& conversation, const std::vector<render::RawTurn>& turns,
+                                     render::ContentSpecials specials) {
+  if (turns.empty()) return render::encode(*use.chat_template, *use.tokenizer, conversation, use.options, specials);
+  auto profile = turn_profile(context.profiles, use, conversation);
+  if (!profile.ok()) return profile.error();
+  auto format = inferred_format(context.formats, use, conversation, {});
+  if (!format.ok()) return format.error();
+  const render::CompletionReader reader(format.value(), *use.tokenizer, conversation.tools);
+  return render::encode_raw({*use.chat_template, *use.tokenizer, conversation, use.options}, {*profile.value(), reader},
+                            turns, specials);
+}
+
 }  // namespace
 
 Reply op_tokenize(const OpContext& context, Fields& fields) {
@@ -138,13 +154,20 @@ Reply op_encode(const OpContext& context, Fields& fields) {
   chat::Conversation conversation = read_conversation(fields, {.messages_required = true}).conversation;
   const bool parse_specials = fields.choice("content_specials", {"text", "parse"}) == "parse";
   const std::optional<render::MaskOptions> mask_options = read_mask(fields);
+  const bool has_raw_turns = fields.flag("raw_turns", false);
   if (Status status = fields.finish(); !status.ok()) return status.error();
+  std::vector<render::RawTurn> turns;
+  if (has_raw_turns) {
+    auto taken = render::take_raw_turns(conversation.messages);
+    if (!taken.ok()) return taken.error();
+    turns = std::move(taken).value();
+  }
 
   auto prepared = prepare(context.cache, template_fields, conversation, context.clock);
   if (!prepared.ok()) return prepared.error();
   const Prepared& use = prepared.value();
-  auto encoded = render::encode(*use.chat_template, *use.tokenizer, conversation, use.options,
-                                parse_specials ? render::ContentSpecials::kParse : render::ContentSpecials::kText);
+  auto encoded = encode_turns(context, use, conversation, turns,
+                              parse_specials ? render::ContentSpecials::kParse : render::ContentSpecials::kText);
   if (!encoded.ok()) return encoded.error();
   const render::Encoded& out = encoded.value();
   json::Object reply{{"ids", numbers_to_json(out.ids)},
@@ -156,6 +179,7 @@ Reply op_encode(const OpContext& context, Fields& fields) {
     if (!mask.ok()) return bad_request(mask.error().message);
     reply.set("loss_mask", numbers_to_json(mask.value()));
   }
+  if (!out.notes.empty()) reply.set("notes", texts_to_json(out.notes));
   if (context.options.trace) {
     reply.set("text", out.text);
     reply.set("fields", field_rows(out));

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/request.h"
+#include "cli/tokens.h"
 #include "json/print.h"
 
 namespace rondo::cli {
@@ -60,12 +61,8 @@ std::string cut_lines(const json::Value& reply) {
   return out;
 }
 
-std::string note_lines(const json::Value& reply) {
-  std::string out = cut_lines(reply);
-  const json::Value* notes = reply.find("notes");
-  if (notes != nullptr && notes->is_array()) {
-    for (const json::Value& note : notes->as_array()) out += "note: " + note.as_string() + "\n";
-  }
+std::string remarks(const json::Value& reply) {
+  std::string out = cut_lines(reply) + note_lines(reply);
   const json::Value* findings = reply.find("lossy");
   if (findings == nullptr || !findings->is_array()) return out;
   for (const json::Value& finding : findings->as_array()) {
@@ -92,7 +89,7 @@ int run_bridge(const BridgeArguments& arguments) {
   const std::size_t total = reply.value().find("ids")->as_array().size();
   const auto appended = static_cast<std::size_t>(reply.value().find("appended")->to_int64().value_or(0));
   const std::string out = "kept " + std::to_string(total - appended) + " ids, appended " + std::to_string(appended) +
-                          ": " + json::to_compact(text.value()) + "\n" + note_lines(reply.value());
+                          ": " + json::to_compact(text.value()) + "\n" + remarks(reply.value());
   return print(out) ? kSuccess : kFailure;
 }
 

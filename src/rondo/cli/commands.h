@@ -127,6 +127,7 @@ struct EncodeArguments {
   ModelArguments model;
   ConversationArguments conversation;
   bool parse_content = false;
+  bool raw_turns = false;
   TokenView view;
 };
 

@@ -17,6 +17,7 @@ Result<json::Value> make_request(const EncodeArguments& arguments) {
   if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = std::string("-");
   if (Status status = add_conversation(request, conversation); !status.ok()) return status.error();
   request.set("content_specials", arguments.parse_content ? "parse" : "text");
+  request.set("raw_turns", arguments.raw_turns);
   return json::Value(std::move(request));
 }
 
@@ -40,7 +41,7 @@ int run_encode(const EncodeArguments& arguments) {
   } else if (view.ids) {
     out = ids_line(reply.value());
   } else {
-    out = shown_tokens(reply.value(), text, view);
+    out = shown_tokens(reply.value(), text, view) + note_lines(reply.value());
   }
   return print(out) ? kSuccess : kFailure;
 }

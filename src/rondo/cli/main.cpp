@@ -284,6 +284,8 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
   add_conversation(command, arguments.conversation, std::string(kMessagesHelp) + " (the default)");
   command.add_flag("--parse-content", arguments.parse_content,
                    "also the text of messages may become special tokens, as in apply_chat_template(tokenize=True)");
+  command.add_flag("--raw-turns", arguments.raw_turns,
+                   "assistant messages with a field `raw_ids` (ids) or `raw` (text) stand as they were sampled");
   CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
   command.footer(
       "Examples:\n"

@@ -212,6 +212,14 @@ std::string shown_tokens(const json::Value& reply, std::string_view text, const 
   return painted_tokens(reply, text, paint) + paint("2", token_summary(reply, text)) + "\n";
 }
 
+std::string note_lines(const json::Value& reply) {
+  std::string out;
+  const json::Value* notes = reply.find("notes");
+  if (notes == nullptr || !notes->is_array()) return out;
+  for (const json::Value& note : notes->as_array()) out += "note: " + note.as_string() + "\n";
+  return out;
+}
+
 std::string ids_line(const json::Value& reply) {
   std::string line;
   for (const json::Value& id : reply.find("ids")->as_array()) line += (line.empty() ? "" : " ") + id.number();

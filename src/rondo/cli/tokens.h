@@ -22,6 +22,9 @@ namespace rondo::cli {
 // template's own {% generation %} blocks say otherwise.
 [[nodiscard]] std::string shown_mask(const json::Value& reply, std::string_view text, const Paint& paint);
 
+// The notes of a reply, a line each.
+[[nodiscard]] std::string note_lines(const json::Value& reply);
+
 // "1 2 3\n".
 [[nodiscard]] std::string ids_line(const json::Value& reply);
 
