@@ -55,6 +55,12 @@ class Encoded:
         """The prompt as text."""
 
     @property
+    def notes(self) -> list[str]:
+        """
+        Of raw turns: what was written to close them, and where a message is not what its completion says.
+        """
+
+    @property
     def roles(self) -> list[str]:
         """The role of each message; "" for one without."""
 
@@ -208,11 +214,13 @@ class Parsed:
     def text(self) -> str:
         """What was parsed, up to the stop token."""
 
-    def to_message(self, first_call_index: int = 0) -> dict:
+    def to_message(self, first_call_index: int = 0, raw: bool = False) -> dict:
         """
         The message for a conversation's history: a dict with role, content, reasoning_content and tool_calls.
 
-        Calls without an id of the model's own get `call_<index>`, counted from `first_call_index`.
+        Calls without an id of the model's own get `call_<index>`, counted from `first_call_index`.  raw=True adds what was parsed, as
+        `raw_ids` (a list of ints; all that were given) or, where it was text, `raw`: Model.encode(..., raw_turns=True) then puts
+        that into the prompt instead of writing the message again.
         """
 
     def __repr__(self) -> str: ...
@@ -243,12 +251,14 @@ class Model:
             >>> model.render([{"role": "user", "content": "Hello"}], add_generation_prompt=True)
         """
 
-    def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text') -> Encoded:
+    def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', raw_turns: bool = False) -> Encoded:
         """
         The prompt as token ids, with the owner of each: an Encoded.
 
         Arguments as render().  content_specials="parse" recognises control tokens in user text, as
         apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one.
+        raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
+        stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them.
 
         Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs without the GIL.
 

@@ -89,6 +89,10 @@ object alive.  Writing into one changes what the object shows, and nothing else.
       .def_prop_ro(
           "text", [](const EncodedObject& self) { return to_python_text(self.data.text); }, "The prompt as text.",
           nb::sig("def text(self) -> str"))
+      .def_prop_ro(
+          "notes", [](const EncodedObject& self) { return texts(self.data.notes); },
+          "Of raw turns: what was written to close them, and where a message is not what its completion says.",
+          nb::sig("def notes(self) -> list[str]"))
       .def_ro("roles", &EncodedObject::roles, "The role of each message; \"\" for one without.")
       .def_ro("tool_names", &EncodedObject::tool_names,
               "Per message the tool whose result it is: its own `name`, or that of the call which it answers; None for "
@@ -208,13 +212,19 @@ void bind_parsed(nb::module_& module) {
           "What was parsed, up to the stop token.", nb::sig("def text(self) -> str"))
       .def(
           "to_message",
-          [](const ParsedObject& self, std::size_t first_call_index) {
-            return to_python(chat::to_history(self.message, first_call_index));
+          [](const ParsedObject& self, std::size_t first_call_index, bool raw) {
+            nb::object message = to_python(chat::to_history(self.message, first_call_index));
+            if (raw && self.ids) message["raw_ids"] = nb::cast(*self.ids);
+            if (raw && !self.ids) message["raw"] = to_python_text(self.text);
+            return message;
           },
-          nb::arg("first_call_index") = 0, nb::sig("def to_message(self, first_call_index: int = 0) -> dict"),
+          nb::arg("first_call_index") = 0, nb::arg("raw") = false,
+          nb::sig("def to_message(self, first_call_index: int = 0, raw: bool = False) -> dict"),
           R"(The message for a conversation's history: a dict with role, content, reasoning_content and tool_calls.
 
-Calls without an id of the model's own get `call_<index>`, counted from `first_call_index`.)")
+Calls without an id of the model's own get `call_<index>`, counted from `first_call_index`.  raw=True adds what was parsed, as
+`raw_ids` (a list of ints; all that were given) or, where it was text, `raw`: Model.encode(..., raw_turns=True) then puts
+that into the prompt instead of writing the message again.)")
       .def("__repr__", [](const ParsedObject& self) {
         return "Parsed(" + std::to_string(self.message.content.size()) + " bytes of content, " +
                std::to_string(self.calls.size()) + " calls)";

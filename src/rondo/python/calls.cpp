@@ -62,6 +62,11 @@ Call read_call(const CallArguments& arguments) {
   if (arguments.content_specials != "text" && arguments.content_specials != "parse")
     raise_invalid("must be \"text\" or \"parse\"", "content_specials");
   if (arguments.content_specials == "parse") out.specials = render::ContentSpecials::kParse;
+  if (arguments.raw_turns) {
+    auto turns = render::take_raw_turns(conversation.messages);
+    if (!turns.ok()) raise(turns.error());
+    out.raw_turns = std::move(turns).value();
+  }
   return out;
 }
 
@@ -92,6 +97,7 @@ ParsedObject parsed_object(ParsedIds parsed) {
   }
   out.message = std::move(parsed.message);
   out.text = std::move(parsed.text);
+  out.ids = std::move(parsed.ids);
   out.stopped = parsed.stopped;
   out.reasoning_open = parsed.reasoning_open;
   return out;

@@ -32,6 +32,7 @@ struct CallArguments {
   bool add_generation_prompt = false;
   nanobind::handle continue_final_message;  // True: "content"
   std::string content_specials = "text";
+  bool raw_turns = false;
 };
 [[nodiscard]] Call read_call(const CallArguments& arguments);
 
@@ -66,6 +67,7 @@ struct ParsedObject {
   chat::AssistantMessage message;
   std::string text;
   std::vector<CallObject> calls;
+  std::optional<std::vector<TokenId>> ids;  // that were parsed
   bool stopped = false;
   bool reasoning_open = false;
 };

@@ -225,7 +225,12 @@ Result<render::Encoded> Model::encode(Call& call) const {
   auto prepared = prepare(call, api::TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const api::Prepared& use = prepared.value();
-  return render::encode(*use.chat_template, *use.tokenizer, call.conversation, use.options, call.specials);
+  if (call.raw_turns.empty())
+    return render::encode(*use.chat_template, *use.tokenizer, call.conversation, use.options, call.specials);
+  auto shared = turns(use, call.conversation);
+  if (!shared.ok()) return shared.error();
+  return render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
+                            {*shared.value()->profile, shared.value()->reader}, call.raw_turns, call.specials);
 }
 
 Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) const {
@@ -374,6 +379,7 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
     static_cast<void>(parser.feed(std::span(&stop, 1)));
   }
   out.ends = std::move(text.ends());
+  out.ids.emplace(ids.begin(), ids.end());
   out.reasoning_open = parser.place() == parse::Place::kReasoning;
   out.closing_text = out.stopped ? "" : parser.closing_text();
   auto message = parser.finish();

@@ -24,6 +24,7 @@
 #include "parse/parser.h"
 #include "render/bridge.h"
 #include "render/encode.h"
+#include "render/raw_turns.h"
 #include "render/rollout.h"
 #include "render/stop.h"
 #include "rondo/result.h"
@@ -60,6 +61,7 @@ struct Call {
   bool has_messages = false;  // false: one plain user message stands for them where some are needed
   std::optional<jinja::LocalTime> now;
   render::ContentSpecials specials = render::ContentSpecials::kText;
+  std::vector<render::RawTurn> raw_turns;  // of the messages; for encode()
 };
 
 // What a parser gets beside the text.
@@ -85,11 +87,12 @@ struct GrammarCall {
 // A completion read from ids: the message, the text, and where in it each token's text ends.
 struct ParsedIds {
   chat::AssistantMessage message;
-  std::string text;                 // up to the first stop token
-  std::vector<std::uint32_t> ends;  // per id: offset in `text` behind it
-  std::string closing_text;         // what would close that which is open; "" behind a stop
-  bool stopped = false;             // a stop token was there
-  bool reasoning_open = false;      // ended inside of the reasoning
+  std::string text;                         // up to the first stop token
+  std::vector<std::uint32_t> ends;          // per id: offset in `text` behind it
+  std::optional<std::vector<TokenId>> ids;  // all that were given; nullopt: it was text
+  std::string closing_text;                 // what would close that which is open; "" behind a stop
+  bool stopped = false;                     // a stop token was there
+  bool reasoning_open = false;              // ended inside of the reasoning
 };
 
 class Model {
