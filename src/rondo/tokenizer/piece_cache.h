@@ -76,7 +76,9 @@ class PieceCache {
   }
   // nullptr if it is not known.  Valid until the next keep().  REQUIRES: `set` is place_of(key).
   [[nodiscard]] static const Short* find_at(const Short* set, Key key) {
-    return is_of(set[0], key) ? set : is_of(set[1], key) ? set + 1 : nullptr;
+    // Which of the two it is can't be foreseen, so that is no branch; that it is one of them mostly can.
+    const std::ptrdiff_t second = is_of(set[0], key) ? 0 : 1;
+    return is_of(set[second], key) ? set + second : nullptr;
   }
   [[nodiscard]] const Short* find(Key key) const { return find_at(shorts_ + set_of(key), key); }
   // A piece that must make room goes to the others.  REQUIRES: at most kShortIds tokens.
