@@ -16,6 +16,8 @@ std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>
 
 // So many pieces are looked for in memory at the same time.
 constexpr std::size_t kTogether = 64;
+// Where so many of a group were new, those of the next group that are new are asked for together.
+constexpr unsigned kManyNew = 2;
 // A short piece that had to make room comes back when it is found so many times, other such pieces counted.
 constexpr unsigned kComeback = 16;
 
@@ -218,6 +220,8 @@ class Encoding {
       }
       at = ends[i];
     }
+    if (bench_.new_pieces >= kManyNew) ask_for_new(text, first, ends, keys, places);
+    bench_.new_pieces = 0;
     at = first;
     auto* to = out_.room(ends.size());
     for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -239,6 +243,21 @@ class Encoding {
       at = ends[i];
     }
     out_.done(to);
+  }
+
+  // Asks for what will be read about pieces that are not among the short ones.
+  void ask_for_new(std::string_view text, std::uint32_t at, std::span<const std::uint32_t> ends,
+                   std::span<const PieceCache::Key> keys, std::span<const PieceCache::Short* const> places) {
+    std::array<std::string_view, kTogether> pieces;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const std::string_view piece = text.substr(at, ends[i] - at);
+      at = ends[i];
+      if (keys[i].high != 0 && PieceCache::find_at(places[i], keys[i]) != nullptr) continue;
+      if (keys[i].high != 0) bench_.cache.ask_for(PieceCache::hash_of(piece));
+      pieces[count++] = piece;
+    }
+    state_.model->ask_for({pieces.data(), count});
   }
 
   void put_all(const std::vector<Unit>& units, std::uint32_t begin) {
@@ -273,6 +292,7 @@ class Encoding {
   const std::vector<Unit>& new_units_of(std::string_view bytes, std::uint64_t hash) {
     std::vector<Unit>& units = bench_.units;
     units.clear();
+    ++bench_.new_pieces;
     state_.model->encode(bytes, Control::kAllowed, *bench_.scratch, units);
     if (bytes.size() <= PieceCache::kShortBytes && units.size() <= PieceCache::kShortIds) {
       bench_.cache.keep(PieceCache::key_of(bytes), units);

@@ -138,7 +138,8 @@ struct Workbench {
   PieceCache cache;
   std::unique_ptr<TokenModel::Scratch> scratch;  // of the model; made when first needed
   std::vector<Unit> units;
-  unsigned comebacks = 0;  // short pieces that were found among the long ones
+  unsigned new_pieces = 0;  // of the group of pieces that was looked for last
+  unsigned comebacks = 0;   // short pieces that were found among the long ones
   std::vector<AddedMatch> matches;
   std::vector<AddedMatch> inner_matches;  // within normalised text
 };

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,8 @@ class TokenModel {
   // Appends the tokens of `piece`; their sizes add up to at most its own, and to exactly that unless its last characters
   // have no token.  REQUIRES: `scratch` is of this model; valid UTF-8 unless the vocabulary is byte-level.
   virtual void encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const = 0;
+  // Has the memory brought in that encode() will read for these pieces, all of it together.
+  virtual void ask_for(std::span<const std::string_view> /*pieces*/) const {}
   // The characters that some token has directly before `mark`.  Before a `mark` that follows any other character text may
   // be cut without changing its tokens, because no token crosses such a place.  Nothing if that does not hold here.
   [[nodiscard]] virtual std::optional<std::set<char32_t>> joined_before(std::string_view mark) const;

@@ -166,25 +166,29 @@ void Vocabulary::enter(Pending token) {
   slot = (token.hash & kHigh) | (static_cast<std::uint64_t>(token.id) + 1);
 }
 
-void Vocabulary::find_many(std::span<const std::string_view> wanted, std::span<TokenId> ids) const {
+// The first token whose hash agrees is almost always the right one.
+void Vocabulary::guess(std::span<const std::string_view> wanted, std::span<TokenId> ids) const {
   const std::size_t mask = slots_.size() - 1;
   std::array<std::uint64_t, kTogether> hashes;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    hashes[i] = hash_of(wanted[i]);
+    __builtin_prefetch(&slots_[hashes[i] & mask]);
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    std::size_t to = hashes[i] & mask;
+    while (slots_[to] != 0 && (slots_[to] & kHigh) != (hashes[i] & kHigh)) to = (to + 1) & mask;
+    ids[i] = static_cast<TokenId>(slots_[to] & ~kHigh) - 1;
+    if (ids[i] >= 0) __builtin_prefetch(&entries_[at(ids[i])]);
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (ids[i] >= 0) __builtin_prefetch(pool_.data() + entries_[at(ids[i])].offset);
+  }
+}
+
+void Vocabulary::find_many(std::span<const std::string_view> wanted, std::span<TokenId> ids) const {
   while (!wanted.empty() && !slots_.empty()) {
     const std::size_t count = std::min(wanted.size(), kTogether);
-    for (std::size_t i = 0; i < count; ++i) {
-      hashes[i] = hash_of(wanted[i]);
-      __builtin_prefetch(&slots_[hashes[i] & mask]);
-    }
-    // The first token whose hash agrees is almost always the right one.
-    for (std::size_t i = 0; i < count; ++i) {
-      std::size_t to = hashes[i] & mask;
-      while (slots_[to] != 0 && (slots_[to] & kHigh) != (hashes[i] & kHigh)) to = (to + 1) & mask;
-      ids[i] = static_cast<TokenId>(slots_[to] & ~kHigh) - 1;
-      if (ids[i] >= 0) __builtin_prefetch(&entries_[at(ids[i])]);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      if (ids[i] >= 0) __builtin_prefetch(pool_.data() + entries_[at(ids[i])].offset);
-    }
+    guess(wanted.first(count), ids);
     for (std::size_t i = 0; i < count; ++i) {
       if (ids[i] >= 0 && bytes(ids[i]) != wanted[i]) ids[i] = find(wanted[i]).value_or(-1);
     }
@@ -192,6 +196,15 @@ void Vocabulary::find_many(std::span<const std::string_view> wanted, std::span<T
     ids = ids.subspan(count);
   }
   std::fill(ids.begin(), ids.end(), -1);
+}
+
+void Vocabulary::ask_for(std::span<const std::string_view> wanted) const {
+  std::array<TokenId, kTogether> ids;
+  while (!wanted.empty() && !slots_.empty()) {
+    const std::size_t count = std::min(wanted.size(), kTogether);
+    guess(wanted.first(count), ids);
+    wanted = wanted.subspan(count);
+  }
 }
 
 std::optional<TokenId> Vocabulary::find(std::string_view wanted) const {

@@ -51,6 +51,8 @@ class Vocabulary {
   // The same for many at once, which is faster: memory is asked for them together.  -1 for what is no token.
   // REQUIRES: ids.size() == wanted.size().
   void find_many(std::span<const std::string_view> wanted, std::span<TokenId> ids) const;
+  // Has the memory brought in that find() will read for these.
+  void ask_for(std::span<const std::string_view> wanted) const;
   // The token that the file spells `text`.
   [[nodiscard]] std::optional<TokenId> find_text(std::string_view text) const;
 
@@ -75,6 +77,9 @@ class Vocabulary {
     TokenId id = 0;
     std::uint64_t hash = 0;
   };
+  // For each the only token it can be, or most likely is; -1: it is none.  Asks for what tells.  REQUIRES: there are slots; few
+  // enough are wanted.
+  void guess(std::span<const std::string_view> wanted, std::span<TokenId> ids) const;
   void index(TokenId id);
   void enter(Pending token);
   void flush();
