@@ -1,6 +1,7 @@
 #include "tokenizer/bpe.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -17,7 +18,11 @@ constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kShort = 40;
 constexpr unsigned kFilterBits = 3;  // places in the filter for each place in the table: 8
 constexpr std::size_t kUncut = 6;    // up to so many bytes, merging is not slower than looking where to cut
-constexpr unsigned kPartBits = 15;   // entries for parts of pieces: 1 MB
+constexpr unsigned kPartBits = 16;   // entries for parts of pieces: 2 MB
+constexpr std::size_t kParts = 32;   // of a piece that are looked for in memory at the same time
+// Characters beyond ASCII that are merged byte by byte before it is worth finding out what keeps them from being started with
+// whole, which takes a pass over the vocabulary and the merges.
+constexpr unsigned kPatience = 2000;
 
 constexpr std::uint64_t pair_key(TokenId left, TokenId right) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32U) | static_cast<std::uint32_t>(right);
@@ -36,26 +41,94 @@ constexpr unsigned kNeighbourBits = 20;
 constexpr std::size_t neighbour_bit(char32_t before, char32_t behind) {
   return static_cast<std::size_t>(mix(static_cast<std::uint64_t>(before) << 21U | behind) >> (64 - kNeighbourBits));
 }
+
+// Bits of Obstacles::halves, and those of a character and a byte of the one behind or before it.
+constexpr unsigned kHalfBits = 17;
+constexpr std::size_t half_bit(char32_t whole, char part, bool is_behind) {
+  const std::uint64_t key = std::uint64_t{whole} << 9U | static_cast<unsigned char>(part) << 1U | unsigned{is_behind};
+  return static_cast<std::size_t>(mix(mix(key)) >> (64 - kHalfBits));
+}
+
+bool has_bit(const std::vector<std::uint64_t>& bits, std::size_t bit) {
+  return (bits[bit / 64] >> (bit % 64) & 1U) != 0;
+}
+void set_bit(std::vector<std::uint64_t>& bits, std::size_t bit) { bits[bit / 64] |= std::uint64_t{1} << (bit % 64); }
+
+// Of the neighbouring bytes at `at`.
+std::size_t byte_pair(char before, char behind) {
+  return static_cast<unsigned char>(before) * std::size_t{256} + static_cast<unsigned char>(behind);
+}
+std::size_t byte_pair(std::string_view text, std::size_t at) { return byte_pair(text[at - 1], text[at]); }
 constexpr bool is_ascii(char32_t c) { return c < 0x80; }
 
-// Calls joint(at, before, behind) for every two valid neighbouring characters of which one is beyond ASCII, the second at byte
-// `at`.
-template <typename Joint>
-void each_joint(std::string_view text, std::size_t begin, const Joint& joint) {
-  if (begin >= text.size()) return;
-  utf8::Decoded before = utf8::decode(text, begin);
-  for (std::size_t at = begin + before.size; at < text.size();) {
-    const utf8::Decoded behind = utf8::decode(text, at);
-    const bool is_wide = !is_ascii(before.code_point) || !is_ascii(behind.code_point);
-    if (is_wide && before.valid && behind.valid) joint(at, before.code_point, behind.code_point);
-    at += behind.size;
-    before = behind;
+// Where the first byte beyond ASCII stands in a token, which is short; its size if there is none.
+std::size_t first_wide(std::string_view token) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  std::uint64_t words[2];
+  if (token.size() >= sizeof words[0] && token.size() <= sizeof words) {
+    std::memcpy(&words[0], token.data(), sizeof words[0]);
+    std::memcpy(&words[1], token.data() + token.size() - sizeof words[1], sizeof words[1]);
+    if (((words[0] | words[1]) & kHighBits) == 0) return token.size();
   }
+  return utf8::skip_ascii(token, 0);
+}
+
+// As utf8::decode(), which is asked about all but the most frequent characters of three bytes: any two of the second half
+// behind these first ones are valid.
+utf8::Decoded decode(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[at + offset]); };
+  if (at + 3 <= text.size() && byte(0) > 0xE0 && byte(0) < 0xED && utf8::is_continuation(text[at + 1]) &&
+      utf8::is_continuation(text[at + 2])) {
+    const unsigned code_point = (byte(0) & 0xFU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
+    return {static_cast<char32_t>(code_point), 3, true};
+  }
+  return utf8::decode(text, at);
+}
+
+// The character that ends at `at`; not valid if there is none.
+utf8::Decoded decode_before(std::string_view text, std::size_t at) {
+  std::size_t begin = at - 1;
+  while (begin > 0 && at - begin < 4 && utf8::is_continuation(text[begin])) --begin;
+  utf8::Decoded found = decode(text.substr(0, at), begin);
+  found.valid = found.valid && begin + found.size == at;
+  return found;
 }
 
 std::size_t char_size(std::string_view text, std::size_t at) { return utf8::decode(text, at).size; }
 
 }  // namespace
+
+// Neighbouring characters of a text, one pair behind the other.
+class Bpe::Joints {
+ public:
+  // REQUIRES: begin < text.size().
+  Joints(std::string_view text, std::size_t begin) : text_(text), behind_(decode(text, begin)), at_(begin) {}
+
+  // Goes to the next pair; false if there is none.
+  [[nodiscard]] bool next() {
+    before_ = behind_;
+    at_ += before_.size;
+    if (at_ >= text_.size()) return false;
+    behind_ = decode(text_, at_);
+    return true;
+  }
+  [[nodiscard]] std::size_t at() const { return at_; }  // where the second starts
+  [[nodiscard]] char32_t before() const { return before_.code_point; }
+  [[nodiscard]] char32_t behind() const { return behind_.code_point; }
+  [[nodiscard]] char byte_before() const { return text_[at_ - 1]; }
+  [[nodiscard]] char byte_behind() const { return text_[at_]; }
+  // Both are characters, one of them beyond ASCII.
+  [[nodiscard]] bool is_wide() const {
+    const bool wide = !is_ascii(before_.code_point | behind_.code_point);
+    return (unsigned{wide} & unsigned{before_.valid} & unsigned{behind_.valid}) != 0;
+  }
+
+ private:
+  std::string_view text_;
+  utf8::Decoded before_;
+  utf8::Decoded behind_;
+  std::size_t at_;
+};
 
 Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabulary), options_(std::move(options)) {
   for (unsigned byte = 0; byte < 256; ++byte) {
@@ -198,40 +271,68 @@ std::string_view Bpe::spelled(std::string_view character, bool first, bool last,
   return buffer;
 }
 
+// REQUIRES: only one of the characters that meet at `at` is whole in the token, or none.
+void Bpe::Obstacles::add_joint(std::string_view token, std::size_t at) {
+  joints.set(byte_pair(token, at));
+  const utf8::Decoded before = decode_before(token, at);
+  const utf8::Decoded behind = decode(token, at);
+  if (before.valid) set_bit(halves, half_bit(before.code_point, token[at], true));
+  if (behind.valid) set_bit(halves, half_bit(behind.code_point, token[at - 1], false));
+  if (!before.valid && !behind.valid) blind_joints.set(byte_pair(token, at));
+}
+
+bool Bpe::Obstacles::is_joint(std::string_view text, std::size_t at) const {
+  if (!joints[byte_pair(text, at)]) return false;
+  const utf8::Decoded before = decode_before(text, at);
+  const utf8::Decoded behind = decode(text, at);
+  if (!before.valid || !behind.valid || blind_joints[byte_pair(text, at)]) return true;
+  return has_bit(halves, half_bit(before.code_point, text[at], true)) ||
+         has_bit(halves, half_bit(behind.code_point, text[at - 1], false));
+}
+
+inline bool Bpe::Obstacles::is_crossed(const Joints& characters) const {
+  const bool whole = has_bit(neighbours, neighbour_bit(characters.before(), characters.behind()));
+  const bool half = has_bit(halves, half_bit(characters.before(), characters.byte_behind(), true));
+  const bool other_half = has_bit(halves, half_bit(characters.behind(), characters.byte_before(), false));
+  const bool blind = blind_joints[byte_pair(characters.byte_before(), characters.byte_behind())];
+  // Each of them is often so and often not: no branch could tell.
+  return (unsigned{whole} | unsigned{half} | unsigned{other_half} | unsigned{blind}) != 0;
+}
+
 // The joints of one token, and its neighbours.  `wide` is where its first byte beyond ASCII stands.
 void Bpe::Obstacles::add(std::string_view token, std::size_t wide) {
-  const auto add_joint = [&](std::size_t at) {
-    joints.set(static_cast<unsigned char>(token[at - 1]) * std::size_t{256} + static_cast<unsigned char>(token[at]));
-  };
   std::size_t whole = 0;  // where the first whole character starts
   while (whole < token.size() && utf8::is_continuation(token[whole])) ++whole;
-  if (whole > 0 && whole < token.size()) add_joint(whole);
-  each_joint(token, std::max(whole, wide == 0 ? 0 : wide - 1), [this](std::size_t, char32_t before, char32_t behind) {
-    const std::size_t bit = neighbour_bit(before, behind);
-    neighbours[bit / 64] |= std::uint64_t{1} << (bit % 64);
-  });
+  if (whole > 0 && whole < token.size()) add_joint(token, whole);
+  if (whole < token.size()) {
+    Joints joints_of(token, std::max(whole, wide == 0 ? 0 : wide - 1));
+    while (joints_of.next()) {
+      if (joints_of.is_wide()) set_bit(neighbours, neighbour_bit(joints_of.before(), joints_of.behind()));
+    }
+  }
   for (std::size_t at = token.size() - std::min<std::size_t>(token.size() - wide, 3); at < token.size(); ++at) {
-    if (at > 0 && !utf8::is_continuation(token[at]) && !utf8::decode(token, at).valid) add_joint(at);
+    if (at > 0 && !utf8::is_continuation(token[at]) && !utf8::decode(token, at).valid) add_joint(token, at);
   }
 }
 
 Bpe::Obstacles Bpe::find_obstacles() const {
   Obstacles found;
   found.neighbours.assign((std::size_t{1} << kNeighbourBits) / 64, 0);
+  found.halves.assign((std::size_t{1} << kHalfBits) / 64, 0);
   const auto count = static_cast<std::size_t>(vocabulary_.size());
   std::vector<bool> characters(count);  // tokens of one character beyond ASCII
   for (TokenId id = 0; id < vocabulary_.size(); ++id) {
     const std::string_view token = vocabulary_.bytes(id);
-    const std::size_t wide = utf8::skip_ascii(token, 0);
+    const std::size_t wide = first_wide(token);
     if (wide == token.size()) continue;
     found.add(token, wide);
     characters[static_cast<std::size_t>(id)] = wide == 0 && byte_size(token[0]) == token.size();
   }
   found.first_use.assign(count, kNoRank);
   for (const Merge& merge : merges_) {
-    if (merge.place == 0) continue;
+    const std::uint32_t rank = merge.place - 1;  // of a free place the highest of all
     for (const std::uint64_t part : {merge.pair >> 32U, merge.pair & 0xFFFFFFFFU}) {
-      if (part < count && characters[part]) found.first_use[part] = std::min(found.first_use[part], merge.place);
+      if (part < count && characters[part]) found.first_use[part] = std::min(found.first_use[part], rank);
     }
   }
   return found;
@@ -247,7 +348,8 @@ TokenId Bpe::made_of(std::string_view character) const {
   std::vector<TokenId> ids;
   for (const char byte : character) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
   if (std::ranges::find(ids, kNone) != ids.end()) return kNone;
-  std::uint32_t last = 0;  // the highest rank on the way: files may give the parts of a token higher ones than its own
+  // The highest rank + 1 on the way: files may give the parts of a token higher ones than its own.
+  std::uint32_t last = 0;
   while (ids.size() > 1) {
     const Merge* best = nullptr;
     std::size_t place = 0;
@@ -263,25 +365,31 @@ TokenId Bpe::made_of(std::string_view character) const {
     ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(place) + 1);
   }
   const TokenId made = ids[0];
-  return made < vocabulary_.size() && obstacles().first_use[static_cast<std::size_t>(made)] > last ? made : kNone;
+  return made < vocabulary_.size() && obstacles().first_use[static_cast<std::size_t>(made)] >= last ? made : kNone;
+}
+
+// The token that a character that stands alone becomes; -1: none, or that is not sure.  REQUIRES: `scratch` has obstacles.
+TokenId Bpe::wide_symbol(std::string_view character, Scratch& scratch) const {
+  const utf8::Decoded decoded = decode(character, 0);
+  if (!decoded.valid || decoded.size != character.size() || decoded.code_point >= scratch.wide.size()) return kNone;
+  TokenId& symbol = scratch.wide[decoded.code_point];
+  if (symbol == Scratch::kNotAsked) symbol = made_of(character);
+  return symbol;
 }
 
 // The token that the character at `at` becomes before anything else can happen to its bytes; -1: that is not sure.
 TokenId Bpe::wide_symbol(std::string_view piece, std::size_t at, Scratch& scratch) const {
-  constexpr TokenId kNotAsked = -2;
-  constexpr std::size_t kWide = 0x10000;
-  const utf8::Decoded decoded = utf8::decode(piece, at);
-  const std::size_t end = at + decoded.size;
-  if (!decoded.valid || decoded.code_point >= kWide || !parts_.empty()) return kNone;
-  if (scratch.wide.empty()) {
-    scratch.wide.assign(kWide, kNotAsked);
+  if (!parts_.empty()) return kNone;
+  if (scratch.obstacles == nullptr) {
+    if (++scratch.wide_count < kPatience) return kNone;
     scratch.obstacles = &obstacles();
+    scratch.wide.assign(0x10000, Scratch::kNotAsked);
   }
-  if (at > 0 && scratch.obstacles->is_joint(piece[at - 1], piece[at])) return kNone;
-  if (end < piece.size() && scratch.obstacles->is_joint(piece[end - 1], piece[end])) return kNone;
-  TokenId& symbol = scratch.wide[decoded.code_point];
-  if (symbol == kNotAsked) symbol = made_of(piece.substr(at, decoded.size));
-  return symbol;
+  const std::size_t end = at + byte_size(piece[at]);
+  if (end > piece.size()) return kNone;
+  if (at > 0 && scratch.obstacles->is_joint(piece, at)) return kNone;
+  if (end < piece.size() && scratch.obstacles->is_joint(piece, end)) return kNone;
+  return wide_symbol(piece.substr(at, end - at), scratch);
 }
 
 // The bytes of a piece.  Those of a character beyond ASCII are mostly merged among themselves before anything else can
@@ -304,7 +412,13 @@ void Bpe::start_bytes(std::string_view piece, Control control, Scratch& scratch)
     }
     ++size;
     TokenId id = byte_ids_[static_cast<unsigned char>(byte)];
-    if (id == kNone) id = char_symbol({&byte, 1});
+    if (id != kNone) {
+      scratch.symbols.push_back({id, size, -1, -1});
+      size = 0;
+      after_unknown = false;
+      continue;
+    }
+    id = char_symbol({&byte, 1});
     const bool unknown = id == kNone && options_.unknown;
     if (unknown && after_unknown && options_.fuse_unknown) {
       scratch.symbols.back().size += size;
@@ -478,7 +592,8 @@ void Bpe::encode(std::string_view piece, Control control, TokenModel::Scratch& s
 }
 
 void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const {
-  if (piece.empty() || (can_cut(piece, control) && encode_cut(piece, scratch, out))) return;
+  if (piece.empty() || (scratch.obstacles != nullptr && can_cut(piece, control) && encode_cut(piece, scratch, out)))
+    return;
   const auto whole = [&]() -> std::optional<TokenId> {
     if (options_.ignore_merges ||
         (options_.whole_newlines && piece.find_first_not_of('\n') == std::string_view::npos)) {
@@ -493,6 +608,18 @@ void Bpe::encode(std::string_view piece, Control control, Scratch& scratch, std:
   merge(piece, control, scratch, out);
 }
 
+void Bpe::ask_for(std::span<const std::string_view> pieces) const {
+  if (!options_.ignore_merges) return;
+  std::array<std::string_view, 64> wanted;
+  std::size_t count = 0;
+  for (const std::string_view piece : pieces) {
+    // What is long and ends beyond ASCII is mostly cut.
+    const bool is_cut = piece.size() > kUncut && !is_ascii(static_cast<unsigned char>(piece.back()));
+    if (count < wanted.size() && !is_cut) wanted[count++] = piece;
+  }
+  vocabulary_.ask_for({wanted.data(), count});
+}
+
 // Pieces with characters beyond ASCII are often whole sentences of a script without spaces.
 bool Bpe::can_cut(std::string_view piece, Control control) const {
   return piece.size() > kUncut && control == Control::kAllowed && vocabulary_.is_byte_level() && has_all_bytes_ &&
@@ -502,32 +629,69 @@ bool Bpe::can_cut(std::string_view piece, Control control) const {
 // Cuts between characters that no token has side by side, whole or in part: nothing merges across such a place, and what
 // stands between two of them occurs again in other pieces.  False if there is no such place.
 bool Bpe::encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const {
-  if (scratch.obstacles == nullptr) scratch.obstacles = &obstacles();
   const Obstacles& known = *scratch.obstacles;
+  std::array<std::size_t, kParts> ends;
+  std::size_t count = 0;
   std::size_t begin = 0;
-  each_joint(piece, 0, [&](std::size_t at, char32_t before, char32_t behind) {
-    const std::size_t bit = neighbour_bit(before, behind);
-    if ((known.neighbours[bit / 64] >> (bit % 64) & 1U) != 0 || known.is_joint(piece[at - 1], piece[at])) return;
-    encode_part(piece.substr(begin, at - begin), begin + sizeof(PieceCache::Key) <= piece.size(), scratch, out);
+  Joints joints(piece, 0);
+  while (joints.next()) {
+    const std::size_t at = joints.at();
+    ends[count] = at;
+    count += unsigned{joints.is_wide()} & unsigned{!known.is_crossed(joints)};
+    if (count < kParts) continue;
+    encode_parts(piece, begin, ends, scratch, out);
     begin = at;
-  });
-  if (begin == 0) return false;
-  encode_part(piece.substr(begin), false, scratch, out);
+    count = 0;
+  }
+  if (count == 0 && begin == 0) return false;
+  if (count == kParts - 1) {
+    encode_parts(piece, begin, std::span(ends).first(count), scratch, out);
+    begin = ends[count - 1];
+    count = 0;
+  }
+  ends[count++] = piece.size();
+  encode_parts(piece, begin, std::span(ends).first(count), scratch, out);
   return true;
 }
 
-// `is_readable`: so are as many bytes as a key has.
-void Bpe::encode_part(std::string_view part, bool is_readable, Scratch& scratch, std::vector<Unit>& out) const {
-  if (static_cast<unsigned char>(part[0]) >= 0xC2 && byte_size(part[0]) == part.size()) {
-    if (const TokenId id = wide_symbol(part, 0, scratch); id != kNone) {
-      out.push_back({id, static_cast<std::uint32_t>(part.size())});
-      return;
+// Parts of a piece from `begin` on, each up to one of `ends`.
+void Bpe::encode_parts(std::string_view piece, std::size_t begin, std::span<const std::size_t> ends, Scratch& scratch,
+                       std::vector<Unit>& out) const {
+  if (scratch.parts.empty()) scratch.parts.resize(std::size_t{1} << kPartBits);
+  std::array<PieceCache::Key, kParts> keys;
+  std::array<PieceCache::Short*, kParts> places;
+  std::size_t at = begin;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::size_t size = ends[i] - at;
+    if (size <= PieceCache::kShortBytes) {
+      const bool is_readable = at + sizeof(PieceCache::Key) <= piece.size();
+      keys[i] = is_readable ? PieceCache::key_of(piece.data() + at, size) : PieceCache::key_of(piece.substr(at, size));
+      places[i] = &scratch.parts[static_cast<std::size_t>(mix(keys[i].low ^ mix(keys[i].high)) >> (64 - kPartBits))];
+      __builtin_prefetch(places[i]);
+    }
+    at = ends[i];
+  }
+  at = begin;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::string_view part = piece.substr(at, ends[i] - at);
+    at = ends[i];
+    if (static_cast<unsigned char>(part[0]) >= 0xC2 && byte_size(part[0]) == part.size()) {
+      if (const TokenId id = wide_symbol(part, scratch); id != kNone) {
+        out.push_back({id, static_cast<std::uint32_t>(part.size())});
+        continue;
+      }
+    }
+    if (part.size() > PieceCache::kShortBytes) {
+      merge(part, Control::kAllowed, scratch, out);
+    } else {
+      encode_part(part, keys[i], *places[i], scratch, out);
     }
   }
-  if (part.size() > PieceCache::kShortBytes) return merge(part, Control::kAllowed, scratch, out);
-  if (scratch.parts.empty()) scratch.parts.resize(std::size_t{1} << kPartBits);
-  const auto key = is_readable ? PieceCache::key_of(part.data(), part.size()) : PieceCache::key_of(part);
-  PieceCache::Short& place = scratch.parts[static_cast<std::size_t>(mix(key.low ^ mix(key.high)) >> (64 - kPartBits))];
+}
+
+// `place` is where the tokens of a part with this key are if they are known.
+void Bpe::encode_part(std::string_view part, PieceCache::Key key, PieceCache::Short& place, Scratch& scratch,
+                      std::vector<Unit>& out) const {
   if (PieceCache::is_of(place, key)) {
     for (std::size_t i = 0; i < place.count; ++i) out.push_back({place.ids[i], place.sizes[i]});
     return;

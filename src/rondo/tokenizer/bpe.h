@@ -59,6 +59,7 @@ class Bpe final : public TokenModel {
   void encode(std::string_view piece, Control control, TokenModel::Scratch& scratch,
               std::vector<Unit>& out) const override;
   void encode(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const;
+  void ask_for(std::span<const std::string_view> pieces) const override;
   [[nodiscard]] std::optional<std::set<char32_t>> joined_before(std::string_view mark) const override;
   [[nodiscard]] const Bpe* as_bpe() const override { return this; }
 
@@ -75,26 +76,41 @@ class Bpe final : public TokenModel {
   void put(const Merge& merge);
   // Asks for what find() will read.
   void ask_for(TokenId left, TokenId right) const;
+  class Joints;
   // What keeps a character of several bytes from being started with as one symbol; see start_bytes().
   struct Obstacles {
-    // Pairs of bytes between which a character ends and one starts, where some token has only a part of either.
-    std::bitset<std::size_t{256} * 256> joints;
-    std::vector<std::uint32_t> first_use;  // by id, of single characters: the lowest rank + 1 with which it merges on
+    using BytePairs = std::bitset<std::size_t{256} * 256>;
+    // Pairs of bytes between which a character ends and one starts, where some token has only a part of either; of the second
+    // set a part of both, so that no more is known about them.
+    BytePairs joints;
+    BytePairs blind_joints;
+    std::vector<std::uint32_t> first_use;  // by id, of single characters: the lowest rank with which it merges on
     // Bits for the neighbouring characters of all tokens, where one of them is beyond ASCII; others may share a bit.
     std::vector<std::uint64_t> neighbours;
+    // The same for a whole character and the byte beside it, which is all that is sure to be of the other one.
+    std::vector<std::uint64_t> halves;
     void add(std::string_view token, std::size_t wide);
-    [[nodiscard]] bool is_joint(char before, char behind) const {
-      return joints[static_cast<unsigned char>(before) * std::size_t{256} + static_cast<unsigned char>(behind)];
-    }
+    // Whether some token may have a part of the character that ends, or of the one that starts, at byte `at` of a text,
+    // together with something of the other one.
+    [[nodiscard]] bool is_joint(std::string_view text, std::size_t at) const;
+    // Whether some token may have something of both of two characters.  REQUIRES: both are valid, one of them beyond ASCII.
+    [[nodiscard]] bool is_crossed(const Joints& characters) const;
+
+   private:
+    void add_joint(std::string_view token, std::size_t at);
   };
   [[nodiscard]] const Obstacles& obstacles() const;
   [[nodiscard]] Obstacles find_obstacles() const;
+  [[nodiscard]] TokenId wide_symbol(std::string_view character, Scratch& scratch) const;
   [[nodiscard]] TokenId wide_symbol(std::string_view piece, std::size_t at, Scratch& scratch) const;
   [[nodiscard]] TokenId made_of(std::string_view character) const;
   [[nodiscard]] std::string_view spelled(std::string_view character, bool first, bool last, std::string& buffer) const;
   [[nodiscard]] bool can_cut(std::string_view piece, Control control) const;
   [[nodiscard]] bool encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const;
-  void encode_part(std::string_view part, bool is_readable, Scratch& scratch, std::vector<Unit>& out) const;
+  void encode_parts(std::string_view piece, std::size_t begin, std::span<const std::size_t> ends, Scratch& scratch,
+                    std::vector<Unit>& out) const;
+  void encode_part(std::string_view part, PieceCache::Key key, PieceCache::Short& place, Scratch& scratch,
+                   std::vector<Unit>& out) const;
   void merge(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const;
   void start_bytes(std::string_view piece, Control control, Scratch& scratch) const;
   void start_characters(std::string_view piece, Scratch& scratch) const;
@@ -129,8 +145,10 @@ struct Bpe::Scratch final : TokenModel::Scratch {
   };
   std::vector<Symbol> symbols;
   MergeQueue queue;
-  const Obstacles* obstacles = nullptr;
-  std::vector<TokenId> wide;             // by code point below U+10000: its symbol; -1: none; -2: not asked for yet
+  const Obstacles* obstacles = nullptr;  // when enough characters beyond ASCII were merged
+  unsigned wide_count = 0;               // so many were
+  static constexpr TokenId kNotAsked = -2;
+  std::vector<TokenId> wide;             // by code point below U+10000: its symbol; -1: none; or kNotAsked
   std::vector<PieceCache::Short> parts;  // of pieces that were cut, by hash
 };
 

@@ -228,10 +228,18 @@ std::shared_ptr<const Tokenizer> load(const Twin& twin) {
   return loaded.value();
 }
 
+// From now on the tokenizer knows where it can cut: it finds that out when it has merged enough characters beyond ASCII.
+void accustom(const Tokenizer& tokenizer) {
+  std::string text;
+  for (char32_t c = 0x4E00; c < 0x4E00 + 2500; ++c) utf8::append(text, c);
+  (void)tokenizer.encode_ids(text, {});
+}
+
 void check(const MergeTexts& merges, int texts, Random& random) {
   const Twin twin(merges, kPatterns[below(random, std::size(kPatterns))], below(random, 3) == 0);
   const auto loaded = load(twin);
   const Tokenizer& tokenizer = *loaded;
+  if (below(random, 4) != 0) accustom(tokenizer);
   for (int i = 0; i < texts; ++i) {
     const std::string text = random_text(twin, random);
     const std::string expected = show(twin.encode(text));
@@ -322,7 +330,9 @@ bool is_full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
 TEST_CASE("a character whose parts merge after it does not merge on too early") {
   const Twin twin({{"\xE4", "\xB8\x80"}, {"b", "\u4e00"}, {"b", "b"}, {"\xB8", "\x80"}}, kPatterns[0], false);
   const std::string text = "bb\u4e00";
-  CHECK(show(load(twin)->encode(text, {})) == show(twin.encode(text)));
+  const auto tokenizer = load(twin);
+  accustom(*tokenizer);
+  CHECK(show(tokenizer->encode(text, {})) == show(twin.encode(text)));
 }
 
 TEST_CASE("a character merges with what stands behind a byte that has no token") {
@@ -369,6 +379,7 @@ TEST_CASE("long pieces are their slow twins") {
   for (int i = 0; i < (is_full() ? 60 : 8); ++i) {
     const Twin twin(random_merges(random), kPatterns[below(random, std::size(kPatterns))], false);
     const auto tokenizer = load(twin);
+    if (i % 2 == 0) accustom(*tokenizer);
     const std::string token = twin.random_token(random);
     const std::string character = random_character(random);
     for (const std::string& part :
