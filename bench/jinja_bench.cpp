@@ -1,7 +1,7 @@
 // The template engine beside its peers.
 //
 //   bench_jinja [OPTIONS]        runs bench/jinja_bench.py, which starts this program and the peers as workers
-//   bench_jinja --worker [--no-origins]
+//   bench_jinja --worker [--no-origins | --all-runs]
 //                                answers the driver's commands (the line protocol is described there)
 //
 // Two commands are this worker's own:
@@ -107,8 +107,9 @@ std::string failed(const Error& error) { return "error\t" + one_line(error.messa
 
 class Worker {
  public:
-  explicit Worker(bool origins) {
-    options_.origins = origins;
+  explicit Worker(std::string_view mode) {
+    options_.origins = mode != "--no-origins";
+    options_.whole_dumps = mode != "--all-runs";
     options_.now = jinja::LocalTime{2026, 1, 15, 10, 30, 0};
   }
 
@@ -187,8 +188,8 @@ std::vector<std::string> split(const std::string& line) {
   return fields;
 }
 
-int work(bool origins) {
-  Worker worker(origins);
+int work(std::string_view mode) {
+  Worker worker(mode);
   for (std::string line; std::getline(std::cin, line);) std::cout << worker.answer(split(line)) << std::endl;
   return 0;
 }
@@ -209,7 +210,7 @@ std::string quoted(std::string_view argument) {
 
 int main(int count, char** arguments) {
   const std::vector<std::string_view> rest(arguments + 1, arguments + count);
-  if (!rest.empty() && rest[0] == "--worker") return work(rest.size() < 2 || rest[1] != "--no-origins");
+  if (!rest.empty() && rest[0] == "--worker") return work(rest.size() < 2 ? std::string_view() : rest[1]);
   std::string command =
       "python3 " + quoted(std::string(RONDO_SOURCE_DIR) + "/bench/jinja_bench.py") + " --rondo " + quoted(arguments[0]);
   for (const std::string_view argument : rest) command += " " + quoted(argument);

@@ -176,6 +176,12 @@ void run_line(const test::Corpus& corpus, const test::CorpusRow& row, const jinj
     failure = test::broken_origin(strict.value(), tmpl::template_variables(conversation));
   }
   score.count(what + " strict", failure);
+  jinja::RenderOptions parts;
+  parts.strict = true;
+  parts.now = corpus.clock();
+  const json::Object input = tmpl::template_variables(conversation);
+  const auto in_parts = chat_template.render(input, parts);
+  score.count(what + " whole dumps", test::whole_difference(chat_template, input, parts, in_parts));
   options.strict = false;
   if (lenient.present) {
     score.count(what + " lenient", difference(lenient, tmpl::apply(chat_template, conversation, options)));

@@ -83,6 +83,19 @@ const char* const kOperations[] = {
     "x | replace('e', o.k)",
     "x | tojson",
     "o | tojson",
+    "o | tojson ~ x ~ l | tojson",
+    "(o | tojson) + (o | tojson)",
+    "[o, l] | map('tojson') | join(', ')",
+    "(o | tojson) | trim",
+    "(o | tojson | trim)[2:-1].split(':')[1]",
+    "(o | tojson(indent=2)) | indent(3) | upper",
+    "(l | tojson) | replace(', ', ' , ')",
+    "o | tojson in x or 'k' in (o | tojson)",
+    "(messages | tojson) ~ (messages[0] | tojson)",
+    "'a' if (o | tojson) else 'b'",
+    "(o | tojson | from_json) | tojson",
+    "o | tojson(separators=(' ,', ':'), indent='\t')",
+    "l | tojson(separators=(';', ':'))",
     "o | tojson(indent=2)",
     "o | tojson(ensure_ascii=true, sort_keys=true)",
     "l | tojson(separators=(',', ':'))",
@@ -233,6 +246,8 @@ TEST_CASE("jinja origins: the law holds for every operation, in every place") {
         const std::string text = variables.find("x")->as_string();
         CHECK_MESSAGE(same, source << " on " << text::quoted(text) << " is another text without origins");
         CHECK_MESSAGE(broken.empty(), source << " on " << text::quoted(text) << "\n  " << broken);
+        const std::string whole = test::whole_difference(*compiled.value(), variables, traced, rendered);
+        CHECK_MESSAGE(whole.empty(), source << " on " << text::quoted(text) << " with whole dumps\n  " << whole);
       }
     }
   }

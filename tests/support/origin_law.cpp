@@ -149,4 +149,44 @@ std::string broken_origin(const jinja::Rendered& rendered, const json::Object& v
   return {};
 }
 
+std::string whole_difference(const jinja::Template& compiled, const json::Object& variables,
+                             const jinja::RenderOptions& options, const Result<jinja::Rendered>& rendered) {
+  jinja::RenderOptions whole_options = options;
+  whole_options.whole_dumps = true;
+  Result<jinja::Rendered> whole = compiled.render(variables, whole_options);
+  if (rendered.ok() != whole.ok()) return "one of the two fails";
+  if (!rendered.ok()) {
+    return rendered.error().to_string() == whole.error().to_string() ? "" : "other error: " + whole.error().to_string();
+  }
+  const jinja::Rendered& left = rendered.value();
+  jinja::Rendered& right = whole.value();
+  if (left.text.bytes() != right.text.bytes()) return "other bytes";
+  if (const auto broken = right.text.verify(right.origins)) return "while whole: " + *broken;
+  right.take_dumps_apart();
+  if (right.text.has_dumps()) return "dumps are left";
+  if (const auto broken = right.text.verify(right.origins)) return "taken apart: " + *broken;
+  const std::string parts = left.text.to_string(left.origins);
+  const std::string apart = right.text.to_string(right.origins);
+  if (parts != apart) {
+    const auto at = std::mismatch(parts.begin(), parts.end(), apart.begin(), apart.end()).first - parts.begin();
+    const std::size_t line = parts.rfind('\n', static_cast<std::size_t>(at)) + 1;
+    return "other runs:\n" + parts.substr(line, 400) + "\nbut taken apart:\n" + apart.substr(line, 400);
+  }
+  for (std::size_t i = 0; i < left.text.runs().size(); ++i) {
+    if (left.text.runs()[i].expression != right.text.runs()[i].expression) return "another expression wrote a run";
+  }
+  const auto logs = [](const jinja::Rendered& from) {
+    std::string out;
+    for (const jinja::Decision& decision : from.decisions) {
+      out += std::to_string(decision.node) + (decision.outcome ? "+" : "-");
+    }
+    for (const jinja::Strip& strip : from.strips) {
+      out += from.origins.paths.to_string(strip.path) + std::to_string(strip.begin) + "-" + std::to_string(strip.end);
+    }
+    for (const jinja::Probe& probe : from.probes) out += probe.constant + from.origins.paths.to_string(probe.path);
+    return out;
+  };
+  return logs(left) == logs(right) ? "" : "other decisions, strips or probes";
+}
+
 }  // namespace rondo::test

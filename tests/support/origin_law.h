@@ -15,4 +15,10 @@ namespace rondo::test {
 //  * a scalar run is the number, bool or null at its path, printed.
 [[nodiscard]] std::string broken_origin(const jinja::Rendered& rendered, const json::Object& variables);
 
+// "" if a render whose dumps are whole gives, once they are taken apart, what one gives that writes their parts at once;
+// else the first difference.  `rendered`: what the template made of the variables under `options`, in parts.
+[[nodiscard]] std::string whole_difference(const jinja::Template& compiled, const json::Object& variables,
+                                           const jinja::RenderOptions& options,
+                                           const Result<jinja::Rendered>& rendered);
+
 }  // namespace rondo::test

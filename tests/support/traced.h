@@ -12,12 +12,13 @@
 namespace rondo::test {
 
 // Fails the test if the template does not compile or render, or if the text's runs are not in order.
-inline jinja::Rendered render(const std::string& source, const char* variables_json) {
+inline jinja::Rendered render(const std::string& source, const char* variables_json,
+                              const jinja::RenderOptions& options = {}) {
   const auto variables = json::parse(variables_json);
   REQUIRE(variables.ok());
   const auto compiled = jinja::Template::compile(source, {}, "test");
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
-  auto rendered = compiled.value()->render(variables.value().as_object(), {});
+  auto rendered = compiled.value()->render(variables.value().as_object(), options);
   REQUIRE_MESSAGE(rendered.ok(), rendered.error().to_string());
   CHECK_FALSE(rendered.value().text.verify(rendered.value().origins).has_value());
   return std::move(rendered).value();

@@ -131,7 +131,7 @@ Value slice_string(Runtime& runtime, const Value& object, const SliceRange& rang
   const auto at = [&](std::int64_t index) { return byte_offset(runtime, object, static_cast<std::size_t>(index)); };
   if (range.count == 0) return substring(runtime, object, 0, 0, "slice");
   if (range.step == 1) return substring(runtime, object, at(range.first), at(range.first + range.count), "slice");
-  const String& source = joined(runtime, object);
+  const String& source = joined_parts(runtime, object);
   const std::string_view bytes = bytes_of(runtime, object);
   StringBuilder out(runtime);
   std::size_t begin = at(range.first);

@@ -7,6 +7,7 @@ JsonSink::JsonSink(Runtime& runtime, text::Text& text, bool is_output)  // NOLIN
     : runtime_(runtime),
       text_(text),
       is_output_(is_output),
+      writes_runs_(runtime.tracing),
       checked_(text.size() + text.runs().size_bytes()),
       chain_(runtime.extend(text::ChainId::kNone, "json")),
       computed_(computed_run(runtime)) {
@@ -15,6 +16,19 @@ JsonSink::JsonSink(Runtime& runtime, text::Text& text, bool is_output)  // NOLIN
   expression_ = runtime.expression;
   computed_.expression = runtime.expression;
   reopen();
+}
+
+void JsonSink::begin_whole() {
+  flush();
+  is_whole_ = true;
+  writes_runs_ = false;
+  parts_ = 0;
+  whole_begin_ = text_.size();
+}
+
+void JsonSink::end_whole(text::PathId path) {
+  flush();
+  add(text::RunKind::kDump, path, text_.size() - whole_begin_, parts_);
 }
 
 void JsonSink::reopen() {

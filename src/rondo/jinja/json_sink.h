@@ -1,4 +1,6 @@
-// Where tojson writes.  Most pieces of JSON have a few bytes, so they gather here and go to the text many at a time.  What it does to a run is what StringBuilder (strings.h) does.
+// Where tojson writes.  Most pieces of JSON have a few bytes, so they gather here and go to the text many at a time.  What
+// it does to a run is what StringBuilder (strings.h) does.  A dump may be written whole (text/dumps.h): then its runs are
+// only counted.
 #pragma once
 
 #include <array>
@@ -44,12 +46,19 @@ class JsonSink {
   JsonSink(const JsonSink&) = delete;
   JsonSink& operator=(const JsonSink&) = delete;
 
+  // Between the two everything that is written becomes one run, for the value at `path`.  REQUIRES: runs are written.
+  void begin_whole();
+  void end_whole(text::PathId path);
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  // In a whole dump: so many runs of structure.
+  void count_structure(std::size_t runs) { parts_ += static_cast<std::uint32_t>(runs); }
+
   // Structure around the value at `path`, a number or other scalar there, bytes of the string there from `offset` on, and
   // what stands for such bytes.
-  void structure(std::string_view bytes, text::PathId path) {
+  [[gnu::always_inline]] void structure(std::string_view bytes, text::PathId path) {
     if (bytes.empty()) return;
     put(bytes);
-    if (!runtime_.tracing) return;
+    if (!writes_runs_) return;
     if (path == text::PathId::kNone) {
       add_run(computed_, bytes.size());
     } else if (open_ == path) {
@@ -61,7 +70,8 @@ class JsonSink {
   }
   void scalar(std::string_view bytes, text::PathId path) {
     put(bytes);
-    if (!runtime_.tracing) return;
+    ++parts_;
+    if (!writes_runs_) return;
     if (path == text::PathId::kNone) {
       add_run(computed_, bytes.size());
     } else {
@@ -72,13 +82,15 @@ class JsonSink {
   void data(std::string_view bytes, text::PathId path, std::size_t offset) {
     if (bytes.empty()) return;
     put(bytes);
-    if (!runtime_.tracing) return;
+    ++parts_;
+    if (!writes_runs_) return;
     add(text::RunKind::kData, path, bytes.size(), bytes.size()).source_offset = static_cast<std::uint32_t>(offset);
     open_ = kNothingOpen;
   }
   void escaped(std::string_view bytes, text::PathId path, std::size_t offset, std::size_t source_size) {
     put(bytes);
-    if (!runtime_.tracing) return;
+    ++parts_;
+    if (!writes_runs_) return;
     add(text::RunKind::kEscaped, path, bytes.size(), source_size).source_offset = static_cast<std::uint32_t>(offset);
     open_ = kNothingOpen;
   }
@@ -92,7 +104,8 @@ class JsonSink {
     if (!copy_plain(to + before.size, key)) return false;
     std::memcpy(to + before.size + key.size(), behind.bytes.data(), JsonMark::kMost);
     used_ += before.size + key.size() + behind.size;
-    if (!runtime_.tracing) return true;
+    ++parts_;
+    if (!writes_runs_) return true;
     if (open_ == path) {
       text_.open_run()->size += static_cast<std::uint32_t>(before.size);
     } else {
@@ -104,12 +117,13 @@ class JsonSink {
     return true;
   }
   [[nodiscard]] bool string(std::string_view bytes, text::PathId path) {
-    if (runtime_.tracing && (open_ == path || path == text::PathId::kNone)) return false;
+    if (writes_runs_ && (open_ == path || path == text::PathId::kNone)) return false;
     char* const to = room(bytes);
     if (to == nullptr || !copy_plain(to + 1, bytes)) return false;
     to[0] = to[bytes.size() + 1] = '"';
     used_ += bytes.size() + 2;
-    if (!runtime_.tracing) return true;
+    parts_ += 3;
+    if (!writes_runs_) return true;
     add(text::RunKind::kSerialiser, path, 1, 0);
     add(text::RunKind::kData, path, bytes.size(), bytes.size());
     add(text::RunKind::kSerialiser, path, 1, 0);
@@ -120,7 +134,8 @@ class JsonSink {
   void append(std::string_view bytes, text::Run run) {
     if (bytes.empty()) return;
     put(bytes);
-    if (!runtime_.tracing) return;
+    ++parts_;
+    if (!writes_runs_) return;
     if (is_output_ && run.context == text::ContextId::kNone) run.context = runtime_.context;
     if (is_output_ && run.kind != text::RunKind::kLiteral) run.expression = runtime_.expression;
     add_run(run, bytes.size());
@@ -143,13 +158,13 @@ class JsonSink {
   void flush() {
     text_.append_bytes({bytes_.data(), used_});
     used_ = 0;
-    const std::size_t size = text_.size() + text_.runs().size_bytes();
+    const std::size_t size = this->size();
     if (size - checked_ > kCheckBytes) check(size);
   }
   // REQUIRES: it makes a string.
   [[nodiscard]] Value finish(text::PathId path) {
     flush();
-    runtime_.spend_bytes(text_.size() + text_.runs().size_bytes() - checked_);
+    runtime_.spend_bytes(size() - checked_);
     return make_string(runtime_, text_).with_path(path);
   }
 
@@ -160,6 +175,10 @@ class JsonSink {
   static constexpr auto kNothingOpen = static_cast<text::PathId>(~0U);
 
   JsonSink(Runtime& runtime, text::Text& text, bool is_output);
+  // Of the text and its runs, those included that a whole dump stands for.
+  [[nodiscard]] std::size_t size() const {
+    return text_.size() + text_.runs().size_bytes() + (is_whole_ ? parts_ * sizeof(text::Run) : 0);
+  }
   void check(std::size_t size);
 
   void put(std::string_view bytes) {
@@ -202,7 +221,7 @@ class JsonSink {
     return bytes_.data() + used_;
   }
   // Copies `bytes`, of which there is one at least; false if JSON escapes one of them.
-  [[nodiscard]] static bool copy_plain(char* to, std::string_view bytes) {
+  [[nodiscard, gnu::always_inline]] static bool copy_plain(char* to, std::string_view bytes) {
     const char* const from = bytes.data();
     const std::size_t size = bytes.size();
     constexpr std::size_t kWord = sizeof(std::uint64_t);
@@ -263,7 +282,11 @@ class JsonSink {
   Runtime& runtime_;
   text::Text& text_;
   bool is_output_;
-  std::size_t checked_;  // size of the text when the limits were asked last
+  bool writes_runs_;
+  bool is_whole_ = false;
+  std::uint32_t parts_ = 0;      // runs that a whole dump stands for
+  std::size_t whole_begin_ = 0;  // its first byte in the text
+  std::size_t checked_;          // size of the text when the limits were asked last
   std::size_t used_ = 0;
   text::PathId open_ = kNothingOpen;  // the last run is structure of this path
   // Of the runs of parts of the input.

@@ -21,14 +21,14 @@ constexpr const char* kVariables = R"({
 
 Rendered render(const std::string& source) { return test::render(source, kVariables); }
 
-// Each run as KIND`bytes` with where it came from: L literals, D data, E escaped, N scalars, S serialisers, C computed.
-std::string runs(const std::string& source) {
-  const Rendered rendered = render(source);
+// Each run as KIND`bytes` with where it came from: L literals, D data, E escaped, N scalars, S serialisers, C computed,
+// J whole dumps.
+std::string runs(const Rendered& rendered) {
   std::string out;
   std::size_t at = 0;
   for (const text::Run& run : rendered.text.runs()) {
     if (!out.empty()) out += ' ';
-    out += "LDENSC"[static_cast<std::size_t>(run.kind)];
+    out += "LDENSCJ"[static_cast<std::size_t>(run.kind)];
     out += "`" + rendered.text.bytes().substr(at, run.size) + "`";
     at += run.size;
     if (run.kind != text::RunKind::kLiteral) out += rendered.origins.paths.to_string(run.path());
@@ -40,6 +40,8 @@ std::string runs(const std::string& source) {
   return out;
 }
 
+std::string runs(const std::string& source) { return runs(render(source)); }
+
 std::string owners(const std::string& source, bool elements = false) { return test::owners(render(source), elements); }
 
 struct Row {
@@ -48,6 +50,36 @@ struct Row {
 };
 
 }  // namespace
+
+TEST_CASE("origins: a dump is one run until its parts are asked for, wherever it goes as a whole") {
+  const std::string dump = R"(J`{"city": "Ö", "k": [1]}`messages[2].calls[0].args)";
+  const Row rows[] = {
+      {"{{ messages[2].calls[0].args | tojson }}", dump + "(json)"},
+      {"{% for m in messages[2:3] %}<{{ m.calls[0].args | tojson }}>{% endfor %}", "L`<` " + dump + "(json) L`>`"},
+      {"{% set a = 'a' ~ (messages[2].calls[0].args | tojson) %}{{ a + 'b' }}", "L`a` " + dump + "(json) L`b`"},
+      {"{% macro m() %}{{ messages[2].calls[0].args | tojson | trim }}{% endmacro %}{{ m() }}", dump + "(json, strip)"},
+      {"{{ (tools | tojson)[2:] }}",
+       "S`\"`tools[0](json, slice) D`name`tools[0].#name[0,4)(json, slice) S`\": `tools[0](json, slice) "
+       "S`\"`tools[0].name(json, slice) D`f`tools[0].name[0,1)(json, slice) "
+       "S`\"`tools[0].name(json, slice) S`}`tools[0](json, slice) S`]`tools(json, slice)"},
+      // What the template made, what it sorts, and the messages, which are not all of one message.
+      {"{{ {'f': tools[0].name} | tojson }}",
+       "C`{` C`\"` L`f` C`\"` C`: ` S`\"`tools[0].name(json) D`f`tools[0].name[0,1)(json) S`\"`tools[0].name(json) "
+       "C`}`"},
+      {"{{ tools[0] | tojson(sort_keys=true) }}",
+       "S`{\"`tools[0](json) D`name`tools[0].#name[0,4)(json) S`\": `tools[0](json) S`\"`tools[0].name(json) "
+       "D`f`tools[0].name[0,1)(json) S`\"`tools[0].name(json) S`}`tools[0](json)"},
+  };
+  RenderOptions options;
+  options.whole_dumps = true;
+  for (const Row& row : rows) {
+    Rendered rendered = test::render(row.source, kVariables, options);
+    CHECK_MESSAGE(runs(rendered) == row.want, row.source);
+    rendered.take_dumps_apart();
+    CHECK_MESSAGE(runs(rendered) == runs(row.source), row.source);
+  }
+  CHECK(runs(test::render("{{ messages | tojson }}", kVariables, options)) == runs("{{ messages | tojson }}"));
+}
 
 TEST_CASE("origins: a row for each operation") {
   const Row rows[] = {

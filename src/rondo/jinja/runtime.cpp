@@ -84,7 +84,8 @@ void Runtime::note_runs(const Value& value) {
     add({leaf.string->runs, leaf.string->run_count});
   }
   reads.resize(begin);
-  add(runs_of(*this, value));
+  const String& string = joined(*this, value);
+  add({string.runs, string.run_count});
 }
 
 }  // namespace rondo::jinja

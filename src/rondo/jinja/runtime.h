@@ -203,7 +203,7 @@ class DepthGuard {
 
 // Bytes of a string; joins it if need be.  REQUIRES: value.is_string().
 [[nodiscard]] std::string_view bytes_of(Runtime& runtime, const Value& value);
-[[nodiscard]] std::span<const text::Run> runs_of(Runtime& runtime, const Value& value);
+[[nodiscard]] std::span<const text::Run> runs_of(Runtime& runtime, const Value& value);  // no dumps among them
 // Elements of a list or tuple.  The reference stays valid while nothing is added.
 void wrap_items(Runtime& runtime, List& list);  // of a list of the input
 [[nodiscard]] inline Values& items_of(Runtime& runtime, const Value& sequence) {

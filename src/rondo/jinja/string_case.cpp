@@ -58,6 +58,7 @@ Value change_each(Runtime& runtime, const Value& subject, std::string_view step,
     runtime.spend_bytes(4 * text.size());
     std::string changed(text);
     for (char& c : changed) c = static_cast<char>(change(0, static_cast<char32_t>(c)).code_points[0]);
+    static_cast<void>(joined_parts(runtime, subject));  // the changed text is no dump
     const Value out = substring(runtime, subject, 0, text.size(), step);
     out.as_string().data = runtime.heap.copy(changed).data();
     return out;

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "jinja/operations.h"
 #include "jinja/state.h"
+#include "text/dumps.h"
 
 namespace rondo::jinja {
 namespace {
@@ -75,6 +76,7 @@ void join(Runtime& runtime, String& string) {
     const String& leaf = *part.string;
     if (leaf.size != 0 && !(at == 0 && first_in_place)) std::memcpy(bytes + at, leaf.data, leaf.size);
     at += leaf.size;
+    string.has_dumps = string.has_dumps || leaf.has_dumps;
     for (std::uint32_t i = 0; i < leaf.run_count; ++i) {
       runs.push_back(leaf.runs[i]);
       if (runs.back().context == text::ContextId::kNone) runs.back().context = part.stamp;
@@ -84,6 +86,29 @@ void join(Runtime& runtime, String& string) {
   runtime.spend((leaves.visited() + runs.size() - checked) / 8 + string.size / 1024);
   string.data = bytes;
   set_runs(runtime.heap, string, runs);
+}
+
+void take_dumps_apart(Runtime& runtime, String& string) {
+  std::size_t count = 0;
+  for (const Run& run : std::span(string.runs, string.run_count))
+    count += run.kind == RunKind::kDump ? run.source_size : 1;
+  runtime.heap.require(2 * count * sizeof(Run));
+  runtime.spend(count);
+  std::vector<Run> runs;
+  runs.reserve(count);
+  text::DumpReader reader;
+  std::size_t at = 0;
+  for (const Run& run : std::span(string.runs, string.run_count)) {
+    if (run.kind == RunKind::kDump) {
+      reader.read({string.data + at, run.size}, run, runtime.origins.paths, runs);
+    } else {
+      runs.push_back(run);
+    }
+    at += run.size;
+  }
+  set_runs(runtime.heap, string, runs);
+  string.has_dumps = false;
+  runtime.state().last_run = {};
 }
 
 CodePoint decode_at(std::string_view text, std::size_t at) {
@@ -124,7 +149,7 @@ std::string_view bytes_of(Runtime& runtime, const Value& value) {
 }
 
 std::span<const Run> runs_of(Runtime& runtime, const Value& value) {
-  const String& string = joined(runtime, value);
+  const String& string = joined_parts(runtime, value);
   return {string.runs, string.run_count};
 }
 
@@ -161,9 +186,11 @@ RunPlace find_run(Runtime& runtime, const String& string, std::size_t at) {
 }
 
 Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end, std::string_view step) {
-  const String& source = joined(runtime, value);
+  const bool is_whole = begin == 0 && end == value.as_string().size;
+  const String& source = is_whole ? joined(runtime, value) : joined_parts(runtime, value);
   assert(begin <= end && end <= source.size);
   String* out = runtime.heap.make_string();
+  out->has_dumps = source.has_dumps;
   out->data = source.data + begin;
   out->size = static_cast<std::uint32_t>(end - begin);
   if (begin < end && source.run_count != 0) {
@@ -244,7 +271,7 @@ Value StringBuilder::finish(text::PathId path) {
 
 Rewriter::Rewriter(Runtime& runtime, const Value& source, std::string_view step)
     : runtime_(runtime),
-      source_(joined(runtime, source)),
+      source_(joined_parts(runtime, source)),
       path_(source.path()),
       step_(step),
       out_(runtime),
@@ -393,7 +420,13 @@ void log_probe(Runtime& runtime, std::string_view operation, const Value& consta
   };
   if (subject.has_path()) add(subject.path());
   if (subject.is_string()) {
-    for (const Run& run : runs_of(runtime, subject)) {
+    const String& string = joined(runtime, subject);
+    const std::span<const Run> runs(string.runs, string.run_count);
+    const auto is_of_message = [&](const Run& run) {
+      return run.kind == RunKind::kDump && runtime.origins.paths.message(run.path()) != text::kNoMessage;
+    };
+    const bool needs_parts = string.has_dumps && std::ranges::any_of(runs, is_of_message);
+    for (const Run& run : needs_parts ? runs_of(runtime, subject) : runs) {
       if (count == kMostPaths) break;
       if (run.kind == RunKind::kData || run.kind == RunKind::kEscaped) add(run.path());
     }

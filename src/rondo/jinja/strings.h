@@ -80,6 +80,14 @@ void join(Runtime& runtime, String& string);
   if (!is_leaf(string)) join(runtime, string);
   return string;
 }
+// The same, and none of its runs stands for a whole dump: for who goes into the runs.
+void take_dumps_apart(Runtime& runtime, String& string);
+[[nodiscard]] inline const String& joined_parts(Runtime& runtime, const Value& value) {
+  static_cast<void>(joined(runtime, value));
+  String& string = value.as_string();
+  if (string.has_dumps) take_dumps_apart(runtime, string);
+  return string;
+}
 // Number of code points, counted once.
 [[nodiscard]] std::size_t code_points(Runtime& runtime, const Value& value);
 // Byte offset of code point `index`; the size when there are fewer.
@@ -164,7 +172,7 @@ class StringBuilder {
     unchecked_ += bytes.size() + sizeof(text::Run);
     if (unchecked_ > kCheckBytes) check();
   }
-  // Bytes [begin, end) of a joined string; chains of input runs go on with `step`.
+  // Bytes [begin, end) of a joined string, of which no dump is cut; chains of input runs go on with `step`.
   void append(const String& string, std::size_t begin, std::size_t end, std::string_view step = {});
   void append(const Value& string, std::string_view step = {});
   void append_computed(std::string_view bytes) { append(bytes, computed_run(runtime_)); }

@@ -50,6 +50,10 @@ struct RenderOptions {
   std::optional<LocalTime> now;  // for strftime_now; calling it without one is an error
   // Whether to record where every byte came from.  Without, a Rendered has only its bytes and generation blocks.
   bool origins = true;
+  // Whether the JSON of an object or array of the input, written as it is, may be one run of kind kDump.  Its parts with
+  // their paths are made by Rendered::take_dumps_apart(); until then such a run stands for all of them.  A condition that
+  // looks at such a text has read that object or array; its parts are not listed.
+  bool whole_dumps = false;
   limits::Render limits;
 };
 
@@ -91,6 +95,9 @@ struct Rendered {
   std::vector<Probe> probes;
   // {% generation %} blocks, as byte ranges of the text.
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks;
+
+  // After a render with RenderOptions::whole_dumps: from here on the text has the runs that it has without it.
+  void take_dumps_apart() { text.take_dumps_apart(origins.paths); }
 
   // The input values that a condition looked at, in order; what was read again at once is not repeated.
   [[nodiscard]] std::span<const text::PathId> reads_of(const Decision& decision) const {

@@ -117,6 +117,48 @@ class JsonWriter {
     has_marks_ = true;
   }
 
+  // A dump.
+  void write(const Value& value) {
+    if (!can_be_whole(value)) {
+      write(value, 0);
+      return;
+    }
+    runtime_.spend();
+    out_.begin_whole();
+    if (value.is_dict()) {
+      const json::Object& object = *value.as_dict().source;
+      write_object(object, PartPaths(runtime_, text::PathId::kNone, object), 0, text::PathId::kNone);
+    } else {
+      write_array(*value.as_list().source, 0, text::PathId::kNone);
+    }
+    out_.end_whole(value.path());
+  }
+
+ private:
+  // Whether one run may stand for the whole: a container as it came in the input, whose parts can be told from the text.
+  // Elements of the messages are of different messages, which whoever writes them must know.
+  [[nodiscard]] bool can_be_whole(const Value& value) const {
+    if (!runtime_.options.whole_dumps || !runtime_.tracing || !value.has_path()) return false;
+    if (style_.ensure_ascii || style_.sort_keys || style_.html_safe) return false;
+    if (!is_blank_around(style_.item_separator, ',') || !is_blank_around(style_.key_separator, ':')) return false;
+    if (style_.indent && !is_blank(*style_.indent)) return false;
+    if (value.is_dict()) {
+      if (value.as_dict().source == nullptr || value.as_dict().path != value.path()) return false;
+    } else if (!value.is_sequence() || value.as_list().source == nullptr ||
+               value.as_list().source_path != value.path()) {
+      return false;
+    }
+    const text::PathTable& paths = runtime_.origins.paths;
+    return paths.message(value.path()) != text::kNoMessage || paths.root(value.path()) != "messages";
+  }
+  [[nodiscard]] static bool is_blank(std::string_view text) {
+    return text.find_first_not_of(" \n\t") == std::string_view::npos;
+  }
+  [[nodiscard]] static bool is_blank_around(std::string_view text, char mark) {
+    const std::size_t at = text.find(mark);
+    return at != std::string_view::npos && is_blank(text.substr(0, at)) && is_blank(text.substr(at + 1));
+  }
+
   void write(const Value& value, int level) {
     runtime_.spend();
     switch (value.kind()) {
@@ -131,7 +173,6 @@ class JsonWriter {
     }
   }
 
- private:
   void new_line(int level, text::PathId path) {
     if (!style_.indent) return;
     const std::size_t size = 1 + static_cast<std::size_t>(level) * style_.indent->size();
@@ -294,6 +335,7 @@ class JsonWriter {
         if (is_nowhere(path)) break;
         runtime_.spend();
         if (has_words_ && out_.string(value.as_string(), path)) return;
+        out_.count_structure(value.as_string().empty() ? 1 : 2);
         out_.structure("\"", path);
         data(value.as_string(), path);
         out_.structure("\"", path);
@@ -320,12 +362,15 @@ class JsonWriter {
     write(wrap(runtime_, value, path), level);
   }
 
-  // Traced text that no place of the input stands for.
-  [[nodiscard]] bool is_nowhere(text::PathId path) const { return runtime_.tracing && path == text::PathId::kNone; }
+  // Traced text that no place of the input stands for.  Within a whole dump there are no paths.
+  [[nodiscard]] bool is_nowhere(text::PathId path) const {
+    return path == text::PathId::kNone && runtime_.tracing && !out_.is_whole();
+  }
 
   void write_array(const json::Array& array, int level, text::PathId path) {
     const DepthGuard guard(runtime_);
     const PartPaths paths(runtime_, path, array);
+    out_.count_structure(array.size() + 1);
     out_.structure("[", path);
     bool first = true;
     for (std::size_t i = 0; i < array.size(); ++i) {
@@ -338,6 +383,7 @@ class JsonWriter {
 
   void write_object(const json::Object& object, const PartPaths& paths, int level, text::PathId path) {
     const DepthGuard guard(runtime_);
+    out_.count_structure(2 * object.size() + 1);
     out_.structure("{", path);
     std::size_t i = 0;
     for (const json::Member& member : object) {
@@ -347,14 +393,18 @@ class JsonWriter {
           out_.key(first ? first_mark_ : before_mark_, member.key, behind_mark_, path,
                    is_traced ? paths.key_at(i) : path)) {
         // written
-      } else if (is_plain(member.key) && !is_nowhere(path)) {
+      } else if ((out_.is_whole() || is_plain(member.key)) && !is_nowhere(path)) {
         if (first || style_.indent) {
           before_part(first, level, path);
           out_.structure("\"", path);
         } else {
           out_.structure(before_key_, path);
         }
-        out_.data(member.key, is_traced ? paths.key_at(i) : path, 0);
+        if (out_.is_whole()) {
+          data(member.key, path);
+        } else {
+          out_.data(member.key, is_traced ? paths.key_at(i) : path, 0);
+        }
         out_.structure(behind_key_, path);
       } else {
         before_part(first, level, path);
@@ -440,7 +490,7 @@ Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
 void write_tojson(Runtime& runtime, const Value& subject, const Args& args, text::Text& out) {
   const JsonStyle style = json_style(runtime, subject, args);
   JsonSink sink(runtime, out);
-  JsonWriter(runtime, style, sink).write(subject, 0);
+  JsonWriter(runtime, style, sink).write(subject);
   sink.flush();
   check_output_size(runtime, out.size());
 }
@@ -463,7 +513,7 @@ constexpr Filter kFilters[] = {
 
 Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style) {
   JsonSink out(runtime);
-  JsonWriter(runtime, style, out).write(value, 0);
+  JsonWriter(runtime, style, out).write(value);
   return out.finish(value.path());
 }
 

@@ -230,10 +230,12 @@ Value make_string(Runtime& runtime, const text::Text& text) {
   if (text.runs().size() == 1) {
     string->single = text.runs()[0];
     string->runs = &string->single;
+    string->has_dumps = string->single.kind == text::RunKind::kDump;
   } else if (!text.runs().empty()) {
     auto* runs = runtime.heap.allocate_array<text::Run>(text.runs().size());
     std::copy(text.runs().begin(), text.runs().end(), runs);
     string->runs = runs;
+    string->has_dumps = runtime.options.whole_dumps && text.has_dumps();
   }
   return Value::string(string);
 }
@@ -306,7 +308,8 @@ Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry) {
   // Keys of input dicts are stored as data of nowhere; the path is only made for those that are looked at.
   if (dict.path == PathId::kNone || !entry.key.is_string()) return entry.key;
   const String& key = entry.key.as_string();
-  if (key.run_count == 1 && (key.single.kind != text::RunKind::kData || key.single.origin != 0)) return entry.key;
+  const bool is_single = key.run_count == 1 && !key.has_dumps;
+  if (is_single && (key.single.kind != text::RunKind::kData || key.single.origin != 0)) return entry.key;
   const std::string_view bytes(key.data, key.size);
   return input_string(runtime, bytes, runtime.origins.paths.key_of(dict.path, bytes));
 }

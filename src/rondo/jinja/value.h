@@ -159,6 +159,7 @@ struct String {
   std::int32_t code_points = -1;  // -1: not counted yet; equal to `size` for ASCII
   std::uint32_t spare = 0;        // free bytes behind the data, for one string that goes on with this one
   bool is_constant = false;       // a constant of the template that several contexts share
+  bool has_dumps = false;         // some of its runs may be of kind kDump; of an unjoined pair: not known yet
 
   String() : single() {}
 };

@@ -14,6 +14,8 @@ enum class RunKind : std::uint8_t {
   kScalar,      // a number, bool or null of the input, printed; origin: PathId
   kSerialiser,  // structure that a serialiser wrote around input values: braces, quotes, commas; origin: PathId
   kComputed,  // made by the template: a length, a date, indentation; origin: PathId of the value it stands for or none
+  kDump,  // an object or array of the input as JSON, whole; origin: PathId.  Only until somebody asks for its parts,
+          // see dumps.h
 };
 
 // Some consecutive bytes with one origin.
@@ -21,7 +23,8 @@ struct Run {
   std::uint32_t size = 0;           // bytes in the text; never 0 inside a Text
   std::uint32_t origin = 0;         // LiteralId for kLiteral, else PathId
   std::uint32_t source_offset = 0;  // kLiteral, kData, kEscaped: first byte in the literal or input string
-  std::uint32_t source_size = 0;    // kLiteral, kData: equal to `size`; kEscaped: bytes it stands for; else 0
+  std::uint32_t source_size = 0;  // kLiteral, kData: equal to `size`; kEscaped: bytes it stands for; kDump: the number
+                                  // of its parts; else 0
   ContextId context = ContextId::kNone;
   ChainId chain = ChainId::kNone;
   RunKind kind = RunKind::kComputed;

@@ -1,7 +1,11 @@
 #include "text/text.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
+#include <vector>
+
+#include "text/dumps.h"
 
 namespace rondo::text {
 namespace {
@@ -76,6 +80,7 @@ void Text::append(const Text& other, std::size_t begin, std::size_t end) {
     const std::size_t last = at + run.size > end ? end - at : run.size;
     at += run.size;
     if (first >= last) continue;
+    assert(run.kind != RunKind::kDump || last - first == run.size);
     Run part = run;
     part.size = static_cast<std::uint32_t>(last - first);
     if (has_source(run.kind)) {
@@ -113,6 +118,32 @@ void Text::map_runs(const std::function<void(Run&)>& change) {
   }
 }
 
+bool Text::has_dumps() const {
+  return std::ranges::any_of(runs(), [](const Run& run) { return run.kind == RunKind::kDump; });
+}
+
+void Text::take_dumps_apart(PathTable& paths) {
+  if (!has_dumps()) return;
+  std::size_t count = 0;
+  for (const Run& run : runs()) count += run.kind == RunKind::kDump ? run.source_size : 1;
+  RunList whole;
+  whole.make_room(count);
+  std::swap(whole, runs_);
+  DumpReader reader;
+  std::vector<Run> parts;
+  std::size_t at = 0;
+  for (const Run& run : std::as_const(whole).all()) {
+    if (run.kind == RunKind::kDump) {
+      parts.clear();
+      reader.read(std::string_view(bytes_).substr(at, run.size), run, paths, parts);
+      for (const Run& part : parts) append_run(part);
+    } else {
+      append_run(run);
+    }
+    at += run.size;
+  }
+}
+
 std::string_view to_string(RunKind kind) {
   switch (kind) {
     case RunKind::kLiteral: return "literal";
@@ -121,6 +152,7 @@ std::string_view to_string(RunKind kind) {
     case RunKind::kScalar: return "scalar";
     case RunKind::kSerialiser: return "serialiser";
     case RunKind::kComputed: return "computed";
+    case RunKind::kDump: return "dump";
   }
   return "unknown";
 }

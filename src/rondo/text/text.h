@@ -120,6 +120,11 @@ class Text {
   // Each run replaced by what `change` makes of it; `change` must not change sizes.
   void map_runs(const std::function<void(Run&)>& change);
 
+  // Whether there are runs of kind kDump.
+  [[nodiscard]] bool has_dumps() const;
+  // Puts the runs of their parts in place of those, see dumps.h; what goes on with what stands before it is merged.
+  void take_dumps_apart(PathTable& paths);
+
   // One line per run: `[begin,end) kind origin "bytes" context chain`.  For goldens and debugging.
   [[nodiscard]] std::string to_string(const Origins& origins) const;
 
