@@ -91,7 +91,19 @@ std::uint16_t written_by(const Runtime& runtime, const text::Run& run) {
   return run.expression == 0 && run.kind != text::RunKind::kLiteral ? runtime.expression : run.expression;
 }
 
+// The text of one run.
+[[gnu::always_inline]] inline void emit_run(Runtime& runtime, const String& string, ContextId stamp, ContextId under,
+                                            text::Text& out) {
+  const text::Run& run = *string.runs;
+  const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
+  out.append({string.data, string.size}, run, owned(runtime, made, under), written_by(runtime, run));
+}
+
 void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextId under, text::Text& out) {
+  if (string.run_count == 1) {
+    emit_run(runtime, string, stamp, under, out);
+    return;
+  }
   out.append_bytes({string.data, string.size});
   for (const text::Run& run : std::span(string.runs, string.run_count)) {
     const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
@@ -101,11 +113,7 @@ void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextI
 
 // What is put together of several pieces, or may be a message's though no message is bound.
 [[gnu::noinline]] void emit_pieces(Runtime& runtime, const String& string, text::Text& out) {
-  // Data of no message bind nothing.
-  const bool is_plain =
-      string.run_count == 1 &&
-      (!is_input(*string.runs) || runtime.origins.paths.message(string.runs->path()) == text::kNoMessage);
-  const ContextId under = is_plain ? runtime.context : emission_context(runtime, string);
+  const ContextId under = emission_context(runtime, string);
   if (is_leaf(string)) {
     emit_leaf(runtime, string, ContextId::kNone, under, out);
     return;
@@ -117,14 +125,18 @@ void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextI
   }
 }
 
+// Whether a run binds what is written with it to no message, whoever writes it.
+bool binds_nothing(const Runtime& runtime, const text::Run& run) {
+  return !is_input(run) || runtime.origins.paths.message(run.path()) == text::kNoMessage;
+}
+
 void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
   // Most of what is written: a constant, or a string of the input.
-  if (string.run_count != 1 || !runtime.in_message()) {
+  if (string.run_count == 1 && (runtime.in_message() || binds_nothing(runtime, *string.runs))) {
+    emit_run(runtime, string, ContextId::kNone, runtime.context, out);
+  } else {
     emit_pieces(runtime, string, out);
-    return;
   }
-  const text::Run& run = *string.runs;
-  out.append({string.data, string.size}, run, owned(runtime, run.context, runtime.context), written_by(runtime, run));
 }
 
 void emit_untraced(Runtime& runtime, const String& string, text::Text& out) {
@@ -171,7 +183,10 @@ void PartEmission::finish() const {
     DataOwner owner(runtime_);
     if (owner.add(output_.runs_of(part_))) under = owner.context();
   }
-  output_.end_part(part_, [&](text::Run& run) {
+  const auto is_settled = [&](const text::Run& run) {
+    return run.context == under && (run.expression != 0 || run.kind == text::RunKind::kLiteral);
+  };
+  output_.end_part(part_, is_settled, [&](text::Run& run) {
     run.context = owned(runtime_, run.context, under);
     run.expression = written_by(runtime_, run);
   });

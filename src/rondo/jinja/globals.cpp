@@ -248,7 +248,7 @@ bool is_global_name(std::string_view name) {
 }
 
 std::optional<Value> find_global(Runtime& runtime, std::string_view name) {
-  std::vector<NamedValue>& made = runtime.state().globals;
+  std::pmr::vector<NamedValue>& made = runtime.state().globals;
   for (const NamedValue& global : made) {
     if (global.name == name) return global.value;
   }

@@ -32,6 +32,7 @@ struct JsonMark {
   static constexpr std::size_t kMost = 16;
   std::array<char, kMost> bytes = {};
   std::size_t size = 0;
+  [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
 };
 
 class JsonSink {
@@ -50,8 +51,8 @@ class JsonSink {
   void begin_whole();
   void end_whole(text::PathId path);
   [[nodiscard]] bool is_whole() const { return is_whole_; }
-  // In a whole dump: so many runs of structure.
-  void count_structure(std::size_t runs) { parts_ += static_cast<std::uint32_t>(runs); }
+  // In a whole dump: so many runs that none of the following counts.
+  void count(std::size_t runs) { parts_ += static_cast<std::uint32_t>(runs); }
 
   // Structure around the value at `path`, a number or other scalar there, bytes of the string there from `offset` on, and
   // what stands for such bytes.
@@ -130,6 +131,55 @@ class JsonSink {
     open_ = path;
     return true;
   }
+  // Copies `bytes`, of which there is one at least; false if JSON escapes one of them.
+  [[nodiscard, gnu::always_inline]] static bool copy_plain(char* to, std::string_view bytes) {
+    const char* const from = bytes.data();
+    const std::size_t size = bytes.size();
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    const auto copy_word = [&](std::size_t at) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from + at, kWord);
+      std::memcpy(to + at, &word, kWord);
+      return escaped_among(word);
+    };
+    std::uint64_t found = 0;
+    if (size >= kWord) {
+      for (std::size_t at = 0; at + kWord < size; at += kWord) found |= copy_word(at);
+      return (found | copy_word(size - kWord)) == 0;
+    }
+    std::uint64_t word = 0;
+    if (size >= sizeof(std::uint32_t)) {
+      std::uint32_t first = 0;
+      std::uint32_t last = 0;
+      std::memcpy(&first, from, sizeof(first));
+      std::memcpy(&last, from + size - sizeof(last), sizeof(last));
+      std::memcpy(to, &first, sizeof(first));
+      std::memcpy(to + size - sizeof(last), &last, sizeof(last));
+      word = std::uint64_t{first} | std::uint64_t{last} << 32U;
+    } else {
+      to[0] = from[0];
+      to[size / 2] = from[size / 2];
+      to[size - 1] = from[size - 1];
+      constexpr std::uint64_t kPlain = 0x2020202020000000;
+      const auto byte_at = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(from[at])}; };
+      word = kPlain | byte_at(0) | byte_at(size / 2) << 8U | byte_at(size - 1) << 16U;
+    }
+    return escaped_among(word) == 0;
+  }
+
+  // For who writes many short pieces without runs: where the next byte goes, with room for `size` bytes there; where the
+  // pieces end.  Between the two nothing else is written.
+  [[nodiscard]] char* cursor(std::size_t size) {
+    if (kBytes - used_ < size) flush();
+    return bytes_.data() + used_;
+  }
+  [[nodiscard]] char* cursor(char* at, std::size_t size) {
+    if (static_cast<std::size_t>(bytes_.data() + kBytes - at) >= size) return at;
+    end_at(at);
+    return cursor(size);
+  }
+  void end_at(const char* at) { used_ = static_cast<std::size_t>(at - bytes_.data()); }
+  static constexpr std::size_t kMostAtOnce = 256;  // bytes that there may be room for, and marks around them
   // Any other bytes, with the run that describes them; its size is set.
   void append(std::string_view bytes, text::Run run) {
     if (bytes.empty()) return;
@@ -215,47 +265,10 @@ class JsonSink {
 
   // Where `bytes` and two marks may be written now; nullptr if `bytes` are none or many.
   [[nodiscard]] char* room(std::string_view bytes) {
-    constexpr std::size_t kMostBytes = kBytes / 2;
-    if (bytes.empty() || bytes.size() > kMostBytes) return nullptr;
+    if (bytes.empty() || bytes.size() > kMostAtOnce) return nullptr;
     if (bytes_.size() - used_ < bytes.size() + 2 * JsonMark::kMost) flush();
     return bytes_.data() + used_;
   }
-  // Copies `bytes`, of which there is one at least; false if JSON escapes one of them.
-  [[nodiscard, gnu::always_inline]] static bool copy_plain(char* to, std::string_view bytes) {
-    const char* const from = bytes.data();
-    const std::size_t size = bytes.size();
-    constexpr std::size_t kWord = sizeof(std::uint64_t);
-    const auto copy_word = [&](std::size_t at) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, from + at, kWord);
-      std::memcpy(to + at, &word, kWord);
-      return escaped_among(word);
-    };
-    std::uint64_t found = 0;
-    if (size >= kWord) {
-      for (std::size_t at = 0; at + kWord < size; at += kWord) found |= copy_word(at);
-      return (found | copy_word(size - kWord)) == 0;
-    }
-    std::uint64_t word = 0;
-    if (size >= sizeof(std::uint32_t)) {
-      std::uint32_t first = 0;
-      std::uint32_t last = 0;
-      std::memcpy(&first, from, sizeof(first));
-      std::memcpy(&last, from + size - sizeof(last), sizeof(last));
-      std::memcpy(to, &first, sizeof(first));
-      std::memcpy(to + size - sizeof(last), &last, sizeof(last));
-      word = std::uint64_t{first} | std::uint64_t{last} << 32U;
-    } else {
-      to[0] = from[0];
-      to[size / 2] = from[size / 2];
-      to[size - 1] = from[size - 1];
-      constexpr std::uint64_t kPlain = 0x2020202020000000;
-      const auto byte_at = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(from[at])}; };
-      word = kPlain | byte_at(0) | byte_at(size / 2) << 8U | byte_at(size - 1) << 16U;
-    }
-    return escaped_among(word) == 0;
-  }
-
   // One that cannot go on with the run before it.
   [[gnu::always_inline]] text::Run& add(text::RunKind kind, text::PathId path, std::size_t size,
                                         std::size_t source_size) {

@@ -15,7 +15,7 @@ Runtime::Runtime(text::Origins& the_origins, const RenderOptions& the_options, B
       fuel_(the_options.limits.instructions),
       iterations_(the_options.limits.iterations),
       outer_readers_(&heap),
-      state_(heap.make_object<State>()) {}
+      state_(heap.make_object<State>(&heap)) {}
 
 void Runtime::fail(ErrorCode code, std::string message) const {
   Error error;

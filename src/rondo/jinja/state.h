@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,14 +19,16 @@ struct RunPlace {
 };
 
 struct Runtime::State {
+  explicit State(std::pmr::memory_resource* memory) : globals(memory), spare_texts(memory) {}
+
   // Chains made lately; the slot is chosen by chain and step.
   struct ChainSlot {
     text::ChainId chain = text::ChainId::kNone;
     text::ChainId result = text::ChainId::kNone;
   };
   std::array<ChainSlot, 16> chains;
-  std::vector<NamedValue> globals;       // those that were looked at
-  std::vector<text::Text*> spare_texts;  // of the heap's
+  std::pmr::vector<NamedValue> globals;       // those that were looked at
+  std::pmr::vector<text::Text*> spare_texts;  // of the heap's
   // Emission: the context that bytes of context `from` get under context `under`.
   text::ContextId from = text::ContextId::kNone;
   text::ContextId under = text::ContextId::kNone;

@@ -103,19 +103,27 @@ class JsonWriter {
         style_(style),
         plain_(plain_bytes(style)),
         has_words_(std::endian::native == std::endian::little && !style.ensure_ascii && !style.html_safe),
-        out_(out),
-        before_key_(style.item_separator + "\""),
-        behind_key_("\"" + style.key_separator) {
-    if (!has_words_ || style.indent || std::max(before_key_.size(), behind_key_.size()) > JsonMark::kMost) return;
-    const auto set = [](JsonMark& mark, std::string_view bytes) {
-      std::copy(bytes.begin(), bytes.end(), mark.bytes.begin());
-      mark.size = bytes.size();
+        out_(out) {
+    const auto set = [](JsonMark& mark, std::initializer_list<std::string_view> parts) {
+      for (const std::string_view part : parts) {
+        std::copy(part.begin(), part.end(), mark.bytes.begin() + static_cast<std::ptrdiff_t>(mark.size));
+        mark.size += part.size();
+      }
     };
-    set(first_mark_, "\"");
-    set(before_mark_, before_key_);
-    set(behind_mark_, behind_key_);
-    has_marks_ = true;
+    if (std::max(style.item_separator.size(), style.key_separator.size()) < JsonMark::kMost) {
+      set(before_mark_, {style.item_separator, "\""});
+      set(behind_mark_, {"\"", style.key_separator});
+      before_key_ = before_mark_.view();
+      behind_key_ = behind_mark_.view();
+      has_marks_ = has_words_ && !style.sort_keys;
+    } else {
+      long_marks_ = style.item_separator + "\"\"" + style.key_separator;
+      before_key_ = std::string_view(long_marks_).substr(0, style.item_separator.size() + 1);
+      behind_key_ = std::string_view(long_marks_).substr(before_key_.size());
+    }
   }
+  JsonWriter(const JsonWriter&) = delete;
+  JsonWriter& operator=(const JsonWriter&) = delete;
 
   // A dump.
   void write(const Value& value) {
@@ -138,10 +146,7 @@ class JsonWriter {
   // Whether one run may stand for the whole: a container as it came in the input, whose parts can be told from the text.
   // Elements of the messages are of different messages, which whoever writes them must know.
   [[nodiscard]] bool can_be_whole(const Value& value) const {
-    if (!runtime_.options.whole_dumps || !runtime_.tracing || !value.has_path()) return false;
-    if (style_.ensure_ascii || style_.sort_keys || style_.html_safe) return false;
-    if (!is_blank_around(style_.item_separator, ',') || !is_blank_around(style_.key_separator, ':')) return false;
-    if (style_.indent && !is_blank(*style_.indent)) return false;
+    if (!runtime_.options.whole_dumps || !runtime_.tracing || !value.has_path() || !has_readable_style()) return false;
     if (value.is_dict()) {
       if (value.as_dict().source == nullptr || value.as_dict().path != value.path()) return false;
     } else if (!value.is_sequence() || value.as_list().source == nullptr ||
@@ -151,12 +156,19 @@ class JsonWriter {
     const text::PathTable& paths = runtime_.origins.paths;
     return paths.message(value.path()) != text::kNoMessage || paths.root(value.path()) != "messages";
   }
+  // Whether text/dumps.h can read it.
+  [[nodiscard]] bool has_readable_style() const {
+    if (style_.ensure_ascii || style_.sort_keys || style_.html_safe) return false;
+    if (style_.indent && !is_blank(*style_.indent)) return false;
+    return is_blank_around(style_.item_separator, ',') && is_blank_around(style_.key_separator, ':');
+  }
   [[nodiscard]] static bool is_blank(std::string_view text) {
-    return text.find_first_not_of(" \n\t") == std::string_view::npos;
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n' || c == '\t'; });
   }
   [[nodiscard]] static bool is_blank_around(std::string_view text, char mark) {
-    const std::size_t at = text.find(mark);
-    return at != std::string_view::npos && is_blank(text.substr(0, at)) && is_blank(text.substr(at + 1));
+    std::size_t at = 0;
+    while (at < text.size() && is_blank(text.substr(at, 1))) ++at;
+    return at < text.size() && text[at] == mark && is_blank(text.substr(at + 1));
   }
 
   void write(const Value& value, int level) {
@@ -174,12 +186,18 @@ class JsonWriter {
   }
 
   void new_line(int level, text::PathId path) {
-    if (!style_.indent) return;
+    if (style_.indent) out_.structure(line_break(level), path);
+  }
+
+  // REQUIRES: style_.indent
+  [[nodiscard]] std::string_view line_break(int level) {
     const std::size_t size = 1 + static_cast<std::size_t>(level) * style_.indent->size();
-    runtime_.heap.require(size);
-    if (new_line_.empty()) new_line_ = "\n";
-    while (new_line_.size() < size) new_line_ += *style_.indent;
-    out_.structure(std::string_view(new_line_).substr(0, size), path);
+    if (new_line_.size() < size) {
+      runtime_.heap.require(size);
+      if (new_line_.empty()) new_line_ = "\n";
+      while (new_line_.size() < size) new_line_ += *style_.indent;
+    }
+    return std::string_view(new_line_).substr(0, size);
   }
 
   // What stands before a part of a list or dict.
@@ -335,7 +353,7 @@ class JsonWriter {
         if (is_nowhere(path)) break;
         runtime_.spend();
         if (has_words_ && out_.string(value.as_string(), path)) return;
-        out_.count_structure(value.as_string().empty() ? 1 : 2);
+        out_.count(value.as_string().empty() ? 1 : 2);
         out_.structure("\"", path);
         data(value.as_string(), path);
         out_.structure("\"", path);
@@ -367,10 +385,134 @@ class JsonWriter {
     return path == text::PathId::kNone && runtime_.tracing && !out_.is_whole();
   }
 
+  // Values of the input without runs: the same text as below, by way of a cursor that stays in a register.  Each gives
+  // where it ended.
+  [[nodiscard]] bool is_bare() const { return has_marks_ && (!runtime_.tracing || out_.is_whole()); }
+
+  char* bare_value(const json::Value& value, char* to, int level) {
+    constexpr std::size_t kMostOfNumber = 32;
+    switch (value.kind()) {
+      case json::Kind::kString: return bare_string(value.as_string(), to);
+      case json::Kind::kArray: return bare_array(value.as_array(), to, level);
+      case json::Kind::kObject: return bare_object(value.as_object(), to, level);
+      case json::Kind::kInteger:
+      case json::Kind::kFloat:
+        if (const std::string_view same = same_number(value); !same.empty()) return bare_scalar(same, to);
+        break;
+      default: break;
+    }
+    out_.end_at(to);
+    out_.scalar(json_number(runtime_, wrap(runtime_, value, text::PathId::kNone)), text::PathId::kNone);
+    return out_.cursor(kMostOfNumber);
+  }
+
+  char* bare_scalar(std::string_view text, char* to) {
+    to = out_.cursor(to, text.size());
+    out_.count(1);
+    return std::copy(text.begin(), text.end(), to);
+  }
+
+  char* bare_string(std::string_view bytes, char* to) {
+    if (!bytes.empty() && bytes.size() <= JsonSink::kMostAtOnce) {
+      to = out_.cursor(to, bytes.size() + 2);
+      if (JsonSink::copy_plain(to + 1, bytes)) {
+        to[0] = to[bytes.size() + 1] = '"';
+        out_.count(3);
+        return to + bytes.size() + 2;
+      }
+    }
+    out_.end_at(to);
+    out_.count(bytes.empty() ? 1 : 2);
+    out_.structure("\"", text::PathId::kNone);
+    data(bytes, text::PathId::kNone);
+    out_.structure("\"", text::PathId::kNone);
+    return out_.cursor(1);
+  }
+
+  // With the marks around it.
+  char* bare_key(const JsonMark& before, std::string_view key, char* to) {
+    if (!key.empty() && key.size() <= JsonSink::kMostAtOnce) {
+      to = out_.cursor(to, key.size() + 2 * JsonMark::kMost);
+      std::memcpy(to, before.bytes.data(), JsonMark::kMost);
+      if (JsonSink::copy_plain(to + before.size, key)) {
+        to += before.size + key.size();
+        std::memcpy(to, behind_mark_.bytes.data(), JsonMark::kMost);
+        return to + behind_mark_.size;
+      }
+    }
+    out_.end_at(to);
+    out_.structure(before.view(), text::PathId::kNone);
+    data(key, text::PathId::kNone);
+    out_.structure(behind_key_, text::PathId::kNone);
+    return out_.cursor(1);
+  }
+
+  char* bare_object(const json::Object& object, char* to, int level) {
+    const DepthGuard guard(runtime_);
+    runtime_.spend(object.size());
+    out_.count(3 * object.size() + 1);
+    to = bare_mark('{', to);
+    const JsonMark* before = &first_mark_;
+    for (const json::Member& member : object) {
+      if (style_.indent) {
+        if (before != &first_mark_) to = bare_separator(to);
+        to = bare_line(to, level + 1);
+        to = bare_key(first_mark_, member.key, to);
+      } else {
+        to = bare_key(*before, member.key, to);
+      }
+      to = bare_value(member.value, to, level + 1);
+      before = &before_mark_;
+    }
+    if (style_.indent && !object.empty()) to = bare_line(to, level);
+    return bare_mark('}', to);
+  }
+
+  char* bare_array(const json::Array& array, char* to, int level) {
+    const DepthGuard guard(runtime_);
+    runtime_.spend(array.size());
+    out_.count(array.size() + 1);
+    to = bare_mark('[', to);
+    for (const json::Value& value : array) {
+      if (&value != array.data()) to = bare_separator(to);
+      if (style_.indent) to = bare_line(to, level + 1);
+      to = bare_value(value, to, level + 1);
+    }
+    if (style_.indent && !array.empty()) to = bare_line(to, level);
+    return bare_mark(']', to);
+  }
+
+  char* bare_mark(char mark, char* to) {
+    to = out_.cursor(to, 1);
+    *to = mark;
+    return to + 1;
+  }
+
+  char* bare_separator(char* to) {
+    to = out_.cursor(to, JsonMark::kMost);
+    std::memcpy(to, before_mark_.bytes.data(), JsonMark::kMost);
+    return to + before_mark_.size - 1;  // without the quote of a key
+  }
+
+  char* bare_line(char* to, int level) {
+    const std::string_view text = line_break(level);
+    if (text.size() <= JsonSink::kMostAtOnce) {
+      to = out_.cursor(to, text.size());
+      return std::copy(text.begin(), text.end(), to);
+    }
+    out_.end_at(to);
+    out_.structure(text, text::PathId::kNone);
+    return out_.cursor(1);
+  }
+
   void write_array(const json::Array& array, int level, text::PathId path) {
+    if (is_bare()) {
+      out_.end_at(bare_array(array, out_.cursor(1), level));
+      return;
+    }
     const DepthGuard guard(runtime_);
     const PartPaths paths(runtime_, path, array);
-    out_.count_structure(array.size() + 1);
+    out_.count(array.size() + 1);
     out_.structure("[", path);
     bool first = true;
     for (std::size_t i = 0; i < array.size(); ++i) {
@@ -382,14 +524,18 @@ class JsonWriter {
   }
 
   void write_object(const json::Object& object, const PartPaths& paths, int level, text::PathId path) {
+    if (is_bare()) {
+      out_.end_at(bare_object(object, out_.cursor(1), level));
+      return;
+    }
     const DepthGuard guard(runtime_);
-    out_.count_structure(2 * object.size() + 1);
+    out_.count(2 * object.size() + 1);
     out_.structure("{", path);
     std::size_t i = 0;
     for (const json::Member& member : object) {
       bool first = i == 0;
       const bool is_traced = runtime_.tracing && path != text::PathId::kNone;
-      if (has_marks_ && !is_nowhere(path) &&
+      if (has_marks_ && !style_.indent && !is_nowhere(path) &&
           out_.key(first ? first_mark_ : before_mark_, member.key, behind_mark_, path,
                    is_traced ? paths.key_at(i) : path)) {
         // written
@@ -422,14 +568,15 @@ class JsonWriter {
   const PlainBytes& plain_;
   bool has_words_;  // bytes may be looked at eight at a time
   JsonSink& out_;
-  std::string before_key_;  // a separator and the quote of a key
-  std::string behind_key_;
+  std::string_view before_key_;  // a separator and the quote of a key
+  std::string_view behind_key_;
   std::string new_line_;  // with the deepest indentation so far
-  // The same for JsonSink::key, and the quote of the first key.
+  // The same for what copies marks whole, and the quote of the first key.
   bool has_marks_ = false;
-  JsonMark first_mark_;
+  JsonMark first_mark_{{'"'}, 1};
   JsonMark before_mark_;
   JsonMark behind_mark_;
+  std::string long_marks_;  // where they do not fit
 };
 
 void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
@@ -449,6 +596,7 @@ void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
 // The arguments of transformers' tojson, which writes `subject`.
 JsonStyle json_style(Runtime& runtime, const Value& subject, const Args& args) {
   JsonStyle style;
+  if (args.size() == 0) return style;
   const Params params(runtime, python("tojson", 1), args, {"ensure_ascii", "indent", "separators", "sort_keys"});
   style.ensure_ascii = params.boolean(0, false);
   style.sort_keys = params.boolean(3, false);

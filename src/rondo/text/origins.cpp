@@ -59,11 +59,7 @@ PathId PathTable::enumerate(PathId parent, StepKind kind, std::size_t step, std:
   nodes_[entry(parent)].parts = made;
   if (nodes_.capacity() - nodes_.size() < count) nodes_.reserve(std::max(nodes_.capacity() * 2, nodes_.size() + count));
   const std::int32_t message = node(parent).message;
-  for (std::size_t i = 0; i < count; ++i) {
-    append_to(nodes_, {});
-    nodes_.back().group = made;
-    nodes_.back().message = message;
-  }
+  for (std::size_t i = 0; i < count; ++i) append_to(nodes_, {made, message, 0});
   return first;
 }
 
@@ -254,6 +250,14 @@ ContextTable::ContextTable() {
 }
 
 ContextId ContextTable::intern(const Context& context) {
+  constexpr std::size_t kFewContexts = 12;  // are looked through: the one that is wanted was mostly made lately
+  if (contexts_.size() < kFewContexts) {
+    for (std::size_t i = contexts_.size(); i-- > 0;) {
+      if (contexts_[i] == context) return static_cast<ContextId>(i);
+    }
+    contexts_.push_back(context);
+    return static_cast<ContextId>(contexts_.size() - 1);
+  }
   if (slots_.size() < 2 * contexts_.size()) grow_slots();
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash(context) & mask;

@@ -84,13 +84,22 @@ class Text {
   [[nodiscard]] Part begin_part() { return {runs_.size(), runs_.close()}; }
   // The runs of a part, which is the latest that was begun.
   [[nodiscard]] std::span<const Run> runs_of(const Part& part) const { return runs().subspan(part.first); }
-  // Ends it: its runs become what `change` makes of them, which must keep their sizes.
-  template <typename Change>
-  void end_part(const Part& part, const Change& change) {
+  // Ends it: its runs become what `change` makes of them, which must keep their sizes.  `is_settled`: whether it would
+  // leave a run as it is.
+  template <typename IsSettled, typename Change>
+  void end_part(const Part& part, const IsSettled& is_settled, const Change& change) {
     const std::span<Run> all = runs_.all();
     std::size_t kept = part.first;
     for (std::size_t i = part.first; i < all.size(); ++i) {
-      change(all[i]);
+      // What stands between two that stay as they are stays apart.
+      if (is_settled(all[i])) {
+        if (i != part.first && kept == i && is_settled(all[i - 1])) {
+          ++kept;
+          continue;
+        }
+      } else {
+        change(all[i]);
+      }
       if (kept > part.closed && continues(all[kept - 1], all[i], all[i].context, all[i].expression)) {
         all[kept - 1].size += all[i].size;
         all[kept - 1].source_size += all[i].source_size;

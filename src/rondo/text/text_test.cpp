@@ -169,7 +169,7 @@ TEST_CASE_FIXTURE(Fixture, "a run that is appended goes on with the one before, 
   text.append("lla", run);
   CHECK(text.runs().size() == 2);
   CHECK(text.runs_of(part).size() == 1);
-  text.end_part(part, [](Run&) {});
+  text.end_part(part, [](const Run&) { return true; }, [](Run&) {});
   CHECK(text.to_string(origins) == "[0,9) data messages[3].content[0,9) \"Annabella\" message 3\n");
   CHECK_FALSE(text.verify(origins));
 }
@@ -186,9 +186,9 @@ TEST_CASE_FIXTURE(Fixture, "a part ends with changed runs, which go on with each
   run.context = context;
   text.append("abe", run);
   text.append("-", Text::literal("-", LiteralId{1}, 0, context).runs()[0]);
-  text.end_part(inner, [](Run&) {});
+  text.end_part(inner, [](const Run&) { return true; }, [](Run&) {});
   CHECK(text.runs().size() == 4);
-  text.end_part(outer, [&](Run& each) { each.context = context; });
+  text.end_part(outer, [](const Run&) { return false; }, [&](Run& each) { each.context = context; });
   CHECK(text.to_string(origins) ==
         "[0,2) literal 1:1 \"ab\"\n"
         "[2,8) data messages[3].content[0,6) \"Annabe\" message 3\n"
