@@ -24,6 +24,8 @@ const rondo::json::Object& variables() {
   return kValue.as_object();
 }
 
+std::string listing(const rondo::jinja::Rendered& rendered) { return rendered.text.to_string(rendered.origins); }
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -45,8 +47,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::fprintf(stderr, "%s\n", fault->c_str());
       std::abort();
     }
+    options.limits = rondo::limits::Render{};  // with fewer runs other amounts of work and memory are counted
+    options.whole_dumps = true;
+    auto whole = compiled.value()->render(variables(), options);
+    if (whole.ok()) whole.value().take_dumps_apart();
+    if (!whole.ok() || listing(whole.value()) != listing(rendered.value())) {
+      std::fprintf(stderr, "with whole dumps: %s\nin parts: %s\n",
+                   whole.ok() ? listing(whole.value()).c_str() : whole.error().to_string().c_str(),
+                   listing(rendered.value()).c_str());
+      std::abort();
+    }
     options.origins = false;
-    options.limits = rondo::limits::Render{};  // without runs other amounts of work and memory are counted
     const auto bare = compiled.value()->render(variables(), options);
     if (bare.ok() && bare.value().text.bytes() == rendered.value().text.bytes()) continue;
     std::fprintf(stderr, "without origins: %s\n",

@@ -2,11 +2,16 @@
 // its runs says the truth about where they came from (support/origin_law.h).
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "jinja/template.h"
 #include "json/parse.h"
+#include "json/print.h"
 #include "support/origin_law.h"
 
 namespace rondo {
@@ -249,6 +254,83 @@ TEST_CASE("jinja origins: the law holds for every operation, in every place") {
         const std::string whole = test::whole_difference(*compiled.value(), variables, traced, rendered);
         CHECK_MESSAGE(whole.empty(), source << " on " << text::quoted(text) << " with whole dumps\n  " << whole);
       }
+    }
+  }
+}
+
+namespace {
+
+// Values of every kind and shape, around the sizes at which the writer of JSON changes its ways.
+class RandomValues {
+ public:
+  json::Value make(int depth) {
+    const std::size_t kind = pick(depth == 0 ? 5 : 8);
+    switch (kind) {
+      case 0: return json::Value();
+      case 1: return json::Value(pick(2) == 0);
+      case 2: return json::Value(json::Number{number(), false});
+      case 3: return json::Value(json::Number{number() + "." + number().substr(1), true});
+      case 4: return json::Value(string());
+      case 5: {
+        json::Array out;
+        for (std::size_t count = part_count(); count > 0; --count) out.push_back(make(depth - 1));
+        return json::Value(std::move(out));
+      }
+      default: {
+        json::Object out;
+        for (std::size_t count = part_count(); count > 0; --count) out.set(string(), make(depth - 1));
+        return json::Value(std::move(out));
+      }
+    }
+  }
+
+ private:
+  std::size_t pick(std::size_t count) {
+    state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<std::size_t>(state_ >> 33U) % count;
+  }
+  std::size_t part_count() { return pick(16) == 0 ? 60 + pick(10) : pick(5); }
+  std::string number() { return (pick(3) == 0 ? "-" : "") + std::to_string(1 + pick(9)) + std::string(pick(20), '7'); }
+  std::string string() {
+    static constexpr std::size_t kSizes[] = {0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 40, 255, 256, 257, 511, 600};
+    static const char* const kOdd[] = {"\"", "\\", "\n", "\x01", "é", "👍", "/", "\x7F"};
+    std::string out(kSizes[pick(pick(8) == 0 ? std::size(kSizes) : 11)], static_cast<char>('a' + pick(26)));
+    for (std::size_t count = pick(3) == 0 ? 1 + pick(3) : 0; count > 0; --count) {
+      out.insert(pick(out.size() + 1), kOdd[pick(std::size(kOdd))]);
+      while (!utf8::is_valid(out)) out.pop_back();
+    }
+    return out;
+  }
+
+  std::uint64_t state_ = 1;
+};
+
+}  // namespace
+
+TEST_CASE("jinja origins: JSON is the same with runs, without, and taken apart") {
+  const char* const styles[] = {"v | tojson",
+                                "v | tojson(indent=3)",
+                                "v | tojson(separators=(',', ':'))",
+                                "v | tojson(indent=' ', separators=(' ,  ', ' :\n'))",
+                                "v | tojson(separators=(',                    ', '                    :'))",
+                                "'<' + (v | tojson) ~ (v | tojson) + '>'",
+                                "v | tojson(ensure_ascii=true)",
+                                "v | tojson(sort_keys=true)",
+                                "(v | tojson) | trim | upper"};
+  RandomValues values;
+  std::vector<json::Object> inputs(200);
+  for (json::Object& input : inputs) input.set("v", values.make(4));
+  jinja::RenderOptions untraced;
+  untraced.origins = false;
+  for (const char* style : styles) {
+    const auto compiled = jinja::Template::compile(std::string("{{ ") + style + " }}", {}, "json");
+    REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
+    for (const json::Object& input : inputs) {
+      const auto rendered = compiled.value()->render(input, {});
+      const std::string whole = test::whole_difference(*compiled.value(), input, {}, rendered);
+      CHECK_MESSAGE(whole.empty(), style << ": " << whole);
+      CHECK_MESSAGE(outcome(rendered) == outcome(compiled.value()->render(input, untraced)), style);
+      if (style == styles[0]) CHECK(outcome(rendered) == json::to_python(*input.find("v"), {}));
     }
   }
 }
