@@ -142,12 +142,16 @@ std::string closing(const TurnContext& context, const BridgeRequest& request, co
 }
 
 // What the template writes behind the sampled stop and still before the suffix, where the stop is not the last of its
-// closing tokens.
-std::string rest_of_close(const TurnContext& context, const TurnClose& close, TokenId stop) {
-  if (close.stop_opens_next || (close.stop_id && *close.stop_id == stop)) return "";
-  const std::string_view text = context.tokenizer.token_bytes(stop);
-  const std::size_t at = close.closers.rfind(text);
-  return at == std::string::npos ? "" : close.closers.substr(at + text.size()) + close.history_close;
+// closing tokens: `sampled`, from the first stop token on, is the beginning of what closes the turn.  nullopt if it is not.
+std::optional<std::string> rest_of_close(const TurnContext& context, const TurnClose& close,
+                                         std::span<const TokenId> sampled) {
+  if (close.stop_opens_next || sampled.empty()) return std::nullopt;
+  const std::string whole = close.closers + close.history_close;
+  const std::size_t at = whole.find(context.tokenizer.token_bytes(sampled.front()));
+  const Result<std::string> text = context.tokenizer.decode(sampled, {});
+  if (at == std::string::npos || !text.ok() || !std::string_view(whole).substr(at).starts_with(text.value()))
+    return std::nullopt;
+  return whole.substr(at + text.value().size());
 }
 
 bool ends_closed(const TurnContext& context, const TurnClose& close, const BridgeRequest& request) {
@@ -282,7 +286,11 @@ Written write_suffix(const TurnContext& context, const TurnProfile& profile, con
   Written written;
   std::string& lead = written.lead;
   if (!end.closed && !suffix.closes_itself) lead = closing(context, request, close, out);
-  if (end.stop && end.trailing.empty()) lead = rest_of_close(context, close, *end.stop);
+  const std::optional<std::string> rest = rest_of_close(context, close, end.from_first);
+  if (rest) {
+    lead = *rest;
+    end.trailing = {};
+  }
   written.begin = close.suffix_begin;
   // Where the stop is the opener of the next turn it must stand there once: the sampled one serves if it fits.
   const bool fits = end.stop && close.stop_id && *end.stop == *close.stop_id && end.trailing.empty();
@@ -299,7 +307,7 @@ Written write_suffix(const TurnContext& context, const TurnProfile& profile, con
     }
     pieces = suffix_pieces(context, lead, suffix, written.begin, last_ids(request, 0), request.specials);
   }
-  report_end(context, suffix, end, fits, skipped > 0, out);
+  report_end(context, suffix, end, fits, skipped > 0 || rest, out);
   const auto first = std::ranges::find_if(pieces, [&lead](const Piece& piece) { return piece.begin >= lead.size(); });
   written.lead_pieces.assign(pieces.begin(), first);
   drop_first(pieces, written.lead_pieces.size(), lead.size());

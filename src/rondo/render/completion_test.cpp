@@ -114,5 +114,30 @@ TEST_CASE_FIXTURE(Fixture, "a bridge behind reasoning, with that token or withou
         "~done~[user]Go~done~[assistant]");
 }
 
+TEST_CASE_FIXTURE(Fixture, "of a turn that is closed by the same token twice, what was not sampled is appended") {
+  const char* const twice =
+      "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n~done~\n{% if m.role == 'assistant' %}~done~{% endif %}"
+      "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+  chat_template = jinja::Template::compile(twice, {}, "test").value();
+  const TurnContext other{*chat_template, *tokenizer, base, options};
+  const TurnProfile twice_closed = probe_turns(other);
+  const auto format = std::make_shared<format::Format>();
+  const CompletionReader plain(format, *tokenizer, std::nullopt);
+  const std::vector<TokenId> before = ids("[user]Hi\n~done~\n[assistant]");
+  for (const auto& [sampled, wanted] : {std::pair{"Yes", "\n~done~\n~done~"}, std::pair{"Yes\n~done~", "\n~done~"},
+                                        std::pair{"Yes\n~done~\n", "~done~"}, std::pair{"Yes\n~done~\n~done~", ""}}) {
+    const std::vector<TokenId> completion = ids(sampled);
+    const auto said = plain.read(twice_closed, before, completion);
+    REQUIRE(said.ok());
+    BridgeRequest request{.prompt_ids = before, .completion_ids = completion, .completion = &said.value()};
+    request.messages = history;
+    request.new_messages = json::parse(R"([{"role": "user", "content": "Go"}])").value().as_array();
+    const auto out = append_turn(other, twice_closed, request);
+    REQUIRE(out.ok());
+    CHECK(out.value().text == wanted + std::string("[user]Go\n~done~\n[assistant]"));
+    CHECK(out.value().lossy.empty());
+  }
+}
+
 }  // namespace
 }  // namespace rondo::render
