@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kLongestExample = 600;
 constexpr std::size_t kLongestSentence = 160;
 constexpr std::size_t kMostFields = 24;  // each costs a render
+constexpr std::size_t kMostTypes = 8;
 
 // An object in the instructions that has a key for the name and one for the arguments.
 struct Example {
@@ -113,6 +114,20 @@ bool read_sentence(const std::string& text, format::Calls& calls) {
   return false;
 }
 
+// Of `words` those that may be the name of a field, or of a type, and that the chat APIs do not have.
+std::vector<std::string> names_in(const std::vector<std::string>& words) {
+  std::set<std::string> tried = {"role",         "content",  "tool_calls", "name",
+                                 "tool_call_id", "function", "arguments",  "type"};
+  std::vector<std::string> names;
+  for (const std::string& name : words) {
+    const auto is_letter = [](char byte) { return (byte >= 'a' && byte <= 'z') || byte == '_'; };
+    if (name.size() < 4 || !std::all_of(name.begin(), name.end(), is_letter) || !tried.insert(name).second) continue;
+    names.push_back(name);
+    if (names.size() == kMostFields) break;
+  }
+  return names;
+}
+
 }  // namespace
 
 // What the template tells the model only where thinking is switched on: an empty pair of tags for the thoughts, and one
@@ -145,7 +160,7 @@ void Analyst::mine_reasoning() {
 }
 
 // Thoughts in a place of their own, which the chat APIs do not have: a field that the template names, or a block of the
-// content.  Only the tags around them are taken from that.
+// content, under a name and of a type that the template names.  Only the tags around them are taken from that.
 void Analyst::mine_reasoning_fields() {
   const auto tags_around = [this](json::Object message, bool in_pair) {
     message.set("role", "assistant");
@@ -169,17 +184,35 @@ void Analyst::mine_reasoning_fields() {
          "the template shows reasoning only in a place that messages of the chat APIs do not have", 0);
     return true;
   };
-  const json::Array blocks{json::Object{{"type", "thoughts"}, {"text", kReasoningText}},
-                           json::Object{{"type", "response"}, {"text", kContentText}}};
-  if (tags_around(json::Object{{"content", json::Object{{"blocks", blocks}}}}, false)) return;
-  std::set<std::string> tried = {"role",         "content",  "tool_calls", "name",
-                                 "tool_call_id", "function", "arguments",  "type"};
-  std::size_t count = 0;
-  for (const std::string& name : template_.literal_texts()) {
-    const auto is_letter = [](char byte) { return (byte >= 'a' && byte <= 'z') || byte == '_'; };
-    if (name.size() < 4 || !std::all_of(name.begin(), name.end(), is_letter) || !tried.insert(name).second) continue;
-    if (++count > kMostFields) return;
+  const std::vector<std::string> constants = names_in(template_.literal_texts());
+  for (const std::string& name : constants) {
     if (tags_around(json::Object{{"content", kContentText}, {name, kReasoningText}}, true)) return;
+  }
+  const std::vector<std::string> members = names_in(template_.names());
+  const auto content_of = [&](const json::Array& blocks) {
+    json::Object content;
+    for (const auto* names : {&constants, &members}) {
+      for (const std::string& name : *names) content.set(name, blocks);
+    }
+    return json::Object{{"role", "assistant"}, {"content", std::move(content)}};
+  };
+  const auto block = [](const std::string& type, const char* text) {
+    return json::Object{{"type", type}, {"text", text}};
+  };
+  std::vector<std::string> types;  // of blocks whose text is shown
+  for (const std::string& type : constants) {
+    const auto text = prober_.text_with(content_of({block(type, kReasoningText)}), {"on", true, false, false});
+    if (!text || !contains(*text, kReasoningText)) continue;
+    types.push_back(type);
+    if (types.size() > kMostTypes) return;  // the content is printed, whatever it is
+  }
+  if (types.empty()) return;
+  types.emplace_back("text");  // what every block is that is of no type of its own
+  for (const std::string& type : types) {
+    for (const std::string& other : types) {
+      const json::Array blocks{block(type, kReasoningText), block(other, kContentText)};
+      if (type != other && tags_around(content_of(blocks), false)) return;
+    }
   }
 }
 

@@ -174,6 +174,7 @@ const std::string& Template::source() const { return state_->program.source; }
 const std::string& Template::name() const { return state_->name; }
 const std::vector<std::string>& Template::undeclared_variables() const { return state_->program.undeclared; }
 const std::vector<std::string>& Template::literal_texts() const { return state_->program.literal_texts; }
+const std::vector<std::string>& Template::names() const { return state_->program.names; }
 const std::vector<text::Literal>& Template::literals() const { return state_->program.literals; }
 std::vector<text::Literal> Template::expressions() const { return to_literals(state_->program.expressions); }
 std::vector<text::Literal> Template::conditions() const { return to_literals(state_->program.conditions); }

@@ -125,6 +125,8 @@ class Template {
   // Every string constant and text piece of the template, by LiteralId.
   [[nodiscard]] const std::vector<std::string>& literal_texts() const;
   [[nodiscard]] const std::vector<text::Literal>& literals() const;
+  // Names of variables, members, filters and whatever else the template names, each once.
+  [[nodiscard]] const std::vector<std::string>& names() const;
   // The places of the expressions whose value is written ({{ ... }}); text::Run::expression counts them from 1.
   [[nodiscard]] std::vector<text::Literal> expressions() const;
   // The places of all conditions, by Decision::node.
