@@ -114,6 +114,11 @@ TEST_CASE_FIXTURE(Fixture, "a bridge behind reasoning, with that token or withou
         "~done~[user]Go~done~[assistant]");
 }
 
+TEST_CASE_FIXTURE(Fixture, "white space is content where the template shows it") {
+  CHECK(appended("~muse~Hm~done~[assistant]~say~  ~done~", R"([{"role": "user", "content": "Go"}])") ==
+        "[user]Go~done~[assistant]");
+}
+
 TEST_CASE_FIXTURE(Fixture, "of a turn that is closed by the same token twice, what was not sampled is appended") {
   const char* const twice =
       "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n~done~\n{% if m.role == 'assistant' %}~done~{% endif %}"

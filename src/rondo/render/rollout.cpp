@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "format/units.h"
 #include "render/lossy.h"
 #include "render/suffix.h"
 
@@ -53,7 +54,7 @@ std::shared_ptr<const RolloutModel> RolloutModel::make(Parts parts) {
 
 bool RolloutModel::looks_back(const BridgeRequest& request) const {
   const chat::AssistantMessage& said = request.completion->message;
-  const bool says_something = !said.content.empty() || !said.tool_calls.empty();
+  const bool says_something = !format::is_blank(said.content) || !said.tool_calls.empty();
   return !says_something || !request.messages ||
          !locality_.is_local(step_of(*request.completion, request.new_messages));
 }

@@ -134,9 +134,11 @@ json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const j
   return calls;
 }
 
-// What stands in the place of the text: a text, "" or null.
+// What stands in the place of the text: a text, "" or null; white space stands for itself, as templates may show it or not.
 json::Value stand_in_content(const ParsedCompletion& completion, Content wanted) {
-  const bool has_own = !format::is_blank(completion.message.content);
+  const std::string& own = completion.message.content;
+  const bool has_own = !format::is_blank(own);
+  if (wanted == Content::kOwn && !has_own && !own.empty()) return own;
   if (wanted == Content::kText || (wanted == Content::kOwn && has_own)) return json::Value("ZZ");
   const bool is_null = completion.input.no_content == format::NoContent::kNull;
   return is_null == (wanted != Content::kOther) ? json::Value() : json::Value("");
@@ -178,7 +180,8 @@ std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, std::sp
   if (rung.calls == Calls::kOwnWithIds && all_have_ids(parsed, new_messages)) return std::nullopt;
   if (rung.calls == Calls::kFirst && count < 2) return std::nullopt;
   const bool has_content = !format::is_blank(parsed.content);
-  if (has_content ? rung.content == Content::kText : rung.content == Content::kShape) return std::nullopt;
+  const bool has_space = !has_content && !parsed.content.empty();
+  if (has_content ? rung.content == Content::kText : !has_space && rung.content == Content::kShape) return std::nullopt;
   // A turn that says nothing is shown by few templates; a text shows where it would end.
   const bool has_reasoning = parsed.reasoning && !format::is_blank(*parsed.reasoning);
   if (!has_calls && !has_reasoning && !has_content && rung.content != Content::kText) return std::nullopt;
