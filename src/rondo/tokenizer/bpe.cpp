@@ -644,11 +644,6 @@ bool Bpe::encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>
     count = 0;
   }
   if (count == 0 && begin == 0) return false;
-  if (count == kParts - 1) {
-    encode_parts(piece, begin, std::span(ends).first(count), scratch, out);
-    begin = ends[count - 1];
-    count = 0;
-  }
   ends[count++] = piece.size();
   encode_parts(piece, begin, std::span(ends).first(count), scratch, out);
   return true;
