@@ -98,6 +98,18 @@ void check_raw_turns(const Rollout& rollout, const std::string& name) {
   CHECK(made.value().sampled_mask.size() == ids.size());
 }
 
+// The owners of a first prompt are those of encode().
+void check_owners(const Rollout& started, const std::string& name) {
+  const RolloutModel::Parts& parts = started.model().parts();
+  chat::Conversation conversation = parts.base;
+  conversation.messages = started.messages();
+  conversation.add_generation_prompt = true;
+  const auto encoded =
+      render::encode(*parts.chat_template, *parts.tokenizer, conversation, parts.apply, parts.specials);
+  REQUIRE(encoded.ok());
+  CHECK_MESSAGE(started.message_indices() == encoded.value().message_indices, name);
+}
+
 // Whatever random rollouts append, the window appends it as the whole history does.
 void compare_window(const std::shared_ptr<const RolloutModel>& shared, const std::string& name, int rollouts,
                     int& compared) {
@@ -108,6 +120,7 @@ void compare_window(const std::shared_ptr<const RolloutModel>& shared, const std
     auto started = Rollout::start(shared, maker.first_messages());
     if (!started.ok()) continue;
     Rollout& rollout = started.value();
+    check_owners(rollout, name);
     for (int turn = 0; turn < 5; ++turn) {
       const test::RandomCompletion completion = maker.completion(rollout.ids(), rollout.messages());
       const auto said = rollout.complete(completion.ids);

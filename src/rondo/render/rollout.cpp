@@ -84,12 +84,14 @@ Result<Appended> RolloutModel::append(const BridgeRequest& request) const {
 
 Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::Array messages) {
   Rollout out(std::move(model));
-  const TurnContext& context = out.model_->context();
+  const RolloutModel::Parts& parts = out.model_->parts();
+  tmpl::ApplyOptions options = parts.apply;
+  options.whole_dumps = true;  // whose a dump is, so are its parts
+  const TurnContext context{*parts.chat_template, *parts.tokenizer, parts.base, options};
   const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
   if (!rendered.ok()) return rendered.error();
   const jinja::Rendered& full = rendered.value();
-  const std::vector<tokenizer::Piece> pieces =
-      encode_range(context, full, 0, full.text.size(), out.model_->parts().specials);
+  const std::vector<tokenizer::Piece> pieces = encode_range(context, full, 0, full.text.size(), parts.specials);
   out.ids_.reserve(pieces.size());
   for (const tokenizer::Piece& piece : pieces) out.ids_.push_back(piece.id);
   out.prompt_size_ = out.ids_.size();

@@ -37,6 +37,7 @@ jinja::RenderOptions render_options(const ApplyOptions& options) {
   render.strict = options.strict;
   render.now = options.now;
   render.origins = options.origins;
+  render.whole_dumps = options.whole_dumps;
   render.limits = options.limits;
   return render;
 }

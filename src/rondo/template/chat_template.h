@@ -15,7 +15,8 @@ namespace rondo::tmpl {
 struct ApplyOptions {
   bool strict = false;
   std::optional<jinja::LocalTime> now;
-  bool origins = true;  // see jinja::RenderOptions
+  bool origins = true;       // see jinja::RenderOptions
+  bool whole_dumps = false;  // see there
   limits::Render limits;
 };
 
