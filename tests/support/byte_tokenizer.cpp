@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "json/print.h"
 
@@ -28,14 +30,15 @@ json::Value object(std::initializer_list<std::pair<const char*, json::Value>> me
 
 }  // namespace
 
-json::Value byte_tokenizer_json(const std::vector<std::string>& added_tokens) {
+json::Value byte_tokenizer_json(const std::vector<std::string>& added_tokens,
+                                const std::vector<std::string>& ordinary) {
   json::Object vocab;
   for (int byte = 0; byte < 256; ++byte) vocab.set(stand_in(byte), byte);
   json::Array added;
   for (std::size_t i = 0; i < added_tokens.size(); ++i) {
     added.push_back(object({{"id", static_cast<int>(256 + i)},
                             {"content", added_tokens[i]},
-                            {"special", true},
+                            {"special", std::ranges::find(ordinary, added_tokens[i]) == ordinary.end()},
                             {"lstrip", false},
                             {"rstrip", false},
                             {"single_word", false},
@@ -64,10 +67,12 @@ json::Value byte_tokenizer_json(const std::vector<std::string>& added_tokens) {
 }
 
 std::shared_ptr<const tokenizer::Tokenizer> byte_tokenizer(const std::vector<std::string>& added_tokens,
-                                                           const std::string& eos) {
+                                                           const std::string& eos,
+                                                           const std::vector<std::string>& ordinary) {
   model::TokenizerSource source;
   source.path = "byte tokenizer";
-  source.tokenizer_json = std::make_shared<const std::string>(json::to_compact(byte_tokenizer_json(added_tokens)));
+  source.tokenizer_json =
+      std::make_shared<const std::string>(json::to_compact(byte_tokenizer_json(added_tokens, ordinary)));
   json::Object config;
   if (!eos.empty()) config.set("eos_token", eos);
   source.tokenizer_config = std::make_shared<json::Value>(config);

@@ -10,11 +10,13 @@
 
 namespace rondo::test {
 
-// The tokenizer.json of a byte-level BPE without merges; the added tokens follow the 256 bytes, all special.
-json::Value byte_tokenizer_json(const std::vector<std::string>& added_tokens);
+// The tokenizer.json of a byte-level BPE without merges; the added tokens follow the 256 bytes, all special but `ordinary`.
+json::Value byte_tokenizer_json(const std::vector<std::string>& added_tokens,
+                                const std::vector<std::string>& ordinary = {});
 
 // The same, loaded; `eos` (one of the added tokens, or "") ends generation.
 std::shared_ptr<const tokenizer::Tokenizer> byte_tokenizer(const std::vector<std::string>& added_tokens,
-                                                           const std::string& eos);
+                                                           const std::string& eos,
+                                                           const std::vector<std::string>& ordinary = {});
 
 }  // namespace rondo::test

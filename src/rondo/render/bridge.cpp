@@ -102,18 +102,29 @@ std::string without_space(std::string_view text) {
   return out;
 }
 
+// What of `closers` is missing behind calls where `text` ends with no beginning of it, as behind arguments of other types
+// than the stand-in's: the end of a call is the format's business, and written already.  What follows its last token is
+// missing; all of `closers` where the text goes on behind the calls with `content`.
+std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
+                                 std::string_view content) {
+  const std::vector<Marker> found = markers(tokenizer, text);
+  if (found.empty()) return "";
+  const std::string_view last = tokenizer.token_bytes(found.back().id);
+  const std::size_t at = closers.rfind(last);
+  if (at != std::string_view::npos) return text.ends_with(last) ? std::string(closers.substr(at + last.size())) : "";
+  return !format::is_blank(content) && text.ends_with(content) ? std::string(closers) : "";
+}
+
 // What of `closers`, the template's text between the data of a turn and its stop, is missing behind `text`.  The beginning
 // of a control token that was cut off is text, and does not count.
 std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
-                            bool has_calls) {
+                            const chat::AssistantMessage& said) {
   const std::size_t there = overlap(tokenizer, text, closers);
   if (without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
   const std::string plain = without_space(closers);
   const std::size_t plain_there = overlap(tokenizer, without_space(text), plain);
   if (plain_there == plain.size()) return "";
-  // The end of a call is the format's business, and written already; what the template writes behind it is found by the
-  // part of it that is there.
-  if (has_calls && plain_there == 0) return "";
+  if (!said.tool_calls.empty() && plain_there == 0) return missing_behind_calls(tokenizer, text, closers, said.content);
   std::size_t begin = 0;
   for (std::size_t seen = 0; seen < plain_there; ++begin) seen += without_space(closers.substr(begin, 1)).size();
   return std::string(closers.substr(begin));
@@ -131,7 +142,7 @@ std::string closing(const TurnContext& context, const BridgeRequest& request, co
   const ParsedCompletion& completion = *request.completion;
   const std::string sampled = last_text(context, request.completion_ids);
   std::string text = completion.closing_text;
-  text += missing_closers(context.tokenizer, sampled + text, close.closers, !completion.message.tool_calls.empty());
+  text += missing_closers(context.tokenizer, sampled + text, close.closers, completion.message);
   if (!without_space(text).empty())
     out.notes.push_back("the completion was cut off; " + text::quoted(text) + " closes what it left open");
   if (!close.stop_opens_next && !close.history_close.empty()) {

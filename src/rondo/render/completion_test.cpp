@@ -114,6 +114,31 @@ TEST_CASE_FIXTURE(Fixture, "a bridge behind reasoning, with that token or withou
         "~done~[user]Go~done~[assistant]");
 }
 
+TEST_CASE_FIXTURE(Fixture, "what closes calls that nobody answered is written behind any arguments") {
+  const char* const unanswered =
+      "{% for m in messages %}[{{ m.role }}]{% if m.tool_calls %}~do~{% for c in m.tool_calls %}{{ c.function.name "
+      "}}~with~"
+      "{% for k, v in c.function.arguments.items() %}{{ k }}={% if v is string %}'{{ v }}'{% else %}{{ v }}{% endif %};"
+      "{% endfor %}~called~{% endfor %}{% if loop.nextitem is defined and loop.nextitem.role != 'tool' %}~muse~{% "
+      "endif %}"
+      "{% else %}{{ m.content }}~done~{% endif %}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+  chat_template = jinja::Template::compile(unanswered, {}, "test").value();
+  const std::vector<std::string> marks = {"~do~", "~with~", "~called~", "~muse~"};
+  tokenizer = test::byte_tokenizer({"[assistant]", "~muse~", "~done~", "~do~", "~with~", "~called~"}, "~done~", marks);
+  const TurnContext other{*chat_template, *tokenizer, base, options};
+  const TurnProfile ends = probe_turns(other);
+  const std::vector<TokenId> before = ids("[user]Hi~done~[assistant]");
+  const std::vector<TokenId> completion = ids("~do~add~with~n=1;~called~");
+  ParsedCompletion said;
+  said.message.tool_calls = {{std::nullopt, "add", R"({"n": 1})", chat::CallStatus::kOk, 0, 0}};
+  BridgeRequest request{.prompt_ids = before, .completion_ids = completion, .completion = &said};
+  request.messages = history;
+  request.new_messages = json::parse(R"([{"role": "user", "content": "Go"}])").value().as_array();
+  const auto out = append_turn(other, ends, request);
+  REQUIRE(out.ok());
+  CHECK(out.value().text == "~muse~[user]Go~done~[assistant]");
+}
+
 TEST_CASE_FIXTURE(Fixture, "white space is content where the template shows it") {
   CHECK(appended("~muse~Hm~done~[assistant]~say~  ~done~", R"([{"role": "user", "content": "Go"}])") ==
         "[user]Go~done~[assistant]");
