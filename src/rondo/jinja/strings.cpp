@@ -89,24 +89,11 @@ void join(Runtime& runtime, String& string) {
 }
 
 void take_dumps_apart(Runtime& runtime, String& string) {
-  std::size_t count = 0;
-  for (const Run& run : std::span(string.runs, string.run_count))
-    count += run.kind == RunKind::kDump ? run.source_size : 1;
+  const std::span<const Run> runs(string.runs, string.run_count);
+  const std::size_t count = text::count_parts(runs);
   runtime.heap.require(2 * count * sizeof(Run));
   runtime.spend(count);
-  std::vector<Run> runs;
-  runs.reserve(count);
-  text::DumpReader reader;
-  std::size_t at = 0;
-  for (const Run& run : std::span(string.runs, string.run_count)) {
-    if (run.kind == RunKind::kDump) {
-      reader.read({string.data + at, run.size}, run, runtime.origins.paths, runs);
-    } else {
-      runs.push_back(run);
-    }
-    at += run.size;
-  }
-  set_runs(runtime.heap, string, runs);
+  set_runs(runtime.heap, string, text::parts_of({string.data, string.size}, runs, runtime.origins.paths));
   string.has_dumps = false;
   runtime.state().last_run = {};
 }

@@ -233,4 +233,26 @@ void DumpReader::read(std::string_view bytes, const Run& dump, PathTable& paths,
   }
 }
 
+std::size_t count_parts(std::span<const Run> runs) {
+  std::size_t count = 0;
+  for (const Run& run : runs) count += run.kind == RunKind::kDump ? run.source_size : 1;
+  return count;
+}
+
+std::vector<Run> parts_of(std::string_view bytes, std::span<const Run> runs, PathTable& paths) {
+  std::vector<Run> parts;
+  parts.reserve(count_parts(runs));
+  DumpReader reader;
+  std::size_t at = 0;
+  for (const Run& run : runs) {
+    if (run.kind == RunKind::kDump) {
+      reader.read(bytes.substr(at, run.size), run, paths, parts);
+    } else {
+      parts.push_back(run);
+    }
+    at += run.size;
+  }
+  return parts;
+}
+
 }  // namespace rondo::text

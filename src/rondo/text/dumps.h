@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,5 +64,10 @@ class DumpReader {
   std::vector<std::string_view> names_;
   std::deque<std::string> unescaped_;
 };
+
+// How many runs there are once the dumps among `runs` are taken apart, at most.
+[[nodiscard]] std::size_t count_parts(std::span<const Run> runs);
+// `runs`, which cover `bytes`, with those of their parts in the place of dumps.
+[[nodiscard]] std::vector<Run> parts_of(std::string_view bytes, std::span<const Run> runs, PathTable& paths);
 
 }  // namespace rondo::text

@@ -124,24 +124,11 @@ bool Text::has_dumps() const {
 
 void Text::take_dumps_apart(PathTable& paths) {
   if (!has_dumps()) return;
-  std::size_t count = 0;
-  for (const Run& run : runs()) count += run.kind == RunKind::kDump ? run.source_size : 1;
+  const std::vector<Run> parts = parts_of(bytes_, runs(), paths);
   RunList whole;
-  whole.make_room(count);
+  whole.make_room(parts.size());
   std::swap(whole, runs_);
-  DumpReader reader;
-  std::vector<Run> parts;
-  std::size_t at = 0;
-  for (const Run& run : std::as_const(whole).all()) {
-    if (run.kind == RunKind::kDump) {
-      parts.clear();
-      reader.read(std::string_view(bytes_).substr(at, run.size), run, paths, parts);
-      for (const Run& part : parts) append_run(part);
-    } else {
-      append_run(run);
-    }
-    at += run.size;
-  }
+  for (const Run& part : parts) append_run(part);
 }
 
 std::string_view to_string(RunKind kind) {
