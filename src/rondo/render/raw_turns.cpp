@@ -32,6 +32,11 @@ std::string place_of(std::size_t message, std::string_view field) {
   return "messages[" + std::to_string(message) + "]." + std::string(field);
 }
 
+// The field that the completion came from.
+std::string place_of(const RawTurn& turn) {
+  return place_of(turn.message, turn.completion.index() == 0 ? kIdsField : kTextField);
+}
+
 Result<std::vector<TokenId>> read_ids(const json::Value& value, const std::string& place) {
   const Error wrong = refused(place + " must be an array of token ids, found " + std::string(describe(value.kind())));
   if (!value.is_array()) return wrong;
@@ -126,8 +131,7 @@ class RawPrompt {
                            " is not what the turn's completion says; the completion stands");
     take_ids(message, said.value().message);
     if (Status added = add_sampled(turn, sampled, said.value()); !added.ok()) return added;
-    const bool is_last = end == messages_.size();
-    if (is_last && turn.message + 1 == end && !context_.base.add_generation_prompt) return Done{};
+    if (turn.message + 1 == messages_.size() && !context_.base.add_generation_prompt) return Done{};
     return close(turn, said.value(), end);
   }
 
@@ -135,7 +139,7 @@ class RawPrompt {
 
  private:
   static Error at(Error error, const RawTurn& turn) {
-    error.source = place_of(turn.message, turn.completion.index() == 0 ? kIdsField : kTextField);
+    error.source = place_of(turn);
     return error;
   }
 
@@ -174,8 +178,7 @@ class RawPrompt {
     out_.sampled_mask.resize(size, 1);
     out_.generation_mask.resize(size, context_.chat_template.has_generation_block() ? 1 : 0);
     out_.origins.resize(size, OriginKind::kMessage);
-    const std::string_view field = turn.completion.index() == 0 ? kIdsField : kTextField;
-    if (size > first) out_.fields.push_back({{first, size}, index, place_of(turn.message, field)});
+    if (size > first) out_.fields.push_back({{first, size}, index, place_of(turn)});
     return Done{};
   }
 
