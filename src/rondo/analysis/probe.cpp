@@ -15,8 +15,6 @@ using text::RunKind;
 
 constexpr std::int32_t kAssistant = 1;  // index of the probed message: a user message comes first
 
-constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
-
 // Flat schemas: some templates cannot describe nested ones.
 constexpr const char* kTools = R"([
 {"type":"function","function":{"name":"alpha_tool","description":"first","parameters":{"type":"object","properties":{
@@ -95,7 +93,7 @@ Slot slot_of(const PathTable& paths, PathId path) {
   if (paths.message(path) != kAssistant) return {};
   const std::vector<PathId> steps = steps_of(paths, path);
   const auto name = [&](std::size_t i) { return i < steps.size() ? step_text(paths, steps[i]) : std::string(); };
-  if (std::find(kReasoningFields.begin(), kReasoningFields.end(), name(2)) != kReasoningFields.end())
+  if (std::find(chat::kReasoningFields.begin(), chat::kReasoningFields.end(), name(2)) != chat::kReasoningFields.end())
     return {SlotKind::kReasoning};
   if (name(2) == "content") {
     // A part of type thinking names its text like its type.

@@ -50,14 +50,14 @@ std::string_view whole(std::string_view text, std::size_t most) {
 }
 
 // A line of the template or a piece of one, with where it begins (bytes, from 0).
-struct Piece {
+struct SourcePiece {
   std::string id;
   std::size_t begin = 0;
   std::size_t column = 1;  // in code points
   std::string_view text;
 };
 
-std::vector<Piece> pieces_of(const CheckedModel& model, std::int32_t line) {
+std::vector<SourcePiece> pieces_of(const CheckedModel& model, std::int32_t line) {
   const std::string& whole_line = model.report.template_lines[static_cast<std::size_t>(line) - 1];
   std::vector<std::string_view> texts = cut_line(whole_line);
   if (texts.size() > 1 && texts.front().find_first_not_of(" \t") == std::string_view::npos) {
@@ -65,7 +65,7 @@ std::vector<Piece> pieces_of(const CheckedModel& model, std::int32_t line) {
     texts[1] = std::string_view(whole_line).substr(0, texts[0].size() + texts[1].size());
     texts.erase(texts.begin());
   }
-  std::vector<Piece> out;
+  std::vector<SourcePiece> out;
   std::size_t begin = 0;
   std::size_t column = 1;
   for (const std::string_view text : texts) {
@@ -78,7 +78,7 @@ std::vector<Piece> pieces_of(const CheckedModel& model, std::int32_t line) {
   return out;
 }
 
-const Piece& piece_at(const std::vector<Piece>& pieces, std::int32_t column) {
+const SourcePiece& piece_at(const std::vector<SourcePiece>& pieces, std::int32_t column) {
   std::size_t at = 0;
   while (at + 1 < pieces.size() && static_cast<std::size_t>(std::max(column, 1)) > pieces[at + 1].begin) ++at;
   return pieces[at];
@@ -103,8 +103,8 @@ std::map<std::string, Blame> blamed_pieces(const CheckedModel& model) {
     for (const audit::Finding& finding : *list) {
       const std::size_t at = index++;
       if (!has_line(model.report, finding.place)) continue;
-      const std::vector<Piece> pieces = pieces_of(model, finding.place.line);
-      const Piece& piece = piece_at(pieces, finding.place.column);
+      const std::vector<SourcePiece> pieces = pieces_of(model, finding.place.line);
+      const SourcePiece& piece = piece_at(pieces, finding.place.column);
       Blame& blame = out[piece.id];
       blame.level = std::max(blame.level, finding.level);
       blame.links += "<a class=\"" + std::string(audit::to_string(finding.level)) + "\" href=\"#" +
@@ -140,7 +140,7 @@ std::string line_html(std::string_view line, const std::vector<std::size_t>& off
   return out + shown(line.substr(at));
 }
 
-std::string piece_html(const Piece& piece, std::int32_t line, const Blame* blame) {
+std::string piece_html(const SourcePiece& piece, std::int32_t line, const Blame* blame) {
   const std::string number = piece.begin > 0 ? ":" + std::to_string(piece.column) : std::to_string(line);
   std::string out = "<div class=\"l";
   if (blame != nullptr) out += " blamed " + std::string(audit::to_string(blame->level));
@@ -197,8 +197,8 @@ std::string attribute_text(std::string_view text) {
 Spot spot_of(const CheckedModel& model, const audit::TemplatePlace& place) {
   const std::string line = std::to_string(place.line);
   if (!has_line(model.report, place)) return {"", "line " + line, place.source};
-  const std::vector<Piece> pieces = pieces_of(model, place.line);
-  const Piece& piece = piece_at(pieces, place.column);
+  const std::vector<SourcePiece> pieces = pieces_of(model, place.line);
+  const SourcePiece& piece = piece_at(pieces, place.column);
   std::string_view text = piece.text;
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   std::string excerpt(text);
@@ -229,7 +229,7 @@ std::string template_source(const CheckedModel& model) {
   std::string out = "<pre class=\"source\" tabindex=\"0\" aria-label=\"Template\">";
   for (std::size_t line = 1; line <= model.report.template_lines.size(); ++line) {
     const auto number = static_cast<std::int32_t>(line);
-    for (const Piece& piece : pieces_of(model, number)) {
+    for (const SourcePiece& piece : pieces_of(model, number)) {
       const auto blame = blamed.find(piece.id);
       out += piece_html(piece, number, blame != blamed.end() ? &blame->second : nullptr);
     }

@@ -11,7 +11,7 @@
 namespace rondo::api {
 namespace {
 
-constexpr std::string_view kStyle =
+constexpr std::string_view kExplainStyle =
     R"PAGE(:root { color-scheme: light dark; --paper: #fbfbfa; --card: #fff; --ink: #1c1d21; --soft: #5b5e68; --line: #dddee3; --mark: #ffe27a; --link: #1b4fc4; --slot: #d9efe0; --bad: #b3261e; --good: #18733f; }
 @media (prefers-color-scheme: dark) { :root { --paper: #131418; --card: #191b20; --ink: #e9eaee; --soft: #a2a6b3; --line: #32353e; --mark: #5c4a06; --link: #8fb0ff; --slot: #1d4029; --bad: #ff9a91; --good: #83d6a2; } }
 * { box-sizing: border-box; }
@@ -157,7 +157,7 @@ std::string source_lines(const json::Value& reply) {
 }  // namespace
 
 std::string explain_page(const json::Value& reply) {
-  std::string out = html_head("format", kStyle);
+  std::string out = html_head("format", kExplainStyle);
   out += "<header><h1>" + html_text(text_of(*reply.find("template"), "name")) +
          "</h1><p>How the template writes an assistant turn.</p></header>\n<main>\n<section>\n";
   out += "<h2>Format</h2>\n" + lines_of(text_of(reply, "summary"));

@@ -10,7 +10,7 @@
 namespace rondo::api {
 namespace {
 
-constexpr std::string_view kStyle =
+constexpr std::string_view kTokenStyle =
     R"PAGE(:root { color-scheme: light dark; --paper: #fbfbfa; --card: #fff; --ink: #1c1d21; --soft: #5b5e68; --line: #dddee3; --l: 92%; --c: .06; --d: 3.5%; }
 @media (prefers-color-scheme: dark) { :root { --paper: #131418; --card: #191b20; --ink: #e9eaee; --soft: #a2a6b3; --line: #32353e; --l: 34%; --c: .07; --d: -5%; } }
 body { margin: 0; padding: 12px 18px; background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, "Segoe UI", Roboto, sans-serif; }
@@ -135,7 +135,7 @@ std::string token_page(const json::Value& reply, std::string_view text) {
   std::string tokens;
   const std::size_t count = columns.ids->as_array().size();
   for (std::size_t i = 0; i < count; ++i) tokens += token_span(columns, i, text, hues);
-  std::string out = html_head("tokens", kStyle);
+  std::string out = html_head("tokens", kTokenStyle);
   out += "<h1>" + std::to_string(count) + " tokens</h1>\n<p>" + std::to_string(text.size()) + " bytes, " +
          std::to_string(utf8::length(text)) + " characters</p>\n";
   if (columns.owners != nullptr) {

@@ -8,7 +8,7 @@ namespace {
 constexpr jinja::LocalTime kBefore{2026, 3, 14, 15, 9, 26};
 constexpr jinja::LocalTime kAfter{2031, 11, 28, 4, 51, 53};
 
-struct Shape {
+struct ClockShape {
   json::Array messages;
   TrialSetting setting;
 };
@@ -19,7 +19,7 @@ TrialSetting at(TrialSetting setting, const jinja::LocalTime& now) {
 }
 
 // A variable that takes the date's place, if there is one.
-std::optional<Remedy> fixing_variable(const Trials& trials, const Shape& shape) {
+std::optional<Remedy> fixing_variable(const Trials& trials, const ClockShape& shape) {
   for (const std::string& name : trials.own_variables()) {
     TrialSetting setting = shape.setting;
     setting.kwargs.set(name, "14 Mar 2026");
@@ -39,12 +39,13 @@ std::optional<Remedy> fixing_variable(const Trials& trials, const Shape& shape) 
 }  // namespace
 
 void find_clock(const Trials& trials, Report& report) {
-  std::vector<Shape> shapes = {{{user_message()}, {}}, {{plain_message("system", kSystemWord), user_message()}, {}}};
+  std::vector<ClockShape> shapes = {{{user_message()}, {}},
+                                    {{plain_message("system", kSystemWord), user_message()}, {}}};
   if (trials.reads_variable("tools")) {
     shapes.push_back(shapes[0]);
     shapes.back().setting.tools = true;
   }
-  for (Shape& shape : shapes) {
+  for (ClockShape& shape : shapes) {
     shape.setting.generation_prompt = true;
     const auto before = trials.render(shape.messages, at(shape.setting, kBefore));
     const auto after = trials.text(shape.messages, at(shape.setting, kAfter));

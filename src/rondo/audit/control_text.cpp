@@ -7,15 +7,15 @@
 namespace rondo::audit {
 namespace {
 
-struct Marker {
+struct ControlMarker {
   tokenizer::TokenId id = 0;
   std::string text;
 };
 
 // The token that an attack would use: the one that ends a turn.
-std::optional<Marker> ending_token(const AuditContext& context) {
+std::optional<ControlMarker> ending_token(const AuditContext& context) {
   const tokenizer::Tokenizer& tokenizer = context.tokenizer;
-  const auto marker = [&](tokenizer::TokenId id) { return Marker{id, std::string(tokenizer.token_bytes(id))}; };
+  const auto marker = [&](tokenizer::TokenId id) { return ControlMarker{id, std::string(tokenizer.token_bytes(id))}; };
   if (context.profile.plain.marker) return marker(context.profile.plain.marker->id);
   for (const tokenizer::TokenId id : tokenizer.end_ids()) {
     if (tokenizer.is_added(id)) return marker(id);
@@ -27,7 +27,7 @@ std::optional<Marker> ending_token(const AuditContext& context) {
 }
 
 // A field, and a conversation that has `text` in it.
-struct Field {
+struct TextField {
   std::string name;
   json::Array messages;
   TrialSetting setting;
@@ -49,10 +49,10 @@ json::Value tool_with(std::string_view place, const std::string& text) {
                                              {"parameters", parameters}}}}};
 }
 
-std::vector<Field> message_fields(const Trials& trials, const std::string& text) {
+std::vector<TextField> message_fields(const Trials& trials, const std::string& text) {
   const json::Value user = user_message();
   const json::Value part = json::Object{{"type", "text"}, {"text", text}};
-  std::vector<Field> out = {
+  std::vector<TextField> out = {
       {"system content", {plain_message("system", text), user}, {}},
       {"user content", {plain_message("user", text)}, {}},
       {"text parts", {plain_message("user", json::Array{part})}, {}},
@@ -64,7 +64,7 @@ std::vector<Field> message_fields(const Trials& trials, const std::string& text)
   return out;
 }
 
-std::vector<Field> call_fields(const Trials& trials, const std::string& text) {
+std::vector<TextField> call_fields(const Trials& trials, const std::string& text) {
   TrialSetting tools;
   tools.tools = true;
   const json::Value user = user_message();
@@ -88,10 +88,10 @@ std::vector<Field> call_fields(const Trials& trials, const std::string& text) {
   };
 }
 
-std::vector<Field> all_fields(const Trials& trials, const std::string& text) {
-  std::vector<Field> out = message_fields(trials, text);
+std::vector<TextField> all_fields(const Trials& trials, const std::string& text) {
+  std::vector<TextField> out = message_fields(trials, text);
   if (trials.writes_calls()) {
-    for (Field& field : call_fields(trials, text)) out.push_back(std::move(field));
+    for (TextField& field : call_fields(trials, text)) out.push_back(std::move(field));
   }
   if (trials.reads_variable("tools")) {
     for (const char* name :
@@ -111,7 +111,8 @@ std::vector<Field> all_fields(const Trials& trials, const std::string& text) {
 }
 
 // Where the render has the token in text that came from the conversation.
-std::optional<std::size_t> find_token(const Trials& trials, const jinja::Rendered& rendered, const Marker& token) {
+std::optional<std::size_t> find_token(const Trials& trials, const jinja::Rendered& rendered,
+                                      const ControlMarker& token) {
   const std::vector<render::Marker> markers = render::markers(trials.context().tokenizer, rendered.text.bytes());
   auto marker = markers.begin();
   std::size_t end = 0;
@@ -266,11 +267,11 @@ void find_glue(const Trials& trials, Report& report) {
 
 void find_control_text(const Trials& trials, Report& report) {
   find_glue(trials, report);
-  const std::optional<Marker> token = ending_token(trials.context());
+  const std::optional<ControlMarker> token = ending_token(trials.context());
   if (!token) return;
   std::vector<std::string> written;
   Finding finding;
-  for (Field& field : all_fields(trials, "n" + token->text)) {
+  for (TextField& field : all_fields(trials, "n" + token->text)) {
     field.setting.generation_prompt = true;
     const auto rendered = trials.render(field.messages, field.setting);
     if (!rendered.ok()) continue;

@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kChainSeed = 0x51ED270B;
 // Keys of different meaning must not be taken for each other.
 constexpr std::uint64_t kPlain = 0x1000193;
-constexpr std::uint64_t kAnswer = 0x2000323;
+constexpr std::uint64_t kAnswerMark = 0x2000323;
 
 constexpr std::size_t kMostOwners = 8;
 
@@ -89,7 +89,7 @@ ConversationStore::Entry* ConversationStore::owner_of_answers(const Incoming& re
   std::vector<std::pair<Entry*, std::size_t>> answers = {{shared, 1}};
   for (std::size_t i = request.messages.size(); i > from && answers.size() < kMostOwners; --i) {
     if (!is_assistant(request.messages[i - 1])) continue;
-    Entry* owner = look(join(request.marks[i - 1].loose, kAnswer));
+    Entry* owner = look(join(request.marks[i - 1].loose, kAnswerMark));
     if (owner == nullptr || (shared != nullptr && owner->state.last.shape != request.shape)) continue;
     const auto known = std::ranges::find(answers, owner, &std::pair<Entry*, std::size_t>::first);
     if (known == answers.end()) {
@@ -148,7 +148,7 @@ void ConversationStore::enter_all(Place place) {
     enter(place, join(hash, kPlain));
   }
   for (std::size_t i = 0; i < last.messages.size(); ++i) {
-    if (is_assistant(last.messages[i])) enter(place, join(last.marks[i].loose, kAnswer));
+    if (is_assistant(last.messages[i])) enter(place, join(last.marks[i].loose, kAnswerMark));
   }
   if (!last.name.empty()) enter(place, last.name);
   if (!place->state.reply_id.empty()) enter(place, "reply " + place->state.reply_id);

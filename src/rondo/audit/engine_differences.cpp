@@ -26,15 +26,15 @@ bool reads_parts(const Trials& trials) {
   return true;
 }
 
-struct Shape {
+struct EngineShape {
   std::string name;
   json::Array messages;
   TrialSetting setting;
 };
 
-std::vector<Shape> shapes(const Trials& trials) {
+std::vector<EngineShape> shapes(const Trials& trials) {
   const json::Value user = user_message();
-  std::vector<Shape> out = {
+  std::vector<EngineShape> out = {
       {"a system message", {plain_message("system", kSystemWord), user}, {}},
       {"several turns",
        {user, plain_message("assistant", kAnswerWord), plain_message("user", kSecondQuestionWord)},
@@ -46,13 +46,13 @@ std::vector<Shape> shapes(const Trials& trials) {
     const json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
     out.push_back({"a call and its result", {user, call, trials.result(0, kToolName, kResultWord)}, tools});
   }
-  for (Shape& shape : out) shape.setting.generation_prompt = true;
+  for (EngineShape& shape : out) shape.setting.generation_prompt = true;
   return out;
 }
 
 void compare_wrapped(const Trials& trials, Report& report) {
   if (trials.needs_parts() || !reads_parts(trials)) return;
-  for (const Shape& shape : shapes(trials)) {
+  for (const EngineShape& shape : shapes(trials)) {
     const auto plain = trials.text(shape.messages, shape.setting);
     if (!plain.ok()) continue;
     const auto parts = trials.render(with_parts(shape.messages), shape.setting);
@@ -128,13 +128,13 @@ void report_features(const Trials& trials, Report& report) {
 }
 
 // A conversation whose values show how they are printed: markup in texts, lists, words of Python.
-struct Sample {
+struct TellingSample {
   json::Array messages;
   TrialSetting setting;
 };
 
-Sample telling_sample(const Trials& trials) {
-  Sample out;
+TellingSample telling_sample(const Trials& trials) {
+  TellingSample out;
   out.messages = {user_message()};
   out.setting.tools = true;
   out.setting.generation_prompt = true;
@@ -155,7 +155,7 @@ struct Printing {
 };
 
 void compare_dialects(const Trials& trials, Report& report) {
-  const Sample sample = telling_sample(trials);
+  const TellingSample sample = telling_sample(trials);
   const auto rendered = trials.render(sample.messages, sample.setting);
   if (!rendered.ok()) return;
   const std::string& text = rendered.value().text.bytes();

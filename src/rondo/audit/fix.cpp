@@ -22,12 +22,12 @@
 namespace rondo::audit {
 namespace {
 
-constexpr std::size_t kMostRounds = 24;     // each makes one change
-constexpr std::size_t kMostIdleRounds = 3;  // in a row that win nothing
-constexpr std::size_t kMostTrials = 1500;   // of an edit on all goals
-constexpr std::size_t kMostTries = 12'000;  // of an edit on the goal that asked for it
-constexpr std::size_t kMostToggles = 24;    // conditions of one turn
-constexpr std::size_t kAlike = 24;          // bytes by which two breaks are known to be the same
+constexpr std::size_t kMostRounds = 24;      // each makes one change
+constexpr std::size_t kMostIdleRounds = 3;   // in a row that win nothing
+constexpr std::size_t kMostTrials = 1500;    // of an edit on all goals
+constexpr std::size_t kMostTries = 12'000;   // of an edit on the goal that asked for it
+constexpr std::size_t kMostToggles = 24;     // conditions of one turn
+constexpr std::size_t kSameBreakBytes = 24;  // bytes by which two breaks are known to be the same
 
 // Whether a setting turns switches: what else a variable may hold is not known well enough to mend a template for it.
 bool is_switch(const Setting& setting) {
@@ -229,7 +229,8 @@ class Fixer {
     const std::string& again = step.again->text.bytes();
     const std::size_t at = common_bytes(seen, again);
     const Spot spot = spot_at(*step.again, at);
-    std::string out = seen.substr(at, kAlike) + '\0' + again.substr(std::min(at, again.size()), kAlike) + '\0';
+    std::string out =
+        seen.substr(at, kSameBreakBytes) + '\0' + again.substr(std::min(at, again.size()), kSameBreakBytes) + '\0';
     if (spot.run != nullptr) out += std::to_string(spot.run->origin) + " " + std::to_string(spot.run->expression);
     return out;
   }

@@ -9,9 +9,9 @@ namespace rondo::audit {
 namespace {
 
 // Without white space between them, which some templates trim.
-constexpr std::string_view kWhole = "word-oneword-two";
-constexpr std::string_view kFirst = "word-one";
-constexpr std::string_view kSecond = "word-two";
+constexpr std::string_view kWholeWord = "word-oneword-two";
+constexpr std::string_view kFirstWord = "word-one";
+constexpr std::string_view kSecondWord = "word-two";
 
 enum class Reading : std::uint8_t {
   kUnknown,  // this role's text is not written either
@@ -79,10 +79,10 @@ bool is_printed_value(const jinja::Rendered& rendered, std::size_t at) {
 
 Outcome try_part(const Trials& trials, const Slot& slot) {
   Outcome out;
-  const auto plain = trials.text(slot.messages(kWhole), slot.setting);
-  if (!plain.ok() || plain.value().find(kWhole) == std::string::npos) return out;
+  const auto plain = trials.text(slot.messages(kWholeWord), slot.setting);
+  if (!plain.ok() || plain.value().find(kWholeWord) == std::string::npos) return out;
   out.as_text = plain.value();
-  const auto parts = trials.render(slot.messages(json::Array{text_part(kWhole)}), slot.setting);
+  const auto parts = trials.render(slot.messages(json::Array{text_part(kWholeWord)}), slot.setting);
   if (!parts.ok()) {
     out.reading = Reading::kRefused;
     out.as_parts = parts.error().message;
@@ -90,7 +90,7 @@ Outcome try_part(const Trials& trials, const Slot& slot) {
     return out;
   }
   out.as_parts = parts.value().text.bytes();
-  const std::size_t at = out.as_parts.find(kWhole);
+  const std::size_t at = out.as_parts.find(kWholeWord);
   const std::size_t differs = first_difference(out.as_text, out.as_parts);
   if (out.as_parts == out.as_text) {
     out.reading = Reading::kRead;
@@ -124,15 +124,16 @@ class TwoParts {
   TwoParts(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
 
   void compare(const Slot& slot, const Outcome& outcome) {
-    const auto two = trials_.render(slot.messages(json::Array{text_part(kFirst), text_part(kSecond)}), slot.setting);
+    const auto two =
+        trials_.render(slot.messages(json::Array{text_part(kFirstWord), text_part(kSecondWord)}), slot.setting);
     if (!two.ok() || two.value().text.bytes() == outcome.as_parts) return;
     const std::string& text = two.value().text.bytes();
     Found found;
-    found.is_lost = text.find(kSecond) == std::string::npos;
+    found.is_lost = text.find(kSecondWord) == std::string::npos;
     found.finding.rule = "parts-differ";
     found.finding.level = found.is_lost ? Level::kError : Level::kNote;
     found.finding.path = slot.path;
-    const std::size_t at = found.is_lost ? text.find(kFirst) : first_difference(outcome.as_parts, text);
+    const std::size_t at = found.is_lost ? text.find(kFirstWord) : first_difference(outcome.as_parts, text);
     found.finding.place = place_at(trials_.context(), two.value(), at);
     found.finding.proof = difference({"one part", outcome.as_parts}, {"the same in two parts", text});
     // One line of the template may write several roles.

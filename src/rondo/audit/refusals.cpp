@@ -17,7 +17,7 @@ enum class Use : std::uint8_t {
   kRare,   // legal, and seen
 };
 
-struct Shape {
+struct RefusalShape {
   std::string name;
   Use use = Use::kRare;
   json::Array messages;
@@ -27,7 +27,7 @@ struct Shape {
 
 json::Value message(std::string_view role, std::string_view content) { return plain_message(role, content); }
 
-std::vector<Shape> plain_shapes() {
+std::vector<RefusalShape> plain_shapes() {
   const json::Value system = message("system", kSystemWord);
   const json::Value user = user_message();
   const json::Value answer = message("assistant", kAnswerWord);
@@ -61,7 +61,7 @@ std::vector<Shape> plain_shapes() {
   };
 }
 
-std::vector<Shape> call_shapes(const Trials& trials) {
+std::vector<RefusalShape> call_shapes(const Trials& trials) {
   const json::Value user = user_message();
   const json::Value again = message("user", kSecondQuestionWord);
   const TrialCall first{std::string(kToolName), json::Object{{"k", "v"}}};
@@ -74,7 +74,7 @@ std::vector<Shape> call_shapes(const Trials& trials) {
   const json::Value answer = message("assistant", kAnswerWord);
   TrialSetting tools;
   tools.tools = true;
-  std::vector<Shape> out = {
+  std::vector<RefusalShape> out = {
       {"a call and its result", Use::kCalls, {user, call, result}, {kToolName, kResultWord}, tools},
       {"a system message, a call and its result",
        Use::kCalls,
@@ -110,12 +110,12 @@ std::vector<Shape> call_shapes(const Trials& trials) {
   return out;
 }
 
-std::vector<Shape> all_shapes(const Trials& trials) {
-  std::vector<Shape> out = plain_shapes();
+std::vector<RefusalShape> all_shapes(const Trials& trials) {
+  std::vector<RefusalShape> out = plain_shapes();
   if (trials.writes_calls()) {
-    for (Shape& shape : call_shapes(trials)) out.push_back(std::move(shape));
+    for (RefusalShape& shape : call_shapes(trials)) out.push_back(std::move(shape));
   }
-  for (Shape& shape : out) shape.setting.generation_prompt = true;
+  for (RefusalShape& shape : out) shape.setting.generation_prompt = true;
   return out;
 }
 
@@ -150,7 +150,7 @@ class RefusalAudit {
   RefusalAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
 
   void run() {
-    for (const Shape& shape : all_shapes(trials_)) {
+    for (const RefusalShape& shape : all_shapes(trials_)) {
       const auto rendered = trials_.render(shape.messages, shape.setting);
       if (!rendered.ok()) {
         note(shape, rendered.error());
@@ -163,7 +163,7 @@ class RefusalAudit {
   }
 
  private:
-  void note(const Shape& shape, const Error& error) {
+  void note(const RefusalShape& shape, const Error& error) {
     const Level level = refusal_level(shape.use, error);
     for (Refusal& known : refusals_) {
       if (known.error.line != error.line || known.error.message != error.message) continue;
@@ -188,7 +188,7 @@ class RefusalAudit {
   }
 
   // A message whose text is not in the prompt.
-  void check_words(const Shape& shape, const jinja::Rendered& rendered) {
+  void check_words(const RefusalShape& shape, const jinja::Rendered& rendered) {
     const std::string& text = rendered.text.bytes();
     for (const std::string_view word : shape.words) {
       if (text.find(word) != std::string::npos) continue;
@@ -226,7 +226,7 @@ class RefusalAudit {
     add_finding(report_, std::move(dropped.finding));
   }
 
-  [[nodiscard]] static std::size_t message_of(const Shape& shape, std::string_view word) {
+  [[nodiscard]] static std::size_t message_of(const RefusalShape& shape, std::string_view word) {
     for (std::size_t i = 0; i < shape.messages.size(); ++i) {
       if (shape.messages[i].find_string("content") == word) return i;
     }
@@ -234,7 +234,7 @@ class RefusalAudit {
   }
 
   // Where fewer messages follow, the text may be written: the condition that then goes another way.
-  [[nodiscard]] TemplatePlace flipped_place(const Shape& shape, std::size_t index, std::string_view word,
+  [[nodiscard]] TemplatePlace flipped_place(const RefusalShape& shape, std::size_t index, std::string_view word,
                                             const jinja::Rendered& rendered) const {
     for (std::size_t count = shape.messages.size() - 1; count > index; --count) {
       const json::Array fewer(shape.messages.begin(), shape.messages.begin() + static_cast<std::ptrdiff_t>(count));
@@ -271,7 +271,7 @@ class RefusalAudit {
 void find_refusals(const Trials& trials, Report& report) { RefusalAudit(trials, report).run(); }
 
 void find_strict_differences(const Trials& trials, Report& report) {
-  for (const Shape& shape : all_shapes(trials)) {
+  for (const RefusalShape& shape : all_shapes(trials)) {
     TrialSetting strict = shape.setting;
     strict.strict = true;
     TrialSetting lenient = shape.setting;

@@ -37,7 +37,7 @@ const json::Array* calls_of(const json::Value& message) {
   return calls != nullptr && calls->is_array() ? &calls->as_array() : nullptr;
 }
 
-std::string arguments_of(const json::Value& call) {
+std::string arguments_text(const json::Value& call) {
   const json::Value* function = call.find("function");
   const json::Value* arguments = (function == nullptr ? call : *function).find("arguments");
   if (arguments == nullptr) return "";
@@ -154,8 +154,8 @@ class Comparer {
     if (old_calls == nullptr || new_calls == nullptr) return;
     for (std::size_t i = 0; i < std::min(old_calls->size(), new_calls->size()); ++i) {
       const std::string path = place(new_) + ".tool_calls[" + std::to_string(i) + "]";
-      const std::string was = arguments_of((*old_calls)[i]);
-      const std::string is = arguments_of((*new_calls)[i]);
+      const std::string was = arguments_text((*old_calls)[i]);
+      const std::string is = arguments_text((*new_calls)[i]);
       if (was != is) {
         add({ChangeKind::kArgumentsRespelled, static_cast<std::int32_t>(new_), path + ".function.arguments",
              "the arguments were serialised again", shown(was), shown(is)});

@@ -28,13 +28,13 @@ constexpr const char* kFlatTool = R"([{"type":"function","function":{"name":"loc
 
 constexpr std::string_view kShip = "locate_ship";
 
-struct Part {
+struct ToolPart {
   std::string_view word;
   std::string_view name;
 };
 
 // What a model needs to call the tool as it should.
-constexpr Part kNeeded[] = {
+constexpr ToolPart kNeeded[] = {
     {"ship-text", "the description"},
     {"harbour", "the parameters"},
     {"harbour-text", "descriptions of parameters"},
@@ -43,7 +43,7 @@ constexpr Part kNeeded[] = {
     {"sailor", "parameters inside the items of an array"},
 };
 // What it can do without.
-constexpr Part kHelpful[] = {
+constexpr ToolPart kHelpful[] = {
     {"4711", "minimum"},
     {"4799", "maximum"},
     {"4755", "default"},
@@ -154,12 +154,12 @@ class ToolAudit {
   void report_parts(const jinja::Rendered& rendered) {
     const std::string& text = rendered.text.bytes();
     std::vector<std::string> needed;
-    for (const Part& part : kNeeded) {
+    for (const ToolPart& part : kNeeded) {
       const bool is_given = !is_flat_ || contains(kFlatTool, part.word);
       if (is_given && !contains(text, part.word)) needed.emplace_back(part.name);
     }
     std::vector<std::string> helpful;
-    for (const Part& part : kHelpful) {
+    for (const ToolPart& part : kHelpful) {
       if (!is_flat_ && !contains(text, part.word)) helpful.emplace_back(part.name);
     }
     for (const bool is_needed : {true, false}) {

@@ -12,7 +12,7 @@ namespace rondo::audit {
 namespace {
 
 // Flat schemas with a description everywhere: some templates cannot describe others.
-constexpr const char* kTools = R"([
+constexpr const char* kTrialTools = R"([
 {"type":"function","function":{"name":"find_city","description":"finds a city","parameters":{"type":"object","properties":{
  "k":{"type":"string","description":"the key"},"z":{"type":"string","description":"the last"}},"required":["k"]}}},
 {"type":"function","function":{"name":"find_road","description":"finds a road","parameters":{"type":"object","properties":{
@@ -95,13 +95,13 @@ json::Array with_parts(json::Array messages) {
   return messages;
 }
 
-json::Value trial_tools() { return json::parse(kTools).value(); }
+json::Value trial_tools() { return json::parse(kTrialTools).value(); }
 
 Trials::Trials(const AuditContext& context) : context_(context), tools_(trial_tools()) {
   for (const std::string& name : context.chat_template.undeclared_variables()) {
     if (is_usual(name) || own_variables_.size() >= kVariables) continue;
     own_variables_.push_back(name);
-    stand_ins_.set(name, kTools);
+    stand_ins_.set(name, kTrialTools);
   }
   const format::Format& format = *context.format;
   writes_calls_ =

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 64;
 
-constexpr std::uint64_t mix(std::uint64_t value) {
+constexpr std::uint64_t mix_sum(std::uint64_t value) {
   value = (value ^ (value >> 32U)) * 0xD6E8FEB86659FD93U;
   value = (value ^ (value >> 32U)) * 0xD6E8FEB86659FD93U;
   return value ^ (value >> 32U);
@@ -30,7 +30,7 @@ std::vector<std::uint64_t> hash_chain(std::span<const TokenId> ids, std::size_t 
       sum += (value ^ (value >> 29U)) * factor;
       factor = (factor << 7U | factor >> 57U) | 1U;
     }
-    hash = mix(hash ^ mix(sum));
+    hash = mix_sum(hash ^ mix_sum(sum));
     out.push_back(hash);
   }
   return out;
@@ -42,7 +42,7 @@ BlockCache::BlockCache(std::size_t capacity_blocks) : capacity_(capacity_blocks)
 
 BlockCache::Index BlockCache::find(std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = mix(hash) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
+  for (std::size_t slot = mix_sum(hash) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
     if (entries_[slots_[slot]].hash == hash) return slots_[slot];
   }
   return 0;
@@ -90,7 +90,7 @@ void BlockCache::grow() {
 void BlockCache::enter(Index entry) {
   if (size_ * 2 > slots_.size()) grow();
   const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = mix(entries_[entry].hash) & mask;
+  std::size_t slot = mix_sum(entries_[entry].hash) & mask;
   while (slots_[slot] != 0) slot = (slot + 1) & mask;
   slots_[slot] = entry;
 }
@@ -98,11 +98,11 @@ void BlockCache::enter(Index entry) {
 // What stood behind the slot and had to give way to it moves up, so that searches end at the first empty slot.
 void BlockCache::leave(Index entry) {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t hole = mix(entries_[entry].hash) & mask;
+  std::size_t hole = mix_sum(entries_[entry].hash) & mask;
   while (slots_[hole] != entry) hole = (hole + 1) & mask;
   slots_[hole] = 0;
   for (std::size_t slot = (hole + 1) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const std::size_t home = mix(entries_[slots_[slot]].hash) & mask;
+    const std::size_t home = mix_sum(entries_[slots_[slot]].hash) & mask;
     if (((slot - home) & mask) < ((slot - hole) & mask)) continue;
     slots_[hole] = slots_[slot];
     slots_[slot] = 0;

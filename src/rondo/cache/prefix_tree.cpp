@@ -7,7 +7,7 @@
 namespace rondo::cache {
 namespace {
 
-constexpr std::uint64_t mix(std::uint64_t value) {
+constexpr std::uint64_t mix_key(std::uint64_t value) {
   value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
   value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
   return value ^ (value >> 31U);
@@ -18,8 +18,8 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 PrefixTree::PrefixTree(const PrefixTreeOptions& options) : options_(options), nodes_(1) { assert(options.block > 0); }
 
 std::uint64_t PrefixTree::key_of(Index parent, std::span<const TokenId> ids) const {
-  std::uint64_t key = mix(parent + 0x9E3779B97F4A7C15U);
-  for (const TokenId id : ids.first(options_.block)) key = mix(key ^ static_cast<std::uint32_t>(id));
+  std::uint64_t key = mix_key(parent + 0x9E3779B97F4A7C15U);
+  for (const TokenId id : ids.first(options_.block)) key = mix_key(key ^ static_cast<std::uint32_t>(id));
   return key;
 }
 

@@ -8,7 +8,7 @@
 namespace rondo::chat {
 namespace {
 
-std::string place(std::size_t message) { return "messages[" + std::to_string(message) + "]"; }
+std::string message_place(std::size_t message) { return "messages[" + std::to_string(message) + "]"; }
 
 // An image or document: {"type": "base64", "media_type", "data"} or {"type": "url", "url"}.
 std::string url_of(const json::Value& block) {
@@ -41,7 +41,7 @@ json::Value result_content(const json::Value& block) {
   return parts;
 }
 
-class Translation {
+class MessagesTranslation {
  public:
   void system(const json::Value& system) {
     std::string text;
@@ -57,9 +57,9 @@ class Translation {
   Status message(const json::Value& message, std::size_t index) {
     const auto role = message.find_string("role");
     const json::Value* content = message.find("content");
-    if (!role) return bad_body(place(index) + " has no `role`");
+    if (!role) return bad_body(message_place(index) + " has no `role`");
     if (content == nullptr || (!content->is_string() && !content->is_array()))
-      return bad_body(place(index) + ".content must be a string or an array");
+      return bad_body(message_place(index) + ".content must be a string or an array");
     if (content->is_string()) {
       out_.messages.push_back(json::Object{{"role", *role}, {"content", *content}});
       return Done{};
@@ -85,9 +85,9 @@ class Translation {
         said.call(function_call(first_text(block, {"id"}), first_text(block, {"name"}),
                                 json::to_python(input == nullptr ? json::Value(json::Object()) : *input, {})));
       } else if (type == "redacted_thinking") {
-        out_.notes.push_back("the redacted thinking of " + place(index) + " was left out");
+        out_.notes.push_back("the redacted thinking of " + message_place(index) + " was left out");
       } else {
-        out_.notes.push_back("a block `" + std::string(type) + "` of " + place(index) + " was left out");
+        out_.notes.push_back("a block `" + std::string(type) + "` of " + message_place(index) + " was left out");
       }
     }
     out_.messages.push_back(said.take());
@@ -137,7 +137,7 @@ class Translation {
 }  // namespace
 
 Result<ApiRequest> read_messages_request(const json::Value& body) {
-  Translation translation;
+  MessagesTranslation translation;
   if (const json::Value* system = body.find("system")) translation.system(*system);
   const json::Array& messages = body.find("messages")->as_array();
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -152,7 +152,7 @@ Result<ApiRequest> read_messages_request(const json::Value& body) {
 std::optional<ApiReply> read_messages_reply(const json::Value& body) {
   const json::Value* content = body.find("content");
   if (!content->is_array() || content->as_array().empty()) return std::nullopt;
-  Translation translation;
+  MessagesTranslation translation;
   translation.assistant(content->as_array(), 0);
   ApiReply out{first_text(body, {"id"}), translation.take().messages, std::nullopt, std::nullopt};
   const json::Value* usage = body.find("usage");

@@ -8,7 +8,7 @@
 namespace rondo::chat {
 namespace {
 
-std::string place(std::size_t item) { return "input[" + std::to_string(item) + "]"; }
+std::string item_place(std::size_t item) { return "input[" + std::to_string(item) + "]"; }
 
 json::Value content_from(const json::Value* content) {
   if (content == nullptr || content->is_null()) return "";
@@ -44,7 +44,7 @@ std::string reasoning_of(const json::Value& item) {
   return "";
 }
 
-class Translation {
+class ResponsesTranslation {
  public:
   void system(std::string_view instructions) {
     if (!instructions.empty()) messages_.push_back(json::Object{{"role", "system"}, {"content", instructions}});
@@ -53,7 +53,7 @@ class Translation {
   void user(const json::Value& text) { messages_.push_back(json::Object{{"role", "user"}, {"content", text}}); }
 
   Status item(const json::Value& item, std::size_t index) {
-    if (!item.is_object()) return bad_body(place(index) + " must be an object");
+    if (!item.is_object()) return bad_body(item_place(index) + " must be an object");
     const std::string type = first_text(item, {"type"});
     if (type == "message" || (type.empty() && item.find("role") != nullptr)) return message(item, index);
     if (type == "reasoning") {
@@ -75,7 +75,7 @@ class Translation {
                                        {"tool_call_id", first_text(item, {"call_id", "id"})},
                                        {"content", content_from(item.find("output"))}});
     } else {
-      notes_.push_back("an item `" + type + "` at " + place(index) + " was left out");
+      notes_.push_back("an item `" + type + "` at " + item_place(index) + " was left out");
     }
     return Done{};
   }
@@ -90,7 +90,7 @@ class Translation {
  private:
   Status message(const json::Value& item, std::size_t index) {
     const auto role = item.find_string("role");
-    if (!role) return bad_body(place(index) + " has no `role`");
+    if (!role) return bad_body(item_place(index) + " has no `role`");
     json::Value content = content_from(item.find("content"));
     if (role == "assistant" && content.is_string()) {
       if (assistant_.has_calls()) flush();
@@ -106,7 +106,7 @@ class Translation {
     if (assistant_.has_spoken()) flush();
     const std::string text = reasoning_of(item);
     if (text.empty()) {
-      notes_.push_back("the encrypted reasoning at " + place(index) + " was left out");
+      notes_.push_back("the encrypted reasoning at " + item_place(index) + " was left out");
     } else {
       assistant_.reason(text);
     }
@@ -134,7 +134,7 @@ void set_tools(ApiRequest& out, const json::Value& tools) {
 }  // namespace
 
 Result<ApiRequest> read_responses_request(const json::Value& body) {
-  Translation translation;
+  ResponsesTranslation translation;
   const std::string_view instructions = body.find_string("instructions").value_or("");
   translation.system(instructions);
   const json::Value& input = *body.find("input");
@@ -160,7 +160,7 @@ Result<ApiRequest> read_responses_request(const json::Value& body) {
 std::optional<ApiReply> read_responses_reply(const json::Value& body) {
   const json::Value& output = *body.find("output");
   if (!output.is_array()) return std::nullopt;
-  Translation translation;
+  ResponsesTranslation translation;
   for (std::size_t i = 0; i < output.as_array().size(); ++i) {
     if (!translation.item(output.as_array()[i], i).ok()) return std::nullopt;
   }

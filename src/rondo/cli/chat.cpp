@@ -20,8 +20,6 @@ std::optional<std::string> read_line() {
   return line;
 }
 
-void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
-
 }  // namespace
 
 int run_chat(const ChatArguments& arguments) {

@@ -19,10 +19,10 @@
 namespace rondo::cli {
 namespace {
 
-constexpr std::size_t kNameWidth = 30;
+constexpr std::size_t kScenarioWidth = 30;
 constexpr std::size_t kCellWidth = 8;
 constexpr std::size_t kShownCases = 4;
-constexpr std::size_t kTextWidth = 160;
+constexpr std::size_t kLineTextWidth = 160;
 
 struct ColumnOf {
   const char* title;
@@ -31,12 +31,12 @@ struct ColumnOf {
 constexpr ColumnOf kColumns[] = {
     {"string", "string_prefix"}, {"token", "token_prefix"}, {"bridge", "bridge"}, {"parse", "parse_of_render"}};
 
-std::size_t number_of(const json::Value& object, std::string_view field) {
+std::size_t count_of(const json::Value& object, std::string_view field) {
   const json::Value* value = object.find(field);
   return value == nullptr ? 0 : static_cast<std::size_t>(value->to_int64().value_or(0));
 }
 
-std::string line_of_text(std::string_view text) { return printable(elided(text, kTextWidth), false); }
+std::string line_of_text(std::string_view text) { return printable(elided(text, kLineTextWidth), false); }
 
 // What a row shows of a case.
 std::string verdicts(const json::Value& played) {
@@ -46,7 +46,7 @@ std::string verdicts(const json::Value& played) {
 }
 
 std::string row_of(const json::Value& played, const Paint& paint) {
-  std::string out = "  " + padded(text_of(played, "scenario"), kNameWidth);
+  std::string out = "  " + padded(text_of(played, "scenario"), kScenarioWidth);
   for (const ColumnOf& column : kColumns) {
     const std::string verdict = text_of(played, column.field);
     const char* const code = verdict == "holds" ? "32" : verdict == "breaks" ? "31" : "2";
@@ -60,7 +60,7 @@ std::string row_of(const json::Value& played, const Paint& paint) {
 }
 
 std::string header_row(const Paint& paint) {
-  std::string out = "  " + padded("scenario", kNameWidth);
+  std::string out = "  " + padded("scenario", kScenarioWidth);
   for (const ColumnOf& column : kColumns) out += padded(column.title, kCellWidth);
   return paint("1", out) + "\n";
 }
@@ -118,7 +118,7 @@ std::string cases_of(const json::Value& finding) {
   const json::Array& scenarios = finding.find("scenarios")->as_array();
   if (scenarios.empty()) return "";
   std::string out = "      in " + std::to_string(scenarios.size()) + (scenarios.size() == 1 ? " case" : " cases");
-  if (const std::size_t lost = number_of(finding, "lost_tokens"); lost > 0)
+  if (const std::size_t lost = count_of(finding, "lost_tokens"); lost > 0)
     out += ", up to " + std::to_string(lost) + (lost == 1 ? " token lost" : " tokens lost");
   out += ": ";
   for (std::size_t i = 0; i < scenarios.size() && i < kShownCases; ++i)
@@ -132,8 +132,8 @@ std::string finding_text(const json::Value& finding, const Paint& paint) {
   std::string out = "  " + paint(code, level) + " " + paint("1", text_of(finding, "rule"));
   const json::Value* place = finding.find("place");
   if (place != nullptr) {
-    out += ", line " + std::to_string(number_of(*place, "line"));
-    if (const std::size_t column = number_of(*place, "column"); column > 0) out += ":" + std::to_string(column);
+    out += ", line " + std::to_string(count_of(*place, "line"));
+    if (const std::size_t column = count_of(*place, "column"); column > 0) out += ":" + std::to_string(column);
   }
   if (const std::string path = text_of(finding, "path"); !path.empty()) out += ", " + printable(path, false);
   out += "\n      " + line_of_text(text_of(finding, "sentence")) + "\n";
@@ -171,7 +171,7 @@ bool fails(const json::Value& report, const std::string& fail_on) {
 }
 
 // A line that is written over and over, on a terminal.
-api::RunOptions with_progress(const std::string& model) {
+api::RunOptions counting_cases(const std::string& model) {
   api::RunOptions options;
   if (::isatty(STDERR_FILENO) == 0) return options;
   options.on_progress = [model](std::size_t done, std::size_t total) {
@@ -189,7 +189,7 @@ Result<json::Value> check_one(const api::Service& service, const std::string& mo
   json::Array scenarios;
   for (const std::string& name : arguments.scenarios) scenarios.emplace_back(name);
   if (!scenarios.empty()) request.set("scenarios", std::move(scenarios));
-  return run_audit(service, std::move(request), arguments, model, with_progress(model));
+  return run_audit(service, std::move(request), arguments, model, counting_cases(model));
 }
 
 // How many of the three files go to standard output, where one at most has a place.

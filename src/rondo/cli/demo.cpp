@@ -8,11 +8,7 @@
 #include "cli/io.h"
 
 namespace rondo::cli {
-namespace {
-
-void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
-
-}  // namespace
+namespace {}  // namespace
 
 int run_demo(const DemoArguments& arguments) {
   api::DemoOptions options;

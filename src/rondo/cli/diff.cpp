@@ -12,21 +12,18 @@ namespace {
 
 constexpr int kBreaks = 3;  // exit status
 
-std::string printable_text(const json::Value& value, std::string_view field) {
-  return printable(value.find_string(field).value_or(""), false);
-}
-
-std::string number_of(const json::Value& value, std::string_view field) {
+std::string number_text(const json::Value& value, std::string_view field) {
   const json::Value* found = value.find(field);
   return found == nullptr ? "0" : found->number();
 }
 
 std::string for_people(const json::Value& reply, const Paint& paint) {
-  std::string out = "first prompt   " + number_of(reply, "before_tokens") + " tokens";
-  if (number_of(reply, "answer_tokens") != "0") out += ", and " + number_of(reply, "answer_tokens") + " of its answer";
-  out += "\nsecond prompt  " + number_of(reply, "after_tokens") + " tokens, of which " +
-         paint("1", number_of(reply, "common_tokens")) + " are shared and " +
-         paint("1", number_of(reply, "recomputed_tokens")) + " are computed\n";
+  std::string out = "first prompt   " + number_text(reply, "before_tokens") + " tokens";
+  if (number_text(reply, "answer_tokens") != "0")
+    out += ", and " + number_text(reply, "answer_tokens") + " of its answer";
+  out += "\nsecond prompt  " + number_text(reply, "after_tokens") + " tokens, of which " +
+         paint("1", number_text(reply, "common_tokens")) + " are shared and " +
+         paint("1", number_text(reply, "recomputed_tokens")) + " are computed\n";
   const bool breaks = reply.find("breaks")->as_bool();
   if (!breaks) {
     out += paint("32", "the second begins with all of the first") + "\n";

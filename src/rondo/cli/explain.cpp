@@ -13,7 +13,7 @@
 namespace rondo::cli {
 namespace {
 
-constexpr std::size_t kTextWidth = 64;  // of one marker
+constexpr std::size_t kMarkerWidth = 64;  // of one marker
 
 std::string quoted(std::string_view text) { return json::to_compact(json::Value(std::string(text))); }
 
@@ -38,7 +38,7 @@ std::string origins_table(const json::Value& reply, const Paint& paint) {
   for (const json::Value& origin : origins) {
     const std::string field = padded(std::string(origin.find_string("field").value_or("")), field_width);
     const std::string lines = padded(lines_of(*origin.find("pieces")), 10);
-    const std::string text = printable(elided(quoted(origin.find_string("text").value_or("")), kTextWidth), false);
+    const std::string text = printable(elided(quoted(origin.find_string("text").value_or("")), kMarkerWidth), false);
     out += "  " + field + "  " + paint("2", "line " + lines) + "  " + paint("36", text) + "\n";
   }
   return out;
@@ -50,7 +50,8 @@ std::string states_table(const json::Value& reply, const Paint& paint) {
   for (const json::Value& state : reply.find("states")->as_array()) {
     std::string name = std::string(state.find_string("name").value_or(""));
     for (const json::Value& exit : state.find("exits")->as_array()) {
-      const std::string marker = printable(elided(quoted(exit.find_string("marker").value_or("")), kTextWidth), false);
+      const std::string marker =
+          printable(elided(quoted(exit.find_string("marker").value_or("")), kMarkerWidth), false);
       out += "  " + padded(std::exchange(name, ""), kNameWidth) + paint("36", marker) + " -> " +
              std::string(exit.find_string("next").value_or("")) + "\n";
     }

@@ -62,7 +62,7 @@ std::string fix_text(const std::string& model, const json::Value& fix, const Pai
   return out + cases_text(fix, "other_forms", "other spellings and forms of messages that are not kept");
 }
 
-api::RunOptions with_progress(const std::string& model) {
+api::RunOptions counting_edits(const std::string& model) {
   api::RunOptions options;
   if (::isatty(STDERR_FILENO) == 0) return options;
   options.on_progress = [model](std::size_t tried, std::size_t) {
@@ -79,7 +79,7 @@ int run_fix(const CheckArguments& arguments) {
   const std::string& model = arguments.models.front();
   const api::Service service(service_options());
   const auto fixed =
-      run_audit(service, {{"op", "fix"}, {"marks", arguments.marks}}, arguments, model, with_progress(model));
+      run_audit(service, {{"op", "fix"}, {"marks", arguments.marks}}, arguments, model, counting_edits(model));
   if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
   if (!fixed.ok()) return report(fixed.error());
   if (!arguments.output.empty()) {

@@ -121,6 +121,8 @@ int report(const Error& error) {
   return kFailure;
 }
 
+void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 bool print(std::string_view text) {
   const bool ok = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!ok) (void)report(io_error(ErrorCode::kIo, "standard output", std::strerror(errno)));

@@ -48,6 +48,9 @@ int report(const Error& error);
 // Writes to standard output; false after a failed write, which is reported.
 [[nodiscard]] bool print(std::string_view text);
 
+// Writes a note for people to standard error.
+void note(std::string_view text);
+
 // One JSON value on a line, or on several for people.  Returns the exit status.
 [[nodiscard]] int print_json(const json::Value& value);
 

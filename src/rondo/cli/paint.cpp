@@ -84,4 +84,17 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
+std::string printable_text(const json::Value& object, std::string_view field) {
+  return printable(object.find_string(field).value_or(""), false);
+}
+
+Roles::Roles(const json::Value* list) {
+  constexpr std::array<std::string_view, 6> kColours = {"36", "32", "33", "35", "34", "31"};
+  if (list == nullptr) return;
+  for (const json::Value& role : list->as_array()) {
+    names_.push_back(role.is_string() ? printable(role.as_string(), false) : "?");
+    colours_.try_emplace(names_.back(), kColours[colours_.size() % kColours.size()]);
+  }
+}
+
 }  // namespace rondo::cli

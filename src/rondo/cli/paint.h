@@ -2,8 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "json/value.h"
 
 namespace rondo::cli {
 
@@ -28,10 +34,36 @@ class Paint {
 // and tabs become \n and \t, or stay if `keep_layout`.  Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string printable(std::string_view text, bool keep_layout);
 
+// The string member `field` of an object, printable on one line; "" without it.
+[[nodiscard]] std::string printable_text(const json::Value& object, std::string_view field);
+
 // At most `limit` code points: the middle of a longer text is replaced by "…".  REQUIRES: limit >= 3.
 [[nodiscard]] std::string elided(std::string_view text, std::size_t limit);
 
 // With spaces behind it up to `width` code points.
 [[nodiscard]] std::string padded(std::string text, std::size_t width);
+
+inline constexpr std::string_view kFaint = "2";
+
+// The roles of messages as a reply lists them, and a colour for each role, in the order in which they appear.
+class Roles {
+ public:
+  // `list`: an array of strings, anything else in it shown as "?"; nullptr for none.
+  explicit Roles(const json::Value* list);
+
+  [[nodiscard]] std::size_t size() const { return names_.size(); }
+  [[nodiscard]] bool has(std::int64_t message) const {
+    return message >= 0 && static_cast<std::size_t>(message) < names_.size();
+  }
+  // REQUIRES: has(message).
+  [[nodiscard]] const std::string& name(std::int64_t message) const {
+    return names_[static_cast<std::size_t>(message)];
+  }
+  [[nodiscard]] std::string_view colour(std::int64_t message) const { return colours_.find(name(message))->second; }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, std::string_view, std::less<>> colours_;
+};
 
 }  // namespace rondo::cli

@@ -17,15 +17,11 @@
 namespace rondo::cli {
 namespace {
 
-constexpr std::size_t kNameWidth = 34;
+constexpr std::size_t kLaneWidth = 34;
 constexpr std::size_t kNumberWidth = 16;
 constexpr double kMegabyte = 1e6;
 
-std::string printable_text(const json::Value& value, std::string_view field) {
-  return printable(value.find_string(field).value_or(""), false);
-}
-
-std::int64_t number_of(const json::Value& value, std::string_view field) {
+std::int64_t count_in(const json::Value& value, std::string_view field) {
   const json::Value* found = value.find(field);
   return found == nullptr ? 0 : found->to_int64().value_or(0);
 }
@@ -37,7 +33,7 @@ std::string grouped(std::int64_t number) {
   return out;
 }
 
-std::string right(const std::string& text, std::size_t width) {
+std::string right_aligned(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
@@ -49,13 +45,12 @@ std::string percent(double rate) {
 
 std::string head(const json::Value& reply) {
   char megabytes[32];
-  std::snprintf(megabytes, sizeof megabytes, "%.1f MB", static_cast<double>(number_of(reply, "bytes")) / kMegabyte);
-  std::string out = grouped(number_of(reply, "requests")) + " requests of " +
-                    grouped(number_of(reply, "conversations")) + " conversations with " +
-                    grouped(number_of(reply, "branches")) + " branches, in " + megabytes + "\n";
+  std::snprintf(megabytes, sizeof megabytes, "%.1f MB", static_cast<double>(count_in(reply, "bytes")) / kMegabyte);
+  std::string out = grouped(count_in(reply, "requests")) + " requests of " + grouped(count_in(reply, "conversations")) +
+                    " conversations with " + grouped(count_in(reply, "branches")) + " branches, in " + megabytes + "\n";
   for (const json::Value& lines : reply.find("skipped")->as_array()) {
-    out += "passed over: " + grouped(number_of(lines, "count")) + " lines, " + printable_text(lines, "reason") +
-           " (line " + grouped(number_of(lines, "first_line"));
+    out += "passed over: " + grouped(count_in(lines, "count")) + " lines, " + printable_text(lines, "reason") +
+           " (line " + grouped(count_in(lines, "first_line"));
     if (const std::string error = printable_text(lines, "first_error"); !error.empty())
       out += ": " + elided(error, 100);
     out += ")\n";
@@ -63,9 +58,9 @@ std::string head(const json::Value& reply) {
   for (const json::Member& note : reply.find("notes")->as_object())
     out += "left out: " + printable(note.key, false) + ", " + note.value.number() + " times\n";
   const json::Value& answers = *reply.find("answers");
-  out += "answers: " + grouped(number_of(answers, "from_log")) + " from the log's replies, " +
-         grouped(number_of(answers, "from_next_request")) + " from the request that followed\n";
-  if (const std::int64_t forgotten = number_of(reply, "forgotten_conversations"); forgotten > 0) {
+  out += "answers: " + grouped(count_in(answers, "from_log")) + " from the log's replies, " +
+         grouped(count_in(answers, "from_next_request")) + " from the request that followed\n";
+  if (const std::int64_t forgotten = count_in(reply, "forgotten_conversations"); forgotten > 0) {
     out += "forgotten: " + grouped(forgotten) + " conversations, for which there was no memory (--memory)\n";
   }
   return out;
@@ -73,31 +68,31 @@ std::string head(const json::Value& reply) {
 
 std::string lanes_table(const json::Value& reply, const Paint& paint) {
   const json::Array& lanes = reply.find("lanes")->as_array();
-  std::string out = paint("1", padded("Tokens found in the cache", kNameWidth)) +
-                    right("blocks of " + std::to_string(number_of(reply, "block")), kNumberWidth) +
-                    right("radix", kNumberWidth) + right("steps of 128", kNumberWidth) +
-                    right("tokens computed", kNumberWidth + 2) + "\n";
+  std::string out = paint("1", padded("Tokens found in the cache", kLaneWidth)) +
+                    right_aligned("blocks of " + std::to_string(count_in(reply, "block")), kNumberWidth) +
+                    right_aligned("radix", kNumberWidth) + right_aligned("steps of 128", kNumberWidth) +
+                    right_aligned("tokens computed", kNumberWidth + 2) + "\n";
   std::string idle;
   for (const json::Value& lane : lanes) {
     const bool is_first = &lane == &lanes.front();
-    if (!is_first && number_of(lane, "changed_requests") == 0) {
+    if (!is_first && count_in(lane, "changed_requests") == 0) {
       idle += (idle.empty() ? "" : ", ") + printable_text(lane, "name");
       continue;
     }
     const json::Value& rates = *lane.find("hit_rate");
-    out += "  " + padded(printable_text(lane, "name"), kNameWidth - 2);
+    out += "  " + padded(printable_text(lane, "name"), kLaneWidth - 2);
     for (const char* policy : {"blocks", "radix", "steps"})
-      out += right(percent(rates.find(policy)->to_double().value_or(0)), kNumberWidth);
-    out += right(grouped(number_of(lane, "prompt_tokens") - number_of(*lane.find("hit_tokens"), "radix")),
-                 kNumberWidth + 2);
+      out += right_aligned(percent(rates.find(policy)->to_double().value_or(0)), kNumberWidth);
+    out += right_aligned(grouped(count_in(lane, "prompt_tokens") - count_in(*lane.find("hit_tokens"), "radix")),
+                         kNumberWidth + 2);
     out += is_first ? "\n" : "  " + paint("2", printable_text(lane, "sentence")) + "\n";
   }
   if (!idle.empty()) out += paint("2", "  nothing to do for: " + idle) + "\n";
   if (const json::Value* measured = reply.find("measured")) {
-    const auto prompt = static_cast<double>(number_of(*measured, "prompt_tokens"));
+    const auto prompt = static_cast<double>(count_in(*measured, "prompt_tokens"));
     out += "  the server itself counted " +
-           percent(static_cast<double>(number_of(*measured, "cached_tokens")) / prompt) + " of " +
-           grouped(number_of(*measured, "prompt_tokens")) + " tokens\n";
+           percent(static_cast<double>(count_in(*measured, "cached_tokens")) / prompt) + " of " +
+           grouped(count_in(*measured, "prompt_tokens")) + " tokens\n";
   }
   return out;
 }
@@ -109,18 +104,18 @@ std::string was_is(const std::string& before, const std::string& after, const Pa
 std::string causes_table(const json::Value& reply, const Paint& paint) {
   const json::Array& causes = reply.find("causes")->as_array();
   if (causes.empty()) return "Every prompt began with the whole of the last one.\n";
-  std::string out = paint("1", padded("Why prompts did not begin as the last", kNameWidth + 4)) +
-                    right("requests", kNumberWidth) + right("tokens lost", kNumberWidth) + "\n";
+  std::string out = paint("1", padded("Why prompts did not begin as the last", kLaneWidth + 4)) +
+                    right_aligned("requests", kNumberWidth) + right_aligned("tokens lost", kNumberWidth) + "\n";
   for (const json::Value& cause : causes) {
     std::string name = printable_text(cause, "name");
     if (const json::Value* line = cause.find("template_line")) name += ", line " + line->number();
-    out += "  " + paint("31", padded(name, kNameWidth + 2)) +
-           right(grouped(number_of(cause, "requests")), kNumberWidth) +
-           right(grouped(number_of(cause, "lost_tokens")), kNumberWidth) + "\n";
+    out += "  " + paint("31", padded(name, kLaneWidth + 2)) +
+           right_aligned(grouped(count_in(cause, "requests")), kNumberWidth) +
+           right_aligned(grouped(count_in(cause, "lost_tokens")), kNumberWidth) + "\n";
     const json::Array& examples = cause.find("examples")->as_array();
     if (examples.empty()) continue;
     const json::Value& example = examples.front();
-    out += "      log line " + grouped(number_of(example, "line")) + ": " + printable_text(example, "sentence");
+    out += "      log line " + grouped(count_in(example, "line")) + ": " + printable_text(example, "sentence");
     if (const std::string path = printable_text(example, "path"); !path.empty()) out += " (" + path + ")";
     out += "\n";
     const std::string before = elided(printable_text(example, "before"), 60);

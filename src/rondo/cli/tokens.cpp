@@ -15,10 +15,8 @@ namespace {
 // Backgrounds that text is readable on, in turn.
 constexpr std::array<std::string_view, 4> kTurns = {"30;48;5;153", "30;48;5;151", "30;48;5;223", "30;48;5;218"};
 constexpr std::string_view kLearned = "1;32";
-constexpr std::string_view kFaint = "2";
 constexpr std::size_t kLongestExcerpt = 60;
 constexpr std::string_view kSpecial = "1;97;48;5;60";
-constexpr std::array<std::string_view, 6> kRoleColours = {"36", "32", "33", "35", "34", "31"};
 
 struct Token {
   std::string id;
@@ -57,28 +55,18 @@ Token token_at(const json::Value& reply, std::size_t i) {
 }
 
 // Names and colours of owners.
-class Owners {
+class TokenOwners {
  public:
-  explicit Owners(const json::Value& reply) {
-    const json::Value* roles = reply.find("roles");
-    if (roles == nullptr) return;
-    for (const json::Value& role : roles->as_array()) {
-      roles_.push_back(role.is_string() ? printable(role.as_string(), false) : "?");
-      colours_.try_emplace(roles_.back(), kRoleColours[colours_.size() % kRoleColours.size()]);
-    }
-  }
+  explicit TokenOwners(const json::Value& reply) : roles_(reply.find("roles")) {}
   [[nodiscard]] std::string name(std::int64_t owner) const {
-    if (owner < 0 || static_cast<std::size_t>(owner) >= roles_.size()) return "-";
-    return std::to_string(owner) + " " + roles_[static_cast<std::size_t>(owner)];
+    return roles_.has(owner) ? std::to_string(owner) + " " + roles_.name(owner) : "-";
   }
   [[nodiscard]] std::string colour(std::int64_t owner) const {
-    if (owner < 0 || static_cast<std::size_t>(owner) >= roles_.size()) return "";
-    return std::string(colours_.find(roles_[static_cast<std::size_t>(owner)])->second);
+    return std::string(roles_.has(owner) ? roles_.colour(owner) : "");
   }
 
  private:
-  std::vector<std::string> roles_;
-  std::map<std::string, std::string_view> colours_;
+  Roles roles_;
 };
 
 // As one line can show it; each line feed also breaks the line.
@@ -103,7 +91,7 @@ std::string painted(const Paint& paint, std::string_view code, std::string_view 
   }
 }
 
-std::string style(const Token& token, std::size_t i, const Owners& owners, bool has_owners) {
+std::string style(const Token& token, std::size_t i, const TokenOwners& owners, bool has_owners) {
   if (!has_owners) return std::string(token.is_added ? kSpecial : kTurns[i % kTurns.size()]);
   // By owner; the template's own text is faint, what the model writes is bold, and every other token underlined.
   std::string code = token.is_sampled ? "1" : token.is_data ? "22" : "2";
@@ -115,7 +103,7 @@ std::string style(const Token& token, std::size_t i, const Owners& owners, bool 
 
 // All tokens painted.
 std::string painted_tokens(const json::Value& reply, std::string_view text, const Paint& paint) {
-  const Owners owners(reply);
+  const TokenOwners owners(reply);
   const bool has_owners = reply.find("message_indices") != nullptr;
   std::string out;
   const std::size_t count = reply.find("ids")->as_array().size();
@@ -130,7 +118,7 @@ std::string painted_tokens(const json::Value& reply, std::string_view text, cons
 
 // A row for every token.
 std::string token_table(const json::Value& reply, std::string_view text, bool offsets, const Paint& paint) {
-  const Owners owners(reply);
+  const TokenOwners owners(reply);
   const bool has_owners = reply.find("message_indices") != nullptr;
   std::string out;
   const std::size_t count = reply.find("ids")->as_array().size();
@@ -160,7 +148,7 @@ std::string token_summary(const json::Value& reply, std::string_view text) {
   return std::to_string(count) + (count == 1 ? " token, " : " tokens, ") + std::to_string(text.size()) + " bytes";
 }
 
-std::string bytes_of(const json::Value& reply, std::string_view text, std::size_t begin, std::size_t end) {
+std::string bytes_between(const json::Value& reply, std::string_view text, std::size_t begin, std::size_t end) {
   const std::size_t from = token_at(reply, begin).begin;
   return std::string(text.substr(from, token_at(reply, end - 1).end - from));
 }
@@ -176,7 +164,7 @@ std::string generation_lines(const json::Value& reply, std::string_view text) {
     out += "message " + row.find("message")->number() + ": {% generation %} " +
            (is_covered ? "covers what no model samples" : "leaves out what the model samples") + ", ids " +
            std::to_string(begin) + " to " + std::to_string(end) + " " +
-           elided(printable(json::to_compact(bytes_of(reply, text, begin, end)), false), kLongestExcerpt) + "\n";
+           elided(printable(json::to_compact(bytes_between(reply, text, begin, end)), false), kLongestExcerpt) + "\n";
   }
   return out;
 }
@@ -191,7 +179,7 @@ std::string shown_mask(const json::Value& reply, std::string_view text, const Pa
     const bool is_learned = flag_at(reply, "loss_mask", begin);
     std::size_t end = begin + 1;
     while (end < count && flag_at(reply, "loss_mask", end) == is_learned) ++end;
-    const std::string part = bytes_of(reply, text, begin, end);
+    const std::string part = bytes_between(reply, text, begin, end);
     if (is_learned) learned += end - begin;
     if (paint.is_on()) {
       out += painted(paint, is_learned ? kLearned : kFaint, printable(part, true));

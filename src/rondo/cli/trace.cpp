@@ -15,8 +15,6 @@
 namespace rondo::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kRoleColours = {"36", "32", "33", "35", "34", "31"};
-constexpr std::string_view kFaint = "2";
 constexpr std::size_t kWidth = 120;      // of a report that goes to no terminal
 constexpr std::size_t kTimesPerRow = 3;  // shown of what one row wrote; one more is still shown too
 constexpr std::size_t kValueWidth = 40;  // of one value in such a row
@@ -86,40 +84,34 @@ std::vector<std::string> ends_of(const std::vector<std::string>& paths) {
   return out;
 }
 
-// Names and colours of owners: a colour for each role, in the order in which they appear.
+// Names and colours of owners.
 class Owners {
  public:
-  explicit Owners(const json::Value& trace) {
-    for (const json::Value& role : trace.find("messages")->as_array()) {
-      roles_.push_back(role.is_string() ? printable(role.as_string(), false) : "?");
-      colours_.try_emplace(roles_.back(), kRoleColours[colours_.size() % kRoleColours.size()]);
-    }
-  }
+  explicit Owners(const json::Value& trace) : roles_(trace.find("messages")) {}
 
   [[nodiscard]] std::size_t size() const { return roles_.size(); }
   [[nodiscard]] std::string name(const json::Value& part) const {
     const std::int64_t owner = number(part, "owner", -1);
     const bool is_prompt = part.find("generation_prompt") != nullptr;
     if (owner < 0) return is_prompt ? "generation prompt" : "no message";
-    const std::string message = std::to_string(owner) + " " + role(owner);
+    const std::string message = std::to_string(owner) + " " + roles_.name(known(owner));
     return is_prompt ? "generation prompt of " + message : message;
   }
   // How a part is painted: in the colour of its owner, faint if the template wrote it.
   [[nodiscard]] std::string style(const json::Value& part, bool is_literal) const {
     const std::int64_t owner = number(part, "owner", -1);
-    const std::string_view colour = owner < 0 ? std::string_view() : colours_.find(role(owner))->second;
+    const std::string_view colour = owner < 0 ? std::string_view() : roles_.colour(known(owner));
     std::string out(is_literal ? kFaint : "");
     if (!out.empty() && !colour.empty()) out += ';';
     return out.append(colour);
   }
 
  private:
-  [[nodiscard]] const std::string& role(std::int64_t owner) const {
-    return roles_[std::min(static_cast<std::size_t>(owner), roles_.size() - 1)];
+  [[nodiscard]] std::int64_t known(std::int64_t owner) const {
+    return std::min(owner, static_cast<std::int64_t>(roles_.size()) - 1);
   }
 
-  std::vector<std::string> roles_;
-  std::map<std::string, std::string_view, std::less<>> colours_;
+  Roles roles_;
 };
 
 // A stretch of the prompt that one row of the template wrote for one owner.

@@ -1,6 +1,6 @@
 #include "engine/llama_cpp.h"
 
-#include <llama.h>
+#include <llama-cpp.h>
 
 #include <algorithm>
 #include <exception>
@@ -19,15 +19,6 @@ constexpr int kDecodeNoRoom = 1;
 constexpr int kDecodeAborted = 2;
 
 Error engine_error(std::string message) { return make_error(ErrorCode::kEngine, std::move(message)); }
-
-struct ModelFree {
-  void operator()(llama_model* model) const { llama_model_free(model); }
-};
-struct ContextFree {
-  void operator()(llama_context* context) const { llama_free(context); }
-};
-using ModelPointer = std::unique_ptr<llama_model, ModelFree>;
-using ContextPointer = std::unique_ptr<llama_context, ContextFree>;
 
 // A batch of token ids for one sequence; logits only for its last entry.
 class Batch {
@@ -77,7 +68,7 @@ struct Checkpoint {
 // Invariant between calls: positions 0 .. tokens_.size()-1 are decoded and nothing else is.
 class LlamaCpp::Memory {
  public:
-  Memory(ModelPointer model, ContextPointer context, const LlamaCppOptions& options);
+  Memory(llama_model_ptr model, llama_context_ptr context, const LlamaCppOptions& options);
 
   [[nodiscard]] const Description& description() const { return description_; }
   [[nodiscard]] std::span<const TokenId> tokens() const { return tokens_; }
@@ -106,8 +97,8 @@ class LlamaCpp::Memory {
   void truncate_lists(std::size_t cut);
   void resync();
 
-  ModelPointer model_;
-  ContextPointer context_;
+  llama_model_ptr model_;
+  llama_context_ptr context_;
   Description description_;
   std::size_t checkpoint_bytes_;
   Batch batch_;
@@ -118,7 +109,7 @@ class LlamaCpp::Memory {
   const CancelFlag* cancel_ = nullptr;
 };
 
-LlamaCpp::Memory::Memory(ModelPointer model, ContextPointer context, const LlamaCppOptions& options)
+LlamaCpp::Memory::Memory(llama_model_ptr model, llama_context_ptr context, const LlamaCppOptions& options)
     : model_(std::move(model)),
       context_(std::move(context)),
       checkpoint_bytes_(options.checkpoint_bytes),
@@ -323,7 +314,7 @@ bool has_llama_cpp() { return true; }
 
 namespace {
 
-Result<ModelPointer> load_model(const std::string& path) {
+Result<llama_model_ptr> load_model(const std::string& path) {
   const LlamaLog log;
   llama_backend_init();
   // Libraries built with loadable backends bring none along; a static one has them already.
@@ -331,7 +322,7 @@ Result<ModelPointer> load_model(const std::string& path) {
   llama_model_params params = llama_model_default_params();
   params.n_gpu_layers = 0;
   params.progress_callback = [](float, void*) { return true; };  // the default one logs dots
-  ModelPointer model;
+  llama_model_ptr model;
   try {
     model.reset(llama_model_load_from_file(path.c_str(), params));
   } catch (const std::exception& failure) {
@@ -347,7 +338,7 @@ Result<ModelPointer> load_model(const std::string& path) {
   return model;
 }
 
-Result<ContextPointer> make_context(llama_model* model, const LlamaCppOptions& options, const std::string& path) {
+Result<llama_context_ptr> make_context(llama_model* model, const LlamaCppOptions& options, const std::string& path) {
   const LlamaLog log;
   const auto trained = static_cast<std::size_t>(std::max(1, llama_model_n_ctx_train(model)));
   llama_context_params params = llama_context_default_params();
@@ -363,7 +354,7 @@ Result<ContextPointer> make_context(llama_model* model, const LlamaCppOptions& o
   params.swa_full = options.full_window;
   params.kv_unified = false;
   params.no_perf = true;
-  ContextPointer context;
+  llama_context_ptr context;
   try {
     context.reset(llama_init_from_model(model, params));
   } catch (const std::exception& failure) {
@@ -385,9 +376,9 @@ Result<std::unique_ptr<LlamaCpp>> LlamaCpp::load(const std::string& path, const 
         ErrorCode::kInvalidArgument,
         "engine options out of range: 1 to 512 threads, batches of 1 to 65536, contexts up to 16777216 tokens");
   }
-  Result<ModelPointer> model = load_model(path);
+  Result<llama_model_ptr> model = load_model(path);
   if (!model.ok()) return model.error();
-  Result<ContextPointer> context = make_context(model.value().get(), options, path);
+  Result<llama_context_ptr> context = make_context(model.value().get(), options, path);
   if (!context.ok()) return context.error();
   auto memory = std::make_unique<Memory>(std::move(model).value(), std::move(context).value(), options);
   return std::unique_ptr<LlamaCpp>(new LlamaCpp(std::move(memory)));

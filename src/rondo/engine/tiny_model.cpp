@@ -1,6 +1,7 @@
 #include "engine/tiny_model.h"
 
-#include <llama.h>
+#include <ggml-cpp.h>
+#include <llama-cpp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,14 +22,6 @@ constexpr std::uint32_t kEmbedding = 64;
 constexpr std::uint32_t kHeads = 2;
 constexpr std::uint32_t kHeadSize = kEmbedding / kHeads;
 constexpr std::uint32_t kLayers = 2;
-
-struct GgufFree {
-  void operator()(gguf_context* gguf) const { gguf_free(gguf); }
-};
-using GgufPointer = std::unique_ptr<gguf_context, GgufFree>;
-struct ModelFree {
-  void operator()(llama_model* model) const { llama_model_free(model); }
-};
 
 // A hyper-parameter: the key behind "<architecture>.", and its value; a list has one entry per layer.
 using Value = std::variant<std::uint32_t, float, std::vector<std::uint32_t>>;
@@ -151,7 +144,7 @@ void add_tokens(gguf_context* gguf, const std::vector<ExtraToken>& extra) {
 
 // Copies all keys of another file but those of its own architecture.
 Status copy_vocabulary(gguf_context* gguf, const std::string& path) {
-  const GgufPointer source(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
+  const gguf_context_ptr source(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
   if (!source) return tokenizer_error(path, "not a readable GGUF file");
   std::vector<std::string> others;
   for (std::int64_t i = 0; i < gguf_get_n_kv(source.get()); ++i) {
@@ -179,8 +172,8 @@ void halve_vocabulary_tensors(gguf_context* gguf) {
   }
 }
 
-Result<GgufPointer> describe_model(const TinyModel& model, std::string_view name) {
-  GgufPointer gguf(gguf_init_empty());
+Result<gguf_context_ptr> describe_model(const TinyModel& model, std::string_view name) {
+  gguf_context_ptr gguf(gguf_init_empty());
   const std::string prefix = std::string(name) + ".";
   gguf_set_val_str(gguf.get(), "general.architecture", std::string(name).c_str());
   gguf_set_val_str(gguf.get(), "general.name",
@@ -249,7 +242,7 @@ void Weights::fill(ggml_tensor* tensor) {
 // The finished file: the metadata as given (the library's own writer drops the template and adds its defaults) and the
 // tensors as the library created them.
 Status write_file(const gguf_context* metadata, const Weights& weights, const std::string& path) {
-  const GgufPointer out(gguf_init_empty());
+  const gguf_context_ptr out(gguf_init_empty());
   gguf_set_kv(out.get(), metadata);
   for (const ggml_tensor* tensor : weights.tensors) {
     // Tensors that layers share are created once per layer, with one name.
@@ -277,9 +270,9 @@ Status write_tiny_model(const TinyModel& model, const std::string& path) {
     return make_error(ErrorCode::kInvalidArgument, "no tiny model of architecture `" + model.architecture + "`");
   }
   const LlamaLog log;
-  Result<GgufPointer> metadata = describe_model(model, architecture->name);
+  Result<gguf_context_ptr> metadata = describe_model(model, architecture->name);
   if (!metadata.ok()) return metadata.error();
-  const GgufPointer plan(gguf_init_empty());
+  const gguf_context_ptr plan(gguf_init_empty());
   gguf_set_kv(plan.get(), metadata.value().get());
   if (model.half) halve_vocabulary_tensors(plan.get());
 
@@ -289,7 +282,7 @@ Status write_tiny_model(const TinyModel& model, const std::string& path) {
   params.n_gpu_layers = 0;
   params.progress_callback = [](float, void*) { return true; };
   Weights weights{.seed = model.seed, .tensors = {}};
-  std::unique_ptr<llama_model, ModelFree> made;
+  llama_model_ptr made;
   try {
     made.reset(llama_model_init_from_user(
         plan.get(), [](ggml_tensor* tensor, void* self) { static_cast<Weights*>(self)->fill(tensor); }, &weights,

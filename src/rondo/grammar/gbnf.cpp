@@ -14,7 +14,7 @@
 namespace rondo::grammar {
 namespace {
 
-std::string coded(char32_t code_point) {
+std::string escaped_code(char32_t code_point) {
   std::array<char, 16> out{};
   const auto value = static_cast<unsigned>(code_point);
   if (value < 0x100) {
@@ -43,12 +43,12 @@ std::string class_member(char32_t code_point) {
   const bool is_plain =
       code_point > 0x20 && code_point < 0x7F && code_point != U'^' && code_point != U'-' && code_point != U'"';
   if (is_plain || code_point == U' ') return {static_cast<char>(code_point)};
-  return coded(code_point);
+  return escaped_code(code_point);
 }
 
-class Printer {
+class GbnfPrinter {
  public:
-  explicit Printer(const Grammar& grammar) : grammar_(grammar), names_(rule_names(grammar)) {}
+  explicit GbnfPrinter(const Grammar& grammar) : grammar_(grammar), names_(rule_names(grammar)) {}
 
   std::string all() {
     std::string out;
@@ -144,7 +144,7 @@ std::string gbnf_literal(std::string_view text) {
     } else if (c == U'"') {
       out += "\\\"";
     } else if (c < 0x20 || (c >= 0x7F && c < 0xA0)) {
-      out += coded(c);
+      out += escaped_code(c);
     } else if (next.valid) {
       out += text.substr(at, next.size);
     } else {
@@ -200,7 +200,7 @@ std::vector<std::string> rule_names(const Grammar& grammar) {
 
 std::string to_gbnf(const Grammar& grammar) {
   const Grammar plain = lowered(grammar.pruned());
-  return Printer(plain).all();
+  return GbnfPrinter(plain).all();
 }
 
 }  // namespace rondo::grammar

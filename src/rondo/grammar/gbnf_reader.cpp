@@ -10,7 +10,7 @@
 namespace rondo::grammar {
 namespace {
 
-constexpr int kDeepestGroup = 200;
+constexpr int kDeepestGbnfGroup = 200;
 
 bool is_name_byte(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '-' ||
@@ -96,7 +96,7 @@ class Reader {
   }
 
   NodeId alternatives(int depth) {
-    if (depth > kDeepestGroup) fail("groups nest too deep");
+    if (depth > kDeepestGbnfGroup) fail("groups nest too deep");
     std::vector<NodeId> ways{sequence(depth)};
     while (!error_) {
       skip(depth > 0 || next_line_continues());

@@ -12,7 +12,7 @@
 namespace rondo::grammar {
 namespace {
 
-std::string coded(char32_t code_point) {
+std::string bracketed_code(char32_t code_point) {
   std::array<char, 16> out{};
   std::snprintf(out.data(), out.size(), "\\x{%X}", static_cast<unsigned>(code_point));
   return out.data();
@@ -20,7 +20,8 @@ std::string coded(char32_t code_point) {
 
 // A character inside /.../, also inside [...].
 std::string regex_character(char32_t code_point) {
-  if (code_point < 0x20 || code_point == 0x7F || (code_point >= 0x80 && code_point < 0xA0)) return coded(code_point);
+  if (code_point < 0x20 || code_point == 0x7F || (code_point >= 0x80 && code_point < 0xA0))
+    return bracketed_code(code_point);
   if (code_point < 0x80 &&
       std::string_view("\\/[](){}.*+?|^$-&~#").find(static_cast<char>(code_point)) != std::string_view::npos)
     return {'\\', static_cast<char>(code_point)};
@@ -87,9 +88,9 @@ std::string mark(const Node& repeat) {
   return "{" + std::to_string(repeat.least) + "," + std::to_string(repeat.most) + "}";
 }
 
-class Printer {
+class LarkPrinter {
  public:
-  explicit Printer(const Grammar& grammar) : grammar_(grammar), names_(rule_names(grammar)) {
+  explicit LarkPrinter(const Grammar& grammar) : grammar_(grammar), names_(rule_names(grammar)) {
     uses_.resize(grammar.node_count());
     for (std::size_t i = 0; i < grammar.node_count(); ++i) {
       for (const NodeId child : grammar.node(NodeId{static_cast<std::uint32_t>(i)}).children)
@@ -271,7 +272,7 @@ class Printer {
 
 std::string to_lark(const Grammar& grammar) {
   const Grammar pruned = grammar.pruned();
-  return Printer(pruned).all();
+  return LarkPrinter(pruned).all();
 }
 
 }  // namespace rondo::grammar

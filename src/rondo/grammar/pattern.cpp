@@ -12,9 +12,7 @@ namespace rondo::grammar {
 namespace {
 
 // Groups inside groups; deeper ones are nobody's, and parsing recurses.
-constexpr int kDeepestGroup = 64;
-// The largest count a quantifier may have; what is larger is taken for "any number".
-constexpr std::uint32_t kLargestCount = 1'000'000'000;
+constexpr int kDeepestPatternGroup = 64;
 
 CharSet word_characters() {
   CharSet out = CharSet::any_of("_");
@@ -105,7 +103,7 @@ class PatternReader {
   // alternatives = sequence {"|" sequence}
   Piece alternatives(int depth) {
     Piece out;
-    if (depth > kDeepestGroup) {
+    if (depth > kDeepestPatternGroup) {
       fail(ErrorCode::kUnsupported, "groups nested too deep");
       return out;
     }

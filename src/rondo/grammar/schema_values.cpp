@@ -11,8 +11,6 @@
 namespace rondo::grammar {
 namespace {
 
-// Counts beyond this are taken for "any number"; a text of a billion characters is nobody's.
-constexpr std::uint32_t kLargestCount = 1'000'000'000;
 // Elements of an array that have schemas of their own.
 constexpr std::size_t kMostPrefixItems = 1000;
 

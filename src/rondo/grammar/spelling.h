@@ -14,6 +14,9 @@
 
 namespace rondo::grammar {
 
+// Counts beyond this are taken for "any number"; a text of a billion characters is nobody's.
+inline constexpr std::uint32_t kLargestCount = 1'000'000'000;
+
 struct Spelling {
   enum class Strings : std::uint8_t {
     kJson,       // "a\nb"

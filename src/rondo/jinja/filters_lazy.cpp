@@ -343,7 +343,7 @@ Value items(Runtime& runtime, const Value& subject, const Args& args) {
   return make_generator(runtime, "do_items", runtime.heap.make_object<ItemsIterator>(subject));
 }
 
-constexpr auto kFilters = std::to_array<Filter>({
+constexpr auto kLazyFilters = std::to_array<Filter>({
     {"batch", batch},
     plain({"items", items}),
     {"map", map},
@@ -357,6 +357,6 @@ constexpr auto kFilters = std::to_array<Filter>({
 
 }  // namespace
 
-std::span<const Filter> lazy_filters() { return kFilters; }
+std::span<const Filter> lazy_filters() { return kLazyFilters; }
 
 }  // namespace rondo::jinja

@@ -147,7 +147,7 @@ Value filesizeformat(Runtime& runtime, const Value& subject, const Args& args) {
   return make_computed(runtime, out + (binary_units ? "iB" : "B"), subject.path());
 }
 
-constexpr auto kFilters = std::to_array<Filter>({
+constexpr auto kNumberFilters = std::to_array<Filter>({
     {"abs", abs},
     {"filesizeformat", filesizeformat},
     {"float", to_float},
@@ -157,6 +157,6 @@ constexpr auto kFilters = std::to_array<Filter>({
 
 }  // namespace
 
-std::span<const Filter> number_filters() { return kFilters; }
+std::span<const Filter> number_filters() { return kNumberFilters; }
 
 }  // namespace rondo::jinja

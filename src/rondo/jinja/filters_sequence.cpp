@@ -218,7 +218,7 @@ Value sum(Runtime& runtime, const Value& subject, const Args& args) {
   return out;
 }
 
-constexpr auto kFilters = std::to_array<Filter>({
+constexpr auto kSequenceFilters = std::to_array<Filter>({
     {"attr", attr},
     plain({"count", length}),
     {"d", default_value},
@@ -240,6 +240,6 @@ constexpr auto kFilters = std::to_array<Filter>({
 
 }  // namespace
 
-std::span<const Filter> sequence_filters() { return kFilters; }
+std::span<const Filter> sequence_filters() { return kSequenceFilters; }
 
 }  // namespace rondo::jinja

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/utf8.h"
+#include "jinja/characters.h"
 #include "jinja/filters.h"
 #include "jinja/operations.h"
 #include "jinja/string_functions.h"
@@ -44,10 +45,6 @@ Value format(Runtime& runtime, const Value& subject, const Args& args) {
     set_item(runtime, mapping.as_dict(), make_computed(runtime, argument.name), argument.value);
   }
   return format_percent(runtime, text, mapping);
-}
-
-bool is_line_break(char32_t c) {
-  return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
 
 // indent() of what is no markup by markup: the reference's sums, which escape the lines that are indented.
@@ -233,8 +230,6 @@ Value upper(Runtime& runtime, const Value& subject, const Args& args) {
   return upper_text(runtime, to_text(runtime, subject));
 }
 
-bool is_word(char32_t c) { return c == '_' || unicode::is_alphanumeric(c); }
-
 Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_wordcount", 1), args, {});
   const Value text = to_text(runtime, subject);
@@ -251,7 +246,7 @@ Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {
   return Value::integer(count);
 }
 
-constexpr auto kFilters = std::to_array<Filter>({
+constexpr auto kTextFilters = std::to_array<Filter>({
     plain({"capitalize", capitalize}),
     {"center", center},
     {"format", format},
@@ -270,6 +265,6 @@ constexpr auto kFilters = std::to_array<Filter>({
 
 }  // namespace
 
-std::span<const Filter> text_filters() { return kFilters; }
+std::span<const Filter> text_filters() { return kTextFilters; }
 
 }  // namespace rondo::jinja

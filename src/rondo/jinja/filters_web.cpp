@@ -126,7 +126,7 @@ Value xmlattr(Runtime& runtime, const Value& subject, const Args& args) {
   return join_parts(runtime, parts).with_markup(runtime.autoescape);
 }
 
-constexpr auto kFilters = std::to_array<Filter>({
+constexpr auto kWebFilters = std::to_array<Filter>({
     {"e", escape},
     {"escape", escape},
     {"forceescape", forceescape},
@@ -146,6 +146,6 @@ Value strip_tags(Runtime& runtime, const Value& text) {
   return make_computed(runtime, unescape_html(bytes_of(runtime, joined_words)), text.path());
 }
 
-std::span<const Filter> web_filters() { return kFilters; }
+std::span<const Filter> web_filters() { return kWebFilters; }
 
 }  // namespace rondo::jinja

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/utf8.h"
+#include "jinja/characters.h"
 #include "jinja/format_spec.h"
 #include "jinja/operations.h"
 #include "jinja/string_functions.h"
@@ -17,8 +18,6 @@ namespace rondo::jinja {
 namespace {
 
 constexpr std::size_t kMostDigitsOfInt = 4300;  // sys.int_info.default_max_str_digits
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_align(char32_t c) { return c == '<' || c == '>' || c == '=' || c == '^'; }
 

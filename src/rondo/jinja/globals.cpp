@@ -12,13 +12,13 @@
 namespace rondo::jinja {
 namespace {
 
-using Function = Value (*)(Runtime& runtime, const Args& args);
+using GlobalCode = Value (*)(Runtime& runtime, const Args& args);
 
 Value make_dict_of(Runtime& runtime, const Args& args);
 
 class GlobalFunction final : public Object {
  public:
-  GlobalFunction(std::string_view name, std::string_view type, Function function)
+  GlobalFunction(std::string_view name, std::string_view type, GlobalCode function)
       : name_(name), type_(type), function_(function) {}
   [[nodiscard]] std::string_view type_name() const override { return type_; }
   [[nodiscard]] std::string repr(Runtime&) override {
@@ -37,7 +37,7 @@ class GlobalFunction final : public Object {
  private:
   std::string_view name_;
   std::string_view type_;
-  Function function_;
+  GlobalCode function_;
 };
 
 class Cycler final : public Object {
@@ -225,7 +225,7 @@ struct Global {
   std::string_view name;
   std::string_view python_name;
   std::string_view type;  // what calling type() on it says
-  Function function;
+  GlobalCode function;
   bool chat_only = false;
 };
 

@@ -6,19 +6,12 @@
 #include <optional>
 
 #include "base/utf8.h"
-#include "unicode/case.h"
+#include "jinja/characters.h"
 
 namespace rondo::jinja {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_space(char32_t c) {
-  if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x1F);
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
-         c == 0x202F || c == 0x205F || c == 0x3000;
-}
 
 // Bytes of the white-space character at `at`, 0 if there is none.
 std::size_t space_size(std::string_view source, std::size_t at) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/utf8.h"
+#include "jinja/characters.h"
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
 #include "jinja/string_functions.h"
@@ -95,14 +96,14 @@ Value change_in_place(Runtime& runtime, const Value& subject, std::string_view s
   return out.finish();
 }
 
-void no_arguments(Runtime& runtime, std::string_view method, const Args& args) {
+void takes_nothing(Runtime& runtime, std::string_view method, const Args& args) {
   require_positional(runtime, method_of("str", method), args, 0, 0);
 }
 
 // True if the string is not empty and every character passes.
 template <typename Test>
 Value all_are(Runtime& runtime, std::string_view method, const Value& self, const Args& args, Test test) {
-  no_arguments(runtime, method, args);
+  takes_nothing(runtime, method, args);
   const std::string_view text = bytes_of(runtime, self);
   runtime.spend_bytes(text.size());
   for (std::size_t at = 0; at < text.size();) {
@@ -163,22 +164,22 @@ Value capitalize_text(Runtime& runtime, const Value& subject) {
 }
 
 Value str_upper(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "upper", args);
+  takes_nothing(runtime, "upper", args);
   return upper_text(runtime, self);
 }
 
 Value str_lower(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "lower", args);
+  takes_nothing(runtime, "lower", args);
   return lower_text(runtime, self);
 }
 
 Value str_capitalize(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "capitalize", args);
+  takes_nothing(runtime, "capitalize", args);
   return capitalize_text(runtime, self);
 }
 
 Value str_title(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "title", args);
+  takes_nothing(runtime, "title", args);
   const std::string_view text = bytes_of(runtime, self);
   bool in_word = false;
   return change_in_place(runtime, self, "title", [&](std::size_t at, char32_t c) {
@@ -189,7 +190,7 @@ Value str_title(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_swapcase(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "swapcase", args);
+  takes_nothing(runtime, "swapcase", args);
   const std::string_view text = bytes_of(runtime, self);
   return change_each(runtime, self, "swapcase", [&](std::size_t at, char32_t c) {
     if (unicode::is_upper(c)) return lower_in_context(text, at, c);
@@ -198,7 +199,7 @@ Value str_swapcase(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_casefold(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "casefold", args);
+  takes_nothing(runtime, "casefold", args);
   return change_each(runtime, self, "casefold", [](std::size_t, char32_t c) { return unicode::to_fold(c); });
 }
 
@@ -211,7 +212,7 @@ Value str_isalpha(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_isascii(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "isascii", args);
+  takes_nothing(runtime, "isascii", args);
   return Value::boolean(is_ascii(bytes_of(runtime, self)));
 }
 
@@ -231,7 +232,7 @@ Value str_isidentifier(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_islower(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "islower", args);
+  takes_nothing(runtime, "islower", args);
   return is_case(runtime, self, unicode::is_lower, unicode::is_upper);
 }
 
@@ -249,7 +250,7 @@ Value str_isspace(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_istitle(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "istitle", args);
+  takes_nothing(runtime, "istitle", args);
   const std::string_view text = bytes_of(runtime, self);
   bool some = false;
   bool in_word = false;
@@ -271,7 +272,7 @@ Value str_istitle(Runtime& runtime, const Value& self, const Args& args) {
 }
 
 Value str_isupper(Runtime& runtime, const Value& self, const Args& args) {
-  no_arguments(runtime, "isupper", args);
+  takes_nothing(runtime, "isupper", args);
   return is_case(runtime, self, unicode::is_upper, unicode::is_lower);
 }
 

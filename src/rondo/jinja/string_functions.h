@@ -5,8 +5,6 @@
 
 namespace rondo::jinja {
 
-// Python's str.isspace() of one character.
-[[nodiscard]] bool is_space(char32_t c);
 // The value if it is a string, else a TypeError.
 Value require_string(Runtime& runtime, const Value& value);
 

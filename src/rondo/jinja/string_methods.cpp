@@ -35,7 +35,7 @@ Value pad(Runtime& runtime, std::string_view method, const Value& self, const Ar
   return join_parts(runtime, parts).with_path(self.path()).with_markup(self.is_markup());
 }
 
-Value center(Runtime& runtime, const Value& self, const Args& args) {
+Value str_center(Runtime& runtime, const Value& self, const Args& args) {
   return pad(runtime, "center", self, args, Align::kCenter);
 }
 
@@ -83,7 +83,7 @@ Value expandtabs(Runtime& runtime, const Value& self, const Args& args) {
   return out.finish();
 }
 
-Value join(Runtime& runtime, const Value& self, const Args& args) {
+Value str_join(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("str", "join"), args, 1, 1);
   const Value& elements = args.positional[0];
   if (!elements.is_string() && !elements.is_sequence() && !elements.is_dict() && !elements.is_object() &&
@@ -100,7 +100,7 @@ Value join(Runtime& runtime, const Value& self, const Args& args) {
   return join_strings(runtime, self, parts).with_markup(self.is_markup());
 }
 
-Value format(Runtime& runtime, const Value& self, const Args& args) {
+Value str_format(Runtime& runtime, const Value& self, const Args& args) {
   return format_braces(runtime, self, args, nullptr);
 }
 
@@ -170,7 +170,7 @@ Value maketrans(Runtime& runtime, const Value&, const Args& args) {
   return out;
 }
 
-Value striptags(Runtime& runtime, const Value& self, const Args& args) {
+Value markup_striptags(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("Markup", "striptags"), args, 0, 0);
   return strip_tags(runtime, self);
 }
@@ -183,13 +183,13 @@ Value unescape(Runtime& runtime, const Value& self, const Args& args) {
 constexpr auto kMethods = std::to_array<Method>({
     {"capitalize", str_capitalize},
     {"casefold", str_casefold},
-    {"center", center},
+    {"center", str_center},
     {"count", str_count},
     {"encode", encode},
     {"endswith", str_endswith},
     {"expandtabs", expandtabs},
     {"find", str_find},
-    {"format", format},
+    {"format", str_format},
     {"format_map", format_map},
     {"index", str_index},
     {"isalnum", str_isalnum},
@@ -204,7 +204,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"isspace", str_isspace},
     {"istitle", str_istitle},
     {"isupper", str_isupper},
-    {"join", join},
+    {"join", str_join},
     {"ljust", ljust},
     {"lower", str_lower},
     {"lstrip", str_lstrip},
@@ -223,7 +223,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"splitlines", str_splitlines},
     {"startswith", str_startswith},
     {"strip", str_strip},
-    {"striptags", striptags, false, true},
+    {"striptags", markup_striptags, false, true},
     {"swapcase", str_swapcase},
     {"title", str_title},
     {"translate", translate},

@@ -1,6 +1,7 @@
 // Methods of str that look for, cut, split and replace.
 #include <algorithm>
 
+#include "jinja/characters.h"
 #include "jinja/finder.h"
 #include "jinja/operations.h"
 #include "jinja/runtime.h"
@@ -200,10 +201,6 @@ Value split(Runtime& runtime, const Value& self, const Args& args, bool from_rig
   return make_list(runtime, std::move(parts));
 }
 
-bool is_line_break(char32_t c) {
-  return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
-}
-
 Value remove_affix(Runtime& runtime, std::string_view method, const Value& self, const Args& args) {
   require_positional(runtime, method_of("str", method), args, 1, 1);
   const Value& affix = args.positional[0];
@@ -261,8 +258,6 @@ Value strip_method(Runtime& runtime, std::string_view method, const Value& self,
 }
 
 }  // namespace
-
-bool is_space(char32_t c) { return unicode::is_white_space(c) || (c >= 0x1C && c <= 0x1F); }
 
 Value require_string(Runtime& runtime, const Value& value) {
   if (!value.is_string()) runtime.fail("must be str, not " + type_name(value));

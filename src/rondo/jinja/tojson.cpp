@@ -654,7 +654,7 @@ Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
   return wrap(runtime, *runtime.heap.keep(std::move(parsed).value()), subject.path());
 }
 
-constexpr Filter kFilters[] = {
+constexpr Filter kJsonFilters[] = {
     {"from_json", from_json, true}, {"fromjson", from_json, true}, plain({"tojson", tojson, false, write_tojson})};
 
 }  // namespace
@@ -665,6 +665,6 @@ Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style) {
   return out.finish(value.path());
 }
 
-std::span<const Filter> json_filters() { return kFilters; }
+std::span<const Filter> json_filters() { return kJsonFilters; }
 
 }  // namespace rondo::jinja

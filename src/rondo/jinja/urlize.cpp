@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "jinja/characters.h"
 #include "jinja/filters.h"
 #include "jinja/operations.h"
 #include "jinja/string_functions.h"
@@ -10,8 +11,6 @@
 
 namespace rondo::jinja {
 namespace {
-
-bool is_word(char32_t c) { return c == '_' || unicode::is_alphanumeric(c); }
 
 // Letters as [a-z] matches them where case does not count: with the four that are only equal to one in some case.
 bool is_latin_letter(char32_t c) {

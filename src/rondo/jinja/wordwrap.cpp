@@ -1,6 +1,7 @@
 // The filter wordwrap: Python's textwrap.wrap() of every line.
 #include <algorithm>
 
+#include "jinja/characters.h"
 #include "jinja/filters.h"
 #include "jinja/operations.h"
 #include "jinja/string_functions.h"
@@ -10,7 +11,6 @@
 namespace rondo::jinja {
 namespace {
 
-bool is_word(char32_t c) { return c == '_' || unicode::is_alphanumeric(c); }
 bool is_letter(char32_t c) { return is_word(c) && !unicode::is_decimal(c); }  // [^\d\W]
 bool is_blank(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_word_or_punctuation(char32_t c) {

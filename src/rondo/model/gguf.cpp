@@ -56,9 +56,9 @@ constexpr std::array<TensorType, 43> kTensorTypes = {{
     {0, 0},    {0, 0},    {0, 0},     {32, 17},   {64, 36},   {128, 18},  {64, 18},
 }};
 
-class Reader {
+class GgufReader {
  public:
-  Reader(const std::string& path, std::uint64_t size) : path_(path), size_(size), in_(path, std::ios::binary) {}
+  GgufReader(const std::string& path, std::uint64_t size) : path_(path), size_(size), in_(path, std::ios::binary) {}
 
   [[nodiscard]] bool is_open() const { return in_.is_open(); }
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
@@ -129,7 +129,7 @@ class Reader {
 };
 
 template <typename To, typename From>
-Result<std::vector<To>> read_numbers(Reader& reader, std::uint64_t count, const std::string& what) {
+Result<std::vector<To>> read_numbers(GgufReader& reader, std::uint64_t count, const std::string& what) {
   if (count > reader.remaining() / sizeof(From)) return reader.truncated(what, count * sizeof(From));
   if (Status status = reader.spend(count * sizeof(To)); !status.ok()) return status.error();
   std::vector<To> values;
@@ -149,7 +149,7 @@ Result<std::vector<To>> read_numbers(Reader& reader, std::uint64_t count, const 
   return values;
 }
 
-Result<std::vector<std::string>> read_strings(Reader& reader, std::uint64_t count, const std::string& what) {
+Result<std::vector<std::string>> read_strings(GgufReader& reader, std::uint64_t count, const std::string& what) {
   if (count > reader.remaining() / sizeof(std::uint64_t)) return reader.truncated(what, count * sizeof(std::uint64_t));
   if (Status status = reader.spend(count * sizeof(std::string)); !status.ok()) return status.error();
   std::vector<std::string> values;
@@ -168,7 +168,7 @@ Result<GgufValue> as_value(Result<std::vector<T>> values) {
   return GgufValue(GgufArray(std::move(values).value()));
 }
 
-Result<GgufValue> read_array(Reader& reader, const std::string& what) {
+Result<GgufValue> read_array(GgufReader& reader, const std::string& what) {
   Result<std::uint32_t> type = reader.number<std::uint32_t>("the element type of " + what);
   if (!type.ok()) return type.error();
   Result<std::uint64_t> counted = reader.number<std::uint64_t>("the length of " + what);
@@ -194,13 +194,13 @@ Result<GgufValue> read_array(Reader& reader, const std::string& what) {
 }
 
 template <typename To, typename From>
-Result<GgufValue> read_scalar(Reader& reader, const std::string& what) {
+Result<GgufValue> read_scalar(GgufReader& reader, const std::string& what) {
   Result<From> value = reader.number<From>(what);
   if (!value.ok()) return value.error();
   return GgufValue(static_cast<To>(value.value()));
 }
 
-Result<GgufValue> read_value(Reader& reader, std::uint32_t type, const std::string& what) {
+Result<GgufValue> read_value(GgufReader& reader, std::uint32_t type, const std::string& what) {
   switch (static_cast<Type>(type)) {
     case Type::kUint8: return read_scalar<std::int64_t, std::uint8_t>(reader, what);
     case Type::kInt8: return read_scalar<std::int64_t, std::int8_t>(reader, what);
@@ -229,7 +229,7 @@ struct Header {
   std::uint64_t entries = 0;
 };
 
-Result<Header> read_header(Reader& reader) {
+Result<Header> read_header(GgufReader& reader) {
   char magic[4] = {};
   if (Status status = reader.read(magic, sizeof magic, "the magic number"); !status.ok()) return status.error();
   if (std::memcmp(magic, "GGUF", 4) != 0) return reader.damaged_at(0, "it does not start with `GGUF`");
@@ -254,7 +254,7 @@ Result<Header> read_header(Reader& reader) {
   return Header{version.value(), tensors.value(), entries.value()};
 }
 
-Status read_entry(Reader& reader, Gguf& gguf, std::uint32_t& alignment_type) {
+Status read_entry(GgufReader& reader, Gguf& gguf, std::uint32_t& alignment_type) {
   const std::uint64_t start = reader.offset();
   Result<std::string> key = reader.string("a metadata key", kKeyBytes);
   if (!key.ok()) return key.error();
@@ -271,7 +271,7 @@ Status read_entry(Reader& reader, Gguf& gguf, std::uint32_t& alignment_type) {
 }
 
 // The engine reads the alignment as an unsigned 32-bit number and nothing else.
-Result<std::uint64_t> find_alignment(const Reader& reader, const Gguf& gguf, std::uint32_t type) {
+Result<std::uint64_t> find_alignment(const GgufReader& reader, const Gguf& gguf, std::uint32_t type) {
   const auto found = gguf.metadata.find("general.alignment");
   if (found == gguf.metadata.end()) return kDefaultAlignment;
   const auto* value = std::get_if<std::int64_t>(&found->second);
@@ -286,7 +286,7 @@ Result<std::uint64_t> find_alignment(const Reader& reader, const Gguf& gguf, std
 }
 
 // Fills in size_bytes.
-Status measure(const Reader& reader, GgufTensor& tensor) {
+Status measure(const GgufReader& reader, GgufTensor& tensor) {
   const std::string what = "the tensor `" + tensor.name + "`";
   if (tensor.type >= kTensorTypes.size() || kTensorTypes[tensor.type].block_elements == 0) {
     return reader.damaged(what + " has the unknown type " + std::to_string(tensor.type));
@@ -309,7 +309,7 @@ Status measure(const Reader& reader, GgufTensor& tensor) {
   return Done{};
 }
 
-Result<GgufTensor> read_tensor(Reader& reader) {
+Result<GgufTensor> read_tensor(GgufReader& reader) {
   GgufTensor tensor;
   const std::uint64_t start = reader.offset();
   Result<std::string> name = reader.string("a tensor name", kStringBytes);
@@ -340,7 +340,7 @@ Result<GgufTensor> read_tensor(Reader& reader) {
 }
 
 // Tensors must lie one behind the other, padded to the alignment, and end inside the file, as the engine demands.
-Status check_layout(const Reader& reader, const Gguf& gguf, std::uint64_t alignment) {
+Status check_layout(const GgufReader& reader, const Gguf& gguf, std::uint64_t alignment) {
   if (gguf.tensors.empty()) return Done{};
   const auto padded = [alignment](std::uint64_t size) { return (size + alignment - 1) & ~(alignment - 1); };
   const std::uint64_t data = padded(reader.offset());
@@ -362,7 +362,7 @@ Status check_layout(const Reader& reader, const Gguf& gguf, std::uint64_t alignm
 }
 
 // The engine asserts that all tokens differ (an empty one counts as different).
-Status check_vocabulary(const Reader& reader, const Gguf& gguf) {
+Status check_vocabulary(const GgufReader& reader, const Gguf& gguf) {
   const std::vector<std::string>* tokens = gguf.find_strings("tokenizer.ggml.tokens");
   if (tokens == nullptr) return Done{};
   std::unordered_set<std::string_view> seen;
@@ -376,7 +376,7 @@ Status check_vocabulary(const Reader& reader, const Gguf& gguf) {
   return Done{};
 }
 
-Status read_body(Reader& reader, Gguf& gguf) {
+Status read_body(GgufReader& reader, Gguf& gguf) {
   Result<Header> header = read_header(reader);
   if (!header.ok()) return header.error();
   gguf.version = header.value().version;
@@ -455,7 +455,7 @@ Result<Gguf> read_gguf(const std::string& path) {
     return error;
   }
   const std::uintmax_t size = fs::file_size(path, ec);
-  Reader reader(path, ec ? 0 : size);
+  GgufReader reader(path, ec ? 0 : size);
   if (ec || !reader.is_open()) {
     error.message = "cannot be opened for reading";
     return error;

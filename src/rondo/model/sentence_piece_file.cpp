@@ -13,7 +13,7 @@ namespace rondo::model {
 namespace {
 
 using Piece = SentencePieceFile::Piece;
-using Type = SentencePieceFile::Type;
+using PieceType = SentencePieceFile::Type;
 
 constexpr std::size_t kPieceBytes = 8000;                       // the reference's own limit
 constexpr std::size_t kPieces = (std::size_t{1} << 22U);        // far above every vocabulary
@@ -37,9 +37,9 @@ struct Field {
 };
 
 // Walks the fields of a message that stands at `base` of the file.
-class Reader {
+class FieldReader {
  public:
-  Reader(std::string_view message, std::size_t base) : message_(message), base_(base) {}
+  FieldReader(std::string_view message, std::size_t base) : message_(message), base_(base) {}
 
   [[nodiscard]] bool at_end() const { return at_ == message_.size(); }
   [[nodiscard]] std::size_t offset() const { return base_ + at_; }
@@ -107,7 +107,7 @@ class Reader {
 template <typename Take>
 Status each_field(const Field& message, std::string_view file, Take take) {
   const auto base = static_cast<std::size_t>(message.bytes.data() - file.data());
-  Reader reader(message.bytes, base);
+  FieldReader reader(message.bytes, base);
   while (!reader.at_end()) {
     const Result<Field> field = reader.next();
     if (!field.ok()) return field.error();
@@ -145,7 +145,7 @@ Status take_piece(const Field& message, std::string_view file, SentencePieceFile
       if (field.value < 1 || field.value > 6) {
         return damaged(field.offset, "a piece is of the unknown type " + std::to_string(field.value));
       }
-      piece.type = static_cast<Type>(field.value);
+      piece.type = static_cast<PieceType>(field.value);
     }
     return Done{};
   });
@@ -219,8 +219,8 @@ Status check(const SentencePieceFile& file) {
     if (!seen.insert(piece.text).second) {
       return damaged(0, "the piece `" + piece.text + "` stands twice, the second time with id " + std::to_string(id));
     }
-    if (piece.type == Type::kUnknown) ++unknowns;
-    if (piece.type != Type::kByte) continue;
+    if (piece.type == PieceType::kUnknown) ++unknowns;
+    if (piece.type != PieceType::kByte) continue;
     const auto byte = byte_of(piece.text);
     if (!byte || !file.byte_fallback) {
       return damaged(0, "the piece `" + piece.text + "` is said to stand for a byte" +
@@ -239,7 +239,7 @@ Status check(const SentencePieceFile& file) {
 
 Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes) {
   SentencePieceFile file;
-  Reader reader(bytes, 0);
+  FieldReader reader(bytes, 0);
   while (!reader.at_end()) {
     Result<Field> field = reader.next();
     if (!field.ok()) return field.error();
@@ -261,7 +261,7 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes) {
 
 bool is_sentence_piece(std::string_view bytes) {
   // Field 1, a message, whose first field is the text of a piece.
-  Reader reader(bytes, 0);
+  FieldReader reader(bytes, 0);
   if (bytes.empty()) return false;
   const Result<Field> first = reader.next();
   if (!first.ok() || first.value().number != 1 || first.value().wire != Field::Wire::kBytes) return false;

@@ -14,7 +14,6 @@ using format::is_blank;
 using format::is_space;
 
 constexpr std::size_t kMostBrackets = 64;           // closed once too often, with the white space between them
-constexpr std::size_t kLongestName = 256;           // OpenAI allows 64
 constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a JSON call whose name comes last
 
 bool is_name_byte(char byte) {

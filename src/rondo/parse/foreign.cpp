@@ -11,16 +11,15 @@ namespace {
 
 using format::is_space;
 
-constexpr std::size_t kLongestWord = 64;   // of a tag, of a fence's language
-constexpr std::size_t kLongestName = 256;  // of a tool
-constexpr std::size_t kMostWrappers = 3;   // one in the other
+constexpr std::size_t kLongestWord = 64;  // of a tag, of a fence's language
+constexpr std::size_t kMostWrappers = 3;  // one in the other
 constexpr std::string_view kFence = "```";
 
 // In the names of tools and tags.
-bool is_name_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
+bool is_tag_name_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
 
 std::size_t word_size(std::string_view text) {
-  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_name_byte) - text.begin());
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_tag_name_byte) - text.begin());
 }
 
 Match partial_or_none(bool is_end) { return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0}; }

@@ -12,6 +12,8 @@
 
 namespace rondo::parse {
 
+inline constexpr std::size_t kLongestName = 256;  // of a tool; OpenAI allows 64
+
 // JSON types as a set.
 class TypeSet {
  public:

@@ -11,8 +11,6 @@ namespace {
 
 using tokenizer::TokenId;
 
-constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kSpace);
@@ -27,7 +25,8 @@ bool writes_reasoning(const jinja::Rendered& rendered, std::size_t index) {
     if (run.path() == text::PathId::kNone || paths.message(run.path()) != static_cast<std::int32_t>(index))
       return false;
     if (paths.depth(run.path()) < 3) return false;
-    return std::ranges::find(kReasoningFields, paths.step_name(paths.prefix(run.path(), 3))) != kReasoningFields.end();
+    return std::ranges::find(chat::kReasoningFields, paths.step_name(paths.prefix(run.path(), 3))) !=
+           chat::kReasoningFields.end();
   });
 }
 
@@ -41,7 +40,7 @@ std::string_view turn_lead(const jinja::Rendered& rendered, std::size_t index) {
 }
 
 void remove_reasoning(json::Value& message) {
-  for (const std::string_view field : kReasoningFields) message.as_object().erase(field);
+  for (const std::string_view field : chat::kReasoningFields) message.as_object().erase(field);
 }
 
 bool opens_a_cycle(const json::Array& new_messages) {

@@ -17,10 +17,10 @@ std::uint32_t value_of(std::uint32_t unit) { return unit & 0x7FFFFFFFU; }
 std::uint32_t label_of(std::uint32_t unit) { return unit & 0x800000FFU; }
 std::uint32_t offset_of(std::uint32_t unit) { return (unit >> 10U) << ((unit & (1U << 9U)) >> 6U); }
 
-Error damaged(std::string message) {
+Error damaged_charsmap(std::string message) {
   Error error;
   error.code = ErrorCode::kTokenizer;
-  error.message = "damaged character map: " + std::move(message);
+  error.message = "damaged_charsmap character map: " + std::move(message);
   return error;
 }
 
@@ -30,19 +30,20 @@ Result<Charsmap> Charsmap::parse(std::string_view blob) {
   static_assert(std::endian::native == std::endian::little, "character maps are little-endian");
   Charsmap map;
   std::uint32_t size = 0;
-  if (blob.size() <= sizeof size) return damaged("it has " + std::to_string(blob.size()) + " bytes");
+  if (blob.size() <= sizeof size) return damaged_charsmap("it has " + std::to_string(blob.size()) + " bytes");
   std::memcpy(&size, blob.data(), sizeof size);
   blob.remove_prefix(sizeof size);
   if (size >= blob.size() || size % sizeof(std::uint32_t) != 0) {
-    return damaged("its array claims " + std::to_string(size) + " of " + std::to_string(blob.size()) + " bytes");
+    return damaged_charsmap("its array claims " + std::to_string(size) + " of " + std::to_string(blob.size()) +
+                            " bytes");
   }
   map.units_.resize(size / sizeof(std::uint32_t));
   if (size > 0) std::memcpy(map.units_.data(), blob.data(), size);
   map.replacements_ = blob.substr(size);
-  if (!utf8::is_valid(map.replacements_)) return damaged("its replacements are no UTF-8");
+  if (!utf8::is_valid(map.replacements_)) return damaged_charsmap("its replacements are no UTF-8");
   for (std::size_t at = 0; at < map.replacements_.size();) {
     const std::size_t end = std::min(map.replacements_.find('\0', at), map.replacements_.size());
-    if (end - at > kMaxReplacement) return damaged("a replacement has " + std::to_string(end - at) + " bytes");
+    if (end - at > kMaxReplacement) return damaged_charsmap("a replacement has " + std::to_string(end - at) + " bytes");
     at = end + 1;
   }
   return map;

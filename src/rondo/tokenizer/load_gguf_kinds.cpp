@@ -15,7 +15,6 @@ namespace rondo::tokenizer {
 namespace {
 
 constexpr std::string_view kContinues = "##";
-constexpr float kUnknownPenalty = 10.0F;
 
 bool is_searchable(GgufToken type) {
   return type == GgufToken::kNormal || type == GgufToken::kUserDefined || type == GgufToken::kByte;

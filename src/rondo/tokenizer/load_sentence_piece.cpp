@@ -16,7 +16,6 @@ namespace {
 using File = model::SentencePieceFile;
 using Type = File::Type;
 
-constexpr float kUnknownPenalty = 10.0F;
 constexpr double kUserDefinedBonus = 0.1;  // for each byte but the first
 
 // Whether user-defined pieces are found before anything else happens to a text; in the other kinds of model they are

@@ -14,7 +14,7 @@ namespace {
 using File = model::SentencePieceFile;
 using Type = File::Type;
 
-void load_pieces(const File& file, Tokenizer::State& state) {
+void load_unscored_pieces(const File& file, Tokenizer::State& state) {
   state.vocabulary.reserve(file.pieces.size(), file.pieces.size() * 8);
   for (std::size_t i = 0; i < file.pieces.size(); ++i) {
     const File::Piece& piece = file.pieces[i];
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Tokenizer::State>> load_sentence_piece_folder(const model
                                                                      const SentenceStyle& style) {
   const File& file = *source.sentence_piece;
   auto state = std::make_unique<Tokenizer::State>(false);
-  load_pieces(file, *state);
+  load_unscored_pieces(file, *state);
   load_model(file, style, *state);
   Status status = load_steps(file, style, source.tokenizer_config.get(), *state);
   if (!status.ok()) return status.error();

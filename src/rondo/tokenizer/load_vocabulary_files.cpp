@@ -187,7 +187,7 @@ bool flag(const json::Value* config, std::string_view key, bool otherwise) {
   return value != nullptr && value->is_bool() ? value->as_bool() : otherwise;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   json::append_escaped(out, text, false);
   return out + "\"";
@@ -232,7 +232,7 @@ Result<std::string> merges_model(const model::VocabularyFiles& files) {
     const bool is_pair = space != std::string_view::npos && line.find(' ', space + 1) == std::string_view::npos;
     if (!is_pair && wrong == 0) wrong = number;
     merges += merges.empty() ? "" : ",";
-    merges += quoted(line);
+    merges += json_string(line);
   });
   if (wrong != 0) return damaged("line " + std::to_string(wrong) + " of merges.txt is no pair of tokens");
   return R"({"type":"BPE","vocab":)" + vocab + R"(,"merges":[)" + merges + "]}";
@@ -249,9 +249,9 @@ std::string words_model(std::string_view words, const std::string& unknown) {
   std::string vocab;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (last[lines[i]] != i) continue;
-    vocab += (vocab.empty() ? "" : ",") + quoted(lines[i]) + ":" + std::to_string(i);
+    vocab += (vocab.empty() ? "" : ",") + json_string(lines[i]) + ":" + std::to_string(i);
   }
-  return R"({"type":"WordPiece","unk_token":)" + quoted(unknown) +
+  return R"({"type":"WordPiece","unk_token":)" + json_string(unknown) +
          R"(,"continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{)" + vocab + "}}";
 }
 
@@ -275,7 +275,7 @@ std::string steps(const VocabularyStyle& style, const json::Value* config) {
   std::string out =
       R"("normalizer":)" + std::string(style.is_nfc ? R"({"type":"NFC"})" : "null") + R"(,"pre_tokenizer":)";
   if (has_pattern) {
-    out += R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":)" + quoted(style.pattern) +
+    out += R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":)" + json_string(style.pattern) +
            R"(},"behavior":"Isolated","invert":false},)" + bytes + "]}";
   } else {
     out += bytes;

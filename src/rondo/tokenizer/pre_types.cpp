@@ -18,7 +18,7 @@ constexpr View kPattern2 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\
 constexpr View kPattern3 = R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)re"
                            R"re(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)re"
                            R"re(\s+(?!\S)|\s+)re";
-constexpr View kLineEnd = R"re([\r\n])re";
+constexpr View kLineEndPattern = R"re([\r\n])re";
 constexpr View kPattern4 =
     R"re(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ)re"
     R"re(-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-)re"
@@ -126,8 +126,8 @@ constexpr PreType kTypes[] = {
     make("midm-2.0", {kPattern3}, kWholeBos),
     make("lfm2", {kPattern3}, kWholeBos),
     make("jina-v5-nano", {kPattern3}, kWholeBos),
-    make("deepseek-llm", {kLineEnd, kPattern4, kPattern5, kPattern6, kPattern7, kDigits}),
-    make("deepseek-coder", {kLineEnd, kPattern8, kPattern9, kPattern7, kDigit}),
+    make("deepseek-llm", {kLineEndPattern, kPattern4, kPattern5, kPattern6, kPattern7, kDigits}),
+    make("deepseek-coder", {kLineEndPattern, kPattern8, kPattern9, kPattern7, kDigit}),
     make("deepseek-v3", {kThreeDigits, kPattern10, kPattern11}),
     make("spark2_5", {kThreeDigits, kPattern10, kPattern12, kDigit}),
     make("youtu", {kPattern13, kPattern14}, kWhole),

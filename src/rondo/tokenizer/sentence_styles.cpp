@@ -3,7 +3,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr SentenceStyle kStyles[] = {
+constexpr SentenceStyle kSentenceStyles[] = {
     {"LlamaTokenizer", true, false, true},
     {"GemmaTokenizer"},
     {"PreTrainedTokenizer"},
@@ -15,7 +15,7 @@ constexpr SentenceStyle kStyles[] = {
 const SentenceStyle* find_sentence_style(std::string_view tokenizer_class) {
   constexpr std::string_view kFast = "Fast";
   if (tokenizer_class.ends_with(kFast)) tokenizer_class.remove_suffix(kFast.size());
-  for (const SentenceStyle& style : kStyles) {
+  for (const SentenceStyle& style : kSentenceStyles) {
     if (style.name == tokenizer_class) return &style;
   }
   return nullptr;

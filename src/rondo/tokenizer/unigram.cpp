@@ -10,7 +10,6 @@ namespace rondo::tokenizer {
 namespace {
 
 constexpr TokenId kNone = -1;
-constexpr double kUnknownPenalty = 10.0;
 constexpr double kLargestSum = 100000.0;
 
 }  // namespace

@@ -13,6 +13,9 @@
 
 namespace rondo::tokenizer {
 
+// How far a character that no piece has stands below the least likely piece; SentencePiece's own constant.
+inline constexpr float kUnknownPenalty = 10.0F;
+
 struct UnigramOptions {
   bool byte_fallback = false;           // unknown text becomes the tokens <0xXX> of its bytes
   bool single_precision = false;        // sums are rounded to float after each step, as SentencePiece itself does

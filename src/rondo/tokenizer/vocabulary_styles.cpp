@@ -24,12 +24,12 @@ constexpr VocabularyStyle kComposed{
 constexpr VocabularyStyle kFramed{.is_framed = true, .defaults = kFramedTokens};
 constexpr VocabularyStyle kWords{.is_words = true, .is_framed = true, .defaults = kWordTokens};
 
-struct Named {
+struct NamedVocabularyStyle {
   std::string_view name;  // without "Fast"
   const VocabularyStyle* style;
 };
 
-constexpr Named kStyles[] = {
+constexpr NamedVocabularyStyle kVocabularyStyles[] = {
     {"GPT2Tokenizer", &kPlain},        {"Qwen2Tokenizer", &kComposed}, {"RobertaTokenizer", &kFramed},
     {"BartTokenizer", &kFramed},       {"LEDTokenizer", &kFramed},     {"LongformerTokenizer", &kFramed},
     {"BertTokenizer", &kWords},        {"ConvBertTokenizer", &kWords}, {"DistilBertTokenizer", &kWords},
@@ -42,7 +42,7 @@ constexpr Named kStyles[] = {
 const VocabularyStyle* find_vocabulary_style(std::string_view tokenizer_class) {
   constexpr std::string_view kFast = "Fast";
   if (tokenizer_class.ends_with(kFast)) tokenizer_class.remove_suffix(kFast.size());
-  for (const Named& named : kStyles) {
+  for (const NamedVocabularyStyle& named : kVocabularyStyles) {
     if (named.name == tokenizer_class) return named.style;
   }
   return nullptr;

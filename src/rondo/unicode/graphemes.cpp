@@ -31,7 +31,9 @@ enum class Cluster : std::uint8_t {
 constexpr unsigned kConjunctExtend = 0x20;
 constexpr unsigned kConjunctLinker = 0x40;
 
-unsigned entry(char32_t c) { return tables::kCluster[tables::kClusterIndex[c >> 8U] * std::size_t{256} + (c & 0xFFU)]; }
+unsigned cluster_entry(char32_t c) {
+  return tables::kCluster[tables::kClusterIndex[c >> 8U] * std::size_t{256} + (c & 0xFFU)];
+}
 
 bool is_break(Cluster found) { return found == Cluster::kCr || found == Cluster::kLf || found == Cluster::kControl; }
 
@@ -101,10 +103,10 @@ std::size_t grapheme_end(std::string_view text, std::size_t at) {
   const auto is_plain = [](char byte) { return byte >= 0x20 && byte < 0x7F; };
   if (is_plain(text[at]) && (at + 1 == text.size() || is_plain(text[at + 1]))) return at + 1;
   const utf8::Decoded first = utf8::decode(text, at);
-  Context context(entry(first.code_point));
+  Context context(cluster_entry(first.code_point));
   for (at += first.size; at < text.size();) {
     const utf8::Decoded decoded = utf8::decode(text, at);
-    const unsigned next = entry(decoded.code_point);
+    const unsigned next = cluster_entry(decoded.code_point);
     if (!context.joins(next)) break;
     context.add(next);
     at += decoded.size;

@@ -1,0 +1,22 @@
+// The classes of characters that the template language and Python's string methods know.
+#pragma once
+
+#include "unicode/case.h"
+#include "unicode/classes.h"
+
+namespace rondo::jinja {
+
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// str.isspace(): the property White_Space, and the four separators U+001C..001F.
+[[nodiscard]] constexpr bool is_space(char32_t c) { return unicode::is_white_space(c) || (c >= 0x1C && c <= 0x1F); }
+
+// Where str.splitlines() breaks.
+[[nodiscard]] constexpr bool is_line_break(char32_t c) {
+  return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
+}
+
+// What `\w` matches in Python's regular expressions.
+[[nodiscard]] inline bool is_word(char32_t c) { return c == '_' || unicode::is_alphanumeric(c); }
+
+}  // namespace rondo::jinja
