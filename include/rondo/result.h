@@ -43,7 +43,29 @@ enum class ErrorCode : std::uint8_t {
 //
 // `line` and `column` count from 1; 0 means that no place is known.  `column` counts bytes; faces convert to code
 // points with `line_text`.  `offset` is a byte offset for inputs that are not read by lines (sampled text, GGUF).
+//
+// An error is made in one expression, and returned by it.  `at` and `at_offset` add the place to an error that is being
+// made; each keeps what the other and the constructor set.
+//
+//   return Error(ErrorCode::kNotFound, "no such file", path);
+//   return Error(ErrorCode::kTemplateSyntax, "expected `%}`", name).at(line, column, text_of_line);
+//   return Error(ErrorCode::kTokenizer, "the file ends inside a key", path).at_offset(offset);
 struct Error {
+  Error() = default;  // kInternal without a message, for a place that is filled later
+  Error(ErrorCode error_code, std::string error_message, std::string error_source = {})
+      : code(error_code), message(std::move(error_message)), source(std::move(error_source)) {}
+
+  [[nodiscard]] Error at(int at_line, int at_column, std::string text_of_line = {}) && {
+    line = at_line;
+    column = at_column;
+    line_text = std::move(text_of_line);
+    return std::move(*this);
+  }
+  [[nodiscard]] Error at_offset(std::uint64_t byte_offset) && {
+    offset = byte_offset;
+    return std::move(*this);
+  }
+
   ErrorCode code = ErrorCode::kInternal;
   std::string message;  // lower case, no full stop
   std::string source;   // file name or input name, "" if unknown

@@ -25,14 +25,10 @@ std::optional<Error> invalid_utf8(std::string_view source, const std::string& na
   const std::string_view before = source.substr(0, at);
   const std::size_t newline = before.rfind('\n');
   const std::size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
-  Error error;
-  error.code = ErrorCode::kTemplateSyntax;
-  error.message = "the template is not valid UTF-8";
-  error.source = name;
-  error.line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-  error.column = static_cast<int>(at - line_begin) + 1;
-  error.line_text = utf8::to_valid(source.substr(line_begin, source.find('\n', line_begin) - line_begin));
-  return error;
+  const auto line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  return Error(ErrorCode::kTemplateSyntax, "the template is not valid UTF-8", name)
+      .at(line, static_cast<int>(at - line_begin) + 1,
+          utf8::to_valid(source.substr(line_begin, source.find('\n', line_begin) - line_begin)));
 }
 
 Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source, const std::string& name,
@@ -54,13 +50,7 @@ LoadedTemplateResult compile_files(const model::ModelFiles& files, const jinja::
     if (!compiled.ok()) return compiled.error();
     (is_first ? loaded->plain : loaded->tool_use) = compiled.value();
   }
-  if (loaded->plain == nullptr) {
-    Error error;
-    error.code = ErrorCode::kNotFound;
-    error.message = "there is no chat template";
-    error.source = files.path;
-    return error;
-  }
+  if (loaded->plain == nullptr) return Error(ErrorCode::kNotFound, "there is no chat template", files.path);
   return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
 }
 
@@ -78,12 +68,8 @@ Error as(ErrorCode code, Error error) {
 
 // A folder may simply lack one; a file that was named as a tokenizer is of a kind that nobody here reads.
 Error no_tokenizer(const std::string& path) {
-  const bool is_folder = files::is_folder(path);
-  Error error;
-  error.code = is_folder ? ErrorCode::kNotFound : ErrorCode::kTokenizer;
-  error.message = is_folder ? "the folder has no tokenizer" : "not a tokenizer of a supported kind";
-  error.source = path;
-  return error;
+  if (files::is_folder(path)) return {ErrorCode::kNotFound, "the folder has no tokenizer", path};
+  return {ErrorCode::kTokenizer, "not a tokenizer of a supported kind", path};
 }
 
 }  // namespace

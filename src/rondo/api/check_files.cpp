@@ -28,7 +28,8 @@ Result<Read> read(const Checks& checks) {
   for (const json::Value& failure : checks.failures) {
     const auto model = failure.find_string("model");
     const auto message = failure.find_string("message");
-    if (!model || !message) return bad_request("a failure of a check is an object with `model` and `message`");
+    if (!model || !message)
+      return Error(ErrorCode::kInvalidArgument, "a failure of a check is an object with `model` and `message`");
     out.unchecked.push_back({std::string(*model), std::string(*message)});
   }
   return out;

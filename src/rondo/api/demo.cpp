@@ -131,10 +131,7 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
   }
   if (options.json) print(json::to_compact(report) + "\n");
   if (failed.empty()) return Done{};
-  Error error;
-  error.code = ErrorCode::kInternal;
-  error.message = "a rollout of the demonstration failed: " + failed;
-  return error;
+  return Error(ErrorCode::kInternal, "a rollout of the demonstration failed: " + failed);
 }
 
 }  // namespace rondo::api

@@ -182,12 +182,8 @@ Result<Script> Script::make(const render::TurnContext& context, const json::Arra
   }
   if (!rendered.ok()) return rendered.error();
   const std::vector<render::SampledExtent> extents = render::sampled_extents(context, rendered.value(), messages);
-  if (extents.empty() || extents.back().end <= extents.back().begin) {
-    Error error;
-    error.code = ErrorCode::kCannotBridge;
-    error.message = "the template shows nothing of the scripted turn";
-    return error;
-  }
+  if (extents.empty() || extents.back().end <= extents.back().begin)
+    return Error(ErrorCode::kCannotBridge, "the template shows nothing of the scripted turn");
   const render::Extent& turn = extents.back();
   builder.add_turn(std::string_view(rendered.value().text.bytes()).substr(turn.begin, turn.end - turn.begin));
   script.limit_ = script.plan_.size();

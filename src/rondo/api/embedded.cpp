@@ -21,14 +21,6 @@ constexpr std::string_view kTinyVersion = "1";  // raise it when the same option
 constexpr std::int64_t kControlToken = 3;       // GGUF token types
 constexpr std::int64_t kNormalToken = 1;
 
-Error failure(ErrorCode code, std::string message, std::string source = {}) {
-  Error error;
-  error.code = code;
-  error.message = std::move(message);
-  error.source = std::move(source);
-  return error;
-}
-
 int worker_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
 // The .gguf file that `model` means.
@@ -40,7 +32,7 @@ Result<std::string> weights_path(const std::string& model) {
     if (entry.path().extension() == ".gguf") found.push_back(entry.path().string());
   }
   if (found.size() == 1) return found.front();
-  return failure(
+  return Error(
       ErrorCode::kNotFound,
       found.empty() ? "the folder has no .gguf file to run" : "the folder has several .gguf files: name one of them",
       model);
@@ -57,7 +49,7 @@ Status load_template(const EmbeddedOptions& options, const model::ModelFiles& fi
     text = files.templates.front().text;
     out.template_name = files.templates.front().path;
   } else if (options.needs_template) {
-    return failure(ErrorCode::kNotFound, "the model has no chat template: name one with --template", out.path);
+    return Error(ErrorCode::kNotFound, "the model has no chat template: name one with --template", out.path);
   } else {
     return Done{};
   }
@@ -74,8 +66,8 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   if (!data.ok()) return data.error();
   const std::string fixtures = fixtures_folder(options.fixtures, options.cache_folder);
   if (fixtures.empty()) {
-    return failure(ErrorCode::kNotFound,
-                   "the small random model needs the test data: run ./dev setup, or name a model with --model");
+    return Error(ErrorCode::kNotFound,
+                 "the small random model needs the test data: run ./dev setup, or name a model with --model");
   }
   const DemoModel& plan = data.value().model;
   engine::TinyModel model;
@@ -185,7 +177,7 @@ Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options,
     Result<model::ModelFiles> own = model::load(out.path);  // a folder without tokenizer files: the one in the weights
     if (!own.ok()) return own.error();
     files.value().tokenizer = std::move(own.value().tokenizer);
-    if (!files.value().tokenizer) return failure(ErrorCode::kNotFound, "the model has no tokenizer", out.path);
+    if (!files.value().tokenizer) return Error(ErrorCode::kNotFound, "the model has no tokenizer", out.path);
   }
   if (const Status loaded = load_template(options, files.value(), out); !loaded.ok()) return loaded.error();
   out.bos_token = files.value().bos_token;
@@ -200,8 +192,8 @@ Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options,
   if (!engine.ok()) return engine.error();
   out.engine = std::move(engine).value();
   if (out.engine->describe().vocab_size < out.tokenizer->vocab_size()) {
-    return failure(ErrorCode::kInvalidArgument,
-                   "the tokenizer has more ids than the model: they do not belong together", out.path);
+    return Error(ErrorCode::kInvalidArgument, "the tokenizer has more ids than the model: they do not belong together",
+                 out.path);
   }
   return out;
 }

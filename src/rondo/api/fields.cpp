@@ -41,13 +41,6 @@ std::optional<jinja::LocalTime> parse_time(std::string_view text) {
 
 }  // namespace
 
-Error bad_request(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 Fields::Fields(const json::Object& request) : request_(request), known_{"op", "id"} {}
 
 const json::Value* Fields::value(std::string_view name) {
@@ -145,10 +138,7 @@ std::vector<tokenizer::TokenId> Fields::required_ids(std::string_view name) {
     }
     const std::optional<std::int64_t> id = element.to_int64();
     if (!id || *id < 0 || *id > std::numeric_limits<tokenizer::TokenId>::max()) {
-      Error error;
-      error.code = ErrorCode::kTokenizer;
-      error.message = place + ": id " + element.number() + " is out of range";
-      fail(error);
+      fail(Error(ErrorCode::kTokenizer, place + ": id " + element.number() + " is out of range"));
       return ids;
     }
     ids.push_back(static_cast<tokenizer::TokenId>(*id));
@@ -164,7 +154,7 @@ std::optional<jinja::LocalTime> Fields::time(std::string_view name) {
   return time;
 }
 
-void Fields::fail(std::string message) { fail(bad_request(std::move(message))); }
+void Fields::fail(std::string message) { fail(Error(ErrorCode::kInvalidArgument, std::move(message))); }
 
 void Fields::fail(const Error& error) {
   if (!error_) error_ = error;
@@ -177,7 +167,7 @@ void Fields::require(std::string_view name) {
 Status Fields::finish() const {
   if (error_) return *error_;
   for (const json::Member& member : request_) {
-    if (!known_.contains(member.key)) return bad_request("unknown field `" + member.key + "`");
+    if (!known_.contains(member.key)) return Error(ErrorCode::kInvalidArgument, "unknown field `" + member.key + "`");
   }
   return Done{};
 }

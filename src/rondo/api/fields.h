@@ -23,9 +23,6 @@
 
 namespace rondo::api {
 
-// An error of the caller's making.
-[[nodiscard]] Error bad_request(std::string message);
-
 class Fields {
  public:
   // `request` must outlive this.

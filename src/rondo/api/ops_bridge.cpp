@@ -91,12 +91,7 @@ json::Array media_to_json(const std::vector<render::MediaSpan>& media) {
 }
 
 Error refusal(const render::LossyFinding& finding) {
-  Error error;
-  error.code = ErrorCode::kCannotBridge;
-  error.message = finding.what;
-  error.line = finding.line;
-  error.column = finding.column;
-  return error;
+  return Error(ErrorCode::kCannotBridge, finding.what).at(finding.line, finding.column);
 }
 
 Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) {

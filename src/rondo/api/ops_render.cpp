@@ -17,7 +17,8 @@ bool compares_role(const jinja::Template& chat_template, std::string_view role) 
 }
 
 Error unknown_role(std::size_t index, std::string_view role, const std::string& why) {
-  return bad_request("messages[" + std::to_string(index) + "].role: " + why + " `" + std::string(role) + "`");
+  return Error(ErrorCode::kInvalidArgument,
+               "messages[" + std::to_string(index) + "].role: " + why + " `" + std::string(role) + "`");
 }
 
 // A role that nobody knows is a mistake, even where the template would print any role.

@@ -100,7 +100,7 @@ Result<chat::ApiRequest> read_side(Fields& fields, std::string_view name) {
   const json::Value bare = body->is_array() ? json::Value(json::Object{{"messages", *body}}) : *body;
   auto entry = audit::read_log_line(json::to_compact(bare));
   if (entry.ok()) return std::move(entry).value().request;
-  return bad_request("`" + std::string(name) + "`: " + entry.error().message);
+  return Error(ErrorCode::kInvalidArgument, "`" + std::string(name) + "`: " + entry.error().message);
 }
 
 }  // namespace
@@ -128,13 +128,7 @@ Reply op_replay(const OpContext& context, Fields& fields) {
     source = stream->read;
   } else if (log) {
     file.open(*log, std::ios::binary);
-    if (!file) {
-      Error error;
-      error.code = ErrorCode::kNotFound;
-      error.message = "the log cannot be opened";
-      error.source = *log;
-      return error;
-    }
+    if (!file) return Error(ErrorCode::kNotFound, "the log cannot be opened", *log);
     source = [&file](char* out, std::size_t size) {
       file.read(out, static_cast<std::streamsize>(size));
       return static_cast<std::size_t>(file.gcount());

@@ -176,7 +176,7 @@ Reply op_encode(const OpContext& context, Fields& fields) {
                      {"sampled_mask", numbers_to_json(out.sampled_mask)}};
   if (mask_options) {
     auto mask = render::loss_mask(out, conversation.messages, *mask_options);
-    if (!mask.ok()) return bad_request(mask.error().message);
+    if (!mask.ok()) return Error(ErrorCode::kInvalidArgument, mask.error().message);
     reply.set("loss_mask", numbers_to_json(mask.value()));
   }
   if (!out.notes.empty()) reply.set("notes", texts_to_json(out.notes));

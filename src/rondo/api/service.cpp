@@ -46,9 +46,7 @@ const Op* find_op(std::string_view name) {
 
 // Nothing in rondo throws on data; this is for what the standard library may throw (no memory left).
 Error fault(const std::exception& exception) {
-  Error error;
-  error.message = std::string("a fault in rondo: ") + exception.what();
-  return error;
+  return {ErrorCode::kInternal, std::string("a fault in rondo: ") + exception.what()};
 }
 
 jinja::LocalTime to_local_time(const std::tm& time) {
@@ -87,15 +85,18 @@ Service::~Service() = default;
 
 Result<json::Value> Service::run(const json::Value& request, const RunOptions& options) const {
   if (!request.is_object()) {
-    return bad_request("a request must be an object, found " + std::string(json::describe(request.kind())));
+    return Error(ErrorCode::kInvalidArgument,
+                 "a request must be an object, found " + std::string(json::describe(request.kind())));
   }
   const json::Value* op_field = request.find("op");
-  if (op_field == nullptr || op_field->is_null()) return bad_request("the field `op` is missing");
+  if (op_field == nullptr || op_field->is_null())
+    return Error(ErrorCode::kInvalidArgument, "the field `op` is missing");
   if (!op_field->is_string()) {
-    return bad_request("`op` must be a string, found " + std::string(json::describe(op_field->kind())));
+    return Error(ErrorCode::kInvalidArgument,
+                 "`op` must be a string, found " + std::string(json::describe(op_field->kind())));
   }
   const Op* op = find_op(op_field->as_string());
-  if (op == nullptr) return bad_request("unknown op `" + op_field->as_string() + "`");
+  if (op == nullptr) return Error(ErrorCode::kInvalidArgument, "unknown op `" + op_field->as_string() + "`");
   Fields fields(request.as_object());
   const OpContext context{state_->cache, state_->profiles, state_->formats, state_->clock, options};
   try {
@@ -109,8 +110,10 @@ std::string Service::handle_line(std::string_view line) const {
   auto request = json::parse(line);
   if (request.ok()) return json::to_compact(handle(request.value()));
   const Error& error = request.error();
-  return json::to_compact(reply_of(
-      bad_request("the line is not JSON: column " + std::to_string(error.column) + ": " + error.message), nullptr));
+  return json::to_compact(
+      reply_of(Error(ErrorCode::kInvalidArgument,
+                     "the line is not JSON: column " + std::to_string(error.column) + ": " + error.message),
+               nullptr));
 }
 
 }  // namespace rondo::api

@@ -15,13 +15,6 @@
 namespace rondo::audit {
 namespace {
 
-Error invalid(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 std::string unknown_scenario(const std::string& name) {
   std::string out = "there is no scenario `" + name + "`; there are";
   for (const Scenario& scenario : scenarios()) {
@@ -38,7 +31,7 @@ Result<std::vector<const Scenario*>> chosen(const std::vector<std::string>& want
   }
   for (const std::string& name : wanted) {
     if (std::ranges::find(scenarios(), name, &Scenario::name) == scenarios().end())
-      return invalid(unknown_scenario(name));
+      return Error(ErrorCode::kInvalidArgument, unknown_scenario(name));
   }
   return out;
 }
@@ -91,13 +84,7 @@ class Checker {
     report.cases.push_back(std::move(played.outcome));
   }
 
-  [[nodiscard]] Error limit() const {
-    Error error;
-    error.code = ErrorCode::kLimit;
-    error.message = limit_;
-    error.source = subject_.chat_template->name();
-    return error;
-  }
+  [[nodiscard]] Error limit() const { return {ErrorCode::kLimit, limit_, subject_.chat_template->name()}; }
 
   const Subject& subject_;
   const Stage& first_;  // the default's; `stages_` has it

@@ -151,12 +151,7 @@ Result<LogEntry> read_log_line(std::string_view line) {
   if (!parsed.ok()) return parsed.error();
   json::Value& root = parsed.value();
   json::Value* body = find_body(root, kWrapperDepth);
-  if (body == nullptr) {
-    Error error;
-    error.code = ErrorCode::kInvalidArgument;
-    error.message = "no chat request: neither `messages` nor `input`";
-    return error;
-  }
+  if (body == nullptr) return Error(ErrorCode::kInvalidArgument, "no chat request: neither `messages` nor `input`");
   LogEntry out;
   out.reply = find_reply(root);
   out.time = find_time(root);

@@ -203,10 +203,7 @@ Result<Report> report_from_json(const json::Value& value) {
   members.read_list("findings", report.findings, read_finding);
   members.read_list("notes", report.notes, read_finding);
   if (wrong.empty()) return report;
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(wrong);
-  return error;
+  return Error(ErrorCode::kInvalidArgument, std::move(wrong));
 }
 
 }  // namespace rondo::audit

@@ -14,12 +14,7 @@ namespace rondo {
 namespace {
 
 TEST_CASE("an error prints its place, a code frame and a caret") {
-  Error error;
-  error.message = "expected `%}`";
-  error.source = "chat.jinja";
-  error.line = 3;
-  error.column = 5;
-  error.line_text = "{%- \xC3\xA9 if";
+  Error error = Error(ErrorCode::kTemplateSyntax, "expected `%}`", "chat.jinja").at(3, 5, "{%- \xC3\xA9 if");
   error.trail = {"in macro `m`, called at line 9"};
   CHECK(error.to_string() ==
         "chat.jinja:3:5: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |     ^\n  in macro `m`, called at line 9");
@@ -29,9 +24,7 @@ TEST_CASE("an error prints its place, a code frame and a caret") {
 }
 
 TEST_CASE("of a long line an error prints what stands around the caret") {
-  Error error;
-  error.message = "no";
-  error.line = 1;
+  Error error = Error(ErrorCode::kTemplateError, "no").at(1, 0);
   for (int i = 0; i < 100; ++i) error.line_text += "\xC3\xA9-";  // 300 bytes, 200 characters
   const auto frame = [&](int column) {
     error.column = column;
@@ -49,11 +42,41 @@ TEST_CASE("of a long line an error prints what stands around the caret") {
 }
 
 TEST_CASE("an error with a byte offset names it") {
-  Error error;
-  error.message = "cut off";
-  error.source = "m.gguf";
-  error.offset = 12;
-  CHECK(error.to_string() == "m.gguf: byte 12: cut off");
+  CHECK(Error(ErrorCode::kTokenizer, "cut off", "m.gguf").at_offset(12).to_string() == "m.gguf: byte 12: cut off");
+}
+
+TEST_CASE("an error is made with a code, a message and a source, and knows no place until it is given one") {
+  const Error plain(ErrorCode::kLimit, "too deep");
+  CHECK(plain.code == ErrorCode::kLimit);
+  CHECK(plain.to_string() == "too deep");
+  CHECK(plain.source.empty());
+  CHECK(plain.line == 0);
+  CHECK(plain.column == 0);
+  CHECK(plain.line_text.empty());
+  CHECK_FALSE(plain.offset.has_value());
+  CHECK(plain.trail.empty());
+  CHECK(Error().code == ErrorCode::kInternal);
+}
+
+TEST_CASE("the places of an error add up") {
+  const Error error = Error(ErrorCode::kJson, "expected `}`", "a.json").at(2, 3, "{1").at_offset(7);
+  CHECK(error.code == ErrorCode::kJson);
+  CHECK(error.message == "expected `}`");
+  CHECK(error.source == "a.json");
+  CHECK(error.line == 2);
+  CHECK(error.column == 3);
+  CHECK(error.line_text == "{1");
+  CHECK(error.offset == 7);
+  CHECK(Error(ErrorCode::kJson, "no").at_offset(7).at(2, 3).offset == 7);
+}
+
+TEST_CASE("a function answers with an error that it makes as it returns") {
+  const auto half = [](int whole) -> Result<int> {
+    if (whole % 2 != 0) return Error(ErrorCode::kInvalidArgument, "is odd", "whole");
+    return whole / 2;
+  };
+  CHECK(half(4).value() == 2);
+  CHECK(half(3).error().to_string() == "whole: is odd");
 }
 
 TEST_CASE("utf8 decodes well-formed text and marks maximal ill-formed parts") {

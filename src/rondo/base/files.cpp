@@ -13,30 +13,19 @@
 
 namespace rondo::files {
 namespace fs = std::filesystem;
-namespace {
-
-Error failure(ErrorCode code, std::string message, const std::string& path) {
-  Error error;
-  error.code = code;
-  error.message = std::move(message);
-  error.source = path;
-  return error;
-}
-
-}  // namespace
 
 Result<std::string> read(const std::string& path, std::size_t max_bytes) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
-  if (!fs::exists(status)) return failure(ErrorCode::kNotFound, "no such file", path);
-  if (fs::is_directory(status)) return failure(ErrorCode::kNotFound, "is a folder, expected a file", path);
+  if (!fs::exists(status)) return Error(ErrorCode::kNotFound, "no such file", path);
+  if (fs::is_directory(status)) return Error(ErrorCode::kNotFound, "is a folder, expected a file", path);
   std::ifstream in(path, std::ios::binary);
-  if (!in) return failure(ErrorCode::kNotFound, "cannot be opened for reading", path);
+  if (!in) return Error(ErrorCode::kNotFound, "cannot be opened for reading", path);
   // Sizes of pipes and special files are not known in advance, so the limit is enforced while reading.
   std::string content;
   const std::uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, ec) : 0;
   if (!ec && size > max_bytes)
-    return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
+    return Error(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
   if (!ec) {
     content.reserve(static_cast<std::size_t>(size) + 1);
     make_resident(content.data(), content.capacity());
@@ -51,10 +40,9 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
     more = static_cast<bool>(in.read(content.data() + before, static_cast<std::streamsize>(content.size() - before)));
     content.resize(before + static_cast<std::size_t>(in.gcount()));
     if (content.size() > max_bytes)
-      return failure(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes",
-                     path);
+      return Error(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
   }
-  if (in.bad()) return failure(ErrorCode::kIo, "reading failed", path);
+  if (in.bad()) return Error(ErrorCode::kIo, "reading failed", path);
   return content;
 }
 
@@ -63,20 +51,20 @@ Status write(const std::string& path, std::string_view content) {
   const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(::getpid());
   {
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    if (!out) return failure(ErrorCode::kIo, "cannot be opened for writing", path);
+    if (!out) return Error(ErrorCode::kIo, "cannot be opened for writing", path);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     out.flush();
     if (!out) {
       std::error_code ec;
       fs::remove(temporary, ec);
-      return failure(ErrorCode::kIo, "writing failed", path);
+      return Error(ErrorCode::kIo, "writing failed", path);
     }
   }
   std::error_code ec;
   fs::rename(temporary, path, ec);
   if (ec) {
     fs::remove(temporary, ec);
-    return failure(ErrorCode::kIo, "cannot be replaced", path);
+    return Error(ErrorCode::kIo, "cannot be replaced", path);
   }
   return Done{};
 }
@@ -84,7 +72,7 @@ Status write(const std::string& path, std::string_view content) {
 Status make_folder(const std::string& path) {
   std::error_code ec;
   fs::create_directories(path, ec);
-  if (ec) return failure(ErrorCode::kIo, "cannot be made", path);
+  if (ec) return Error(ErrorCode::kIo, "cannot be made", path);
   return Done{};
 }
 

@@ -11,8 +11,6 @@
 
 namespace rondo::chat {
 
-[[nodiscard]] Error bad_body(std::string message);
-
 // The first of these members that is a string with something in it; "" if none is.
 [[nodiscard]] std::string first_text(const json::Value& object, std::initializer_list<std::string_view> keys);
 

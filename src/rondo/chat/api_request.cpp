@@ -65,7 +65,7 @@ Result<ApiRequest> read_any(json::Value body) {
     return is_messages_request(body) ? read_messages_request(body) : read_chat_request(std::move(body));
   }
   if (body.find("input") != nullptr) return read_responses_request(body);
-  return bad_body("no chat request: neither `messages` nor `input`");
+  return Error(ErrorCode::kInvalidArgument, "no chat request: neither `messages` nor `input`");
 }
 
 }  // namespace
@@ -77,13 +77,6 @@ std::string_view to_string(Api api) {
     case Api::kResponses: return "responses";
   }
   return "";
-}
-
-Error bad_body(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
 }
 
 std::string first_text(const json::Value& object, std::initializer_list<std::string_view> keys) {
@@ -143,7 +136,9 @@ json::Value AssistantParts::take() {
 }
 
 Result<ApiRequest> read_request(json::Value body) {
-  if (!body.is_object()) return bad_body("a request must be an object, found " + std::string(describe(body.kind())));
+  if (!body.is_object())
+    return Error(ErrorCode::kInvalidArgument,
+                 "a request must be an object, found " + std::string(describe(body.kind())));
   ApiRequest common;
   common.model = first_text(body, {"model"});
   common.conversation = conversation_id(body);

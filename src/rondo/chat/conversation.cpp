@@ -9,15 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kApiRoles = {"system", "developer", "user", "assistant", "tool", "function"};
 
-Error invalid(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 Error wrong_type(const std::string& what, std::string_view expected, json::Kind found) {
-  return invalid(what + " must be " + std::string(expected) + ", found " + std::string(json::describe(found)));
+  return {ErrorCode::kInvalidArgument,
+          what + " must be " + std::string(expected) + ", found " + std::string(json::describe(found))};
 }
 
 std::string element(const std::string& what, std::size_t index) { return what + "[" + std::to_string(index) + "]"; }
@@ -53,7 +47,7 @@ Status check_messages(const json::Value& messages, const std::string& what, Role
   const json::Array& elements = messages.as_array();
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const json::Value* role = elements[i].find("role");
-    if (role == nullptr) return invalid(element(what, i) + " has no `role`");
+    if (role == nullptr) return Error(ErrorCode::kInvalidArgument, element(what, i) + " has no `role`");
     if (!role->is_string()) return wrong_type(element(what, i) + ".role", "a string", role->kind());
   }
   return Done{};

@@ -57,9 +57,9 @@ class MessagesTranslation {
   Status message(const json::Value& message, std::size_t index) {
     const auto role = message.find_string("role");
     const json::Value* content = message.find("content");
-    if (!role) return bad_body(message_place(index) + " has no `role`");
+    if (!role) return Error(ErrorCode::kInvalidArgument, message_place(index) + " has no `role`");
     if (content == nullptr || (!content->is_string() && !content->is_array()))
-      return bad_body(message_place(index) + ".content must be a string or an array");
+      return Error(ErrorCode::kInvalidArgument, message_place(index) + ".content must be a string or an array");
     if (content->is_string()) {
       out_.messages.push_back(json::Object{{"role", *role}, {"content", *content}});
       return Done{};

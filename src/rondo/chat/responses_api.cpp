@@ -53,7 +53,7 @@ class ResponsesTranslation {
   void user(const json::Value& text) { messages_.push_back(json::Object{{"role", "user"}, {"content", text}}); }
 
   Status item(const json::Value& item, std::size_t index) {
-    if (!item.is_object()) return bad_body(item_place(index) + " must be an object");
+    if (!item.is_object()) return Error(ErrorCode::kInvalidArgument, item_place(index) + " must be an object");
     const std::string type = first_text(item, {"type"});
     if (type == "message" || (type.empty() && item.find("role") != nullptr)) return message(item, index);
     if (type == "reasoning") {
@@ -90,7 +90,7 @@ class ResponsesTranslation {
  private:
   Status message(const json::Value& item, std::size_t index) {
     const auto role = item.find_string("role");
-    if (!role) return bad_body(item_place(index) + " has no `role`");
+    if (!role) return Error(ErrorCode::kInvalidArgument, item_place(index) + " has no `role`");
     json::Value content = content_from(item.find("content"));
     if (role == "assistant" && content.is_string()) {
       if (assistant_.has_calls()) flush();
@@ -145,7 +145,8 @@ Result<ApiRequest> read_responses_request(const json::Value& body) {
       if (Status status = translation.item(input.as_array()[i], i); !status.ok()) return status.error();
     }
   } else {
-    return bad_body("`input` must be a string or an array, found " + std::string(describe(input.kind())));
+    return Error(ErrorCode::kInvalidArgument,
+                 "`input` must be a string or an array, found " + std::string(describe(input.kind())));
   }
   translation.flush();
   ApiRequest out;

@@ -20,13 +20,7 @@
 namespace rondo::cli {
 namespace {
 
-Error stream_error(const char* stream, int number) {
-  Error error;
-  error.code = ErrorCode::kIo;
-  error.source = stream;
-  error.message = std::strerror(number);
-  return error;
-}
+Error stream_error(const char* stream, int number) { return {ErrorCode::kIo, std::strerror(number), stream}; }
 
 // Standard input by lines.  Says whether the next line is already there, so that a writer knows when to flush.
 class LineReader {

@@ -201,7 +201,8 @@ int count_on_output(const CheckArguments& arguments) {
 Status check_arguments(const CheckArguments& arguments) {
   const int count = count_on_output(arguments);
   if (count > 1 || (count == 1 && arguments.json))
-    return usage_error("standard output takes one of --html, --sarif, --junit and --json: name files for the others");
+    return Error(ErrorCode::kInvalidArgument,
+                 "standard output takes one of --html, --sarif, --junit and --json: name files for the others");
   return arguments.html_file == "-" ? check_page_file("-") : Done{};
 }
 

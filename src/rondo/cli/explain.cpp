@@ -135,7 +135,8 @@ std::string for_people(const json::Value& reply, const ExplainArguments& argumen
 
 Status check(const ExplainArguments& arguments) {
   if (arguments.html && (arguments.json || arguments.probes || arguments.grammar || arguments.format))
-    return usage_error("--html shows everything; it goes with none of --json, --probes, --grammar and --format");
+    return Error(ErrorCode::kInvalidArgument,
+                 "--html shows everything; it goes with none of --json, --probes, --grammar and --format");
   return arguments.html ? check_page_file(arguments.html_file) : Done{};
 }
 

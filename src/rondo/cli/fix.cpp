@@ -75,7 +75,7 @@ api::RunOptions counting_edits(const std::string& model) {
 }  // namespace
 
 int run_fix(const CheckArguments& arguments) {
-  if (arguments.models.size() != 1) return report(usage_error("--fix takes one model"));
+  if (arguments.models.size() != 1) return report(Error(ErrorCode::kInvalidArgument, "--fix takes one model"));
   const std::string& model = arguments.models.front();
   const api::Service service(service_options());
   const auto fixed =

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-Error io_error(ErrorCode code, std::string source, std::string message) {
-  Error error;
-  error.code = code;
-  error.source = std::move(source);
-  error.message = std::move(message);
-  return error;
-}
-
 Result<std::string> read_standard_input() {
   announce_input();
   std::string content;
@@ -36,7 +28,7 @@ Result<std::string> read_standard_input() {
     if (size > 0) {
       content.append(buffer.data(), static_cast<std::size_t>(size));
     } else if (errno != EINTR) {
-      return io_error(ErrorCode::kIo, "standard input", std::strerror(errno));
+      return Error(ErrorCode::kIo, std::strerror(errno), "standard input");
     }
   }
 }
@@ -110,8 +102,6 @@ std::string cache_folder() {
   return files::join(variable("HOME"), ".cache/rondo");
 }
 
-Error usage_error(std::string message) { return io_error(ErrorCode::kInvalidArgument, "", std::move(message)); }
-
 int report(const Error& error) {
   Error shown = error;
   if (shown.code == ErrorCode::kTemplateRaised)
@@ -125,7 +115,7 @@ void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stde
 
 bool print(std::string_view text) {
   const bool ok = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!ok) (void)report(io_error(ErrorCode::kIo, "standard output", std::strerror(errno)));
+  if (!ok) (void)report(Error(ErrorCode::kIo, std::strerror(errno), "standard output"));
   return ok;
 }
 
@@ -133,7 +123,8 @@ int print_json(const json::Value& value) { return print(json::to_compact(value) 
 
 Status check_page_file(const std::string& file) {
   const bool is_output = file.empty() || file == "-";
-  if (is_output && isatty(STDOUT_FILENO) != 0) return usage_error("name a file for the page: --html FILE");
+  if (is_output && isatty(STDOUT_FILENO) != 0)
+    return Error(ErrorCode::kInvalidArgument, "name a file for the page: --html FILE");
   return Done{};
 }
 

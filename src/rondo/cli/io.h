@@ -39,9 +39,6 @@ void announce_input();
 // Where rondo keeps what it downloads or makes: $RONDO_CACHE, else rondo/ in the XDG cache folder.
 [[nodiscard]] std::string cache_folder();
 
-// What is wrong with the command line.
-[[nodiscard]] Error usage_error(std::string message);
-
 // "rondo: ..." on standard error; returns kFailure.
 int report(const Error& error);
 

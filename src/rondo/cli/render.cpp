@@ -30,11 +30,13 @@ Result<json::Value> make_request(const RenderArguments& arguments) {
 
 Status check(const RenderArguments& arguments) {
   if (arguments.mask && (arguments.spans || arguments.trace))
-    return usage_error("--mask shows tokens; it goes with neither --spans nor --trace");
+    return Error(ErrorCode::kInvalidArgument, "--mask shows tokens; it goes with neither --spans nor --trace");
   if (arguments.html && (arguments.spans || arguments.trace || arguments.json))
-    return usage_error("--html shows everything; it goes with none of --spans, --trace and --json");
+    return Error(ErrorCode::kInvalidArgument,
+                 "--html shows everything; it goes with none of --spans, --trace and --json");
   if (arguments.spans && arguments.trace && !arguments.json)
-    return usage_error("--spans and --trace each print a table; name one of them, or add --json for both as data");
+    return Error(ErrorCode::kInvalidArgument,
+                 "--spans and --trace each print a table; name one of them, or add --json for both as data");
   return arguments.html ? check_page_file(arguments.html_file) : Done{};
 }
 

@@ -143,11 +143,7 @@ class LogFile {
       if (S_ISREG(about.st_mode)) size_ = static_cast<std::uint64_t>(about.st_size);
       if (!S_ISDIR(about.st_mode)) return Done{};
     }
-    Error error;
-    error.code = ErrorCode::kNotFound;
-    error.source = path_;
-    error.message = file_ == nullptr ? std::strerror(errno) : "is a folder";
-    return error;
+    return Error(ErrorCode::kNotFound, file_ == nullptr ? std::strerror(errno) : "is a folder", path_);
   }
 
   api::LogStream stream() {

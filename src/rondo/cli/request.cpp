@@ -27,7 +27,8 @@ Status add_messages_file(json::Object& request, const std::string& path) {
 
 Status add_model(json::Object& request, const ModelArguments& arguments) {
   const std::string& chat_template = arguments.chat_template.empty() ? arguments.model : arguments.chat_template;
-  if (chat_template.empty()) return usage_error("name a model with --model, or a template with --template");
+  if (chat_template.empty())
+    return Error(ErrorCode::kInvalidArgument, "name a model with --model, or a template with --template");
   request.set("template_file", chat_template);
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/error.h"
-
 namespace rondo::engine {
 
 std::string_view to_string(MemoryKind kind) {
@@ -38,17 +36,16 @@ std::string_view to_string(StopReason reason) {
 }
 
 Status check_prompt(const Description& description, std::span<const TokenId> ids) {
-  if (ids.empty()) return make_error(ErrorCode::kInvalidArgument, "the prompt has no tokens");
+  if (ids.empty()) return Error(ErrorCode::kInvalidArgument, "the prompt has no tokens");
   if (ids.size() > description.context_tokens) {
-    return make_error(ErrorCode::kLimit, "the prompt has " + std::to_string(ids.size()) +
-                                             " tokens, the context holds " +
-                                             std::to_string(description.context_tokens));
+    return Error(ErrorCode::kLimit, "the prompt has " + std::to_string(ids.size()) + " tokens, the context holds " +
+                                        std::to_string(description.context_tokens));
   }
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= description.vocab_size) {
-      return make_error(ErrorCode::kInvalidArgument, "token " + std::to_string(i) + " of the prompt is " +
-                                                         std::to_string(ids[i]) + ", the model's ids are below " +
-                                                         std::to_string(description.vocab_size));
+      return Error(ErrorCode::kInvalidArgument, "token " + std::to_string(i) + " of the prompt is " +
+                                                    std::to_string(ids[i]) + ", the model's ids are below " +
+                                                    std::to_string(description.vocab_size));
     }
   }
   return Done{};

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/error.h"
-
 namespace rondo::engine {
 namespace {
 
@@ -27,7 +25,7 @@ Fake::Fake(Description description, std::vector<std::vector<TokenId>> completion
 
 Result<PromptReport> Fake::prompt(std::span<const TokenId> ids, const CancelFlag* cancel) {
   if (auto checked = check_prompt(description_, ids); !checked.ok()) return checked.error();
-  if (cancel != nullptr && cancel->load()) return make_error(ErrorCode::kEngine, "cancelled");
+  if (cancel != nullptr && cancel->load()) return Error(ErrorCode::kEngine, "cancelled");
   const std::size_t common = common_prefix(tokens_, ids);
   PromptReport report;
   report.reused = std::min(common, common == tokens_.size() ? common : ids.size() - 1);
@@ -43,8 +41,8 @@ Result<PromptReport> Fake::prompt(std::span<const TokenId> ids, const CancelFlag
 }
 
 Result<Generation> Fake::generate(const GenerateOptions& options) {
-  if (tokens_.empty()) return make_error(ErrorCode::kInvalidArgument, "nothing to continue: give a prompt first");
-  if (completions_.empty()) return make_error(ErrorCode::kEngine, "the script has no further completion");
+  if (tokens_.empty()) return Error(ErrorCode::kInvalidArgument, "nothing to continue: give a prompt first");
+  if (completions_.empty()) return Error(ErrorCode::kEngine, "the script has no further completion");
   const std::vector<TokenId> script = std::move(completions_.front());
   completions_.pop_front();
   Sampler sampler(options.sampling);
@@ -59,7 +57,7 @@ Result<Generation> Fake::generate(const GenerateOptions& options) {
     TokenId id = i < script.size() ? script[i] : 0;
     if (!allows(allowed, id)) {
       const auto other = sampler.pick(logits_, allowed);
-      if (!other) return make_error(ErrorCode::kInvalidArgument, "the constraint allows no token");
+      if (!other) return Error(ErrorCode::kInvalidArgument, "the constraint allows no token");
       id = *other;
     }
     if (!result.ids.empty()) tokens_.push_back(result.ids.back());

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "engine/error.h"
 #include "engine/llama_log.h"
 
 namespace rondo::engine {
@@ -17,8 +16,6 @@ namespace {
 constexpr llama_seq_id kSequence = 0;
 constexpr int kDecodeNoRoom = 1;
 constexpr int kDecodeAborted = 2;
-
-Error engine_error(std::string message) { return make_error(ErrorCode::kEngine, std::move(message)); }
 
 // A batch of token ids for one sequence; logits only for its last entry.
 class Batch {
@@ -277,7 +274,7 @@ void LlamaCpp::Memory::resync() {
 }
 
 Status LlamaCpp::Memory::append_batch(std::span<const TokenId> ids) {
-  if (should_abort(this)) return engine_error("cancelled");
+  if (should_abort(this)) return Error(ErrorCode::kEngine, "cancelled");
   const LlamaLog log;
   batch_.fill(ids, tokens_.size());
   int code = 0;
@@ -285,18 +282,19 @@ Status LlamaCpp::Memory::append_batch(std::span<const TokenId> ids) {
     code = llama_decode(context_.get(), batch_.get());
   } catch (const std::exception& failure) {
     resync();
-    return engine_error(std::string("the engine failed: ") + failure.what());
+    return Error(ErrorCode::kEngine, std::string("the engine failed: ") + failure.what());
   }
   if (code != 0) {
     resync();
-    if (code == kDecodeAborted) return engine_error("cancelled");
-    if (code == kDecodeNoRoom) return make_error(ErrorCode::kLimit, "the engine's context is full");
-    return engine_error(log.last_error("the engine refused a batch") + " (code " + std::to_string(code) + ")");
+    if (code == kDecodeAborted) return Error(ErrorCode::kEngine, "cancelled");
+    if (code == kDecodeNoRoom) return Error(ErrorCode::kLimit, "the engine's context is full");
+    return Error(ErrorCode::kEngine,
+                 log.last_error("the engine refused a batch") + " (code " + std::to_string(code) + ")");
   }
   tokens_.insert(tokens_.end(), ids.begin(), ids.end());
   batches_.push_back(static_cast<std::uint32_t>(ids.size()));
   const float* row = llama_get_logits_ith(context_.get(), -1);
-  if (row == nullptr) return engine_error("the engine gave no logits");
+  if (row == nullptr) return Error(ErrorCode::kEngine, "the engine gave no logits");
   logits_.assign(row, row + description_.vocab_size);
   return Done{};
 }
@@ -326,14 +324,14 @@ Result<llama_model_ptr> load_model(const std::string& path) {
   try {
     model.reset(llama_model_load_from_file(path.c_str(), params));
   } catch (const std::exception& failure) {
-    return make_error(ErrorCode::kEngine, std::string("the engine refuses the model: ") + failure.what(), path);
+    return Error(ErrorCode::kEngine, std::string("the engine refuses the model: ") + failure.what(), path);
   }
   if (!model) {
-    return make_error(ErrorCode::kEngine, "the engine refuses the model: " + log.last_error("no reason given"), path);
+    return Error(ErrorCode::kEngine, "the engine refuses the model: " + log.last_error("no reason given"), path);
   }
   if (llama_model_has_encoder(model.get()) || !llama_model_has_decoder(model.get()) ||
       llama_model_is_diffusion(model.get())) {
-    return make_error(ErrorCode::kUnsupported, "only models that generate token by token can be run", path);
+    return Error(ErrorCode::kUnsupported, "only models that generate token by token can be run", path);
   }
   return model;
 }
@@ -358,10 +356,10 @@ Result<llama_context_ptr> make_context(llama_model* model, const LlamaCppOptions
   try {
     context.reset(llama_init_from_model(model, params));
   } catch (const std::exception& failure) {
-    return make_error(ErrorCode::kEngine, std::string("the engine can't run the model: ") + failure.what(), path);
+    return Error(ErrorCode::kEngine, std::string("the engine can't run the model: ") + failure.what(), path);
   }
   if (!context) {
-    return make_error(ErrorCode::kEngine, "the engine can't run the model: " + log.last_error("no reason given"), path);
+    return Error(ErrorCode::kEngine, "the engine can't run the model: " + log.last_error("no reason given"), path);
   }
   return context;
 }
@@ -372,7 +370,7 @@ Result<std::unique_ptr<LlamaCpp>> LlamaCpp::load(const std::string& path, const 
   constexpr std::size_t kMaxContext = std::size_t{1} << 24U;
   if (options.threads < 1 || options.threads > 512 || options.batch_tokens < 1 || options.batch_tokens > 65536 ||
       options.context_tokens > kMaxContext) {
-    return make_error(
+    return Error(
         ErrorCode::kInvalidArgument,
         "engine options out of range: 1 to 512 threads, batches of 1 to 65536, contexts up to 16777216 tokens");
   }
@@ -423,7 +421,7 @@ Status LlamaCpp::replay(std::span<const TokenId> ids, std::span<const std::uint3
 
 Result<Generation> LlamaCpp::generate(const GenerateOptions& options) {
   if (memory_->logits().empty()) {
-    return make_error(ErrorCode::kInvalidArgument, "nothing to continue: give a prompt first");
+    return Error(ErrorCode::kInvalidArgument, "nothing to continue: give a prompt first");
   }
   const auto cancelled = [&] { return options.cancel != nullptr && options.cancel->load(); };
   Sampler sampler(options.sampling);
@@ -453,7 +451,7 @@ Result<Generation> LlamaCpp::generate(const GenerateOptions& options) {
     const std::optional<TokenId> id = sampler.pick(memory_->logits(), allowed);
     if (!id) {
       memory_->watch(nullptr);
-      return make_error(ErrorCode::kInvalidArgument, "the constraint allows no token");
+      return Error(ErrorCode::kInvalidArgument, "the constraint allows no token");
     }
     result.ids.push_back(*id);
     if (options.on_token) options.on_token(*id);

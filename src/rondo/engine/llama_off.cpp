@@ -1,12 +1,11 @@
 // Stands in for llama_cpp.cpp and tiny_model.cpp in a build without the embedded engine.
-#include "engine/error.h"
 #include "engine/llama_cpp.h"
 #include "engine/tiny_model.h"
 
 namespace rondo::engine {
 namespace {
 
-Error off() { return make_error(ErrorCode::kUnsupported, "this build has no embedded engine (RONDO_LLAMA=off)"); }
+Error off() { return {ErrorCode::kUnsupported, "this build has no embedded engine (RONDO_LLAMA=off)"}; }
 
 }  // namespace
 

@@ -12,7 +12,6 @@
 #include <optional>
 #include <variant>
 
-#include "engine/error.h"
 #include "engine/llama_log.h"
 
 namespace rondo::engine {
@@ -99,10 +98,6 @@ void set(gguf_context* gguf, const std::string& key, const Value& value) {
   }
 }
 
-Error tokenizer_error(const std::string& path, const char* message) {
-  return make_error(ErrorCode::kTokenizer, message, path);
-}
-
 // Writes the extra tokens over unused entries (user-defined ones in square brackets, as converters fill gaps), else
 // behind the last.
 void add_tokens(gguf_context* gguf, const std::vector<ExtraToken>& extra) {
@@ -145,7 +140,7 @@ void add_tokens(gguf_context* gguf, const std::vector<ExtraToken>& extra) {
 // Copies all keys of another file but those of its own architecture.
 Status copy_vocabulary(gguf_context* gguf, const std::string& path) {
   const gguf_context_ptr source(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
-  if (!source) return tokenizer_error(path, "not a readable GGUF file");
+  if (!source) return Error(ErrorCode::kTokenizer, "not a readable GGUF file", path);
   std::vector<std::string> others;
   for (std::int64_t i = 0; i < gguf_get_n_kv(source.get()); ++i) {
     const std::string key = gguf_get_key(source.get(), i);
@@ -155,7 +150,7 @@ Status copy_vocabulary(gguf_context* gguf, const std::string& path) {
   const std::int64_t list = gguf_find_key(source.get(), "tokenizer.ggml.tokens");
   if (list < 0 || gguf_get_kv_type(source.get(), list) != GGUF_TYPE_ARRAY ||
       gguf_get_arr_type(source.get(), list) != GGUF_TYPE_STRING) {
-    return tokenizer_error(path, "the file has no vocabulary");
+    return Error(ErrorCode::kTokenizer, "the file has no vocabulary", path);
   }
   gguf_set_kv(gguf, source.get());
   return Done{};
@@ -255,7 +250,7 @@ Status write_file(const gguf_context* metadata, const Weights& weights, const st
     if (!failed) return Done{};
   }
   std::filesystem::remove(temporary, failed);
-  return make_error(ErrorCode::kIo, "the model can't be written", path);
+  return Error(ErrorCode::kIo, "the model can't be written", path);
 }
 
 }  // namespace
@@ -267,7 +262,7 @@ Status write_tiny_model(const TinyModel& model, const std::string& path) {
   const auto known = tiny_architectures();
   const auto architecture = std::find_if(known.begin(), known.end(), fits);
   if (architecture == known.end()) {
-    return make_error(ErrorCode::kInvalidArgument, "no tiny model of architecture `" + model.architecture + "`");
+    return Error(ErrorCode::kInvalidArgument, "no tiny model of architecture `" + model.architecture + "`");
   }
   const LlamaLog log;
   Result<gguf_context_ptr> metadata = describe_model(model, architecture->name);
@@ -287,11 +282,10 @@ Status write_tiny_model(const TinyModel& model, const std::string& path) {
     made.reset(llama_model_init_from_user(
         plan.get(), [](ggml_tensor* tensor, void* self) { static_cast<Weights*>(self)->fill(tensor); }, &weights,
         params));
-    if (!made)
-      return make_error(ErrorCode::kEngine, "the tiny model can't be made: " + log.last_error("no reason given"));
+    if (!made) return Error(ErrorCode::kEngine, "the tiny model can't be made: " + log.last_error("no reason given"));
     return write_file(metadata.value().get(), weights, path);
   } catch (const std::exception& failure) {
-    return make_error(ErrorCode::kEngine, std::string("the tiny model can't be made: ") + failure.what());
+    return Error(ErrorCode::kEngine, std::string("the tiny model can't be made: ") + failure.what());
   }
 }
 

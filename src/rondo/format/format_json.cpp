@@ -336,10 +336,7 @@ Result<Format> from_json(const json::Value& value) {
     if (auto violation = format.verify()) wrong = "format: " + *violation;
   }
   if (wrong.empty()) return format;
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(wrong);
-  return error;
+  return Error(ErrorCode::kInvalidArgument, std::move(wrong));
 }
 
 std::string_view to_string(Envelope envelope) { return name_of(envelope); }

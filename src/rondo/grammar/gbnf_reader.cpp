@@ -41,12 +41,8 @@ class Reader {
 
   void fail(std::string message) {
     if (error_) return;
-    Error error;
-    error.code = ErrorCode::kInvalidArgument;
-    error.message = std::move(message);
-    error.line =
-        1 + static_cast<int>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
-    error_ = std::move(error);
+    const auto before = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n');
+    error_ = Error(ErrorCode::kInvalidArgument, std::move(message)).at(1 + static_cast<int>(before), 0);
   }
 
   // White space and comments; line ends only where they mean nothing.

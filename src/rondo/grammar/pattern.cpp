@@ -66,11 +66,7 @@ class PatternReader {
   };
 
   void fail(ErrorCode code, std::string message) {
-    if (error_) return;
-    Error error;
-    error.code = code;
-    error.message = std::move(message);
-    error_ = std::move(error);
+    if (!error_) error_ = Error(code, std::move(message));
   }
 
   [[nodiscard]] bool more() const { return at_ < text_.size() && !error_; }

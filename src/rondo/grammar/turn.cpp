@@ -17,13 +17,6 @@ using format::Format;
 using format::is_blank;
 using format::trimmed;
 
-Error failure(ErrorCode code, std::string message) {
-  Error error;
-  error.code = code;
-  error.message = std::move(message);
-  return error;
-}
-
 class TurnBuilder {
  public:
   TurnBuilder(const Format& format, const TurnOptions& options, TurnGrammar& out)
@@ -35,8 +28,7 @@ class TurnBuilder {
     if (options_.tools && options_.choice != ToolChoice::kNone) tools = chat::tool_definitions(*options_.tools);
     if (!options_.tool_name.empty()) {
       std::erase_if(tools, [&](const chat::ToolDefinition& tool) { return tool.name != options_.tool_name; });
-      if (tools.empty())
-        return failure(ErrorCode::kInvalidArgument, "no tool has the name `" + options_.tool_name + "`");
+      if (tools.empty()) return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + options_.tool_name + "`");
     }
     if (!tools.empty() && !format_.calls.present)
       context_.warnings.add("how the template writes tool calls is not known; they are not constrained");
@@ -54,7 +46,7 @@ class TurnBuilder {
     }
     g_.set_root(root_);
     out_.warnings = context_.warnings.sentences();
-    if (is_exhausted_) return failure(ErrorCode::kLimit, "the schemas are too large or nest too deep for a grammar");
+    if (is_exhausted_) return Error(ErrorCode::kLimit, "the schemas are too large or nest too deep for a grammar");
     return true;
   }
 

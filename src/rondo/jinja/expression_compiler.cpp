@@ -18,14 +18,8 @@ std::uint32_t ExpressionCompiler::emit(Op op, Place place, std::uint32_t a, std:
 
 void ExpressionCompiler::fail(Place place, std::string message) {
   if (error_) return;
-  Error error;
-  error.code = ErrorCode::kTemplateSyntax;
-  error.message = std::move(message);
-  error.source = name_;
-  error.line = place.line;
-  error.column = place.column;
-  error.line_text = line_text(program_.source, place.line);
-  error_ = std::move(error);
+  error_ = Error(ErrorCode::kTemplateSyntax, std::move(message), name_)
+               .at(place.line, place.column, line_text(program_.source, place.line));
 }
 
 std::uint32_t ExpressionCompiler::add_function(std::string function_name) {

@@ -60,15 +60,9 @@ class ExpressionParser {
     if (error_) return;
     // What cannot be lexed is reported as such, whatever the parser was looking for.
     const bool lexical = current().kind == TokenKind::kError;
-    const Token& culprit = lexical ? current() : token;
-    Error error;
-    error.code = ErrorCode::kTemplateSyntax;
-    error.message = lexical ? current().text : message;
-    error.source = name_;
-    error.line = culprit.place.line;
-    error.column = culprit.place.column;
-    error.line_text = line_text(source_, culprit.place.line);
-    error_ = std::move(error);
+    const Place place = lexical ? current().place : token.place;
+    error_ = Error(ErrorCode::kTemplateSyntax, lexical ? current().text : message, name_)
+                 .at(place.line, place.column, line_text(source_, place.line));
   }
   void fail(const std::string& message) { fail(current(), message); }
 

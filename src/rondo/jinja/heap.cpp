@@ -38,10 +38,8 @@ Heap::~Heap() {
 }
 
 void Heap::out_of_memory() const {
-  Error error;
-  error.code = ErrorCode::kLimit;
-  error.message = "template needs more than " + std::to_string(limit_ / kBytesPerMegabyte) + " MiB of memory";
-  throw Failure(std::move(error));
+  throw Failure(Error(ErrorCode::kLimit,
+                      "template needs more than " + std::to_string(limit_ / kBytesPerMegabyte) + " MiB of memory"));
 }
 
 void* Heap::allocate_slowly(std::size_t size) {

@@ -18,12 +18,7 @@ Runtime::Runtime(text::Origins& the_origins, const RenderOptions& the_options, B
       state_(heap.make_object<State>(&heap)) {}
 
 void Runtime::fail(ErrorCode code, std::string message) const {
-  Error error;
-  error.code = code;
-  error.message = std::move(message);
-  error.line = line();
-  error.column = column();
-  throw Failure(std::move(error));
+  throw Failure(Error(code, std::move(message)).at(line(), column()));
 }
 
 void Runtime::fail(std::string message) const { fail(ErrorCode::kTemplateError, std::move(message)); }

@@ -101,14 +101,9 @@ Template::~Template() = default;
 
 Result<std::shared_ptr<const Template>> Template::compile(const std::string& source, const CompileOptions& options,
                                                           std::string name) {
-  if (!utf8::is_valid(source)) {
-    Error error;
-    error.code = ErrorCode::kTemplateSyntax;
-    error.message = "the template is not valid UTF-8";
-    error.source = std::move(name);
-    error.offset = utf8::first_invalid(source);
-    return error;
-  }
+  if (!utf8::is_valid(source))
+    return Error(ErrorCode::kTemplateSyntax, "the template is not valid UTF-8", std::move(name))
+        .at_offset(utf8::first_invalid(source));
   std::string normalized = normalize_source(source, options.keep_trailing_newline);
   Result<Tree> tree = parse(normalized, options, name);
   if (!tree.ok()) return tree.error();
@@ -156,16 +151,8 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
     rendered.strips = std::move(runtime->strips);
     rendered.probes = std::move(runtime->probes);
   } catch (const Failure& failure) { return complete(failure.error()); } catch (const std::bad_alloc&) {
-    Error error;
-    error.code = ErrorCode::kLimit;
-    error.message = "out of memory";
-    return complete(std::move(error));
-  } catch (const std::length_error&) {
-    Error error;
-    error.code = ErrorCode::kLimit;
-    error.message = "a string or list is too long";
-    return complete(std::move(error));
-  }
+    return complete(Error(ErrorCode::kLimit, "out of memory"));
+  } catch (const std::length_error&) { return complete(Error(ErrorCode::kLimit, "a string or list is too long")); }
   state_->last_sizes.remember(rendered, elements);
   return rendered;
 }

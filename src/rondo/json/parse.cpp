@@ -117,18 +117,15 @@ bool Reader::value(Value& out) { return !failed_ && Parser(*this, {}).value(out)
 namespace {
 
 // Source ranges have 32 bits.
-bool too_large(std::string_view text, Error& error) {
-  if (text.size() <= std::numeric_limits<std::uint32_t>::max()) return false;
-  error.code = ErrorCode::kLimit;
-  error.message = "a JSON text of 4 GiB or more is not supported";
-  return true;
+Status check_size(std::string_view text) {
+  if (text.size() <= std::numeric_limits<std::uint32_t>::max()) return Done{};
+  return Error(ErrorCode::kLimit, "a JSON text of 4 GiB or more is not supported");
 }
 
 }  // namespace
 
 Result<Value> parse(std::string_view text, const ParseOptions& options) {
-  Error error;
-  if (too_large(text, error)) return error;
+  if (Status size = check_size(text); !size.ok()) return size.error();
   Reader in(text);
   Value value;
   if (!Parser(in, options).value(value) || !in.finish()) return in.error();
@@ -136,8 +133,7 @@ Result<Value> parse(std::string_view text, const ParseOptions& options) {
 }
 
 Result<Prefix> parse_prefix(std::string_view text, const ParseOptions& options) {
-  Error error;
-  if (too_large(text, error)) return error;
+  if (Status size = check_size(text); !size.ok()) return size.error();
   Reader in(text);
   Prefix prefix;
   if (!Parser(in, options).value(prefix.value)) return in.error();

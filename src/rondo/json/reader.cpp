@@ -60,17 +60,16 @@ std::size_t skip_checked(std::string_view text, std::size_t at) {
 bool Reader::fail_at(std::size_t offset, std::string message, ErrorCode code) {
   if (failed_) return false;
   failed_ = true;
-  error_.code = code;
-  error_.message = std::move(message);
-  error_.offset = offset;
   const std::string_view before = text_.substr(0, offset);
   std::size_t line_begin = before.rfind('\n');
   line_begin = line_begin == std::string_view::npos ? 0 : line_begin + 1;
-  error_.line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-  error_.column = static_cast<int>(offset - line_begin) + 1;
+  const auto line_number = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
   const std::size_t line_end = std::min(text_.find('\n', line_begin), text_.size());
   const std::string_view line = text_.substr(line_begin, line_end - line_begin);
-  if (line.size() <= kFrameBytes) error_.line_text = utf8::to_valid(line);
+  std::string shown = line.size() <= kFrameBytes ? utf8::to_valid(line) : std::string();
+  error_ = Error(code, std::move(message))
+               .at(line_number, static_cast<int>(offset - line_begin) + 1, std::move(shown))
+               .at_offset(offset);
   return false;
 }
 

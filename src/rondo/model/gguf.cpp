@@ -66,12 +66,7 @@ class GgufReader {
 
   [[nodiscard]] Error damaged(std::string message) const { return damaged_at(offset_, std::move(message)); }
   [[nodiscard]] Error damaged_at(std::uint64_t offset, std::string message) const {
-    Error error;
-    error.code = ErrorCode::kTokenizer;
-    error.message = "damaged GGUF file: " + std::move(message);
-    error.source = path_;
-    error.offset = offset;
-    return error;
+    return Error(ErrorCode::kTokenizer, "damaged GGUF file: " + std::move(message), path_).at_offset(offset);
   }
   [[nodiscard]] Error truncated(const std::string& what, std::uint64_t needed) const {
     return damaged("the file ends inside " + what + ": " + std::to_string(needed) + " bytes needed, " +
@@ -80,14 +75,8 @@ class GgufReader {
 
   [[nodiscard]] Status read(void* to, std::uint64_t size, const std::string& what) {
     if (size > remaining()) return truncated(what, size);
-    if (!in_.read(static_cast<char*>(to), static_cast<std::streamsize>(size))) {
-      Error error;
-      error.code = ErrorCode::kIo;
-      error.message = "reading failed";
-      error.source = path_;
-      error.offset = offset_;
-      return error;
-    }
+    if (!in_.read(static_cast<char*>(to), static_cast<std::streamsize>(size)))
+      return Error(ErrorCode::kIo, "reading failed", path_).at_offset(offset_);
     offset_ += size;
     return Done{};
   }
@@ -441,25 +430,13 @@ const std::vector<double>* Gguf::find_floats(std::string_view key) const { retur
 
 Result<Gguf> read_gguf(const std::string& path) {
   namespace fs = std::filesystem;
-  Error error;
-  error.code = ErrorCode::kNotFound;
-  error.source = path;
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
-  if (!fs::exists(status)) {
-    error.message = "no such file";
-    return error;
-  }
-  if (!fs::is_regular_file(status)) {
-    error.message = "is no regular file";
-    return error;
-  }
+  if (!fs::exists(status)) return Error(ErrorCode::kNotFound, "no such file", path);
+  if (!fs::is_regular_file(status)) return Error(ErrorCode::kNotFound, "is no regular file", path);
   const std::uintmax_t size = fs::file_size(path, ec);
   GgufReader reader(path, ec ? 0 : size);
-  if (ec || !reader.is_open()) {
-    error.message = "cannot be opened for reading";
-    return error;
-  }
+  if (ec || !reader.is_open()) return Error(ErrorCode::kNotFound, "cannot be opened for reading", path);
   Gguf gguf;
   gguf.path = path;
   if (Status done = read_body(reader, gguf); !done.ok()) return done.error();

@@ -28,14 +28,6 @@ struct Wanted {
 
 using SharedJson = std::shared_ptr<const json::Value>;
 
-Error failure(ErrorCode code, std::string message, const std::string& path) {
-  Error error;
-  error.code = code;
-  error.message = std::move(message);
-  error.source = path;
-  return error;
-}
-
 Result<SharedJson> parse_json(const std::string& path, std::string_view text) {
   Result<json::Value> value = json::parse(text);
   if (!value.ok()) {
@@ -84,7 +76,7 @@ Status take_config_templates(const json::Value& config, const std::string& path,
     return Done{};
   }
   if (!member->is_array()) {
-    return failure(
+    return Error(
         ErrorCode::kJson,
         "`chat_template` is " + std::string(json::describe(member->kind())) + ", expected a string or an array", path);
   }
@@ -92,7 +84,7 @@ Status take_config_templates(const json::Value& config, const std::string& path,
     const auto name = entry.find_string("name");
     const auto text = entry.find_string("template");
     if (!name || !text) {
-      return failure(ErrorCode::kJson, "an entry of `chat_template` lacks the string `name` or `template`", path);
+      return Error(ErrorCode::kJson, "an entry of `chat_template` lacks the string `name` or `template`", path);
     }
     found.templates.push_back({path, std::string(*name), std::string(*text)});
   }
@@ -120,7 +112,7 @@ Status take_template_files(const std::string& folder, ModelFiles& found) {
   for (fs::directory_iterator it(more, ec), end; !ec && it != end; it.increment(ec)) {
     if (it->path().extension() == ".jinja") paths.push_back(it->path());
   }
-  if (ec) return failure(ErrorCode::kIo, "cannot be listed", more);
+  if (ec) return Error(ErrorCode::kIo, "cannot be listed", more);
   std::sort(paths.begin(), paths.end());
   for (const fs::path& path : paths) {
     if (Status status = take_template_file(path.string(), path.stem().string(), found); !status.ok()) return status;
@@ -240,7 +232,7 @@ Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFi
     Result<std::optional<TokenizerSource>> parsed = parse_vocabulary(path, bytes.value());
     if (!parsed.ok()) return parsed.error();
     if (!parsed.value()) {
-      return failure(ErrorCode::kTokenizer, "is neither a SentencePiece model nor a rank file", path);
+      return Error(ErrorCode::kTokenizer, "is neither a SentencePiece model nor a rank file", path);
     }
     source = *std::move(parsed).value();
     if (source.ranks != nullptr) source.code = find_code(folder);
@@ -367,7 +359,7 @@ Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
   if (!has_tokenizer && found.templates.empty()) {
     if (const std::string gguf = only_gguf(folder); !gguf.empty()) return load_gguf(gguf);
     if (wanted.templates) {
-      return failure(ErrorCode::kNotFound, "the folder has neither a tokenizer nor a chat template", folder);
+      return Error(ErrorCode::kNotFound, "the folder has neither a tokenizer nor a chat template", folder);
     }
   }
   return found;
@@ -395,13 +387,13 @@ Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
   take_special_tokens(*value.value(), found);
   if (Status status = take_config_templates(*value.value(), path, found); !status.ok()) return status.error();
   if (found.templates.empty()) {
-    return failure(ErrorCode::kNotFound, "is neither a tokenizer nor a file with a `chat_template`", path);
+    return Error(ErrorCode::kNotFound, "is neither a tokenizer nor a file with a `chat_template`", path);
   }
   return found;
 }
 
 Result<ModelFiles> load_wanted(const std::string& path, Wanted wanted) {
-  if (!files::exists(path)) return failure(ErrorCode::kNotFound, "no such file or folder", path);
+  if (!files::exists(path)) return Error(ErrorCode::kNotFound, "no such file or folder", path);
   if (files::is_folder(path)) return load_folder(path, wanted);
   const std::string extension = fs::path(path).extension().string();
   if (extension == ".gguf") return load_gguf(path);
@@ -433,7 +425,7 @@ Result<TokenizerSource> load_tokenizer_source(const std::string& path) {
   if (!found.ok()) return found.error();
   if (!found.value().tokenizer) {
     const bool folder = files::is_folder(path);
-    return failure(ErrorCode::kNotFound, folder ? "the folder has no tokenizer" : "holds no tokenizer", path);
+    return Error(ErrorCode::kNotFound, folder ? "the folder has no tokenizer" : "holds no tokenizer", path);
   }
   return std::move(*std::move(found).value().tokenizer);
 }
@@ -443,11 +435,11 @@ Result<ModelFiles> load_template_source(const std::string& path) {
   if (!found.ok()) return found.error();
   if (found.value().templates.empty()) {
     const bool folder = files::is_folder(path);
-    return failure(ErrorCode::kNotFound,
-                   folder ? "the folder has no chat template (chat_template.jinja, or `chat_template` in "
-                            "tokenizer_config.json)"
-                          : "holds no chat template",
-                   path);
+    return Error(ErrorCode::kNotFound,
+                 folder ? "the folder has no chat template (chat_template.jinja, or `chat_template` in "
+                          "tokenizer_config.json)"
+                        : "holds no chat template",
+                 path);
   }
   return found;
 }

@@ -12,12 +12,7 @@ namespace {
 constexpr std::string_view kBlank = " \t\r\f\v";
 
 Error damaged(int line, std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = "damaged rank file: " + std::move(message);
-  error.line = line;
-  error.column = 1;
-  return error;
+  return Error(ErrorCode::kTokenizer, "damaged rank file: " + std::move(message)).at(line, 1);
 }
 
 std::string_view stripped(std::string_view text) {

@@ -20,11 +20,7 @@ constexpr std::size_t kPieces = (std::size_t{1} << 22U);        // far above eve
 constexpr std::size_t kCharsmapBytes = std::size_t{64} << 20U;  // real ones have 240 KB
 
 Error damaged(std::size_t offset, std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = "damaged SentencePiece model: " + std::move(message);
-  error.offset = offset;
-  return error;
+  return Error(ErrorCode::kTokenizer, "damaged SentencePiece model: " + std::move(message)).at_offset(offset);
 }
 
 // One field of a message: a number, four bytes, or bytes with a length.

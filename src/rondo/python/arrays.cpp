@@ -16,11 +16,8 @@ namespace {
 constexpr std::int64_t kMostId = std::numeric_limits<tokenizer::TokenId>::max();
 
 [[noreturn]] void out_of_range(std::string_view name, std::size_t index, const std::string& id) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.source = std::string(name) + "[" + std::to_string(index) + "]";
-  error.message = "id " + id + " is out of range";
-  raise(error);
+  raise(Error(ErrorCode::kTokenizer, "id " + id + " is out of range",
+              std::string(name) + "[" + std::to_string(index) + "]"));
 }
 
 template <typename T>

@@ -22,11 +22,7 @@ void raise(const Error& error) {
 }
 
 void raise_invalid(const std::string& message, const std::string& place) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = message;
-  error.source = place;
-  raise(error);
+  raise(Error(ErrorCode::kInvalidArgument, message, place));
 }
 
 }  // namespace rondo::python

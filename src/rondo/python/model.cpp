@@ -18,14 +18,6 @@ namespace {
 // The generation prompt and what continues it are short.
 constexpr std::size_t kPromptTailTokens = 256;
 
-Error unsupported(std::string message, const std::string& source) {
-  Error error;
-  error.code = ErrorCode::kUnsupported;
-  error.message = std::move(message);
-  error.source = source;
-  return error;
-}
-
 // A template's own text, where a path was possible as well: no path has a line break or a tag in it.
 bool is_template_text(const std::string& given) {
   return given.find('\n') != std::string::npos || given.find("{%") != std::string::npos ||
@@ -82,12 +74,10 @@ void take_if_absent(std::optional<std::string>& token, const std::optional<std::
 Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::string_view what) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= 0 && ids[i] < tokenizer.vocab_size()) continue;
-    Error error;
-    error.code = ErrorCode::kTokenizer;
-    error.source = std::string(what) + "[" + std::to_string(i) + "]";
-    error.message = "id " + std::to_string(ids[i]) + " is out of range; the vocabulary has " +
-                    std::to_string(tokenizer.vocab_size()) + " ids";
-    return error;
+    return Error(ErrorCode::kTokenizer,
+                 "id " + std::to_string(ids[i]) + " is out of range; the vocabulary has " +
+                     std::to_string(tokenizer.vocab_size()) + " ids",
+                 std::string(what) + "[" + std::to_string(i) + "]");
   }
   return Done{};
 }
@@ -130,13 +120,8 @@ Result<std::shared_ptr<const Model>> Model::load(const Source& source) {
   model->name_ = source.path;
   model->corrections_ = source.corrections;
   model->strict_ = source.strict;
-  if (!source.path.empty() && !files::exists(source.path)) {
-    Error error;
-    error.code = ErrorCode::kNotFound;
-    error.message = "there is no such file or folder";
-    error.source = source.path;
-    return error;
-  }
+  if (!source.path.empty() && !files::exists(source.path))
+    return Error(ErrorCode::kNotFound, "there is no such file or folder", source.path);
   if (Status status = model->load_template(source); !status.ok()) return status.error();
   api::Cache cache(source.cache_folder);
   auto tokenizer = cache.tokenizer(source.tokenizer.value_or(source.path));
@@ -171,9 +156,10 @@ Result<std::shared_ptr<const Model>> Model::from_memory(const MemoryTokenizer& m
 // --- What every call begins with -------------------------------------------------------------------------------------
 
 Result<api::Prepared> Model::prepare(Call& call, api::TokenizerUse tokenizer) const {
-  if (template_ == nullptr) return unsupported("the model brings no chat template; give one as `template`", name_);
+  if (template_ == nullptr)
+    return Error(ErrorCode::kUnsupported, "the model brings no chat template; give one as `template`", name_);
   if (tokenizer == api::TokenizerUse::kRequired && tokenizer_ == nullptr)
-    return unsupported("the model brings no tokenizer; give one as `tokenizer`", name_);
+    return Error(ErrorCode::kUnsupported, "the model brings no tokenizer; give one as `tokenizer`", name_);
   api::Prepared out;
   chat::Conversation& conversation = call.conversation;
   out.chat_template = template_->with_tools(conversation.tools.has_value());
@@ -198,7 +184,8 @@ Result<std::shared_ptr<const format::Format>> Model::format_of(const api::Prepar
 Result<std::string> Model::tail_of(const api::Prepared& prepared, const Call& call, const ParseCall& options) const {
   if (options.prompt_tail) return *options.prompt_tail;
   if (!options.prompt_ids.empty()) {
-    if (prepared.tokenizer == nullptr) return unsupported("the model brings no tokenizer for `prompt_ids`", name_);
+    if (prepared.tokenizer == nullptr)
+      return Error(ErrorCode::kUnsupported, "the model brings no tokenizer for `prompt_ids`", name_);
     const std::size_t count = std::min(options.prompt_ids.size(), kPromptTailTokens);
     return prepared.tokenizer->decode(options.prompt_ids.last(count), {});
   }
@@ -352,7 +339,7 @@ Result<parse::Parser> Model::parser(Call& call, const ParseCall& options) const 
 }
 
 Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const {
-  if (tokenizer_ == nullptr) return unsupported("the model brings no tokenizer", name_);
+  if (tokenizer_ == nullptr) return Error(ErrorCode::kUnsupported, "the model brings no tokenizer", name_);
   const tokenizer::Tokenizer& tokenizer = *tokenizer_->tokenizer;
   if (Status valid = check_ids(tokenizer, ids, "ids"); !valid.ok()) return valid.error();
   if (options.prompt_ids.size() > kPromptTailTokens) options.prompt_ids = options.prompt_ids.last(kPromptTailTokens);
@@ -414,12 +401,12 @@ const tokenizer::Tokenizer* Model::tokenizer() const {
 }
 
 Result<std::vector<TokenId>> Model::tokenize(std::string_view text, bool parse_special) const {
-  if (tokenizer_ == nullptr) return unsupported("the model brings no tokenizer", name_);
+  if (tokenizer_ == nullptr) return Error(ErrorCode::kUnsupported, "the model brings no tokenizer", name_);
   return tokenizer_->tokenizer->encode_ids(text, {.parse_special = parse_special, .parse_added = parse_special});
 }
 
 Result<std::string> Model::detokenize(std::span<const TokenId> ids, bool skip_special) const {
-  if (tokenizer_ == nullptr) return unsupported("the model brings no tokenizer", name_);
+  if (tokenizer_ == nullptr) return Error(ErrorCode::kUnsupported, "the model brings no tokenizer", name_);
   if (Status valid = check_ids(*tokenizer_->tokenizer, ids, "ids"); !valid.ok()) return valid.error();
   return tokenizer_->tokenizer->decode(ids, {.skip_special = skip_special});
 }

@@ -54,12 +54,9 @@ class Reader {
   }
 
   [[noreturn]] void fail(const std::string& message, ErrorCode code = ErrorCode::kInvalidArgument) const {
-    Error error;
-    error.code = code;
-    error.message = message;
-    error.source = name_;
-    for (const Step& step : steps_) error.source += step.to_string();
-    raise(error);
+    std::string place = name_;
+    for (const Step& step : steps_) place += step.to_string();
+    raise(Error(code, message, std::move(place)));
   }
 
  private:

@@ -17,13 +17,6 @@ using tokenizer::ByteRange;
 using tokenizer::Piece;
 using tokenizer::TokenId;
 
-Error failure(ErrorCode code, std::string message) {
-  Error error;
-  error.code = code;
-  error.message = std::move(message);
-  return error;
-}
-
 // The last of the old ids, without the last `behind` of them.
 std::vector<TokenId> last_ids(const BridgeRequest& request, std::size_t behind) {
   constexpr std::size_t kEnough = 32;
@@ -382,8 +375,8 @@ void describe(const TurnContext& context, const Written& written, const BridgeRe
 Status check_roles(const json::Array& new_messages) {
   for (std::size_t i = 0; i < new_messages.size(); ++i) {
     if (new_messages[i].find_string("role") != "assistant") continue;
-    return failure(ErrorCode::kInvalidArgument, "new_messages[" + std::to_string(i) +
-                                                    "] has the role `assistant`; sampled turns are never rendered");
+    return Error(ErrorCode::kInvalidArgument,
+                 "new_messages[" + std::to_string(i) + "] has the role `assistant`; sampled turns are never rendered");
   }
   return Done{};
 }

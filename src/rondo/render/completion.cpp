@@ -18,11 +18,9 @@ constexpr std::size_t kPromptTailTokens = 256;
 Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids) {
   for (const TokenId id : ids) {
     if (id >= 0 && id < tokenizer.vocab_size()) continue;
-    Error error;
-    error.code = ErrorCode::kTokenizer;
-    error.message = "completion id " + std::to_string(id) + " is out of range; the vocabulary has " +
-                    std::to_string(tokenizer.vocab_size()) + " ids";
-    return error;
+    return Error(ErrorCode::kTokenizer, "completion id " + std::to_string(id) +
+                                            " is out of range; the vocabulary has " +
+                                            std::to_string(tokenizer.vocab_size()) + " ids");
   }
   return Done{};
 }

@@ -21,13 +21,6 @@ using tokenizer::TokenId;
 constexpr std::string_view kIdsField = "raw_ids";
 constexpr std::string_view kTextField = "raw";
 
-Error refused(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 std::string place_of(std::size_t message, std::string_view field) {
   return "messages[" + std::to_string(message) + "]." + std::string(field);
 }
@@ -38,14 +31,15 @@ std::string place_of(const RawTurn& turn) {
 }
 
 Result<std::vector<TokenId>> read_ids(const json::Value& value, const std::string& place) {
-  const Error wrong = refused(place + " must be an array of token ids, found " + std::string(describe(value.kind())));
+  const Error wrong = Error(ErrorCode::kInvalidArgument,
+                            place + " must be an array of token ids, found " + std::string(describe(value.kind())));
   if (!value.is_array()) return wrong;
   std::vector<TokenId> ids;
   ids.reserve(value.as_array().size());
   for (const json::Value& item : value.as_array()) {
     const std::optional<std::int64_t> id = item.to_int64();
     if (!id || *id < 0 || *id > std::numeric_limits<TokenId>::max())
-      return refused(place + "[" + std::to_string(ids.size()) + "] is no token id");
+      return Error(ErrorCode::kInvalidArgument, place + "[" + std::to_string(ids.size()) + "] is no token id");
     ids.push_back(static_cast<TokenId>(*id));
   }
   return ids;
@@ -227,7 +221,8 @@ Result<std::vector<RawTurn>> take_raw_turns(json::Array& messages) {
     const json::Value* ids = message.find(kIdsField);
     const json::Value* text = message.find(kTextField);
     if (text != nullptr && !text->is_string() && !text->is_null())
-      return refused(place_of(i, kTextField) + " must be a text, found " + std::string(describe(text->kind())));
+      return Error(ErrorCode::kInvalidArgument,
+                   place_of(i, kTextField) + " must be a text, found " + std::string(describe(text->kind())));
     const bool has_ids = ids != nullptr && !ids->is_null();
     if (has_ids) {
       Result<std::vector<TokenId>> read = read_ids(*ids, place_of(i, kIdsField));
@@ -247,7 +242,8 @@ Result<Encoded> encode_raw(const TurnContext& context, const RawReading& reading
                            ContentSpecials specials) {
   const chat::Conversation& conversation = context.base;
   if (conversation.continue_final_message)
-    return refused("a conversation with raw turns cannot be continued in a field of its last message");
+    return Error(ErrorCode::kInvalidArgument,
+                 "a conversation with raw turns cannot be continued in a field of its last message");
   RawPrompt prompt(context, reading, specials);
   if (Status started = prompt.start(turns.front().message); !started.ok()) return started.error();
   for (std::size_t i = 0; i < turns.size(); ++i) {

@@ -13,13 +13,6 @@ namespace {
 
 using tokenizer::TokenId;
 
-Error refused_ranges(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 constexpr std::array<std::pair<Retention, std::string_view>, 5> kRetentions = {
     {{Retention::kAll, "all"},
      {Retention::kTemplate, "template"},
@@ -108,10 +101,12 @@ Result<Rollout> Rollout::resume(std::shared_ptr<const RolloutModel> model, std::
   std::size_t last = 0;
   for (const auto& [begin, end] : sampled) {
     while (message < messages.size() && !has_role(messages[message], "assistant")) ++message;
-    if (message == messages.size()) return refused_ranges("there are more sampled ranges than assistant messages");
+    if (message == messages.size())
+      return Error(ErrorCode::kInvalidArgument, "there are more sampled ranges than assistant messages");
     if (begin < last || end < begin || end > ids.size())
-      return refused_ranges("the sampled range [" + std::to_string(begin) + ", " + std::to_string(end) +
-                            ") does not lie in order inside the " + std::to_string(ids.size()) + " prompt ids");
+      return Error(ErrorCode::kInvalidArgument, "the sampled range [" + std::to_string(begin) + ", " +
+                                                    std::to_string(end) + ") does not lie in order inside the " +
+                                                    std::to_string(ids.size()) + " prompt ids");
     last = end;
     const std::span<const TokenId> all = ids;
     auto said = out.model_->reader().read(out.model_->profile(), all.first(begin), all.subspan(begin, end - begin));
@@ -135,7 +130,7 @@ void Rollout::note_reasoning(Turn& turn, const ParsedCompletion& said) const {
 }
 
 Result<const ParsedCompletion*> Rollout::complete(std::span<const TokenId> completion) {
-  if (spoken_) return refused_ranges("the model has spoken: add messages before its next turn");
+  if (spoken_) return Error(ErrorCode::kInvalidArgument, "the model has spoken: add messages before its next turn");
   auto said = model_->reader().read(model_->profile(), ids_, completion, prompt_tail_);
   if (!said.ok()) return said.error();
   last_ = std::move(said).value();
@@ -167,7 +162,8 @@ tmpl::ReadyConversation& Rollout::ready() {
 }
 
 Result<Extension> Rollout::extend(json::Array new_messages, Retention retention) {
-  if (!spoken_) return refused_ranges("the model has not spoken yet: nothing can be added behind its turn");
+  if (!spoken_)
+    return Error(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
   BridgeRequest asked = request(std::move(new_messages));
   if (model_->looks_back(asked)) asked.ready = &ready();
   Result<Appended> appended = model_->append(asked);

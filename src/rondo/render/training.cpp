@@ -26,13 +26,6 @@ bool has_generation(const Encoded& encoded) {
   return std::find(encoded.generation_mask.begin(), encoded.generation_mask.end(), 1) != encoded.generation_mask.end();
 }
 
-Error invalid(std::string message) {
-  Error error;
-  error.code = ErrorCode::kInvalidArgument;
-  error.message = std::move(message);
-  return error;
-}
-
 const std::vector<std::uint8_t>* column(const Encoded& encoded, MaskPart part) {
   switch (part) {
     case MaskPart::kSampled: return &encoded.sampled_mask;
@@ -74,11 +67,12 @@ std::map<std::string, std::vector<IdSpan>> role_spans(const Encoded& encoded, co
 Result<std::vector<std::uint8_t>> loss_mask(const Encoded& encoded, const json::Array& messages,
                                             const MaskOptions& options) {
   if (!options.messages.empty() && options.messages.size() != messages.size()) {
-    return invalid("the mask of messages has " + std::to_string(options.messages.size()) + " entries, there are " +
-                   std::to_string(messages.size()) + " messages");
+    return Error(ErrorCode::kInvalidArgument, "the mask of messages has " + std::to_string(options.messages.size()) +
+                                                  " entries, there are " + std::to_string(messages.size()) +
+                                                  " messages");
   }
   if (options.part == MaskPart::kGeneration && !has_generation(encoded))
-    return invalid("the template marks nothing with {% generation %} in this conversation");
+    return Error(ErrorCode::kInvalidArgument, "the template marks nothing with {% generation %} in this conversation");
   std::vector<std::uint8_t> chosen(messages.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::string role = role_of(messages, static_cast<std::int32_t>(i));

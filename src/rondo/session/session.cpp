@@ -8,13 +8,6 @@
 namespace rondo::session {
 namespace {
 
-Error failure(ErrorCode code, std::string message) {
-  Error error;
-  error.code = code;
-  error.message = std::move(message);
-  return error;
-}
-
 // Two token lists can differ and still spell the same text, at least over the tokens where they part; then no template
 // line is to blame.
 void explain_tokenization(const render::TurnContext& context, std::span<const TokenId> known,
@@ -55,7 +48,7 @@ Result<std::unique_ptr<Session>> Session::start(const Parts& parts, chat::Conver
 }
 
 Result<Turn> Session::step(engine::GenerateOptions generate) {
-  if (spoken_) return failure(ErrorCode::kInvalidArgument, "the model has spoken: add messages before its next turn");
+  if (spoken_) return Error(ErrorCode::kInvalidArgument, "the model has spoken: add messages before its next turn");
   Turn turn;
   turn.prompt_tokens = ids_.size();
   Result<engine::PromptReport> report = parts_.engine.prompt(ids_, generate.cancel);
@@ -110,7 +103,7 @@ Result<Rerender> Session::render_again(std::size_t known) {
 
 Status Session::add(json::Array new_messages) {
   if (!spoken_)
-    return failure(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
+    return Error(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
   render::BridgeRequest request;
   request.prompt_ids = std::span(ids_).first(prompt_size_);
   request.completion_ids = std::span(ids_).subspan(prompt_size_);

@@ -78,12 +78,8 @@ Result<jinja::Rendered> apply(const jinja::Template& chat_template, const chat::
   json::Object variables = template_variables(conversation);
   if (!conversation.continue_final_message) return chat_template.render(variables, render);
 
-  if (conversation.add_generation_prompt) {
-    Error error;
-    error.code = ErrorCode::kInvalidArgument;
-    error.message = "continue_final_message and add_generation_prompt exclude each other";
-    return error;
-  }
+  if (conversation.add_generation_prompt)
+    return Error(ErrorCode::kInvalidArgument, "continue_final_message and add_generation_prompt exclude each other");
   json::Value* messages = variables.find("messages");
   if (!messages->is_array()) return chat_template.render(variables, render);  // kwargs replaced the messages
   auto continuation =

@@ -15,13 +15,6 @@ namespace {
 constexpr std::string_view kTag = "CONTINUE_FINAL_MESSAGE_TAG ";
 constexpr std::string_view kTagWord = kTag.substr(0, kTag.size() - 1);
 
-Error failure(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTemplateError;
-  error.message = std::move(message);
-  return error;
-}
-
 // What Python's str.strip() takes off.
 bool is_python_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
@@ -81,27 +74,30 @@ void forget_tag(jinja::Rendered& rendered, std::size_t end) {
 
 Result<Continuation> Continuation::mark(json::Array& messages, const std::string& field,
                                         const std::string& template_source) {
-  if (messages.empty()) return failure("there is no final message to continue");
+  if (messages.empty()) return Error(ErrorCode::kTemplateError, "there is no final message to continue");
   const std::string place = "messages[" + std::to_string(messages.size() - 1) + "]." + field;
   json::Value& message = messages.back();
   json::Value* text = message.is_object() ? message.as_object().find(field) : nullptr;
-  if (text == nullptr || text->is_null()) return failure(place + ", which is to be continued, is absent");
+  if (text == nullptr || text->is_null())
+    return Error(ErrorCode::kTemplateError, place + ", which is to be continued, is absent");
 
   const std::vector<std::string> fields = same_fields(message, field, *text);
   const auto is_mentioned = [&](const std::string& name) { return template_source.find(name) != std::string::npos; };
   if (std::none_of(fields.begin(), fields.end(), is_mentioned)) {
-    return failure(place + " cannot be continued: the template never uses `" + field + "`");
+    return Error(ErrorCode::kTemplateError, place + " cannot be continued: the template never uses `" + field + "`");
   }
   Continuation continuation;
   continuation.field_ = place;
   if (text->is_array()) {
     json::Value* part = last_text_part(*text);
-    if (part == nullptr) return failure(place + " cannot be continued: it has no text part");
+    if (part == nullptr) return Error(ErrorCode::kTemplateError, place + " cannot be continued: it has no text part");
     continuation.text_ = part->as_string();
     *part = json::Value(continuation.text_ + std::string(kTag));
     return continuation;
   }
-  if (!text->is_string()) return failure(place + " cannot be continued: it is " + std::string(describe(text->kind())));
+  if (!text->is_string())
+    return Error(ErrorCode::kTemplateError,
+                 place + " cannot be continued: it is " + std::string(describe(text->kind())));
   continuation.text_ = text->as_string();
   for (const std::string& name : fields) message.as_object().set(name, continuation.text_ + std::string(kTag));
   return continuation;
@@ -111,7 +107,7 @@ Status Continuation::cut(jinja::Rendered& rendered) const {
   const std::string_view bytes = rendered.text.bytes();
   const std::size_t tag = bytes.rfind(kTagWord);
   if (tag == std::string_view::npos || bytes.find(stripped(text_)) == std::string_view::npos) {
-    return failure("the template does not write " + field_ + ", which is to be continued");
+    return Error(ErrorCode::kTemplateError, "the template does not write " + field_ + ", which is to be continued");
   }
   const bool keeps_space = bytes.substr(tag, kTag.size()) == kTag;
   const std::size_t end = keeps_space ? tag : stripped_end(bytes.substr(0, tag)).size();

@@ -18,10 +18,7 @@ std::uint32_t label_of(std::uint32_t unit) { return unit & 0x800000FFU; }
 std::uint32_t offset_of(std::uint32_t unit) { return (unit >> 10U) << ((unit & (1U << 9U)) >> 6U); }
 
 Error damaged_charsmap(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = "damaged_charsmap character map: " + std::move(message);
-  return error;
+  return {ErrorCode::kTokenizer, "damaged character map: " + std::move(message)};
 }
 
 }  // namespace

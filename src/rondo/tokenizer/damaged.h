@@ -9,11 +9,6 @@
 namespace rondo::tokenizer {
 
 // kTokenizer with a sentence.
-[[nodiscard]] inline Error damaged(std::string message) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = std::move(message);
-  return error;
-}
+[[nodiscard]] inline Error damaged(std::string message) { return {ErrorCode::kTokenizer, std::move(message)}; }
 
 }  // namespace rondo::tokenizer

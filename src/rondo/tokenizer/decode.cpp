@@ -7,10 +7,8 @@ namespace rondo::tokenizer {
 namespace {
 
 Error no_such_id(TokenId id, TokenId size) {
-  Error error;
-  error.code = ErrorCode::kTokenizer;
-  error.message = "token id " + std::to_string(id) + " is out of range, the vocabulary has " + std::to_string(size);
-  return error;
+  return {ErrorCode::kTokenizer,
+          "token id " + std::to_string(id) + " is out of range, the vocabulary has " + std::to_string(size)};
 }
 
 // What `id` is to a decoder.

@@ -53,10 +53,7 @@ Status add_merges(std::span<const model::RankedToken> tokens, TokenId first_id, 
 Status SplitWork::add(std::size_t token_bytes) {
   bytes_ += std::min(token_bytes, kMaxWork) * std::min(token_bytes, kMaxWork);
   if (token_bytes <= kMaxWork && bytes_ <= kMaxWork) return Done{};
-  Error error;
-  error.code = ErrorCode::kLimit;
-  error.message = "the tokens are too long to be split in all ways";
-  return error;
+  return Error(ErrorCode::kLimit, "the tokens are too long to be split in all ways");
 }
 
 std::string from_rust_dialect(std::string_view pattern) {

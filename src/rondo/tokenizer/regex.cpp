@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "tokenizer/damaged.h"
 
 namespace rondo::tokenizer {
 namespace {
@@ -92,11 +93,8 @@ Result<Regex> Regex::compile(std::string_view pattern, Dialect dialect) {
   if (state->code == nullptr) {
     std::array<PCRE2_UCHAR, 256> text{};
     pcre2_get_error_message(code, text.data(), text.size());
-    Error error;
-    error.code = ErrorCode::kTokenizer;
-    error.message = "the regular expression `" + std::string(pattern) +
-                    "` does not compile: " + reinterpret_cast<const char*>(text.data());
-    return error;
+    return damaged("the regular expression `" + std::string(pattern) +
+                   "` does not compile: " + reinterpret_cast<const char*>(text.data()));
   }
   state->jit = pcre2_jit_compile(state->code.get(), PCRE2_JIT_COMPLETE) == 0;
   return Regex(std::move(state));
