@@ -3,8 +3,8 @@
 
 Usage: check_docs.py
 
-What the pages name must exist: the targets of links with their headings, files, headers, subcommands, commands of ./dev,
-options, and variables RONDO_*.  A measured figure (one with a thousands separator that is not round) stands on one page only;
+What the pages name must exist: the targets of links with their headings, files, names of C++ as `Class::name`, subcommands, commands of
+./dev, options, and variables RONDO_*.  A measured figure (one with a thousands separator that is not round) stands on one page only;
 the others link to it.
 """
 import pathlib
@@ -21,6 +21,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 FILE = re.compile(r"(?<![\w./<>$~{*-])(?:[\w.-]+/)*[\w-]+\.(?:cpp|h|py|pyi|cmake)(?![\w*])")
 FOLDER = re.compile(r"(?<![\w./<>$~{-])(?:src/rondo|tests|tools|bench|fuzz|examples|include|cmake|docs)/[\w./-]*\w")
 OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*(?![\w/-])")
+QUALIFIED = re.compile(r"\b[A-Za-z]\w*(?:::\w+)+")
 VARIABLE = re.compile(r"\bRONDO_[A-Z_]+\b")
 DEV = re.compile(r"\./dev +([a-z]+)")
 COMMAND = re.compile(r"^ *(?:\$ )?rondo +([a-z]+)", re.MULTILINE)
@@ -78,6 +79,7 @@ class Tree:
                          if path == "dev" or path.endswith((".cpp", ".h", ".py", ".txt", ".cmake")) and "testdata" not in path)
         self.options = set(OPTION.findall(code)) | OTHERS_OPTIONS
         self.variables = set(VARIABLE.findall(code))
+        self.words = set(re.findall(r"\w+", code))
         self.dev = set(re.findall(r"^cmd_(\w+)\(\)", read("dev"), re.MULTILINE))
         cli = "\n".join(read(path) for path in files if path.startswith("src/rondo/cli/"))
         self.commands = set(re.findall(r'add_subcommand\(\s*"(\w+)"', cli))
@@ -86,6 +88,9 @@ class Tree:
         for name in FILE.findall(code) + FOLDER.findall(code):
             if name not in self.ends and not (REPO / name).exists() and not EXAMPLE.search(name):
                 yield f"no file `{name}`"
+        for name in QUALIFIED.findall(code):
+            if not set(name.split("::")) <= self.words:
+                yield f"no `{name}` in the sources"
         for word, known, names in (("option", self.options, OPTION), ("variable", self.variables, VARIABLE),
                                    ("command of ./dev", self.dev, DEV), ("command of rondo", self.commands, COMMAND)):
             yield from (f"no {word} `{name}`" for name in names.findall(code) if name not in known)
