@@ -115,8 +115,8 @@ def summary(found):
              f"{levels['warning']} have warnings at worst, {levels['error']} have errors.",
              "",
              f"Without those that break under any template, the re-rendered prompt does not begin with the text that the model has "
-             f"seen in {share('string_prefix')}, and not with its ids in {share('token_prefix')} with a tokenizer. The bridge "
-             f"breaks in {share('bridge')}.",
+             f"seen in {share('string_prefix')}, and not with its ids in {share('token_prefix')} with a tokenizer. A bridged prompt "
+             f"begins with these ids in every case; it ends otherwise than the template, or can't be made, in {share('bridge')}.",
              "",
              "| rule | level | templates |", "| --- | --- | --- |"]
     for (level, rule), count in sorted(rules.items(), key=lambda entry: (LEVELS.index(entry[0][0]), -entry[1], entry[0][1])):
@@ -135,8 +135,8 @@ def document(options, found, titles):
              f"One check takes {seconds[len(seconds) // 2]:.1f} s in the median and {seconds[-1]:.1f} s at most, the start of the program "
              f"and the loading of the tokenizer included ({options.jobs} at a time).", "",
              *summary(found), "",
-             "The numbers are cases that hold of those that were asked, over all settings, without those that break under any template. "
-             "The finding is the worst one; `rondo check` lists all, with what helps.", "",
+             "The numbers are cases that hold of those that were asked, over all settings. Cases that break under any template count here "
+             "where they hold, and not at all in the sums above. The finding is the worst one; `rondo check` lists all, with what helps.", "",
              "| model | row | " + " | ".join(name for _, name in CHECKS) + " | worst | finding |",
              "| --- | --- | " + "--- | " * len(CHECKS) + "--- | --- |"]
     lines += [row_of(name, titles[name], reply) for name, (reply, _) in found.items()]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lint: formatting, layers, sizes, words and clang-tidy.
+"""The lint: formatting, layers, sizes, words, documents and clang-tidy.
 
 Usage: lint.py [--build TREE] [--fix] [--full] [--sampled] [--only CHECK]...
 
@@ -25,7 +25,7 @@ import cache
 
 REPO = cache.REPO
 FILE_LINES, FUNCTION_LINES = 800, 70
-CHECKS = ("format", "layers", "size", "words", "tidy")
+CHECKS = ("format", "layers", "size", "words", "docs", "tidy")
 RECENT_COMMITS, SAMPLE = 60, 3  # of --sampled
 
 # Model families, markers of chat formats, and addresses: none of them belongs into the code that users run.
@@ -131,6 +131,14 @@ def check_words(_):
                 if not {("word", f"{path}:{match[0].lower()}"), ("word", f"{path}:*")} & allowed.keys():
                     found.append(f"{path}:{number}: `{match[0]}` does not belong here: the template and the tokenizer say it")
     return found
+
+
+def check_docs(_):
+    """What the documents name exists, and so does every file that lint_allow.txt makes an exception for."""
+    done = subprocess.run([sys.executable, "tools/check_docs.py"], cwd=REPO, capture_output=True, text=True, check=False)
+    gone = {place.partition(":")[0] for _, place in allowances() if not (REPO / place.partition(":")[0]).is_file()}
+    found = [f"tools/lint_allow.txt: there is no {path}" for path in sorted(gone)]
+    return found + ((done.stdout + done.stderr).splitlines() if done.returncode else [])
 
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
