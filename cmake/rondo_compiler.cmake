@@ -14,6 +14,15 @@ endif()
 add_library(rondo_warnings INTERFACE)
 target_compile_options(rondo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 
+# Several sources of a folder are compiled as one: headers and templates, most of the work, are read once for all of them.
+# Off for daily work, where one file changes at a time.
+option(RONDO_UNITY "Compile the sources of a folder together." ON)
+set(RONDO_UNITY_SIZE 10)
+# A class with members of types from an anonymous namespace is seen in the same file only, which such a file includes.
+if(RONDO_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(rondo_warnings INTERFACE -Wno-subobject-linkage)
+endif()
+
 if(RONDO_SANITIZE)
   # Any finding ends the program: a test that only prints one would pass.
   add_compile_options(-fsanitize=${RONDO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "api/service.h"
 #include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "protocol/service.h"
 
 namespace rondo {
 namespace {
@@ -31,8 +31,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 // Always the same moment, so that replies do not change with the clock.
-api::ServiceOptions fixed_clock() {
-  api::ServiceOptions options;
+protocol::ServiceOptions fixed_clock() {
+  protocol::ServiceOptions options;
   options.clock = [] {
     std::tm time{};
     time.tm_year = 2026 - 1900;
@@ -44,7 +44,7 @@ api::ServiceOptions fixed_clock() {
 }
 
 // The file with each reply as it is now, and the number of replies that differ.
-std::string answered(const api::Service& service, const std::string& text, int& differing) {
+std::string answered(const protocol::Service& service, const std::string& text, int& differing) {
   std::string out;
   std::string reply;
   bool is_open = false;
@@ -84,7 +84,7 @@ std::vector<fs::path> golden_files() {
 
 TEST_CASE("requests and replies of the line protocol") {
   fs::current_path(kFolder);
-  const api::Service service(fixed_clock());
+  const protocol::Service service(fixed_clock());
   for (const fs::path& path : golden_files()) {
     CAPTURE(path.filename().string());
     auto text = files::read(path.string());
@@ -101,7 +101,7 @@ TEST_CASE("requests and replies of the line protocol") {
 
 TEST_CASE("spans cover the text without gap or overlap") {
   fs::current_path(kFolder);
-  const api::Service service(fixed_clock());
+  const protocol::Service service(fixed_clock());
   auto request =
       json::parse(R"({"op": "render", "template_file": "model", "spans": true, "tools": [{"a": [1, {"b": "c"}]}],
       "messages": [{"role": "system", "content": " x "}, {"role": "user", "content": "é"}]})");
@@ -119,7 +119,7 @@ TEST_CASE("spans cover the text without gap or overlap") {
 
 TEST_CASE("roles that nobody knows are refused for people") {
   fs::current_path(kFolder);
-  const api::Service service(fixed_clock());
+  const protocol::Service service(fixed_clock());
   const auto message = [&](const std::string& chat_template, const std::string& role) {
     json::Object request{{"op", "render"}, {"template", chat_template}};
     request.set("messages", json::Array{json::Object{{"role", role}, {"content", "hi"}}});

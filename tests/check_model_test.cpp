@@ -1,10 +1,10 @@
 // rondo::Model::check, and the replies of the op `check` against their schema.
 #include <doctest/doctest.h>
 
-#include "api/check_files.h"
-#include "api/service.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "pages/check_files.h"
+#include "protocol/service.h"
 #include "rondo/model.h"
 #include "tests/support/markup.h"
 #include "tests/support/schema.h"
@@ -24,7 +24,7 @@ constexpr const char* kFaulty = R"({%- for m in messages %}
 {%- if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %})";
 
 json::Value checked(const json::Object& more) {
-  const api::Service service({});
+  const protocol::Service service({});
   json::Object request{{"op", "check"}, {"mode", "lenient"}, {"now", "2026-03-14T15:09:26"}};
   for (const json::Member& member : more) request.set(member.key, member.value);
   auto reply = service.run(request);
@@ -95,21 +95,21 @@ TEST_CASE("the op check: a model's own template file is named") {
 }
 
 TEST_CASE("files of checks: made of replies, refused for anything else") {
-  api::Checks checks;
+  pages::Checks checks;
   checks.reports.push_back(checked({{"template", kFaulty}, {"model", "a"}}));
   checks.failures.push_back(json::Object{{"model", "b"}, {"message", "there is no such file"}});
   CHECK(test::objection(checks.to_json(), test::read_schema("docs/check.schema.json")) == "");
-  const auto page = api::check_html(checks);
+  const auto page = pages::check_html(checks);
   REQUIRE(page.ok());
   const test::Markup document = test::read_markup(page.value(), test::Dialect::kHtml);
   CHECK(document.objection == "");
   CHECK(document.has_text("b could not be checked: there is no such file"));
-  const auto sarif = api::check_sarif(checks, "1.2.3");
+  const auto sarif = pages::check_sarif(checks, "1.2.3");
   REQUIRE(sarif.ok());
   const json::Value log = json::parse(sarif.value()).value();
   CHECK(test::objection(log, test::read_schema("tests/golden/check/sarif.schema.json")) == "");
   const auto failures = [&](const char* level) {
-    const auto junit = api::check_junit(checks, level);
+    const auto junit = pages::check_junit(checks, level);
     REQUIRE(junit.ok());
     const test::Markup suites = test::read_markup(junit.value(), test::Dialect::kXml);
     CHECK(suites.objection == "");
@@ -119,10 +119,11 @@ TEST_CASE("files of checks: made of replies, refused for anything else") {
   CHECK(failures("never") == 0);
   CHECK(failures("warning") > 0);
   CHECK(failures("note") >= failures("warning"));
-  for (const api::Checks& wrong : {api::Checks{{json::Object{{"cases", 1}}}, {}}, api::Checks{{}, {json::Object{}}}}) {
-    CHECK_FALSE(api::check_html(wrong).ok());
-    CHECK_FALSE(api::check_sarif(wrong, "").ok());
-    CHECK_FALSE(api::check_junit(wrong, "never").ok());
+  for (const pages::Checks& wrong :
+       {pages::Checks{{json::Object{{"cases", 1}}}, {}}, pages::Checks{{}, {json::Object{}}}}) {
+    CHECK_FALSE(pages::check_html(wrong).ok());
+    CHECK_FALSE(pages::check_sarif(wrong, "").ok());
+    CHECK_FALSE(pages::check_junit(wrong, "never").ok());
   }
 }
 

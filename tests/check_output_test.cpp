@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "api/check_page.h"
 #include "audit/junit.h"
 #include "audit/report.h"
 #include "audit/sarif.h"
@@ -13,6 +12,7 @@
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "pages/check_page.h"
 #include "tests/support/markup.h"
 #include "tests/support/sample_report.h"
 #include "tests/support/schema.h"
@@ -198,7 +198,7 @@ TEST_CASE("a model that could not be checked is told everywhere") {
   const json::Value& notification = invocation.find("toolExecutionNotifications")->as_array().front();
   CHECK(notification.find("message")->find_string("text").value().starts_with("no/such model could not be checked: "));
 
-  const test::Markup page = test::read_markup(api::check_page(reports, kUnchecked), test::Dialect::kHtml);
+  const test::Markup page = test::read_markup(pages::check_page(reports, kUnchecked), test::Dialect::kHtml);
   CHECK(page.objection == "");
   CHECK(page.has_text("no/such model could not be checked: there is no such file <b>"));
 }
@@ -241,7 +241,7 @@ TEST_CASE("JUnit: a failure has cause, place, texts and remedies") {
 
 TEST_CASE("the page is well-formed, self-contained, and no text becomes markup") {
   const std::vector<Report> reports = samples();
-  const std::string page = api::check_page(reports, {});
+  const std::string page = pages::check_page(reports, {});
   CHECK(page.starts_with("<!doctype html>"));
   CHECK(utf8::is_valid(page));
   const test::Markup document = test::read_markup(page, test::Dialect::kHtml);
@@ -250,7 +250,7 @@ TEST_CASE("the page is well-formed, self-contained, and no text becomes markup")
   CHECK(document.count("style") == 1);
   CHECK(document.count("b") ==
         test::read_markup(
-            api::check_page(std::vector{test::sample_report("plain"), test::sample_report("plain"), Report{}}, {}),
+            pages::check_page(std::vector{test::sample_report("plain"), test::sample_report("plain"), Report{}}, {}),
             test::Dialect::kHtml)
             .count("b"));
   for (const char* loaded : {"img", "link", "iframe", "object", "embed", "base", "video", "audio", "svg"})
@@ -267,7 +267,7 @@ TEST_CASE("the page is well-formed, self-contained, and no text becomes markup")
 
 TEST_CASE("the page: every link leads somewhere, and every id is there once") {
   const std::vector<Report> reports = samples();
-  const test::Markup document = test::read_markup(api::check_page(reports, {}), test::Dialect::kHtml);
+  const test::Markup document = test::read_markup(pages::check_page(reports, {}), test::Dialect::kHtml);
   std::set<std::string> ids;
   for (const test::Element& element : document.elements) {
     if (const auto id = element.attributes.find("id"); id != element.attributes.end())
@@ -286,7 +286,7 @@ TEST_CASE("the page: every link leads somewhere, and every id is there once") {
 
 TEST_CASE("the page marks what differs, and nothing else") {
   const std::vector<Report> reports = {test::sample_report("plain")};
-  const std::string page = api::check_page(reports, {});
+  const std::string page = pages::check_page(reports, {});
   const test::Markup document = test::read_markup(page, test::Dialect::kHtml);
   const auto texts = [&](const char* name) {
     std::vector<std::string> out;
@@ -316,7 +316,7 @@ TEST_CASE("the page cuts a long line from tag to tag, and links lead to the piec
   report.template_lines[2] = begin + "{{ m.content.strip() }} c";
   report.findings[1].place.column = static_cast<std::int32_t>(begin.size()) + 4;
   const std::vector<Report> reports = {report};
-  const test::Markup document = test::read_markup(api::check_page(reports, {}), test::Dialect::kHtml);
+  const test::Markup document = test::read_markup(pages::check_page(reports, {}), test::Dialect::kHtml);
   const std::string id = "m1-L3-" + std::to_string(begin.size() + 1);
   const auto pieces = document.all("div");
   const auto piece = std::ranges::find_if(pieces, [&](const test::Element& element) {
@@ -334,18 +334,19 @@ TEST_CASE("the page cuts a long line from tag to tag, and links lead to the piec
 
 TEST_CASE("the page of several templates begins with an index, that of one has none") {
   const std::vector<Report> one = {test::sample_report("plain")};
-  CHECK(test::read_markup(api::check_page(one, {}), test::Dialect::kHtml).count("nav") == 0);
+  CHECK(test::read_markup(pages::check_page(one, {}), test::Dialect::kHtml).count("nav") == 0);
   const std::vector<Report> two = {test::sample_report("plain"), Report{}};
-  const test::Markup document = test::read_markup(api::check_page(two, {}), test::Dialect::kHtml);
+  const test::Markup document = test::read_markup(pages::check_page(two, {}), test::Dialect::kHtml);
   CHECK(document.count("nav") == 1);
   CHECK(document.has_text("2 of 3 hold"));
   CHECK(document.has_text("no finding"));
-  CHECK(document.count("section") > test::read_markup(api::check_page(one, {}), test::Dialect::kHtml).count("section"));
+  CHECK(document.count("section") >
+        test::read_markup(pages::check_page(one, {}), test::Dialect::kHtml).count("section"));
 }
 
 TEST_CASE("the page of many templates folds each") {
   const std::vector<Report> reports(5, test::sample_report("plain"));
-  const test::Markup document = test::read_markup(api::check_page(reports, {}), test::Dialect::kHtml);
+  const test::Markup document = test::read_markup(pages::check_page(reports, {}), test::Dialect::kHtml);
   CHECK(document.objection == "");
   const auto folds = document.all("details");
   CHECK(std::ranges::count_if(folds, [](const test::Element& element) {

@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "api/demo.h"
-#include "api/demo_parts.h"
-#include "api/table.h"
+#include "demo/demo.h"
+#include "demo/demo_parts.h"
+#include "demo/table.h"
 #include "json/parse.h"
 
 using namespace rondo;
-using namespace rondo::api;
+using namespace rondo::demo;
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "api/service.h"
 #include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "protocol/service.h"
 
 namespace rondo {
 namespace {
@@ -85,7 +85,7 @@ class Replay {
 
  private:
   std::string models_;
-  api::Service service_{api::ServiceOptions{}};
+  protocol::Service service_{protocol::ServiceOptions{}};
 };
 
 }  // namespace

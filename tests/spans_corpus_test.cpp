@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/service.h"
 #include "base/utf8.h"
 #include "json/print.h"
+#include "protocol/service.h"
 #include "template/chat_template.h"
 #include "tests/support/corpus.h"
 
@@ -179,7 +179,7 @@ TEST_CASE("what spans and traces say of real prompts is true") {
     return;
   }
   const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr ? 1 : kStep;
-  const api::Service service({});
+  const protocol::Service service({});
   std::size_t pair = 0;
   std::size_t rendered = 0;
   Checked total;

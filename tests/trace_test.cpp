@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "api/page.h"
-#include "api/service.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "pages/page.h"
+#include "protocol/service.h"
 
 namespace rondo {
 namespace {
@@ -21,7 +21,7 @@ json::Value parsed(const std::string& text) {
 json::Value traced(const std::string& chat_template, const std::string& fields) {
   json::Value request = parsed("{\"op\": \"render\", " + fields + "}");
   request.as_object().set("template", chat_template);
-  const api::Service service({});
+  const protocol::Service service({});
   auto reply = service.run(request, {.trace = true});
   REQUIRE_MESSAGE(reply.ok(), reply.error().to_string());
   return std::move(reply).value();
@@ -165,7 +165,7 @@ TEST_CASE("trace: what is cut off a value that the template made itself has no t
 }
 
 TEST_CASE("trace: only where it is asked for, and only by render") {
-  const api::Service service({});
+  const protocol::Service service({});
   const json::Value request = parsed(R"({"op": "render", "template": "x", "messages": []})");
   CHECK(json::to_compact(service.handle(request)) == R"({"text":"x"})");
   CHECK(service.run(parsed(R"({"op": "jinja", "template": "x"})"), {.trace = true}).value().find("trace") == nullptr);
@@ -177,10 +177,10 @@ TEST_CASE("page: nothing in a prompt or a template becomes markup") {
   request.as_object().find("messages")->as_array()[0].as_object().set("content", hostile);
   request.as_object().set("template",
                           "{# " + hostile + " #}" + hostile + "{{ messages[0].content }}{{ messages[0].role }}");
-  const api::Service service({});
+  const protocol::Service service({});
   auto reply = service.run(request, {.trace = true});
   REQUIRE(reply.ok());
-  const std::string page = api::trace_page(reply.value());
+  const std::string page = pages::trace_page(reply.value());
   const auto count = [&](const std::string& what) {
     std::size_t found = 0;
     for (std::size_t at = page.find(what); at != std::string::npos; at = page.find(what, at + 1)) ++found;
@@ -201,7 +201,7 @@ TEST_CASE("page: nothing in a prompt or a template becomes markup") {
 }
 
 TEST_CASE("page: self-contained") {
-  const std::string page = api::trace_page(traced("{{ messages[0].content }}", R"("messages": [{"content": "x"}])"));
+  const std::string page = pages::trace_page(traced("{{ messages[0].content }}", R"("messages": [{"content": "x"}])"));
   for (const char* loads : {"src=", "href=", "url(", "@import", "http:", "https:", "fetch(", "innerHTML"})
     CHECK_MESSAGE(page.find(loads) == std::string::npos, loads);
   CHECK(page.find("default-src 'none'") != std::string::npos);

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <string>
 
-#include "api/service.h"
 #include "base/files.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "protocol/service.h"
 
 namespace rondo {
 namespace {
@@ -60,7 +60,7 @@ TEST_CASE("turns that models write mean what they mean") {
     MESSAGE("skipped: there is no corpus beside the checkout");
     return;
   }
-  const api::Service service{api::ServiceOptions{}};
+  const protocol::Service service{protocol::ServiceOptions{}};
   const auto file = files::read(RONDO_SOURCE_DIR "/tests/golden/parse/written.jsonl");
   REQUIRE(file.ok());
   const std::string& text = file.value();

@@ -6,8 +6,12 @@
 //   std::string prompt = model.value().render(chat).value();
 //   rondo::Encoded ids = model.value().encode(chat).value();
 //
+// rondo/parser.h reads what the model writes while it is written, rondo/rollout.h grows a conversation as ids, and
+// rondo/session.h does so with the embedded engine.
+//
 // Conversations are JSON text in the shape of the public chat APIs: what was sent is what the template sees, key order and
-// spelling of numbers included.  The library reads no clock: templates that print the date need `now`.  A Model is cheap to copy; all its members may be called from many threads at once.
+// spelling of numbers included.  Token ids are vectors of ids everywhere.  The library reads no clock: templates that print
+// the date need `now`.  A Model is cheap to copy; all its members may be called from many threads at once.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rondo/result.h"
@@ -92,6 +97,10 @@ struct Checked {
   std::string json;  // everything, the conversations included: docs/check.schema.json
 };
 
+namespace core {
+class Model;
+}
+
 class Model {
  public:
   // Fails with kNotFound, kTemplateSyntax or kTokenizer.
@@ -110,6 +119,9 @@ class Model {
 
   // What the model wrote after the prompt of `chat`, special tokens as text.
   [[nodiscard]] Result<Parsed> parse(const Chat& chat, const std::string& text) const;
+  // The same from ids, up to the first stop token.  Markers count only as the tokens that they are: the same characters
+  // spelled by ordinary tokens are text.  Fails with kTokenizer on ids out of range.
+  [[nodiscard]] Result<Parsed> parse(const Chat& chat, const std::vector<std::int32_t>& ids) const;
 
   // Plays conversations through the template and finds where a next prompt is not the continuation of what the model has
   // seen, and why.  Of `chat` only `kwargs` and `now` count.  Takes seconds.
@@ -122,9 +134,9 @@ class Model {
   [[nodiscard]] Result<std::string> detokenize(const std::vector<std::int32_t>& ids) const;
 
  private:
-  struct State;
-  explicit Model(std::shared_ptr<const State> state);
-  std::shared_ptr<const State> state_;
+  friend struct Access;  // of the library's own classes
+  explicit Model(std::shared_ptr<const core::Model> model) : model_(std::move(model)) {}
+  std::shared_ptr<const core::Model> model_;
 };
 
 }  // namespace rondo

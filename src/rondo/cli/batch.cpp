@@ -112,7 +112,7 @@ int finish(const LineReader& reader, const Output& output) {
   return kSuccess;
 }
 
-int run_on_one_thread(const api::Service& service) {
+int run_on_one_thread(const protocol::Service& service) {
   LineReader reader;
   Output output;
   std::string line;
@@ -143,7 +143,7 @@ class Window {
   void stop() { set(stopped_); }
 
   // Answers requests until there are no more.
-  void work(const api::Service& service) {
+  void work(const protocol::Service& service) {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return taken_ < jobs_.size() || closed_ || stopped_; });
@@ -196,7 +196,7 @@ class Window {
   bool stopped_ = false;
 };
 
-int run_on_threads(const api::Service& service, int threads) {
+int run_on_threads(const protocol::Service& service, int threads) {
   LineReader reader;
   Output output;
   Window window;
@@ -225,7 +225,7 @@ int run_on_threads(const api::Service& service, int threads) {
 
 int run_batch(const BatchArguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), reported as such
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   return arguments.threads <= 1 ? run_on_one_thread(service) : run_on_threads(service, arguments.threads);
 }
 

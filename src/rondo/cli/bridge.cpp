@@ -36,7 +36,8 @@ Result<json::Value> make_request(const BridgeArguments& arguments) {
 }
 
 // The appended ids as text, so that people see what the bridge wrote.
-Result<std::string> appended_text(const api::Service& service, const std::string& tokenizer, const json::Value& reply) {
+Result<std::string> appended_text(const protocol::Service& service, const std::string& tokenizer,
+                                  const json::Value& reply) {
   const json::Array& ids = reply.find("ids")->as_array();
   const auto appended = static_cast<std::ptrdiff_t>(reply.find("appended")->to_int64().value_or(0));
   json::Object request{{"op", "detokenize"}, {"tokenizer", tokenizer}};
@@ -80,7 +81,7 @@ int run_bridge(const BridgeArguments& arguments) {
   if (filled.model.tokenizer.empty()) filled.model.tokenizer = filled.model.model;
   auto request = make_request(filled);
   if (!request.ok()) return report(request.error());
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request.value());
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());

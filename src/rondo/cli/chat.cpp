@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "api/demo.h"
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "demo/demo.h"
 
 namespace rondo::cli {
 namespace {
@@ -23,7 +23,7 @@ std::optional<std::string> read_line() {
 }  // namespace
 
 int run_chat(const ChatArguments& arguments) {
-  api::ChatOptions options;
+  demo::ChatOptions options;
   options.model = arguments.model;
   options.chat_template = arguments.chat_template;
   options.system = arguments.system;
@@ -36,7 +36,7 @@ int run_chat(const ChatArguments& arguments) {
   options.clock = service_options().clock;
   bool printed = true;
   const Status status =
-      api::run_chat(options, read_line, [&printed](std::string_view text) { printed = print(text) && printed; }, note);
+      demo::run_chat(options, read_line, [&printed](std::string_view text) { printed = print(text) && printed; }, note);
   if (!status.ok()) return report(status.error());
   return printed ? kSuccess : kFailure;
 }

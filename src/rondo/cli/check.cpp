@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "api/check_files.h"
 #include "base/files.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
 #include "cli/request.h"
 #include "json/print.h"
+#include "pages/check_files.h"
 
 namespace rondo::cli {
 namespace {
@@ -171,8 +171,8 @@ bool fails(const json::Value& report, const std::string& fail_on) {
 }
 
 // A line that is written over and over, on a terminal.
-api::RunOptions counting_cases(const std::string& model) {
-  api::RunOptions options;
+protocol::RunOptions counting_cases(const std::string& model) {
+  protocol::RunOptions options;
   if (::isatty(STDERR_FILENO) == 0) return options;
   options.on_progress = [model](std::size_t done, std::size_t total) {
     constexpr std::size_t kEvery = 8;
@@ -184,7 +184,8 @@ api::RunOptions counting_cases(const std::string& model) {
   return options;
 }
 
-Result<json::Value> check_one(const api::Service& service, const std::string& model, const CheckArguments& arguments) {
+Result<json::Value> check_one(const protocol::Service& service, const std::string& model,
+                              const CheckArguments& arguments) {
   json::Object request{{"op", "check"}};
   json::Array scenarios;
   for (const std::string& name : arguments.scenarios) scenarios.emplace_back(name);
@@ -214,14 +215,14 @@ int write_one(const std::string& file, const Result<std::string>& content) {
 }
 
 // The files that were asked for.  Returns the exit status.
-int write_files(const CheckArguments& arguments, const api::Checks& checks) {
+int write_files(const CheckArguments& arguments, const pages::Checks& checks) {
   int status = kSuccess;
   if (const std::string& file = arguments.html_file; !file.empty())
-    status = std::max(status, write_one(file, api::check_html(checks)));
+    status = std::max(status, write_one(file, pages::check_html(checks)));
   if (const std::string& file = arguments.sarif_file; !file.empty())
-    status = std::max(status, write_one(file, api::check_sarif(checks, RONDO_VERSION)));
+    status = std::max(status, write_one(file, pages::check_sarif(checks, RONDO_VERSION)));
   if (const std::string& file = arguments.junit_file; !file.empty())
-    status = std::max(status, write_one(file, api::check_junit(checks, arguments.fail_on)));
+    status = std::max(status, write_one(file, pages::check_junit(checks, arguments.fail_on)));
   return status;
 }
 
@@ -234,8 +235,8 @@ int run_check(const CheckArguments& arguments) {
   }
   if (arguments.fix) return run_fix(arguments);
   const bool prints_table = !arguments.json && count_on_output(arguments) == 0;
-  const api::Service service(service_options());
-  api::Checks checks;
+  const protocol::Service service(service_options());
+  pages::Checks checks;
   int status = kSuccess;
   for (const std::string& model : arguments.models) {
     auto reply = check_one(service, model, arguments);

@@ -3,15 +3,15 @@
 #include <cstdlib>
 #include <string>
 
-#include "api/demo.h"
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "demo/demo.h"
 
 namespace rondo::cli {
 namespace {}  // namespace
 
 int run_demo(const DemoArguments& arguments) {
-  api::DemoOptions options;
+  demo::DemoOptions options;
   options.model = arguments.model;
   options.cache_folder = cache_folder();
   options.corpus = arguments.corpus;
@@ -24,7 +24,7 @@ int run_demo(const DemoArguments& arguments) {
   options.json = arguments.json;
   bool printed = true;
   const Status status =
-      api::run_demo(options, [&printed](std::string_view text) { printed = print(text) && printed; }, note);
+      demo::run_demo(options, [&printed](std::string_view text) { printed = print(text) && printed; }, note);
   if (!status.ok()) return report(status.error());
   return printed ? kSuccess : kFailure;
 }

@@ -62,7 +62,7 @@ int run_diff(const DiffArguments& arguments) {
     if (!body.ok()) return report(body.error());
     request.set(field, std::move(body).value());
   }
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request);
   if (!reply.ok()) return report(reply.error());
   const bool is_printed = arguments.json ? print_json(reply.value()) == kSuccess

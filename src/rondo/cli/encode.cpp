@@ -1,11 +1,11 @@
 #include <string>
 #include <utility>
 
-#include "api/token_page.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/request.h"
 #include "cli/tokens.h"
+#include "pages/token_page.h"
 
 namespace rondo::cli {
 namespace {
@@ -28,12 +28,12 @@ int run_encode(const EncodeArguments& arguments) {
   if (filled.model.tokenizer.empty()) filled.model.tokenizer = filled.model.model;
   auto request = make_request(filled);
   if (!request.ok()) return report(request.error());
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request.value(), {.trace = true});
   if (!reply.ok()) return report(reply.error());
   const TokenView& view = arguments.view;
   const std::string text(reply.value().find_string("text").value_or(""));
-  if (view.html) return put_page(api::token_page(reply.value(), text), view.html_file);
+  if (view.html) return put_page(pages::token_page(reply.value(), text), view.html_file);
   if (view.json) return print_json(reply.value());
   std::string out;
   if (view.count) {

@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "api/explain_page.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
 #include "cli/request.h"
 #include "json/print.h"
+#include "pages/explain_page.h"
 
 namespace rondo::cli {
 namespace {
@@ -159,10 +159,10 @@ int run_explain(const ExplainArguments& arguments) {
   }
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());
-  if (arguments.html) return put_page(api::explain_page(reply.value()), arguments.html_file);
+  if (arguments.html) return put_page(pages::explain_page(reply.value()), arguments.html_file);
   if (arguments.format) return print(json::to_pretty(*reply.value().find("format")) + "\n") ? kSuccess : kFailure;
   if (arguments.json) return print_json(reply.value());
   return print(for_people(reply.value(), arguments)) ? kSuccess : kFailure;

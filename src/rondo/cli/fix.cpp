@@ -62,8 +62,8 @@ std::string fix_text(const std::string& model, const json::Value& fix, const Pai
   return out + cases_text(fix, "other_forms", "other spellings and forms of messages that are not kept");
 }
 
-api::RunOptions counting_edits(const std::string& model) {
-  api::RunOptions options;
+protocol::RunOptions counting_edits(const std::string& model) {
+  protocol::RunOptions options;
   if (::isatty(STDERR_FILENO) == 0) return options;
   options.on_progress = [model](std::size_t tried, std::size_t) {
     std::fprintf(stderr, "\r%s: %zu edits tried", printable(elided(model, 40), false).c_str(), tried);
@@ -77,7 +77,7 @@ api::RunOptions counting_edits(const std::string& model) {
 int run_fix(const CheckArguments& arguments) {
   if (arguments.models.size() != 1) return report(Error(ErrorCode::kInvalidArgument, "--fix takes one model"));
   const std::string& model = arguments.models.front();
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   const auto fixed =
       run_audit(service, {{"op", "fix"}, {"marks", arguments.marks}}, arguments, model, counting_edits(model));
   if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);

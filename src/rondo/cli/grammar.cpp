@@ -38,7 +38,7 @@ void tell(const json::Value& reply) {
 int run_grammar(const GrammarArguments& arguments) {
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request.value());
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());

@@ -80,8 +80,8 @@ Result<json::Value> json_argument(const std::string& argument, const std::string
   return error;
 }
 
-api::ServiceOptions service_options() {
-  api::ServiceOptions options;
+protocol::ServiceOptions service_options() {
+  protocol::ServiceOptions options;
   options.clock = [] {
     const std::time_t now = std::time(nullptr);
     std::tm local{};

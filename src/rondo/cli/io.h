@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/service.h"
 #include "json/value.h"
+#include "protocol/service.h"
 #include "rondo/result.h"
 
 namespace rondo::cli {
@@ -34,7 +34,7 @@ void announce_input();
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
 // For a facade that knows the local time and keeps tokenizers in cache_folder(), unless $RONDO_TOKENIZER_CACHE is "off".
-[[nodiscard]] api::ServiceOptions service_options();
+[[nodiscard]] protocol::ServiceOptions service_options();
 
 // Where rondo keeps what it downloads or makes: $RONDO_CACHE, else rondo/ in the XDG cache folder.
 [[nodiscard]] std::string cache_folder();

@@ -37,7 +37,7 @@ Result<json::Value> make_request(const JinjaArguments& arguments) {
 int run_jinja(const JinjaArguments& arguments) {
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request.value());
   if (!reply.ok()) {
     Error error = reply.error();

@@ -104,7 +104,7 @@ class Printer {
 int run_stream(const ParseArguments& arguments, const json::Value& request) {
   announce_input();
   Printer printer;
-  api::TextStream stream;
+  protocol::TextStream stream;
   stream.next = read_piece;
   stream.on_deltas = [&](const json::Value& deltas) {
     if (arguments.json) {
@@ -113,7 +113,7 @@ int run_stream(const ParseArguments& arguments, const json::Value& request) {
       printer.add(deltas);
     }
   };
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = run_with_vocabulary(service, request, arguments.model, {.stream = &stream});
   if (!reply.ok()) return report(reply.error());
   const std::string last = arguments.json ? json::to_compact(json::Object{{"message", std::move(reply).value()}}) + "\n"
@@ -127,7 +127,7 @@ int run_parse(const ParseArguments& arguments) {
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   if (is_stream(arguments)) return run_stream(arguments, request.value());
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());

@@ -1,12 +1,12 @@
 #include <string>
 
-#include "api/page.h"
-#include "api/token_page.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/request.h"
 #include "cli/tokens.h"
 #include "cli/trace.h"
+#include "pages/page.h"
+#include "pages/token_page.h"
 
 namespace rondo::cli {
 namespace {
@@ -41,11 +41,11 @@ Status check(const RenderArguments& arguments) {
 }
 
 int show_mask(const RenderArguments& arguments, const json::Value& request, const Paint& paint) {
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request, {.refuse_unknown_roles = true, .trace = true});
   if (!reply.ok()) return report(reply.error());
   const std::string text(reply.value().find_string("text").value_or(""));
-  if (arguments.html) return put_page(api::token_page(reply.value(), text), arguments.html_file);
+  if (arguments.html) return put_page(pages::token_page(reply.value(), text), arguments.html_file);
   if (arguments.json) return print_json(reply.value());
   return print(shown_mask(reply.value(), text, paint)) ? kSuccess : kFailure;
 }
@@ -63,11 +63,11 @@ int run_render(const RenderArguments& arguments) {
   if (arguments.mask) return show_mask(arguments, request.value(), look.paint);
   const bool is_plain = !arguments.spans && !arguments.trace && !arguments.html && !arguments.json;
   const bool is_coloured = is_plain && look.paint.is_on();
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request.value(),
                            {.refuse_unknown_roles = true, .trace = arguments.trace || arguments.html || is_coloured});
   if (!reply.ok()) return report(reply.error());
-  if (arguments.html) return put_page(api::trace_page(reply.value()), arguments.html_file);
+  if (arguments.html) return put_page(pages::trace_page(reply.value()), arguments.html_file);
   if (arguments.json) return print_json(reply.value());
   const std::string out = arguments.spans   ? spans_table(reply.value(), look)
                           : arguments.trace ? trace_report(reply.value(), look)

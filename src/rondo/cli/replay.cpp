@@ -146,8 +146,8 @@ class LogFile {
     return Error(ErrorCode::kNotFound, file_ == nullptr ? std::strerror(errno) : "is a folder", path_);
   }
 
-  api::LogStream stream() {
-    api::LogStream out;
+  protocol::LogStream stream() {
+    protocol::LogStream out;
     out.read = [this](char* to, std::size_t size) { return std::fread(to, 1, size, file_); };
     if (::isatty(STDERR_FILENO) == 1) {
       out.on_progress = [this](std::uint64_t bytes, std::uint64_t requests) { show(bytes, requests); };
@@ -190,9 +190,9 @@ int run_replay(const ReplayArguments& arguments) {
   LogFile log(arguments.log);
   if (Status status = log.open(); !status.ok()) return report(status.error());
   if (arguments.log == "-") announce_input();
-  const api::LogStream stream = log.stream();
-  const api::Service service(service_options());
-  api::RunOptions options;
+  const protocol::LogStream stream = log.stream();
+  const protocol::Service service(service_options());
+  protocol::RunOptions options;
   options.log = &stream;
   auto reply = service.run(request, options);
   log.finish();

@@ -57,8 +57,8 @@ Status add_json(json::Object& request, std::string_view field, const std::string
   return Done{};
 }
 
-Result<json::Value> run_with_vocabulary(const api::Service& service, const json::Value& request,
-                                        const ModelArguments& arguments, const api::RunOptions& options) {
+Result<json::Value> run_with_vocabulary(const protocol::Service& service, const json::Value& request,
+                                        const ModelArguments& arguments, const protocol::RunOptions& options) {
   if (!arguments.tokenizer.empty() || arguments.model.empty()) return service.run(request, options);
   json::Value with_tokenizer = request;
   with_tokenizer.as_object().set("tokenizer", arguments.model);
@@ -93,8 +93,8 @@ Result<json::Value> read_messages(const std::string& path) {
   return *request.find("messages");
 }
 
-Result<json::Value> run_audit(const api::Service& service, json::Object request, const CheckArguments& arguments,
-                              const std::string& model, const api::RunOptions& options) {
+Result<json::Value> run_audit(const protocol::Service& service, json::Object request, const CheckArguments& arguments,
+                              const std::string& model, const protocol::RunOptions& options) {
   request.set("model", model);
   ModelArguments of_model;
   of_model.model = model;

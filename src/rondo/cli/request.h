@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/service.h"
 #include "cli/commands.h"
 #include "json/value.h"
+#include "protocol/service.h"
 #include "rondo/result.h"
 
 namespace rondo::cli {
@@ -28,14 +28,14 @@ namespace rondo::cli {
 
 // Runs a request whose template is that of --model with the tokenizer of the same model, if it has one and no other is
 // named: its added tokens say what a special token is.
-[[nodiscard]] Result<json::Value> run_with_vocabulary(const api::Service& service, const json::Value& request,
+[[nodiscard]] Result<json::Value> run_with_vocabulary(const protocol::Service& service, const json::Value& request,
                                                       const ModelArguments& arguments,
-                                                      const api::RunOptions& options = {});
+                                                      const protocol::RunOptions& options = {});
 
 // Runs an op of an audit (`check`, `fix`) on one of the models: that of the request, whose op and further fields are set.
-[[nodiscard]] Result<json::Value> run_audit(const api::Service& service, json::Object request,
+[[nodiscard]] Result<json::Value> run_audit(const protocol::Service& service, json::Object request,
                                             const CheckArguments& arguments, const std::string& model,
-                                            const api::RunOptions& options);
+                                            const protocol::RunOptions& options);
 
 // The messages in the file `path`: an array, or the `messages` of an object.
 [[nodiscard]] Result<json::Value> read_messages(const std::string& path);

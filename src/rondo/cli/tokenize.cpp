@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "api/token_page.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
 #include "cli/tokens.h"
 #include "json/print.h"
+#include "pages/token_page.h"
 
 namespace rondo::cli {
 namespace {
@@ -23,7 +23,7 @@ struct Job {
   std::optional<Result<json::Value>> reply;
 };
 
-void tokenize(const TokenizeArguments& arguments, const api::Service& service, Job& job) {
+void tokenize(const TokenizeArguments& arguments, const protocol::Service& service, Job& job) {
   if (!job.name.empty()) {
     auto content = read_input(job.name);
     if (!content.ok()) {
@@ -41,7 +41,7 @@ void tokenize(const TokenizeArguments& arguments, const api::Service& service, J
 }
 
 // Each thread takes the next file.
-void tokenize_all(const TokenizeArguments& arguments, const api::Service& service, std::vector<Job>& jobs) {
+void tokenize_all(const TokenizeArguments& arguments, const protocol::Service& service, std::vector<Job>& jobs) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++) tokenize(arguments, service, jobs[i]);
@@ -90,14 +90,14 @@ int run_tokenize(const TokenizeArguments& arguments) {
     (void)report(Error(ErrorCode::kInvalidArgument, "--html shows one text; name one file"));
     return kUsage;
   }
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   tokenize_all(arguments, service, jobs);
   for (const Job& job : jobs) {
     if (!job.reply->ok()) return report(job.reply->error());
   }
   if (arguments.view.count) return print(counts(jobs)) ? kSuccess : kFailure;
   if (arguments.view.html)
-    return put_page(api::token_page(jobs[0].reply->value(), jobs[0].text), arguments.view.html_file);
+    return put_page(pages::token_page(jobs[0].reply->value(), jobs[0].text), arguments.view.html_file);
   for (const Job& job : jobs) {
     if (!print(shown(arguments, job, jobs.size() > 1))) return kFailure;
   }
@@ -109,7 +109,7 @@ int run_detokenize(const DetokenizeArguments& arguments) {
   if (!ids.ok()) return report(ids.error());
   json::Object request{{"op", "detokenize"}, {"tokenizer", arguments.tokenizer}, {"ids", std::move(ids).value()}};
   request.set("skip_special", arguments.skip_special);
-  const api::Service service(service_options());
+  const protocol::Service service(service_options());
   auto reply = service.run(request);
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());

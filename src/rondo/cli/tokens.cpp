@@ -4,10 +4,10 @@
 #include <array>
 #include <map>
 
-#include "api/token_page.h"
 #include "base/utf8.h"
 #include "cli/paint.h"
 #include "json/print.h"
+#include "pages/token_page.h"
 
 namespace rondo::cli {
 namespace {
@@ -72,7 +72,7 @@ class TokenOwners {
 // As one line can show it; each line feed also breaks the line.
 std::string shown(std::string_view bytes) {
   std::string out;
-  for (const char c : printable(api::token_text(bytes), true)) {
+  for (const char c : printable(pages::token_text(bytes), true)) {
     if (c == '\n') out += "\u21B5";
     out += c;
   }
@@ -136,7 +136,7 @@ std::string token_table(const json::Value& reply, std::string_view text, bool of
                                 (token.straddles ? "straddles " : "          ");
       out += paint(owners.colour(token.owner), padded(owners.name(token.owner), owner_width)) + " " + flags;
     }
-    const std::string piece = api::token_text(text.substr(token.begin, token.end - token.begin));
+    const std::string piece = pages::token_text(text.substr(token.begin, token.end - token.begin));
     out += paint(token.is_special ? "1" : "", printable(json::to_compact(piece), false)) + "\n";
   }
   return out;

@@ -35,7 +35,7 @@ std::optional<json::Object> corrections(nb::handle value) {
 
 ModelObject load(nb::handle path, nb::handle chat_template, nb::handle tokenizer, nb::handle format, bool strict,
                  const std::string& cache_folder) {
-  Source source;
+  core::Source source;
   source.path = optional_path(path, "path").value_or("");
   source.chat_template = optional_path(chat_template, "template");
   source.tokenizer = optional_path(tokenizer, "tokenizer");
@@ -50,7 +50,7 @@ ModelObject load(nb::handle path, nb::handle chat_template, nb::handle tokenizer
 
 ModelObject from_memory(const nb::dict& parts, nb::handle chat_template, nb::handle format, bool strict,
                         const std::string& cache_folder) {
-  MemoryTokenizer memory;
+  core::MemoryModel memory;
   memory.name = to_text(parts["name"], "name");
   memory.tokenizer_json = to_text(parts["tokenizer_json"], "tokenizer_json");
   if (!parts["config"].is_none()) memory.config = to_json(parts["config"], "config");
@@ -58,7 +58,7 @@ ModelObject from_memory(const nb::dict& parts, nb::handle chat_template, nb::han
     memory.generation = to_json(parts["generation_config"], "generation_config");
   if (!parts["chat_template"].is_none()) memory.chat_template = to_text(parts["chat_template"], "chat_template");
   if (!parts["tool_template"].is_none()) memory.tool_template = to_text(parts["tool_template"], "tool_template");
-  Source source;
+  core::Source source;
   source.chat_template = optional_path(chat_template, "template");
   source.corrections = corrections(format);
   source.strict = strict;
@@ -72,7 +72,7 @@ nb::tuple reduce(const ModelObject& self) {
     PyErr_SetString(PyExc_TypeError, "a model that was made from a tokenizer in memory cannot be pickled");
     throw nb::python_error();
   }
-  const Source& source = *self.source;
+  const core::Source& source = *self.source;
   const auto text = [](const std::optional<std::string>& value) {
     return value ? to_python_text(*value) : nb::object(nb::none());
   };
@@ -115,13 +115,18 @@ struct BridgeArguments {
 
 template <typename Made>
 Made bridged(const ModelObject& self, const BridgeArguments& given, const CallArguments& arguments,
-             Result<Made> (Model::*make)(Call&, BridgeCall) const) {
+             Result<Made> (Model::*make)(Call&, core::BridgeCall) const) {
   const Ids prompt(given.prompt_ids, "prompt_ids");
   const Ids completion(given.completion_ids, "completion_ids");
   json::Array added = to_objects(given.new_messages, "new_messages");
   Call call = read_call(arguments);
-  return value_or_raise(without_gil([&] {
-    BridgeCall bridge{prompt.span(), completion.span(), std::move(added), given.close, given.lossy};
+  return value_or_raise(without_gil([&]() -> Result<Made> {
+    core::BridgeCall bridge{prompt.span(), completion.span(), std::move(added), given.close, given.lossy};
+    if (const tokenizer::Tokenizer* tokenizer = self.model->tokenizer(); tokenizer != nullptr) {
+      if (Status valid = core::check_ids(*tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
+      if (Status valid = core::check_ids(*tokenizer, bridge.completion, "completion_ids"); !valid.ok())
+        return valid.error();
+    }
     return (*self.model.*make)(call, std::move(bridge));
   }));
 }

@@ -5,8 +5,9 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "api/fields.h"
-#include "api/requests.h"
+#include "base/files.h"
+#include "core/check.h"
+#include "core/fields.h"
 #include "python/arrays.h"
 #include "python/calls.h"
 #include "python/values.h"
@@ -59,8 +60,10 @@ ParsedObject parse(const ModelObject& self, nb::handle completion, nb::handle me
                    const std::string& tool_choice, bool parallel_tool_calls, const std::string& reasoning, bool partial,
                    bool strict) {
   const Prompt prompt(prompt_tail, prompt_ids);
-  Call call = read_call({messages, tools, nb::none(), kwargs, nb::none(), false, continue_final_message, "text"});
-  ParseCall options{read_options({tool_choice, parallel_tool_calls, reasoning, partial, strict}), std::nullopt, {}};
+  Call call =
+      read_answer_call({messages, tools, nb::none(), kwargs, nb::none(), false, continue_final_message, "text"});
+  ParseCall options{
+      read_options({tool_choice, parallel_tool_calls, reasoning, partial, strict}), std::nullopt, {}, false};
   prompt.enter(options);
   if (PyUnicode_Check(completion.ptr())) {
     const std::string text = to_text(completion, "completion");
@@ -91,49 +94,14 @@ std::unique_ptr<StreamObject> stream_parser(const ModelObject& self, nb::handle 
                                             const std::string& tool_choice, bool parallel_tool_calls,
                                             const std::string& reasoning) {
   const Prompt prompt(prompt_tail, prompt_ids);
-  Call call = read_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
-  ParseCall options{read_options({tool_choice, parallel_tool_calls, reasoning, false, false}), std::nullopt, {}};
+  Call call = read_answer_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
+  ParseCall options{read_options({tool_choice, parallel_tool_calls, reasoning, false, false}), std::nullopt, {}, false};
   prompt.enter(options);
-  auto out = std::make_unique<StreamObject>();
-  out->model = self.model;
-  out->parser =
-      std::make_unique<parse::Parser>(value_or_raise(without_gil([&] { return self.model->parser(call, options); })));
-  if (self.model->tokenizer() != nullptr)
-    out->stream = std::make_unique<tokenizer::Tokenizer::Stream>(*self.model->tokenizer());
-  return out;
+  parse::Parser parser = value_or_raise(without_gil([&] { return self.model->parser(call, options); }));
+  return std::unique_ptr<StreamObject>(new StreamObject{{self.model, std::move(parser)}, {}});
 }
 
-using Events = std::vector<parse::Event>;
-
-Result<Events> feed_ids(StreamObject& self, std::span<const TokenId> ids) {
-  const tokenizer::Tokenizer& tokenizer = *self.model->tokenizer();
-  Events out;
-  for (const TokenId id : ids) {
-    auto text = self.stream->next(id);
-    if (!text.ok()) return text.error();
-    self.text += text.value();
-    const parse::Piece piece{id, text.value(), tokenizer.is_added(id)};
-    const auto events = self.parser->feed(std::span(&piece, 1));
-    out.insert(out.end(), events.begin(), events.end());
-  }
-  return out;
-}
-
-Events feed_text(StreamObject& self, std::string_view text) {
-  self.text += text;
-  const auto events = self.parser->feed(text);
-  return {events.begin(), events.end()};
-}
-
-Events close(StreamObject& self) {
-  Events out;
-  if (self.is_closed) return out;
-  if (self.stream != nullptr) out = feed_text(self, self.stream->finish());
-  const auto events = self.parser->close();
-  out.insert(out.end(), events.begin(), events.end());
-  self.is_closed = true;
-  return out;
-}
+using Events = core::ParserStream::Events;
 
 nb::list events_to_python(const Events& events) {
   nb::list out;
@@ -152,26 +120,26 @@ nb::list events_to_python(const Events& events) {
 
 nb::list feed(StreamObject& self, nb::handle given) {
   const auto check_open = [&] {
-    if (self.is_closed) raise_invalid("the stream is closed");
+    if (self.stream.is_closed()) raise_invalid("the stream is closed");
   };
   if (PyUnicode_Check(given.ptr())) {
     const std::string text = to_text(given, "text");
     bool was_closed = false;
     Events events = without_gil([&] {
       const std::lock_guard lock(self.mutex);
-      was_closed = self.is_closed;
-      return was_closed ? Events() : feed_text(self, text);
+      was_closed = self.stream.is_closed();
+      return was_closed ? Events() : self.stream.feed(text);
     });
     if (was_closed) check_open();
     return events_to_python(events);
   }
-  if (self.stream == nullptr) raise_invalid("the model brings no tokenizer; feed text");
+  if (!self.stream.takes_ids()) raise_invalid("the model brings no tokenizer; feed text");
   const Ids ids(PyLong_Check(given.ptr()) ? nb::object(nb::make_tuple(given)) : nb::borrow(given), "ids");
   bool was_closed = false;
   Events events = value_or_raise(without_gil([&]() -> Result<Events> {
     const std::lock_guard lock(self.mutex);
-    was_closed = self.is_closed;
-    return was_closed ? Result<Events>(Events()) : feed_ids(self, ids.span());
+    was_closed = self.stream.is_closed();
+    return was_closed ? Result<Events>(Events()) : self.stream.feed(ids.span());
   }));
   if (was_closed) check_open();
   return events_to_python(events);
@@ -181,13 +149,13 @@ ParsedObject finish(StreamObject& self) {
   return parsed_object(value_or_raise(without_gil([&]() -> Result<ParsedIds> {
     const std::lock_guard lock(self.mutex);
     ParsedIds out;
-    out.reasoning_open = self.parser->place() == parse::Place::kReasoning;
-    out.stopped = self.parser->ended();
-    (void)close(self);
-    auto message = self.parser->finish();
+    out.reasoning_open = self.stream.parser().place() == parse::Place::kReasoning;
+    out.stopped = self.stream.parser().ended();
+    (void)self.stream.close();
+    auto message = self.stream.parser().finish();
     if (!message.ok()) return message.error();
     out.message = std::move(message).value();
-    out.text = self.text;
+    out.text = self.stream.text();
     return out;
   })));
 }
@@ -205,7 +173,7 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
           [](StreamObject& self) {
             const Events events = without_gil([&] {
               const std::lock_guard lock(self.mutex);
-              return close(self);
+              return self.stream.close();
             });
             return events_to_python(events);
           },
@@ -215,7 +183,7 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
           "ended",
           [](StreamObject& self) {
             const std::lock_guard lock(self.mutex);
-            return self.parser->ended();
+            return self.stream.parser().ended();
           },
           "A stop was seen; what follows belongs to nobody.");
 }
@@ -250,23 +218,32 @@ nb::object losses(const ModelObject& self, nb::handle tools, nb::handle kwargs) 
 nb::object check(const ModelObject& self, nb::handle kwargs, nb::handle now,
                  const std::optional<std::vector<std::string>>& scenarios) {
   Call call = read_call({nb::none(), nb::none(), nb::none(), kwargs, now, false, nb::none(), "text"});
-  return to_python(value_or_raise(
-      without_gil([&] { return self.model->check(call, scenarios.value_or(std::vector<std::string>{})); })));
+  return to_python(value_or_raise(without_gil([&]() -> Result<json::Value> {
+    const auto prepared = self.model->prepare(call, core::TokenizerUse::kOptional);
+    if (!prepared.ok()) return prepared.error();
+    core::CheckRequest request;
+    request.model = self.model->name();
+    request.has_file = files::exists(prepared.value().chat_template->name());
+    request.scenarios = scenarios.value_or(std::vector<std::string>{});
+    const auto report = core::check(*self.model, call, std::move(request));
+    if (!report.ok()) return report.error();
+    return audit::to_json(report.value());
+  })));
 }
 
 nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle response_schema,
                    nb::handle tool_choice, bool parallel_tool_calls, const std::string& language, nb::handle kwargs) {
-  Call call = read_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
+  Call call = read_answer_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
   json::Object asked{{"tool_choice", to_json(tool_choice, "tool_choice")},
                      {"parallel_tool_calls", parallel_tool_calls},
                      {"format", language}};
   if (!response_schema.is_none()) asked.set("response_schema", to_json(response_schema, "response_schema"));
-  api::Fields fields(asked);
-  GrammarCall options;
-  options.asked = api::read_asked(fields);
-  options.language = fields.choice("format", {"gbnf", "structural_tag", "lark"});
+  core::Fields fields(asked);
+  const core::Asked read = core::read_asked(fields);
+  const core::GrammarLanguage written_in = core::read_language(fields);
   if (const Status status = fields.finish(); !status.ok()) raise(status.error());
-  return to_python(value_or_raise(without_gil([&] { return self.model->grammar(call, options); })));
+  return to_python(
+      core::to_json(value_or_raise(without_gil([&] { return self.model->grammar(call, read, written_in); }))));
 }
 
 constexpr const char* kParseDoc = R"(What a completion says: reasoning, content, tool calls; nothing is lost.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "api/fields.h"
+#include "core/fields.h"
 #include "python/values.h"
 
 namespace rondo::python {
@@ -25,7 +25,7 @@ jinja::LocalTime read_time(nb::handle value) {
   if (!PyUnicode_Check(value.ptr()) && PyObject_HasAttrString(value.ptr(), "isoformat") != 0)
     given = value.attr("replace")(nb::arg("microsecond") = 0, nb::arg("tzinfo") = nb::none()).attr("isoformat")();
   const json::Object request{{"now", to_text(given, "now")}};
-  api::Fields fields(request);
+  core::Fields fields(request);
   const std::optional<jinja::LocalTime> time = fields.time("now");
   if (const Status status = fields.finish(); !status.ok()) raise(status.error());
   return *time;
@@ -67,6 +67,12 @@ Call read_call(const CallArguments& arguments) {
     if (!turns.ok()) raise(turns.error());
     out.raw_turns = std::move(turns).value();
   }
+  return out;
+}
+
+Call read_answer_call(const CallArguments& arguments) {
+  Call out = read_call(arguments);
+  out.conversation.add_generation_prompt = !out.conversation.continue_final_message.has_value();
   return out;
 }
 

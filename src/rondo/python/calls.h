@@ -10,10 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/model.h"
+#include "core/stream.h"
 #include "python/errors.h"
-#include "python/model.h"
 
 namespace rondo::python {
+
+using core::Call;
+using core::Model;
+using core::ParseCall;
+using core::ParsedIds;
+using core::TokenId;
 
 // Runs `work` without the GIL.
 template <typename Work>
@@ -35,12 +42,14 @@ struct CallArguments {
   bool raw_turns = false;
 };
 [[nodiscard]] Call read_call(const CallArguments& arguments);
+// The same of a prompt that the model answers: with the generation prompt, unless a message is continued.
+[[nodiscard]] Call read_answer_call(const CallArguments& arguments);
 
 // Python's faces of the library's values.  Each owns its data; arrays are views of it.
 
 struct ModelObject {
   std::shared_ptr<const Model> model;
-  std::optional<Source> source;  // for pickling; none if it came from memory
+  std::optional<core::Source> source;  // for pickling; none if it came from memory
 };
 
 struct EncodedObject {
@@ -75,11 +84,7 @@ struct ParsedObject {
 [[nodiscard]] ParsedObject parsed_object(ParsedIds parsed);
 
 struct StreamObject {
-  std::shared_ptr<const Model> model;
-  std::unique_ptr<parse::Parser> parser;
-  std::unique_ptr<tokenizer::Tokenizer::Stream> stream;
-  std::string text;
-  bool is_closed = false;
+  core::ParserStream stream;
   std::mutex mutex;
 };
 

@@ -27,73 +27,56 @@ void explain_tokenization(const render::TurnContext& context, std::span<const To
 
 }  // namespace
 
-Session::Session(const Parts& parts, chat::Conversation conversation, SessionOptions options)
-    : parts_(parts),
-      base_(std::move(conversation)),
-      options_(std::move(options)),
-      context_{parts_.chat_template, parts_.tokenizer, base_, options_.apply},
-      profile_(render::probe_turns(context_)),
-      messages_(base_.messages) {}
-
-Result<std::unique_ptr<Session>> Session::start(const Parts& parts, chat::Conversation conversation,
-                                                SessionOptions options) {
-  conversation.add_generation_prompt = true;
-  std::unique_ptr<Session> session(new Session(parts, std::move(conversation), std::move(options)));
-  Result<jinja::Rendered> first = render::render_messages(session->context_, session->messages_, true);
-  if (!first.ok()) return first.error();
-  const std::size_t size = first.value().text.size();
-  session->ids_ =
-      render::ids_of(render::encode_range(session->context_, first.value(), 0, size, session->options_.specials));
-  return session;
+Result<Session> Session::start(std::shared_ptr<const render::RolloutModel> model, engine::Engine& engine,
+                               json::Array messages, const SessionOptions& options) {
+  auto rollout = render::Rollout::start(std::move(model), std::move(messages));
+  if (!rollout.ok()) return rollout.error();
+  return Session(std::move(rollout).value(), engine, options);
 }
 
 Result<Turn> Session::step(engine::GenerateOptions generate) {
-  if (spoken_) return Error(ErrorCode::kInvalidArgument, "the model has spoken: add messages before its next turn");
+  if (rollout_.has_spoken())
+    return Error(ErrorCode::kInvalidArgument, "the model has spoken: add messages before its next turn");
+  const render::TurnProfile& profile = rollout_.model().profile();
   Turn turn;
-  turn.prompt_tokens = ids_.size();
-  Result<engine::PromptReport> report = parts_.engine.prompt(ids_, generate.cancel);
+  turn.prompt_tokens = ids().size();
+  Result<engine::PromptReport> report = engine_->prompt(ids(), generate.cancel);
   if (!report.ok()) return report.error();
   turn.prompt = std::move(report).value();
-  if (generate.stop_ids.empty()) generate.stop_ids = profile_.stop_ids;
-  Result<engine::Generation> sampled = parts_.engine.generate(generate);
+  if (generate.stop_ids.empty()) generate.stop_ids = profile.stop_ids;
+  Result<engine::Generation> sampled = engine_->generate(generate);
   if (!sampled.ok()) return sampled.error();
 
   const std::vector<TokenId>& completion = sampled.value().ids;
-  Result<render::ParsedCompletion> parsed = options_.interpret(ids_, completion);
-  if (!parsed.ok()) return parsed.error();
-  last_ = std::move(parsed).value();
-  turn.said = last_.message;
+  const auto said = rollout_.complete(completion);
+  if (!said.ok()) return said.error();
+  turn.said = said.value()->message;
   turn.stop = sampled.value().stop;
-  turn.truncated = completion.empty() || !profile_.is_stop(completion.back());
-  turn.message = messages_.size();
-  turn.sampled_begin = ids_.size();
-  turn.sampled_end = ids_.size() + completion.size();
-  if (bridged_) {
-    turn.notes = std::move(bridged_->notes);
-    turn.lossy = std::move(bridged_->lossy);
-    bridged_.reset();
-  }
+  turn.truncated = completion.empty() || !profile.is_stop(completion.back());
+  turn.message = messages().size();
+  turn.sampled_begin = turn.prompt_tokens;
+  turn.sampled_end = ids().size();
+  turn.notes = std::exchange(notes_, {});
+  turn.lossy = std::exchange(lossy_, {});
   turn.rerender = std::exchange(rerender_, std::nullopt);
-  prompt_size_ = ids_.size();
-  ids_.insert(ids_.end(), completion.begin(), completion.end());
-  spoken_ = true;
   turns_.push_back(turn);
   return turn;
 }
 
 Result<Rerender> Session::render_again(std::size_t known) {
-  Result<jinja::Rendered> rendered = render::render_messages(context_, messages_, true);
+  const render::TurnContext& context = rollout_.model().context();
+  Result<jinja::Rendered> rendered = render::render_messages(context, messages(), true);
   if (!rendered.ok()) return rendered.error();
-  const std::vector<tokenizer::Piece> pieces =
-      render::encode_range(context_, rendered.value(), 0, rendered.value().text.size(), options_.specials);
+  const std::vector<tokenizer::Piece> pieces = render::encode_range(
+      context, rendered.value(), 0, rendered.value().text.size(), rollout_.model().parts().specials);
   Rerender out;
   out.ids = render::ids_of(pieces);
-  const std::span<const TokenId> seen = std::span(ids_).first(known);
-  out.broken = render::find_break(context_, seen, rendered.value(), pieces, before_ ? &*before_ : nullptr);
+  const std::span<const TokenId> seen = ids().first(known);
+  out.broken = render::find_break(context, seen, rendered.value(), pieces, before_ ? &*before_ : nullptr);
   out.reusable = out.broken ? out.broken->kept_tokens : known;
   if (out.broken) {
     const std::size_t at = out.broken->kept_tokens;
-    explain_tokenization(context_, seen, rendered.value(), at < pieces.size() ? &pieces[at] : nullptr, *out.broken);
+    explain_tokenization(context, seen, rendered.value(), at < pieces.size() ? &pieces[at] : nullptr, *out.broken);
     // A break stays where it is for the rest of the conversation; its cause is seen only in the render it came with.
     if (broken_ && broken_->kept_tokens == at && broken_->message == out.broken->message) out.broken = broken_;
   }
@@ -101,40 +84,30 @@ Result<Rerender> Session::render_again(std::size_t known) {
   return out;
 }
 
-Status Session::add(json::Array new_messages) {
-  if (!spoken_)
-    return Error(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
-  render::BridgeRequest request;
-  request.prompt_ids = std::span(ids_).first(prompt_size_);
-  request.completion_ids = std::span(ids_).subspan(prompt_size_);
-  request.completion = &last_;
-  request.messages = messages_;
-  request.new_messages = new_messages;
-  request.specials = options_.specials;
-  Result<render::Bridged> bridged = render::bridge(context_, profile_, request);
-  if (!bridged.ok()) return bridged.error();
+// What the last `new_messages` change is seen against the render without them.
+void Session::compare_with_rerender(std::size_t known, std::size_t new_messages) {
+  const json::Array earlier(messages().begin(), messages().end() - static_cast<std::ptrdiff_t>(new_messages));
+  Result<jinja::Rendered> before = render::render_messages(rollout_.model().context(), earlier, false);
+  before_ = before.ok() ? std::optional(std::move(before).value()) : std::nullopt;
+  // A template that refuses the visible messages leaves the client without any prompt: nothing can be reused.
+  Result<Rerender> again = render_again(known);
+  if (again.ok()) {
+    rerender_ = std::move(again).value();
+  } else {
+    rerender_.emplace().broken.emplace();
+    rerender_->broken->cause = "the template refuses the messages: " + again.error().message;
+    rerender_->broken->line = again.error().line;
+  }
+}
 
-  const std::size_t known = ids_.size();
-  bridged_ = std::move(bridged).value();
-  ids_ = std::move(bridged_->ids);
-  messages_.push_back(render::history_message(last_, new_messages));
-  if (options_.compare) {  // what the new messages change is seen against the render without them
-    Result<jinja::Rendered> before = render::render_messages(context_, messages_, false);
-    before_ = before.ok() ? std::optional(std::move(before).value()) : std::nullopt;
-  }
-  messages_.insert(messages_.end(), new_messages.begin(), new_messages.end());
-  spoken_ = false;
-  if (options_.compare) {
-    // A template that refuses the visible messages leaves the client without any prompt: nothing can be reused.
-    Result<Rerender> again = render_again(known);
-    if (again.ok()) {
-      rerender_ = std::move(again).value();
-    } else {
-      rerender_.emplace().broken.emplace();
-      rerender_->broken->cause = "the template refuses the messages: " + again.error().message;
-      rerender_->broken->line = again.error().line;
-    }
-  }
+Status Session::add(json::Array new_messages) {
+  const std::size_t known = ids().size();
+  const std::size_t count = new_messages.size();
+  auto extended = rollout_.extend(std::move(new_messages));
+  if (!extended.ok()) return extended.error();
+  notes_ = std::move(extended.value().notes);
+  lossy_ = std::move(extended.value().lossy);
+  if (options_.compare) compare_with_rerender(known, count);
   return Done{};
 }
 

@@ -29,25 +29,21 @@ constexpr const char* kTemplate = R"JINJA(
 
 json::Array messages(const char* text) { return json::parse(text).value().as_array(); }
 
-struct Fixture {
-  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~fin~"}, "");
-  std::shared_ptr<const jinja::Template> chat_template = jinja::Template::compile(kTemplate, {}, "test").value();
-  std::unique_ptr<engine::Fake> engine;
-  std::unique_ptr<session::Session> session;
+// How the template writes an assistant turn.
+std::shared_ptr<const format::Format> test_format() {
+  auto format = std::make_shared<format::Format>();
+  format->header = "[assistant:";
+  format->generation_prompts = {{"default", "[assistant:"}};
+  format->input.reasoning_field = "reasoning_content";
+  format->reasoning = {true, "(", ")", false};
+  format->stops.content = {"~fin~"};
+  return format;
+}
 
-  // Reads "(reasoning)content", with or without the end.
-  Result<render::ParsedCompletion> interpret(std::span<const session::TokenId> completion) const {
-    std::string text = tokenizer->decode(completion, {}).value();
-    render::ParsedCompletion parsed;
-    parsed.message.complete = text.ends_with("~fin~");
-    if (parsed.message.complete) text.resize(text.size() - 5);
-    if (const std::size_t close = text.find(')'); text.starts_with("(") && close != std::string::npos) {
-      parsed.message.reasoning = text.substr(1, close - 1);
-      text = text.substr(close + 1);
-    }
-    parsed.message.content = text;
-    return parsed;
-  }
+struct Fixture {
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~fin~"}, "~fin~");
+  std::unique_ptr<engine::Fake> engine;
+  std::optional<session::Session> session;
 
   void start(const std::vector<std::string>& script, const char* first) {
     std::vector<std::vector<engine::TokenId>> completions;
@@ -56,16 +52,14 @@ struct Fixture {
     description.context_tokens = 4096;
     description.vocab_size = tokenizer->vocab_size();
     engine = std::make_unique<engine::Fake>(description, completions);
-    chat::Conversation conversation;
-    conversation.messages = messages(first);
-    session::SessionOptions options;
-    options.interpret = [this](std::span<const session::TokenId>, std::span<const session::TokenId> ids) {
-      return interpret(ids);
-    };
-    options.compare = true;
-    auto started = session::Session::start({*chat_template, *tokenizer, *engine}, conversation, options);
+    render::RolloutModel::Parts parts;
+    parts.chat_template = jinja::Template::compile(kTemplate, {}, "test").value();
+    parts.tokenizer = tokenizer;
+    parts.format = test_format();
+    auto started = session::Session::start(render::RolloutModel::make(std::move(parts)), *engine, messages(first),
+                                           {.compare = true});
     REQUIRE_MESSAGE(started.ok(), (started.ok() ? "" : started.error().to_string()));
-    session = std::move(started).value();
+    session.emplace(std::move(started).value());
   }
 
   std::string text() const { return tokenizer->decode(session->ids(), {}).value(); }

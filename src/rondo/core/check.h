@@ -1,0 +1,28 @@
+// The audit of a model's template, and the template with what the audit can mend.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "audit/check.h"
+#include "audit/fix.h"
+#include "core/model.h"
+#include "rondo/result.h"
+
+namespace rondo::core {
+
+struct CheckRequest {
+  std::string model;                   // as the report calls it
+  bool has_file = false;               // the template's name is that of a file
+  std::vector<std::string> scenarios;  // empty: all
+  std::function<void(std::size_t done, std::size_t total)> on_progress = {};
+};
+
+// Of `call` the variables, the special tokens and the time count; of a model with several templates the one for tools is
+// audited.  Fail as audit::check() and audit::fix(), and as Model::prepare().
+[[nodiscard]] Result<audit::Report> check(const Model& model, Call& call, CheckRequest request);
+[[nodiscard]] Result<audit::Fix> fix(const Model& model, Call& call, std::string name,
+                                       const audit::FixOptions& options);
+
+}  // namespace rondo::core

@@ -1,0 +1,62 @@
+// A grammar of what a model may write next, in the words of an engine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fields.h"
+#include "format/format.h"
+#include "json/value.h"
+#include "rondo/result.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::core {
+
+enum class ToolChoice : std::uint8_t { kAuto, kNone, kRequired, kNamed };
+
+// What was asked of the model: tools to choose from, and the shape of its answer.
+struct Asked {
+  bool parallel_tool_calls = true;
+  ToolChoice tool_choice = ToolChoice::kAuto;
+  std::string tool_name;  // of kNamed
+  std::optional<json::Value> response_schema;
+};
+
+// The fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}) and `response_schema`.
+[[nodiscard]] Asked read_asked(Fields& fields);
+
+enum class GrammarLanguage : std::uint8_t { kGbnf, kStructuralTag, kLark };
+// The field `format`: "gbnf", "structural_tag" or "lark".
+[[nodiscard]] GrammarLanguage read_language(Fields& fields);
+
+// What begins a lazy grammar.
+struct GrammarTrigger {
+  enum class Kind : std::uint8_t { kWord, kPattern, kToken };
+  Kind kind = Kind::kWord;
+  std::string value;          // of a word or pattern
+  tokenizer::TokenId id = 0;  // of a token
+};
+
+struct GrammarText {
+  std::string text;      // "" where nothing needs to be constrained
+  bool is_lazy = false;  // it begins at a trigger
+  std::vector<GrammarTrigger> triggers;
+  std::vector<std::string> warnings;  // what of the schemas it leaves out
+};
+// {"grammar", "lazy", "triggers", "warnings"} (docs/batch.md).
+[[nodiscard]] json::Value to_json(const GrammarText& grammar);
+
+struct GrammarRequest {
+  Asked asked;
+  std::optional<json::Value> tools;
+  std::string prompt_tail;  // see core::prompt_tail()
+  GrammarLanguage language = GrammarLanguage::kGbnf;
+};
+
+// Without a tokenizer (nullptr) no trigger is told as a token.  Fails as grammar::turn_grammar().
+[[nodiscard]] Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequest& request,
+                                               const tokenizer::Tokenizer* tokenizer);
+
+}  // namespace rondo::core

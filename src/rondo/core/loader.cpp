@@ -1,0 +1,145 @@
+#include "core/loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/files.h"
+#include "base/utf8.h"
+
+namespace rondo::core {
+namespace {
+
+std::string options_key(const jinja::CompileOptions& options) {
+  std::string key;
+  key += options.trim_blocks ? 't' : '-';
+  key += options.lstrip_blocks ? 'l' : '-';
+  key += options.keep_trailing_newline ? 'k' : '-';
+  return key;
+}
+
+std::optional<Error> invalid_utf8(std::string_view source, const std::string& name) {
+  const std::size_t at = utf8::first_invalid(source);
+  if (at == source.size()) return std::nullopt;
+  const std::string_view before = source.substr(0, at);
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
+  const auto line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  return Error(ErrorCode::kTemplateSyntax, "the template is not valid UTF-8", name)
+      .at(line, static_cast<int>(at - line_begin) + 1,
+          utf8::to_valid(source.substr(line_begin, source.find('\n', line_begin) - line_begin)));
+}
+
+Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source, const std::string& name,
+                                                       const jinja::CompileOptions& options) {
+  if (std::optional<Error> error = invalid_utf8(source, name)) return *error;
+  return jinja::Template::compile(source, options, name);
+}
+
+TemplateResult compile_files(const model::ModelFiles& files, const jinja::CompileOptions& options) {
+  auto loaded = std::make_shared<LoadedTemplate>();
+  loaded->tokens = {files.bos_token, files.eos_token};
+  for (const model::TemplateSource& source : files.templates) {
+    const bool is_first = &source == &files.templates.front();
+    if (!is_first && source.name != "tool_use") continue;
+    auto compiled = compile(source.text, source.path, options);
+    if (!compiled.ok()) return compiled.error();
+    (is_first ? loaded->plain : loaded->tool_use) = compiled.value();
+  }
+  if (loaded->plain == nullptr) return Error(ErrorCode::kNotFound, "there is no chat template", files.path);
+  return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
+}
+
+// A damaged JSON file is the file's fault, not the request's.
+Error as(ErrorCode code, Error error) {
+  if (error.code == ErrorCode::kJson) {
+    error.code = code;
+    if (error.line > 0) {
+      error.message =
+          "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": " + error.message;
+    }
+  }
+  return error;
+}
+
+// A folder may simply lack one; a file that was named as a tokenizer is of a kind that nobody here reads.
+Error no_tokenizer(const std::string& path) {
+  if (files::is_folder(path)) return {ErrorCode::kNotFound, "the folder has no tokenizer", path};
+  return {ErrorCode::kTokenizer, "not a tokenizer of a supported kind", path};
+}
+
+std::optional<std::string> token_text(const json::Value& config, std::string_view field) {
+  const json::Value* found = config.find(field);
+  if (found == nullptr) return std::nullopt;
+  if (found->is_string()) return found->as_string();
+  if (const auto content = found->find_string("content")) return std::string(*content);
+  return std::nullopt;
+}
+
+}  // namespace
+
+TemplateResult template_from_memory(const MemoryModel& memory) {
+  auto loaded = std::make_shared<LoadedTemplate>();
+  auto plain = jinja::Template::compile(*memory.chat_template, {}, "chat_template");
+  if (!plain.ok()) return plain.error();
+  loaded->plain = plain.value();
+  if (memory.tool_template) {
+    auto tools = jinja::Template::compile(*memory.tool_template, {}, "chat_template (tool_use)");
+    if (!tools.ok()) return tools.error();
+    loaded->tool_use = tools.value();
+  }
+  return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
+}
+
+TokenizerResult tokenizer_from_memory(const MemoryModel& memory, const std::string& cache_folder) {
+  model::TokenizerSource source;
+  source.path = memory.name;
+  source.tokenizer_json = std::make_shared<const std::string>(memory.tokenizer_json);
+  auto loaded = std::make_shared<LoadedTokenizer>();
+  if (memory.config) {
+    source.tokenizer_config = std::make_shared<const json::Value>(*memory.config);
+    loaded->tokens = {token_text(*memory.config, "bos_token"), token_text(*memory.config, "eos_token")};
+  }
+  if (memory.generation) source.generation_config = std::make_shared<const json::Value>(*memory.generation);
+  auto made = tokenizer::Tokenizer::load(source, {.cache_folder = cache_folder});
+  if (!made.ok()) {
+    Error error = made.error();
+    if (error.code == ErrorCode::kJson) error.code = ErrorCode::kTokenizer;
+    return error;
+  }
+  loaded->tokenizer = made.value();
+  return std::shared_ptr<const LoadedTokenizer>(std::move(loaded));
+}
+
+TemplateResult Loader::template_from_text(const std::string& source, const jinja::CompileOptions& options) {
+  return templates_.get("text " + options_key(options) + source, [&]() -> TemplateResult {
+    auto compiled = compile(source, "template", options);
+    if (!compiled.ok()) return compiled.error();
+    auto loaded = std::make_shared<LoadedTemplate>();
+    loaded->plain = compiled.value();
+    return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
+  });
+}
+
+TemplateResult Loader::template_from_file(const std::string& path, const jinja::CompileOptions& options) {
+  return templates_.get("file " + options_key(options) + path, [&]() -> TemplateResult {
+    auto files = model::load_template_source(path);
+    if (!files.ok()) return as(ErrorCode::kNotFound, files.error());
+    return compile_files(files.value(), options);
+  });
+}
+
+TokenizerResult Loader::tokenizer(const std::string& path) {
+  return tokenizers_.get(path, [&]() -> TokenizerResult {
+    auto files = model::load(path);
+    if (!files.ok()) return as(ErrorCode::kTokenizer, files.error());
+    if (!files.value().tokenizer) return no_tokenizer(path);
+    auto made = tokenizer::Tokenizer::load(*files.value().tokenizer, {.cache_folder = folder_});
+    if (!made.ok()) return as(ErrorCode::kTokenizer, made.error());
+    auto loaded = std::make_shared<LoadedTokenizer>();
+    loaded->tokenizer = made.value();
+    loaded->tokens = {files.value().bos_token, files.value().eos_token};
+    return std::shared_ptr<const LoadedTokenizer>(std::move(loaded));
+  });
+}
+
+}  // namespace rondo::core

@@ -1,0 +1,358 @@
+#include "core/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/files.h"
+#include "json/print.h"
+#include "render/completion.h"
+#include "render/token_text.h"
+
+namespace rondo::core {
+namespace {
+
+// The generation prompt and what continues it are short.
+constexpr std::size_t kPromptTailTokens = 256;
+
+// A template's own text, where a path was possible as well: no path has a line break or a tag in it.
+bool is_template_text(const std::string& given) {
+  return given.find('\n') != std::string::npos || given.find("{%") != std::string::npos ||
+         given.find("{{") != std::string::npos;
+}
+
+void take_absent(chat::Conversation& conversation, const SpecialTokens& tokens) {
+  if (!conversation.bos_token) conversation.bos_token = tokens.bos;
+  if (!conversation.eos_token) conversation.eos_token = tokens.eos;
+}
+
+// The ids and the completion stay the caller's; the new messages move.
+render::BridgeRequest request_of(const Call& call, BridgeCall& bridge, const render::ParsedCompletion& completion) {
+  render::BridgeRequest request;
+  request.prompt_ids = bridge.prompt;
+  request.completion_ids = bridge.completion;
+  request.completion = &completion;
+  if (call.has_messages) request.messages = call.conversation.messages;
+  request.new_messages = std::move(bridge.new_messages);
+  request.specials = call.specials;
+  return request;
+}
+
+// The completion of `bridge` as it is to be understood.
+Result<render::ParsedCompletion> read_completion(const BridgeCall& bridge, const render::CompletionReader& reader,
+                                                 const render::TurnProfile& profile) {
+  auto read = reader.read(profile, bridge.prompt, bridge.completion);
+  if (read.ok() && !bridge.close) read.value().closing_text.clear();
+  return read;
+}
+
+// The template that replaces a model's own, or its own; null where it has none.
+TemplateResult load_template(const Source& source, Loader& loader) {
+  if (source.chat_template && is_template_text(*source.chat_template))
+    return loader.template_from_text(*source.chat_template, {});
+  auto loaded = loader.template_from_file(source.chat_template.value_or(source.path), {});
+  if (!loaded.ok() && !source.chat_template && loaded.error().code == ErrorCode::kNotFound)
+    return std::shared_ptr<const LoadedTemplate>();
+  return loaded;
+}
+
+// What a model's memos are asked for of a call's time: a template that prints it is another one with each second.
+std::string time_key(const jinja::Template& chat_template, const std::optional<jinja::LocalTime>& now) {
+  if (!now || chat_template.source().find("strftime_now") == std::string::npos) return "";
+  std::string key;
+  for (const int part : {now->year, now->month, now->day, now->hour, now->minute, now->second})
+    key += std::to_string(part) + ' ';
+  return key;
+}
+
+}  // namespace
+
+// --- Loading -------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const Model>> Model::load(const Source& source) {
+  if (!source.path.empty() && !files::exists(source.path))
+    return Error(ErrorCode::kNotFound, "there is no such file or folder", source.path);
+  Loader loader(source.cache_folder);
+  auto templates = load_template(source, loader);
+  if (!templates.ok()) return templates.error();
+  auto tokenizer = loader.tokenizer(source.tokenizer.value_or(source.path));
+  if (!tokenizer.ok()) {
+    // A template alone is a model too, one that has no ids.
+    const bool may_lack = tokenizer.error().code == ErrorCode::kNotFound || !files::is_folder(source.path);
+    if (source.tokenizer || templates.value() == nullptr || !may_lack) return tokenizer.error();
+    tokenizer = std::shared_ptr<const LoadedTokenizer>();
+  }
+  return std::make_shared<const Model>(
+      Parts{source.path, templates.value(), tokenizer.value(), source.corrections, source.strict});
+}
+
+Result<std::shared_ptr<const Model>> Model::from_memory(const MemoryModel& memory, const Source& source) {
+  TemplateResult templates = std::shared_ptr<const LoadedTemplate>();
+  if (source.chat_template) {
+    Loader loader;
+    templates = load_template(source, loader);
+  } else if (memory.chat_template) {
+    templates = template_from_memory(memory);
+  }
+  if (!templates.ok()) return templates.error();
+  auto tokenizer = tokenizer_from_memory(memory, source.cache_folder);
+  if (!tokenizer.ok()) return tokenizer.error();
+  return std::make_shared<const Model>(
+      Parts{memory.name, templates.value(), tokenizer.value(), source.corrections, source.strict});
+}
+
+// --- What every call begins with -------------------------------------------------------------------------------------
+
+Result<Prepared> Model::prepare(Call& call, TokenizerUse tokenizer) const {
+  if (parts_.templates == nullptr)
+    return Error(ErrorCode::kUnsupported, "the model brings no chat template; give one as `template`", parts_.name);
+  if (tokenizer == TokenizerUse::kRequired && parts_.tokenizer == nullptr)
+    return Error(ErrorCode::kUnsupported, "the model brings no tokenizer; give one as `tokenizer`", parts_.name);
+  Prepared out;
+  chat::Conversation& conversation = call.conversation;
+  out.chat_template = parts_.templates->with_tools(conversation.tools.has_value());
+  out.is_tool_template = out.chat_template != parts_.templates->plain;
+  out.options.strict = parts_.strict;
+  out.options.now = call.now;
+  take_absent(conversation, parts_.templates->tokens);
+  if (parts_.tokenizer != nullptr) {
+    out.tokenizer = parts_.tokenizer->tokenizer;
+    take_absent(conversation, parts_.tokenizer->tokens);
+  }
+  return out;
+}
+
+Result<std::shared_ptr<const format::Format>> Model::format_of(const Prepared& prepared,
+                                                               const chat::Conversation& conversation) const {
+  return inferred_format(formats_, prepared, conversation, parts_.corrections);
+}
+
+Result<std::shared_ptr<const render::TurnProfile>> Model::profile_of(const Prepared& prepared,
+                                                                     const chat::Conversation& conversation) const {
+  return profiles_.get(derived_key(prepared, conversation), [&]() -> Memo<render::TurnProfile>::Made {
+    const chat::Conversation base = without_messages(conversation);
+    return std::make_shared<const render::TurnProfile>(
+        render::probe_turns({*prepared.chat_template, *prepared.tokenizer, base, prepared.options}));
+  });
+}
+
+Result<std::string> Model::tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const {
+  if (options.prompt_tail) return *options.prompt_tail;
+  if (!options.prompt_ids.empty()) {
+    if (prepared.tokenizer == nullptr)
+      return Error(ErrorCode::kUnsupported, "the model brings no tokenizer for `prompt_ids`", parts_.name);
+    const std::size_t count = std::min(options.prompt_ids.size(), kPromptTailTokens);
+    return prepared.tokenizer->decode(options.prompt_ids.last(count), {});
+  }
+  const auto format = format_of(prepared, call.conversation);
+  if (!format.ok()) return format.error();
+  return prompt_tail(prepared, call.conversation, call.has_messages, *format.value());
+}
+
+// --- Prompts ---------------------------------------------------------------------------------------------------------
+
+Result<std::string> Model::render(Call& call) const {
+  auto prepared = prepare(call, TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  tmpl::ApplyOptions options = prepared.value().options;
+  options.origins = false;
+  auto rendered = tmpl::apply(*prepared.value().chat_template, call.conversation, options);
+  if (!rendered.ok()) return rendered.error();
+  return rendered.value().text.bytes();
+}
+
+Result<render::Encoded> Model::encode(Call& call) const {
+  auto prepared = prepare(call, TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const Prepared& use = prepared.value();
+  if (call.raw_turns.empty())
+    return render::encode(*use.chat_template, *use.tokenizer, call.conversation, use.options, call.specials);
+  auto shared = turns(use, call.conversation);
+  if (!shared.ok()) return shared.error();
+  return render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
+                            {*shared.value()->profile, shared.value()->reader}, call.raw_turns, call.specials);
+}
+
+Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) const {
+  auto prepared = prepare(call, TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  return profile_of(prepared.value(), call.conversation);
+}
+
+Result<std::shared_ptr<const Model::Turns>> Model::turns(const Prepared& prepared,
+                                                         const chat::Conversation& conversation) const {
+  return turns_.get(derived_key(prepared, conversation), [&]() -> Memo<Turns>::Made {
+    auto format = format_of(prepared, conversation);
+    if (!format.ok()) return format.error();
+    auto profile = profile_of(prepared, conversation);
+    if (!profile.ok()) return profile.error();
+    return std::make_shared<const Turns>(
+        Turns{std::move(profile).value(), {format.value(), *prepared.tokenizer, conversation.tools}});
+  });
+}
+
+Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
+  auto prepared = prepare(call, TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const Prepared& use = prepared.value();
+  auto shared = turns(use, call.conversation);
+  if (!shared.ok()) return shared.error();
+  const render::TurnProfile& profile = *shared.value()->profile;
+  auto completion = read_completion(bridge, shared.value()->reader, profile);
+  if (!completion.ok()) return completion.error();
+  render::BridgeRequest request = request_of(call, bridge, completion.value());
+  request.find_lossy = bridge.find_lossy;
+  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
+}
+
+Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
+  if (bridge.prompt.size() > kPromptTailTokens) bridge.prompt = bridge.prompt.last(kPromptTailTokens);
+  auto shared = rollouts(call);
+  if (!shared.ok()) return shared.error();
+  const render::RolloutModel& model = *shared.value();
+  auto completion = read_completion(bridge, model.reader(), model.profile());
+  if (!completion.ok()) return completion.error();
+  return model.append(request_of(call, bridge, completion.value()));
+}
+
+Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, Locality locality) const {
+  auto prepared = prepare(call, TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const Prepared& use = prepared.value();
+  const std::string key = derived_key(use, call.conversation) +
+                          (call.specials == render::ContentSpecials::kText ? " " : "p") +
+                          (locality == Locality::kProven ? " " : "n") + time_key(*use.chat_template, call.now);
+  return rollouts_.get(key, [&]() -> Memo<render::RolloutModel>::Made {
+    auto format = format_of(use, call.conversation);
+    if (!format.ok()) return format.error();
+    return render::RolloutModel::make({use.chat_template, use.tokenizer, format.value(),
+                                       without_messages(call.conversation), use.options, call.specials,
+                                       locality == Locality::kProven});
+  });
+}
+
+// --- Completions -----------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const format::Format>> Model::format(Call& call) const {
+  auto prepared = prepare(call, TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  return format_of(prepared.value(), call.conversation);
+}
+
+Result<std::shared_ptr<const Model::Parsing>> Model::parsing(const Prepared& prepared,
+                                                             const chat::Conversation& conversation,
+                                                             const ParseCall& call) const {
+  const parse::Options& options = call.options;
+  std::string key = derived_key(prepared, conversation) + ' ';
+  for (const bool flag : {options.calls, options.parallel_calls, options.must_call, options.inline_reasoning,
+                          options.partial, options.strict, call.by_spelling})
+    key += flag ? '1' : '0';
+  key += options.only_tool;
+  return parsings_.get(key, [&]() -> Memo<Parsing>::Made {
+    auto format = format_of(prepared, conversation);
+    if (!format.ok()) return format.error();
+    Parsing out;
+    out.reasoning_close = format.value()->reasoning.close;
+    parse::Options given = options;
+    given.tools = conversation.tools;
+    if (prepared.tokenizer != nullptr && !call.by_spelling) {
+      given.special_tokens = render::marker_tokens(*format.value(), *prepared.tokenizer);
+      auto profile = profile_of(prepared, conversation);
+      if (!profile.ok()) return profile.error();
+      out.profile = std::move(profile).value();
+    }
+    out.syntax = parse::compile(format.value(), std::move(given));
+    return std::make_shared<const Parsing>(std::move(out));
+  });
+}
+
+Result<parse::Parser> Model::parser(Call& call, const ParseCall& options) const {
+  auto prepared = prepare(call, TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  auto parsing = this->parsing(prepared.value(), call.conversation, options);
+  if (!parsing.ok()) return parsing.error();
+  auto tail = tail_of(prepared.value(), call, options);
+  if (!tail.ok()) return tail.error();
+  return parse::Parser(parsing.value()->syntax, tail.value());
+}
+
+Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const {
+  if (parts_.tokenizer == nullptr) return Error(ErrorCode::kUnsupported, "the model brings no tokenizer", parts_.name);
+  const tokenizer::Tokenizer& tokenizer = *parts_.tokenizer->tokenizer;
+  if (Status valid = check_ids(tokenizer, ids, "ids"); !valid.ok()) return valid.error();
+  if (options.prompt_ids.size() > kPromptTailTokens) options.prompt_ids = options.prompt_ids.last(kPromptTailTokens);
+  if (Status valid = check_ids(tokenizer, options.prompt_ids, "prompt_ids"); !valid.ok()) return valid.error();
+  auto prepared = prepare(call, TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  auto parsing = this->parsing(prepared.value(), call.conversation, options);
+  if (!parsing.ok()) return parsing.error();
+  auto tail = tail_of(prepared.value(), call, options);
+  if (!tail.ok()) return tail.error();
+  parse::Parser parser(parsing.value()->syntax, tail.value());
+
+  ParsedIds out;
+  render::TokenText text(tokenizer);
+  const auto take = [&](const parse::Piece& piece) {
+    out.text += piece.bytes;
+    static_cast<void>(parser.feed(std::span(&piece, 1)));  // the message is all that counts here
+  };
+  const auto end = text.feed_turn(ids, *parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
+  if (!end.ok()) return end.error();
+  out.stopped = end.value().stop.has_value();
+  if (end.value().closes_reasoning) {
+    const parse::Piece stop{*end.value().stop, tokenizer.token_bytes(*end.value().stop), true};
+    static_cast<void>(parser.feed(std::span(&stop, 1)));
+  }
+  out.ends = std::move(text.ends());
+  out.ids.emplace(ids.begin(), ids.end());
+  out.reasoning_open = parser.place() == parse::Place::kReasoning;
+  out.closing_text = out.stopped ? "" : parser.closing_text();
+  auto message = parser.finish();
+  if (!message.ok()) return message.error();
+  out.message = std::move(message).value();
+  return out;
+}
+
+Result<GrammarText> Model::grammar(Call& call, const Asked& asked, GrammarLanguage language) const {
+  auto prepared = prepare(call, TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  auto format = format_of(prepared.value(), call.conversation);
+  if (!format.ok()) return format.error();
+  auto tail = tail_of(prepared.value(), call, {});
+  if (!tail.ok()) return tail.error();
+  return make_grammar(*format.value(), {asked, call.conversation.tools, std::move(tail).value(), language},
+                      prepared.value().tokenizer.get());
+}
+
+// --- The tokenizer ---------------------------------------------------------------------------------------------------
+
+const tokenizer::Tokenizer* Model::tokenizer() const {
+  return parts_.tokenizer == nullptr ? nullptr : parts_.tokenizer->tokenizer.get();
+}
+
+Result<std::vector<TokenId>> Model::tokenize(std::string_view text, bool parse_special) const {
+  if (parts_.tokenizer == nullptr) return Error(ErrorCode::kUnsupported, "the model brings no tokenizer", parts_.name);
+  return parts_.tokenizer->tokenizer->encode_ids(text, {.parse_special = parse_special, .parse_added = parse_special});
+}
+
+Result<std::string> Model::detokenize(std::span<const TokenId> ids, bool skip_special) const {
+  if (parts_.tokenizer == nullptr) return Error(ErrorCode::kUnsupported, "the model brings no tokenizer", parts_.name);
+  if (Status valid = check_ids(*parts_.tokenizer->tokenizer, ids, "ids"); !valid.ok()) return valid.error();
+  return parts_.tokenizer->tokenizer->decode(ids, {.skip_special = skip_special});
+}
+
+std::string Model::template_text(bool tools) const {
+  return parts_.templates == nullptr ? "" : parts_.templates->with_tools(tools)->source();
+}
+
+Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::string_view what) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && ids[i] < tokenizer.vocab_size()) continue;
+    return Error(ErrorCode::kTokenizer,
+                 "id " + std::to_string(ids[i]) + " is out of range; the vocabulary has " +
+                     std::to_string(tokenizer.vocab_size()) + " ids",
+                 std::string(what) + "[" + std::to_string(i) + "]");
+  }
+  return Done{};
+}
+
+}  // namespace rondo::core

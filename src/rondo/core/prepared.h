@@ -1,0 +1,51 @@
+// A model's template and tokenizer, chosen for one conversation, and what is derived from them.  Internal to core/, but for
+// faces that render in ways of their own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analysis/explain.h"
+#include "chat/conversation.h"
+#include "core/memo.h"
+#include "format/format.h"
+#include "jinja/template.h"
+#include "rondo/result.h"
+#include "template/chat_template.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::core {
+
+struct Prepared {
+  std::shared_ptr<const jinja::Template> chat_template;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;  // null if the model has none
+  tmpl::ApplyOptions options;
+  bool is_tool_template = false;  // the model's own template for conversations with tools
+};
+
+// The conversation's tools, documents, template variables and special tokens alone.
+[[nodiscard]] chat::Conversation without_messages(const chat::Conversation& conversation);
+
+// Names what may be derived from `prepared` and all of `conversation` but its messages, for a Memo of one model.
+[[nodiscard]] std::string derived_key(const Prepared& prepared, const chat::Conversation& conversation);
+
+// Fails with kLimit when the template runs out of its limits, and as format::from_json() when the corrections do not fit:
+// parts of a format's JSON (docs/format.md) that count instead of what was inferred.
+[[nodiscard]] Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,
+                                                         const chat::Conversation& conversation,
+                                                         const std::optional<json::Object>& corrections);
+
+// The same with its grounds, made anew each time.
+[[nodiscard]] Result<analysis::Explanation> explained_format(const Prepared& prepared,
+                                                             const chat::Conversation& conversation,
+                                                             const std::optional<json::Object>& corrections);
+
+// The end of the prompt that `conversation` makes, from behind the data of the messages that the model answers: it says
+// whether reasoning or content is already open, and holds the text of a continued message.  Without messages one plain
+// user message is meant.  Where the template refuses the conversation, what the format says of the prompt counts; fails
+// only with kLimit, and for a continued message.
+[[nodiscard]] Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation,
+                                              bool has_messages, const format::Format& format);
+
+}  // namespace rondo::core

@@ -1,0 +1,46 @@
+// A parser that is fed ids, text or both, and remembers the text.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model.h"
+#include "parse/parser.h"
+#include "rondo/result.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::core {
+
+// Not thread-safe.
+class ParserStream {
+ public:
+  using Events = std::vector<parse::Event>;
+
+  // `model` brings the tokenizer of ids; without one only text may be fed.
+  ParserStream(std::shared_ptr<const Model> model, parse::Parser parser);
+
+  // Fails with kTokenizer on an id out of range; what came before it has been fed.  REQUIRES: takes_ids().
+  [[nodiscard]] Result<Events> feed(std::span<const TokenId> ids);
+  [[nodiscard]] Events feed(std::string_view text);
+  // The text ends here: what was held back, nothing the second time.
+  [[nodiscard]] Events close();
+
+  [[nodiscard]] bool takes_ids() const { return decoder_.has_value(); }
+  [[nodiscard]] bool is_closed() const { return is_closed_; }
+  [[nodiscard]] const std::string& text() const { return text_; }  // all that was fed
+  [[nodiscard]] parse::Parser& parser() { return parser_; }
+  [[nodiscard]] const parse::Parser& parser() const { return parser_; }
+
+ private:
+  std::shared_ptr<const Model> model_;
+  parse::Parser parser_;
+  std::optional<tokenizer::Tokenizer::Stream> decoder_;
+  std::string text_;
+  bool is_closed_ = false;
+};
+
+}  // namespace rondo::core

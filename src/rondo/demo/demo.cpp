@@ -1,0 +1,137 @@
+#include "demo/demo.h"
+
+#include <cmath>
+
+#include "base/files.h"
+#include "demo/demo_parts.h"
+#include "json/print.h"
+
+namespace rondo::demo {
+namespace {
+
+constexpr const char* kCorpusBeside = "../shared/corpus";  // of the checkout, where ./dev demo runs
+
+std::string seconds_text(double seconds) {
+  const auto hundredths = static_cast<long>(std::lround(seconds * 100));
+  const std::string cents = std::to_string(hundredths % 100);
+  return std::to_string(hundredths / 100) + (cents.size() < 2 ? ".0" : ".") + cents + " s";
+}
+
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string times(const std::optional<double>& all, const std::optional<double>& prompts) {
+  if (!all) return "";
+  return ", " + seconds_text(*all) + (prompts ? " of which prompts " + seconds_text(*prompts) : std::string());
+}
+
+std::string totals(const DemoRun& run, const char* other) {
+  std::size_t prompt = 0;
+  std::size_t reused = 0;
+  std::size_t prefilled = 0;
+  std::size_t generated = 0;
+  for (const DemoRow& row : run.rows) {
+    prompt += row.prompt;
+    reused += row.reused;
+    prefilled += row.prefilled;
+    generated += row.generated;
+  }
+  std::string out = "bridge:    " + counted(run.bridge_breaks, "break") + ", " + std::to_string(prompt) +
+                    " prompt tokens, " + std::to_string(reused) + " reused, " + std::to_string(prefilled) +
+                    " prefilled, " + std::to_string(generated) + " generated";
+  out += times(run.bridge_seconds, run.bridge_prompt_seconds);
+  out += "\n" + std::string(other) + ": " + counted(run.rerender_breaks, "break") + ", " +
+         std::to_string(run.rerender_prefilled) + " prefilled";
+  out += times(run.rerender_seconds, run.rerender_prompt_seconds);
+  return out + "\n";
+}
+
+std::string describe(const EmbeddedModel& model) {
+  const engine::Description& description = model.engine->describe();
+  std::string out = "model:     " + model.path + " (" + description.name + ", " +
+                    std::string(engine::to_string(description.memory)) + " memory, context of " +
+                    std::to_string(description.context_tokens) + " tokens, " +
+                    counted(static_cast<std::size_t>(description.threads), "thread") + ")\n";
+  out += "tokenizer: " + model.tokenizer->to_string() + "\n";
+  if (!model.template_name.empty()) out += "template:  " + model.template_name + "\n";
+  return out + "\n";
+}
+
+Result<DemoRun> agent(const DemoOptions& options, const DemoData& data, const Print& print, const Print& progress) {
+  EmbeddedOptions embedded;
+  embedded.model = options.model;
+  embedded.cache_folder = options.cache_folder;
+  embedded.fixtures = options.fixtures;
+  Result<EmbeddedModel> model = load_embedded(embedded, progress);
+  if (!model.ok()) return model.error();
+  if (!options.json) {
+    print("An agent with " + counted(data.tools.as_array().size(), "tool") + " and " +
+          counted(data.agent.size(), "turn") +
+          " of the model.  Each next prompt is a bridge: all ids so far, and the new turn.\n" +
+          describe(model.value()));
+  }
+  return run_agent(model.value(), data, options.seed, options.seconds, [&](const DemoRow& row) {
+    progress("turn " + std::to_string(row.turn) + " of " + std::to_string(data.agent.size()) + "\n");
+  });
+}
+
+Result<DemoRun> plain_text(const DemoOptions& options, const Print& print, const Print& progress) {
+  EmbeddedOptions embedded;
+  embedded.model = options.gemma;
+  embedded.needs_template = false;
+  Result<EmbeddedModel> model = load_embedded(embedded, progress);
+  if (!model.ok()) return model.error();
+  if (!options.json) print("\nPlain text turns on base weights, without a template.\n" + describe(model.value()));
+  return run_plain_text(model.value(), options.seconds);
+}
+
+std::vector<FamilyRun> families(const DemoOptions& options, const DemoData& data, const Print& progress) {
+  const std::string fixtures = fixtures_folder(options.fixtures, options.cache_folder);
+  std::string corpus = options.corpus;
+  if (corpus.empty() && files::is_folder(kCorpusBeside)) corpus = kCorpusBeside;
+  std::vector<FamilyRun> runs;
+  for (const DemoFamily& family : data.families) {
+    progress("rollout: " + family.name + "\n");
+    runs.push_back(run_family(family, data, fixtures, corpus));
+  }
+  return runs;
+}
+
+}  // namespace
+
+Status run_demo(const DemoOptions& options, const Print& print, const Print& progress) {
+  const Result<DemoData> data = demo_data();
+  if (!data.ok()) return data.error();
+  json::Object report;
+  const Result<DemoRun> run = agent(options, data.value(), print, progress);
+  if (!run.ok()) return run.error();
+  report.set("agent", to_json(run.value()));
+  if (!options.json) print(rows_table(run.value().rows, true) + "\n" + totals(run.value(), "re-render"));
+
+  const std::vector<FamilyRun> runs = families(options, data.value(), progress);
+  json::Array family_reports;
+  std::string failed;
+  for (const FamilyRun& one : runs) {
+    family_reports.push_back(to_json(one));
+    if (failed.empty() && !one.failure.empty()) failed = one.name + ": " + one.failure;
+  }
+  report.set("families", std::move(family_reports));
+  if (!options.json) {
+    print(
+        "\nThe same rollout in five families: six turns with calls, some in compact JSON, with extra newlines, cut "
+        "off.\n" +
+        families_table(runs));
+  }
+  if (!options.gemma.empty()) {
+    const Result<DemoRun> plain = plain_text(options, print, progress);
+    if (!plain.ok()) return plain.error();
+    report.set("plain_text", to_json(plain.value()));
+    if (!options.json) print(rows_table(plain.value().rows, true) + "\n" + totals(plain.value(), "fresh    "));
+  }
+  if (options.json) print(json::to_compact(report) + "\n");
+  if (failed.empty()) return Done{};
+  return Error(ErrorCode::kInternal, "a rollout of the demonstration failed: " + failed);
+}
+
+}  // namespace rondo::demo

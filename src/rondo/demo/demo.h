@@ -1,0 +1,51 @@
+// The two commands that need an engine: a conversation with a person, and the demonstration.
+//
+// Both print through the functions they are given: `print` takes results, `progress` takes notes for people (standard
+// error).
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rondo/result.h"
+
+namespace rondo::demo {
+
+using Print = std::function<void(std::string_view)>;
+
+struct ChatOptions {
+  std::string model;          // a .gguf file, or a folder with one; "" makes the small random model on the spot
+  std::string chat_template;  // a template file that replaces the model's own; "" for none
+  std::string system;         // a system message to start with; "" for none
+  std::string cache_folder;   // where the random model is kept
+  std::string fixtures;       // what it is made from; "": the newest fixtures-* in the cache folder
+  int max_tokens = 512;       // per turn
+  double temperature = 0.0;   // 0: greedy
+  std::uint64_t seed = 0;
+  bool json = false;  // one JSON object per turn
+  std::function<std::tm()> clock;
+};
+
+// Talks until `read_line` gives nothing.  Each next prompt is a bridge: the ids so far plus the new turn.
+[[nodiscard]] Status run_chat(const ChatOptions& options, const std::function<std::optional<std::string>()>& read_line,
+                              const Print& print, const Print& progress);
+
+struct DemoOptions {
+  std::string model;         // as above
+  std::string cache_folder;  // where models are made and kept
+  std::string fixtures;      // templates and vocabularies; as above
+  std::string corpus;        // folder with more exact templates for the family table; "" for the packaged ones
+  std::string gemma;         // a .gguf file of base weights for timing and reuse on plain text; "" for none
+  std::uint64_t seed = 0;
+  bool json = false;                // one JSON object in place of the tables
+  std::function<double()> seconds;  // a clock that never goes back; without one no times are shown
+};
+
+// The 12-turn agent conversation with its table, then the families' rollouts.
+[[nodiscard]] Status run_demo(const DemoOptions& options, const Print& print, const Print& progress);
+
+}  // namespace rondo::demo

@@ -1,0 +1,52 @@
+// What the demonstration shows: conversations, tools and the list of templates with their tokenizers (demo_data.json).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::demo {
+
+// The text of demo_data.json, compiled in.
+[[nodiscard]] std::string_view demo_data_text();
+
+// One turn of a scripted conversation: what the client adds, then what the model writes.
+struct DemoStep {
+  json::Array results;  // texts of the tool results, in the order of the calls
+  std::string user;     // "" for none; comes behind the results
+  json::Value
+      message;  // the model's turn: role, content, reasoning_content, tool_calls.  A text "*N" means N free tokens
+  std::string style;  // "", "compact", "newlines", "truncated", "resplit"
+};
+
+struct DemoFamily {
+  std::string name;
+  std::vector<std::string> templates;  // the first that exists; they begin with "corpus/" or "fixtures/"
+  std::string tokenizer;               // in the fixtures
+  std::vector<std::string> special_tokens;
+  json::Object kwargs;
+};
+
+struct DemoModel {
+  std::string chat_template;
+  std::string vocabulary;
+  std::vector<std::string> special_tokens;
+  std::vector<std::string> added_tokens;
+};
+
+struct DemoData {
+  DemoModel model;
+  std::vector<DemoFamily> families;
+  std::string system;
+  json::Value tools;
+  std::vector<DemoStep> agent;    // of the conversation on the engine
+  std::vector<DemoStep> rollout;  // of the families
+};
+
+// Fails only if the compiled-in text is damaged.
+[[nodiscard]] Result<DemoData> demo_data();
+
+}  // namespace rondo::demo

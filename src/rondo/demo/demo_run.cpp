@@ -1,0 +1,272 @@
+// The scripted conversations: on the engine, and by script alone.
+#include "demo/demo_parts.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "analysis/analyse.h"
+#include "base/files.h"
+#include "demo/demo_script.h"
+#include "engine/fake.h"
+#include "render/completion.h"
+
+namespace rondo::demo {
+namespace {
+
+using tokenizer::TokenId;
+
+tmpl::ApplyOptions fixed_day() {
+  tmpl::ApplyOptions options;
+  options.now =
+      jinja::LocalTime{.year = 2026, .month = 5, .day = 11, .hour = 9};  // the conversation is about that week
+  return options;
+}
+
+chat::Conversation opening(const DemoData& data, const std::vector<DemoStep>& steps, const json::Object& kwargs) {
+  chat::Conversation conversation;
+  conversation.messages.emplace_back(json::Object{{"role", "system"}, {"content", data.system}});
+  for (json::Value& message : client_messages(steps.front(), nullptr))
+    conversation.messages.push_back(std::move(message));
+  conversation.tools = data.tools;
+  conversation.kwargs = kwargs;
+  return conversation;
+}
+
+// Forces exactly these ids.
+class Replay final : public engine::TokenConstraint {
+ public:
+  explicit Replay(std::span<const TokenId> ids) : ids_(ids) {}
+  engine::Allowed next(std::span<const TokenId> sampled) override {
+    engine::Allowed allowed;
+    allowed.kind = sampled.size() < ids_.size() ? engine::Allowed::Kind::kOnly : engine::Allowed::Kind::kDone;
+    if (sampled.size() < ids_.size()) allowed.ids = ids_.subspan(sampled.size(), 1);
+    return allowed;
+  }
+
+ private:
+  std::span<const TokenId> ids_;
+};
+
+// What a conversation is played with.  The engine is borrowed.
+struct Stage {
+  std::shared_ptr<const jinja::Template> chat_template;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
+  engine::Engine& engine;
+};
+
+// The session's conversation, driven by the steps of a script.
+class Driver {
+ public:
+  // `steps` must outlive the driver.
+  static Result<Driver> start(const Stage& stage, const chat::Conversation& conversation,
+                              const std::vector<DemoStep>& steps) {
+    analysis::Options wanted;
+    wanted.bos_token = conversation.bos_token;
+    wanted.eos_token = conversation.eos_token;
+    wanted.kwargs = conversation.kwargs;
+    wanted.now = fixed_day().now;
+    wanted.tokenizer = stage.tokenizer.get();
+    Result<std::shared_ptr<const format::Format>> format = analysis::analyse(*stage.chat_template, wanted);
+    if (!format.ok()) return format.error();
+    // Twelve turns are too few to find out first for which of them a window would do.
+    auto model = render::RolloutModel::make({.chat_template = stage.chat_template,
+                                             .tokenizer = stage.tokenizer,
+                                             .format = std::move(format).value(),
+                                             .base = conversation,
+                                             .apply = fixed_day(),
+                                             .prove_locality = false});
+    auto session = session::Session::start(std::move(model), stage.engine, conversation.messages, {.compare = true});
+    if (!session.ok()) return session.error();
+    return Driver(std::move(session).value(), steps);
+  }
+
+  // Adds what precedes turn `index`, counts a broken prefix, and makes the turn's script.
+  [[nodiscard]] Status prepare(std::size_t index) {
+    if (index > 0) {
+      const std::vector<TokenId> before(session_.ids().begin(), session_.ids().end());
+      const json::Value& said = (*steps_)[index - 1].message;
+      if (const Status added = session_.add(client_messages((*steps_)[index], &said)); !added.ok()) return added;
+      const std::span<const TokenId> after = session_.ids();
+      if (after.size() < before.size() || !std::equal(before.begin(), before.end(), after.begin())) ++bridge_breaks_;
+    }
+    Result<Script> script = Script::make(session_.rollout().model().context(), session_.messages(), (*steps_)[index]);
+    if (!script.ok()) return script.error();
+    script_.emplace(std::move(script).value());
+    return Done{};
+  }
+
+  [[nodiscard]] Script& script() { return *script_; }
+  [[nodiscard]] session::Session& session() { return session_; }
+  [[nodiscard]] std::size_t bridge_breaks() const { return bridge_breaks_; }
+
+ private:
+  Driver(session::Session session, const std::vector<DemoStep>& steps) : session_(std::move(session)), steps_(&steps) {}
+
+  session::Session session_;
+  const std::vector<DemoStep>* steps_;
+  std::optional<Script> script_;
+  std::size_t bridge_breaks_ = 0;
+};
+
+struct Replayed {
+  double prompt_seconds = 0;
+  double turn_seconds = 0;
+  std::size_t prefilled = 0;
+};
+
+// The same turns once more on an empty memory, behind the bridged or the re-rendered prompts: equal work but for those.
+Result<Replayed> run_again(engine::Engine& engine, const session::Session& session, bool rerendered,
+                           const std::function<double()>& clock) {
+  const auto now = [&] { return clock ? clock() : 0.0; };
+  engine.clear();
+  Replayed out;
+  for (const session::Turn& turn : session.turns()) {
+    const std::span<const TokenId> all = session.ids();
+    std::span<const TokenId> prompt = all.first(turn.prompt_tokens);
+    if (rerendered && turn.rerender) prompt = turn.rerender->ids;
+    if (prompt.empty()) continue;  // the template refused the messages: a client could not go on at all
+    Replay replay(all.subspan(turn.sampled_begin, turn.generated()));
+    engine::GenerateOptions generate;
+    generate.max_tokens = turn.generated();
+    generate.constraint = &replay;
+    const double begin = now();
+    const Result<engine::PromptReport> report = engine.prompt(prompt);
+    if (!report.ok()) return report.error();
+    const double middle = now();
+    if (const Result<engine::Generation> done = engine.generate(generate); !done.ok()) return done.error();
+    out.prompt_seconds += middle - begin;
+    out.turn_seconds += now() - middle;
+    out.prefilled += report.value().prefilled;
+  }
+  return out;
+}
+
+// Times both ways, the bridge first.
+Status time_both(engine::Engine& engine, const session::Session& session, const std::function<double()>& clock,
+                 DemoRun& run) {
+  const Result<Replayed> bridged = run_again(engine, session, false, clock);
+  if (!bridged.ok()) return bridged.error();
+  const Result<Replayed> rerendered = run_again(engine, session, true, clock);
+  if (!rerendered.ok()) return rerendered.error();
+  run.rerender_prefilled = rerendered.value().prefilled;
+  if (!clock) return Done{};
+  run.bridge_seconds = bridged.value().prompt_seconds + bridged.value().turn_seconds;
+  run.rerender_seconds = rerendered.value().prompt_seconds + rerendered.value().turn_seconds;
+  run.bridge_prompt_seconds = bridged.value().prompt_seconds;
+  run.rerender_prompt_seconds = rerendered.value().prompt_seconds;
+  return Done{};
+}
+
+std::size_t count_breaks(const std::vector<DemoRow>& rows) {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const DemoRow& row) { return !row.cause.empty(); }));
+}
+
+}  // namespace
+
+Result<DemoRun> run_agent(EmbeddedModel& model, const DemoData& data, std::uint64_t seed,
+                          const std::function<double()>& clock, const std::function<void(const DemoRow&)>& on_row) {
+  chat::Conversation conversation = opening(data, data.agent, {});
+  conversation.bos_token = model.bos_token;
+  conversation.eos_token = model.eos_token;
+  auto started = Driver::start({model.chat_template, model.tokenizer, *model.engine}, conversation, data.agent);
+  if (!started.ok()) return started.error();
+  Driver& driver = started.value();
+  DemoRun run;
+  for (std::size_t i = 0; i < data.agent.size(); ++i) {
+    if (const Status prepared = driver.prepare(i); !prepared.ok()) return prepared.error();
+    engine::GenerateOptions generate;
+    generate.max_tokens = driver.script().size();
+    generate.constraint = &driver.script();
+    generate.sampling = {.temperature = 1.0F, .seed = seed * 1000 + i};
+    const Result<session::Turn> turn = driver.session().step(generate);
+    if (!turn.ok()) return turn.error();
+    run.rows.push_back(row_of(turn.value(), i + 1));
+    on_row(run.rows.back());
+  }
+  run.bridge_breaks = driver.bridge_breaks();
+  run.rerender_breaks = count_breaks(run.rows);
+  run.messages = driver.session().messages();
+  if (const Status timed = time_both(*model.engine, driver.session(), clock, run); !timed.ok()) return timed.error();
+  return run;
+}
+
+namespace {
+
+// The first of the family's templates that exists.
+std::string template_path(const DemoFamily& family, const std::string& fixtures, const std::string& corpus) {
+  for (const std::string& name : family.templates) {
+    std::string path;
+    if (name.starts_with("corpus/") && !corpus.empty()) path = files::join(corpus, name.substr(7));
+    if (name.starts_with("fixtures/")) path = files::join(fixtures, name.substr(9));
+    if (!path.empty() && files::exists(path)) return path;
+  }
+  return "";
+}
+
+// Plays the rollout into `run`; what goes wrong comes back.
+Status play(const DemoFamily& family, const DemoData& data, const std::string& path,
+            const model::TokenizerSource& source, FamilyRun& run) {
+  const Result<std::string> text = files::read(path);
+  if (!text.ok()) return text.error();
+  const Result<std::shared_ptr<const jinja::Template>> compiled = jinja::Template::compile(text.value(), {}, path);
+  if (!compiled.ok()) return compiled.error();
+  const auto tokenizer = tokenizer::Tokenizer::load(with_special_tokens(source, family.special_tokens));
+  if (!tokenizer.ok()) return tokenizer.error();
+  engine::Description description;
+  description.name = "script";
+  description.context_tokens = 1U << 20U;
+  description.vocab_size = tokenizer.value()->vocab_size();
+  engine::Fake fake(description, {});
+
+  chat::Conversation conversation = opening(data, data.rollout, family.kwargs);
+  const std::span<const tokenizer::AddedToken> added = tokenizer.value()->added_tokens();
+  const auto content_of = [&](std::optional<TokenId> id) -> std::optional<std::string> {
+    if (!id) return std::nullopt;
+    const auto found =
+        std::find_if(added.begin(), added.end(), [&](const tokenizer::AddedToken& token) { return token.id == *id; });
+    return found == added.end() ? std::nullopt : std::optional(found->content);
+  };
+  conversation.bos_token = content_of(tokenizer.value()->bos());
+  conversation.eos_token = content_of(tokenizer.value()->eos());
+  auto started = Driver::start({compiled.value(), tokenizer.value(), fake}, conversation, data.rollout);
+  if (!started.ok()) return started.error();
+  Driver& driver = started.value();
+  for (std::size_t i = 0; i < data.rollout.size(); ++i) {
+    if (const Status prepared = driver.prepare(i); !prepared.ok()) return prepared;
+    fake.add(driver.script().ids());
+    engine::GenerateOptions generate;
+    generate.max_tokens = driver.script().size();
+    const Result<session::Turn> turn = driver.session().step(generate);
+    if (!turn.ok()) return turn.error();
+    run.rows.push_back(row_of(turn.value(), i + 1));
+    if (i > 0) {
+      run.bridge_kept += run.rows[i - 1].prompt + run.rows[i - 1].generated;
+      run.rerender_kept += run.rows[i].rerender_reused;
+    }
+    run.bridge_breaks = driver.bridge_breaks();
+    run.rerender_breaks = count_breaks(run.rows);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+FamilyRun run_family(const DemoFamily& family, const DemoData& data, const std::string& fixtures,
+                     const std::string& corpus) {
+  FamilyRun run;
+  run.name = family.name;
+  run.tokenizer = family.tokenizer;
+  const std::string path = template_path(family, fixtures, corpus);
+  if (path.empty()) {
+    run.failure = "none of its templates is there";
+    return run;
+  }
+  run.chat_template = std::filesystem::path(path).stem().string();
+  const Result<model::TokenizerSource> source = model::load_tokenizer_source(files::join(fixtures, family.tokenizer));
+  const Status played = source.ok() ? play(family, data, path, source.value(), run) : Status(source.error());
+  if (!played.ok()) run.failure = played.error().message;
+  return run;
+}
+
+}  // namespace rondo::demo

@@ -1,0 +1,133 @@
+#include "rondo/model.h"
+
+#include <utility>
+
+#include "audit/report.h"
+#include "base/utf8.h"
+#include "core/check.h"
+#include "core/model.h"
+#include "facade/convert.h"
+#include "json/print.h"
+
+namespace rondo {
+namespace {
+
+std::vector<CheckFinding> findings_of(const std::vector<audit::Finding>& findings) {
+  std::vector<CheckFinding> out;
+  for (const audit::Finding& from : findings) {
+    CheckFinding& finding = out.emplace_back();
+    finding.rule = from.rule;
+    finding.level = std::string(audit::to_string(from.level));
+    finding.sentence = from.sentence;
+    finding.line = from.place.line;
+    finding.column = from.place.column;
+    finding.path = from.path;
+    finding.lost_tokens = from.lost_tokens;
+    for (const audit::Remedy& remedy : from.remedies) finding.remedies.push_back(remedy.sentence);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Model> Model::load(const std::string& path) { return load(path, path); }
+
+Result<Model> Model::load(const std::string& template_path, const std::string& tokenizer_path) {
+  core::Loader loader;
+  auto tokenizer = loader.tokenizer(tokenizer_path);
+  if (!tokenizer.ok()) return tokenizer.error();
+  auto templates = loader.template_from_file(template_path, {});
+  if (!templates.ok()) return templates.error();
+  return Model(std::make_shared<const core::Model>(
+      core::Model::Parts{template_path, templates.value(), tokenizer.value(), {}, false}));
+}
+
+Result<std::string> Model::render(const Chat& chat) const {
+  auto call = facade::call_of(chat);
+  if (!call.ok()) return call.error();
+  return model_->render(call.value());
+}
+
+Result<Encoded> Model::encode(const Chat& chat) const {
+  auto call = facade::call_of(chat);
+  if (!call.ok()) return call.error();
+  auto made = model_->encode(call.value());
+  if (!made.ok()) return made.error();
+  render::Encoded& from = made.value();
+  return Encoded{std::move(from.ids), std::move(from.message_indices), std::move(from.content_mask),
+                 std::move(from.sampled_mask), std::move(from.notes)};
+}
+
+Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
+  auto call = facade::call_of(chat);
+  if (!call.ok()) return call.error();
+  auto new_messages = facade::messages_of(bridge.new_messages, "new_messages");
+  if (!new_messages.ok()) return new_messages.error();
+  const tokenizer::Tokenizer& tokenizer = *model_->tokenizer();
+  for (const auto& [ids, name] :
+       {std::pair{&bridge.prompt_ids, "prompt_ids"}, {&bridge.completion_ids, "completion_ids"}}) {
+    if (Status valid = core::check_ids(tokenizer, *ids, name); !valid.ok()) return valid.error();
+  }
+  auto made = model_->bridge(call.value(),
+                             {bridge.prompt_ids, bridge.completion_ids, std::move(new_messages).value(), true, true});
+  if (!made.ok()) return made.error();
+  render::Bridged& from = made.value();
+  if (!bridge.allow_lossy && !from.lossy.empty()) {
+    const render::LossyFinding& finding = from.lossy.front();
+    return Error(ErrorCode::kCannotBridge, finding.what).at(finding.line, finding.column);
+  }
+  Bridged out{std::move(from.ids), std::move(from.message_indices), from.appended, {}};
+  for (render::LossyFinding& finding : from.lossy) out.lossy.push_back(std::move(finding.what));
+  return out;
+}
+
+Result<Parsed> Model::parse(const Chat& chat, const std::string& text) const {
+  auto call = facade::answer_call_of(chat);
+  if (!call.ok()) return call.error();
+  auto parser = model_->parser(call.value(), {.options = {}, .prompt_tail = {}, .prompt_ids = {}, .by_spelling = true});
+  if (!parser.ok()) return parser.error();
+  static_cast<void>(parser.value().feed(text));  // the message is all that counts here
+  const auto message = parser.value().finish();
+  if (!message.ok()) return message.error();
+  return facade::parsed_of(message.value());
+}
+
+Result<Parsed> Model::parse(const Chat& chat, const std::vector<std::int32_t>& ids) const {
+  auto call = facade::answer_call_of(chat);
+  if (!call.ok()) return call.error();
+  const auto parsed = model_->parse_ids(call.value(), {}, ids);
+  if (!parsed.ok()) return parsed.error();
+  return facade::parsed_of(parsed.value().message);
+}
+
+Result<Checked> Model::check(const Chat& chat) const {
+  Chat base;
+  base.kwargs = chat.kwargs;
+  base.now = chat.now;
+  auto call = facade::call_of(base);
+  if (!call.ok()) return call.error();
+  const auto report = core::check(*model_, call.value(), {.model = model_->name(), .has_file = true, .scenarios = {}});
+  if (!report.ok()) return report.error();
+  const json::Value json = audit::to_json(report.value());
+  return Checked{std::string(json.find_string("worst").value_or("none")), findings_of(report.value().findings),
+                 findings_of(report.value().notes), json::to_compact(json)};
+}
+
+Result<std::vector<std::int32_t>> Model::stop_ids() const {
+  core::Call call;
+  const auto profile = model_->profile(call);
+  if (!profile.ok()) return profile.error();
+  return profile.value()->stop_ids;
+}
+
+Result<std::vector<std::int32_t>> Model::tokenize(const std::string& text) const {
+  return model_->tokenize(text, true);
+}
+
+Result<std::string> Model::detokenize(const std::vector<std::int32_t>& ids) const {
+  auto text = model_->detokenize(ids, false);
+  if (!text.ok()) return text.error();
+  return utf8::to_valid(text.value());
+}
+
+}  // namespace rondo

@@ -1,0 +1,77 @@
+// rondo::Session: a model file, an engine and a growing rollout in one.
+#include "rondo/session.h"
+
+#include <utility>
+
+#include "engine/llama_cpp.h"
+#include "facade/convert.h"
+#include "model/gguf.h"
+#include "session/session.h"
+
+namespace rondo {
+namespace {
+
+Turn turn_of(const session::Turn& turn, std::span<const std::int32_t> ids) {
+  Turn out;
+  out.message = facade::parsed_of(turn.said);
+  const auto sampled = ids.subspan(turn.sampled_begin, turn.sampled_end - turn.sampled_begin);
+  out.ids.assign(sampled.begin(), sampled.end());
+  out.stop = engine::to_string(turn.stop);
+  out.prompt_tokens = turn.prompt_tokens;
+  out.reused_tokens = turn.prompt.reused;
+  out.prefilled_tokens = turn.prompt.prefilled;
+  return out;
+}
+
+}  // namespace
+
+struct Session::State {
+  std::unique_ptr<engine::LlamaCpp> engine;
+  session::Session session;
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+Result<Session> Session::start(const std::string& model, const Chat& chat, const SessionOptions& options) {
+  if (auto checked = model::read_gguf(model); !checked.ok()) return checked.error();
+  auto call = facade::call_of(chat);
+  if (!call.ok()) return call.error();
+  const auto loaded = Model::load(options.template_path.empty() ? model : options.template_path, model);
+  if (!loaded.ok()) return loaded.error();
+  engine::LlamaCppOptions engine_options;
+  engine_options.context_tokens = options.context_tokens;
+  engine_options.threads = options.threads;
+  auto engine = engine::LlamaCpp::load(model, engine_options);
+  if (!engine.ok()) return engine.error();
+  auto shared = Access::model(loaded.value())->rollouts(call.value());
+  if (!shared.ok()) return shared.error();
+  auto started =
+      session::Session::start(shared.value(), *engine.value(), std::move(call.value().conversation.messages), {});
+  if (!started.ok()) return started.error();
+  return Session(std::unique_ptr<State>(new State{std::move(engine).value(), std::move(started).value()}));
+}
+
+Result<Turn> Session::step(const StepOptions& options) {
+  engine::GenerateOptions generate;
+  generate.max_tokens = options.max_tokens;
+  generate.sampling = {options.temperature, options.top_k, options.top_p, options.seed};
+  auto turn = state_->session.step(generate);
+  if (!turn.ok()) return turn.error();
+  return turn_of(turn.value(), state_->session.ids());
+}
+
+Status Session::add(const std::string& new_messages) {
+  auto messages = facade::messages_of(new_messages, "new_messages");
+  if (!messages.ok()) return messages.error();
+  return state_->session.add(std::move(messages).value());
+}
+
+std::vector<std::int32_t> Session::ids() const {
+  const auto ids = state_->session.ids();
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace rondo

@@ -1,0 +1,159 @@
+// bridge: the next prompt as the old ids plus only the new turn.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/ops.h"
+#include "protocol/reply.h"
+#include "render/bridge.h"
+#include "render/completion.h"
+#include "render/rollout.h"
+
+namespace rondo::protocol {
+namespace {
+
+struct BridgeFields {
+  TemplateFields chat_template;
+  ConversationFields input;
+  std::vector<tokenizer::TokenId> prompt_ids;
+  std::vector<tokenizer::TokenId> completion_ids;
+  json::Array new_messages;
+  std::optional<json::Object> corrections;
+  render::ContentSpecials specials = render::ContentSpecials::kText;
+  bool lossy = false;
+  render::Retention retention = render::Retention::kAll;
+  std::vector<std::pair<std::size_t, std::size_t>> sampled;  // of prompt_ids, one range for each sampled turn
+};
+
+// [[begin, end], ...]
+std::vector<std::pair<std::size_t, std::size_t>> read_ranges(Fields& fields, std::string_view name) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  const json::Value* found = fields.value(name);
+  if (found == nullptr) return out;
+  const auto bound = [](const json::Value& value) {
+    const std::optional<std::int64_t> number = value.to_int64();
+    return number && *number >= 0 ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
+  };
+  bool fits = found->is_array();
+  for (std::size_t i = 0; fits && i < found->as_array().size(); ++i) {
+    const json::Value& range = found->as_array()[i];
+    fits = range.is_array() && range.as_array().size() == 2 && bound(range.as_array()[0]) && bound(range.as_array()[1]);
+    if (fits) out.emplace_back(*bound(range.as_array()[0]), *bound(range.as_array()[1]));
+  }
+  if (!fits) fields.fail(std::string(name) + " must be an array of ranges [begin, end] of prompt_ids");
+  return out;
+}
+
+BridgeFields read_bridge(Fields& fields) {
+  BridgeFields out;
+  out.chat_template = read_template(fields, core::TokenizerUse::kRequired);
+  out.input = read_conversation(fields, {.add_generation_prompt = true});
+  out.prompt_ids = fields.required_ids("prompt_ids");
+  out.completion_ids = fields.required_ids("completion_ids");
+  fields.require("new_messages");
+  out.new_messages = fields.objects("new_messages").value_or(json::Array{});
+  if (fields.choice("content_specials", {"text", "parse"}) == "parse") out.specials = render::ContentSpecials::kParse;
+  out.lossy = fields.flag("lossy", false);
+  out.corrections = read_corrections(fields);
+  out.retention = *render::retention_of(fields.choice(
+      "retention", {"all", "template", "tool_cycle", "preserve_thinking_between_tool_calls", "preserve_all_thinking"}));
+  out.sampled = read_ranges(fields, "sampled");
+  return out;
+}
+
+json::Value finding_to_json(const render::LossyFinding& finding) {
+  json::Object out{{"what", finding.what}};
+  if (finding.message >= 0) out.set("message", finding.message);
+  if (!finding.place.empty()) out.set("place", finding.place);
+  if (finding.line > 0) out.set("line", finding.line);
+  if (finding.column > 0) out.set("column", finding.column);
+  return out;
+}
+
+json::Array findings_to_json(const std::vector<render::LossyFinding>& findings) {
+  json::Array out;
+  for (const render::LossyFinding& finding : findings) out.push_back(finding_to_json(finding));
+  return out;
+}
+
+json::Array media_to_json(const std::vector<render::MediaSpan>& media) {
+  json::Array out;
+  for (const render::MediaSpan& span : media) {
+    out.push_back(json::Object{
+        {"message", span.message}, {"part", span.part}, {"type", span.type}, {"begin", span.begin}, {"end", span.end}});
+  }
+  return out;
+}
+
+Error refusal(const render::LossyFinding& finding) {
+  return Error(ErrorCode::kCannotBridge, finding.what).at(finding.line, finding.column);
+}
+
+Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) {
+  auto model = context.models.model(request.chat_template, request.corrections);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(request.chat_template, std::move(request.input));
+  call.specials = request.specials;
+  return model.value()->bridge(call, {request.prompt_ids, request.completion_ids, std::move(request.new_messages)});
+}
+
+// With a retention that may cut ids out: as a rollout, which knows where the sampled turns are.
+Reply bridge_with_retention(const OpContext& context, BridgeFields& request) {
+  auto loaded = context.models.model(request.chat_template, request.corrections);
+  if (!loaded.ok()) return loaded.error();
+  core::Call call = context.models.call(request.chat_template, std::move(request.input));
+  call.specials = request.specials;
+  const auto model = loaded.value()->rollouts(call, core::Locality::kNotProven);
+  if (!model.ok()) return model.error();
+  json::Array& messages = call.conversation.messages;
+  const std::size_t old_size = request.prompt_ids.size() + request.completion_ids.size();
+  const auto first_new = static_cast<std::int32_t>(messages.size()) + 1;
+  auto rollout = render::Rollout::resume(model.value(), std::move(request.prompt_ids), messages, request.sampled);
+  if (!rollout.ok()) return rollout.error();
+  if (const auto said = rollout.value().complete(request.completion_ids); !said.ok()) return said.error();
+  const auto next = rollout.value().extend(request.new_messages, request.retention);
+  if (!next.ok()) return next.error();
+  const render::Extension& done = next.value();
+  std::vector<std::int32_t> owners = rollout.value().message_indices();
+  for (std::int32_t& owner : owners) owner = std::max(owner - first_new, -1);
+  json::Array cuts;
+  for (const render::Cut& cut : done.cuts)
+    cuts.push_back(json::Object{{"begin", cut.begin}, {"end", cut.end}, {"message", cut.message}});
+  json::Object reply{{"ids", numbers_to_json(rollout.value().ids())},
+                     {"message_indices", numbers_to_json(owners)},
+                     {"appended", rollout.value().ids().size() - done.begin},
+                     {"kept", std::min(done.kept, old_size)},
+                     {"cuts", std::move(cuts)},
+                     {"lossy", findings_to_json(done.lossy)}};
+  if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
+  if (!done.media.empty()) reply.set("media", media_to_json(done.media));
+  return json::Value(std::move(reply));
+}
+
+}  // namespace
+
+Reply op_bridge(const OpContext& context, Fields& fields) {
+  BridgeFields request = read_bridge(fields);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  if (request.retention != render::Retention::kAll && request.retention != render::Retention::kAllThinking)
+    return bridge_with_retention(context, request);
+  auto bridged = bridge(context, request);
+  if (!bridged.ok()) return bridged.error();
+  const render::Bridged& done = bridged.value();
+  if (!request.lossy && !done.lossy.empty()) return refusal(done.lossy.front());
+  json::Object reply{{"ids", numbers_to_json(done.ids)},
+                     {"message_indices", numbers_to_json(done.message_indices)},
+                     {"appended", done.appended}};
+  if (request.lossy) {
+    reply.set("lossy", findings_to_json(done.lossy));
+    if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
+    if (!done.media.empty()) reply.set("media", media_to_json(done.media));
+  }
+  return json::Value(std::move(reply));
+}
+
+}  // namespace rondo::protocol

@@ -1,0 +1,170 @@
+// explain: the format that was inferred from a template, and on what grounds.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/explain.h"
+#include "grammar/gbnf.h"
+#include "grammar/turn.h"
+#include "json/parse.h"
+#include "parse/parser.h"
+#include "protocol/ops.h"
+#include "protocol/places.h"
+
+namespace rondo::protocol {
+namespace {
+
+constexpr const char* kExampleTools = R"([{"type": "function", "function": {"name": "search", "parameters": {
+    "type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+    "required": ["query"], "additionalProperties": false}}}])";
+
+void set_place(json::Object& out, const TemplateLines& lines, const text::Literal& literal) {
+  if (literal.line == 0) return;
+  const TemplatePlace place = lines.place(literal);
+  out.set("line", place.line);
+  out.set("column", place.column);
+}
+
+json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, const TemplateLines& lines) {
+  json::Array out;
+  for (const analysis::FieldOrigin& origin : origins) {
+    json::Array pieces;
+    for (const analysis::OriginPiece& piece : origin.pieces) {
+      json::Object entry{{"text", piece.text}};
+      set_place(entry, lines, piece.place);
+      pieces.emplace_back(std::move(entry));
+    }
+    out.emplace_back(json::Object{{"field", origin.field}, {"text", origin.text}, {"pieces", std::move(pieces)}});
+  }
+  return out;
+}
+
+bool names_are_in_ids(const format::Format& format) {
+  return std::ranges::any_of(format.calls.pieces, [](const format::CallPiece& piece) {
+    return piece.kind == format::CallPiece::Kind::kNameInId;
+  });
+}
+
+json::Value tools_named(const std::vector<std::string>& names) {
+  json::Array tools;
+  for (const std::string& name : names)
+    tools.emplace_back(json::Object{{"type", "function"}, {"function", json::Object{{"name", name}}}});
+  return tools;
+}
+
+// Whether the parser finds in a probe's turn what the probe's message held.
+bool is_read_back(const std::shared_ptr<const format::Format>& format, const analysis::ProbeRecord& probe) {
+  std::string text;
+  std::string reasoning;
+  std::string content;
+  std::vector<std::string> names;
+  for (const analysis::ProbePart& part : probe.parts) {
+    text += part.text;
+    if (part.slot == "reasoning") reasoning += part.text;
+    if (part.slot == "content") content += part.text;
+    // A name may be written more than once in its call.
+    if (part.slot == "name" && (names.empty() || names.back() != part.text)) names.push_back(part.text);
+    if (part.slot == "id" && names_are_in_ids(*format)) names.push_back(part.text);
+  }
+  if (text.starts_with(format->header)) text.erase(0, format->header.size());
+  parse::Options options;
+  options.prompt_tail = format->header;
+  options.tools = tools_named(names);
+  const auto message = parse::parse(format, std::move(options), text);
+  if (!message.ok() || message.value().reasoning.value_or("") != reasoning || message.value().content != content)
+    return false;
+  std::vector<std::string> found;
+  for (const chat::ToolCall& call : message.value().tool_calls) {
+    if (call.status != chat::CallStatus::kOk) return false;
+    const std::string& name = names_are_in_ids(*format) ? call.id.value_or("") : call.name;
+    if (found.empty() || found.back() != name) found.push_back(name);
+  }
+  return found == names;
+}
+
+json::Array probes_to_json(const analysis::Explanation& explanation, const TemplateLines& lines) {
+  json::Array out;
+  for (const analysis::ProbeRecord& probe : explanation.probes) {
+    json::Object entry{{"name", probe.name}};
+    if (probe.is_refused) {
+      entry.set("refused", true);
+      out.emplace_back(std::move(entry));
+      continue;
+    }
+    json::Array parts;
+    for (const analysis::ProbePart& part : probe.parts) {
+      json::Object shown;
+      if (!part.slot.empty()) shown.set("slot", part.slot);
+      shown.set("text", part.text);
+      set_place(shown, lines, part.place);
+      parts.emplace_back(std::move(shown));
+    }
+    if (probe.is_other_shape) {
+      entry.set("other_shape", true);
+    } else if (probe.is_message) {
+      entry.set("read_back", is_read_back(explanation.format, probe));
+    }
+    entry.set("parts", std::move(parts));
+    out.emplace_back(std::move(entry));
+  }
+  return out;
+}
+
+json::Array states_to_json(const std::shared_ptr<const format::Format>& format) {
+  json::Array out;
+  for (const parse::StateView& state : parse::states(format, {})) {
+    json::Array exits;
+    for (const parse::StateExit& exit : state.exits)
+      exits.emplace_back(json::Object{{"marker", exit.marker}, {"next", exit.next}});
+    out.emplace_back(json::Object{{"name", state.name}, {"exits", std::move(exits)}});
+  }
+  return out;
+}
+
+// The grammar of one tool, so that people see what it looks like.
+json::Object grammar_to_json(const format::Format& format, const std::optional<json::Value>& tools) {
+  grammar::TurnOptions options;
+  options.tools = tools ? tools : json::parse(kExampleTools).value();
+  const auto turn = grammar::turn_grammar(format, options);
+  if (!turn.ok()) return {{"error", turn.error().message}};
+  json::Array triggers;
+  for (const grammar::Trigger& trigger : turn.value().triggers) triggers.emplace_back(trigger.value);
+  return {{"text", turn.value().is_needed ? grammar::to_gbnf(turn.value().grammar) : ""},
+          {"triggers", std::move(triggers)}};
+}
+
+json::Object template_to_json(const jinja::Template& chat_template, const TemplateLines& lines) {
+  json::Array rows;
+  for (std::size_t line = 1; line <= lines.size(); ++line) rows.emplace_back(std::string(lines.line(line)));
+  return {{"name", chat_template.name()}, {"lines", std::move(rows)}};
+}
+
+}  // namespace
+
+Reply op_explain(const OpContext& context, Fields& fields) {
+  const TemplateFields template_fields = read_template(fields, core::TokenizerUse::kOptional);
+  ConversationFields input = read_conversation(fields, {.add_generation_prompt = true});
+  const std::optional<json::Object> corrections = read_corrections(fields);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto model = context.models.model(template_fields, corrections);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(template_fields, std::move(input));
+  const auto prepared = model.value()->prepare(call, core::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  auto explained = core::explained_format(prepared.value(), call.conversation, corrections);
+  if (!explained.ok()) return explained.error();
+  const analysis::Explanation& explanation = explained.value();
+  const jinja::Template& chat_template = *prepared.value().chat_template;
+  const TemplateLines lines(chat_template);
+  return json::Value(json::Object{{"format", format::to_json(*explanation.format)},
+                                  {"summary", explanation.format->to_string()},
+                                  {"origins", origins_to_json(explanation.origins, lines)},
+                                  {"states", states_to_json(explanation.format)},
+                                  {"grammar", grammar_to_json(*explanation.format, call.conversation.tools)},
+                                  {"probes", probes_to_json(explanation, lines)},
+                                  {"template", template_to_json(chat_template, lines)}});
+}
+
+}  // namespace rondo::protocol

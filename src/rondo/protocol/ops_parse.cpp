@@ -1,0 +1,175 @@
+// parse, parse_stream: what a model wrote.
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parse/parser.h"
+#include "protocol/ops.h"
+
+namespace rondo::protocol {
+namespace {
+
+// What parse and parse_stream have in common.
+struct ParseFields {
+  TemplateFields chat_template;
+  ConversationFields input;
+  std::optional<json::Object> corrections;
+  core::ParseCall call;
+};
+
+ParseFields read_parse(Fields& fields) {
+  ParseFields out;
+  out.chat_template = read_template(fields, core::TokenizerUse::kOptional);
+  out.input = read_conversation(fields, {.add_generation_prompt = true});
+  const core::Asked asked = core::read_asked(fields);
+  out.corrections = read_corrections(fields);
+  out.call.by_spelling = true;
+  parse::Options& options = out.call.options;
+  options.partial = fields.flag("partial", false);
+  options.strict = fields.flag("strict", false);
+  options.inline_reasoning = fields.choice("reasoning", {"split", "inline"}) == "inline";
+  // A model that was asked for an answer by a schema, and given no tools, calls none.
+  const bool is_answer = asked.response_schema && !out.input.conversation.tools;
+  options.calls = asked.tool_choice != core::ToolChoice::kNone && !is_answer;
+  options.parallel_calls = asked.parallel_tool_calls;
+  options.must_call = asked.tool_choice == core::ToolChoice::kRequired || asked.tool_choice == core::ToolChoice::kNamed;
+  options.only_tool = asked.tool_name;
+  return out;
+}
+
+Result<parse::Parser> make_parser(const OpContext& context, ParseFields& fields) {
+  auto model = context.models.model(fields.chat_template, fields.corrections);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(fields.chat_template, std::move(fields.input));
+  return model.value()->parser(call, fields.call);
+}
+
+json::Value call_to_json(const chat::ToolCall& call) {
+  json::Object out;
+  out.set("id", call.id ? json::Value(*call.id) : json::Value());
+  out.set("name", call.name);
+  out.set("arguments", call.arguments);
+  if (call.status != chat::CallStatus::kOk) {
+    out.set("status", chat::to_string(call.status));
+    out.set("raw", json::Array{call.raw_begin, call.raw_end});
+  }
+  return out;
+}
+
+json::Object message_to_json(const chat::AssistantMessage& message) {
+  json::Array calls;
+  for (const chat::ToolCall& call : message.tool_calls) calls.push_back(call_to_json(call));
+  json::Object out;
+  out.set("content", message.content);
+  out.set("reasoning_content", message.reasoning ? json::Value(*message.reasoning) : json::Value());
+  out.set("tool_calls", std::move(calls));
+  out.set("complete", message.complete);
+  return out;
+}
+
+// The deltas of one chunk.  Neighbours of one kind become one.
+class Deltas {
+ public:
+  void add(std::span<const parse::Event> events) {
+    for (const parse::Event& event : events) add(event);
+  }
+
+  [[nodiscard]] json::Array take() { return std::exchange(entries_, {}); }
+
+  // Puts later entries behind those of an earlier chunk.
+  static void append(json::Array& earlier, json::Array later) {
+    for (json::Value& entry : later) earlier.push_back(std::move(entry));
+  }
+
+ private:
+  void add(const parse::Event& event) {
+    switch (event.kind) {
+      case parse::EventKind::kContent: return add_text("content", event.text);
+      case parse::EventKind::kReasoning: return add_text("reasoning_content", event.text);
+      case parse::EventKind::kCallStart: {
+        json::Object call{
+            {"index", event.call}, {"id", event.id ? json::Value(*event.id) : json::Value()}, {"name", event.text}};
+        return add_call(std::move(call));
+      }
+      case parse::EventKind::kCallId: return add_call({{"index", event.call}, {"id", event.text}});
+      case parse::EventKind::kArguments:
+        if (!event.text.empty()) add_call({{"index", event.call}, {"arguments", event.text}});
+        return;
+      case parse::EventKind::kMarker:
+      case parse::EventKind::kCallEnd: return;
+    }
+  }
+
+  void add_call(json::Object call) { entries_.emplace_back(json::Object{{"tool_call", std::move(call)}}); }
+
+  void add_text(std::string_view field, const std::string& text) {
+    if (text.empty()) return;
+    if (!entries_.empty()) {
+      if (json::Value* last = entries_.back().as_object().find(field)) {
+        *last = json::Value(last->as_string() + text);
+        return;
+      }
+    }
+    entries_.emplace_back(json::Object{{std::string(field), text}});
+  }
+
+  json::Array entries_;
+};
+
+void feed_stream(const TextStream& stream, parse::Parser& parser) {
+  Deltas deltas;
+  const auto report = [&] {
+    json::Array entries = deltas.take();
+    if (!entries.empty()) stream.on_deltas(json::Value(std::move(entries)));
+  };
+  while (const std::optional<std::string> piece = stream.next()) {
+    deltas.add(parser.feed(*piece));
+    report();
+  }
+  deltas.add(parser.close());
+  report();
+}
+
+}  // namespace
+
+Reply op_parse(const OpContext& context, Fields& fields) {
+  ParseFields request = read_parse(fields);
+  const TextStream* stream = context.options.stream;
+  const std::string text = stream == nullptr ? fields.required_text("text") : "";
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto parser = make_parser(context, request);
+  if (!parser.ok()) return parser.error();
+  if (stream != nullptr) {
+    feed_stream(*stream, parser.value());
+  } else {
+    (void)parser.value().feed(text);
+  }
+  auto message = parser.value().finish();
+  if (!message.ok()) return message.error();
+  return json::Value(message_to_json(message.value()));
+}
+
+Reply op_parse_stream(const OpContext& context, Fields& fields) {
+  ParseFields request = read_parse(fields);
+  const std::vector<std::string> chunks = fields.required_texts("chunks");
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto parser = make_parser(context, request);
+  if (!parser.ok()) return parser.error();
+  Deltas deltas;
+  json::Array entries;
+  for (const std::string& chunk : chunks) {
+    deltas.add(parser.value().feed(chunk));
+    entries.emplace_back(deltas.take());
+  }
+  deltas.add(parser.value().close());
+  if (!entries.empty()) Deltas::append(entries.back().as_array(), deltas.take());
+  auto message = parser.value().finish();
+  if (!message.ok()) return message.error();
+  return json::Value(json::Object{{"deltas", std::move(entries)}, {"message", message_to_json(message.value())}});
+}
+
+}  // namespace rondo::protocol

@@ -1,0 +1,119 @@
+// render and jinja: templates to text.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "protocol/ops.h"
+#include "protocol/reply.h"
+#include "protocol/trace.h"
+
+namespace rondo::protocol {
+namespace {
+
+bool compares_role(const jinja::Template& chat_template, std::string_view role) {
+  const auto& roles = chat_template.compared_roles();
+  return std::find(roles.begin(), roles.end(), role) != roles.end();
+}
+
+Error unknown_role(std::size_t index, std::string_view role, const std::string& why) {
+  return Error(ErrorCode::kInvalidArgument,
+               "messages[" + std::to_string(index) + "].role: " + why + " `" + std::string(role) + "`");
+}
+
+// A role that nobody knows is a mistake, even where the template would print any role.
+Status check_role_names(const jinja::Template& chat_template, const json::Array& messages) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto role = messages[i].find_string("role");
+    if (!role) continue;
+    if (!chat::is_api_role(*role) && !compares_role(chat_template, *role))
+      return unknown_role(i, *role, "unknown role");
+  }
+  return Done{};
+}
+
+// A message with a role that the template does not know, and of which it wrote nothing.
+Status check_all_written(const jinja::Template& chat_template, const json::Array& messages,
+                         const jinja::Rendered& rendered) {
+  std::set<std::int32_t> written;
+  for (const text::Run& run : rendered.text.runs()) written.insert(rendered.origins.paths.message(run.path()));
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto role = messages[i].find_string("role");
+    if (!role || written.contains(static_cast<std::int32_t>(i)) || !chat::has_content(messages[i])) continue;
+    if (!compares_role(chat_template, *role)) return unknown_role(i, *role, "the template writes nothing for the role");
+  }
+  return Done{};
+}
+
+Status check_roles_before(const OpContext& context, const jinja::Template& chat_template, const json::Array& messages) {
+  if (!context.options.refuse_unknown_roles) return Done{};
+  if (Status shape = chat::check_messages(messages, "messages"); !shape.ok()) return shape;
+  return check_role_names(chat_template, messages);
+}
+
+// The messages that the paths of a render refer to, as they were sent.
+const json::Array& sent_messages(const chat::Conversation& conversation) {
+  static const json::Array kNone;
+  const json::Value* replaced = conversation.kwargs.find("messages");
+  if (replaced == nullptr) return conversation.messages;
+  return replaced->is_array() ? replaced->as_array() : kNone;
+}
+
+}  // namespace
+
+Reply op_render(const OpContext& context, Fields& fields) {
+  const TemplateFields template_fields = read_template(fields, core::TokenizerUse::kOptional);
+  ConversationFields input = read_conversation(fields, {.messages_required = true});
+  const bool spans = fields.flag("spans", false);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto model = context.models.model(template_fields);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(template_fields, std::move(input));
+  const chat::Conversation& conversation = call.conversation;
+  auto prepared = model.value()->prepare(call, core::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  const jinja::Template& chat_template = *prepared.value().chat_template;
+  if (Status roles = check_roles_before(context, chat_template, conversation.messages); !roles.ok())
+    return roles.error();
+  tmpl::ApplyOptions& options = prepared.value().options;
+  options.origins = spans || context.options.trace || context.options.refuse_unknown_roles;
+  auto rendered = tmpl::apply(chat_template, conversation, options);
+  if (!rendered.ok()) return rendered.error();
+  if (context.options.refuse_unknown_roles) {
+    Status written = check_all_written(chat_template, conversation.messages, rendered.value());
+    if (!written.ok()) return written.error();
+  }
+  json::Object reply{{"text", rendered.value().text.bytes()}};
+  if (spans) reply.set("spans", spans_to_json(rendered.value(), chat_template, sent_messages(conversation)));
+  if (context.options.trace) {
+    reply.set("trace", trace_to_json(rendered.value(), chat_template, tmpl::template_variables(conversation),
+                                     sent_messages(conversation)));
+  }
+  return json::Value(std::move(reply));
+}
+
+Reply op_jinja(const OpContext& context, Fields& fields) {
+  TemplateFields template_fields = read_template(fields, core::TokenizerUse::kOptional);
+  const json::Object variables = fields.object("context");
+  template_fields.compile.trim_blocks = fields.flag("trim_blocks", true);
+  template_fields.compile.lstrip_blocks = fields.flag("lstrip_blocks", true);
+  template_fields.compile.keep_trailing_newline = fields.flag("keep_trailing_newline", false);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  template_fields.tokenizer.reset();  // it has no say in a bare template
+  auto model = context.models.model(template_fields);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(template_fields, {});
+  auto prepared = model.value()->prepare(call, core::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  jinja::RenderOptions options;
+  options.strict = prepared.value().options.strict;
+  options.now = prepared.value().options.now;
+  options.origins = false;  // only the text is asked for
+  auto rendered = prepared.value().chat_template->render(variables, options);
+  if (!rendered.ok()) return rendered.error();
+  return json::Value(json::Object{{"text", rendered.value().text.bytes()}});
+}
+
+}  // namespace rondo::protocol

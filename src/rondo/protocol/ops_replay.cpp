@@ -1,0 +1,164 @@
+// replay and diff: what prefix caches save on a log of requests, and where two requests part.
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "audit/diff.h"
+#include "audit/replay.h"
+#include "json/print.h"
+#include "protocol/ops.h"
+
+namespace rondo::protocol {
+namespace {
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20U;
+// How often the caller hears of progress.
+constexpr std::uint64_t kProgressRequests = 64;
+
+struct ModelFields {
+  TemplateFields chat_template;
+  chat::Conversation conversation;  // variables and special tokens only
+  std::optional<json::Object> corrections;
+};
+
+ModelFields read_model(Fields& fields) {
+  ModelFields out;
+  out.chat_template = read_template(fields, core::TokenizerUse::kRequired);
+  out.conversation.kwargs = fields.object("kwargs");
+  out.conversation.bos_token = fields.text("bos_token");
+  out.conversation.eos_token = fields.text("eos_token");
+  out.corrections = read_corrections(fields);
+  return out;
+}
+
+Result<audit::PromptMaker::Parts> load_parts(const OpContext& context, ModelFields& model) {
+  auto loaded = context.models.model(model.chat_template, model.corrections);
+  if (!loaded.ok()) return loaded.error();
+  core::Call call = context.models.call(model.chat_template, {std::move(model.conversation), false});
+  auto format = loaded.value()->format(call);
+  if (!format.ok()) return format.error();
+  auto prepared = loaded.value()->prepare(call, core::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  chat::Conversation& base = call.conversation;
+  return audit::PromptMaker::Parts{prepared.value().chat_template,
+                                   prepared.value().tokenizer,
+                                   format.value(),
+                                   base.bos_token,
+                                   base.eos_token,
+                                   base.kwargs,
+                                   prepared.value().options};
+}
+
+// A whole number that is at least `least`; `otherwise` when absent.
+std::size_t read_size(Fields& fields, std::string_view name, std::size_t otherwise, std::size_t least) {
+  const json::Value* found = fields.value(name);
+  if (found == nullptr) return otherwise;
+  const std::optional<std::int64_t> number = found->to_int64();
+  if (!number || *number < static_cast<std::int64_t>(least)) {
+    fields.fail("`" + std::string(name) + "` must be a whole number of at least " + std::to_string(least));
+    return otherwise;
+  }
+  return static_cast<std::size_t>(*number);
+}
+
+// The lines of a request, as a log.
+std::string joined_lines(Fields& fields) {
+  const json::Value* lines = fields.value("lines");
+  std::string out;
+  if (lines == nullptr) return out;
+  if (!lines->is_array()) {
+    fields.fail("`lines` must be an array, found " + std::string(json::describe(lines->kind())));
+    return out;
+  }
+  for (const json::Value& line : lines->as_array()) {
+    out += line.is_string() ? line.as_string() : json::to_compact(line);
+    out += '\n';
+  }
+  return out;
+}
+
+void run_log(audit::Replay& replay, audit::LogReader& reader, std::size_t limit, const LogStream* stream) {
+  std::uint64_t requests = 0;
+  while (limit == 0 || requests < limit) {
+    auto entry = reader.next();
+    if (!entry) break;
+    replay.feed(std::move(*entry));
+    ++requests;
+    if (stream != nullptr && stream->on_progress && requests % kProgressRequests == 0)
+      stream->on_progress(reader.bytes(), requests);
+  }
+  replay.note_log(reader);
+}
+
+audit::LogReader::Source text_source(const std::string& text) {
+  return [&text, at = std::size_t{0}](char* out, std::size_t size) mutable {
+    const std::size_t count = std::min(size, text.size() - at);
+    text.copy(out, count, at);
+    at += count;
+    return count;
+  };
+}
+
+Result<chat::ApiRequest> read_side(Fields& fields, std::string_view name) {
+  fields.require(name);
+  const json::Value* body = fields.value(name);
+  if (body == nullptr) return chat::ApiRequest{};
+  // Wrapped as in a log, or bare; an array is the messages alone.
+  const json::Value bare = body->is_array() ? json::Value(json::Object{{"messages", *body}}) : *body;
+  auto entry = audit::read_log_line(json::to_compact(bare));
+  if (entry.ok()) return std::move(entry).value().request;
+  return Error(ErrorCode::kInvalidArgument, "`" + std::string(name) + "`: " + entry.error().message);
+}
+
+}  // namespace
+
+Reply op_replay(const OpContext& context, Fields& fields) {
+  ModelFields model = read_model(fields);
+  audit::ReplayOptions options;
+  options.capacity = read_size(fields, "capacity", options.capacity, 1);
+  options.block = read_size(fields, "block", options.block, 1);
+  options.memory_bytes = read_size(fields, "memory_mb", options.memory_bytes / kMegabyte, 1) * kMegabyte;
+  const std::size_t limit = read_size(fields, "limit", 0, 0);
+  const std::optional<std::string> log = fields.text("log");
+  const std::string lines = joined_lines(fields);
+  const LogStream* stream = context.options.log;
+  if (stream == nullptr && log.has_value() == fields.has("lines"))
+    fields.fail(log ? "only one of `log` and `lines` may be given" : "one of the fields `log` and `lines` is missing");
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto parts = load_parts(context, model);
+  if (!parts.ok()) return parts.error();
+  audit::Replay replay(std::move(parts).value(), options);
+  std::ifstream file;
+  audit::LogReader::Source source = text_source(lines);
+  if (stream != nullptr) {
+    source = stream->read;
+  } else if (log) {
+    file.open(*log, std::ios::binary);
+    if (!file) return Error(ErrorCode::kNotFound, "the log cannot be opened", *log);
+    source = [&file](char* out, std::size_t size) {
+      file.read(out, static_cast<std::streamsize>(size));
+      return static_cast<std::size_t>(file.gcount());
+    };
+  }
+  audit::LogReader reader(std::move(source));
+  run_log(replay, reader, limit, stream);
+  return audit::to_json(replay.report());
+}
+
+Reply op_diff(const OpContext& context, Fields& fields) {
+  ModelFields model = read_model(fields);
+  auto before = read_side(fields, "before");
+  auto after = read_side(fields, "after");
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+  if (!before.ok()) return before.error();
+  if (!after.ok()) return after.error();
+  auto parts = load_parts(context, model);
+  if (!parts.ok()) return parts.error();
+  const audit::PromptMaker maker(std::move(parts).value());
+  auto diff = audit::diff_requests(maker, std::move(before).value(), std::move(after).value());
+  if (!diff.ok()) return diff.error();
+  return audit::to_json(diff.value());
+}
+
+}  // namespace rondo::protocol

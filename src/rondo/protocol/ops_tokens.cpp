@@ -1,0 +1,192 @@
+// tokenize, detokenize, encode, stop: token ids.
+#include <string>
+#include <utility>
+
+#include "base/utf8.h"
+#include "protocol/ops.h"
+#include "protocol/reply.h"
+#include "render/raw_turns.h"
+#include "render/training.h"
+
+namespace rondo::protocol {
+namespace {
+
+// Per id "special", "added" or null.
+json::Array kinds(const tokenizer::Tokenizer& tokenizer, const std::vector<tokenizer::TokenId>& ids) {
+  json::Array out;
+  out.reserve(ids.size());
+  for (const tokenizer::TokenId id : ids) {
+    if (!tokenizer.is_added(id)) {
+      out.emplace_back(nullptr);
+    } else {
+      out.emplace_back(tokenizer.is_special(id) ? "special" : "added");
+    }
+  }
+  return out;
+}
+
+json::Array ranges(const std::vector<std::uint32_t>& begins, const std::vector<std::uint32_t>& ends) {
+  json::Array out;
+  out.reserve(begins.size());
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    out.emplace_back(json::Array{static_cast<std::int64_t>(begins[i]), static_cast<std::int64_t>(ends[i])});
+  }
+  return out;
+}
+
+// The owners' roles, for people.
+json::Array roles(const json::Array& messages) {
+  json::Array out;
+  for (const json::Value& message : messages) {
+    const auto role = message.find_string("role");
+    out.emplace_back(role ? json::Value(*role) : json::Value());
+  }
+  return out;
+}
+
+// {"part", "roles", "messages"} of a request; nullopt if it asks for no mask.
+std::optional<render::MaskOptions> read_mask(Fields& fields) {
+  if (!fields.has("loss_mask")) return std::nullopt;
+  const json::Object object = fields.object("loss_mask");
+  Fields inner(object);
+  render::MaskOptions out;
+  const std::string part = inner.choice("part", {"sampled", "content", "turn", "generation"});
+  if (part == "content") out.part = render::MaskPart::kContent;
+  if (part == "turn") out.part = render::MaskPart::kTurn;
+  if (part == "generation") out.part = render::MaskPart::kGeneration;
+  if (inner.has("roles")) out.roles = inner.required_texts("roles");
+  if (const json::Value* messages = inner.value("messages")) {
+    if (!messages->is_array()) inner.fail("`messages` of `loss_mask` is a list with true or false for each message");
+    for (const json::Value& item : messages->is_array() ? messages->as_array() : json::Array()) {
+      if (!item.is_bool()) inner.fail("`messages` of `loss_mask` is a list with true or false for each message");
+      out.messages.push_back(item.is_bool() && item.as_bool() ? 1 : 0);
+    }
+  }
+  if (Status status = inner.finish(); !status.ok()) fields.fail(status.error());
+  return out;
+}
+
+// Where the template's {% generation %} blocks are not what is sampled.
+json::Array generation_rows(const render::Encoded& encoded) {
+  json::Array out;
+  for (const render::GenerationFinding& finding : render::generation_findings(encoded)) {
+    out.emplace_back(json::Object{
+        {"ids", json::Array{static_cast<std::int64_t>(finding.ids.begin), static_cast<std::int64_t>(finding.ids.end)}},
+        {"message", static_cast<std::int64_t>(finding.message)},
+        {"covered", finding.is_covered}});
+  }
+  return out;
+}
+
+json::Array field_rows(const render::Encoded& encoded) {
+  json::Array out;
+  for (const render::FieldSpan& field : encoded.fields) {
+    out.emplace_back(json::Object{
+        {"ids", json::Array{static_cast<std::int64_t>(field.ids.begin), static_cast<std::int64_t>(field.ids.end)}},
+        {"path", field.path}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Reply op_tokenize(const OpContext& context, Fields& fields) {
+  const std::string path = fields.required_text("tokenizer");
+  const std::string text = fields.required_text("text");
+  tokenizer::EncodeOptions options;
+  options.parse_special = fields.flag("parse_special", true);
+  options.add_special = fields.flag("add_special", false);
+  const bool offsets = fields.flag("offsets", false);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto loaded = context.models.tokenizer(path);
+  if (!loaded.ok()) return loaded.error();
+  const tokenizer::Tokenizer& tokenizer = *loaded.value()->tokenizer;
+  if (!offsets && !context.options.trace) {
+    return json::Value(json::Object{{"ids", numbers_to_json(tokenizer.encode_ids(text, options))}});
+  }
+  std::vector<tokenizer::TokenId> ids;
+  std::vector<std::uint32_t> begins;
+  std::vector<std::uint32_t> ends;
+  for (const tokenizer::Piece& piece : tokenizer.encode(text, options)) {
+    ids.push_back(piece.id);
+    begins.push_back(piece.begin);
+    ends.push_back(piece.end);
+  }
+  json::Object reply{{"ids", numbers_to_json(ids)}};
+  if (offsets) reply.set("offsets", ranges(begins, ends));
+  if (context.options.trace) reply.set("kinds", kinds(tokenizer, ids));
+  return json::Value(std::move(reply));
+}
+
+Reply op_detokenize(const OpContext& context, Fields& fields) {
+  const std::string path = fields.required_text("tokenizer");
+  const std::vector<tokenizer::TokenId> ids = fields.required_ids("ids");
+  tokenizer::DecodeOptions options;
+  options.skip_special = fields.flag("skip_special", false);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto loaded = context.models.tokenizer(path);
+  if (!loaded.ok()) return loaded.error();
+  auto text = loaded.value()->tokenizer->decode(ids, options);
+  if (!text.ok()) return text.error();
+  return json::Value(json::Object{{"text", utf8::to_valid(text.value())}});
+}
+
+Reply op_encode(const OpContext& context, Fields& fields) {
+  const TemplateFields template_fields = read_template(fields, core::TokenizerUse::kRequired);
+  ConversationFields input = read_conversation(fields, {.messages_required = true});
+  const bool parse_specials = fields.choice("content_specials", {"text", "parse"}) == "parse";
+  const std::optional<render::MaskOptions> mask_options = read_mask(fields);
+  const bool has_raw_turns = fields.flag("raw_turns", false);
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+  core::Call call = context.models.call(template_fields, std::move(input));
+  if (parse_specials) call.specials = render::ContentSpecials::kParse;
+  if (has_raw_turns) {
+    auto taken = render::take_raw_turns(call.conversation.messages);
+    if (!taken.ok()) return taken.error();
+    call.raw_turns = std::move(taken).value();
+  }
+
+  auto model = context.models.model(template_fields);
+  if (!model.ok()) return model.error();
+  auto encoded = model.value()->encode(call);
+  if (!encoded.ok()) return encoded.error();
+  const render::Encoded& out = encoded.value();
+  json::Object reply{{"ids", numbers_to_json(out.ids)},
+                     {"message_indices", numbers_to_json(out.message_indices)},
+                     {"content_mask", numbers_to_json(out.content_mask)},
+                     {"sampled_mask", numbers_to_json(out.sampled_mask)}};
+  if (mask_options) {
+    auto mask = render::loss_mask(out, call.conversation.messages, *mask_options);
+    if (!mask.ok()) return Error(ErrorCode::kInvalidArgument, mask.error().message);
+    reply.set("loss_mask", numbers_to_json(mask.value()));
+  }
+  if (!out.notes.empty()) reply.set("notes", texts_to_json(out.notes));
+  if (context.options.trace) {
+    reply.set("text", out.text);
+    reply.set("fields", field_rows(out));
+    reply.set("generation", generation_rows(out));
+    reply.set("offsets", ranges(out.begins, out.ends));
+    reply.set("straddles", numbers_to_json(out.straddles));
+    reply.set("kinds", kinds(*model.value()->tokenizer(), out.ids));
+    reply.set("roles", roles(call.conversation.messages));
+  }
+  return json::Value(std::move(reply));
+}
+
+Reply op_stop(const OpContext& context, Fields& fields) {
+  const TemplateFields template_fields = read_template(fields, core::TokenizerUse::kRequired);
+  ConversationFields input = read_conversation(fields, {.add_generation_prompt = true});
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+
+  auto model = context.models.model(template_fields);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(template_fields, std::move(input));
+  const auto profile = model.value()->profile(call);
+  if (!profile.ok()) return profile.error();
+  return json::Value(json::Object{{"stop_ids", numbers_to_json(profile.value()->stop_ids)},
+                                  {"stop_strings", texts_to_json(profile.value()->stop_strings)}});
+}
+
+}  // namespace rondo::protocol

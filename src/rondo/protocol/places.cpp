@@ -1,0 +1,112 @@
+#include "protocol/places.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "template/chat_template.h"
+
+namespace rondo::protocol {
+
+TemplateLines::TemplateLines(const jinja::Template& chat_template) : source_(chat_template.source()) {
+  begins_.push_back(0);
+  for (std::size_t i = 0; i < source_.size(); ++i) {
+    if (source_[i] == '\n') begins_.push_back(i + 1);
+  }
+}
+
+std::string_view TemplateLines::line(std::size_t line) const {
+  const std::size_t begin = begins_[line - 1];
+  const std::size_t end = line < begins_.size() ? begins_[line] - 1 : source_.size();
+  return source_.substr(begin, end - begin);
+}
+
+std::size_t TemplateLines::offset_of(const text::Literal& at) const {
+  const auto line = static_cast<std::size_t>(std::max(at.line, 1));
+  if (line > begins_.size()) return source_.size();
+  return std::min(begins_[line - 1] + static_cast<std::size_t>(std::max(at.column, 1) - 1), source_.size());
+}
+
+TemplatePlace TemplateLines::place(const text::Literal& at) const {
+  const auto number = static_cast<std::size_t>(std::max(at.line, 0));
+  if (number == 0 || number > begins_.size()) return {at.line, at.column};
+  const std::size_t bytes = offset_of(at) - begins_[number - 1];
+  return {at.line, static_cast<std::int64_t>(utf8::length(source_.substr(begins_[number - 1], bytes))) + 1};
+}
+
+bool TemplateLines::is_text(const text::Literal& literal, std::string_view bytes) const {
+  return literal.line > 0 && source_.substr(offset_of(literal), bytes.size()) == bytes;
+}
+
+TemplatePlace TemplateLines::place(const text::Literal& literal, std::string_view bytes, std::size_t offset) const {
+  if (offset == 0 || !is_text(literal, bytes.substr(0, offset))) return place(literal);
+  const std::string_view before = bytes.substr(0, offset);
+  const std::size_t newline = before.rfind('\n');
+  text::Literal moved = literal;
+  moved.line += static_cast<std::int32_t>(std::count(before.begin(), before.end(), '\n'));
+  moved.column = newline == std::string_view::npos ? literal.column + static_cast<std::int32_t>(offset)
+                                                   : static_cast<std::int32_t>(offset - newline);
+  return place(moved);
+}
+
+std::string_view TemplateLines::condition_line(const text::Literal& at) const {
+  std::size_t begin = offset_of(at);
+  while (begin > 0) {
+    const std::size_t before = source_.find_last_not_of(" \t", begin - 1);
+    if (before == std::string_view::npos || source_[before] != '(') break;
+    begin = before;
+  }
+  return source_.substr(begin, source_.find('\n', begin) - begin);
+}
+
+std::string_view OriginNamer::literal_bytes(const text::Run& run) const {
+  const auto index = static_cast<std::size_t>(run.literal());
+  return index < literal_texts_.size() ? std::string_view(literal_texts_[index]) : std::string_view();
+}
+
+std::string OriginNamer::path(text::PathId path) const {
+  const text::PathTable& paths = origins_.paths;
+  std::string name = paths.to_string(path);
+  constexpr std::size_t kFieldDepth = 3;  // messages, [i], field
+  const text::PathId field = paths.prefix(path, kFieldDepth);
+  const auto message = static_cast<std::size_t>(paths.message(path));
+  if (paths.depth(field) != kFieldDepth || paths.step_kind(field) != text::PathTable::StepKind::kMember ||
+      message >= messages_.size()) {
+    return name;
+  }
+  const std::string_view alias = paths.step_name(field);
+  const json::Value* own = messages_[message].find(alias);
+  const std::string_view sent = tmpl::reasoning_field(messages_[message]);
+  const bool is_sent = own != nullptr && !own->is_null();
+  if (is_sent || sent.empty() || (alias != "reasoning_content" && alias != "thinking")) return name;
+  const std::size_t end = paths.to_string(field).size();
+  return name.replace(end - alias.size(), alias.size(), sent);
+}
+
+NamedOrigin OriginNamer::name(const text::Run& run) const {
+  NamedOrigin out;
+  if (run.kind == text::RunKind::kLiteral) {
+    out.from = "template";
+    const auto index = static_cast<std::size_t>(run.literal());
+    if (index < origins_.literals.size()) {
+      out.place = lines_.place(origins_.literals[index], literal_bytes(run), run.source_offset);
+    }
+    return out;
+  }
+  if (run.expression > 0 && run.expression <= expressions_.size()) {
+    out.place = lines_.place(expressions_[run.expression - 1U]);
+  }
+  if (run.path() == text::PathId::kNone) {
+    out.from = origins_.chains.contains(run.chain, "strftime") ? "time" : "template";
+    return out;
+  }
+  const std::string_view root = origins_.paths.root(run.path());
+  if (root == "bos_token" || root == "eos_token") {
+    out.from = "special";
+    return out;
+  }
+  out.from = root == "messages" ? "message" : root == "tools" ? "tools" : root == "documents" ? "documents" : "kwargs";
+  out.path = path(run.path());
+  return out;
+}
+
+}  // namespace rondo::protocol

@@ -1,0 +1,82 @@
+// What the bytes of a prompt came from, in words and template places.  Internal to protocol/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jinja/template.h"
+#include "json/value.h"
+#include "text/text.h"
+
+namespace rondo::protocol {
+
+// 1-based; columns count code points.  Line 0: unknown.
+struct TemplatePlace {
+  std::int64_t line = 0;
+  std::int64_t column = 0;
+};
+
+// The source of a template by lines and columns.
+class TemplateLines {
+ public:
+  // `chat_template` must outlive this.
+  explicit TemplateLines(const jinja::Template& chat_template);
+
+  [[nodiscard]] std::size_t size() const { return begins_.size(); }
+  // Without its newline.  REQUIRES: 1 <= line <= size().
+  [[nodiscard]] std::string_view line(std::size_t line) const;
+
+  // With the column in code points.
+  [[nodiscard]] TemplatePlace place(const text::Literal& at) const;
+  // Where byte `offset` of a literal stands.  Template text of several lines stands in the source as it is; a string
+  // constant does not (its newlines are escapes), and counts as one place.
+  [[nodiscard]] TemplatePlace place(const text::Literal& literal, std::string_view bytes, std::size_t offset) const;
+  // True for template text, false for a string constant inside an expression.
+  [[nodiscard]] bool is_text(const text::Literal& literal, std::string_view bytes) const;
+  // The source of the condition at `at`, to the end of its line.  Parentheses before the place are taken in: a condition
+  // stands where its first operand does.
+  [[nodiscard]] std::string_view condition_line(const text::Literal& at) const;
+
+ private:
+  [[nodiscard]] std::size_t offset_of(const text::Literal& at) const;
+
+  std::string_view source_;
+  std::vector<std::size_t> begins_;
+};
+
+// One run in the words of the protocol (docs/batch.md, op render).
+struct NamedOrigin {
+  std::string_view from;
+  std::string path;     // "" for what the template, the clock or a special token wrote
+  TemplatePlace place;  // of a literal; of what wrote everything else
+};
+
+class OriginNamer {
+ public:
+  // `messages` are those of the request.  All must outlive this.
+  OriginNamer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Array& messages)
+      : origins_(rendered.origins),
+        messages_(messages),
+        lines_(chat_template),
+        literal_texts_(chat_template.literal_texts()),
+        expressions_(chat_template.expressions()) {}
+
+  [[nodiscard]] NamedOrigin name(const text::Run& run) const;
+  // A path as the request has it: reasoning may have reached the template under another name than it was sent by.
+  [[nodiscard]] std::string path(text::PathId path) const;
+  // The bytes of the literal that a run was copied from.  REQUIRES: run.kind == kLiteral.
+  [[nodiscard]] std::string_view literal_bytes(const text::Run& run) const;
+  [[nodiscard]] const TemplateLines& lines() const { return lines_; }
+
+ private:
+  const text::Origins& origins_;
+  const json::Array& messages_;
+  TemplateLines lines_;
+  const std::vector<std::string>& literal_texts_;
+  std::vector<text::Literal> expressions_;
+};
+
+}  // namespace rondo::protocol

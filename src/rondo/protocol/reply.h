@@ -1,0 +1,29 @@
+// Replies of the line protocol, made from the library's values.
+#pragma once
+
+#include "jinja/template.h"
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::protocol {
+
+// {"code", "message", "at"?} as docs/batch.md describes it.
+[[nodiscard]] json::Value error_to_json(const Error& error);
+
+// The parts of a rendered text: [{"start", "end", "from", "path"?, "line"?}], without gap or overlap.  `chat_template` is
+// the one that made it, `messages` are those of the request.
+[[nodiscard]] json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
+                                        const json::Array& messages);
+
+// An array of numbers.
+template <typename Numbers>
+[[nodiscard]] json::Array numbers_to_json(const Numbers& numbers) {
+  json::Array out;
+  out.reserve(numbers.size());
+  for (const auto number : numbers) out.emplace_back(static_cast<std::int64_t>(number));
+  return out;
+}
+
+[[nodiscard]] json::Array texts_to_json(const std::vector<std::string>& texts);
+
+}  // namespace rondo::protocol

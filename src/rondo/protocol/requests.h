@@ -1,0 +1,63 @@
+// The fields that several ops of the line protocol share: template, tokenizer, conversation (docs/batch.md section 3).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "chat/conversation.h"
+#include "core/fields.h"
+#include "core/model.h"
+
+namespace rondo::protocol {
+
+using core::Fields;
+
+// What a request says about its template; nothing is loaded yet.
+struct TemplateFields {
+  std::optional<std::string> text;
+  std::optional<std::string> file;
+  std::optional<std::string> tokenizer;
+  bool strict = true;
+  std::optional<jinja::LocalTime> now;
+  jinja::CompileOptions compile;
+};
+
+[[nodiscard]] TemplateFields read_template(Fields& fields, core::TokenizerUse tokenizer);
+
+struct ConversationDefaults {
+  bool messages_required = false;
+  bool add_generation_prompt = false;
+};
+// `has_messages`: whether the request gave any (an empty array counts).
+struct ConversationFields {
+  chat::Conversation conversation;
+  bool has_messages = false;
+};
+[[nodiscard]] ConversationFields read_conversation(Fields& fields, const ConversationDefaults& defaults);
+
+// The field `corrections`: parts of a format's JSON (docs/format.md) that count instead of what was inferred.
+[[nodiscard]] std::optional<json::Object> read_corrections(Fields& fields);
+
+// The models that requests have named, loaded once and kept.  Thread-safe.
+class Models {
+ public:
+  // `clock` tells the local time for requests without `now`; may be empty.
+  Models(std::string cache_folder, std::function<jinja::LocalTime()> clock)
+      : loader_(std::move(cache_folder)), clock_(std::move(clock)) {}
+
+  // The model of `fields`.  Fails as Loader does.
+  [[nodiscard]] Result<std::shared_ptr<const core::Model>> model(const TemplateFields& fields,
+                                                                 const std::optional<json::Object>& corrections = {});
+  [[nodiscard]] core::TokenizerResult tokenizer(const std::string& path) { return loader_.tokenizer(path); }
+  // What a request says as the model takes it.
+  [[nodiscard]] core::Call call(const TemplateFields& fields, ConversationFields input) const;
+
+ private:
+  core::Loader loader_;
+  core::Memo<core::Model> models_{1024};
+  std::function<jinja::LocalTime()> clock_;
+};
+
+}  // namespace rondo::protocol

@@ -1,0 +1,14 @@
+// What one render did, as data for people who debug a template: docs/render.md describes the fields.
+#pragma once
+
+#include "jinja/template.h"
+#include "json/value.h"
+
+namespace rondo::protocol {
+
+// {"template", "messages", "origins", "parts", "conditions", "cuts", "idle"}.  `chat_template` is the one that made
+// `rendered` out of `variables`; `messages` are those of the request.
+[[nodiscard]] json::Object trace_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
+                                         const json::Object& variables, const json::Array& messages);
+
+}  // namespace rondo::protocol
