@@ -35,7 +35,7 @@ class Flip:
     before: str
     after: str
     text: str  # the line, without its indentation
-    number: int  # of the equal flips of this line, from 1
+    number: int  # of the flips of this operator in all lines of this text, from 1
 
     def name(self):
         """As it is written in tools/mutate_allow.txt."""
@@ -123,8 +123,9 @@ def find(path, source):
         if after is not None:
             begin, before = tokens[index].start(), tokens[index][0]
             line = source.count("\n", 0, begin) + 1
-            seen[line, before] = seen.get((line, before), 0) + 1
-            found.append(Flip(path, begin, line, begin - source.rfind("\n", 0, begin), before, after,
-                              lines[line - 1].strip(), seen[line, before]))
+            text = lines[line - 1].strip()
+            seen[text, before] = seen.get((text, before), 0) + 1
+            found.append(Flip(path, begin, line, begin - source.rfind("\n", 0, begin), before, after, text,
+                              seen[text, before]))
         index += 1
     return found
