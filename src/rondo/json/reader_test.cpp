@@ -21,7 +21,9 @@ std::string skip_failure(std::string_view text) {
 std::string string_of(std::string_view text) {
   Reader in(text);
   std::string_view out;
-  return in.string(out) && in.finish() ? std::string(out) : in.error().message;
+  const bool is_read = in.string(out);
+  CHECK(is_read != in.failed());
+  return is_read && in.finish() ? std::string(out) : in.error().message;
 }
 
 }  // namespace
@@ -38,6 +40,7 @@ TEST_CASE("a string ends at its quote, and at nothing else, wherever that stands
       CHECK(string_of("\"" + head + " \x7F" + tail + "\"") == head + " \x7F" + tail);
       CHECK(string_of("\"" + head + "\u00e9\u20ac\U0001F600" + tail + "\"") == head + "\u00e9\u20ac\U0001F600" + tail);
       CHECK(string_of("\"" + head + "\x1F" + tail + "\"") == "a control character in a string must be escaped");
+      CHECK(string_of("\"\\n" + head + "\x1F" + tail + "\"") == "a control character in a string must be escaped");
       CHECK(string_of("\"" + head + "\xFF" + tail + "\"") == "invalid UTF-8 in a string");
       CHECK(string_of("\"" + head + tail) == "the string is not closed");
       CHECK(string_of("\"" + head + "\"" + tail) == (tail.empty() ? head : "expected the end of the text, found `b`"));
