@@ -20,11 +20,13 @@ class Digest {
   std::uint64_t value_ = 0xCBF29CE484222325U;
 };
 
+// Visits all code points of planes in which any has properties or images.
 template <typename Visit>
 void for_each_scalar(const Visit& visit) {
-  for (char32_t c = 0; c < 0x110000; ++c) {
+  for (char32_t c = 0; c < 0x32000; ++c) {
     if (c < 0xD800 || c > 0xDFFF) visit(c);
   }
+  for (char32_t c = 0xE0000; c < 0xE0200; ++c) visit(c);
 }
 
 std::u32string text_of(const CaseImage& image) { return {image.code_points, image.count}; }

@@ -172,13 +172,16 @@ TEST_CASE("texts of marks, jamo and ligatures are normalised as Python's unicode
 
 TEST_CASE("the forms of every code point agree with each other") {
   for (char32_t c = 1; c < 0x2FA20; ++c) {
-    const bool is_plain_ideograph = (c >= 0x3400 && c < 0xA000) || (c >= 0x20000 && c < 0x2F800);
-    if (is_plain_ideograph || (c >= 0xD800 && c <= 0xDFFF)) continue;
+    // Left out: ideographs, syllables (tested by themselves), private use, scripts without marks that compose.
+    if ((c >= 0x3400 && c < 0xA000) || (c >= 0xAC00 && c < 0xF900) || (c >= 0x12000 && c < 0x1D000) ||
+        (c >= 0x20000 && c < 0x2F800))
+      continue;
     CAPTURE(c);
     const std::string text = text_of(c);
+    const std::string compatible = joined(normalise_aligned(text, Form::kNfkd));
+    const std::string composed = joined(normalise_aligned(text, Form::kNfc));
+    if (compatible == text && composed == text && is_normalised(text, Form::kNfkd)) continue;
     const std::string decomposed = normalise(text, Form::kNfd);
-    const std::string composed = normalise(text, Form::kNfc);
-    const std::string compatible = normalise(text, Form::kNfkd);
     const bool agree = normalise(decomposed, Form::kNfc) == composed && normalise(composed, Form::kNfd) == decomposed &&
                        normalise(decomposed, Form::kNfkd) == compatible &&
                        normalise(compatible, Form::kNfd) == compatible &&
