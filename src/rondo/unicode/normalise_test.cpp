@@ -205,7 +205,10 @@ TEST_CASE("a syllable is its jamo, and only those") {
   // One before and one behind the jamo that compose.
   for (const char* alone : {"\u10ff\u1161", "\u1113\u1161", "\u1100\u1160", "\u1100\u1176", "\uac00\u11a7",
                             "\uac00\u11c3", "\uac01\u11a8", "\ud7a4\u11a8", "\uabff"}) {
-    for (const Form form : {Form::kNfc, Form::kNfkc}) CHECK_MESSAGE(normalise(alone, form) == alone, alone);
+    for (const Form form : {Form::kNfc, Form::kNfkc}) {
+      CHECK_MESSAGE(normalise(alone, form) == alone, alone);
+      CHECK_MESSAGE(joined(normalise_aligned(alone, form)) == alone, alone);  // without asking first whether it is
+    }
   }
   CHECK(is_normalised("\uac00", Form::kNfc));
   CHECK_FALSE(is_normalised("\uac00", Form::kNfd));
