@@ -187,18 +187,20 @@ def sources(folder):
 
 
 def draw(folder, seed, allowed):
-    """(flips that are allowed, all others in the order of the draw: one of each line, as lines come)"""
-    lines, excused = {}, []
-    for path in sources(folder):
-        for flip in mutations.find(path, lint.read(path)):
-            if (flip.path, flip.text, flip.name()) in allowed:
-                excused.append(flip)
-            else:
-                lines.setdefault((flip.path, flip.line), []).append(flip)
+    """(flips that are allowed, others: one of each line, in the order of the draw, which no entry of the list changes)"""
+    flips = [flip for path in sources(folder) for flip in mutations.find(path, lint.read(path))]
+    lines = {}
+    for flip in flips:
+        lines.setdefault((flip.path, flip.line), []).append(flip)
     order = random.Random(f"{seed} {folder}")
     drawn = list(lines.values())
     order.shuffle(drawn)
-    return excused, [order.choice(flips) for flips in drawn]
+    drawn = [order.choice(of_line) for of_line in drawn]
+
+    def is_allowed(flip):
+        return (flip.path, flip.text, flip.name()) in allowed
+
+    return [flip for flip in flips if is_allowed(flip)], [flip for flip in drawn if not is_allowed(flip)]
 
 
 def read_allowed(folders):
