@@ -20,9 +20,14 @@ function(rondo_part name)
   endif()
 endfunction()
 
-# rondo_test(NAME SOURCES a_test.cpp ... LIBRARIES rondo_x ...): one doctest program; its main() is compiled once.
+# rondo_test(NAME SOURCES a_test.cpp ... LIBRARIES rondo_x ... [COVERS rondo_y]): one doctest program; its main() is compiled once.
+#
+# CTest labels it with the libraries that it tests: COVERS where it says so, else LIBRARIES.  `./dev mutate` picks tests by that.
 function(rondo_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;COVERS" ${ARGN})
+  if(NOT TEST_COVERS)
+    set(TEST_COVERS ${TEST_LIBRARIES})
+  endif()
   if(NOT TARGET rondo_test_main)
     add_library(rondo_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/test_main.cpp)
     target_compile_definitions(rondo_test_main PUBLIC RONDO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
@@ -33,7 +38,7 @@ function(rondo_test name)
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} rondo_test_main rondo_warnings)
   add_test(NAME ${name} COMMAND ${name})
   # tools/run_tests.py counts the cases of doctest programs and takes every other test as one case.
-  set_tests_properties(${name} PROPERTIES LABELS doctest)
+  set_tests_properties(${name} PROPERTIES LABELS "doctest;${TEST_COVERS}")
 endfunction()
 
 # rondo_fuzz(NAME SOURCES x.cpp LIBRARIES rondo_x ...): one libFuzzer target; seeds in fuzz/seeds/NAME if that exists.

@@ -137,6 +137,109 @@ TEST_CASE("the Responses API: a text alone, a chain, and items without a form") 
   CHECK(out.notes[1] == "the encrypted reasoning at input[1] was left out");
 }
 
+TEST_CASE("the Responses API: shells, refusals, images and several answers") {
+  const ApiRequest out = request(R"({"model": "m", "input": [
+      {"type": "local_shell_call", "call_id": "s1", "action": {"command": ["ls"]}},
+      {"type": "local_shell_call", "id": "s2"},
+      {"type": "local_shell_call_output", "id": "s1", "output": [{"type": "input_text", "text": "a"}, {"type": "x"}]},
+      {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+      {"type": "message", "role": "assistant", "content": "Sorry."},
+      {"type": "function_call", "id": "f1", "name": "f"},
+      {"type": "message", "role": "assistant", "content": "Done."},
+      {"type": "reasoning", "content": [{"text": "a"}, {"text": "b"}], "summary": [{"text": "c"}]},
+      {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "x"}, {"type": "output_text", "text": "y"}]},
+      {"role": "user", "content": [{"type": "input_image", "image_url": "u"}, {"type": "input_image", "file_id": "i"}]},
+      {"role": "user"}, {"role": "user", "content": null}]})");
+  CHECK(
+      json::to_compact(json::Value(out.messages)) ==
+      R"([{"role":"assistant","content":"","tool_calls":[{"id":"s1","type":"function","function":{"name":"local_shell",)"
+      R"("arguments":"{\"command\": [\"ls\"]}"}},{"id":"s2","type":"function","function":{"name":"local_shell",)"
+      R"("arguments":"{}"}}]},{"role":"tool","tool_call_id":"s1","content":[{"type":"text","text":"a"},{"type":"x"}]},)"
+      R"({"role":"assistant","content":"No.Sorry.","tool_calls":[{"id":"f1","type":"function","function":{"name":"f",)"
+      R"("arguments":""}}]},{"role":"assistant","content":"Done."},{"role":"assistant","content":"","reasoning_content":"a\nb"},)"
+      R"({"role":"assistant","content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]},)"
+      R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}},{"type":"image_url","image_url":{"url":"i"}}]},)"
+      R"({"role":"user","content":""},{"role":"user","content":""}])");
+  CHECK(out.notes.empty());
+  CHECK_FALSE(out.has_instructions);
+}
+
+TEST_CASE("the Messages API: blocks without a form, results of other kinds, images by address") {
+  const ApiRequest out = request(R"({"system": "", "messages": [
+      {"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "search"}]},
+      {"role": "user", "content": [{"type": "text", "text": "first"},
+        {"type": "tool_result", "tool_use_id": "1"}, {"type": "tool_result", "tool_use_id": "2", "content": null},
+        {"type": "tool_result", "tool_use_id": "3", "content": "plain"},
+        {"type": "tool_result", "tool_use_id": "4", "content": [{"type": "text", "text": "see"},
+          {"type": "image", "source": {"type": "url", "url": "u"}}, {"type": "other"}]},
+        {"type": "image", "source": {"type": "url", "url": "v"}}, {"type": "image"}, {"type": "document"}]},
+      {"role": "user", "content": []},
+      {"role": "assistant", "content": [{"type": "tool_use", "id": "5", "name": "g"}]}]})");
+  CHECK(
+      json::to_compact(json::Value(out.messages)) ==
+      R"([{"role":"assistant","content":"ab"},{"role":"user","content":"first"},)"
+      R"({"role":"tool","tool_call_id":"1","content":""},{"role":"tool","tool_call_id":"2","content":""},)"
+      R"({"role":"tool","tool_call_id":"3","content":"plain"},{"role":"tool","tool_call_id":"4","content":[)"
+      R"({"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"u"}},{"type":"other"}]},)"
+      R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"v"}},{"type":"image_url","image_url":{"url":""}},)"
+      R"({"type":"document"}]},{"role":"assistant","content":"","tool_calls":[{"id":"5","type":"function","function":)"
+      R"({"name":"g","arguments":"{}"}}]}])");
+  REQUIRE(out.notes.size() == 1);
+  CHECK(out.notes[0] == "a block `search` of messages[0] was left out");
+  CHECK_FALSE(out.has_instructions);
+  CHECK(request(R"({"system": "s", "messages": []})").has_instructions);
+}
+
+TEST_CASE("which API a request is for") {
+  const auto api = [](std::string_view body) { return to_string(request(body).api); };
+  CHECK(api(R"({"messages": []})") == "chat");
+  CHECK(api(R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]})") == "chat");
+  CHECK(api(R"({"messages": [{"role": "user"}]})") == "chat");
+  CHECK(
+      api(R"({"messages": [{"role": "user", "content": "x"}, {"role": "user", "content": [{}, {"type": "thinking"}]}]})") ==
+      "messages");
+  CHECK(api(R"({"messages": [], "anthropic_version": "x"})") == "messages");
+  CHECK(api(R"({"messages": [], "tools": [{"name": "f"}, {"input_schema": {}}]})") == "messages");
+  CHECK(api(R"({"messages": [], "tools": {}})") == "chat");
+  CHECK(api(R"({"messages": [], "input": "x"})") == "chat");
+  CHECK(api(R"({"messages": null, "input": []})") == "responses");
+}
+
+TEST_CASE("the most specific name of a conversation counts") {
+  const auto conversation = [](const std::string& fields) {
+    return request("{\"messages\": [], " + fields + "}").conversation;
+  };
+  const std::string rest =
+      R"("thread_id": "t", "metadata": {"user_id": "u", "session_id": "ms"}, "prompt_cache_key": "k")";
+  CHECK(conversation(R"("conversation": {"id": "c"}, )" + rest) == "c");
+  CHECK(conversation(R"("conversation": {"id": ""}, )" + rest) == "t");
+  CHECK(conversation(R"("conversation": "c", "conversation_id": "d", )" + rest) == "c");
+  CHECK(conversation(R"("conversation_id": "d", )" + rest) == "d");
+  CHECK(conversation(R"("metadata": {"user_id": "u", "session_id": "ms"}, "prompt_cache_key": "k")") == "ms");
+  CHECK(conversation(R"("metadata": {}, "prompt_cache_key": "k")") == "k");
+  CHECK(conversation(R"("metadata": null)") == "");
+}
+
+TEST_CASE("the effort of reasoning is a template variable that the request may set itself") {
+  const auto kwargs = [](const std::string& fields) {
+    return json::to_compact(json::Value(request("{\"messages\": [], " + fields + "}").kwargs));
+  };
+  CHECK(kwargs(R"("reasoning_effort": "low", "reasoning": {"effort": "high"})") == R"({"reasoning_effort":"low"})");
+  CHECK(kwargs(R"("reasoning": {"effort": "high"})") == R"({"reasoning_effort":"high"})");
+  CHECK(kwargs(R"("reasoning": {"effort": "high"}, "chat_template_kwargs": {"reasoning_effort": 3})") ==
+        R"({"reasoning_effort":3})");
+  CHECK(kwargs(R"("reasoning": null, "chat_template_kwargs": 4)") == "{}");
+}
+
+TEST_CASE("lists of tools and documents are kept where something is in them") {
+  const ApiRequest empty = request(R"({"messages": [], "tools": [], "documents": {}})");
+  CHECK_FALSE(empty.tools);
+  CHECK_FALSE(empty.documents);
+  const ApiRequest filled = request(R"({"messages": [], "tools": [1], "documents": [2]})");
+  CHECK(json::to_compact(*filled.tools) == "[1]");
+  CHECK(json::to_compact(*filled.documents) == "[2]");
+}
+
 TEST_CASE("what is no request is refused with its place") {
   CHECK(refusal("[]") == "a request must be an object, found an array");
   CHECK(refusal("{}") == "no chat request: neither `messages` nor `input`");
@@ -171,6 +274,17 @@ TEST_CASE("replies of the three APIs") {
   REQUIRE(responses);
   CHECK(responses->cached_tokens == 16);
   CHECK(json::to_compact(json::Value(responses->messages)) == R"([{"role":"assistant","content":"Hi"}])");
+  CHECK(reply_of(R"({"choices": [{"message": {"content": "a", "reasoning_content": null, "tool_calls": []}}]})") ==
+        R"([{"role":"assistant","content":"a"}])");
+  const auto counted = read_reply(parsed(R"({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": 8,
+      "prompt_tokens_details": {"cached_tokens": 2}}})"));
+  REQUIRE(counted);
+  CHECK(counted->prompt_tokens == 8);
+  CHECK(counted->cached_tokens == 2);
+  const auto uncounted = read_reply(parsed(R"({"content": [{"type": "text", "text": "a"}]})"));
+  REQUIRE(uncounted);
+  CHECK_FALSE(uncounted->prompt_tokens);
+  CHECK_FALSE(uncounted->cached_tokens);
   for (const char* body : {"null", "3", "[]", "{}", R"("x")", R"({"error": {"message": "no"}})", R"({"choices": []})",
                            R"({"choices": 1})", R"({"choices": [{"message": 2}]})", R"({"output": 1})",
                            R"({"output": [{"type": "message"}]})", R"({"content": []})"})

@@ -102,7 +102,7 @@ class MessagesStream {
     for (json::Value& block : blocks_) {
       json::Object& fields = block.as_object();
       const json::Value* text = fields.find("input_text");
-      if (text == nullptr) continue;
+      if (text == nullptr || !text->is_string()) continue;
       auto input = json::parse(text->as_string());
       if (input.ok()) fields.set("input", std::move(input).value());
       fields.erase("input_text");

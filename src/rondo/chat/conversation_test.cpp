@@ -67,6 +67,25 @@ TEST_CASE("which messages a prompt should show") {
   CHECK(has_content(parsed(R"({"content": null, "tool_calls": [{}]})")));
   CHECK_FALSE(has_content(parsed(R"({"content": "", "tool_calls": []})")));
   CHECK_FALSE(has_content(parsed(R"({"role": "user"})")));
+  CHECK(has_content(parsed(R"({"content": [{}]})")));
+  CHECK(has_content(parsed(R"({"reasoning_content": "r"})")));
+  CHECK_FALSE(has_content(parsed(R"({"content": 7, "name": "x"})")));
+}
+
+TEST_CASE("roles and keys of the public APIs") {
+  for (const char* role : {"system", "developer", "user", "assistant", "tool", "function"}) CHECK(is_api_role(role));
+  for (const char* role : {"", "User", "ipython", "tools"}) CHECK_FALSE(is_api_role(role));
+  CHECK(is_arguments_key("arguments"));
+  CHECK(is_arguments_key("parameters"));
+  CHECK_FALSE(is_arguments_key("name"));
+}
+
+TEST_CASE("what became of a call is told by name") {
+  CHECK(to_string(CallStatus::kOk) == "ok");
+  CHECK(to_string(CallStatus::kInvalidJson) == "invalid_json");
+  CHECK(to_string(CallStatus::kUnclosed) == "unclosed");
+  CHECK(to_string(CallStatus::kMalformed) == "malformed");
+  CHECK(to_string(CallStatus::kUnknownTool) == "unknown_tool");
 }
 
 }  // namespace rondo::chat

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -161,6 +162,110 @@ TEST_CASE("objects keep order, replace in place and find among many") {
   CHECK(copy.find("k77")->to_int64() == 77);
 }
 
+TEST_CASE("members that are taken over are those that are set one by one") {
+  for (std::size_t count = 0; count <= 40; ++count) {
+    std::vector<Member> members;
+    Object wanted;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string key = "k" + std::to_string(i * 7 % (count / 2 + 1));  // each about twice
+      members.push_back({key, i});
+      wanted.set(key, i);
+    }
+    const Object got = Object::from_members(members);
+    CAPTURE(count);
+    CHECK(got == wanted);
+    CHECK(got.empty() == (count == 0));
+    std::size_t position = 0;
+    for (const Member& member : got) CHECK(got.position(member.key) == position++);
+    CHECK(got.position("none") == got.size());
+    CHECK(got.find("none") == nullptr);
+  }
+}
+
+TEST_CASE("an object goes from a list to a table and back") {
+  Object object;
+  for (int size = 1; size <= 20; ++size) {
+    Value& stored = object.set("k" + std::to_string(size), 0);
+    stored = size;
+    for (int i = 1; i <= size; ++i) REQUIRE(object.find("k" + std::to_string(i))->to_int64() == i);
+    REQUIRE(object.set("k1", 1).to_int64() == 1);
+    REQUIRE(object.size() == static_cast<std::size_t>(size));
+  }
+  for (int size = 20; size >= 1; --size) {
+    CHECK(object.erase("k" + std::to_string(size)));
+    for (int i = 1; i < size; ++i) REQUIRE(object.find("k" + std::to_string(i))->to_int64() == i);
+    REQUIRE(object.find("k" + std::to_string(size)) == nullptr);
+  }
+  CHECK(object.empty());
+}
+
+TEST_CASE("values tell what they are") {
+  const std::pair<const char*, const char*> rows[] = {{"null", "null"},   {"true", "a boolean"}, {"1", "an integer"},
+                                                      {"1.0", "a float"}, {"NaN", "a float"},    {"\"\"", "a string"},
+                                                      {"[]", "an array"}, {"{}", "an object"}};
+  for (const auto& [text, name] : rows) {
+    const Value value = parsed(text);
+    CHECK_MESSAGE(describe(value.kind()) == name, text);
+    CHECK(value.is_number() == (value.kind() == Kind::kInteger || value.kind() == Kind::kFloat));
+    CHECK(value.is_object() == (value.kind() == Kind::kObject));
+    CHECK(value.find("a") == nullptr);
+    CHECK_FALSE(value.find_string("a"));
+  }
+  const Value value = parsed(R"({"a": "x", "b": 1})");
+  CHECK(value.find_string("a") == "x");
+  CHECK_FALSE(value.find_string("b"));
+  CHECK(value == parsed(R"({ "a":"x","b":1 })"));
+  CHECK_FALSE(value == parsed(R"({"b": 1, "a": "x"})"));
+}
+
+TEST_CASE("characters at the edges of what is escaped") {
+  PythonOptions ascii;
+  ascii.ensure_ascii = true;
+  CHECK(to_python("\x1f ~\x7f\u0080\uffff\U00010000\U0010ffff", ascii) ==
+        R"("\u001f ~\u007f\u0080\uffff\ud800\udc00\udbff\udfff")");
+  CHECK(to_python("\x1f ~\x7f\u0080", {}) == "\"\\u001f ~\x7f\u0080\"");
+  CHECK(to_python("\xed\x9f\xbf\xed\xbf\xbf\xee\x80\x80", ascii) == R"("\ud7ff\udfff\ue000")");
+  CHECK(to_compact("\xed\x9f\xbf\xed\xa0\x80\xed\xbf\xbf\xee\x80\x80") == "\"\xed\x9f\xbf\\ud800\\udfff\xee\x80\x80\"");
+  CHECK(to_compact("\xed\xa0") == "\"\uFFFD\uFFFD\"");
+  CHECK(to_compact("a\xed\xa0\xc0z") == "\"a\uFFFD\uFFFD\uFFFDz\"");
+}
+
+TEST_CASE("floats as Python's repr writes them") {
+  const std::pair<double, const char*> rows[] = {{0.0, "0.0"},
+                                                 {-0.0, "-0.0"},
+                                                 {1.0, "1.0"},
+                                                 {-12.5, "-12.5"},
+                                                 {0.0001, "0.0001"},
+                                                 {0.00012, "0.00012"},
+                                                 {0.1, "0.1"},
+                                                 {0.00001, "1e-05"},
+                                                 {1.5e-7, "1.5e-07"},
+                                                 {123456.789, "123456.789"},
+                                                 {1e15, "1000000000000000.0"},
+                                                 {1234567890123456.0, "1234567890123456.0"},
+                                                 {1e16, "1e+16"},
+                                                 {-1.5e300, "-1.5e+300"},
+                                                 {HUGE_VAL, "inf"},
+                                                 {-HUGE_VAL, "-inf"},
+                                                 {std::nan(""), "nan"}};
+  for (const auto& [value, text] : rows) CHECK(python_float(value) == text);
+  CHECK(python_number({"-0", false}) == "0");
+  CHECK(python_number({"-1e999", true}) == "-Infinity");
+  CHECK(python_number({"1e999", true}) == "Infinity");
+  CHECK(python_number({"NaN", true}) == "NaN");
+}
+
+TEST_CASE("a prefix keeps the limit on nesting, and may be a bare value") {
+  ParseOptions options;
+  options.max_depth = 2;
+  CHECK(parse_prefix("[[1]] x", options).value().end == 5);
+  CHECK(parse_prefix("[[[1]]]", options).error().code == ErrorCode::kLimit);
+  CHECK(parse_prefix(" 12 x").value().end == 3);
+  CHECK(parse_prefix("\"a\"b").value().end == 3);
+  // Siblings do not add up.
+  CHECK(parse("[[1], [2], {\"a\": 3}]", options).ok());
+}
+
 TEST_CASE("numbers convert where they fit") {
   CHECK(parsed("9223372036854775807").to_int64() == INT64_MAX);
   CHECK_FALSE(parsed("9223372036854775808").to_int64());
@@ -168,6 +273,22 @@ TEST_CASE("numbers convert where they fit") {
   CHECK(parsed("1.0").to_double() == 1.0);
   CHECK(std::isinf(*parsed("-1e400").to_double()));
   CHECK(parsed("0.00001e-400").to_double() == 0.0);
+  // What decides is the exponent of the first digit that is not zero.
+  CHECK(parsed("0." + std::string(400, '0') + "1e+10").to_double() == 0.0);
+  CHECK(parsed("0." + std::string(400, '0') + "1e+800").to_double() == HUGE_VAL);
+  CHECK(parsed("1" + std::string(400, '0')).to_double() == HUGE_VAL);
+  CHECK(parsed("1e-99999999999999999999").to_double() == 0.0);
+  CHECK(parsed("1e99999999999999999999").to_double() == HUGE_VAL);
+  CHECK(parsed("-0.001e-400").to_double() == 0.0);
+  CHECK(std::signbit(*parsed("-0.001e-400").to_double()));
+  CHECK(parsed("0e999").to_double() == 0.0);
+  CHECK_FALSE(parsed("true").to_double());
+  CHECK_FALSE(parsed("\"1\"").to_int64());
+  CHECK(Value(HUGE_VAL).number() == "Infinity");
+  CHECK(Value(-HUGE_VAL).number() == "-Infinity");
+  CHECK(Value(std::nan("")).number() == "NaN");
+  CHECK(parsed("-Infinity").to_double() == -HUGE_VAL);
+  CHECK(std::isnan(*parsed("NaN").to_double()));
   CHECK(Value(0.1).number() == "0.1");
   CHECK(Value(1e16).number() == "1e+16");
   CHECK(Value(std::size_t{7}).kind() == Kind::kInteger);

@@ -63,6 +63,24 @@ TEST_CASE("dumps: the parts of a text and their paths") {
   for (const auto& [json, want] : rows) CHECK_MESSAGE(parts(json) == want, json);
 }
 
+TEST_CASE("dumps: keys name their members by what their escapes stand for") {
+  // Printed by the letter: in a path, the bytes themselves.
+  const std::string out = parts(R"({"\u001f\u000A\n\r\t\b\f\"\\": 1, "x\u007f": "a"})");
+  CHECK(out.find("scalar tools.\x1f\n\n\r\t\b\f\"\\ \"1\"\n") != std::string::npos);
+  CHECK(out.find("data tools.x\x7f[0,1) \"a\"\n") != std::string::npos);
+}
+
+TEST_CASE("dumps: strings that are escapes alone, and ones that end with an escape") {
+  CHECK(parts(R"(["\n"])") ==
+        "[1,2) serialiser tools \"[\"\n[2,3) serialiser tools[0] \"\\\"\"\n[3,5) escaped tools[0][0,1) \"\\\\n\"\n"
+        "[5,6) serialiser tools[0] \"\\\"\"\n[6,7) serialiser tools \"]\"\n");
+  CHECK(parts(R"(["a\\","b"])") ==
+        "[1,2) serialiser tools \"[\"\n[2,3) serialiser tools[0] \"\\\"\"\n[3,4) data tools[0][0,1) \"a\"\n"
+        "[4,6) escaped tools[0][1,2) \"\\\\\\\\\"\n[6,7) serialiser tools[0] \"\\\"\"\n[7,8) serialiser tools \",\"\n"
+        "[8,9) serialiser tools[1] \"\\\"\"\n[9,10) data tools[1][0,1) \"b\"\n[10,11) serialiser tools[1] \"\\\"\"\n"
+        "[11,12) serialiser tools \"]\"\n");
+}
+
 TEST_CASE("dumps: an object of many members, whose paths are not made at once") {
   std::string json = "{";
   for (int i = 0; i < 100; ++i) json += (i == 0 ? "\"k" : ", \"k") + std::to_string(i) + "\": " + std::to_string(i);

@@ -1,6 +1,9 @@
+#include "text/text.h"
+
 #include <doctest/doctest.h>
 
-#include "text/text.h"
+#include <string>
+#include <string_view>
 
 namespace rondo::text {
 namespace {
@@ -194,6 +197,184 @@ TEST_CASE_FIXTURE(Fixture, "a part ends with changed runs, which go on with each
         "[2,8) data messages[3].content[0,6) \"Annabe\" message 3\n"
         "[8,9) literal 2:4 \"-\" message 3\n");
   CHECK_FALSE(text.verify(origins));
+}
+
+TEST_CASE_FIXTURE(Fixture, "when a part has ended, those before the part around it stay closed") {
+  Run run;
+  run.kind = RunKind::kData;
+  run.origin = static_cast<std::uint32_t>(content);
+  const auto append = [&run](Text& text, std::string_view bytes) {
+    text.append(bytes, run);
+    run.source_offset += static_cast<std::uint32_t>(bytes.size());
+  };
+  const auto keep = [](const Run&) { return true; };
+  const auto change_nothing = [](Run&) {};
+  Text text;
+  append(text, "ab");
+  const Text::Part outer = text.begin_part();
+  const Text::Part inner = text.begin_part();
+  text.end_part(inner, keep, change_nothing);
+  append(text, "cd");
+  append(text, "ef");  // goes on with what the outer part has
+  CHECK(text.runs().size() == 2);
+  CHECK(text.runs_of(outer).size() == 1);
+  text.end_part(outer, keep, change_nothing);
+  CHECK(text.runs().size() == 1);
+  append(text, "gh");
+  CHECK(text.to_string(origins) == "[0,8) data messages[3].content[0,8) \"abcdefgh\"\n");
+}
+
+TEST_CASE_FIXTURE(Fixture, "runs of a part that stay as they are stay apart, changed ones are joined") {
+  Run run;
+  run.kind = RunKind::kSerialiser;
+  run.origin = static_cast<std::uint32_t>(content);
+  Text text;
+  const Text::Part part = text.begin_part();
+  for (std::uint16_t expression = 1; expression <= 5; ++expression) text.append("x", run, ContextId::kNone, expression);
+  CHECK(text.runs().size() == 5);
+  // 1 and 2 are settled; the others become alike.
+  text.end_part(part, [](const Run& each) { return each.expression <= 2; }, [](Run& each) { each.expression = 2; });
+  REQUIRE(text.runs().size() == 2);
+  CHECK(text.runs()[0].size == 1);
+  CHECK(text.runs()[0].expression == 1);
+  CHECK(text.runs()[1].size == 4);
+  CHECK(text.runs()[1].expression == 2);
+  CHECK_FALSE(text.verify(origins));
+}
+
+TEST_CASE_FIXTURE(Fixture, "only what has the same origin and stands right behind it goes on with a run") {
+  Run first;
+  first.kind = RunKind::kData;
+  first.origin = static_cast<std::uint32_t>(content);
+  first.context = context;
+  first.expression = 1;
+  Run next = first;
+  next.source_offset = 2;
+  const auto runs = [&](const Run& with) {
+    Text text;
+    text.append("ab", first);
+    text.append("cd", with);
+    Text old;
+    old.append("ab", first);
+    old.append_bytes("cd");
+    Run sized = with;
+    sized.size = 2;
+    if (has_source(with.kind)) sized.source_size = 2;
+    old.append_old_run(sized, with.context, with.expression);
+    CHECK(old == text);
+    return text.runs().size();
+  };
+  CHECK(runs(next) == 1);
+  Run other = next;
+  other.source_offset = 3;
+  CHECK(runs(other) == 2);
+  other = next;
+  other.origin = 0;
+  CHECK(runs(other) == 2);
+  other = next;
+  other.context = ContextId::kNone;
+  CHECK(runs(other) == 2);
+  other = next;
+  other.chain = ChainId{1};
+  CHECK(runs(other) == 2);
+  other = next;
+  other.expression = 2;
+  CHECK(runs(other) == 2);
+  other = next;
+  other.kind = RunKind::kScalar;
+  CHECK(runs(other) == 2);
+  // Numbers stand for values of their own; structure does not.
+  first.kind = next.kind = RunKind::kScalar;
+  CHECK(runs(next) == 2);
+  first.kind = next.kind = RunKind::kSerialiser;
+  CHECK(runs(next) == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "every slice has its bytes and their sources") {
+  Text text = Text::literal("abc", LiteralId{0}, 5, ContextId::kNone);
+  text.append(Text::data("defgh", content, context));
+  text.append(Text::made(RunKind::kScalar, "12", content, context, ChainId::kNone));
+  text.append(Text::literal("ij", LiteralId{1}, 0, context));
+  for (std::size_t begin = 0; begin <= text.size(); ++begin) {
+    for (std::size_t end = begin; end <= text.size(); ++end) {
+      const Text part = text.slice(begin, end);
+      REQUIRE(part.bytes() == text.bytes().substr(begin, end - begin));
+      REQUIRE(part.verify(origins).value_or("") == "");
+      // Each byte that was copied comes from where it came from in the whole.
+      std::size_t at = begin;
+      for (const Run& run : part.runs()) {
+        if (run.kind == RunKind::kLiteral && run.origin == 0) CHECK(run.source_offset == 5 + at);
+        if (run.kind == RunKind::kData) CHECK(run.source_offset == at - 3);
+        at += run.size;
+      }
+      Text whole = text.slice(0, begin);
+      whole.append(part);
+      whole.append(text, end, text.size());
+      CHECK(whole.bytes() == text.bytes());
+      CHECK(whole.runs().size() <= text.runs().size() + 2);  // only the number may be cut
+    }
+  }
+  CHECK(text.slice(0, 0).runs().empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a dump shows contexts and transformations") {
+  Context all;
+  all.message = 0;
+  all.guard = 1;
+  all.element = content;
+  all.generation_prompt = true;
+  all.generation_block = true;
+  const ChainId chain = origins.chains.extend(origins.chains.extend(ChainId::kNone, "strip"), "upper");
+  Text text = Text::made(RunKind::kComputed, "a\"\\\x01\x7f\n\t\r\xc3\xa9 ", PathId::kNone,
+                         origins.contexts.intern(all), chain);
+  CHECK(text.to_string(origins) ==
+        "[0,11) computed \"a\\\"\\\\\\x01\\x7f\\n\\t\\r\u00e9 \" message 0 guard 1 in messages[3].content "
+        "generation-prompt "
+        "generation-block via strip, upper\n");
+  CHECK(quoted("\x1f \x1e") == "\"\\x1f \\x1e\"");
+  CHECK_FALSE(text.has_dumps());
+}
+
+TEST_CASE_FIXTURE(Fixture, "verify names the first violation of each kind") {
+  const auto broken = [&](const auto& change) {
+    Text text = Text::data("abc", content, context);
+    text.append(Text::literal("d", LiteralId{0}, 0, ContextId::kNone));
+    CHECK_FALSE(text.verify(origins));
+    text.map_runs([&](Run& run) {
+      if (run.kind == RunKind::kLiteral) change(run);
+    });
+    return text.verify(origins).value_or("nothing");
+  };
+  CHECK(broken([](Run& run) { run.origin = 2; }) == "run at byte 3: origin id 2 does not exist");
+  CHECK(broken([](Run& run) { run.origin = 1; }) == "nothing");
+  CHECK(broken([](Run& run) { run.context = ContextId{2}; }) == "run at byte 3: context id does not exist");
+  CHECK(broken([](Run& run) { run.chain = ChainId{1}; }) == "run at byte 3: chain id does not exist");
+  CHECK(broken([](Run& run) { run.source_size = 2; }) ==
+        "run at byte 3: copied bytes differ in number from their source");
+  Text text = Text::data("abc", content, context);
+  text.append_bytes("d");
+  CHECK(text.verify(origins) == "runs cover 3 of 4 bytes");
+}
+
+TEST_CASE_FIXTURE(Fixture, "texts are copied, emptied and given other bytes") {
+  Text text;
+  text.reserve(100, 100);
+  for (int i = 0; i < 100; ++i) text.append(Text::literal("x", LiteralId{0}, 0, ContextId::kNone));
+  CHECK(text.runs().size() == 100);
+  Text copy = text;
+  copy.append(Text::literal("y", LiteralId{1}, 0, ContextId::kNone));
+  CHECK(text.runs().size() == 100);
+  CHECK(copy.runs().size() == 101);
+  CHECK_FALSE(copy == text);
+  CHECK(text.with_bytes(std::string(100, 'z')).runs().size() == 100);
+  CHECK(text.with_bytes(std::string(100, 'z')).bytes() == std::string(100, 'z'));
+  copy.clear();
+  CHECK(copy.empty());
+  CHECK(copy.runs().empty());
+  copy.append(Text::data("ab", content, context));
+  CHECK(copy.to_string(origins) == "[0,2) data messages[3].content[0,2) \"ab\" message 3\n");
+  copy.append("", Run{});
+  CHECK(copy.runs().size() == 1);
 }
 
 TEST_CASE("appending a text to itself doubles it") {

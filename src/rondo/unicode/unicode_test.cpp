@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <iterator>
+#include <string>
+
 #include "unicode/classes.h"
 #include "unicode/graphemes.h"
 #include "unicode/normalise.h"
@@ -32,6 +35,33 @@ TEST_CASE("white space is the property, not Perl's") {
   CHECK_FALSE(is_white_space(0x1C));
 }
 
+TEST_CASE("white space is a list of 25 code points") {
+  std::u32string found;
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    if (is_white_space(c)) found += c;
+  }
+  CHECK(found ==
+        U"\t\n\v\f\r \x85\u00A0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u2028\u2029"
+        U"\u202F\u205F\u3000");
+}
+
+TEST_CASE("the five groups of categories have their first letter") {
+  // One code point of each category, in the order of the enumeration.
+  const char32_t samples[] = {0x378, 0x0,   0xAD,  0xE000, 0xD800, 'a',  0x2B0, 0x5D0,  0x1C5,  'A',
+                              0x903, 0x488, 0x300, '0',    0x2160, 0xB2, '_',   '-',    ')',    0xBB,
+                              0xAB,  '!',   '(',   '$',    '^',    '+',  0xA6,  0x2028, 0x2029, ' '};
+  for (std::size_t i = 0; i < std::size(samples); ++i) {
+    const char32_t c = samples[i];
+    CAPTURE(i);
+    CHECK(category(c) == static_cast<Category>(i));
+    CHECK(is_letter(c) == (i >= 5 && i <= 9));
+    CHECK(is_mark(c) == (i >= 10 && i <= 12));
+    CHECK(is_number(c) == (i >= 13 && i <= 15));
+    CHECK(is_punctuation(c) == (i >= 16 && i <= 22));
+    CHECK(is_symbol(c) == (i >= 23 && i <= 26));
+  }
+}
+
 TEST_CASE("word characters are those of regular expressions") {
   std::size_t count = 0;
   for (char32_t c = 0; c < 0x110000; ++c) count += is_word(c) && (c < 0xD800 || c > 0xDFFF) ? 1U : 0U;
@@ -48,6 +78,12 @@ TEST_CASE("newer characters are replaced by ones of the same size") {
   REQUIRE(substitute_newer("x\U0002EBF0y\u180Ez", out));
   CHECK(out.size() == 10);
   CHECK(out.substr(5) == "y\u200Bz");
+  const std::string first = out;
+  REQUIRE(substitute_newer("\u00e9\u180E\u4e2d\u180E", out));
+  CHECK(out == "\u00e9\u200B\u4e2d\u200B");
+  // What was replaced once needs nothing more.
+  std::string again;
+  CHECK_FALSE(substitute_newer(first, again));
 }
 
 TEST_CASE("normalisation forms") {
@@ -90,6 +126,18 @@ TEST_CASE("clusters of characters") {
   CHECK(sizes("\U0001f1e9\U0001f1ea\U0001f1eb\u0301\U0001f1eb") == "8 6 4 ");
   CHECK(sizes("\U0001f468\u200d\U0001f469\U0001f469\u00a9\u200d\u00a9") == "11 4 7 ");
   CHECK(sizes("\u0600a\u200da") == "6 1 ");
+  CHECK(sizes("\r\u0301\n\r") == "1 2 1 1 ");
+  CHECK(sizes("\u0600\n\u0600\u0600a") == "2 1 5 ");
+  CHECK(sizes("a\x7f\u0301 \u0301") == "1 1 2 3 ");
+  CHECK(sizes("\u1100\u1100\uac00\u1161\u11a8\u11a8\u1100\uac01\u11a8\u1161") == "18 9 3 ");
+  CHECK(sizes("\u1161\uac00\u11a8\uac00") == "3 6 3 ");
+  CHECK(sizes("\u0915\u0937\u094d\u200d\u0937") == "3 12 ");
+  CHECK(sizes("\u0915\u094da\u094d\u0937") == "6 4 3 ");
+  CHECK(sizes("\U0001f468\u0301\u200d\U0001f469\u200da\u200d\U0001f469") == "16 4 4 ");
+  CHECK(sizes("\U0001f468\u200d\u200d\U0001f469") == "10 4 ");
+  CHECK(sizes("\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1ec") == "8 8 ");
+  CHECK(sizes("\U0001f1e9a\U0001f1ea\U0001f1eb") == "4 1 8 ");
+  CHECK(sizes("\u0915\u0903\u094d") == "9 ");
 }
 
 TEST_CASE("classes of the reference's parts") {
@@ -102,6 +150,21 @@ TEST_CASE("classes of the reference's parts") {
   CHECK(reference::is_word(0x200D));
   CHECK_FALSE(reference::is_regex_word(0x200D));
   CHECK_FALSE(reference::is_word(0x110000));
+  CHECK(reference::script(0x110000) == 0);
+  CHECK(reference::script(0x4E00) != reference::script('a'));
+  CHECK(reference::is_accent(0x0301));
+  CHECK_FALSE(reference::is_punctuation('a'));
+  CHECK_FALSE(reference::is_numeric('a'));
+  CHECK(reference::is_regex_word('a'));
+  for (char32_t c = 0; c < 0x80; ++c) {
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    CHECK(reference::to_lower(c).code_points[0] == (is_capital ? c + 32 : c));
+    CHECK(reference::to_lower(c).count == 1);
+  }
+  CHECK(reference::to_lower(0xC0).code_points[0] == 0xE0);
+  CHECK(reference::to_lower(0xC0).count == 1);
+  CHECK(reference::to_lower(0xE0).code_points[0] == 0xE0);
+  CHECK(reference::to_lower(0x110000).code_points[0] == 0x110000);
   CHECK(reference::to_lower(0x0130).count == 2);
   CHECK(reference::to_lower(0x1C89).code_points[0] == 0x1C8A);
   CHECK(reference::script(0x30FC) == reference::script(0x4E00));
