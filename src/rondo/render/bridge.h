@@ -42,11 +42,6 @@ struct BridgeRequest {
   ContentSpecials specials = ContentSpecials::kText;
   // Whether bridge() says what the template would have changed; that takes up to three renders of the whole history.
   bool find_lossy = true;
-  // What the template writes behind the completion's turn when that is last (tail_alone()), where it is known; nullptr: it
-  // is rendered.
-  const std::string* tail_alone = nullptr;
-  // `messages`, ready for the template of the context; lent, and given back as it was.  nullptr: they are made ready anew.
-  tmpl::ReadyConversation* ready = nullptr;
 };
 
 // Something of the earlier turns that the template would write differently once the new messages follow.  The bridge

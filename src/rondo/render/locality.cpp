@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "format/units.h"
+#include "render/bridge.h"
 #include "render/stand_in.h"
 #include "render/suffix.h"
 
@@ -149,11 +150,10 @@ std::string dependence(const SuffixRender& suffix) {
 std::optional<std::string> tail_of(const TurnContext& context, const ParsedCompletion& said_now,
                                    const json::Array& history) {
   tmpl::ReadyConversation messages(context.base, history);
-  for (std::size_t step = 0; step < kStandIns; ++step) {
-    const auto stand_in = make_stand_in(said_now, results_of(said_now.message.tool_calls.size()), step);
-    if (!stand_in) continue;
+  const json::Array results = results_of(said_now.message.tool_calls.size());
+  for (const Rung& rung : ladder_of(said_now, results)) {
     messages.shrink(history.size());
-    messages.push(stand_in->message);
+    messages.push(make_stand_in(said_now, results, rung).message);
     if (!messages.render(context.chat_template, false, context.options).ok()) continue;
     return render::tail_alone(context, messages);
   }
@@ -166,7 +166,7 @@ std::string suffix_text(const SuffixRender& suffix) {
 
 }  // namespace
 
-Step step_of(const ParsedCompletion& completion, const json::Array& new_messages) {
+Step step_of(const ParsedCompletion& completion, std::span<const json::Value> new_messages) {
   if (new_messages.empty()) return Step::kOther;
   const auto are_all = [&](std::string_view role) {
     return std::ranges::all_of(new_messages, [role](const json::Value& message) {
@@ -209,23 +209,22 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
   const std::vector<json::Array> all = histories(input, searched_constants(context));
   const auto examine = [&](std::size_t calls, bool reasons) -> std::string {
     const ParsedCompletion said_now = completion(input, calls, reasons);
-    BridgeRequest request;
-    request.completion = &said_now;
-    request.new_messages = calls == 0 ? json::Array{said("user", "Nn")} : results_of(calls);
+    const json::Array next = calls == 0 ? json::Array{said("user", "Nn")} : results_of(calls);
+    const Following following(next, true);
     std::size_t compared = 0;
     std::array<std::string, 2> windows;
     for (const bool has_system : {false, true}) {
-      request.messages = out.window(has_system);
-      const Result<SuffixRender> window = render_suffix(small, profile, request);
+      const Result<SuffixRender> window =
+          render_suffix(small, profile.plain, {.messages = out.window(has_system)}, said_now, following);
       if (!window.ok()) continue;
       if (!window.value().notes.empty()) return window.value().notes.front();
       windows[has_system ? 1 : 0] = suffix_text(window.value());
     }
     for (const json::Array& history : all) {
       const bool has_system = history.front().find_string("role") == "system";
-      request.messages = history;
       if (!render_messages(context, history, true).ok()) continue;
-      const Result<SuffixRender> full = render_suffix(context, profile, request);
+      const Result<SuffixRender> full =
+          render_suffix(context, profile.plain, {.messages = history}, said_now, following);
       if (!full.ok()) continue;  // the template refuses such a history: there is none
       if (!full.value().notes.empty()) return full.value().notes.front();
       if (std::string reason = dependence(full.value()); !reason.empty()) return reason;

@@ -12,16 +12,17 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "format/format.h"
-#include "render/bridge.h"
+#include "render/completion.h"
 
 namespace rondo::render {
 
 // What follows what.
 enum class Step : std::uint8_t { kUserAfterText, kResultsAfterCalls, kOther };
-[[nodiscard]] Step step_of(const ParsedCompletion& completion, const json::Array& new_messages);
+[[nodiscard]] Step step_of(const ParsedCompletion& completion, std::span<const json::Value> new_messages);
 
 class Locality {
  public:

@@ -90,17 +90,18 @@ void add_dropped_fields(const jinja::Rendered& after, const json::Value& assista
 
 }  // namespace
 
-std::vector<LossyFinding> find_lossy(const TurnContext& context, const json::Array& history,
-                                     const json::Value& assistant, const json::Array& new_messages) {
+std::vector<LossyFinding> find_lossy(const TurnContext& context, std::span<const json::Value> history,
+                                     const json::Value& assistant, std::span<const json::Value> new_messages) {
   std::vector<LossyFinding> out;
   const auto index = static_cast<std::int32_t>(history.size());
-  json::Array messages = history;
-  messages.push_back(assistant);
-  const Result<jinja::Rendered> turn = render_messages(context, messages, false);
-  messages.insert(messages.end(), new_messages.begin(), new_messages.end());
-  const Result<jinja::Rendered> after = render_messages(context, messages, true);
+  tmpl::ReadyConversation messages(context.base, history);
+  messages.push(assistant);
+  const Result<jinja::Rendered> turn = messages.render(context.chat_template, false, context.options);
+  for (const json::Value& message : new_messages) messages.push(message);
+  const Result<jinja::Rendered> after = messages.render(context.chat_template, true, context.options);
   if (!after.ok()) return out;
-  const Result<jinja::Rendered> prompt = render_messages(context, history, true);
+  messages.shrink(history.size());
+  const Result<jinja::Rendered> prompt = messages.render(context.chat_template, true, context.options);
   if (prompt.ok()) {
     const auto finding =
         compare(context, prompt.value(), prompt.value().text.size(), after.value(), "the earlier prompt changes");

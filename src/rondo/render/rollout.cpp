@@ -6,7 +6,6 @@
 
 #include "format/units.h"
 #include "render/lossy.h"
-#include "render/suffix.h"
 
 namespace rondo::render {
 namespace {
@@ -45,32 +44,38 @@ std::shared_ptr<const RolloutModel> RolloutModel::make(Parts parts) {
   return std::shared_ptr<const RolloutModel>(new RolloutModel(std::move(parts)));
 }
 
-bool RolloutModel::looks_back(const BridgeRequest& request) const {
-  const chat::AssistantMessage& said = request.completion->message;
-  const bool says_something = !format::is_blank(said.content) || !said.tool_calls.empty();
-  return !says_something || !request.messages ||
-         !locality_.is_local(step_of(*request.completion, request.new_messages));
+Step RolloutModel::window_of(const PreparedTurn& turn) const {
+  const ParsedCompletion& said = turn.sampled.said;
+  const bool says_something = !format::is_blank(said.message.content) || !said.message.tool_calls.empty();
+  if (!says_something || !turn.history.messages) return Step::kOther;
+  const Step step = step_of(said, turn.following.messages);
+  return locality_.is_local(step) ? step : Step::kOther;
 }
 
 Result<Appended> RolloutModel::append(const BridgeRequest& request) const {
-  if (looks_back(request)) {
-    BridgeRequest whole = request;
-    whole.tail_alone = locality_.tail_alone(*request.completion);
-    return append_turn(context_, profile_, whole);
+  const Result<PreparedTurn> turn = prepare(profile_, request);
+  if (!turn.ok()) return turn.error();
+  return append(turn.value(), window_of(turn.value()));
+}
+
+Result<Appended> RolloutModel::append(PreparedTurn turn, Step step) const {
+  const ParsedCompletion& said = turn.sampled.said;
+  if (step == Step::kOther) {
+    turn.history.tail_alone = locality_.tail_alone(said);
+    return append_turn(context_, profile_.plain, turn);
   }
-  const Step step = step_of(*request.completion, request.new_messages);
-  BridgeRequest near = request;
-  const bool has_system = !request.messages->empty() && (has_role(request.messages->front(), "system") ||
-                                                         has_role(request.messages->front(), "developer"));
-  near.messages = locality_.window(has_system);
-  near.ready = nullptr;
+  const std::span<const json::Value> messages = *turn.history.messages;
+  const bool has_system =
+      !messages.empty() && (has_role(messages.front(), "system") || has_role(messages.front(), "developer"));
+  const json::Array& window = locality_.window(has_system);
+  PreparedTurn near = turn;
   // Of several calls the end may be written otherwise than of one.
-  if (request.completion->message.tool_calls.size() <= 1) near.tail_alone = &locality_.tail_alone(step);
-  Result<Appended> appended = append_turn(window_context_, profile_, near);
+  const bool is_tail_known = said.message.tool_calls.size() <= 1;
+  near.history = {.messages = window, .tail_alone = is_tail_known ? &locality_.tail_alone(step) : nullptr};
+  Result<Appended> appended = append_turn(window_context_, profile_.plain, near);
   // What the window refuses, or shows otherwise than asked, is the whole history's to answer.
-  if (!appended.ok()) return append_turn(context_, profile_, request);
-  const auto shift =
-      static_cast<std::int32_t>(request.messages->size()) - static_cast<std::int32_t>(near.messages->size());
+  if (!appended.ok()) return append_turn(context_, profile_.plain, turn);
+  const auto shift = static_cast<std::int32_t>(messages.size()) - static_cast<std::int32_t>(window.size());
   for (LossyFinding& finding : appended.value().lossy) finding.message += shift;
   return appended;
 }
@@ -143,17 +148,6 @@ Result<const ParsedCompletion*> Rollout::complete(std::span<const TokenId> compl
   return &last_;
 }
 
-BridgeRequest Rollout::request(json::Array new_messages) const {
-  BridgeRequest out;
-  out.prompt_ids = std::span(ids_).first(prompt_size_);
-  out.completion_ids = std::span(ids_).subspan(prompt_size_);
-  out.completion = &last_;
-  out.messages = messages_;
-  out.new_messages = std::move(new_messages);
-  out.specials = model_->parts().specials;
-  return out;
-}
-
 // What was not needed yet is made ready now.
 tmpl::ReadyConversation& Rollout::ready() {
   if (!ready_) ready_.emplace(model_->context().base, messages_);
@@ -164,21 +158,29 @@ tmpl::ReadyConversation& Rollout::ready() {
 Result<Extension> Rollout::extend(json::Array new_messages, Retention retention) {
   if (!spoken_)
     return Error(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
-  BridgeRequest asked = request(std::move(new_messages));
-  if (model_->looks_back(asked)) asked.ready = &ready();
-  Result<Appended> appended = model_->append(asked);
+  BridgeRequest request{.prompt_ids = std::span(ids_).first(prompt_size_),
+                        .completion_ids = std::span(ids_).subspan(prompt_size_),
+                        .completion = &last_,
+                        .messages = messages_,
+                        .new_messages = std::move(new_messages),
+                        .specials = model_->parts().specials};
+  Result<PreparedTurn> turn = prepare(model_->profile(), request);
+  if (!turn.ok()) return turn.error();
+  const Step step = model_->window_of(turn.value());
+  if (step == Step::kOther) turn.value().history.ready = &ready();
+  Result<Appended> appended = model_->append(turn.value(), step);
   if (!appended.ok()) return appended.error();
   Appended& added = appended.value();
 
   Extension out;
-  out.cuts = cuts_for(asked.new_messages, retention);
+  out.cuts = cuts_for(request.new_messages, retention);
   out.kept = out.cuts.empty() ? ids_.size() : out.cuts.front().begin;
   apply(out.cuts);
   out.begin = ids_.size();
   ids_.insert(ids_.end(), added.ids.begin(), added.ids.end());
-  messages_.push_back(history_message(last_, asked.new_messages));
+  messages_.push_back(history_message(last_, request.new_messages));
   add_stretches(added.message_indices, static_cast<std::int32_t>(messages_.size()));
-  for (json::Value& message : asked.new_messages) messages_.push_back(std::move(message));
+  for (json::Value& message : request.new_messages) messages_.push_back(std::move(message));
   prompt_size_ = ids_.size();
   prompt_tail_ = added.prompt_tail;
   spoken_ = false;

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "render/bridge.h"
+#include "render/append.h"
 #include "render/locality.h"
 #include "rondo/result.h"
 
@@ -52,11 +52,15 @@ class RolloutModel {
   [[nodiscard]] const CompletionReader& reader() const { return reader_; }
   [[nodiscard]] const Locality& locality() const { return locality_; }
 
-  // What follows a completion, rendered in a window where that is proven to be the same.  `request.messages` may then be
-  // left alone, and the work does not depend on the length of the history.  Fails as append_turn().
+  // What follows a completion, rendered in a window where that is proven to be the same; the work does not depend on the
+  // length of the history then.  Fails as append_turn().
   [[nodiscard]] Result<Appended> append(const BridgeRequest& request) const;
-  // Whether append() will look at all of the messages.
-  [[nodiscard]] bool looks_back(const BridgeRequest& request) const;
+
+  // The two halves of append(), for callers who keep a history ready.  The step whose window serves for `turn`; kOther: all
+  // of the messages are looked at.
+  [[nodiscard]] Step window_of(const PreparedTurn& turn) const;
+  // `step`: the window_of() the turn.  Takes the turn without History::tail_alone.
+  [[nodiscard]] Result<Appended> append(PreparedTurn turn, Step step) const;
 
  private:
   explicit RolloutModel(Parts parts);
@@ -151,7 +155,6 @@ class Rollout {
   };
 
   explicit Rollout(std::shared_ptr<const RolloutModel> model) : model_(std::move(model)) {}
-  [[nodiscard]] BridgeRequest request(json::Array new_messages) const;
   [[nodiscard]] tmpl::ReadyConversation& ready();
   [[nodiscard]] std::vector<Cut> cuts_for(const json::Array& new_messages, Retention retention) const;
   [[nodiscard]] std::optional<Cut> cut_of(const Turn& turn, const jinja::Rendered& after) const;

@@ -1,7 +1,6 @@
 #include "render/stand_in.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -82,28 +81,6 @@ json::Array history_calls(const ParsedCompletion& completion, std::span<const js
   return calls;
 }
 
-// Which calls a stand-in has.
-enum class Calls : std::uint8_t { kOwn, kOwnWithIds, kOfResults, kFirst, kNone };
-
-// The turn's own text or none, as the format has it; the other of "" and null; a text, whatever the turn has.
-enum class Content : std::uint8_t { kOwn, kShape, kOther, kText };
-
-struct Rung {
-  Calls calls = Calls::kOwn;
-  Content content = Content::kOwn;
-  bool other_arguments = false;  // text where the format says object, and the other way round
-};
-
-// The kind of call varies slowest: a stand-in with the completion's own calls is sought first.
-Rung rung_of(std::size_t step) {
-  constexpr std::array<Content, 4> kContents = {Content::kOwn, Content::kShape, Content::kOther, Content::kText};
-  Rung rung;
-  rung.other_arguments = step % 2 == 1;
-  rung.content = kContents[step / 2 % kContents.size()];
-  rung.calls = static_cast<Calls>(step / (2 * kContents.size()));
-  return rung;
-}
-
 json::Value placeholder_arguments(bool as_text) {
   if (as_text) return R"({"z": "Z"})";
   return json::Object{{"z", "Z"}};
@@ -119,91 +96,99 @@ json::Array calls_of_results(std::span<const json::Value> new_messages) {
   return calls;
 }
 
-json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const json::Value> new_messages,
-                           const Rung& rung) {
-  json::Array calls;
-  if (rung.calls == Calls::kNone) return calls;
-  if (rung.calls == Calls::kOfResults) {
-    calls = calls_of_results(new_messages);
-  } else {
-    calls = history_calls(completion, new_messages, rung.calls != Calls::kOwn);
-  }
-  if (rung.calls == Calls::kFirst && calls.size() > 1) calls.resize(1);
+json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const json::Value> answers, const Rung& rung) {
+  if (rung.calls == Rung::Calls::kNone) return {};
+  json::Array calls = rung.calls == Rung::Calls::kOfResults
+                          ? calls_of_results(answers)
+                          : history_calls(completion, answers, rung.calls != Rung::Calls::kOwn);
+  if (rung.calls == Rung::Calls::kFirst) calls.resize(1);
   const json::Value arguments = placeholder_arguments(completion.input.arguments_as_text != rung.other_arguments);
   for (json::Value& call : calls) call.as_object().find("function")->as_object().set("arguments", arguments);
   return calls;
 }
 
 // What stands in the place of the text: a text, "" or null; white space stands for itself, as templates may show it or not.
-json::Value stand_in_content(const ParsedCompletion& completion, Content wanted) {
+json::Value stand_in_content(const ParsedCompletion& completion, Rung::Content wanted) {
+  using enum Rung::Content;
   const std::string& own = completion.message.content;
   const bool has_own = !format::is_blank(own);
-  if (wanted == Content::kOwn && !has_own && !own.empty()) return own;
-  if (wanted == Content::kText || (wanted == Content::kOwn && has_own)) return json::Value("ZZ");
+  if (wanted == kOwn && !has_own && !own.empty()) return own;
+  if (wanted == kText || (wanted == kOwn && has_own)) return json::Value("ZZ");
   const bool is_null = completion.input.no_content == format::NoContent::kNull;
-  return is_null == (wanted != Content::kOther) ? json::Value() : json::Value("");
+  return is_null == (wanted != kOther) ? json::Value() : json::Value("");
 }
 
-// Whether each call has an id of the model's or of a result, so that none need be made up.
-bool all_have_ids(const chat::AssistantMessage& parsed, std::span<const json::Value> new_messages) {
-  std::size_t ids = 0;
-  for (const json::Value& message : new_messages) ids += message.find_string("tool_call_id").has_value() ? 1U : 0U;
-  const bool are_own = std::ranges::all_of(parsed.tool_calls, [](const chat::ToolCall& call) { return !!call.id; });
-  return are_own || ids >= parsed.tool_calls.size();
+// The kinds of calls that differ for this completion, its own first.
+std::vector<Rung::Calls> kinds_of_calls(const chat::AssistantMessage& said, std::span<const json::Value> answers) {
+  using enum Rung::Calls;
+  const std::size_t count = said.tool_calls.size();
+  const bool has_results =
+      std::ranges::any_of(answers, [](const json::Value& m) { return m.find_string("role") == "tool"; });
+  const auto with_id = std::ranges::count_if(
+      answers, [](const json::Value& message) { return message.find_string("tool_call_id").has_value(); });
+  const bool need_ids = static_cast<std::size_t>(with_id) < count &&
+                        !std::ranges::all_of(said.tool_calls, [](const chat::ToolCall& call) { return !!call.id; });
+  std::vector<Rung::Calls> kinds = {kOwn};
+  if (need_ids) kinds.push_back(kOwnWithIds);
+  if (has_results) kinds.push_back(kOfResults);
+  if (count > 1) kinds.push_back(kFirst);
+  if (count > 0) kinds.push_back(kNone);
+  return kinds;
 }
 
-std::string note_of(const ParsedCompletion& completion, Calls calls, bool leaves_text_out) {
+// The kinds of content that differ for this completion, in a turn with calls or without.
+std::vector<Rung::Content> kinds_of_content(const chat::AssistantMessage& said, bool has_calls) {
+  using enum Rung::Content;
+  // Text without calls is the whole turn; beside calls some templates refuse it, or write it apart.
+  if (!format::is_blank(said.content)) return has_calls ? std::vector{kOwn, kShape, kOther} : std::vector{kOwn};
+  // A turn that says nothing is shown by few templates; a text shows where it would end.
+  const bool has_reasoning = said.reasoning && !format::is_blank(*said.reasoning);
+  if (!has_calls && !has_reasoning) return {kText};
+  // White space is content of its own; of no content its own is the shape that the format has for it.
+  return said.content.empty() ? std::vector{kOwn, kOther, kText} : std::vector{kOwn, kShape, kOther, kText};
+}
+
+std::string note_of(const ParsedCompletion& completion, Rung::Calls calls, bool leaves_text_out) {
+  using enum Rung::Calls;
   const std::size_t count = completion.message.tool_calls.size();
-  if (calls == Calls::kOfResults)
+  if (calls == kOfResults)
     return count > 0 ? "the template refuses the turn's calls; calls made from the tool results stand for them"
                      : "the turn has no calls; calls made from the tool results stand for it";
-  if (calls == Calls::kFirst) return "the template refuses a turn with several calls; its first one stands for them";
-  if (calls == Calls::kNone && count > 0)
-    return "the template shows no calls; a turn of plain text stands for the completion";
+  if (calls == kFirst) return "the template refuses a turn with several calls; its first one stands for them";
+  if (calls == kNone) return "the template shows no calls; a turn of plain text stands for the completion";
   if (leaves_text_out) return "the template refuses, or writes apart, the turn's text; its calls alone stand for it";
   return "";
 }
 
 }  // namespace
 
-std::optional<StandIn> make_stand_in(const ParsedCompletion& completion, std::span<const json::Value> new_messages,
-                                     std::size_t step) {
-  const Rung rung = rung_of(step);
-  const chat::AssistantMessage& parsed = completion.message;
-  const bool has_results =
-      std::ranges::any_of(new_messages, [](const json::Value& m) { return m.find_string("role") == "tool"; });
-  const std::size_t count = parsed.tool_calls.size();
-  const bool has_calls = rung.calls == Calls::kOfResults ? has_results : count > 0 && rung.calls != Calls::kNone;
-  // Each stand-in once: what a step asks for may be what an earlier one had.
-  if (!has_calls && rung.other_arguments) return std::nullopt;
-  if (!has_calls && rung.calls != Calls::kOwn && !(rung.calls == Calls::kNone && count > 0)) return std::nullopt;
-  if (rung.calls == Calls::kOwnWithIds && all_have_ids(parsed, new_messages)) return std::nullopt;
-  if (rung.calls == Calls::kFirst && count < 2) return std::nullopt;
-  const bool has_content = !format::is_blank(parsed.content);
-  const bool has_space = !has_content && !parsed.content.empty();
-  if (has_content ? rung.content == Content::kText : !has_space && rung.content == Content::kShape) return std::nullopt;
-  // A turn that says nothing is shown by few templates; a text shows where it would end.
-  const bool has_reasoning = parsed.reasoning && !format::is_blank(*parsed.reasoning);
-  if (!has_calls && !has_reasoning && !has_content && rung.content != Content::kText) return std::nullopt;
-  if (!has_calls && has_content && rung.content != Content::kOwn) return std::nullopt;
+std::vector<Rung> ladder_of(const ParsedCompletion& completion, std::span<const json::Value> answers) {
+  const chat::AssistantMessage& said = completion.message;
+  std::vector<Rung> rungs;
+  for (const Rung::Calls calls : kinds_of_calls(said, answers)) {
+    const bool has_calls = calls == Rung::Calls::kOwn ? !said.tool_calls.empty() : calls != Rung::Calls::kNone;
+    for (const Rung::Content content : kinds_of_content(said, has_calls)) {
+      rungs.push_back({calls, content, false});
+      if (has_calls) rungs.push_back({calls, content, true});
+    }
+  }
+  return rungs;
+}
 
+StandIn make_stand_in(const ParsedCompletion& completion, std::span<const json::Value> answers, const Rung& rung) {
+  const chat::AssistantMessage& said = completion.message;
   json::Object message{{"role", "assistant"}};
   message.set("content", stand_in_content(completion, rung.content));
-  if (parsed.reasoning && !parsed.reasoning->empty()) message.set(reasoning_field(completion), "YY");
-  if (has_calls) message.set("tool_calls", stand_in_calls(completion, new_messages, rung));
-  return StandIn{std::move(message), note_of(completion, rung.calls, has_content && rung.content != Content::kOwn),
-                 rung.calls == Calls::kOfResults};
+  if (said.reasoning && !said.reasoning->empty()) message.set(reasoning_field(completion), "YY");
+  json::Array calls = stand_in_calls(completion, answers, rung);
+  if (!calls.empty()) message.set("tool_calls", std::move(calls));
+  const bool leaves_text_out = !format::is_blank(said.content) && rung.content != Rung::Content::kOwn;
+  return {std::move(message), note_of(completion, rung.calls, leaves_text_out), rung.calls == Rung::Calls::kOfResults};
 }
 
 json::Array stand_in_history() { return {json::Object{{"role", "user"}, {"content", "Hq"}}}; }
 
-std::span<const json::Value> answers(const json::Array& new_messages) {
-  const auto next = std::ranges::find_if(
-      new_messages, [](const json::Value& message) { return message.find_string("role") == "assistant"; });
-  return {new_messages.begin(), next};
-}
-
-std::vector<std::string> result_notes(const ParsedCompletion& completion, std::span<const json::Value> new_messages) {
+std::vector<std::string> result_notes(const ParsedCompletion& completion, std::span<const json::Value> answers) {
   std::vector<std::string> notes;
   std::vector<std::string_view> open;
   for (const chat::ToolCall& call : completion.message.tool_calls) {
@@ -213,7 +198,7 @@ std::vector<std::string> result_notes(const ParsedCompletion& completion, std::s
   const bool has_ids = !open.empty() && open.size() == completion.message.tool_calls.size();
   std::size_t results = 0;
   std::vector<std::string_view> answered;
-  for (const json::Value& message : new_messages) {
+  for (const json::Value& message : answers) {
     if (message.find_string("role") != "tool") continue;
     ++results;
     const auto id = message.find_string("tool_call_id");

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "format/units.h"
+#include "render/bridge.h"
 #include "render/join.h"
 #include "render/stand_in.h"
 
@@ -46,7 +46,7 @@ TurnClose close_without_data(const TurnContext& context, const PlainClose& plain
 }
 
 // Whether the new messages stand behind the close, all of them that the template shows, and it shows the tool results.
-bool shows_new_messages(const SuffixRender& suffix, const json::Array& new_messages) {
+bool shows_new_messages(const SuffixRender& suffix, std::span<const json::Value> new_messages) {
   for (std::size_t i = 0; i < new_messages.size(); ++i) {
     const auto index = suffix.index + 1 + static_cast<std::int32_t>(i);
     const std::optional<Extent> data = data_extent(suffix.full, index);
@@ -60,112 +60,124 @@ bool shows_new_messages(const SuffixRender& suffix, const json::Array& new_messa
 // How well a stand-in serves.
 enum class Fit : std::uint8_t { kNothing, kNotShown, kOutOfPlace, kGood };
 
-// Templates differ in the shapes they accept, so several stand-ins are tried; the first that shows everything serves, else
-// the best.
-Result<SuffixRender> render_stand_in(const TurnContext& context, const PlainClose& plain, const BridgeRequest& request,
-                                     std::span<const json::Value> history) {
-  std::optional<Error> refusal;
-  SuffixRender best;
-  Fit best_fit = Fit::kNothing;
-  std::optional<tmpl::ReadyConversation> own;
-  tmpl::ReadyConversation& messages =
-      request.ready != nullptr && request.messages && history.data() == request.messages->data()
-          ? *request.ready
-          : own.emplace(context.base, history);
-  for (std::size_t step = 0; step < kStandIns && best_fit != Fit::kGood; ++step) {
-    std::optional<StandIn> stand_in = make_stand_in(*request.completion, answers(request.new_messages), step);
-    if (!stand_in) continue;
-    messages.shrink(history.size());
-    messages.push(stand_in->message);
-    for (const json::Value& message : request.new_messages) messages.push(message);
+struct Found {
+  SuffixRender suffix;
+  Fit fit = Fit::kNothing;
+};
+
+// Looks for a stand-in that serves.
+struct StandInSearch {
+  const TurnContext& context;
+  const PlainClose& plain;
+  const ParsedCompletion& said;
+  const Following& following;
+  const std::string* known_tail;  // History::tail_alone
+
+  // The suffix behind one stand-in.  `history` is left with what was added to it.
+  Result<Found> try_out(StandIn stand_in, tmpl::ReadyConversation& history) const {
+    const std::size_t index = history.size();
+    history.push(stand_in.message);
+    for (const json::Value& message : following.messages) history.push(message);
     Result<jinja::Rendered> full =
-        messages.render(context.chat_template, request.add_generation_prompt, context.options);
-    if (!full.ok()) {
-      if (!refusal) refusal = full.error();
-      if (full.error().code == ErrorCode::kLimit) break;
-      continue;
-    }
-    SuffixRender suffix;
-    if (!stand_in->note.empty()) suffix.notes.push_back(std::move(stand_in->note));
-    suffix.index = static_cast<std::int32_t>(history.size());
-    messages.shrink(history.size() + 1);
-    const std::string alone = request.tail_alone != nullptr ? *request.tail_alone : tail_alone(context, messages);
-    const ClosedTurn turn{suffix.index, has_calls(stand_in->message), alone};
-    const auto close = find_turn_close(context, plain, full.value(), turn);
+        history.render(context.chat_template, following.add_generation_prompt, context.options);
+    if (!full.ok()) return full.error();
+    history.shrink(index + 1);
+    const std::string alone = known_tail != nullptr ? *known_tail : tail_alone(context, history);
+    Found found;
+    SuffixRender& suffix = found.suffix;
+    suffix.index = static_cast<std::int32_t>(index);
     suffix.full = std::move(full).value();
-    Fit fit = Fit::kNotShown;
-    if (close) {
-      suffix.close = *close;
+    if (!stand_in.note.empty()) suffix.notes.push_back(std::move(stand_in.note));
+    const ClosedTurn turn{suffix.index, has_calls(stand_in.message), alone};
+    if (std::optional<TurnClose> close = find_turn_close(context, plain, suffix.full, turn)) {
+      suffix.close = *std::move(close);
       // The end of calls that the completion does not have is none of its closers.
-      if (stand_in->has_other_calls) suffix.close.closers.clear();
-      fit = shows_new_messages(suffix, request.new_messages) ? Fit::kGood : Fit::kOutOfPlace;
-    } else if (best_fit < fit) {
-      suffix.close = close_without_data(context, plain, suffix.full, suffix.index, request.new_messages.size());
+      if (stand_in.has_other_calls) suffix.close.closers.clear();
+      found.fit = shows_new_messages(suffix, following.messages) ? Fit::kGood : Fit::kOutOfPlace;
+    } else {
+      suffix.close = close_without_data(context, plain, suffix.full, suffix.index, following.messages.size());
       suffix.notes.emplace_back("the template shows nothing of the turn");
+      found.fit = Fit::kNotShown;
     }
-    if (fit <= best_fit) continue;
-    best = std::move(suffix);
-    best_fit = fit;
+    return found;
   }
-  messages.shrink(history.size());
-  if (best_fit == Fit::kNothing) return *refusal;
-  return best;
+
+  // The suffix behind the first stand-in that shows everything, else behind the best: templates differ in the shapes they
+  // accept.  `history` is given back as it was.  Fails as the template does with the first stand-in.
+  Result<SuffixRender> behind(tmpl::ReadyConversation& history) const {
+    const std::size_t size = history.size();
+    std::optional<Error> refusal;
+    Found best;
+    for (const Rung& rung : ladder_of(said, following.answers)) {
+      Result<Found> found = try_out(make_stand_in(said, following.answers, rung), history);
+      history.shrink(size);
+      if (!found.ok()) {
+        if (!refusal) refusal = found.error();
+        if (found.error().code == ErrorCode::kLimit) break;
+        continue;
+      }
+      if (found.value().fit > best.fit) best = std::move(found).value();
+      if (best.fit == Fit::kGood) break;
+    }
+    if (best.fit == Fit::kNothing) return *refusal;
+    return std::move(best.suffix);
+  }
+
+  // The suffix behind one user message in place of the history.
+  Result<SuffixRender> behind_one_message() const {
+    tmpl::ReadyConversation history(context.base, stand_in_history());
+    Result<SuffixRender> suffix = behind(history);
+    if (suffix.ok()) suffix.value().is_behind_stand_in = true;
+    return suffix;
+  }
+};
+
+}  // namespace
+
+Following::Following(std::span<const json::Value> new_messages, bool opens_next)
+    : messages(new_messages), add_generation_prompt(opens_next) {
+  const auto next = std::ranges::find_if(
+      messages, [](const json::Value& message) { return message.find_string("role") == "assistant"; });
+  answers = {messages.begin(), next};
 }
 
-// The suffix behind the given history, or behind a stand-in for it where the template refuses the history itself.
-Result<SuffixRender> render_any_suffix(const TurnContext& context, const PlainClose& plain,
-                                       const BridgeRequest& request) {
-  const json::Array stand_in = stand_in_history();
-  if (!request.messages) return render_stand_in(context, plain, request, stand_in);
-  Result<SuffixRender> suffix = render_stand_in(context, plain, request, *request.messages);
+Result<SuffixRender> render_suffix(const TurnContext& context, const PlainClose& plain, const History& history,
+                                   const ParsedCompletion& said, const Following& following) {
+  const StandInSearch search{context, plain, said, following, history.tail_alone};
+  if (!history.messages) return search.behind_one_message();
+  std::optional<tmpl::ReadyConversation> own;
+  tmpl::ReadyConversation& ready =
+      history.ready != nullptr ? *history.ready : own.emplace(context.base, *history.messages);
+  Result<SuffixRender> suffix = search.behind(ready);
   if (suffix.ok() || suffix.error().code == ErrorCode::kLimit) return suffix;
-  const json::Array history(request.messages->begin(), request.messages->end());
-  const Result<jinja::Rendered> before = render_messages(context, history, true);
+  const Result<jinja::Rendered> before = ready.render(context.chat_template, true, context.options);
   if (before.ok()) return suffix;  // it is the new messages that the template refuses
-  Result<SuffixRender> behind = render_stand_in(context, plain, request, stand_in);
+  Result<SuffixRender> behind = search.behind_one_message();
   if (!behind.ok()) return suffix;
   behind.value().notes.push_back("the template refuses the history (" + before.error().message +
                                  "); the new messages are rendered behind one plain user message");
   return behind;
 }
 
-// Whether a completion without a stop says nothing: no text, no calls.
-bool says_nothing(const TurnProfile& profile, const BridgeRequest& request) {
-  const chat::AssistantMessage& message = request.completion->message;
-  return format::is_blank(message.content) && message.tool_calls.empty() &&
-         format::is_blank(message.reasoning.value_or("")) &&
-         std::ranges::none_of(request.completion_ids, [&](tokenizer::TokenId id) { return profile.is_stop(id); });
-}
-
-// Of a completion that says nothing: what the template writes for such a turn, from there on.  Nothing if the template's
-// own empty turn does not begin with the prompt and what was sampled.
-std::optional<SuffixRender> render_empty_turn(const TurnContext& context, const TurnProfile& profile,
-                                              const BridgeRequest& request) {
-  if (!request.messages || !says_nothing(profile, request)) return std::nullopt;
-  json::Array messages(request.messages->begin(), request.messages->end());
-  const Result<jinja::Rendered> prompt = render_messages(context, messages, true);
-  const Result<std::string> sampled = text_behind(context.tokenizer, request.prompt_ids, request.completion_ids);
+std::optional<SuffixRender> render_empty_turn(const TurnContext& context, std::span<const json::Value> history,
+                                              const SampledTurn& turn, const Following& following) {
+  tmpl::ReadyConversation messages(context.base, history);
+  const Result<jinja::Rendered> prompt = messages.render(context.chat_template, true, context.options);
+  const Result<std::string> sampled = text_behind(context.tokenizer, turn.prompt_ids, turn.completion_ids);
   if (!prompt.ok() || !sampled.ok()) return std::nullopt;
+  messages.push(history_message(turn.said, following.answers));
+  for (const json::Value& message : following.messages) messages.push(message);
+  Result<jinja::Rendered> full =
+      messages.render(context.chat_template, following.add_generation_prompt, context.options);
+  const std::string old = prompt.value().text.bytes() + sampled.value();
+  if (!full.ok() || !full.value().text.bytes().starts_with(old)) return std::nullopt;
   SuffixRender suffix;
-  suffix.index = static_cast<std::int32_t>(messages.size());
-  messages.push_back(history_message(*request.completion, answers(request.new_messages)));
-  messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
-  Result<jinja::Rendered> full = render_messages(context, messages, request.add_generation_prompt);
-  if (!full.ok() || !full.value().text.bytes().starts_with(prompt.value().text.bytes() + sampled.value()))
-    return std::nullopt;
+  suffix.index = static_cast<std::int32_t>(history.size());
   suffix.full = std::move(full).value();
-  suffix.close.suffix_begin = prompt.value().text.size() + sampled.value().size();
+  suffix.close.suffix_begin = old.size();
   suffix.closes_itself = true;
   suffix.notes.emplace_back("the completion says nothing; the template's own empty turn closes it");
   return suffix;
-}
-
-}  // namespace
-
-Result<SuffixRender> render_suffix(const TurnContext& context, const TurnProfile& profile,
-                                   const BridgeRequest& request) {
-  if (std::optional<SuffixRender> empty = render_empty_turn(context, profile, request)) return *std::move(empty);
-  return render_any_suffix(context, profile.plain, request);
 }
 
 std::size_t prompt_tail(const jinja::Rendered& full, std::size_t begin, const std::vector<tokenizer::Piece>& pieces) {

@@ -1,0 +1,144 @@
+#include "render/ending.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "format/units.h"
+
+namespace rondo::render {
+namespace {
+
+using tokenizer::TokenId;
+
+std::string without_space(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (!format::is_space(c)) out += c;
+  }
+  return out;
+}
+
+// What of `closers` is missing behind calls where `text` ends with no beginning of it, as behind arguments of other types
+// than the stand-in's: the end of a call is the format's business, and written already.  What follows its last token is
+// missing; all of `closers` where the text goes on behind the calls with `content`.
+std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
+                                 std::string_view content) {
+  const std::vector<Marker> found = markers(tokenizer, text);
+  if (found.empty()) return "";
+  const std::string_view last = tokenizer.token_bytes(found.back().id);
+  const std::size_t at = closers.rfind(last);
+  if (at != std::string_view::npos) return text.ends_with(last) ? std::string(closers.substr(at + last.size())) : "";
+  return !format::is_blank(content) && text.ends_with(content) ? std::string(closers) : "";
+}
+
+// What of `closers`, the template's text between the data of a turn and its stop, is missing behind `text`.  The beginning
+// of a control token that was cut off is text, and does not count.
+std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
+                            const chat::AssistantMessage& said) {
+  const std::size_t there = overlap(tokenizer, text, closers);
+  if (without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
+  const std::string plain = without_space(closers);
+  const std::size_t plain_there = overlap(tokenizer, without_space(text), plain);
+  if (plain_there == plain.size()) return "";
+  if (!said.tool_calls.empty() && plain_there == 0) return missing_behind_calls(tokenizer, text, closers, said.content);
+  std::size_t begin = 0;
+  for (std::size_t seen = 0; seen < plain_there; ++begin) seen += without_space(closers.substr(begin, 1)).size();
+  return std::string(closers.substr(begin));
+}
+
+// The end of the completion; no closing text is longer.
+std::string last_text(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> completion) {
+  constexpr std::size_t kEnough = 256;
+  Result<std::string> text = tokenizer.decode(completion.last(std::min(completion.size(), kEnough)), {});
+  return text.ok() ? std::move(text).value() : std::string();
+}
+
+// What closes a completion that was cut off and ends with `sampled`, as the template closes it in history.
+Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
+             const std::string& sampled) {
+  Lead lead;
+  lead.text = said.closing_text;
+  lead.text += missing_closers(tokenizer, sampled + lead.text, close.closers, said.message);
+  if (!without_space(lead.text).empty())
+    lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
+  if (!close.stop_opens_next && !close.history_close.empty()) {
+    lead.text += close.history_close;
+    lead.notes.push_back("the completion has no stop token; " + text::quoted(close.history_close) + " was added");
+  }
+  return lead;
+}
+
+// What the template writes behind the sampled stop and still before the suffix, where the stop is not the last of its
+// closing tokens: `sampled`, from the first stop token on, is the beginning of what closes the turn.  nullopt if it is not.
+std::optional<std::string> rest_of_close(const tokenizer::Tokenizer& tokenizer, const TurnClose& close,
+                                         std::span<const TokenId> sampled) {
+  if (close.stop_opens_next) return std::nullopt;
+  const std::string whole = close.closers + close.history_close;
+  const std::size_t at = whole.find(tokenizer.token_bytes(sampled.front()));
+  const Result<std::string> text = tokenizer.decode(sampled, {});
+  if (at == std::string::npos || !text.ok() || !std::string_view(whole).substr(at).starts_with(text.value()))
+    return std::nullopt;
+  return whole.substr(at + text.value().size());
+}
+
+// Whether a completion without a stop token, whose end reads `sampled`, has closed its turn all the same.
+bool ends_closed(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, std::span<const TokenId> completion,
+                 std::string_view sampled) {
+  if (!close.stop_id && !close.stop.empty()) return sampled.ends_with(close.stop);
+  if (close.stop_opens_next || close.history_close.empty() || completion.empty()) return false;
+  // The form that ends the turn in history was sampled in the place of the stop.
+  const TokenId last = completion.back();
+  return tokenizer.is_added(last) && close.history_close == tokenizer.token_bytes(last);
+}
+
+// Whether `ids` are the last of what the template writes to close the turn; some templates write several closing tokens.
+bool ends_with_close(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, std::span<const TokenId> ids) {
+  const Result<std::string> text = tokenizer.decode(ids, {});
+  return text.ok() && !close.stop_opens_next && (close.closers + close.history_close).ends_with(text.value());
+}
+
+}  // namespace
+
+SampledEnd find_end(const TurnProfile& profile, std::span<const TokenId> completion_ids) {
+  SampledEnd end;
+  const auto first = std::ranges::find_if(completion_ids, [&](TokenId id) { return profile.is_stop(id); });
+  if (first == completion_ids.end()) return end;
+  end.from_first = completion_ids.subspan(static_cast<std::size_t>(first - completion_ids.begin()));
+  std::size_t last = end.from_first.size();
+  while (!profile.is_stop(end.from_first[last - 1])) --last;
+  end.stop = end.from_first[last - 1];
+  end.trailing = end.from_first.subspan(last);
+  return end;
+}
+
+bool says_nothing(const SampledTurn& turn) {
+  const chat::AssistantMessage& message = turn.said.message;
+  return !turn.end.stop && turn.said.stops_from == 0 && message.tool_calls.empty() &&
+         format::is_blank(message.content) && format::is_blank(message.reasoning.value_or(""));
+}
+
+Lead lead_of(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const SampledTurn& turn) {
+  if (turn.end.stop) {
+    std::optional<std::string> rest = rest_of_close(tokenizer, close, turn.end.from_first);
+    return rest ? Lead{*std::move(rest), true, {}} : Lead{};
+  }
+  const std::string sampled = last_text(tokenizer, turn.completion_ids);
+  if (ends_closed(tokenizer, close, turn.completion_ids, sampled)) return {};
+  return closing(tokenizer, close, turn.said, sampled);
+}
+
+std::string changed_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const SampledEnd& end,
+                        bool fits) {
+  if (!end.stop) return "";
+  if (end.from_first.size() > 1 && !ends_with_close(tokenizer, close, end.from_first))
+    return "what was sampled behind the first stop token is no part of the turn";
+  const std::string stop(tokenizer.token_bytes(*end.stop));
+  const bool is_kept = close.stop_opens_next ? fits : stop == close.history_close;
+  if (is_kept || close.closers.find(stop) != std::string::npos) return "";
+  const std::string written =
+      close.stop_opens_next || close.history_close.empty() ? "nothing" : text::quoted(close.history_close);
+  return "the turn's end changes: the template writes " + written + " in the place of " + text::quoted(stop);
+}
+
+}  // namespace rondo::render
