@@ -1,16 +1,13 @@
 #include "template/chat_template.h"
 
-#include <array>
 #include <string_view>
 #include <utility>
 
+#include "chat/reasoning_fields.h"
 #include "template/continuation.h"
 
 namespace rondo::tmpl {
 namespace {
-
-// In the order in which they are looked for.
-constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
 
 // As the reference: {"thinking": reasoning, **message, "reasoning_content": reasoning}.  The order of keys is seen by
 // templates that print a message as a whole.
@@ -45,7 +42,7 @@ jinja::RenderOptions render_options(const ApplyOptions& options) {
 }  // namespace
 
 std::string_view reasoning_field(const json::Value& message) {
-  for (const std::string_view field : kReasoningFields) {
+  for (const std::string_view field : chat::kReasoningFields) {
     const json::Value* value = message.find(field);
     if (value != nullptr && !value->is_null()) return field;
   }

@@ -1,12 +1,12 @@
 #include "template/continuation.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/utf8.h"
+#include "chat/reasoning_fields.h"
 
 namespace rondo::tmpl {
 namespace {
@@ -14,8 +14,6 @@ namespace {
 // The trailing space shows whether the template trims: if it is gone, white space of the text itself may be gone too.
 constexpr std::string_view kTag = "CONTINUE_FINAL_MESSAGE_TAG ";
 constexpr std::string_view kTagWord = kTag.substr(0, kTag.size() - 1);
-
-constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
 
 Error failure(std::string message) {
   Error error;
@@ -52,9 +50,9 @@ std::string_view stripped(std::string_view text) {
 
 // The names under which the continued text is found in the message: reasoning has several (see reasoning aliases).
 std::vector<std::string> same_fields(const json::Value& message, const std::string& field, const json::Value& text) {
-  if (std::find(kReasoningFields.begin(), kReasoningFields.end(), field) == kReasoningFields.end()) return {field};
+  if (!chat::is_reasoning_field(field)) return {field};
   std::vector<std::string> fields;
-  for (const std::string_view name : kReasoningFields) {
+  for (const std::string_view name : chat::kReasoningFields) {
     const json::Value* other = message.find(name);
     if (other != nullptr && *other == text) fields.emplace_back(name);
   }
