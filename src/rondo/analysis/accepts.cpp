@@ -2,6 +2,7 @@
 #include <array>
 
 #include "analysis/analyst.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 
@@ -9,10 +10,10 @@ namespace {
 constexpr std::array<const char*, 3> kThinking = {"default", "on", "off"};
 }
 
-std::vector<ProbeCall> probe_calls(std::size_t count) {
-  std::vector<ProbeCall> calls;
-  if (count > 0) calls.push_back({kFirstTool, json::Object{{"k0", "v0"}}});
-  if (count > 1) calls.push_back({kSecondTool, json::Object{{"q0", "w0"}}});
+std::vector<probe::SaidCall> probe_calls(std::size_t count) {
+  std::vector<probe::SaidCall> calls;
+  if (count > 0) calls.push_back({std::string(probe::kFirstTool), json::Object{{"k0", "v0"}}});
+  if (count > 1) calls.push_back({std::string(probe::kSecondTool), json::Object{{"q0", "w0"}}});
   return calls;
 }
 

@@ -103,7 +103,7 @@ class Analyst {
 }
 
 // The first calls of a probe message: one parameter each.
-[[nodiscard]] std::vector<ProbeCall> probe_calls(std::size_t count);
+[[nodiscard]] std::vector<probe::SaidCall> probe_calls(std::size_t count);
 // Index of the first token that is neither text nor a counter.
 [[nodiscard]] std::size_t first_slot(const Turn& turn);
 // Index of the first (last) name, id or arguments of that call, or kNone.

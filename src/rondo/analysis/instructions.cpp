@@ -3,6 +3,7 @@
 #include <set>
 
 #include "analysis/analyst.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 
@@ -10,6 +11,9 @@ using format::is_blank;
 using format::trimmed;
 
 namespace {
+
+using probe::kContentText;
+using probe::kReasoningText;
 
 constexpr std::size_t kLongestExample = 600;
 constexpr std::size_t kLongestSentence = 160;
@@ -170,7 +174,7 @@ void Analyst::mine_reasoning_fields() {
     const std::size_t at = text ? text->find(kReasoningText) : std::string::npos;
     if (at == std::string::npos) return false;
     const std::string before = text->substr(0, at);
-    const std::string after = text->substr(at + std::string_view(kReasoningText).size());
+    const std::string after = text->substr(at + kReasoningText.size());
     const std::string open = marker_before(before);
     const std::string closing = closing_of(open);
     const bool is_pair = !closing.empty() && trimmed(after).starts_with(closing);
@@ -196,7 +200,7 @@ void Analyst::mine_reasoning_fields() {
     }
     return json::Object{{"role", "assistant"}, {"content", std::move(content)}};
   };
-  const auto block = [](const std::string& type, const char* text) {
+  const auto block = [](const std::string& type, std::string_view text) {
     return json::Object{{"type", type}, {"text", text}};
   };
   std::vector<std::string> types;  // of blocks whose text is shown

@@ -5,6 +5,7 @@
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 namespace {
@@ -135,8 +136,8 @@ class ParameterProber {
 
   std::optional<std::vector<Element>> elements(json::Object arguments, bool two_calls) {
     ProbeMessage message = base_;
-    message.calls = {{kFirstTool, std::move(arguments)}};
-    if (two_calls) message.calls.push_back({kSecondTool, json::Object{{"q0", "w0"}}});
+    message.calls = {{std::string(probe::kFirstTool), std::move(arguments)}};
+    if (two_calls) message.calls.push_back({std::string(probe::kSecondTool), json::Object{{"q0", "w0"}}});
     const auto turn = prober_.turn(shape_, message, setting_);
     if (!turn || !turn->has(SlotKind::kName, 0)) return std::nullopt;
     reads_ = turn->reads;

@@ -3,72 +3,33 @@
 #include <algorithm>
 #include <array>
 
-#include "json/parse.h"
-#include "json/print.h"
+#include "chat/reasoning_fields.h"
+#include "probe/variables.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 namespace {
 
+using probe::kContentText;
+using probe::kQuestionText;
+using probe::kReasoningText;
 using text::PathId;
 using text::PathTable;
 using text::RunKind;
 
 constexpr std::int32_t kAssistant = 1;  // index of the probed message: a user message comes first
 
-// Flat schemas: some templates cannot describe nested ones.
-constexpr const char* kTools = R"([
-{"type":"function","function":{"name":"alpha_tool","description":"first","parameters":{"type":"object","properties":{
- "k0":{"type":"string","description":"d"},"k1":{"type":"string","description":"d"},"k2":{"type":"string","description":"d"}},"required":["k0"]}}},
-{"type":"function","function":{"name":"beta_tool","description":"second","parameters":{"type":"object","properties":{
- "q0":{"type":"string","description":"d"}},"required":["q0"]}}}])";
+// Variables that the probes set (see kwargs()).
+constexpr std::array<std::string_view, 2> kSwitches = {"enable_thinking", "thinking"};
 
-json::Object message(const char* role, const char* content) {
-  return json::Object{{"role", role}, {"content", content}};
-}
-
-// Nine letters and digits: some templates insist on it.
-std::string call_id(std::size_t index) { return "abcdef00" + std::to_string(index); }
-
-json::Value call_json(const Shape& shape, const ProbeCall& call, std::size_t index) {
-  json::Object function;
-  function.set("name", call.name);
-  if (shape.arguments_as_text) {
-    function.set("arguments", json::to_python(json::Value(call.arguments), {}));
-  } else {
-    function.set("arguments", call.arguments);
-  }
-  json::Object out;
-  out.set("id", call_id(index));
-  out.set("type", "function");
-  out.set("function", std::move(function));
-  return out;
-}
-
-json::Object assistant(const Shape& shape, const ProbeMessage& probe) {
-  json::Object out;
-  const auto padded = [&probe](const char* text) {
-    return probe.is_padded ? "\n " + std::string(text) + " \n" : std::string(text);
+json::Value assistant(const Shape& shape, const ProbeMessage& message) {
+  const auto said = [&message](bool is_said, std::string_view text) -> std::string {
+    if (!is_said) return "";
+    return message.is_padded ? "\n " + std::string(text) + " \n" : std::string(text);
   };
-  out.set("role", "assistant");
-  if (!shape.reasoning_part.empty() && probe.reasoning) {
-    json::Array parts;
-    parts.push_back(json::Object{{"type", shape.reasoning_part}, {shape.reasoning_part, padded(kReasoningText)}});
-    if (probe.content) parts.push_back(json::Object{{"type", "text"}, {"text", padded(kContentText)}});
-    out.set("content", std::move(parts));
-  } else if (probe.content) {
-    out.set("content", padded(kContentText));
-  } else if (shape.no_content == format::NoContent::kEmpty) {
-    out.set("content", "");
-  } else if (shape.no_content == format::NoContent::kNull) {
-    out.set("content", nullptr);
-  }
-  if (probe.reasoning && !shape.reasoning_field.empty()) out.set(shape.reasoning_field, padded(kReasoningText));
-  if (!probe.calls.empty()) {
-    json::Array calls;
-    for (std::size_t i = 0; i < probe.calls.size(); ++i) calls.push_back(call_json(shape, probe.calls[i], i));
-    out.set("tool_calls", std::move(calls));
-  }
-  return out;
+  probe::Saying saying{said(message.reasoning, kReasoningText), said(message.content, kContentText), message.calls};
+  for (std::size_t i = 0; i < saying.calls.size(); ++i) saying.calls[i].id = probe::call_id(i);
+  return probe::assistant_message(shape, saying);
 }
 
 // The slot that a path of the assistant message belongs to.
@@ -93,8 +54,7 @@ Slot slot_of(const PathTable& paths, PathId path) {
   if (paths.message(path) != kAssistant) return {};
   const std::vector<PathId> steps = steps_of(paths, path);
   const auto name = [&](std::size_t i) { return i < steps.size() ? step_text(paths, steps[i]) : std::string(); };
-  if (std::find(chat::kReasoningFields.begin(), chat::kReasoningFields.end(), name(2)) != chat::kReasoningFields.end())
-    return {SlotKind::kReasoning};
+  if (chat::is_reasoning_field(name(2))) return {SlotKind::kReasoning};
   if (name(2) == "content") {
     // A part of type thinking names its text like its type.
     const bool is_reasoning = steps.size() > 4 && name(4) != "text";
@@ -264,16 +224,12 @@ std::string Turn::literals(std::size_t begin, std::size_t end) const {
 }
 
 Prober::Prober(const jinja::Template& chat_template, const Options& options, bool keeps_trials)
-    : template_(chat_template), options_(options), tools_(json::parse(kTools).value()), keeps_trials_(keeps_trials) {
-  constexpr std::array<std::string_view, 8> kUsual = {
-      "messages",  "tools",     "documents",       "add_generation_prompt",
-      "bos_token", "eos_token", "enable_thinking", "thinking"};
-  for (const std::string& name : chat_template.undeclared_variables()) {
-    if (std::find(kUsual.begin(), kUsual.end(), name) != kUsual.end()) continue;
-    stand_ins_.set(name, kTools);
-    own_variables_.push_back(name);
-  }
-}
+    : template_(chat_template),
+      options_(options),
+      tools_(probe::parsed_tools(probe::kTextTools)),
+      own_variables_(probe::own_variables(chat_template, kSwitches)),
+      stand_ins_(probe::stand_ins(own_variables_, probe::kTextTools)),
+      keeps_trials_(keeps_trials) {}
 
 json::Object Prober::kwargs(const ProbeSetting& setting) const {
   json::Object out;
@@ -302,9 +258,7 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
     if (setting.stand_ins && !with_stand_ins) continue;
     if (with_stand_ins) {
       if (stand_ins_.empty()) break;
-      for (const json::Member& member : stand_ins_) {
-        if (conversation.kwargs.find(member.key) == nullptr) conversation.kwargs.set(member.key, member.value);
-      }
+      probe::add_missing(conversation.kwargs, stand_ins_);
     }
     auto rendered = tmpl::apply(template_, conversation, apply);
     if (rendered.ok()) return std::move(rendered).value();
@@ -314,25 +268,22 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
   return std::nullopt;
 }
 
-std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& probe, const ProbeSetting& setting) {
-  auto turn = ask(shape, probe, setting);
-  if (keeps_trials_) trials_.push_back({shape, probe, setting, turn, "", {}});
+std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting) {
+  auto turn = ask(shape, message, setting);
+  if (keeps_trials_) trials_.push_back({shape, message, setting, turn, "", {}});
   return turn;
 }
 
-std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& probe, const ProbeSetting& setting) {
-  json::Array messages;
-  messages.push_back(message("user", "Uprobe questionU"));
-  messages.push_back(assistant(shape, probe));
+std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting) {
+  json::Array messages{probe::plain_message("user", kQuestionText), assistant(shape, message)};
   if (setting.with_result) {
-    for (std::size_t i = 0; i < std::max<std::size_t>(probe.calls.size(), 1); ++i) {
-      json::Object result = message("tool", "Tprobe resultT");
-      result.set("tool_call_id", call_id(i));
-      if (i < probe.calls.size()) result.set("name", probe.calls[i].name);
+    for (std::size_t i = 0; i < std::max<std::size_t>(message.calls.size(), 1); ++i) {
+      json::Object result{{"role", "tool"}, {"content", probe::kResultText}, {"tool_call_id", probe::call_id(i)}};
+      if (i < message.calls.size()) result.set("name", message.calls[i].name);
       messages.push_back(std::move(result));
     }
   }
-  if (setting.with_user) messages.push_back(message("user", "Uprobe againU"));
+  if (setting.with_user) messages.push_back(probe::plain_message("user", probe::kSecondQuestionText));
   const bool is_followed = setting.with_result || setting.with_user;
   auto rendered = render(std::move(messages), setting, is_followed && setting.with_result);
   if (!rendered) return std::nullopt;
@@ -342,7 +293,7 @@ std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& probe, c
 }
 
 std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
-  const auto rendered = render(json::Array{message("user", "Uprobe questionU")}, setting, false);
+  const auto rendered = render(json::Array{probe::plain_message("user", kQuestionText)}, setting, false);
   if (!rendered) return std::nullopt;
   std::string out;
   std::size_t at = 0;
@@ -358,14 +309,14 @@ std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
 }
 
 std::optional<std::string> Prober::text_with(json::Object assistant_message, const ProbeSetting& setting) {
-  json::Array messages{message("user", "Uprobe questionU"), std::move(assistant_message)};
+  json::Array messages{probe::plain_message("user", kQuestionText), std::move(assistant_message)};
   auto rendered = render(std::move(messages), setting, false);
   if (!rendered) return std::nullopt;
   return rendered->text.bytes();
 }
 
 std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting) {
-  const json::Array messages{message("user", "Uprobe questionU")};
+  const json::Array messages{probe::plain_message("user", kQuestionText)};
   const auto with = render(messages, setting, true);
   const auto without = render(messages, setting, false);
   if (!with || !without) return std::nullopt;

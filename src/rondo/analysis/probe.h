@@ -7,28 +7,18 @@
 #include <vector>
 
 #include "analysis/analyse.h"
+#include "probe/messages.h"
 
 namespace rondo::analysis {
 
-// A call in a probe message.
-struct ProbeCall {
-  std::string name;
-  json::Object arguments;
-};
-
 // The shape of probe messages: what the ladder found the template to accept.
-struct Shape {
-  bool arguments_as_text = false;
-  format::NoContent no_content = format::NoContent::kEmpty;
-  std::string reasoning_field;  // "" : none
-  std::string reasoning_part;   // type of content parts for reasoning; "" : none
-};
+using Shape = format::InputShape;
 
 // What one assistant message of a probe holds.
 struct ProbeMessage {
   bool reasoning = false;
   bool content = false;
-  std::vector<ProbeCall> calls;
+  std::vector<probe::SaidCall> calls;
   bool is_padded = false;  // texts have white space at both ends
 };
 
@@ -140,17 +130,12 @@ class Prober {
   const jinja::Template& template_;
   const Options& options_;
   json::Value tools_;
-  json::Object stand_ins_;  // for variables that only some templates need
   std::vector<std::string> own_variables_;
+  json::Object stand_ins_;  // for them
   std::optional<Error> limit_;
   std::string refusal_;
   bool keeps_trials_ = false;
   std::vector<ProbeTrial> trials_;
 };
-
-inline constexpr const char* kReasoningText = "Rprobe thoughtR";
-inline constexpr const char* kContentText = "Cprobe answerC";
-inline constexpr const char* kFirstTool = "alpha_tool";
-inline constexpr const char* kSecondTool = "beta_tool";
 
 }  // namespace rondo::analysis

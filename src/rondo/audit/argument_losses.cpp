@@ -2,26 +2,13 @@
 #include <algorithm>
 #include <map>
 
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/parser.h"
 
 namespace rondo::audit {
 namespace {
-
-const char* type_name(const json::Value& value) {
-  switch (value.kind()) {
-    case json::Kind::kNull: return "null";
-    case json::Kind::kBool: return "boolean";
-    case json::Kind::kInteger: return "integer";
-    case json::Kind::kFloat: return "number";
-    case json::Kind::kString: return "string";
-    case json::Kind::kArray: return "array";
-    case json::Kind::kObject: return "object";
-  }
-  return "";
-}
 
 bool is_same(const json::Value& a, const json::Value& b) {
   if (a.kind() != b.kind()) return false;
@@ -39,7 +26,7 @@ bool is_same(const json::Value& a, const json::Value& b) {
   return a == b;
 }
 
-TurnParts call_with(json::Object arguments) { return {"", "", {{std::string(kToolName), std::move(arguments)}}}; }
+Saying call_with(json::Object arguments) { return {"", "", {{std::string(kToolName), std::move(arguments)}}}; }
 
 // How an argument was written, and what can be read of it.
 struct Written {
@@ -48,9 +35,7 @@ struct Written {
 };
 
 std::optional<Written> write_call(const Trials& trials, json::Object arguments, const json::Value& tools) {
-  TrialSetting setting;
-  setting.tools = true;
-  setting.other_tools = tools;
+  const TrialSetting setting{.tools = true, .other_tools = tools};
   auto turn = trials.write(call_with(std::move(arguments)), setting);
   if (!turn || turn->text.find(kToolName) == std::string::npos) return std::nullopt;
   return Written{std::move(*turn), tools};
@@ -96,9 +81,7 @@ class ArgumentAudit {
     for (const ArgumentKind& kind : argument_kinds()) check(kind);
     report_python_values();
     if (needs_schema_.empty()) return;
-    Finding finding;
-    finding.rule = "argument-fidelity";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("argument-fidelity", Level::kNote);
     finding.sentence = "only the tool's schema tells what these arguments were: " + listed(needs_schema_);
     finding.proof = schema_proof_;
     finding.path = kArguments;
@@ -112,9 +95,7 @@ class ArgumentAudit {
     const std::size_t first = text.find("zebra-one");
     const std::size_t second = text.find("koala-one");
     if (first == std::string::npos || second == std::string::npos || first < second) return;
-    Finding finding;
-    finding.rule = "argument-fidelity";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("argument-fidelity", Level::kNote);
     finding.sentence = "arguments are sorted by name";
     finding.proof = R"({"z": "zebra-one", "k": "koala-one"} is written as )" + written_call(*written);
     finding.place = place_at(trials_.context(), written->turn.render, written->turn.prompt.size() + second);
@@ -220,9 +201,7 @@ class ArgumentAudit {
   void report_python_values() {
     for (auto& [line, found] : python_) {
       if (add_to_break(found)) continue;
-      Finding finding;
-      finding.rule = "python-value";
-      finding.level = Level::kWarning;
+      Finding finding = finding_of("python-value", Level::kWarning);
       finding.sentence = "arguments that are " + listed(found.kinds) + " are printed as Python prints them";
       finding.proof = found.proof;
       finding.place = found.place;
@@ -256,19 +235,19 @@ class ArgumentAudit {
 // ---- Messages that are written alike
 
 struct Pair {
-  TurnParts first;
-  TurnParts second;  // what is left of it
+  Saying first;
+  Saying second;  // what is left of it
 };
 
 // Two messages that a loss of the format says cannot be told apart; nullopt for losses that other rules report.
 std::optional<Pair> alike(const std::string& loss) {
-  const TurnParts call = call_with({{"k", "v"}});
-  TurnParts said = call;
+  const Saying call = call_with({{"k", "v"}});
+  Saying said = call;
   said.content = kAnswerWord;
-  TurnParts thought = call;
+  Saying thought = call;
   thought.reasoning = kThoughtWord;
-  const TurnParts answer{"", std::string(kAnswerWord), {}};
-  const TurnParts thought_answer{std::string(kThoughtWord), std::string(kAnswerWord), {}};
+  const Saying answer{"", std::string(kAnswerWord), {}};
+  const Saying thought_answer{std::string(kThoughtWord), std::string(kAnswerWord), {}};
   if (loss == "content beside calls") return Pair{said, call};
   if (loss == "calls beside content") return Pair{said, answer};
   if (loss == "reasoning beside calls") return Pair{thought, call};
@@ -283,11 +262,9 @@ bool is_told_elsewhere(const std::string& loss) {
 }
 
 void report_collision(const Trials& trials, const format::Loss& loss, Report& report) {
-  Finding finding;
-  finding.rule = "collision";
-  finding.level = Level::kNote;
+  Finding finding = finding_of("collision", Level::kNote);
   finding.sentence = loss.meaning;
-  finding.place = place_of_line(trials.context(), loss.line, 0);
+  finding.place = place_of(trials.context().chat_template, {loss.line, 0});
   finding.path = "messages[1]";
   TrialSetting setting;
   if (const auto pair = alike(loss.what)) {
@@ -301,9 +278,9 @@ void report_collision(const Trials& trials, const format::Loss& loss, Report& re
   } else {
     // Several calls, or values that only markers would tell apart: shown by what two calls look like.
     setting.tools = true;
-    TurnParts parts = call_with({{"k", R"(it's "x")"}});
+    Saying parts = call_with({{"k", R"(it's "x")"}});
     if (loss.what == "calls behind content") parts.content = kAnswerWord;
-    parts.calls.push_back({std::string(kSecondToolName), json::Object{{"q", "w"}}});
+    parts.calls.push_back(second_call());
     parts.calls.push_back(parts.calls.front());
     auto written = trials.write(parts, setting);
     if (!written) {
@@ -318,39 +295,6 @@ void report_collision(const Trials& trials, const format::Loss& loss, Report& re
 }
 
 }  // namespace
-
-const std::vector<ArgumentKind>& argument_kinds() {
-  static const std::vector<ArgumentKind> kKinds = {
-      {"strings", "Paris"},
-      {"empty strings", ""},
-      {"strings that read like numbers", "42"},
-      {"strings that read like `true` or `null`", "true"},
-      {"strings that read like JSON", R"({"a": 1})"},
-      {"strings with quotes", R"(say "hi")"},
-      {"strings with lines", "l1\nl2"},
-      {"strings with white space at their ends", " x "},
-      {"strings in other scripts", "\xC3\xA9 \xE6\x97\xA5"},
-      {"strings with markup", "<b>x & y</b>"},
-      {"integers", 7},
-      {"floats", 1.5},
-      {"whole floats", json::Number{"1.0", true}},
-      {"booleans", true},
-      {"null", nullptr},
-      {"objects", json::Object{{"a", json::Object{{"b", 1}}}}},
-      {"empty objects", json::Object{}},
-      {"arrays", json::Array{"a", 1, true}},
-      {"empty arrays", json::Array{}},
-  };
-  return kKinds;
-}
-
-json::Value tools_for(const json::Value& value) {
-  json::Value tools = trial_tools();
-  json::Value* function = tools.as_array()[0].as_object().find("function");
-  json::Value* properties = function->as_object().find("parameters")->as_object().find("properties");
-  properties->as_object().find("k")->as_object().set("type", type_name(value));
-  return tools;
-}
 
 void find_argument_losses(const Trials& trials, Report& report) {
   if (trials.writes_calls()) {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "audit/blamer.h"
-#include "audit/messages.h"
 #include "format/units.h"
+#include "probe/places.h"
 #include "render/explain.h"
 #include "render/turn.h"
 
@@ -13,20 +13,6 @@ namespace rondo::audit {
 namespace {
 
 constexpr std::size_t kReach = 400;  // bytes of markup between a break and the data that it belongs to
-constexpr std::size_t kFieldDepth = 3;
-
-// The field of a message that a run holds; "" if it holds none.
-std::string_view field_of(const jinja::Rendered& rendered, const text::Run& run) {
-  const text::PathTable& paths = rendered.origins.paths;
-  if (paths.message(run.path()) == text::kNoMessage || paths.depth(run.path()) < kFieldDepth) return {};
-  return paths.step_name(paths.prefix(run.path(), kFieldDepth));
-}
-
-bool shows_reasoning(const jinja::Rendered& rendered, std::int32_t message) {
-  return std::ranges::any_of(rendered.text.runs(), [&](const text::Run& run) {
-    return rendered.origins.paths.message(run.path()) == message && is_reasoning_field(field_of(rendered, run));
-  });
-}
 
 // Where the text begins that no message owns, at the end of a prompt: a generation prompt that the template writes
 // whether or not it is asked for one.
@@ -53,11 +39,11 @@ Cause Blamer::of_prompt() const {
   const std::string& text = step_.prompt.text.bytes();
   std::size_t begin = bare.ok() && text.starts_with(bare.value().text.bytes()) ? bare.value().text.size() : text.size();
   if (begin == text.size()) begin = unowned_end(step_.prompt);
-  const Spot then = spot_at(step_.prompt, at_);
+  const probe::Spot then = probe::spot_at(step_.prompt, at_);
   const bool is_marked = then.run != nullptr && step_.prompt.origins.contexts.at(then.run->context).generation_prompt;
   if (is_marked || at_ >= begin) return of_generation_prompt(std::min(begin, at_));
-  const Spot input_then = input_from(step_.prompt, at_, kReach);
-  const Spot input_now = input_from(*again_, at_, kReach);
+  const probe::Spot input_then = probe::input_from(step_.prompt, at_, kReach);
+  const probe::Spot input_now = probe::input_from(*again_, at_, kReach);
   if (auto cause = of_new_message(input_now)) return *std::move(cause);
   if (is_moved_head(input_then, input_now)) {
     const bool is_tools =
@@ -71,15 +57,15 @@ Cause Blamer::of_prompt() const {
 }
 
 // What is new is written before what was there, or what stood at the end of the prompt stands behind the turn now.
-std::optional<Cause> Blamer::of_new_message(const Spot& now) const {
+std::optional<Cause> Blamer::of_new_message(const probe::Spot& now) const {
   const std::int32_t message = now.run == nullptr ? text::kNoMessage : again_->origins.paths.message(now.run->path());
   if (message > index_) {
     const std::string path = again_->origins.paths.to_string(now.run->path());
     return make(CauseKind::kMovedTools, written_at(template_, *again_, std::max(at_, now.begin)),
                 "text of a new message is written before the turns that were there", path);
   }
-  const Spot then = spot_at(step_.prompt, at_);
-  const Spot here_now = spot_at(*again_, at_);
+  const probe::Spot then = probe::spot_at(step_.prompt, at_);
+  const probe::Spot here_now = probe::spot_at(*again_, at_);
   if (then.run == nullptr || here_now.run == nullptr) return std::nullopt;
   if (render::owner(*then.run, step_.prompt.origins) != text::kNoMessage) return std::nullopt;
   if (render::owner(*here_now.run, again_->origins) < index_) return std::nullopt;
@@ -89,12 +75,13 @@ std::optional<Cause> Blamer::of_new_message(const Spot& now) const {
                   in_words(place_of(template_, literal)) + " wrote " + quoted_start(seen_rest()));
 }
 
-bool Blamer::is_moved_head(const Spot& then, const Spot& now) const {
-  const auto is_head = [&](const jinja::Rendered& rendered, const Spot& spot) {
+bool Blamer::is_moved_head(const probe::Spot& then, const probe::Spot& now) const {
+  const auto is_head = [&](const jinja::Rendered& rendered, const probe::Spot& spot) {
     if (spot.run == nullptr) return false;
     if (rendered.origins.paths.root(spot.run->path()) == "tools") return true;
     const std::int32_t message = rendered.origins.paths.message(spot.run->path());
-    return role_of(step_.history, message) == "system" && field_of(rendered, *spot.run) == "content";
+    return role_of(step_.history, message) == "system" &&
+           probe::message_field(rendered.origins.paths, spot.run->path()) == "content";
   };
   const bool was = is_head(step_.prompt, then);
   const bool is = is_head(*again_, now);
@@ -144,8 +131,8 @@ Cause Blamer::of_generation_prompt(std::size_t begin) const {
 
 // A turn before the last prompt is written otherwise.
 Cause Blamer::of_earlier_turn() const {
-  const Spot then = spot_at(step_.prompt, at_);
-  const Spot now = spot_at(*again_, at_);
+  const probe::Spot then = probe::spot_at(step_.prompt, at_);
+  const probe::Spot now = probe::spot_at(*again_, at_);
   std::int32_t message = text::kNoMessage;
   if (then.run != nullptr) message = render::owner(*then.run, step_.prompt.origins);
   if (message == text::kNoMessage && now.run != nullptr) message = render::owner(*now.run, again_->origins);
@@ -153,8 +140,8 @@ Cause Blamer::of_earlier_turn() const {
   const bool was_opened = is_at_mark(seen_, at_, open);
   const bool is_opened = is_at_mark(again_->text.bytes(), at_, open);
   const bool is_turn = message != text::kNoMessage;
-  const bool was_shown = is_turn && (shows_reasoning(step_.prompt, message) || (was_opened && !is_opened));
-  const bool is_shown = is_turn && (shows_reasoning(*again_, message) || (is_opened && !was_opened));
+  const bool was_shown = is_turn && (probe::shows_reasoning(step_.prompt, message) || (was_opened && !is_opened));
+  const bool is_shown = is_turn && (probe::shows_reasoning(*again_, message) || (is_opened && !was_opened));
   Cause cause;
   if (was_shown && !is_shown) {
     cause = of_context(CauseKind::kReasoningDropped, step_.prompt, message, "the reasoning of an earlier turn is gone",

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "audit/blamer.h"
-#include "audit/messages.h"
 #include "format/units.h"
+#include "probe/places.h"
 #include "render/explain.h"
 #include "render/turn.h"
 
@@ -41,7 +41,7 @@ Cause Blamer::of_turn() const {
   if (auto cause = of_what_follows()) return *std::move(cause);
   if (auto cause = of_call()) return *std::move(cause);
   if (auto cause = of_missing_part()) return *std::move(cause);
-  const Spot now = spot_at(*again_, at_);
+  const probe::Spot now = probe::spot_at(*again_, at_);
   if (now.run != nullptr && again_->origins.paths.message(now.run->path()) == index_ &&
       (contains_step(again_->origins, *now.run, "py") || contains_step(again_->origins, *now.run, "json")))
     return of_value(*now.run);
@@ -75,7 +75,7 @@ std::optional<Cause> Blamer::of_reasoning() const {
 // The token that ended the turn is another one in history.
 std::optional<Cause> Blamer::of_stop() const {
   if (step_.sampled.is_cut || in_turn() < step_.sampled.stop_begin) return std::nullopt;
-  const Spot now = spot_at(*again_, at_);
+  const probe::Spot now = probe::spot_at(*again_, at_);
   if (now.run != nullptr && now.run->path() != text::PathId::kNone) return std::nullopt;
   const std::string_view stop = std::string_view(step_.sampled.text).substr(step_.sampled.stop_begin);
   const std::string_view written = std::string_view(again_->text.bytes()).substr(step_.prompt.text.size());
@@ -100,7 +100,7 @@ std::optional<Cause> Blamer::of_what_follows() const {
 std::optional<Cause> Blamer::of_call() const {
   const std::size_t first = calls_begin();
   if (first == std::string::npos) return std::nullopt;
-  const Spot now = spot_at(*again_, at_);
+  const probe::Spot now = probe::spot_at(*again_, at_);
   const bool is_in_call =
       in_turn() >= first || (now.run != nullptr && calls_begin() != std::string::npos &&
                              again_->origins.paths.to_string(now.run->path()).find("tool_calls") != std::string::npos);
@@ -224,7 +224,7 @@ std::optional<Cause> Blamer::of_space() const {
   if (!was_space && !now_space) return std::nullopt;
   if (!are_alike(without_space(seen), without_space(again))) return std::nullopt;
   if (!now_space) return of_lost_space();
-  const Spot now = spot_at(*again_, at_);
+  const probe::Spot now = probe::spot_at(*again_, at_);
   if (now.run != nullptr && now.run->kind == RunKind::kLiteral) {
     return make(CauseKind::kWhitespaceAdded, here(),
                 words_here() + " writes " + quoted_start(again) + ", the model wrote " + quoted_start(seen));
@@ -236,7 +236,7 @@ std::optional<Cause> Blamer::of_space() const {
 
 // White space that was sampled and is gone: cut off a field, or never part of one.
 Cause Blamer::of_lost_space() const {
-  const Spot behind = input_from(*again_, at_, 64);
+  const probe::Spot behind = probe::input_from(*again_, at_, 64);
   const jinja::Strip* best = nullptr;
   int best_rank = -1;
   for (const jinja::Strip& strip : again_->strips) {
@@ -265,7 +265,7 @@ Cause Blamer::of_the_rest() const {
     return make(CauseKind::kForcedClose, here(), "the turn was cut off, and " + words_here() + " closes it");
   const std::string differing =
       "the model wrote " + quoted_start(seen_rest()) + ", " + words_here() + " writes " + quoted_start(again_rest());
-  const Spot now = spot_at(*again_, at_);
+  const probe::Spot now = probe::spot_at(*again_, at_);
   const bool is_field = now.run != nullptr && now.run->path() != text::PathId::kNone;
   const std::string path = is_field ? again_->origins.paths.to_string(now.run->path()) : "";
   return make(CauseKind::kLostMarkup, here(), differing, path);

@@ -10,6 +10,7 @@
 
 #include "audit/blame.h"
 #include "audit/spots.h"
+#include "probe/places.h"
 
 namespace rondo::audit {
 
@@ -30,8 +31,8 @@ class Blamer {
   [[nodiscard]] Cause of_prompt() const;
   [[nodiscard]] Cause of_generation_prompt(std::size_t begin) const;
   [[nodiscard]] text::Literal use_of(const text::Literal& constant) const;
-  [[nodiscard]] std::optional<Cause> of_new_message(const Spot& now) const;
-  [[nodiscard]] bool is_moved_head(const Spot& then, const Spot& now) const;
+  [[nodiscard]] std::optional<Cause> of_new_message(const probe::Spot& now) const;
+  [[nodiscard]] bool is_moved_head(const probe::Spot& then, const probe::Spot& now) const;
   [[nodiscard]] Cause of_earlier_turn() const;
   [[nodiscard]] Cause of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message,
                                  const std::string& what, std::string path) const;

@@ -1,5 +1,5 @@
 // Dates and times in the prompt.
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 
 namespace rondo::audit {
 namespace {
@@ -51,9 +51,7 @@ void find_clock(const Trials& trials, Report& report) {
     const auto after = trials.text(shape.messages, at(shape.setting, kAfter));
     if (!before.ok() || !after.ok() || before.value().text.bytes() == after.value()) continue;
     const std::string& text = before.value().text.bytes();
-    Finding finding;
-    finding.rule = "clock";
-    finding.level = Level::kWarning;
+    Finding finding = finding_of("clock", Level::kWarning);
     finding.sentence = "the prompt holds the date or time of its rendering: another day it is another prompt";
     finding.proof = difference({"on 14 March 2026", text}, {"on 28 November 2031", after.value()});
     finding.place = place_at(trials.context(), before.value(), first_difference(text, after.value()));

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 #include "format/units.h"
 
 namespace rondo::audit {
@@ -12,12 +12,12 @@ using tokenizer::TokenId;
 
 struct Kind {
   std::string name;
-  TurnParts parts;
+  Saying parts;
 };
 
 std::vector<Kind> kinds(const Trials& trials) {
-  const TrialCall call{std::string(kToolName), json::Object{{"k", "v"}}};
-  const TrialCall second{std::string(kSecondToolName), json::Object{{"q", "w"}}};
+  const SaidCall call = first_call();
+  const SaidCall second = second_call();
   const std::string answer(kAnswerWord);
   std::vector<Kind> out = {{"text", {"", answer, {}}}};
   if (!trials.format().input.reasoning_field.empty())
@@ -77,10 +77,8 @@ class CloseAudit {
     faults_.push_back({std::move(finding), {kind.name}});
   }
 
-  [[nodiscard]] std::optional<Placed> place(const TurnParts& parts) const {
-    TrialSetting setting;
-    setting.generation_prompt = true;
-    setting.tools = !parts.calls.empty();
+  [[nodiscard]] std::optional<Placed> place(const Saying& parts) const {
+    const TrialSetting setting{.generation_prompt = true, .tools = !parts.calls.empty()};
     json::Array messages = {user_message(), trials_.assistant(parts)};
     for (std::size_t i = 0; i < parts.calls.size(); ++i)
       messages.push_back(trials_.result(i, parts.calls[i].name, i == 0 ? kResultWord : kSecondResultWord));
@@ -129,8 +127,7 @@ class CloseAudit {
 
   // History may end turns with another token than the model does: then it shows where nothing follows.
   [[nodiscard]] bool is_closed_alone(const Kind& kind) const {
-    TrialSetting setting;
-    setting.tools = !kind.parts.calls.empty();
+    const TrialSetting setting{.tools = !kind.parts.calls.empty()};
     const auto alone = trials_.render({user_message(), trials_.assistant(kind.parts)}, setting);
     if (!alone.ok()) return false;
     const auto own = render::data_extent(alone.value(), 1);
@@ -171,9 +168,7 @@ class CloseAudit {
       return true;
     const bool is_call = !kind.parts.calls.empty();
     if (is_call && !plain_is_closed_) return false;  // said of plain turns already
-    Finding finding;
-    finding.rule = "unclosed-turn";
-    finding.level = is_call ? Level::kError : Level::kWarning;
+    Finding finding = finding_of("unclosed-turn", is_call ? Level::kError : Level::kWarning);
     finding.sentence = "no stop token stands behind a turn with ";
     finding.proof = "between the turn and what follows stands " + shortened(between);
     if (is_call && trials_.context().profile.plain.marker)
@@ -195,9 +190,7 @@ class CloseAudit {
       if (ends_generation(stop.id) || std::ranges::count(all, stop.id, &render::Marker::id) > 1) stops.push_back(stop);
     }
     if (stops.size() < 2) return;
-    Finding finding;
-    finding.rule = "double-close";
-    finding.level = Level::kWarning;
+    Finding finding = finding_of("double-close", Level::kWarning);
     finding.sentence = "a second stop token stands behind a turn with ";
     finding.proof = "behind the turn stands " + shortened(own);
     finding.place = place_at(trials_.context(), placed.render, placed.data_end + stops[1].begin);
@@ -215,9 +208,7 @@ class CloseAudit {
     if (at == std::string::npos) return;
     const std::string_view tail = std::string_view(text).substr(at + kAnswerWord.size());
     if (!stops_in(tail).empty() || has_stop_text(tail) || may_have_token(tail)) return;
-    Finding finding;
-    finding.rule = "unclosed-turn";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("unclosed-turn", Level::kNote);
     finding.sentence = "no stop token stands behind the last turn of a conversation: training data needs one added";
     finding.proof = "the conversation ends with " + excerpt(text, at, text.size());
     finding.place = place_at(trials_.context(), rendered.value(), at);

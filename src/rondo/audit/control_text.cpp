@@ -1,8 +1,8 @@
 // Which fields can write control tokens: as text that reads like one, or by completing one that the template begins.
 #include <algorithm>
 
-#include "audit/spots.h"
-#include "audit/trials.h"
+#include "audit/property_groups.h"
+#include "probe/places.h"
 
 namespace rondo::audit {
 namespace {
@@ -27,12 +27,6 @@ std::optional<ControlMarker> ending_token(const AuditContext& context) {
 }
 
 // A field, and a conversation that has `text` in it.
-struct TextField {
-  std::string name;
-  json::Array messages;
-  TrialSetting setting;
-};
-
 json::Value tool_with(std::string_view place, const std::string& text) {
   const auto or_text = [&](std::string_view here, const char* other) { return place == here ? text : other; };
   json::Object parameter{{"type", "string"}, {"description", or_text("parameter description", "the key")}};
@@ -49,10 +43,10 @@ json::Value tool_with(std::string_view place, const std::string& text) {
                                              {"parameters", parameters}}}}};
 }
 
-std::vector<TextField> message_fields(const Trials& trials, const std::string& text) {
+std::vector<Trial> message_fields(const Trials& trials, const std::string& text) {
   const json::Value user = user_message();
-  const json::Value part = json::Object{{"type", "text"}, {"text", text}};
-  std::vector<TextField> out = {
+  const json::Value part = text_part(text);
+  std::vector<Trial> out = {
       {"system content", {plain_message("system", text), user}, {}},
       {"user content", {plain_message("user", text)}, {}},
       {"text parts", {plain_message("user", json::Array{part})}, {}},
@@ -64,11 +58,10 @@ std::vector<TextField> message_fields(const Trials& trials, const std::string& t
   return out;
 }
 
-std::vector<TextField> call_fields(const Trials& trials, const std::string& text) {
-  TrialSetting tools;
-  tools.tools = true;
+std::vector<Trial> call_fields(const Trials& trials, const std::string& text) {
+  const TrialSetting tools{.tools = true};
   const json::Value user = user_message();
-  const TrialCall plain{std::string(kToolName), json::Object{{"k", "v"}}};
+  const SaidCall plain = first_call();
   json::Object odd_key;
   odd_key.set(text, "v");
   const json::Value call = trials.assistant({"", "", {plain}});
@@ -80,26 +73,21 @@ std::vector<TextField> call_fields(const Trials& trials, const std::string& text
       {"tool call name", {user, trials.assistant({"", "", {{text, json::Object{{"k", "v"}}}}})}, tools},
       {"tool call id", {user, odd_id}, tools},
       {"argument name", {user, trials.assistant({"", "", {{std::string(kToolName), odd_key}}})}, tools},
-      {"argument value",
-       {user, trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", text}}}}})},
-       tools},
+      {"argument value", {user, trials.assistant({"", "", {first_call(text)}})}, tools},
       {"tool result", {user, call, trials.result(0, kToolName, text)}, tools},
       {"name of a tool result", {user, call, odd_name}, tools},
   };
 }
 
-std::vector<TextField> all_fields(const Trials& trials, const std::string& text) {
-  std::vector<TextField> out = message_fields(trials, text);
+std::vector<Trial> all_fields(const Trials& trials, const std::string& text) {
+  std::vector<Trial> out = message_fields(trials, text);
   if (trials.writes_calls()) {
-    for (TextField& field : call_fields(trials, text)) out.push_back(std::move(field));
+    for (Trial& field : call_fields(trials, text)) out.push_back(std::move(field));
   }
   if (trials.reads_variable("tools")) {
     for (const char* name :
          {"tool name", "tool description", "parameter name", "parameter description", "enum value"}) {
-      TrialSetting setting;
-      setting.tools = true;
-      setting.other_tools = tool_with(name, text);
-      out.push_back({name, {user_message()}, std::move(setting)});
+      out.push_back({name, {user_message()}, {.tools = true, .other_tools = tool_with(name, text)}});
     }
   }
   for (const std::string& name : trials.own_variables()) {
@@ -222,12 +210,12 @@ class GlueFinder {
     const std::string& text = rendered.value().text.bytes();
     const std::string path = paths.to_string(claim.path);
     for (const render::Marker& found : render::markers(trials_.context().tokenizer, text)) {
-      const text::Run* first = spot_at(rendered.value(), found.begin).run;
+      const text::Run* first = probe::spot_at(rendered.value(), found.begin).run;
       if (found.id != claim.token || first == nullptr || first->kind != text::RunKind::kLiteral) continue;
       std::size_t at = found.begin;
-      while (at < found.end && spot_at(rendered.value(), at).run->kind == text::RunKind::kLiteral) ++at;
+      while (at < found.end && probe::spot_at(rendered.value(), at).run->kind == text::RunKind::kLiteral) ++at;
       if (at == found.end ||
-          rendered.value().origins.paths.to_string(spot_at(rendered.value(), at).run->path()) != path)
+          rendered.value().origins.paths.to_string(probe::spot_at(rendered.value(), at).run->path()) != path)
         continue;
       Finding finding;
       finding.rule = "glued-token";
@@ -257,9 +245,8 @@ void find_glue(const Trials& trials, Report& report) {
   finder.look({user_message(), plain_message("assistant", kAnswerWord), plain_message("user", kSecondQuestionWord)},
               {});
   if (!trials.writes_calls()) return;
-  TrialSetting setting;
-  setting.tools = true;
-  const json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
+  const TrialSetting setting{.tools = true};
+  const json::Value call = trials.assistant({"", "", {first_call()}});
   finder.look({user_message(), call, trials.result(0, kToolName, kResultWord)}, setting);
 }
 
@@ -271,7 +258,7 @@ void find_control_text(const Trials& trials, Report& report) {
   if (!token) return;
   std::vector<std::string> written;
   Finding finding;
-  for (TextField& field : all_fields(trials, "n" + token->text)) {
+  for (Trial& field : all_fields(trials, "n" + token->text)) {
     field.setting.generation_prompt = true;
     const auto rendered = trials.render(field.messages, field.setting);
     if (!rendered.ok()) continue;

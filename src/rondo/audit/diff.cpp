@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "probe/places.h"
 #include "render/explain.h"
 
 namespace rondo::audit {
@@ -35,13 +36,8 @@ void show(const PromptMaker& maker, ReplayStep& step, const std::vector<TokenId>
   if (rendered == nullptr) return;
   const std::size_t byte = at == 0 ? 0 : step.sent().ends[at - 1];
   out.place = render::describe_origin(*rendered, byte);
-  std::size_t end = 0;
-  for (const text::Run& run : rendered->text.runs()) {
-    end += run.size;
-    if (byte >= end) continue;
-    out.message = render::owner(run, rendered->origins);
-    break;
-  }
+  const text::Run* run = probe::spot_at(*rendered, byte).run;
+  if (run != nullptr) out.message = render::owner(*run, rendered->origins);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "audit/dialects.h"
-#include "audit/spots.h"
-#include "audit/trials.h"
+#include "audit/property_groups.h"
+#include "probe/places.h"
 
 namespace rondo::audit {
 namespace {
@@ -18,7 +18,7 @@ bool reads_parts(const Trials& trials) {
   const std::string& text = rendered.value().text.bytes();
   for (const std::string_view word : {kQuestionWord, kSecondQuestionWord}) {
     const std::size_t at = text.find(word);
-    const text::Run* run = at == std::string::npos ? nullptr : spot_at(rendered.value(), at).run;
+    const text::Run* run = at == std::string::npos ? nullptr : probe::spot_at(rendered.value(), at).run;
     if (run == nullptr || run->kind != text::RunKind::kData) return false;
     const text::ChainTable& chains = rendered.value().origins.chains;
     if (chains.contains(run->chain, "pyrepr") || chains.contains(run->chain, "json")) return false;
@@ -26,40 +26,31 @@ bool reads_parts(const Trials& trials) {
   return true;
 }
 
-struct EngineShape {
-  std::string name;
-  json::Array messages;
-  TrialSetting setting;
-};
-
-std::vector<EngineShape> shapes(const Trials& trials) {
+std::vector<Trial> shapes(const Trials& trials) {
   const json::Value user = user_message();
-  std::vector<EngineShape> out = {
+  std::vector<Trial> out = {
       {"a system message", {plain_message("system", kSystemWord), user}, {}},
       {"several turns",
        {user, plain_message("assistant", kAnswerWord), plain_message("user", kSecondQuestionWord)},
        {}},
   };
   if (trials.writes_calls()) {
-    TrialSetting tools;
-    tools.tools = true;
-    const json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
+    const TrialSetting tools{.tools = true};
+    const json::Value call = trials.assistant({"", "", {first_call()}});
     out.push_back({"a call and its result", {user, call, trials.result(0, kToolName, kResultWord)}, tools});
   }
-  for (EngineShape& shape : out) shape.setting.generation_prompt = true;
+  for (Trial& shape : out) shape.setting.generation_prompt = true;
   return out;
 }
 
 void compare_wrapped(const Trials& trials, Report& report) {
   if (trials.needs_parts() || !reads_parts(trials)) return;
-  for (const EngineShape& shape : shapes(trials)) {
+  for (const Trial& shape : shapes(trials)) {
     const auto plain = trials.text(shape.messages, shape.setting);
     if (!plain.ok()) continue;
     const auto parts = trials.render(with_parts(shape.messages), shape.setting);
     if (parts.ok() && parts.value().text.bytes() == plain.value()) continue;
-    Finding finding;
-    finding.rule = "engine-parity";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("engine-parity", Level::kNote);
     finding.sentence =
         "a front end that wraps text into parts, because the template takes parts, does not get the prompt of the "
         "text: "
@@ -87,7 +78,7 @@ struct Parts {
 
   void add(const AuditContext& context, const std::string& name, const text::Literal& at) {
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
-    if (names.empty()) place = place_of_line(context, at.line, at.column);
+    if (names.empty()) place = place_of(context.chat_template, at);
     names.push_back(name);
   }
 };
@@ -102,12 +93,10 @@ void report_features(const Trials& trials, Report& report) {
     wants.add(context, to_be_added(feature), feature.place);
   }
   if (const jinja::Feature* none = length_of_none(features)) {
-    Finding finding;
-    finding.rule = "engine-parity";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("engine-parity", Level::kNote);
     finding.sentence =
         "minijinja takes none for iterable, and fails on its length where a request has no `" + none->subject + "`";
-    finding.place = place_of_line(context, none->place.line, none->place.column);
+    finding.place = place_of(context.chat_template, none->place);
     finding.proof = "line " + std::to_string(none->place.line) + " is `" + finding.place.source + "`";
     finding.path = none->subject;
     add_finding(report, std::move(finding));
@@ -115,9 +104,7 @@ void report_features(const Trials& trials, Report& report) {
   for (const bool is_lack : {true, false}) {
     const Parts& parts = is_lack ? lacks : wants;
     if (parts.names.empty()) continue;
-    Finding finding;
-    finding.rule = "engine-parity";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("engine-parity", Level::kNote);
     finding.sentence = is_lack ? "minijinja has no " + listed(parts.names)
                                : "minijinja runs the template only where a server has added " + listed(parts.names);
     finding.proof = "line " + std::to_string(parts.place.line) + " is `" + parts.place.source + "`";
@@ -166,9 +153,7 @@ void compare_dialects(const Trials& trials, Report& report) {
                  true}}) {
     const std::string other = in_dialect(rendered.value(), printing.dialect, printing.own_json);
     if (other == text) continue;
-    Finding finding;
-    finding.rule = "engine-parity";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("engine-parity", Level::kNote);
     finding.sentence = printing.sentence;
     finding.proof = difference({"jinja2", text}, {printing.dialect.name, other});
     finding.place = place_at(trials.context(), rendered.value(), first_difference(text, other));

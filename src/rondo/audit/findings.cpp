@@ -90,4 +90,53 @@ void add_findings(Report& report) {
   }
 }
 
+namespace {
+
+// What the template says: the quoted part of a refusal's proof.
+std::string_view reason_of(const Finding& finding) {
+  const std::string_view proof = finding.proof;
+  return proof.substr(std::min(proof.find('"'), proof.size()));
+}
+
+// Whether the same refusal was found by another conversation; then that has the remedies of both, and the worse level.
+bool is_merged(Finding& finding, Report& report) {
+  for (std::vector<Finding>* const list : {&report.findings, &report.notes}) {
+    const auto known = std::ranges::find_if(*list, [&](const Finding& other) {
+      return other.rule == finding.rule && other.place == finding.place && reason_of(other) == reason_of(finding);
+    });
+    if (known == list->end()) continue;
+    if (known->level >= finding.level) {
+      known->remedies.insert(known->remedies.end(), finding.remedies.begin(), finding.remedies.end());
+      return true;
+    }
+    finding.remedies.insert(finding.remedies.begin(), known->remedies.begin(), known->remedies.end());
+    list->erase(known);
+    return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Finding finding_of(std::string_view rule, Level level) {
+  Finding out;
+  out.rule = rule;
+  out.level = level;
+  return out;
+}
+
+void add_finding(Report& report, Finding finding) {
+  const auto is_break = [&finding](const Finding& other) {
+    return !other.scenarios.empty() && other.rule == finding.rule && other.place.line == finding.place.line;
+  };
+  if (std::any_of(report.findings.begin(), report.findings.end(), is_break)) return;
+  if (finding.rule == "refused" && is_merged(finding, report)) return;
+  const auto is_same = [&finding](const Finding& other) {
+    return other.rule == finding.rule && other.place.line == finding.place.line && other.path == finding.path &&
+           other.sentence == finding.sentence;
+  };
+  std::vector<Finding>& list = finding.level == Level::kNote ? report.notes : report.findings;
+  if (std::none_of(list.begin(), list.end(), is_same)) list.push_back(std::move(finding));
+}
+
 }  // namespace rondo::audit

@@ -17,6 +17,7 @@
 #include "audit/splices.h"
 #include "audit/spots.h"
 #include "audit/subject.h"
+#include "probe/places.h"
 #include "render/explain.h"
 
 namespace rondo::audit {
@@ -228,9 +229,8 @@ class Fixer {
     const std::string seen = step.seen();
     const std::string& again = step.again->text.bytes();
     const std::size_t at = common_bytes(seen, again);
-    const Spot spot = spot_at(*step.again, at);
-    std::string out =
-        seen.substr(at, kSameBreakBytes) + '\0' + again.substr(std::min(at, again.size()), kSameBreakBytes) + '\0';
+    const probe::Spot spot = probe::spot_at(*step.again, at);
+    std::string out = seen.substr(at, kSameBreakBytes) + '\0' + again.substr(std::min(at, again.size()), kSameBreakBytes) + '\0';
     if (spot.run != nullptr) out += std::to_string(spot.run->origin) + " " + std::to_string(spot.run->expression);
     return out;
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "audit/marks.h"
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 #include "base/utf8.h"
 #include "format/units.h"
 #include "grammar/matcher.h"
@@ -85,10 +85,8 @@ class GrammarAudit {
  public:
   GrammarAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
 
-  void check(const std::string& what, const TurnParts& parts, const json::Value& tools) {
-    TrialSetting setting;
-    setting.tools = true;
-    setting.other_tools = tools;
+  void check(const std::string& what, const Saying& parts, const json::Value& tools) {
+    const TrialSetting setting{.tools = true, .other_tools = tools};
     const auto written = trials_.write(parts, setting);
     if (!written || !written->is_asked || !is_read(*written, parts, tools)) return;
     const std::string text = until_stop(trials_.format(), written->text);
@@ -115,7 +113,7 @@ class GrammarAudit {
 
  private:
   // Whether the parser reads the message: what it cannot read, `unreadable-turn` and `argument-fidelity` are about.
-  [[nodiscard]] bool is_read(const WrittenTurn& written, const TurnParts& parts, const json::Value& tools) const {
+  [[nodiscard]] bool is_read(const WrittenTurn& written, const Saying& parts, const json::Value& tools) const {
     parse::Options options;
     options.tools = tools;
     options.prompt_tail = written.prompt;
@@ -171,23 +169,22 @@ void find_generation_differences(const Trials& trials, Report& report) {
   if (!trials.context().chat_template.has_generation_block()) return;
   report_generation(trials, training_messages(trials, false), {}, report);
   if (!trials.writes_calls()) return;
-  TrialSetting setting;
-  setting.tools = true;
+  const TrialSetting setting{.tools = true};
   report_generation(trials, training_messages(trials, true), setting, report);
 }
 
 void find_grammar_gaps(const Trials& trials, Report& report) {
   if (!trials.format().calls.present) return;
   GrammarAudit audit(trials, report);
-  const TrialCall call{std::string(kToolName), json::Object{{"k", "v"}}};
-  const TrialCall second{std::string(kSecondToolName), json::Object{{"q", "w"}}};
+  const SaidCall call = first_call();
+  const SaidCall second = second_call();
   const std::string thought = trials.format().input.reasoning_field.empty() ? "" : std::string(kThoughtWord);
   audit.check("text", {"", std::string(kAnswerWord), {}}, trial_tools());
   audit.check("one call", {"", "", {call}}, trial_tools());
   audit.check("text and a call", {thought, std::string(kAnswerWord), {call}}, trial_tools());
   if (!trials.format().input.single_call) audit.check("two calls", {"", "", {call, second}}, trial_tools());
   for (const ArgumentKind& kind : argument_kinds()) {
-    const TurnParts parts{"", "", {{std::string(kToolName), json::Object{{"k", kind.value}}}}};
+    const Saying parts{"", "", {first_call(kind.value)}};
     audit.check("arguments that are " + kind.name, parts, tools_for(kind.value));
   }
 }

@@ -8,6 +8,7 @@
 #include "audit/source.h"
 #include "audit/source_blocks.h"
 #include "audit/spots.h"
+#include "probe/places.h"
 #include "render/training.h"
 
 namespace rondo::audit {
@@ -89,8 +90,7 @@ class Marker {
     out.has_marks = subject.chat_template->has_generation_block();
     for (const bool with_calls : {false, true}) {
       if (with_calls && !trials.writes_calls()) continue;
-      TrialSetting setting;
-      setting.tools = with_calls;
+      const TrialSetting setting{.tools = with_calls};
       const json::Array messages = training_messages(trials, with_calls);
       const auto encoded = trials.encode(messages, setting);
       const auto rendered = trials.render(messages, setting);
@@ -114,7 +114,7 @@ class Marker {
   static std::optional<Place> place_at(const AuditContext& context, const Source& source,
                                        const jinja::Rendered& rendered, std::size_t at, std::size_t behind) {
     const auto runs = rendered.text.runs();
-    const Spot spot = spot_at(rendered, at);
+    const probe::Spot spot = probe::spot_at(rendered, at);
     if (spot.run == nullptr) return std::nullopt;
     const auto token = token_of(context, source, rendered, *spot.run);
     if (!token) return std::nullopt;
@@ -335,13 +335,13 @@ json::Array training_messages(const Trials& trials, bool with_calls) {
   const std::string thought = trials.format().input.reasoning_field.empty() ? "" : std::string(kThoughtWord);
   json::Array out = {user_message()};
   if (with_calls) {
-    const TrialCall call{std::string(kToolName), json::Object{{"k", "v"}}};
+    const SaidCall call = first_call();
     out.push_back(trials.assistant({"", "", {call}}));
     out.push_back(trials.result(0, kToolName, kResultWord));
   }
   out.push_back(trials.assistant({thought, std::string(kAnswerWord), {}}));
   out.push_back(plain_message("user", kSecondQuestionWord));
-  out.push_back(plain_message("assistant", "answer-two"));
+  out.push_back(plain_message("assistant", kSecondAnswerWord));
   return out;
 }
 

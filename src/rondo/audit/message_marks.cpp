@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "format/units.h"
 #include "json/parse.h"
 
 namespace rondo::audit {
@@ -117,12 +118,6 @@ TextChange change_of(std::string_view before, std::string_view after) {
   return out;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 // The value, whatever the order of its keys and the spelling of its numbers.
 std::uint64_t hash_meaning(const json::Value& value) {
   if (value.is_object()) {
@@ -210,9 +205,9 @@ MessageMark mark_of(const json::Value& message) {
   const json::Value* content = message.find("content");
   std::uint64_t loose = hash_bytes(message.find_string("role").value_or(""));
   if (content != nullptr && content->is_string()) {
-    loose = combine(loose, hash_bytes(trimmed(content->as_string())));
+    loose = combine(loose, hash_bytes(format::trimmed(content->as_string())));
   } else {
-    loose = combine(loose, hash_bytes(trimmed(content_text(message))));
+    loose = combine(loose, hash_bytes(format::trimmed(content_text(message))));
     if (content != nullptr && content->is_array()) {
       for (const json::Value& part : content->as_array()) {
         if (part.find("text") == nullptr) loose = combine(loose, hash_value(part));

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "audit/spots.h"
-#include "audit/trials.h"
+#include "audit/property_groups.h"
+#include "probe/places.h"
 
 namespace rondo::audit {
 namespace {
@@ -58,9 +58,8 @@ std::vector<Slot> slots(const Trials& trials) {
        {}},
   };
   if (trials.writes_calls()) {
-    TrialSetting setting;
-    setting.tools = true;
-    const json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
+    const TrialSetting setting{.tools = true};
+    const json::Value call = trials.assistant({"", "", {first_call()}});
     out.push_back({"tool", "messages[2].content",
                    [&trials, user, call](json::Value value) {
                      return json::Array{user, call, trials.result(0, kToolName, std::move(value))};
@@ -71,7 +70,7 @@ std::vector<Slot> slots(const Trials& trials) {
 }
 
 bool is_printed_value(const jinja::Rendered& rendered, std::size_t at) {
-  const text::Run* run = spot_at(rendered, at).run;
+  const text::Run* run = probe::spot_at(rendered, at).run;
   if (run == nullptr) return false;
   const text::ChainTable& chains = rendered.origins.chains;
   return chains.contains(run->chain, "pyrepr") || chains.contains(run->chain, "json");
@@ -174,7 +173,7 @@ class TwoParts {
 
 // The message with a call and with that content; nullopt: none.
 json::Array call_messages(const Trials& trials, const std::optional<json::Value>& content) {
-  json::Value call = trials.assistant({"", "", {{std::string(kToolName), json::Object{{"k", "v"}}}}});
+  json::Value call = trials.assistant({"", "", {first_call()}});
   json::Object message{{"role", "assistant"}};
   if (content) message.set("content", *content);
   message.set("tool_calls", *call.find("tool_calls"));
@@ -193,8 +192,7 @@ std::optional<std::size_t> printed_null(const jinja::Rendered& rendered) {
 }
 
 void compare_no_content(const Trials& trials, Report& report) {
-  TrialSetting setting;
-  setting.tools = true;
+  const TrialSetting setting{.tools = true};
   const auto empty = trials.text(call_messages(trials, json::Value("")), setting);
   std::int32_t refused_line = 0;
   for (const bool is_null : {true, false}) {
@@ -247,9 +245,7 @@ void compare_no_content(const Trials& trials, Report& report) {
 
 void find_part_differences(const Trials& trials, Report& report) {
   if (trials.needs_parts()) {
-    Finding finding;
-    finding.rule = "parts-differ";
-    finding.level = Level::kError;
+    Finding finding = finding_of("parts-differ", Level::kError);
     finding.sentence = "content that is text is not written; only lists of parts are";
     const auto parts = trials.render({user_message()}, {});
     if (parts.ok()) {

@@ -6,9 +6,11 @@
 
 #include "analysis/analyse.h"
 #include "audit/messages.h"
+#include "chat/reasoning_fields.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "probe/messages.h"
 #include "render/bridge.h"
 #include "render/encode.h"
 #include "render/join.h"
@@ -23,10 +25,6 @@ constexpr const char* kNextQuestion = "And tomorrow?";
 constexpr const char* kRules = "You are helpful.";
 constexpr const char* kLateRules = "Be brief.";
 constexpr const char* kResult = "18 degrees, sunny";
-
-json::Value plain(std::string_view role, std::string_view content) {
-  return json::Object{{"role", role}, {"content", content}};
-}
 
 bool begins_with(const std::vector<tokenizer::Piece>& pieces, const Step& step) {
   const std::size_t prompt = step.prompt_ids.size();
@@ -65,8 +63,8 @@ class Player {
     outcome.setting = stage.setting().name;
     outcome.kwargs = stage.setting().kwargs;
     outcome.is_inherent = scenario.is_inherent;
-    if (scenario.has_system) messages_.push_back(plain("system", kRules));
-    messages_.push_back(plain("user", kQuestion));
+    if (scenario.has_system) messages_.push_back(probe::plain_message("system", kRules));
+    messages_.push_back(probe::plain_message("user", kQuestion));
   }
 
   Played run() {
@@ -235,7 +233,7 @@ class Player {
   [[nodiscard]] Saying saying_of(const ScenarioTurn& turn) const {
     Saying out{turn.reasoning, turn.content, {}};
     for (const ScenarioCall& call : turn.calls) {
-      out.calls.push_back({call.name, json::parse(call.arguments).value(),
+      out.calls.push_back({call.name, json::parse(call.arguments).value().as_object(),
                            call_id(stage_.format(), call.name, calls_ + out.calls.size())});
     }
     return out;
@@ -246,20 +244,19 @@ class Player {
     json::Array out;
     for (const std::string& what : turn.following) {
       if (what == "user") {
-        out.push_back(plain("user", kNextQuestion));
+        out.push_back(probe::plain_message("user", kNextQuestion));
       } else if (what != "results") {
-        out.push_back(plain(what, kLateRules));
+        out.push_back(probe::plain_message(what, kLateRules));
       } else {
         for (const chat::ToolCall& call : said.message.tool_calls) {
           const std::string id = call.id.value_or(call_id(*context.format, call.name, calls_));
           ++calls_;
-          out.push_back(
-              json::Object{{"role", "tool"}, {"tool_call_id", id}, {"name", call.name}, {"content", kResult}});
+          out.push_back(probe::tool_message(id, call.name, kResult));
         }
       }
     }
     // A call that was not understood has no result; the conversation goes on all the same.
-    if (out.empty()) out.push_back(plain("user", kNextQuestion));
+    if (out.empty()) out.push_back(probe::plain_message("user", kNextQuestion));
     return out;
   }
 
@@ -280,9 +277,7 @@ class Player {
       case ContentForm::kAbsent:
         if (!has_content) message.erase("content");
         break;
-      case ContentForm::kParts:
-        message.set("content", json::Array{json::Object{{"type", "text"}, {"text", step.said.message.content}}});
-        break;
+      case ContentForm::kParts: message.set("content", json::Array{probe::text_part(step.said.message.content)}); break;
     }
     return kept;
   }
@@ -290,7 +285,7 @@ class Player {
   void set_reasoning(json::Object& message) const {
     const ReasoningForm form = sending_.reasoning.value_or(scenario_.reasoning);
     if (form == ReasoningForm::kWanted) return;
-    for (const std::string name : {"reasoning_content", "thinking", "reasoning"}) {
+    for (const std::string_view name : chat::kReasoningFields) {
       const json::Value* found = message.find(name);
       if (found == nullptr) continue;
       const json::Value value = *found;
@@ -404,7 +399,7 @@ Result<std::unique_ptr<const Stage>> Stage::make(const Subject& subject, Setting
   stage->tooled_.tools = scenario_tools();
   const render::TurnContext turn{*subject.chat_template, *subject.tokenizer, stage->plain_, subject.options};
   // Some templates insist on tools.
-  const bool takes_no_tools = render::render_messages(turn, {plain("user", kQuestion)}, true).ok();
+  const bool takes_no_tools = render::render_messages(turn, {probe::plain_message("user", kQuestion)}, true).ok();
   if (!takes_no_tools) stage->plain_.tools = scenario_tools();
   stage->profile_ = render::probe_turns({*subject.chat_template, *subject.tokenizer, stage->tooled_, subject.options});
   stage->copies_arguments_ = stage->finds_arguments_copied();
@@ -424,11 +419,13 @@ std::unique_ptr<const Stage> Stage::with(const Subject& subject) const {
 bool Stage::finds_arguments_copied() const {
   if (!format_->calls.present || format_->calls.arguments == format::ArgumentStyle::kParameters) return false;
   const std::string text = R"({"location":"Paris"})";
-  json::Value message =
-      message_of(*format_, {"", "", {{"get_weather", json::parse(text).value(), call_id(*format_, "get_weather", 0)}}});
+  json::Value message = message_of(
+      *format_,
+      {"", "", {{"get_weather", json::parse(text).value().as_object(), call_id(*format_, "get_weather", 0)}}});
   json::Value& call = message.as_object().find("tool_calls")->as_array().front();
   call.as_object().find("function")->as_object().set("arguments", text);
-  const auto rendered = render::render_messages(context(true).turn(), {plain("user", kQuestion), message}, false);
+  const auto rendered =
+      render::render_messages(context(true).turn(), {probe::plain_message("user", kQuestion), message}, false);
   if (!rendered.ok()) return false;
   const jinja::Rendered& turn = rendered.value();
   return std::ranges::any_of(turn.text.runs(), [&](const text::Run& run) {

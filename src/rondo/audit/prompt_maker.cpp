@@ -6,6 +6,8 @@
 
 #include "json/parse.h"
 #include "json/print.h"
+#include "probe/messages.h"
+#include "probe/words.h"
 #include "render/encode.h"
 #include "render/join.h"
 
@@ -15,9 +17,7 @@ namespace {
 using tokenizer::Piece;
 using tokenizer::TokenId;
 
-constexpr std::string_view kProbeText = "Zq7 text";
-
-json::Value text_part(std::string_view text) { return json::Object{{"type", "text"}, {"text", text}}; }
+constexpr std::string_view kCallId = "call00001";
 
 bool is_text_parts(const json::Value& content) {
   return content.is_array() && std::ranges::all_of(content.as_array(), [](const json::Value& part) {
@@ -124,17 +124,15 @@ PromptMaker::PromptMaker(Parts parts) : parts_(std::move(parts)) {
 // Whether a text in a list of parts is written as the same text alone.
 bool PromptMaker::shows_parts(const std::string& role) const {
   json::Array messages;
-  if (role != "system") messages.push_back(json::Object{{"role", "user"}, {"content", "Hq"}});
+  if (role != "system") messages.push_back(probe::plain_message("user", probe::kShortQuestion));
   if (role == "tool") {
-    json::Object function{{"name", "f"}, {"arguments", json::Object()}};
-    json::Object call{{"id", "call00001"}, {"type", "function"}, {"function", std::move(function)}};
-    messages.push_back(
-        json::Object{{"role", "assistant"}, {"content", ""}, {"tool_calls", json::Array{std::move(call)}}});
+    json::Array calls{probe::tool_call(kCallId, "f", json::Object())};
+    messages.push_back(json::Object{{"role", "assistant"}, {"content", ""}, {"tool_calls", std::move(calls)}});
   }
   if (role == "user") messages.clear();
-  messages.push_back(json::Object{{"role", role}, {"content", kProbeText}, {"tool_call_id", "call00001"}});
+  messages.push_back(json::Object{{"role", role}, {"content", probe::kPartText}, {"tool_call_id", kCallId}});
   Sheet as_text{tmpl::template_variables(chat::Conversation{}, messages, true), parts_.apply.now};
-  messages.back().as_object().set("content", json::Array{text_part(kProbeText)});
+  messages.back().as_object().set("content", json::Array{probe::text_part(probe::kPartText)});
   Sheet as_parts{tmpl::template_variables(chat::Conversation{}, messages, true), parts_.apply.now};
   const auto text = render(as_text, false);
   const auto with_parts = render(as_parts, false);

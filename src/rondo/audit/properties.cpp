@@ -1,6 +1,6 @@
 #include "audit/properties.h"
 
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 
 namespace rondo::audit {
 namespace {
@@ -23,9 +23,7 @@ constexpr void (*kGroups[])(const Trials&, Report&) = {
 
 // The template renders not even one user message, or exceeds the limits on a small conversation.
 void report_failure(const AuditContext& context, const Error& error, Report& report) {
-  Finding finding;
-  finding.rule = "refused";
-  finding.level = Level::kError;
+  Finding finding = finding_of("refused", Level::kError);
   finding.sentence = error.code == ErrorCode::kLimit
                          ? "the template exceeds the limits of a render on a small conversation"
                          : "the template refuses a conversation of one user message";

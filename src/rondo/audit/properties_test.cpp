@@ -1,5 +1,6 @@
 // Invented templates: a clean one gives no finding; each fault put into it gives its own finding, at its line, and no other.
 #include "audit/properties.h"
+#include "audit/findings.h"
 
 #include <doctest/doctest.h>
 

@@ -1,17 +1,11 @@
 // Texts that the template puts between double quotes of its own, as JSON has them, without escaping the quotes inside.
-#include "audit/spots.h"
-#include "audit/trials.h"
+#include "audit/property_groups.h"
+#include "probe/places.h"
 
 namespace rondo::audit {
 namespace {
 
 constexpr std::string_view kQuoting = R"(say "hi" to)";
-
-struct Field {
-  std::string name;
-  json::Array messages;
-  TrialSetting setting;
-};
 
 json::Value quoting_tool(bool in_parameter) {
   json::Value tools = trial_tools();
@@ -25,20 +19,19 @@ json::Value quoting_tool(bool in_parameter) {
   return tools;
 }
 
-std::vector<Field> fields(const Trials& trials) {
-  std::vector<Field> out;
+std::vector<Trial> fields(const Trials& trials) {
+  std::vector<Trial> out;
   for (const bool in_parameter : {false, true}) {
     if (!trials.reads_variable("tools")) break;
-    Field field{in_parameter ? "the description of a parameter" : "the description of a tool", {user_message()}, {}};
+    Trial field{in_parameter ? "the description of a parameter" : "the description of a tool", {user_message()}, {}};
     field.setting.tools = true;
     field.setting.other_tools = quoting_tool(in_parameter);
     out.push_back(std::move(field));
   }
   if (!trials.writes_calls()) return out;
-  TrialSetting tools;
-  tools.tools = true;
-  const TrialCall plain{std::string(kToolName), json::Object{{"k", "v"}}};
-  const TrialCall quoting{std::string(kToolName), json::Object{{"k", kQuoting}}};
+  const TrialSetting tools{.tools = true};
+  const SaidCall plain = first_call();
+  const SaidCall quoting = first_call(kQuoting);
   out.push_back({"an argument", {user_message(), trials.assistant({"", "", {quoting}})}, tools});
   out.push_back({"a tool result",
                  {user_message(), trials.assistant({"", "", {plain}}), trials.result(0, kToolName, kQuoting)},
@@ -52,8 +45,8 @@ std::size_t find_bare(const jinja::Rendered& rendered) {
   for (std::size_t at = text.find(kQuoting); at != std::string::npos; at = text.find(kQuoting, at + 1)) {
     const std::size_t end = at + kQuoting.size();
     if (at == 0 || text[at - 1] != '"' || end >= text.size() || text[end] != '"') continue;
-    const text::Run* before = spot_at(rendered, at - 1).run;
-    const text::Run* after = spot_at(rendered, end).run;
+    const text::Run* before = probe::spot_at(rendered, at - 1).run;
+    const text::Run* after = probe::spot_at(rendered, end).run;
     if (before->kind == text::RunKind::kLiteral && after->kind == text::RunKind::kLiteral) return at;
   }
   return std::string::npos;
@@ -62,19 +55,17 @@ std::size_t find_bare(const jinja::Rendered& rendered) {
 }  // namespace
 
 void find_bare_quotes(const Trials& trials, Report& report) {
-  for (const Field& field : fields(trials)) {
+  for (const Trial& field : fields(trials)) {
     const auto rendered = trials.render(field.messages, field.setting);
     if (!rendered.ok()) continue;
     const std::size_t at = find_bare(rendered.value());
     if (at == std::string::npos) continue;
-    Finding finding;
-    finding.rule = "unescaped-quotes";
-    finding.level = Level::kWarning;
+    Finding finding = finding_of("unescaped-quotes", Level::kWarning);
     finding.sentence = field.name + " is put between quotes, and the quotes inside it are not escaped";
     finding.proof = text::quoted(kQuoting) + " is written as " +
                     excerpt(rendered.value().text.bytes(), at - 1, at + kQuoting.size() + 1);
     finding.place = place_at(trials.context(), rendered.value(), at);
-    const text::Run* run = spot_at(rendered.value(), at).run;
+    const text::Run* run = probe::spot_at(rendered.value(), at).run;
     finding.path = rendered.value().origins.paths.to_string(run->path());
     Remedy remedy;
     remedy.kind = Remedy::Kind::kPatch;

@@ -5,7 +5,7 @@
 // Failing on what every rollout with tools has is an error, or a warning where it is on purpose.
 #include <algorithm>
 
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 #include "render/explain.h"
 
 namespace rondo::audit {
@@ -25,13 +25,11 @@ struct RefusalShape {
   TrialSetting setting;
 };
 
-json::Value message(std::string_view role, std::string_view content) { return plain_message(role, content); }
-
-std::vector<RefusalShape> plain_shapes() {
-  const json::Value system = message("system", kSystemWord);
+std::vector<Shape> plain_shapes() {
+  const json::Value system = plain_message("system", kSystemWord);
   const json::Value user = user_message();
-  const json::Value answer = message("assistant", kAnswerWord);
-  const json::Value again = message("user", kSecondQuestionWord);
+  const json::Value answer = plain_message("assistant", kAnswerWord);
+  const json::Value again = plain_message("user", kSecondQuestionWord);
   return {
       {"a system message", Use::kCore, {system, user}, {kSystemWord, kQuestionWord}, {}},
       {"several turns", Use::kCore, {user, answer, again}, {kQuestionWord, kAnswerWord, kSecondQuestionWord}, {}},
@@ -39,8 +37,8 @@ std::vector<RefusalShape> plain_shapes() {
       {"an assistant message first", Use::kRare, {answer, user}, {kAnswerWord, kQuestionWord}, {}},
       {"two assistant messages in a row",
        Use::kRare,
-       {user, answer, message("assistant", "answer-two"), again},
-       {kAnswerWord, "answer-two"},
+       {user, answer, plain_message("assistant", kSecondAnswerWord), again},
+       {kAnswerWord, kSecondAnswerWord},
        {}},
       {"a system message behind others",
        Use::kRare,
@@ -49,36 +47,35 @@ std::vector<RefusalShape> plain_shapes() {
        {}},
       {"two system messages",
        Use::kRare,
-       {system, message("system", "system-two"), user},
+       {system, plain_message("system", "system-two"), user},
        {kSystemWord, "system-two", kQuestionWord},
        {}},
       {"a developer message",
        Use::kRare,
-       {message("developer", "developer-one"), user},
+       {plain_message("developer", "developer-one"), user},
        {"developer-one", kQuestionWord},
        {}},
-      {"empty user content", Use::kRare, {message("user", "")}, {}, {}},
+      {"empty user content", Use::kRare, {plain_message("user", "")}, {}, {}},
   };
 }
 
 std::vector<RefusalShape> call_shapes(const Trials& trials) {
   const json::Value user = user_message();
-  const json::Value again = message("user", kSecondQuestionWord);
-  const TrialCall first{std::string(kToolName), json::Object{{"k", "v"}}};
-  const TrialCall second{std::string(kSecondToolName), json::Object{{"q", "w"}}};
+  const json::Value again = plain_message("user", kSecondQuestionWord);
+  const SaidCall first = first_call();
+  const SaidCall second = second_call();
   const json::Value call = trials.assistant({"", "", {first}});
   const json::Value said = trials.assistant({"", std::string(kAnswerWord), {first}});
   const json::Value both = trials.assistant({"", "", {first, second}});
   const json::Value result = trials.result(0, kToolName, kResultWord);
   const json::Value other = trials.result(1, kSecondToolName, kSecondResultWord);
-  const json::Value answer = message("assistant", kAnswerWord);
-  TrialSetting tools;
-  tools.tools = true;
-  std::vector<RefusalShape> out = {
+  const json::Value answer = plain_message("assistant", kAnswerWord);
+  const TrialSetting tools{.tools = true};
+  std::vector<Shape> out = {
       {"a call and its result", Use::kCalls, {user, call, result}, {kToolName, kResultWord}, tools},
       {"a system message, a call and its result",
        Use::kCalls,
-       {message("system", kSystemWord), user, call, result},
+       {plain_message("system", kSystemWord), user, call, result},
        {kSystemWord, kToolName, kResultWord},
        tools},
       {"an answer behind a result, and a question",
@@ -175,9 +172,7 @@ class RefusalAudit {
   }
 
   void report(const Refusal& refusal) {
-    Finding finding;
-    finding.rule = "refused";
-    finding.level = refusal.level;
+    Finding finding = finding_of("refused", refusal.level);
     finding.sentence =
         std::string(is_meant(refusal.error) ? "the template refuses on purpose: " : "the template fails on: ") +
         listed(refusal.shapes);
@@ -210,7 +205,7 @@ class RefusalAudit {
       dropped.finding.path = "messages[" + std::to_string(index) + "].content";
       dropped.finding.place = flipped_place(shape, index, word, rendered);
       if (dropped.finding.place.line == 0)
-        dropped.finding.place = deciding_place(rendered, static_cast<std::int32_t>(index));
+        dropped.finding.place = last_look(trials_.context(), rendered, static_cast<std::int32_t>(index), "role");
       dropped_.push_back(std::move(dropped));
     }
   }
@@ -242,22 +237,9 @@ class RefusalAudit {
       if (!before.ok() || before.value().text.bytes().find(word) == std::string::npos) continue;
       const auto last = static_cast<std::int32_t>(count) - 1;
       const jinja::Decision* flip = render::first_flip(before.value(), rendered, last);
-      return flip == nullptr ? TemplatePlace{} : place_of_line(trials_.context(), flip->line, flip->column);
+      return flip == nullptr ? TemplatePlace{} : place_of(trials_.context().chat_template, {flip->line, flip->column});
     }
     return {};
-  }
-
-  // The last condition that looked at that message's role.
-  [[nodiscard]] TemplatePlace deciding_place(const jinja::Rendered& rendered, std::int32_t message) const {
-    TemplatePlace out;
-    for (const jinja::Decision& decision : rendered.decisions) {
-      for (const text::PathId path : rendered.reads_of(decision)) {
-        const text::PathTable& paths = rendered.origins.paths;
-        if (paths.message(path) == message && paths.step_name(path) == "role")
-          out = place_of_line(trials_.context(), decision.line, decision.column);
-      }
-    }
-    return out;
   }
 
   const Trials& trials_;
@@ -279,9 +261,7 @@ void find_strict_differences(const Trials& trials, Report& report) {
     const auto allowed = trials.render(shape.messages, lenient);
     const auto sandboxed = trials.render(shape.messages, strict);
     if (!allowed.ok()) continue;
-    Finding finding;
-    finding.rule = "strict-differs";
-    finding.level = Level::kNote;
+    Finding finding = finding_of("strict-differs", Level::kNote);
     finding.path = "messages";
     if (!sandboxed.ok()) {
       finding.sentence = "transformers' sandbox refuses the template where other engines run it";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "audit/spots.h"
+#include "probe/places.h"
 #include "render/explain.h"
 #include "render/join.h"
 #include "render/turn.h"
@@ -218,7 +219,7 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
   if (rendered == nullptr) return {"template: rewritten", "", "the template fails when it is traced", "", "", 0};
   const Prompt& prompt = step.sent();
   const std::size_t byte = kept == 0 ? 0 : prompt.ends[kept - 1];
-  const text::Run* run = spot_at(*rendered, byte).run;
+  const text::Run* run = probe::spot_at(*rendered, byte).run;
   const std::int32_t owner = run == nullptr ? text::kNoMessage : render::owner(*run, rendered->origins);
   if (is_retokenized(step, kept))
     return {"retokenized", render::describe_origin(*rendered, byte), "the same text becomes other tokens", "", "", 0};

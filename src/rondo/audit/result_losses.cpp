@@ -1,5 +1,5 @@
 // What becomes of tool results: their order, the ids and names that tie them to their calls.
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 
 namespace rondo::audit {
 namespace {
@@ -9,8 +9,8 @@ class ResultAudit {
   ResultAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {
     setting_.tools = true;
     setting_.generation_prompt = true;
-    const TrialCall first{std::string(kToolName), json::Object{{"k", "v"}}};
-    const TrialCall second{std::string(kToolName), json::Object{{"k", "w"}}};
+    const SaidCall first = first_call();
+    const SaidCall second = first_call("w");
     one_call_ = trials.assistant({"", "", {first}});
     two_calls_ = trials.assistant({"", "", {first, second}});
   }
@@ -89,25 +89,12 @@ class ResultAudit {
         finding.level = Level::kWarning;
         finding.sentence = std::string("a tool result ") + change.what + " is not written";
         finding.proof = difference({"with the call's id", told}, {change.what, rendered.value().text.bytes()});
-        finding.place = deciding_place(rendered.value());
+        finding.place = last_look(trials_.context(), rendered.value(), 2, "tool_call_id");
       } else {
         continue;
       }
       add_finding(report_, std::move(finding));
     }
-  }
-
-  // The last condition that looked at the result's id.
-  [[nodiscard]] TemplatePlace deciding_place(const jinja::Rendered& rendered) const {
-    TemplatePlace out;
-    for (const jinja::Decision& decision : rendered.decisions) {
-      for (const text::PathId path : rendered.reads_of(decision)) {
-        const text::PathTable& paths = rendered.origins.paths;
-        if (paths.message(path) == 2 && paths.step_name(path) == "tool_call_id")
-          out = place_of_line(trials_.context(), decision.line, decision.column);
-      }
-    }
-    return out;
   }
 
   void check_order() {

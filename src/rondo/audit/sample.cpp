@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "audit/messages.h"
+#include "chat/reasoning_fields.h"
 #include "format/units.h"
 #include "parse/parser.h"
+#include "probe/places.h"
 #include "render/encode.h"
 
 namespace rondo::audit {
@@ -38,7 +39,7 @@ class Sampler {
       at += run.size;
       if (render::is_message_data(run, prompt.origins)) said_end_ = at;
     }
-    for (const std::string_view field : {"reasoning_content", "thinking", "reasoning"}) {
+    for (const std::string_view field : chat::kReasoningFields) {
       if (const auto text = message.find_string(field)) reasoning_ = *text;
     }
     content_ = message.find_string("content").value_or("");
@@ -264,8 +265,7 @@ class Sampler {
 }  // namespace
 
 Regions find_regions(const jinja::Rendered& rendered, const format::Format& format, std::int32_t index, Extent within) {
-  constexpr std::size_t kFieldDepth = 3;  // messages[i].content
-  constexpr std::size_t kItemDepth = 4;   // messages[i].tool_calls[k]
+  constexpr std::size_t kItemDepth = 4;  // messages[i].tool_calls[k]
   const text::PathTable& paths = rendered.origins.paths;
   Regions out;
   std::vector<std::optional<Extent>> calls;
@@ -274,12 +274,12 @@ Regions find_regions(const jinja::Rendered& rendered, const format::Format& form
     const std::size_t run_begin = at;
     at += run.size;
     if (at <= within.begin || run_begin >= within.end || !render::is_message_data(run, rendered.origins)) continue;
-    if (paths.message(run.path()) != index || paths.depth(run.path()) < kFieldDepth) continue;
+    if (paths.message(run.path()) != index) continue;
     const std::size_t begin = std::max(run_begin, within.begin) - within.begin;
     const std::size_t end = std::min(at, within.end) - within.begin;
-    const std::string_view field = paths.step_name(paths.prefix(run.path(), kFieldDepth));
+    const std::string_view field = probe::message_field(paths, run.path());
     const std::string_view part = format.input.reasoning_part;
-    if (is_reasoning_field(field) || (!part.empty() && paths.step_name(run.path()) == part)) {
+    if (chat::is_reasoning_field(field) || (!part.empty() && paths.step_name(run.path()) == part)) {
       widen(out.reasoning, begin, end);
     } else if (field == "content") {
       widen(out.content, begin, end);

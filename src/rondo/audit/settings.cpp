@@ -1,36 +1,27 @@
 #include "audit/settings.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "audit/messages.h"
+#include "chat/reasoning_fields.h"
 #include "jinja/compared.h"
 #include "json/print.h"
+#include "probe/messages.h"
+#include "probe/places.h"
+#include "probe/variables.h"
 
 namespace rondo::audit {
 namespace {
 
 // A report has to be read: what more settings would show, the single ones have mostly shown.
 constexpr std::size_t kMostSettings = 12;
-// Names that are no switches: what every template reads, special tokens, and functions.
-constexpr std::array<std::string_view, 15> kNoKnobs = {"messages",
-                                                       "tools",
-                                                       "documents",
-                                                       "add_generation_prompt",
-                                                       "continue_final_message",
-                                                       "bos_token",
-                                                       "eos_token",
-                                                       "unk_token",
-                                                       "pad_token",
-                                                       "raise_exception",
-                                                       "namespace",
-                                                       "range",
-                                                       "dict",
-                                                       "strftime_now",
-                                                       "cycler"};
+// Names that are no switches: special tokens, and functions.
+constexpr std::string_view kNoKnobs[] = {
+    "continue_final_message", "unk_token", "pad_token", "raise_exception", "namespace", "range", "dict",
+    "strftime_now",           "cycler"};
 
 // What a template writes under some kwargs.
 struct Outlook {
@@ -46,11 +37,10 @@ class Prober {
          const tmpl::ApplyOptions& options)
       : template_(chat_template), base_(base), options_(options) {
     const Saying thought{"A thought.", "An answer.", {}};
-    const Saying call{"A thought.", "", {{"get_weather", json::Object{{"location", "Paris"}}, "rondo0000"}}};
-    const json::Value question = json::Object{{"role", "user"}, {"content", "A question?"}};
-    const json::Value result = json::Object{
-        {"role", "tool"}, {"tool_call_id", "rondo0000"}, {"name", "get_weather"}, {"content", "A result."}};
-    const json::Value system = json::Object{{"role", "system"}, {"content", "Rules."}};
+    const Saying call{"A thought.", "", {{"get_weather", json::Object{{"location", "Paris"}}, probe::made_up_id(0)}}};
+    const json::Value question = probe::plain_message("user", "A question?");
+    const json::Value result = probe::tool_message(probe::made_up_id(0), "get_weather", "A result.");
+    const json::Value system = probe::plain_message("system", "Rules.");
     const json::Value answer = message_of(format, thought);
     const json::Value asking = message_of(format, call);
     probes_ = {{question},
@@ -79,11 +69,9 @@ class Prober {
   static void count(const jinja::Rendered& rendered, std::string_view variable, Outlook& out) {
     const text::PathTable& paths = rendered.origins.paths;
     for (const text::Run& run : rendered.text.runs()) {
-      if (run.path() == text::PathId::kNone) continue;
       if (!variable.empty() && paths.root(run.path()) == variable) out.prints_variable = true;
-      if (paths.message(run.path()) == text::kNoMessage || paths.depth(run.path()) < 3) continue;
-      const std::string_view field = paths.step_name(paths.prefix(run.path(), 3));
-      if (is_reasoning_field(field) && run.source_offset == 0) ++out.thoughts;
+      const std::string_view field = probe::message_field(paths, run.path());
+      if (chat::is_reasoning_field(field) && run.source_offset == 0) ++out.thoughts;
     }
   }
 
@@ -139,9 +127,10 @@ Settings find_settings(const jinja::Template& chat_template, const format::Forma
   const Prober prober(chat_template, format, base, options);
   const Outlook before = prober.look(base.kwargs);
   const Constants constants = jinja::compared_constants(chat_template.source());
+  std::vector<std::string> names = probe::own_variables(chat_template, kNoKnobs);
+  std::erase_if(names, [&base](const std::string& name) { return base.kwargs.find(name) != nullptr; });
   std::vector<Tried> singles;
-  for (const std::string& name : chat_template.undeclared_variables()) {
-    if (std::ranges::find(kNoKnobs, name) != kNoKnobs.end() || base.kwargs.find(name) != nullptr) continue;
+  for (const std::string& name : names) {
     std::vector<Tried> found = try_variable(constants, prober, name, base.kwargs, before);
     if (found.empty()) continue;
     Knob& knob = out.knobs.emplace_back();
@@ -156,9 +145,8 @@ Settings find_settings(const jinja::Template& chat_template, const format::Forma
   const auto thinking = std::ranges::max_element(singles, {}, [&](const Tried& tried) {
     return tried.outlook.texts[0] != before.texts[0] ? tried.outlook.thoughts : 0;
   });
-  for (const std::string& name : chat_template.undeclared_variables()) {
+  for (const std::string& name : names) {
     if (thinking == singles.end() || thinking->outlook.thoughts == 0 || name == thinking->member.key) continue;
-    if (std::ranges::find(kNoKnobs, name) != kNoKnobs.end() || base.kwargs.find(name) != nullptr) continue;
     const json::Object on = with(base.kwargs, thinking->member);
     for (const Tried& tried : try_variable(constants, prober, name, on, thinking->outlook)) {
       if (tried.outlook.thoughts == thinking->outlook.thoughts) continue;

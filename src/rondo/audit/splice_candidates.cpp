@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "audit/spots.h"
+#include "probe/places.h"
+#include "probe/variables.h"
 
 namespace rondo::audit {
 namespace {
@@ -73,7 +75,7 @@ class Editor {
   }
 
   [[nodiscard]] RunPlace place_of_run(const jinja::Rendered& rendered, std::size_t at) const {
-    const Spot spot = spot_at(rendered, at);
+    const probe::Spot spot = probe::spot_at(rendered, at);
     if (spot.run == nullptr) return {};
     const text::Literal place = writer_of(context_.chat_template, rendered, *spot.run);
     return {spot.run, spot.begin, source_.token_at(place.line, place.column)};
@@ -116,12 +118,11 @@ class Editor {
 
   // A text as an expression: the names of the tokens that begin and end texts, where the template knows them.
   [[nodiscard]] std::string said(const std::string& text) const {
-    const std::vector<std::string>& names = context_.chat_template.undeclared_variables();
     const std::pair<std::string_view, const std::optional<std::string>&> tokens[] = {
         {"eos_token", context_.base.eos_token}, {"bos_token", context_.base.bos_token}};
     for (const auto& [name, token] : tokens) {
       const std::size_t at = token && !token->empty() ? text.find(*token) : std::string::npos;
-      if (at == std::string::npos || std::ranges::find(names, name) == names.end()) continue;
+      if (at == std::string::npos || !probe::reads_variable(context_.chat_template, name)) continue;
       const std::string before = text.substr(0, at);
       const std::string behind = text.substr(at + token->size());
       return join({before.empty() ? "" : quote(before), std::string(name), behind.empty() ? "" : said(behind)}, " ~ ");

@@ -3,44 +3,39 @@
 #include <algorithm>
 #include <tuple>
 
+#include "probe/places.h"
 #include "render/explain.h"
 
 namespace rondo::audit {
 namespace {
 
-// The byte of the source at a place.
-char source_at(std::string_view source, const text::Literal& place) {
+// The offset in the source; behind its end where there is no such place.
+std::size_t offset_of(std::string_view source, const text::Literal& place) {
   std::size_t at = 0;
-  for (std::int32_t line = 1; line < place.line; ++line) {
-    at = source.find('\n', at);
-    if (at == std::string_view::npos) return '\0';
-    ++at;
+  for (std::int32_t line = 1; line < place.line && at < source.size(); ++line)
+    at = std::min(source.find('\n', at), source.size() - 1) + 1;
+  return at + static_cast<std::size_t>(std::max(place.column, 1) - 1);
+}
+
+// The place behind `text`, which stands at `place`.
+text::Literal behind(text::Literal place, std::string_view text) {
+  for (const char c : text) {
+    place.column = c == '\n' ? 1 : place.column + 1;
+    place.line += c == '\n' ? 1 : 0;
   }
-  at += static_cast<std::size_t>(std::max(place.column, 1) - 1);
-  return at < source.size() ? source[at] : '\0';
+  return place;
+}
+
+// The place of byte `offset` of a literal.  Template text stands in the source as it is; a string constant may not (its
+// newlines are escapes) and counts as one place.
+text::Literal literal_place(const jinja::Template& chat_template, std::size_t literal, std::size_t offset) {
+  const text::Literal at = chat_template.literals()[literal];
+  const std::string_view before = std::string_view(chat_template.literal_texts()[literal]).substr(0, offset);
+  const std::string_view source = chat_template.source();
+  return source.substr(std::min(offset_of(source, at), source.size())).starts_with(before) ? behind(at, before) : at;
 }
 
 }  // namespace
-
-Spot spot_at(const jinja::Rendered& rendered, std::size_t at) {
-  std::size_t begin = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    if (at < begin + run.size) return {&run, begin};
-    begin += run.size;
-  }
-  return {nullptr, begin};
-}
-
-Spot input_from(const jinja::Rendered& rendered, std::size_t at, std::size_t reach) {
-  std::size_t begin = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    const std::size_t end = begin + run.size;
-    if (begin > at + reach) break;
-    if (end > at && run.path() != text::PathId::kNone) return {&run, begin};
-    begin = end;
-  }
-  return {};
-}
 
 text::Literal writer_of(const jinja::Template& chat_template, const jinja::Rendered& rendered, const text::Run& run) {
   if (run.kind == text::RunKind::kLiteral) return rendered.origins.literals[run.origin];
@@ -50,20 +45,16 @@ text::Literal writer_of(const jinja::Template& chat_template, const jinja::Rende
 }
 
 text::Literal written_at(const jinja::Template& chat_template, const jinja::Rendered& rendered, std::size_t at) {
-  const Spot spot = spot_at(rendered, at);
+  const probe::Spot spot = probe::spot_at(rendered, at);
   if (spot.run == nullptr) return {};
   text::Literal place = writer_of(chat_template, rendered, *spot.run);
   if (spot.run->kind != text::RunKind::kLiteral) return place;
-  const char first = source_at(chat_template.source(), place);
+  const std::string_view source = chat_template.source();
+  const std::size_t from = offset_of(source, place);
   // A string constant has its place; of text between tags each line has its own.
-  if (first == '\'' || first == '"') return place;
-  const std::string& text = chat_template.literal_texts()[spot.run->origin];
-  const std::size_t until = std::min(text.size(), spot.run->source_offset + (at - spot.begin));
-  for (std::size_t i = 0; i < until; ++i) {
-    place.column = text[i] == '\n' ? 1 : place.column + 1;
-    place.line += text[i] == '\n' ? 1 : 0;
-  }
-  return place;
+  if (from < source.size() && (source[from] == '\'' || source[from] == '"')) return place;
+  const std::string_view text = chat_template.literal_texts()[spot.run->origin];
+  return behind(place, text.substr(0, spot.run->source_offset + (at - spot.begin)));
 }
 
 TemplatePlace place_of(const jinja::Template& chat_template, const text::Literal& literal) {
@@ -73,6 +64,33 @@ TemplatePlace place_of(const jinja::Template& chat_template, const text::Literal
   place.column = literal.column;
   place.source = render::source_line(chat_template, literal.line);
   return place;
+}
+
+TemplatePlace place_of(const AuditContext& context, const Error& error) {
+  return place_of(context.chat_template, text::Literal{error.line, error.column});
+}
+
+TemplatePlace place_at(const AuditContext& context, const jinja::Rendered& rendered, std::size_t at) {
+  if (rendered.text.empty()) return {};
+  at = std::min(at, rendered.text.size() - 1);
+  const jinja::Template& chat_template = context.chat_template;
+  const probe::Spot spot = probe::spot_at(rendered, at);
+  const text::Run& run = *spot.run;
+  return place_of(chat_template, run.kind == text::RunKind::kLiteral
+                                     ? literal_place(chat_template, run.origin, run.source_offset + (at - spot.begin))
+                                     : writer_of(chat_template, rendered, run));
+}
+
+TemplatePlace last_look(const AuditContext& context, const jinja::Rendered& rendered, std::int32_t message,
+                        std::string_view field) {
+  const text::PathTable& paths = rendered.origins.paths;
+  text::Literal last;
+  for (const jinja::Decision& decision : rendered.decisions) {
+    for (const text::PathId path : rendered.reads_of(decision)) {
+      if (paths.message(path) == message && paths.step_name(path) == field) last = {decision.line, decision.column};
+    }
+  }
+  return place_of(context.chat_template, last);
 }
 
 bool is_at_mark(std::string_view text, std::size_t at, std::string_view mark) {

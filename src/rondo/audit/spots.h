@@ -1,25 +1,16 @@
-// Places of a template, and what stands at a byte of a render.  Internal to audit/.
+// Places of a template, and which of them wrote a byte of a render.  Internal to audit/.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "audit/context.h"
 #include "audit/report.h"
 #include "jinja/outline.h"
 #include "jinja/template.h"
 
 namespace rondo::audit {
-
-// The run that holds byte `at`, and where it begins; nullptr behind the end.
-struct Spot {
-  const text::Run* run = nullptr;
-  std::size_t begin = 0;
-};
-[[nodiscard]] Spot spot_at(const jinja::Rendered& rendered, std::size_t at);
-
-// The first run from byte `at` on that came from the input, at most `reach` bytes behind it.
-[[nodiscard]] Spot input_from(const jinja::Rendered& rendered, std::size_t at, std::size_t reach);
 
 // Where the template has what wrote the run: a literal, or the output expression; line 0 if unknown.
 [[nodiscard]] text::Literal writer_of(const jinja::Template& chat_template, const jinja::Rendered& rendered,
@@ -30,6 +21,15 @@ struct Spot {
                                        std::size_t at);
 
 [[nodiscard]] TemplatePlace place_of(const jinja::Template& chat_template, const text::Literal& literal);
+
+// Where an error happened, if it has a place.
+[[nodiscard]] TemplatePlace place_of(const AuditContext& context, const Error& error);
+// Where byte `at` was written, or the last byte of a shorter text: its literal, or the expression that printed it.
+[[nodiscard]] TemplatePlace place_at(const AuditContext& context, const jinja::Rendered& rendered, std::size_t at);
+
+// The last condition that looked at that field of the message.
+[[nodiscard]] TemplatePlace last_look(const AuditContext& context, const jinja::Rendered& rendered,
+                                      std::int32_t message, std::string_view field);
 
 // Whether byte `at` of `text` is one of `mark`'s, or white space stands between it and `mark`.
 [[nodiscard]] bool is_at_mark(std::string_view text, std::size_t at, std::string_view mark);

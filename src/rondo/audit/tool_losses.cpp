@@ -1,5 +1,5 @@
 // What of the request's tools does not reach the prompt.
-#include "audit/trials.h"
+#include "audit/property_groups.h"
 #include "json/parse.h"
 
 namespace rondo::audit {
@@ -55,9 +55,7 @@ bool contains(std::string_view text, std::string_view word) { return text.find(w
 
 // For templates that never look at the tools of a request, whatever they do with tools of messages.
 void report_unread(const Trials& trials, Report& report) {
-  Finding finding;
-  finding.rule = "tools-not-written";
-  finding.level = Level::kNote;
+  Finding finding = finding_of("tools-not-written", Level::kNote);
   finding.sentence = "the template does not read `tools`: tools of a request have no effect";
   finding.proof = "it reads " + (trials.own_variables().empty() ? std::string("no variable of its own")
                                                                 : "`" + listed(trials.own_variables()) + "`");
@@ -100,20 +98,13 @@ class ToolAudit {
 
  private:
   [[nodiscard]] Result<jinja::Rendered> render(const json::Array& messages, const json::Value& tools) const {
-    TrialSetting setting;
-    setting.tools = true;
-    setting.other_tools = tools;
-    setting.generation_prompt = true;
-    return trials_.render(messages, setting);
+    return trials_.render(messages, {.generation_prompt = true, .tools = true, .other_tools = tools});
   }
 
   void report_refusal(const Error& error) {
-    TrialSetting setting;
-    setting.tools = true;
+    const TrialSetting setting{.tools = true};
     const bool takes_plain = trials_.text(user_, setting).ok();
-    Finding finding;
-    finding.rule = "refused";
-    finding.level = takes_plain ? Level::kWarning : Level::kNote;
+    Finding finding = finding_of("refused", takes_plain ? Level::kWarning : Level::kNote);
     finding.sentence =
         takes_plain ? "a tool with a parameter that is an object or an array is refused" : "tools are refused";
     finding.proof = "the template fails with " + text::quoted(error.message);
@@ -127,16 +118,14 @@ class ToolAudit {
     for (const jinja::Decision& decision : rendered.decisions) {
       for (const text::PathId path : rendered.reads_of(decision)) {
         if (rendered.origins.paths.root(path) == "tools")
-          return place_of_line(trials_.context(), decision.line, decision.column);
+          return place_of(trials_.context().chat_template, {decision.line, decision.column});
       }
     }
     return {};
   }
 
   void report_missing(const jinja::Rendered& rendered, bool is_here, bool is_there) {
-    Finding finding;
-    finding.rule = "tools-not-written";
-    finding.level = Level::kError;
+    Finding finding = finding_of("tools-not-written", Level::kError);
     const char* without = "where there is no system message";
     const char* with = "where there is a system message";
     finding.sentence = "tools of the request are not written";
@@ -165,9 +154,7 @@ class ToolAudit {
     for (const bool is_needed : {true, false}) {
       const std::vector<std::string>& parts = is_needed ? needed : helpful;
       if (parts.empty()) continue;
-      Finding finding;
-      finding.rule = "tools-not-written";
-      finding.level = is_needed ? Level::kWarning : Level::kNote;
+      Finding finding = finding_of("tools-not-written", is_needed ? Level::kWarning : Level::kNote);
       finding.sentence = "of a tool's definition these are not written: " + listed(parts);
       const std::size_t at = text.find(kShip);
       finding.proof = "the tool is written as " + shortened(std::string_view(text).substr(at, text.size() - at));
@@ -197,9 +184,7 @@ class ToolAudit {
     const auto type = render(messages_, changed("type", "boolean"));
     if (type.ok() && type.value().text.bytes() == rendered.text.bytes()) missing.emplace_back("types of parameters");
     if (missing.empty() || !contains(rendered.text.bytes(), "harbour")) return;
-    Finding finding;
-    finding.rule = "tools-not-written";
-    finding.level = Level::kWarning;
+    Finding finding = finding_of("tools-not-written", Level::kWarning);
     finding.sentence = "of a tool's definition these are not written: " + listed(missing);
     const std::size_t at = rendered.text.bytes().find("harbour");
     finding.proof = "with another definition the prompt is the same: " + excerpt(rendered.text.bytes(), at, at + 60);
@@ -216,9 +201,7 @@ class ToolAudit {
                              rendered.origins.chains.contains(run.chain, "pyrepr") &&
                              rendered.origins.paths.root(run.path()) == "tools";
       if (is_python) {
-        Finding finding;
-        finding.rule = "python-value";
-        finding.level = Level::kNote;
+        Finding finding = finding_of("python-value", Level::kNote);
         finding.sentence = "tools are printed as Python prints them";
         finding.proof = "they are written as " + excerpt(rendered.text.bytes(), at, at + 60);
         finding.place = place_at(trials_.context(), rendered, at);

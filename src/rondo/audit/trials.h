@@ -9,40 +9,57 @@
 #include <vector>
 
 #include "audit/context.h"
-#include "audit/report.h"
+#include "probe/messages.h"
+#include "probe/words.h"
 #include "render/encode.h"
 
 namespace rondo::audit {
 
-inline constexpr std::string_view kSystemWord = "system-one";
-inline constexpr std::string_view kQuestionWord = "question-one";
-inline constexpr std::string_view kAnswerWord = "answer-one";
-inline constexpr std::string_view kThoughtWord = "thought-one";
-inline constexpr std::string_view kResultWord = "result-one";
-inline constexpr std::string_view kSecondQuestionWord = "question-two";
-inline constexpr std::string_view kSecondResultWord = "result-two";
-inline constexpr std::string_view kToolName = "find_city";
-inline constexpr std::string_view kSecondToolName = "find_road";
+using probe::kAnswerWord;
+using probe::kQuestionWord;
+using probe::kResultWord;
+using probe::kSecondAnswerWord;
+using probe::kSecondQuestionWord;
+using probe::kSecondResultWord;
+using probe::kSecondToolName;
+using probe::kSystemWord;
+using probe::kThoughtWord;
+using probe::kToolName;
+using probe::plain_message;
+using probe::SaidCall;
+using probe::Saying;
+using probe::text_part;
+using probe::with_parts;
 
-struct TrialCall {
-  std::string name{kToolName};
-  json::Object arguments;
-};
+// The question that trials begin with, the tools that they give, a call of each.
+[[nodiscard]] json::Value user_message();
+[[nodiscard]] json::Value trial_tools();
+[[nodiscard]] SaidCall first_call(json::Value argument = "v");
+[[nodiscard]] SaidCall second_call();
 
-// What an assistant message of a trial holds.
-struct TurnParts {
-  std::string reasoning;
-  std::string content;
-  std::vector<TrialCall> calls;
+// A kind of argument values, for people, and one of them.
+struct ArgumentKind {
+  std::string name;
+  json::Value value;
 };
+[[nodiscard]] const std::vector<ArgumentKind>& argument_kinds();
+// The trial tools, where argument `k` of the first has the type of `value`.
+[[nodiscard]] json::Value tools_for(const json::Value& value);
 
 struct TrialSetting {
   bool generation_prompt = false;
   bool tools = false;  // the trial tools are given, or `other_tools`
-  std::optional<json::Value> other_tools;
-  json::Object kwargs;
-  std::optional<jinja::LocalTime> now;
-  std::optional<bool> strict;
+  std::optional<json::Value> other_tools = std::nullopt;
+  json::Object kwargs = {};
+  std::optional<jinja::LocalTime> now = std::nullopt;
+  std::optional<bool> strict = std::nullopt;
+};
+
+// A conversation to be rendered, with a name for people.
+struct Trial {
+  std::string name;
+  json::Array messages;
+  TrialSetting setting;
 };
 
 // An assistant turn behind the prompt that asks for it.
@@ -52,14 +69,6 @@ struct WrittenTurn {
   bool is_asked = false;   // the prompt ends with the generation prompt; else the turn begins with its header
   jinja::Rendered render;  // prompt and text
 };
-
-// One message each.
-[[nodiscard]] json::Value plain_message(std::string_view role, json::Value content);
-[[nodiscard]] json::Value user_message();
-[[nodiscard]] json::Value text_part(std::string_view text);
-// Every content that is text as a list of one part, and null as an empty list.
-[[nodiscard]] json::Array with_parts(json::Array messages);
-[[nodiscard]] json::Value trial_tools();
 
 class Trials {
  public:
@@ -75,14 +84,14 @@ class Trials {
   // In token ids, with masks.
   [[nodiscard]] Result<render::Encoded> encode(json::Array messages, const TrialSetting& setting) const;
 
-  // The message in the shape of Format::input.
-  [[nodiscard]] json::Value assistant(const TurnParts& parts) const;
+  // The message in the shape of Format::input; the calls have the ids of call_id().
+  [[nodiscard]] json::Value assistant(const Saying& saying) const;
   // The id of its call number `index`, and that call's result.
   [[nodiscard]] std::string call_id(std::size_t index, std::string_view name) const;
   [[nodiscard]] json::Value result(std::size_t index, std::string_view name, json::Value content) const;
   // The turn that the template writes for it behind one user message; nullopt where it refuses, or where what it writes
   // does not go on from any prompt for it.
-  [[nodiscard]] std::optional<WrittenTurn> write(const TurnParts& parts, const TrialSetting& setting) const;
+  [[nodiscard]] std::optional<WrittenTurn> write(const Saying& saying, const TrialSetting& setting) const;
 
   // Nothing if the template renders one user message; else what it says of it.
   [[nodiscard]] const std::optional<Error>& refusal() const { return refusal_; }
@@ -117,58 +126,5 @@ class Trials {
   mutable std::size_t limits_met_ = 0;
   mutable std::optional<Error> exhausted_;
 };
-
-// ---- Arguments
-
-// A kind of argument values, for people, and one of them.
-struct ArgumentKind {
-  std::string name;
-  json::Value value;
-};
-[[nodiscard]] const std::vector<ArgumentKind>& argument_kinds();
-// The trial tools, where argument `k` of the first has the type of `value`.
-[[nodiscard]] json::Value tools_for(const json::Value& value);
-
-// ---- Places and proofs
-
-// Where in the template byte `at` of the text was written: its literal, or the expression that printed it.
-[[nodiscard]] TemplatePlace place_at(const AuditContext& context, const jinja::Rendered& rendered, std::size_t at);
-[[nodiscard]] TemplatePlace place_of_line(const AuditContext& context, std::int32_t line, std::int32_t column);
-// Where an error happened, if it has a place.
-[[nodiscard]] TemplatePlace place_of(const AuditContext& context, const Error& error);
-
-// Bytes [begin, end) of `text` with a little of what stands around them, quoted; "..." where something was left out.
-[[nodiscard]] std::string excerpt(std::string_view text, std::size_t begin, std::size_t end);
-// `text` quoted, in the middle "..." if it is long.
-[[nodiscard]] std::string shortened(std::string_view text);
-// Length of the common prefix.
-[[nodiscard]] std::size_t first_difference(std::string_view a, std::string_view b);
-// Both texts at the first place where they differ: `FIRST "..."; SECOND "..."`.
-struct Named {
-  std::string_view name;
-  std::string_view text;
-};
-[[nodiscard]] std::string difference(const Named& first, const Named& second);
-// "a", "a and b", "a, b and c".
-[[nodiscard]] std::string listed(const std::vector<std::string>& words);
-
-// Adds it to findings or notes by its level, unless they have it, or a break of the same rule and line.
-void add_finding(Report& report, Finding finding);
-
-// ---- The groups of properties, one file each
-
-void find_control_text(const Trials& trials, Report& report);
-void find_part_differences(const Trials& trials, Report& report);
-void find_argument_losses(const Trials& trials, Report& report);
-void find_close_faults(const Trials& trials, Report& report);
-void find_tool_losses(const Trials& trials, Report& report);
-void find_result_losses(const Trials& trials, Report& report);
-void find_bare_quotes(const Trials& trials, Report& report);
-void find_clock(const Trials& trials, Report& report);
-void find_refusals(const Trials& trials, Report& report);
-void find_strict_differences(const Trials& trials, Report& report);
-void find_generation_differences(const Trials& trials, Report& report);
-void find_grammar_gaps(const Trials& trials, Report& report);
-void find_engine_differences(const Trials& trials, Report& report);
 
 }  // namespace rondo::audit

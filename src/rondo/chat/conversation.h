@@ -4,7 +4,6 @@
 // field names (role, content, reasoning_content, tool_calls, ...).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,9 +14,6 @@
 #include "rondo/result.h"
 
 namespace rondo::chat {
-
-// The names under which a message carries its reasoning, in the order in which they are looked for.
-inline constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
 
 // The input of one render.
 struct Conversation {

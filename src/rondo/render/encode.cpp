@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "format/units.h"
+#include "probe/messages.h"
+#include "probe/words.h"
 
 namespace rondo::render {
 namespace {
@@ -106,10 +108,7 @@ void add_origins(Encoded& out, const jinja::Rendered& rendered, std::size_t begi
 
 // What the generation prompt adds behind a plain user message.
 std::string generation_prompt_text(const TurnContext& context) {
-  json::Object user;
-  user.set("role", "user");
-  user.set("content", "Hq");
-  const json::Array messages = {json::Value(user)};
+  const json::Array messages = {probe::plain_message("user", probe::kShortQuestion)};
   const Result<jinja::Rendered> with = render_messages(context, messages, true);
   const Result<jinja::Rendered> without = render_messages(context, messages, false);
   if (!with.ok() || !without.ok()) return "";

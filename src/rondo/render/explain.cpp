@@ -4,19 +4,12 @@
 #include <map>
 #include <tuple>
 
+#include "probe/places.h"
+
 namespace rondo::render {
 namespace {
 
 constexpr std::size_t kShownTokens = 12;
-
-const text::Run* run_at(const jinja::Rendered& rendered, std::size_t at) {
-  std::size_t begin = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    begin += run.size;
-    if (at < begin) return &run;
-  }
-  return nullptr;
-}
 
 std::string decode_some(const tokenizer::Tokenizer& tokenizer, std::span<const tokenizer::TokenId> ids) {
   const Result<std::string> text = tokenizer.decode(ids.first(std::min(ids.size(), kShownTokens)), {});
@@ -106,7 +99,7 @@ std::string source_line(const jinja::Template& chat_template, std::int32_t line)
 }
 
 std::string describe_origin(const jinja::Rendered& rendered, std::size_t at) {
-  const text::Run* run = run_at(rendered, at);
+  const text::Run* run = probe::spot_at(rendered, at).run;
   if (run == nullptr) return "end of the prompt";
   if (run->kind == text::RunKind::kLiteral) {
     return "template line " + std::to_string(rendered.origins.literals[run->origin].line);
@@ -153,7 +146,7 @@ std::optional<Break> find_break(const TurnContext& context, std::span<const toke
   out.kept = decode_some(context.tokenizer, old_ids.subspan(common));
   out.rerendered = rerendered.text.bytes().substr(out.byte, std::max<std::size_t>(out.kept.size(), 24));
   out.place = describe_origin(rerendered, out.byte);
-  const text::Run* run = run_at(rerendered, out.byte);
+  const text::Run* run = probe::spot_at(rerendered, out.byte).run;
   if (run != nullptr) {
     out.message = owner(*run, rerendered.origins);
     if (run->kind == text::RunKind::kLiteral) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "format/units.h"
+#include "probe/messages.h"
+#include "probe/words.h"
 #include "render/bridge.h"
 #include "render/stand_in.h"
 #include "render/suffix.h"
@@ -13,30 +15,21 @@
 namespace rondo::render {
 namespace {
 
-json::Value said(std::string_view role, std::string_view content) {
-  return json::Object{{"role", role}, {"content", content}};
-}
+using probe::plain_message;
 
-json::Value small_tool() {
-  json::Object parameters{{"type", "object"},
-                          {"properties", json::Object{{"z", json::Object{{"type", "string"}, {"description", "d"}}}}},
-                          {"required", json::Array{"z"}}};
-  return json::Object{
-      {"type", "function"},
-      {"function", json::Object{{"name", "probe"}, {"description", "d"}, {"parameters", std::move(parameters)}}}};
-}
+std::string_view tool_name(std::size_t call) { return call % 2 == 0 ? probe::kSmallTool : "other"; }
 
 // A completion with `calls` calls, or plain text.
 ParsedCompletion completion(const format::InputShape& input, std::size_t calls, bool reasons) {
   ParsedCompletion out;
   out.input = input;
-  if (calls == 0) out.message.content = "Aa";
-  if (reasons) out.message.reasoning = "Rr";
+  if (calls == 0) out.message.content = probe::kOlderAnswer;
+  if (reasons) out.message.reasoning = probe::kOlderThought;
   for (std::size_t i = 0; i < calls; ++i) {
     chat::ToolCall call;
-    call.name = i % 2 == 0 ? "probe" : "other";
-    call.id = "abcdef00" + std::to_string(i);
-    call.arguments = R"({"z": "Z"})";
+    call.name = tool_name(i);
+    call.id = probe::call_id(i);
+    call.arguments = probe::small_arguments(true).as_string();
     out.message.tool_calls.push_back(std::move(call));
   }
   out.message.complete = true;
@@ -46,10 +39,7 @@ ParsedCompletion completion(const format::InputShape& input, std::size_t calls, 
 json::Array results_of(std::size_t count) {
   json::Array out;
   for (std::size_t i = 0; i < count; ++i) {
-    out.push_back(json::Object{{"role", "tool"},
-                               {"tool_call_id", "abcdef00" + std::to_string(i)},
-                               {"name", i % 2 == 0 ? "probe" : "other"},
-                               {"content", "Tt"}});
+    out.push_back(probe::tool_message(probe::call_id(i), tool_name(i), probe::kOlderResult));
   }
   return out;
 }
@@ -58,7 +48,8 @@ json::Array results_of(std::size_t count) {
 std::vector<json::Array> exchanges(const format::InputShape& input, const std::vector<std::string>& constants) {
   std::vector<json::Array> out;
   const auto cycle = [&](std::size_t calls, bool reasons) {
-    json::Array part{said("user", "Uu"), history_message(completion(input, calls, reasons), results_of(calls))};
+    json::Array part{plain_message("user", probe::kOlderQuestion),
+                     history_message(completion(input, calls, reasons), results_of(calls))};
     for (json::Value& result : results_of(calls)) part.push_back(std::move(result));
     if (calls > 0) part.push_back(history_message(completion(input, 0, reasons), {}));
     return part;
@@ -68,7 +59,7 @@ std::vector<json::Array> exchanges(const format::InputShape& input, const std::v
     if (!input.reasoning_field.empty()) out.push_back(cycle(calls, true));
   }
   for (const std::string& constant : constants) {
-    out.push_back({said("user", "u" + constant + "v"), said("assistant", "a" + constant + "b")});
+    out.push_back({plain_message("user", "u" + constant + "v"), plain_message("assistant", "a" + constant + "b")});
   }
   return out;
 }
@@ -81,9 +72,9 @@ std::vector<json::Array> histories(const format::InputShape& input, const std::v
   const auto add = [&](const std::vector<const json::Array*>& chosen, bool in_cycle) {
     for (const bool has_system : {false, true}) {
       json::Array history;
-      if (has_system) history.push_back(said("system", "Ss"));
+      if (has_system) history.push_back(plain_message("system", probe::kOlderSystem));
       for (const json::Array* part : chosen) history.insert(history.end(), part->begin(), part->end());
-      history.push_back(said("user", "Uu"));
+      history.push_back(plain_message("user", probe::kOlderQuestion));
       if (in_cycle) {
         history.push_back(history_message(completion(input, 1, false), results_of(1)));
         history.push_back(results_of(1)[0]);
@@ -111,7 +102,8 @@ std::vector<json::Array> histories(const format::InputShape& input, const std::v
 std::vector<std::string> searched_constants(const TurnContext& context) {
   std::set<std::string> found;
   for (const char* role : {"user", "assistant"}) {
-    const json::Array messages{said("user", "Uu"), said(role, "Aa"), said("user", "Uu")};
+    const json::Array messages{plain_message("user", probe::kOlderQuestion), plain_message(role, probe::kOlderAnswer),
+                               plain_message("user", probe::kOlderQuestion)};
     const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
     if (!rendered.ok()) continue;
     for (const jinja::Probe& probe : rendered.value().probes) found.insert(probe.constant);
@@ -195,13 +187,15 @@ Locality Locality::prove(const TurnContext& context, const TurnProfile& profile,
   // The shortest window has no tools at all.
   Locality without = prove_with(context, profile, input, std::nullopt);
   if (without.is_local(Step::kUserAfterText) && without.is_local(Step::kResultsAfterCalls)) return without;
-  return prove_with(context, profile, input, json::Value(json::Array{small_tool()}));
+  return prove_with(context, profile, input, json::Value(json::Array{probe::small_tool()}));
 }
 
 Locality Locality::prove_with(const TurnContext& context, const TurnProfile& profile, const format::InputShape& input,
                               std::optional<json::Value> tools) {
   Locality out;
-  out.windows_ = {json::Array{said("user", "Hq")}, json::Array{said("system", "Hs"), said("user", "Hq")}};
+  out.windows_ = {
+      json::Array{plain_message("user", probe::kShortQuestion)},
+      json::Array{plain_message("system", probe::kShortSystem), plain_message("user", probe::kShortQuestion)}};
   out.base_ = context.base;
   out.base_.messages.clear();
   out.base_.tools = std::move(tools);
@@ -209,7 +203,8 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
   const std::vector<json::Array> all = histories(input, searched_constants(context));
   const auto examine = [&](std::size_t calls, bool reasons) -> std::string {
     const ParsedCompletion said_now = completion(input, calls, reasons);
-    const json::Array next = calls == 0 ? json::Array{said("user", "Nn")} : results_of(calls);
+    const json::Array next =
+        calls == 0 ? json::Array{plain_message("user", probe::kNewQuestion)} : results_of(calls);
     const Following following(next, true);
     std::size_t compared = 0;
     std::array<std::string, 2> windows;

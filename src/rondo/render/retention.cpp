@@ -1,9 +1,11 @@
 // What of earlier reasoning a rollout keeps: which ids are cut out when new messages follow (render/rollout.h).
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
+#include "chat/reasoning_fields.h"
+#include "format/units.h"
+#include "probe/places.h"
 #include "render/rollout.h"
 
 namespace rondo::render {
@@ -11,32 +13,13 @@ namespace {
 
 using tokenizer::TokenId;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return "";
-  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
-}
-
-// Whether the template writes anything of message `index`'s reasoning.
-bool writes_reasoning(const jinja::Rendered& rendered, std::size_t index) {
-  const text::PathTable& paths = rendered.origins.paths;
-  return std::ranges::any_of(rendered.text.runs(), [&](const text::Run& run) {
-    if (run.path() == text::PathId::kNone || paths.message(run.path()) != static_cast<std::int32_t>(index))
-      return false;
-    if (paths.depth(run.path()) < 3) return false;
-    return std::ranges::find(chat::kReasoningFields, paths.step_name(paths.prefix(run.path(), 3))) !=
-           chat::kReasoningFields.end();
-  });
-}
-
 // What the template writes in message `index`'s turn before its data.
 std::string_view turn_lead(const jinja::Rendered& rendered, std::size_t index) {
   const auto message = static_cast<std::int32_t>(index);
   const std::optional<std::size_t> begin = turn_begin(rendered, message);
   const std::optional<Extent> data = data_extent(rendered, message);
   if (!begin || !data || data->begin < *begin) return "";
-  return std::string_view(rendered.text.bytes()).substr(*begin, data->begin - *begin);
+  return probe::slice(rendered, *begin, data->begin);
 }
 
 void remove_reasoning(json::Value& message) {
@@ -54,7 +37,7 @@ std::size_t begin_of(const tokenizer::Tokenizer& tokenizer, std::span<const Toke
   for (std::size_t count = 1; count <= std::min(end, kFarthest) && !marker.empty(); ++count) {
     const Result<std::string> text = tokenizer.decode(ids.subspan(end - count, count), {});
     if (!text.ok()) return end;
-    if (trimmed(text.value()).starts_with(marker)) return end - count;
+    if (format::trimmed(text.value()).starts_with(marker)) return end - count;
   }
   return end;
 }
@@ -64,7 +47,7 @@ std::size_t begin_of(const tokenizer::Tokenizer& tokenizer, std::span<const Toke
 std::optional<Cut> Rollout::cut_of(const Turn& turn, const jinja::Rendered& after) const {
   const format::Reasoning& markers = model_->parts().format->reasoning;
   const ReasoningSpan& span = *turn.reasoning;
-  const std::string_view close = trimmed(markers.close);
+  const std::string_view close = format::trimmed(markers.close);
   // Some templates keep an empty block in the place of the reasoning.
   const bool keeps_markers = !close.empty() && turn_lead(after, turn.message).find(close) != std::string_view::npos;
   Cut cut{turn.begin + span.begin, turn.begin + span.end, turn.message};
@@ -72,7 +55,7 @@ std::optional<Cut> Rollout::cut_of(const Turn& turn, const jinja::Rendered& afte
     cut.begin = turn.begin + span.inner_begin;
     cut.end = turn.begin + span.inner_end;
   } else if (turn.opened_by_prompt) {
-    cut.begin = begin_of(*model_->parts().tokenizer, ids_, turn.begin, trimmed(markers.open));
+    cut.begin = begin_of(*model_->parts().tokenizer, ids_, turn.begin, format::trimmed(markers.open));
   }
   return cut.begin < cut.end ? std::optional(cut) : std::nullopt;
 }
@@ -97,7 +80,8 @@ std::vector<Cut> Rollout::cuts_for(const json::Array& new_messages, Retention re
   if (!after.ok()) return cuts;
   for (const Turn& turn : turns_) {
     if (!turn.reasoning) continue;
-    const bool goes = by_template ? !writes_reasoning(after.value(), turn.message) : turn.message < cycle;
+    const bool goes = by_template ? !probe::shows_reasoning(after.value(), static_cast<std::int32_t>(turn.message))
+                                  : turn.message < cycle;
     if (!goes) continue;
     if (const std::optional<Cut> cut = cut_of(turn, after.value())) cuts.push_back(*cut);
   }

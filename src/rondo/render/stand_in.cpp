@@ -6,6 +6,8 @@
 
 #include "format/units.h"
 #include "json/parse.h"
+#include "probe/messages.h"
+#include "probe/words.h"
 #include "render/bridge.h"
 
 namespace rondo::render {
@@ -35,23 +37,6 @@ class ToolResults {
   std::vector<const json::Value*> open_;
 };
 
-// Nine letters and digits: the strictest rule that templates check ids by.
-std::string made_up_id(std::size_t index) {
-  std::string digits = std::to_string(index % 1000);
-  return "rondo0" + std::string(3 - digits.size(), '0') + digits;
-}
-
-json::Value call_message(const std::optional<std::string>& id, std::string_view name, json::Value arguments) {
-  json::Object function;
-  function.set("name", name);
-  function.set("arguments", std::move(arguments));
-  json::Object call;
-  if (id) call.set("id", *id);
-  call.set("type", "function");
-  call.set("function", std::move(function));
-  return call;
-}
-
 std::string_view reasoning_field(const ParsedCompletion& completion) {
   return completion.input.reasoning_field.empty() ? std::string_view("reasoning_content")
                                                   : completion.input.reasoning_field;
@@ -75,23 +60,19 @@ json::Array history_calls(const ParsedCompletion& completion, std::span<const js
     const json::Value* result = results.take(call.name);
     std::optional<std::string> id = call.id;
     if (!id && result != nullptr) id = optional_string(result->find_string("tool_call_id"));
-    if (!id && make_up_ids) id = made_up_id(calls.size());
-    calls.push_back(call_message(id, call.name, arguments_value(call.arguments, completion.input.arguments_as_text)));
+    if (!id && make_up_ids) id = probe::made_up_id(calls.size());
+    calls.push_back(
+        probe::tool_call(id, call.name, arguments_value(call.arguments, completion.input.arguments_as_text)));
   }
   return calls;
-}
-
-json::Value placeholder_arguments(bool as_text) {
-  if (as_text) return R"({"z": "Z"})";
-  return json::Object{{"z", "Z"}};
 }
 
 json::Array calls_of_results(std::span<const json::Value> new_messages) {
   json::Array calls;
   ToolResults results(new_messages);
   while (const json::Value* result = results.take("")) {
-    const std::string id(result->find_string("tool_call_id").value_or(made_up_id(calls.size())));
-    calls.push_back(call_message(id, result->find_string("name").value_or("unknown"), nullptr));
+    const std::string id(result->find_string("tool_call_id").value_or(probe::made_up_id(calls.size())));
+    calls.push_back(probe::tool_call(id, result->find_string("name").value_or("unknown"), nullptr));
   }
   return calls;
 }
@@ -102,7 +83,7 @@ json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const j
                           ? calls_of_results(answers)
                           : history_calls(completion, answers, rung.calls != Rung::Calls::kOwn);
   if (rung.calls == Rung::Calls::kFirst) calls.resize(1);
-  const json::Value arguments = placeholder_arguments(completion.input.arguments_as_text != rung.other_arguments);
+  const json::Value arguments = probe::small_arguments(completion.input.arguments_as_text != rung.other_arguments);
   for (json::Value& call : calls) call.as_object().find("function")->as_object().set("arguments", arguments);
   return calls;
 }
@@ -113,7 +94,7 @@ json::Value stand_in_content(const ParsedCompletion& completion, Rung::Content w
   const std::string& own = completion.message.content;
   const bool has_own = !format::is_blank(own);
   if (wanted == kOwn && !has_own && !own.empty()) return own;
-  if (wanted == kText || (wanted == kOwn && has_own)) return json::Value("ZZ");
+  if (wanted == kText || (wanted == kOwn && has_own)) return json::Value(probe::kShortAnswer);
   const bool is_null = completion.input.no_content == format::NoContent::kNull;
   return is_null == (wanted != kOther) ? json::Value() : json::Value("");
 }
@@ -179,14 +160,14 @@ StandIn make_stand_in(const ParsedCompletion& completion, std::span<const json::
   const chat::AssistantMessage& said = completion.message;
   json::Object message{{"role", "assistant"}};
   message.set("content", stand_in_content(completion, rung.content));
-  if (said.reasoning && !said.reasoning->empty()) message.set(reasoning_field(completion), "YY");
+  if (said.reasoning && !said.reasoning->empty()) message.set(reasoning_field(completion), probe::kShortThought);
   json::Array calls = stand_in_calls(completion, answers, rung);
   if (!calls.empty()) message.set("tool_calls", std::move(calls));
   const bool leaves_text_out = !format::is_blank(said.content) && rung.content != Rung::Content::kOwn;
   return {std::move(message), note_of(completion, rung.calls, leaves_text_out), rung.calls == Rung::Calls::kOfResults};
 }
 
-json::Array stand_in_history() { return {json::Object{{"role", "user"}, {"content", "Hq"}}}; }
+json::Array stand_in_history() { return {probe::plain_message("user", probe::kShortQuestion)}; }
 
 std::vector<std::string> result_notes(const ParsedCompletion& completion, std::span<const json::Value> answers) {
   std::vector<std::string> notes;

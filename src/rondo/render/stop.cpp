@@ -2,35 +2,24 @@
 
 #include <algorithm>
 
+#include "probe/messages.h"
+#include "probe/words.h"
+
 namespace rondo::render {
 namespace {
-
-json::Value object(std::initializer_list<std::pair<std::string_view, json::Value>> members) {
-  json::Object out;
-  for (const auto& [key, value] : members) out.set(key, value);
-  return out;
-}
-
-json::Value probe_tool() {
-  const json::Value string_type = object({{"type", "string"}, {"description", "d"}});
-  const json::Value parameters =
-      object({{"type", "object"}, {"properties", object({{"z", string_type}})}, {"required", json::Array{"z"}}});
-  return object({{"type", "function"},
-                 {"function", object({{"name", "probe"}, {"description", "d"}, {"parameters", parameters}})}});
-}
 
 // Templates differ in what they accept of a call: arguments as an object or as JSON text, content null or "".
 std::vector<json::Array> tool_turn_variants() {
   std::vector<json::Array> variants;
-  const json::Value user = object({{"role", "user"}, {"content", "Hq"}});
-  const json::Value result =
-      object({{"role", "tool"}, {"content", "Rr"}, {"tool_call_id", "abcdef000"}, {"name", "probe"}});
-  for (const json::Value& arguments : {object({{"z", "Z"}}), json::Value(R"({"z": "Z"})")}) {
+  const json::Value user = probe::plain_message("user", probe::kShortQuestion);
+  const std::string id = probe::call_id(0);
+  const json::Value result = json::Object{
+      {"role", "tool"}, {"content", probe::kShortResult}, {"tool_call_id", id}, {"name", probe::kSmallTool}};
+  for (const bool as_text : {false, true}) {
+    const json::Value call = probe::tool_call(id, probe::kSmallTool, probe::small_arguments(as_text));
     for (const json::Value& content : {json::Value(""), json::Value()}) {
-      const json::Value function = object({{"name", "probe"}, {"arguments", arguments}});
-      const json::Value call = object({{"id", "abcdef000"}, {"type", "function"}, {"function", function}});
       const json::Value assistant =
-          object({{"role", "assistant"}, {"content", content}, {"tool_calls", json::Array{call}}});
+          json::Object{{"role", "assistant"}, {"content", content}, {"tool_calls", json::Array{call}}};
       variants.push_back({user, assistant, result});
     }
   }
@@ -48,9 +37,9 @@ void add_close(const std::optional<TurnClose>& close, TurnProfile& profile) {
 
 // The close of the plain turn between two user messages.
 std::optional<TurnClose> plain_turn_close(const TurnContext& context, const PlainClose& plain) {
-  const json::Array messages = {object({{"role", "user"}, {"content", "Hq"}}),
-                                object({{"role", "assistant"}, {"content", "ZZ"}}),
-                                object({{"role", "user"}, {"content", "Nq"}})};
+  const json::Array messages = {probe::plain_message("user", probe::kShortQuestion),
+                                probe::plain_message("assistant", probe::kShortAnswer),
+                                probe::plain_message("user", probe::kShortNextQuestion)};
   const Result<jinja::Rendered> full = render_messages(context, messages, true);
   if (!full.ok()) return std::nullopt;
   return find_turn_close(context, plain, full.value(), {1, false, tail_alone(context, messages, 1)});
@@ -59,7 +48,7 @@ std::optional<TurnClose> plain_turn_close(const TurnContext& context, const Plai
 // The close of a tool turn, if the template writes calls at all.
 std::optional<TurnClose> tool_turn_close(const TurnContext& context, const PlainClose& plain) {
   chat::Conversation base = context.base;
-  if (!base.tools) base.tools = json::Value(json::Array{probe_tool()});
+  if (!base.tools) base.tools = json::Value(json::Array{probe::small_tool()});
   const TurnContext with_tools{context.chat_template, context.tokenizer, base, context.options};
   for (const json::Array& messages : tool_turn_variants()) {
     const Result<jinja::Rendered> full = render_messages(with_tools, messages, true);

@@ -3,8 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "probe/messages.h"
+#include "probe/places.h"
+#include "probe/words.h"
+
 namespace rondo::render {
 namespace {
+
+using probe::plain_message;
+using probe::slice;
 
 constexpr std::string_view kToolsVariable = "tools";
 constexpr std::string_view kDocumentsVariable = "documents";
@@ -16,17 +23,6 @@ bool is_list_variable(std::string_view root) { return root == kToolsVariable || 
 bool is_role(text::PathId path, const text::Origins& origins) {
   return origins.paths.depth(path) == 3 && origins.paths.message(path) != text::kNoMessage &&
          origins.paths.step_name(path) == kRoleKey;
-}
-
-std::string_view slice(const jinja::Rendered& rendered, std::size_t begin, std::size_t end) {
-  return std::string_view(rendered.text.bytes()).substr(begin, end - begin);
-}
-
-json::Value plain_message(std::string_view role, std::string_view content) {
-  json::Object message;
-  message.set("role", role);
-  message.set("content", content);
-  return message;
 }
 
 // What the template writes behind message `index`'s data; "" if it wrote no data.
@@ -239,9 +235,10 @@ Result<jinja::Rendered> render_messages(const TurnContext& context, const json::
 
 PlainClose probe_plain_close(const TurnContext& context) {
   PlainClose close;
-  json::Array messages = {plain_message("user", "Hq"), plain_message("assistant", "ZZ")};
+  json::Array messages = {plain_message("user", probe::kShortQuestion),
+                          plain_message("assistant", probe::kShortAnswer)};
   close.text = own_tail(render_messages(context, messages, false), 1);
-  messages.push_back(plain_message("user", "Nq"));
+  messages.push_back(plain_message("user", probe::kShortNextQuestion));
   close.followed = own_tail(render_messages(context, messages, true), 1);
   close.marker = closing_marker(context.tokenizer, close.text);
   if (!close.marker) {

@@ -1,9 +1,9 @@
 #include "template/chat_template.h"
 
-#include <array>
 #include <string_view>
 #include <utility>
 
+#include "chat/reasoning_fields.h"
 #include "template/continuation.h"
 
 namespace rondo::tmpl {

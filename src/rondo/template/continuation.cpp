@@ -1,12 +1,12 @@
 #include "template/continuation.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/utf8.h"
+#include "chat/reasoning_fields.h"
 
 namespace rondo::tmpl {
 namespace {
@@ -43,8 +43,7 @@ std::string_view stripped(std::string_view text) {
 
 // The names under which the continued text is found in the message: reasoning has several (see reasoning aliases).
 std::vector<std::string> same_fields(const json::Value& message, const std::string& field, const json::Value& text) {
-  if (std::find(chat::kReasoningFields.begin(), chat::kReasoningFields.end(), field) == chat::kReasoningFields.end())
-    return {field};
+  if (!chat::is_reasoning_field(field)) return {field};
   std::vector<std::string> fields;
   for (const std::string_view name : chat::kReasoningFields) {
     const json::Value* other = message.find(name);

@@ -1,0 +1,26 @@
+// Texts in proofs: short, quoted, with the place that they are about.  Internal to audit/.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo::audit {
+
+// Bytes [begin, end) of `text` with a little of what stands around them, quoted; "..." where something was left out.
+[[nodiscard]] std::string excerpt(std::string_view text, std::size_t begin, std::size_t end);
+// `text` quoted, in the middle "..." if it is long.
+[[nodiscard]] std::string shortened(std::string_view text);
+// Length of the common prefix, to the beginning of a character.
+[[nodiscard]] std::size_t first_difference(std::string_view a, std::string_view b);
+// Both texts at the first place where they differ: `FIRST "..."; SECOND "..."`.
+struct Named {
+  std::string_view name;
+  std::string_view text;
+};
+[[nodiscard]] std::string difference(const Named& first, const Named& second);
+// "a", "a and b", "a, b and c".
+[[nodiscard]] std::string listed(const std::vector<std::string>& words);
+
+}  // namespace rondo::audit

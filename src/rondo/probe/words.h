@@ -1,0 +1,67 @@
+// The words of probes: texts that no template writes itself, so that a render shows whether and where a message's text went.
+//
+// There are three sets.  They do not stand for each other: a format, the ids of a prompt and the proofs that people read all
+// come from renders of the very words.  Within a set every word is another one, and none is a part of another.
+#pragma once
+
+#include <string_view>
+
+namespace rondo::probe {
+
+// ---- Two letters, for renders of which only what stands beside them is read: closes, stops, generation prompts.
+inline constexpr std::string_view kShortSystem = "Hs";
+inline constexpr std::string_view kShortQuestion = "Hq";
+inline constexpr std::string_view kShortNextQuestion = "Nq";
+inline constexpr std::string_view kShortThought = "YY";
+inline constexpr std::string_view kShortAnswer = "ZZ";
+inline constexpr std::string_view kShortResult = "Rr";
+// With a space, for texts that are sent as parts too.
+inline constexpr std::string_view kPartText = "Zq7 text";
+
+// Two letters as well, for a history that is compared with another one of the words above.
+inline constexpr std::string_view kOlderSystem = "Ss";
+inline constexpr std::string_view kOlderQuestion = "Uu";
+inline constexpr std::string_view kOlderThought = "Rr";
+inline constexpr std::string_view kOlderAnswer = "Aa";
+inline constexpr std::string_view kOlderResult = "Tt";
+inline constexpr std::string_view kNewQuestion = "Nn";
+
+// ---- Words with a hyphen, for proofs: people see whose text it is.
+inline constexpr std::string_view kSystemWord = "system-one";
+inline constexpr std::string_view kQuestionWord = "question-one";
+inline constexpr std::string_view kSecondQuestionWord = "question-two";
+inline constexpr std::string_view kThoughtWord = "thought-one";
+inline constexpr std::string_view kAnswerWord = "answer-one";
+inline constexpr std::string_view kSecondAnswerWord = "answer-two";
+inline constexpr std::string_view kResultWord = "result-one";
+inline constexpr std::string_view kSecondResultWord = "result-two";
+
+// ---- Two words between capital letters, for the format: what a template trims, splits or prints as a value shows.
+inline constexpr std::string_view kQuestionText = "Uprobe questionU";
+inline constexpr std::string_view kSecondQuestionText = "Uprobe againU";
+inline constexpr std::string_view kReasoningText = "Rprobe thoughtR";
+inline constexpr std::string_view kContentText = "Cprobe answerC";
+inline constexpr std::string_view kResultText = "Tprobe resultT";
+
+// ---- Tools, in the same three sets.  All have flat schemas with a description everywhere: some templates cannot describe others.
+inline constexpr std::string_view kSmallTool = "probe";  // with one text `z` (probe/messages.h)
+
+// Two as JSON text: the first with the texts `k` and `z`, the second with `q`.
+inline constexpr std::string_view kToolName = "find_city";
+inline constexpr std::string_view kSecondToolName = "find_road";
+inline constexpr std::string_view kWordTools = R"([
+{"type":"function","function":{"name":"find_city","description":"finds a city","parameters":{"type":"object","properties":{
+ "k":{"type":"string","description":"the key"},"z":{"type":"string","description":"the last"}},"required":["k"]}}},
+{"type":"function","function":{"name":"find_road","description":"finds a road","parameters":{"type":"object","properties":{
+ "q":{"type":"string","description":"the query"}},"required":["q"]}}}])";
+
+// Two as JSON text: the first with the texts `k0` to `k2`, the second with `q0`.
+inline constexpr std::string_view kFirstTool = "alpha_tool";
+inline constexpr std::string_view kSecondTool = "beta_tool";
+inline constexpr std::string_view kTextTools = R"([
+{"type":"function","function":{"name":"alpha_tool","description":"first","parameters":{"type":"object","properties":{
+ "k0":{"type":"string","description":"d"},"k1":{"type":"string","description":"d"},"k2":{"type":"string","description":"d"}},"required":["k0"]}}},
+{"type":"function","function":{"name":"beta_tool","description":"second","parameters":{"type":"object","properties":{
+ "q0":{"type":"string","description":"d"}},"required":["q0"]}}}])";
+
+}  // namespace rondo::probe
