@@ -230,7 +230,8 @@ class Fixer {
     const std::string& again = step.again->text.bytes();
     const std::size_t at = common_bytes(seen, again);
     const probe::Spot spot = probe::spot_at(*step.again, at);
-    std::string out = seen.substr(at, kSameBreakBytes) + '\0' + again.substr(std::min(at, again.size()), kSameBreakBytes) + '\0';
+    std::string out =
+        seen.substr(at, kSameBreakBytes) + '\0' + again.substr(std::min(at, again.size()), kSameBreakBytes) + '\0';
     if (spot.run != nullptr) out += std::to_string(spot.run->origin) + " " + std::to_string(spot.run->expression);
     return out;
   }

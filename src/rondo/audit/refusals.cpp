@@ -17,7 +17,7 @@ enum class Use : std::uint8_t {
   kRare,   // legal, and seen
 };
 
-struct RefusalShape {
+struct Shape {
   std::string name;
   Use use = Use::kRare;
   json::Array messages;
@@ -59,7 +59,7 @@ std::vector<Shape> plain_shapes() {
   };
 }
 
-std::vector<RefusalShape> call_shapes(const Trials& trials) {
+std::vector<Shape> call_shapes(const Trials& trials) {
   const json::Value user = user_message();
   const json::Value again = plain_message("user", kSecondQuestionWord);
   const SaidCall first = first_call();
@@ -107,12 +107,12 @@ std::vector<RefusalShape> call_shapes(const Trials& trials) {
   return out;
 }
 
-std::vector<RefusalShape> all_shapes(const Trials& trials) {
-  std::vector<RefusalShape> out = plain_shapes();
+std::vector<Shape> all_shapes(const Trials& trials) {
+  std::vector<Shape> out = plain_shapes();
   if (trials.writes_calls()) {
-    for (RefusalShape& shape : call_shapes(trials)) out.push_back(std::move(shape));
+    for (Shape& shape : call_shapes(trials)) out.push_back(std::move(shape));
   }
-  for (RefusalShape& shape : out) shape.setting.generation_prompt = true;
+  for (Shape& shape : out) shape.setting.generation_prompt = true;
   return out;
 }
 
@@ -147,7 +147,7 @@ class RefusalAudit {
   RefusalAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
 
   void run() {
-    for (const RefusalShape& shape : all_shapes(trials_)) {
+    for (const Shape& shape : all_shapes(trials_)) {
       const auto rendered = trials_.render(shape.messages, shape.setting);
       if (!rendered.ok()) {
         note(shape, rendered.error());
@@ -160,7 +160,7 @@ class RefusalAudit {
   }
 
  private:
-  void note(const RefusalShape& shape, const Error& error) {
+  void note(const Shape& shape, const Error& error) {
     const Level level = refusal_level(shape.use, error);
     for (Refusal& known : refusals_) {
       if (known.error.line != error.line || known.error.message != error.message) continue;
@@ -183,7 +183,7 @@ class RefusalAudit {
   }
 
   // A message whose text is not in the prompt.
-  void check_words(const RefusalShape& shape, const jinja::Rendered& rendered) {
+  void check_words(const Shape& shape, const jinja::Rendered& rendered) {
     const std::string& text = rendered.text.bytes();
     for (const std::string_view word : shape.words) {
       if (text.find(word) != std::string::npos) continue;
@@ -221,7 +221,7 @@ class RefusalAudit {
     add_finding(report_, std::move(dropped.finding));
   }
 
-  [[nodiscard]] static std::size_t message_of(const RefusalShape& shape, std::string_view word) {
+  [[nodiscard]] static std::size_t message_of(const Shape& shape, std::string_view word) {
     for (std::size_t i = 0; i < shape.messages.size(); ++i) {
       if (shape.messages[i].find_string("content") == word) return i;
     }
@@ -229,7 +229,7 @@ class RefusalAudit {
   }
 
   // Where fewer messages follow, the text may be written: the condition that then goes another way.
-  [[nodiscard]] TemplatePlace flipped_place(const RefusalShape& shape, std::size_t index, std::string_view word,
+  [[nodiscard]] TemplatePlace flipped_place(const Shape& shape, std::size_t index, std::string_view word,
                                             const jinja::Rendered& rendered) const {
     for (std::size_t count = shape.messages.size() - 1; count > index; --count) {
       const json::Array fewer(shape.messages.begin(), shape.messages.begin() + static_cast<std::ptrdiff_t>(count));
@@ -253,7 +253,7 @@ class RefusalAudit {
 void find_refusals(const Trials& trials, Report& report) { RefusalAudit(trials, report).run(); }
 
 void find_strict_differences(const Trials& trials, Report& report) {
-  for (const RefusalShape& shape : all_shapes(trials)) {
+  for (const Shape& shape : all_shapes(trials)) {
     TrialSetting strict = shape.setting;
     strict.strict = true;
     TrialSetting lenient = shape.setting;

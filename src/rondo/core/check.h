@@ -23,6 +23,6 @@ struct CheckRequest {
 // audited.  Fail as audit::check() and audit::fix(), and as Model::prepare().
 [[nodiscard]] Result<audit::Report> check(const Model& model, Call& call, CheckRequest request);
 [[nodiscard]] Result<audit::Fix> fix(const Model& model, Call& call, std::string name,
-                                       const audit::FixOptions& options);
+                                     const audit::FixOptions& options);
 
 }  // namespace rondo::core

@@ -203,8 +203,7 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
   const std::vector<json::Array> all = histories(input, searched_constants(context));
   const auto examine = [&](std::size_t calls, bool reasons) -> std::string {
     const ParsedCompletion said_now = completion(input, calls, reasons);
-    const json::Array next =
-        calls == 0 ? json::Array{plain_message("user", probe::kNewQuestion)} : results_of(calls);
+    const json::Array next = calls == 0 ? json::Array{plain_message("user", probe::kNewQuestion)} : results_of(calls);
     const Following following(next, true);
     std::size_t compared = 0;
     std::array<std::string, 2> windows;
