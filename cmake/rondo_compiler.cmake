@@ -18,6 +18,7 @@ target_compile_options(rondo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshado
 # Off for daily work, where one file changes at a time.
 option(RONDO_UNITY "Compile the sources of a folder together." ON)
 set(RONDO_UNITY_SIZE 10)
+option(RONDO_PCH "Compile the standard library's headers once for all sources." ON)
 # A class with members of types from an anonymous namespace is seen in the same file only, which such a file includes.
 if(RONDO_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(rondo_warnings INTERFACE -Wno-subobject-linkage)
@@ -26,11 +27,6 @@ endif()
 if(RONDO_SANITIZE)
   # Any finding ends the program: a test that only prints one would pass.
   add_compile_options(-fsanitize=${RONDO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND RONDO_SANITIZE MATCHES "undefined")
-    # These three double GCC's compile time.  A null pointer is found by the address sanitizer as well; clang, which
-    # compiles them cheaply, checks all of them in the fuzz build.
-    add_compile_options(-fno-sanitize=null,alignment,vptr)
-  endif()
   add_link_options(-fsanitize=${RONDO_SANITIZE})
   # An index one behind the end of a string or vector often still lies in its memory, where no sanitizer sees it; the
   # library's own checks do.

@@ -11,6 +11,7 @@ Where a package can't be had (no network, another Python), this says so and pass
 import importlib.util
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 
@@ -38,7 +39,7 @@ def folders():
 
 def runtime(compiler):
     """The libraries that a sanitized module wants before all others."""
-    names = ("libasan.so", "libubsan.so", "libstdc++.so.6")
+    names = (f"libclang_rt.asan-{platform.machine()}.so", "libstdc++.so.6") if "clang" in compiler else ("libasan.so", "libubsan.so", "libstdc++.so.6")
     shown = [subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout
              for name in names]
     return ":".join(os.path.realpath(path.strip()) for path in shown)
