@@ -24,6 +24,11 @@ if(RONDO_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(rondo_warnings INTERFACE -Wno-subobject-linkage)
 endif()
 
+# Clang sees the standard library's own use of what it calls deprecated once its headers are precompiled.
+if(RONDO_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(rondo_warnings INTERFACE -Wno-deprecated-declarations)
+endif()
+
 if(RONDO_SANITIZE)
   # Any finding ends the program: a test that only prints one would pass.
   add_compile_options(-fsanitize=${RONDO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
