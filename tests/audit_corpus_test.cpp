@@ -90,8 +90,9 @@ TEST_CASE("the published table, with its causes") {
 }
 
 // Read: they copy what they are given, open each turn as the generation prompt does, and look at no later message.
-constexpr const char* kClean[] = {"kimi-k2-instruct",  "phi-3.5-mini",          "yi-1.5", "qwen2", "unsloth-chatml",
-                                  "gguf-opencoder-8b", "hfjs-openchat-3.5-0106", "own-copying"};
+constexpr const char* kClean[] = {
+    "kimi-k2-instruct",  "phi-3.5-mini",           "yi-1.5",     "qwen2", "unsloth-chatml",
+    "gguf-opencoder-8b", "hfjs-openchat-3.5-0106", "own-copying"};
 
 TEST_CASE("templates that are clean have no findings") {
   const auto corpus = test::Corpus::open();

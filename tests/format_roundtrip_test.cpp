@@ -25,7 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 using format::Format;
 
-std::string completions_file(const std::string& row) { return test::corpus_folder() + "/completions/" + row + ".jsonl.xz"; }
+std::string completions_file(const std::string& row) {
+  return test::corpus_folder() + "/completions/" + row + ".jsonl.xz";
+}
 
 bool is_verbose(const std::string& row) {
   const char* wanted = std::getenv("RONDO_VERBOSE");

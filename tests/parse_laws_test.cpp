@@ -26,7 +26,9 @@ using parse::Parser;
 constexpr std::size_t kLongestText = 1500;
 constexpr std::size_t kTextsPerRow = 24;
 
-std::string completions_file(const std::string& row) { return test::corpus_folder() + "/completions/" + row + ".jsonl.xz"; }
+std::string completions_file(const std::string& row) {
+  return test::corpus_folder() + "/completions/" + row + ".jsonl.xz";
+}
 
 std::vector<std::string> completions(const std::string& row) {
   std::vector<std::string> out;

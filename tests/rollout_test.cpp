@@ -327,8 +327,9 @@ TEST_CASE("retention: a block that the prompt opened goes with its opening") {
     if (model == nullptr) continue;
     ++played;
     const bool is_own = std::string(speaker.row).starts_with("own-");
-    check_opened_block(model, speaker.sampled, is_own ? "<ponder>" : "<think>",
-                       is_own ? "<:turn:>assistant\n20  degrees<:end:>" : "<|im_start|>assistant\n20  degrees<|im_end|>");
+    check_opened_block(
+        model, speaker.sampled, is_own ? "<ponder>" : "<think>",
+        is_own ? "<:turn:>assistant\n20  degrees<:end:>" : "<|im_start|>assistant\n20  degrees<|im_end|>");
   }
   CHECK(played >= 2);
 }

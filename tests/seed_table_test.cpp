@@ -214,7 +214,8 @@ std::vector<Row> stand_ins() {
   return {
       {"qwen3.5", "tool call + reasoning", "{}", call, call, "", "", result(), true, true},
       {"qwen3.5", "reasoning dropped (default)", "{}", answer, answer, "", "", user("And now?"), false, false},
-      {"glm4.7", "tool call + reasoning", "{}", thoughtful, thoughtful, "</think>", "</think>\n", result(), false, false},
+      {"glm4.7", "tool call + reasoning", "{}", thoughtful, thoughtful, "</think>", "</think>\n", result(), false,
+       false},
       {"glm4.7", "reasoning dropped", "{}", answer, answer, "</think>", "</think>\n", user("And now?"), false, false},
       {"kimi-k2-thinking", "tool call + reasoning", "{}", call, call, "", "", result(), true, true},
       {"own-forgetful", "tool call + reasoning", "{}", call, call, "", "", result(), true, true},
@@ -226,8 +227,8 @@ std::vector<Row> stand_ins() {
        false},
       {"own-stripping", "reasoning stays", "{}", answer, answer, "", "", user("And now?"), true, true},
       {"own-numbered", "tool call + reasoning", "{}", call, call, "", "", result(), true, true},
-      {"own-numbered", "reasoning emptied", "{}", answer, answer, "</inner>", "I know</inner>", user("And now?"),
-       false, false},
+      {"own-numbered", "reasoning emptied", "{}", answer, answer, "</inner>", "I know</inner>", user("And now?"), false,
+       false},
       {"own-respelling", "tool call (string args)", "{}", as_text, call, "", "", result(), false, false},
       {"own-respelling", "tool call (dict args)", "{}", call, call, "", "", result(), true, true},
   };

@@ -41,7 +41,8 @@ bool has_ids() {
     return false;
   }
   const bool found = files::exists(corpus_path("tokenizers/index.json"));
-  if (!found) MESSAGE("skipped: the package `tokenizers`, which says what ids are right, cannot be had for this Python");
+  if (!found)
+    MESSAGE("skipped: the package `tokenizers`, which says what ids are right, cannot be had for this Python");
   return found;
 }
 
@@ -113,8 +114,8 @@ std::string corpus_tokenizer(const json::Value& row, const fs::path& scratch) {
     const std::string script =
         "import sys, json; sys.path.insert(0, sys.argv[1]); import apply_overlay; "
         "json.dump(apply_overlay.load(sys.argv[2], sys.argv[3]), sys.stdout)";
-    (void)output_of("python3 -B -c '" + script + "' '" + corpus_path("../oracle") + "' '" + corpus_path("") + "' '" + file +
-              "' > '" + path + "'");
+    (void)output_of("python3 -B -c '" + script + "' '" + corpus_path("../oracle") + "' '" + corpus_path("") + "' '" +
+                    file + "' > '" + path + "'");
   }
   return path;
 }

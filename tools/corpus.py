@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Prepares a test corpus in the cache; prints its folder on the last line.
 
-The larger corpus (../shared/corpus, with its own script in ../shared/oracle) is not part of the repository.  Where it stands beside
-the checkout its tokenizers are unpacked:
+The larger corpus (../shared/corpus, with its own script in ../shared/oracle) is not part of the repository.  Where it
+stands beside the checkout its tokenizers are unpacked:
 
     tokenizers/<id>/tokenizer.json
     models/<row>/tokenizer.json, tokenizer_config.json, chat_template.jinja
 
-Elsewhere nothing is printed.  With --small the small corpus (tools/small_corpus) is made, which needs nothing but the pinned packages and has
-the files of the larger one as well.
+Elsewhere nothing is printed.  With --small the small corpus (tools/small_corpus) is made: it needs nothing but the pinned
+packages, and has the files of the larger one as well.
 
 Usage: corpus.py [--small] [--prefix]
 """

@@ -59,7 +59,8 @@ def rows(data):
         own = given.get("own")
         sets = [{"name": "gen", "kwargs": {"add_generation_prompt": True}},
                 {"name": "nogen", "kwargs": {"add_generation_prompt": False}}]
-        sets += [{"name": _name_of(kwargs), "kwargs": {"add_generation_prompt": True, **kwargs}} for kwargs in given.get("kwargs", [])]
+        sets += [{"name": _name_of(kwargs), "kwargs": {"add_generation_prompt": True, **kwargs}}
+                 for kwargs in given.get("kwargs", [])]
         source = OWN / "templates" / f"{own}.jinja" if own else data / "templates" / f"{given['template']}.jinja"
         out.append({"id": given["id"], "source": source, "kind": given.get("tokenizer"),
                     "whole_tokenizer": given.get("whole_tokenizer"),
