@@ -118,7 +118,9 @@ class Recorder:
             for render, name, kwargs in sets:
                 line, plain = {"c": conversation["id"], "k": name}, {}
                 self._put(line, "", lambda alias: render(conversation, kwargs, alias), shown)
-                if _aliased(conversation["messages"]) != conversation["messages"]:
+                if name == "continue":
+                    line.pop("g", None)  # of the text behind the end as well
+                elif _aliased(conversation["messages"]) != conversation["messages"]:
                     self._put(plain, "0", lambda alias: render(conversation, kwargs, alias), None)
                 if plain and [plain.get(key) for key in ("h0", "e0")] != [line.get(key) for key in ("h", "e")]:
                     line |= plain
