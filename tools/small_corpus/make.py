@@ -18,7 +18,7 @@ import jinja_reference
 
 from . import ids, renders, vocabularies
 
-VERSION = 2  # of this package: raise it when what it writes changes
+VERSION = 3  # of this package: raise it when what it writes changes
 OWN = cache.REPO / "tests" / "corpus"
 INVENTED = cache.REPO / "tests" / "golden" / "format" / "invented"
 PLAN = cache.REPO / "tests" / "golden" / "parse" / "replay.json"
@@ -92,7 +92,7 @@ def _text(row):
 def _make_model(folder, row, document):
     """The row's model folder; returns its tokenizer with the template's control tokens."""
     ends = [row["bos_token"], row["eos_token"], *row["stop_tokens"]]
-    document = vocabularies.with_controls(document, vocabularies.control_tokens(renders.literals(_text(row)), ends))
+    document = vocabularies.with_controls(document, vocabularies.control_tokens(renders.texts_of(row, _text(row), conversations()), ends))
     model = folder / "models" / row["id"]
     _write(model / "tokenizer.json", document)
     _write(model / "tokenizer_config.json", {"bos_token": row["bos_token"], "eos_token": row["eos_token"],

@@ -3,6 +3,7 @@ conversation and set of variables, and what a model would have to write for each
 
     python3 -c "from small_corpus import renders; renders.record(row, source, conversations, plans)"
 """
+import contextlib
 import copy
 import hashlib
 
@@ -34,10 +35,21 @@ def _environment():
     return jinja_reference.environment(extensions=[Generation, "jinja2.ext.loopcontrols"])
 
 
-def literals(source):
-    """The texts that stand in a template's source: what is outside of tags, and its string constants."""
-    jinja_reference.load()
-    return [value for _, kind, value in _environment().lex(source) if kind in ("data", "string")]
+# Conversations in which only the template writes what looks like a control token.
+PLAIN = ("thought_cycle", "parallel", "thoughts", "documents_tools")
+
+
+def texts_of(row, source, conversations):
+    """What a template itself writes: the texts in its source (outside of tags, and string constants), and prompts, which show
+    what is put together of several."""
+    recorder = Recorder(row, source)
+    out = [value for _, kind, value in _environment().lex(source) if kind in ("data", "string")]
+    for conversation in conversations:
+        for goes_on in (True, False):
+            with contextlib.suppress(Exception):  # it may refuse any of them
+                if conversation["id"] in PLAIN:
+                    out.append(recorder.render(conversation, {"add_generation_prompt": goes_on})[0])
+    return out
 
 
 def _without_marks(text):

@@ -25,12 +25,12 @@ SHAPES = re.compile(r"<[|｜:][^<>|｜\s]{1,48}[|｜:]>|</?[|｜]?[A-Za-z][\w:.�
 PLAIN_TAG = re.compile(r"</?[A-Za-z]\w*>")
 
 
-def control_tokens(literals, ends):
-    """{token: is special} of the texts that a template writes, and of the row's own ends.  Tags that are opened and closed are
+def control_tokens(texts, ends):
+    """{token: is special} in the texts that a template writes, and the row's own ends.  Tags that are opened and closed are
     ordinary added tokens, as in most vocabularies."""
     found = set()
-    for literal in literals:
-        found.update(SHAPES.findall(literal))
+    for text in texts:
+        found.update(SHAPES.findall(text))
     tokens = {}
     for token in sorted(found):
         name = token.strip("</>")
