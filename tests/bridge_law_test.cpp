@@ -296,7 +296,7 @@ std::vector<std::unique_ptr<Bench>> benches_of(const test::CorpusRow& row, const
 TEST_CASE("random rollouts: old ids stay, a bridge exists, and it is what the template writes") {
   const auto corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   const std::vector<test::CorpusRow> rows = corpus->rows_with_tokenizer();
@@ -325,6 +325,8 @@ TEST_CASE("random rollouts: old ids stay, a bridge exists, and it is what the te
     total.add(tally);
   }
   print("all", total);
+  CHECK(total.bridges >= wanted);
+  CHECK(total.stable > 0);
   CHECK(total.breaks == 0);
   CHECK(total.refusals == 0);
   CHECK(total.differs == 0);

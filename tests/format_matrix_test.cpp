@@ -391,7 +391,7 @@ TEST_CASE("invented templates are understood") {
 TEST_CASE("messages of every shape, with arguments of every kind, are read back") {
   const std::vector<Subject> all = subjects();
   if (all.empty()) {
-    MESSAGE("skipped: there is no corpus beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   const char* only = std::getenv("RONDO_VERBOSE");

@@ -1,7 +1,6 @@
 // Template -> Format -> parser, against what the templates themselves write: parse(render(message)) == message.
 //
-// Over the templates of the corpus beside the checkout, or else those of RONDO_FIXTURES/templates; over the corpus'
-// recorded completions; and over an invented template.  RONDO_VERBOSE=<row> prints that row's format and failures.
+// Over the templates of the corpus, over its recorded completions, and over an invented template.  RONDO_VERBOSE=<row> prints that row's format and failures.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,20 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using format::Format;
 
-const std::string kCorpus = RONDO_SOURCE_DIR "/../shared/corpus";
-
-std::vector<std::string> read_xz_lines(const std::string& path) {
-  std::vector<std::string> lines;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(("xz -dc '" + path + "' 2>/dev/null").c_str(), "r"),
-                                                             &pclose);
-  if (!pipe) return lines;
-  std::string text;
-  char block[65536];
-  for (std::size_t size = 0; (size = std::fread(block, 1, sizeof block, pipe.get())) > 0;) text.append(block, size);
-  std::size_t begin = 0;
-  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
-    lines.push_back(text.substr(begin, end - begin));
-  return lines;
+std::string completions_file(const std::string& row) {
+  return test::corpus_folder() + "/completions/" + row + ".jsonl.xz";
 }
 
 bool is_verbose(const std::string& row) {
@@ -203,7 +190,7 @@ bool is_ambiguous(std::string_view conversation) {
 Rate check_completions(const test::Corpus& corpus, const test::CorpusRow& row, const jinja::Template& chat_template,
                        const std::shared_ptr<const Format>& format) {
   Rate rate;
-  for (const std::string& text : read_xz_lines(kCorpus + "/completions/" + row.id + ".jsonl.xz")) {
+  for (const std::string& text : test::read_xz_lines(completions_file(row.id))) {
     const json::Value line = json::parse(text).value();
     const auto completion = line.find_string("q");
     if (!completion || is_ambiguous(*line.find_string("c"))) continue;
@@ -242,13 +229,13 @@ analysis::Options analysis_options(const test::CorpusRow& row) {
 TEST_CASE("recorded completions of the corpus are read as the messages they came from") {
   const auto corpus = test::Corpus::open();
   if (!corpus) {
-    MESSAGE("skipped: there is no corpus beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   Rate total;
   std::string report;
   for (const test::CorpusRow& row : corpus->rows()) {
-    if (!fs::exists(kCorpus + "/completions/" + row.id + ".jsonl.xz")) continue;
+    if (!files::exists(completions_file(row.id))) continue;
     const char* only = std::getenv("RONDO_ROW");
     if (only != nullptr && row.id != only) continue;
     const auto chat_template = compiled(row.template_path);
@@ -264,6 +251,8 @@ TEST_CASE("recorded completions of the corpus are read as the messages they came
     if (rate.good != rate.all) report += "  " + percent(rate) + "  " + row.id + "\n";
   }
   MESSAGE("completions read as their messages: " << percent(total) << "\nnot all of:\n" << report);
+  CHECK(total.all > 1000);
+  CHECK(total.good >= 0.96 * total.all);
 }
 
 // ---- Messages of all shapes, rendered and read back ----------------------------------------------------------------
@@ -408,24 +397,18 @@ Rate check_round_trip(const std::string& name, const jinja::Template& chat_templ
 // (path, special tokens) of every template at hand.
 std::vector<std::pair<std::string, analysis::Options>> templates_at_hand() {
   std::vector<std::pair<std::string, analysis::Options>> out;
-  if (const auto corpus = test::Corpus::open()) {
-    std::map<std::string, analysis::Options> by_path;
-    for (const test::CorpusRow& row : corpus->rows()) by_path.emplace(row.template_path, analysis_options(row));
-    out.assign(by_path.begin(), by_path.end());
-  } else if (const char* fixtures = std::getenv("RONDO_FIXTURES");
-             fixtures != nullptr && files::is_folder(std::string(fixtures) + "/templates")) {
-    for (const auto& entry : fs::directory_iterator(std::string(fixtures) + "/templates")) {
-      if (entry.path().extension() == ".jinja") out.emplace_back(entry.path().string(), analysis::Options{});
-    }
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  }
+  const auto corpus = test::Corpus::open();
+  if (!corpus) return out;
+  std::map<std::string, analysis::Options> by_path;
+  for (const test::CorpusRow& row : corpus->rows()) by_path.emplace(row.template_path, analysis_options(row));
+  out.assign(by_path.begin(), by_path.end());
   return out;
 }
 
 TEST_CASE("parse(render(message)) == message over the templates at hand") {
   const auto templates = templates_at_hand();
   if (templates.empty()) {
-    MESSAGE("skipped: there is neither a corpus beside the checkout nor RONDO_FIXTURES");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   Rate total;

@@ -214,7 +214,7 @@ void check_bridge(const render::TurnContext& context, const render::TurnProfile&
 TEST_CASE("no control token is made of the bytes of messages and tools") {
   const std::optional<test::Corpus> corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   const std::vector<test::CorpusRow> rows = corpus->rows_with_tokenizer();

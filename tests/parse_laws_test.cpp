@@ -2,9 +2,7 @@
 // completions of the corpus, mutated.  Every 7th text unless RONDO_TEST_FULL=1.
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <random>
 
@@ -19,28 +17,23 @@
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
 using format::Format;
 using parse::Event;
 using parse::EventKind;
 using parse::Options;
 using parse::Parser;
 
-const std::string kCorpus = RONDO_SOURCE_DIR "/../shared/corpus";
 constexpr std::size_t kLongestText = 1500;
 constexpr std::size_t kTextsPerRow = 24;
 
+std::string completions_file(const std::string& row) {
+  return test::corpus_folder() + "/completions/" + row + ".jsonl.xz";
+}
+
 std::vector<std::string> completions(const std::string& row) {
   std::vector<std::string> out;
-  const std::string command = "xz -dc '" + kCorpus + "/completions/" + row + ".jsonl.xz' 2>/dev/null";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
-  std::string text;
-  char block[65536];
-  for (std::size_t size = 0; pipe && (size = std::fread(block, 1, sizeof block, pipe.get())) > 0;)
-    text.append(block, size);
-  std::size_t begin = 0;
-  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const json::Value line = json::parse(text.substr(begin, end - begin)).value();
+  for (const std::string& text : test::read_xz_lines(completions_file(row))) {
+    const json::Value line = json::parse(text).value();
     const auto written = line.find_string("q");
     if (written && !written->empty() && written->size() < kLongestText) out.emplace_back(*written);
   }
@@ -179,13 +172,13 @@ void check_row(const test::CorpusRow& row, const std::shared_ptr<const Format>& 
 TEST_CASE("the laws of the parser hold for mutated completions of every template") {
   const auto corpus = test::Corpus::open();
   if (!corpus) {
-    MESSAGE("skipped: there is no corpus beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr ? 1 : 7;
   Count count;
   for (const test::CorpusRow& row : corpus->rows()) {
-    if (!fs::exists(kCorpus + "/completions/" + row.id + ".jsonl.xz")) continue;
+    if (!files::exists(completions_file(row.id))) continue;
     const auto source = files::read(row.template_path);
     const auto compiled = jinja::Template::compile(source.value(), {}, row.id);
     if (!compiled.ok()) continue;
@@ -198,6 +191,8 @@ TEST_CASE("the laws of the parser hold for mutated completions of every template
     check_row(row, format.value(), step, count);
   }
   MESSAGE(count.closed << " of " << count.texts << " texts that were cut off are complete with their closing text");
+  CHECK(count.texts > 200);
+  CHECK(count.closed * 10 > count.texts * 9);
 }
 
 }  // namespace rondo

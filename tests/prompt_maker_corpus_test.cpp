@@ -138,7 +138,7 @@ void bridge_one(const audit::PromptMaker& maker, const chat::Conversation& base,
 TEST_CASE("prompts of all models, from what is known and as a whole") {
   const std::optional<test::Corpus> corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE("skipped: the corpus with its models is not there");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   Tally tally;
@@ -150,14 +150,14 @@ TEST_CASE("prompts of all models, from what is known and as a whole") {
       compare(maker, corpus->conversation(row, item), item.messages, tally);
   }
   MESSAGE(tally.prompts, " prompts; ", tally.kept, " of ", tally.answers, " answers are written by their templates");
-  CHECK(tally.prompts > 0);
+  CHECK(tally.prompts > 500);
   CHECK(tally.kept * 10 > tally.answers * 9);
 }
 
 TEST_CASE("bridges of all models, from the next prompt and by render") {
   const std::optional<test::Corpus> corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE("skipped: the corpus with its models is not there");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   Bridges total;
@@ -177,8 +177,11 @@ TEST_CASE("bridges of all models, from the next prompt and by render") {
     total.equal += tally.equal;
   }
   MESSAGE(total.breaks, " breaks, ", total.made, " bridges, ", total.equal, " equal");
+  CHECK(total.made > 10);
   CHECK(total.made * 5 > total.breaks * 4);
-  CHECK(total.equal * 20 > total.made * 19);
+  // A template that ends its turns with two stops is bridged in two ways; the small corpus's sample has one.
+  const int least = test::is_small_corpus() ? 85 : 95;
+  CHECK(total.equal * 100 > total.made * least);
 }
 
 }  // namespace

@@ -60,10 +60,8 @@ std::shared_ptr<const RolloutModel> load(const test::Corpus& corpus, const test:
 }
 
 std::shared_ptr<const RolloutModel> load(const test::Corpus& corpus, const std::string& id, json::Object kwargs = {}) {
-  for (const test::CorpusRow& row : corpus.rows()) {
-    if (row.id == id && !row.model_folder.empty()) return load(corpus, row, true, std::move(kwargs));
-  }
-  return nullptr;
+  const test::CorpusRow* row = corpus.find(id);
+  return row != nullptr && !row->model_folder.empty() ? load(corpus, *row, true, std::move(kwargs)) : nullptr;
 }
 
 std::vector<TokenId> ids_of(const RolloutModel& model, const std::string& text) {
@@ -153,7 +151,7 @@ void compare_window(const std::shared_ptr<const RolloutModel>& shared, const std
 TEST_CASE("a window, and messages with raw turns, give what the whole history gives") {
   const auto corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   int local = 0;
@@ -174,6 +172,8 @@ TEST_CASE("a window, and messages with raw turns, give what the whole history gi
     }
   }
   std::printf("local: %d of %d; compared: %d\n", local, all, compared);
+  CHECK(local > 0);
+  CHECK(compared > 100);
 }
 
 // A conversation of two cycles: a call with reasoning, its result, an answer with reasoning, and another user message.
@@ -210,7 +210,7 @@ TEST_CASE("retention: reasoning that the template drops is cut out, and nothing 
   const auto corpus = test::Corpus::open();
   const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
   if (model == nullptr) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   // Odd spelling throughout, to see that it stays.
@@ -239,44 +239,53 @@ TEST_CASE("retention: reasoning that the template drops is cut out, and nothing 
   CHECK(two_cycles(model, sampled, Retention::kAll).last.cuts.empty());
 }
 
+// Models whose templates treat reasoning alike, each with a call behind reasoning and an answer behind reasoning.
+struct Speaker {
+  const char* row;
+  std::vector<std::string> sampled;
+};
+
 TEST_CASE("retention: an empty block stays where the template writes one") {
   const auto corpus = test::Corpus::open();
-  const auto model = corpus ? load(*corpus, "kimi-k2.6") : nullptr;
-  if (model == nullptr) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+  if (!corpus) {
+    MESSAGE(test::kNoCorpus);
     return;
   }
-  const std::vector<std::string> sampled = {
-      "look it  "
-      "up</think><|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
-      "{\"city\":\"Oslo\"}<|tool_call_end|><|tool_calls_section_end|><|im_end|>",
-      "it is mild</think>20  degrees<|im_end|>"};
-  const std::string all = text_of(two_cycles(model, sampled, Retention::kAll).rollout);
-  const std::string cut = text_of(two_cycles(model, sampled, Retention::kThinkingBetweenToolCalls).rollout);
-  std::string without = all;
-  for (const char* words : {"look it  up", "it is mild"}) without.erase(without.find(words), std::string(words).size());
-  CHECK(cut == without);
+  const std::vector<Speaker> speakers = {
+      {"kimi-k2.6",
+       {"look it  "
+        "up</think><|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+        "{\"city\":\"Oslo\"}<|tool_call_end|><|tool_calls_section_end|><|im_end|>",
+        "it is mild</think>20  degrees<|im_end|>"}},
+      {"own-numbered",
+       {"look it  "
+        "up</inner><|calls|><|call|>functions.get_weather:0<|args|>{\"city\":\"Oslo\"}<|/call|><|/calls|><|done|>",
+        "it is mild</inner>20  degrees<|done|>"}}};
+  int played = 0;
+  for (const Speaker& speaker : speakers) {
+    CAPTURE(std::string(speaker.row));
+    const auto model = load(*corpus, speaker.row);
+    if (model == nullptr) continue;
+    ++played;
+    const std::string all = text_of(two_cycles(model, speaker.sampled, Retention::kAll).rollout);
+    const std::string cut = text_of(two_cycles(model, speaker.sampled, Retention::kThinkingBetweenToolCalls).rollout);
+    std::string without = all;
+    for (const char* words : {"look it  up", "it is mild"})
+      without.erase(without.find(words), std::string(words).size());
+    CHECK(cut == without);
+  }
+  CHECK(played > 0);
 }
 
-TEST_CASE("retention: a block that the prompt opened goes with its opening") {
-  const auto corpus = test::Corpus::open();
-  const auto model = corpus ? load(*corpus, "qwen3.6") : nullptr;
-  if (model == nullptr) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
-    return;
-  }
-  const std::vector<std::string> sampled = {
-      "look it  "
-      "up\n</think>\n\n<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</"
-      "tool_call>"
-      "<|im_end|>",
-      "it is mild\n</think>\n\n20  degrees<|im_end|>"};
+// Reasoning goes where the template drops it, with the mark that the prompt opened it with.
+void check_opened_block(const std::shared_ptr<const RolloutModel>& model, const std::vector<std::string>& sampled,
+                        const std::string& open, const std::string& answer) {
   const std::string all = text_of(two_cycles(model, sampled, Retention::kAll).rollout);
   const std::string cut = text_of(two_cycles(model, sampled, Retention::kTemplate).rollout);
-  CHECK(occurrences(all, "<think>") == 3);  // two turns and the next prompt
-  CHECK(occurrences(cut, "<think>") == 1);
+  CHECK(occurrences(all, open) == 3);  // two turns and the next prompt
+  CHECK(occurrences(cut, open) == 1);
   CHECK(occurrences(cut, "it is mild") == 0);
-  CHECK(cut.find("<|im_start|>assistant\n20  degrees<|im_end|>") != std::string::npos);
+  CHECK_MESSAGE(cut.find(answer) != std::string::npos, cut);
   // Within its cycle reasoning stays, whatever the policy.
   const std::vector<std::string> names = {"all", "template", "tool_cycle", "preserve_thinking_between_tool_calls",
                                           "preserve_all_thinking"};
@@ -289,14 +298,47 @@ TEST_CASE("retention: a block that the prompt opened goes with its opening") {
     CHECK_MESSAGE(next.value().cuts.empty(), name);
     CHECK(std::equal(before.begin(), before.end(), rollout.ids().begin()));
   }
+}
+
+TEST_CASE("retention: a block that the prompt opened goes with its opening") {
   CHECK_FALSE(render::retention_of("some").has_value());
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE(test::kNoCorpus);
+    return;
+  }
+  const std::string call =
+      "look it  "
+      "up\n</think>\n\n<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</"
+      "tool_call>"
+      "<|im_end|>";
+  const std::string answer = "it is mild\n</think>\n\n20  degrees<|im_end|>";
+  const std::vector<Speaker> speakers = {
+      {"qwen3.6", {call, answer}},
+      {"qwen3.5", {call, answer}},
+      {"own-forgetful",
+       {"look it  "
+        "up\n</ponder>\n\n<use>\n<tool=get_weather>\n<slot=city>\nOslo\n</slot>\n</tool>\n</use><:end:>",
+        "it is mild\n</ponder>\n\n20  degrees<:end:>"}}};
+  int played = 0;
+  for (const Speaker& speaker : speakers) {
+    CAPTURE(std::string(speaker.row));
+    const auto model = load(*corpus, speaker.row);
+    if (model == nullptr) continue;
+    ++played;
+    const bool is_own = std::string(speaker.row).starts_with("own-");
+    check_opened_block(
+        model, speaker.sampled, is_own ? "<ponder>" : "<think>",
+        is_own ? "<:turn:>assistant\n20  degrees<:end:>" : "<|im_start|>assistant\n20  degrees<|im_end|>");
+  }
+  CHECK(played >= 2);
 }
 
 TEST_CASE("a rollout that was begun elsewhere goes on as one that was not") {
   const auto corpus = test::Corpus::open();
   const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
   if (model == nullptr) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   const std::vector<std::string> sampled = {
@@ -323,7 +365,7 @@ TEST_CASE("a rollout keeps the order of turns") {
   const auto corpus = test::Corpus::open();
   const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
   if (model == nullptr) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   auto rollout = Rollout::start(model, messages(R"([{"role": "user", "content": "Hi"}])")).value();
@@ -341,7 +383,7 @@ TEST_CASE("rollouts of one model run in many threads") {
   const auto corpus = test::Corpus::open();
   const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
   if (model == nullptr) {
-    MESSAGE("skipped: no corpus with models beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   constexpr int kThreads = 4;

@@ -20,7 +20,9 @@
 namespace rondo {
 namespace {
 
-constexpr std::size_t kStep = 23;  // takes every n-th pair of template and conversation
+// Takes every n-th pair of template and conversation.
+constexpr std::size_t kStep = 23;
+constexpr std::size_t kSmallStep = 7;
 
 std::size_t number(const json::Value& object, const char* field) {
   const json::Value* found = object.find(field);
@@ -175,10 +177,10 @@ json::Object sent_variables(const chat::Conversation& conversation) {
 TEST_CASE("what spans and traces say of real prompts is true") {
   const auto corpus = test::Corpus::open();
   if (!corpus) {
-    MESSAGE("skipped: no corpus beside the sources");
+    MESSAGE(test::kNoCorpus);
     return;
   }
-  const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr ? 1 : kStep;
+  const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr ? 1 : test::is_small_corpus() ? kSmallStep : kStep;
   const protocol::Service service({});
   std::size_t pair = 0;
   std::size_t rendered = 0;

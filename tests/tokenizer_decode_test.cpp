@@ -55,7 +55,7 @@ void check_laws(const Tokenizer& tokenizer) {
 TEST_CASE("decoding in pieces gives the whole, in whole characters") {
   const std::optional<test::Corpus> corpus = test::Corpus::open();
   if (!corpus) {
-    MESSAGE("skipped: no corpus beside the checkout");
+    MESSAGE(test::kNoCorpus);
     return;
   }
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {

@@ -1,7 +1,7 @@
 // Tokenizers against what their references make of the same texts.
 //
 // The vocabularies with .inp and .out files come from the engine's package; tokenizer.json files, texts and ids from the
-// corpus beside the checkout.  Without RONDO_TEST_FULL only some of the corpus is taken.
+// corpus.  Without RONDO_TEST_FULL only some of the larger corpus is taken.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -20,6 +20,7 @@
 #include "base/files.h"
 #include "json/parse.h"
 #include "model/model_files.h"
+#include "tests/support/corpus_files.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::tokenizer {
@@ -27,14 +28,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kShared = RONDO_SOURCE_DIR "/../shared";
-const std::string kCorpus = kShared + "/corpus";
+using test::output_of;
 
 bool full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
 
-bool has_corpus() {
-  const bool found = files::is_folder(kCorpus);
-  if (!found) MESSAGE("no corpus beside the checkout, nothing to test");
+// The file or folder of the corpus.
+std::string corpus_path(const std::string& name) { return test::corpus_folder() + "/" + name; }
+
+bool has_ids() {
+  if (test::corpus_folder().empty()) {
+    MESSAGE(test::kNoCorpus);
+    return false;
+  }
+  const bool found = files::exists(corpus_path("tokenizers/index.json"));
+  if (!found)
+    MESSAGE("skipped: the package `tokenizers`, which says what ids are right, cannot be had for this Python");
   return found;
 }
 
@@ -42,7 +50,8 @@ bool has_corpus() {
 bool is_wanted(std::string_view id) {
   if (const char* only = std::getenv("RONDO_TEST_TOKENIZER")) return id == only;
   constexpr std::string_view kSample[] = {"qwen3", "gemma3", "llama2", "deepseek_v3", "falcon3", "phi3", "t5_small"};
-  return full() || std::find(std::begin(kSample), std::end(kSample), id) != std::end(kSample);
+  const bool is_of_sample = std::find(std::begin(kSample), std::end(kSample), id) != std::end(kSample);
+  return full() || is_of_sample || test::is_small_corpus();
 }
 
 // A folder that is removed at the end.
@@ -54,24 +63,11 @@ struct Scratch {
   Scratch& operator=(const Scratch&) = delete;
 };
 
-std::string output_of(const std::string& command) {
-  std::string text;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
-  if (!pipe) return text;
-  std::array<char, 1 << 16> buffer;
-  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) {
-    text.append(buffer.data(), got);
-  }
-  return text;
-}
-
-std::vector<json::Value> read_xz_lines(const std::string& path) {
+std::vector<json::Value> read_lines(const std::string& name) {
   std::vector<json::Value> values;
-  std::istringstream lines(output_of("xz -dc '" + path + "'"));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty()) continue;
+  for (const std::string& line : test::read_xz_lines(corpus_path(name))) {
     Result<json::Value> value = json::parse(line);
-    REQUIRE_MESSAGE(value.ok(), path);
+    REQUIRE_MESSAGE(value.ok(), name);
     values.push_back(std::move(value).value());
   }
   return values;
@@ -113,13 +109,13 @@ std::string corpus_tokenizer(const json::Value& row, const fs::path& scratch) {
   const std::string file(*row.find_string("file"));
   const std::string path = (scratch / (id + ".json")).string();
   if (file.ends_with(".json.xz")) {
-    output_of("xz -dc '" + kCorpus + "/" + file + "' > '" + path + "'");
+    (void)output_of("xz -dc '" + corpus_path(file) + "' > '" + path + "'");
   } else {
     const std::string script =
         "import sys, json; sys.path.insert(0, sys.argv[1]); import apply_overlay; "
         "json.dump(apply_overlay.load(sys.argv[2], sys.argv[3]), sys.stdout)";
-    output_of("python3 -B -c '" + script + "' '" + kShared + "/oracle' '" + kCorpus + "' '" + file + "' > '" + path +
-              "'");
+    (void)output_of("python3 -B -c '" + script + "' '" + corpus_path("../oracle") + "' '" + corpus_path("") + "' '" +
+                    file + "' > '" + path + "'");
   }
   return path;
 }
@@ -128,7 +124,7 @@ std::string corpus_tokenizer(const json::Value& row, const fs::path& scratch) {
 std::map<std::string, std::string> rendered(const std::string& row) {
   std::map<std::string, std::string> by_hash;
   std::map<std::string, std::string> texts;
-  for (const json::Value& line : read_xz_lines(kCorpus + "/render/" + row + ".jsonl.xz")) {
+  for (const json::Value& line : read_lines("render/" + row + ".jsonl.xz")) {
     for (const char* suffix : {"", "0"}) {
       const auto text = line.find_string(std::string("t") + suffix);
       if (text) by_hash[std::string(*line.find_string(std::string("h") + suffix))] = std::string(*text);
@@ -198,7 +194,7 @@ void check_engine_golden(const Tokenizer& tokenizer, const std::string& path) {
 TEST_CASE("vocabularies of the engine's package") {
   const char* fixtures = std::getenv("RONDO_FIXTURES");
   if (fixtures == nullptr) {
-    MESSAGE("RONDO_FIXTURES is not set, nothing to test");
+    MESSAGE("skipped: RONDO_FIXTURES is not set");
     return;
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(fixtures) / "vocab")) {
@@ -218,7 +214,7 @@ TEST_CASE("a tokenizer.json from a package, by the texts of the same vocabulary 
   const std::string folder = fixtures == nullptr ? "" : fixtures;
   const std::string path = folder + "/qwen-tokenizer/qwen/tokenizer.json";
   if (!files::exists(path)) {
-    MESSAGE("RONDO_FIXTURES names no folder with it, nothing to test");
+    MESSAGE("skipped: RONDO_FIXTURES is not set");
     return;
   }
   check_engine_golden(*load(path), folder + "/vocab/ggml-vocab-qwen2.gguf");
@@ -229,7 +225,7 @@ TEST_CASE("a rank file from a package gives the ids of the same vocabulary in th
   const std::string folder = fixtures == nullptr ? "" : fixtures;
   const std::string path = folder + "/qwen-tokenizer/qwen.tiktoken";
   if (!files::exists(path)) {
-    MESSAGE("RONDO_FIXTURES names no folder with it, nothing to test");
+    MESSAGE("skipped: RONDO_FIXTURES is not set");
     return;
   }
   check_engine_golden(*load(path), folder + "/vocab/ggml-vocab-qwen2.gguf");
@@ -237,31 +233,35 @@ TEST_CASE("a rank file from a package gives the ids of the same vocabulary in th
 
 // Files of the makers' own formats, and tokenizers of the corpus whose ids without added tokens are the same.
 TEST_CASE("corpus: texts with rank files and tekken.json") {
-  if (!has_corpus()) return;
+  if (!has_ids()) return;
   const Scratch scratch;
   std::map<std::int64_t, std::string> texts;
-  for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/strings.jsonl.xz")) {
+  for (const json::Value& line : read_lines("tokens/strings.jsonl.xz")) {
     texts[*line.find("i")->to_int64()] = std::string(*line.find_string("s"));
   }
-  constexpr std::array<std::array<const char*, 3>, 3> kFiles = {
-      {{"o200k_base.tiktoken", "o200k_base.tiktoken", "gptoss"},
-       {"qwen3_6.tiktoken", "x.tiktoken", "qwen3_6"},
-       {"tekken_240911.trimmed.json", "tekken.json", "mistral_nemo"}}};
+  using File = std::array<const char*, 3>;
+  constexpr File kUnnamed = {"qwen3_6.tiktoken", "x.tiktoken", "qwen3_6"};
+  const std::vector<File> given =
+      test::is_small_corpus() ? std::vector<File>{kUnnamed, {"tekken.json", "tekken.json", "tekken"}}
+                              : std::vector<File>{kUnnamed,
+                                                  {"o200k_base.tiktoken", "o200k_base.tiktoken", "gptoss"},
+                                                  {"tekken_240911.trimmed.json", "tekken.json", "mistral_nemo"}};
   // Models that ship such a file ship the code that splits the text and brings it into NFC.
   std::ofstream(scratch.path / "tokenization_x.py")
       << "PAT_STR = r\"\"\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
          " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\"\"\"\n"
          "text = unicodedata.normalize(\"NFC\", text)\n";
-  for (const auto& [file, name, golden] : kFiles) {
+  for (const auto& [file_name, name, golden] : given) {
+    const std::string file = file_name;
     const fs::path folder = std::string_view(name) == "x.tiktoken" ? scratch.path : scratch.path / golden;
     fs::create_directories(folder);
     const std::string path = (folder / name).string();
-    output_of("xz -dc '" + kCorpus + "/tokenizers/native/" + file + ".xz' > '" + path + "'");
+    (void)output_of("xz -dc '" + corpus_path("tokenizers/native/" + file) + ".xz' > '" + path + "'");
     CAPTURE(file);
     const auto tokenizer = load(path);
     fs::remove(path);
     Tally tally;
-    for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/" + golden + ".jsonl.xz")) {
+    for (const json::Value& line : read_lines(std::string("tokens/") + golden + ".jsonl.xz")) {
       const json::Value* number = line.find("i");
       if (number == nullptr) continue;
       const std::string& text = texts.at(*number->to_int64());
@@ -270,19 +270,20 @@ TEST_CASE("corpus: texts with rank files and tekken.json") {
       const std::vector<TokenId> ids = tokenizer->encode_ids(text, {.parse_special = false, .parse_added = false});
       tally.count(ids == expected, "`" + text + "`:" + show(ids) + ", expected" + show(expected));
     }
-    std::printf("%-28s %6d of %6d\n", file, tally.cases - tally.wrong, tally.cases);
+    std::printf("%-28s %6d of %6d\n", file.c_str(), tally.cases - tally.wrong, tally.cases);
+    CHECK(tally.cases > 100);
     CHECK_MESSAGE(tally.wrong == 0, tally.first);
   }
 }
 
 TEST_CASE("corpus: texts") {
-  if (!has_corpus()) return;
+  if (!has_ids()) return;
   const Scratch scratch;
   std::map<std::int64_t, std::string> texts;
-  for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/strings.jsonl.xz")) {
+  for (const json::Value& line : read_lines("tokens/strings.jsonl.xz")) {
     texts[*line.find("i")->to_int64()] = std::string(*line.find_string("s"));
   }
-  const json::Value index = json::parse(files::read(kCorpus + "/tokenizers/index.json").value()).value();
+  const json::Value index = json::parse(files::read(corpus_path("tokenizers/index.json")).value()).value();
   for (const json::Value& row : index.as_array()) {
     const std::string id(*row.find_string("id"));
     if (row.find_string("format") == "gguf") continue;
@@ -292,21 +293,23 @@ TEST_CASE("corpus: texts") {
     const auto tokenizer = load(path);
     fs::remove(path);
     Tally tally;
-    for (const json::Value& line : read_xz_lines(kCorpus + "/tokens/" + id + ".jsonl.xz")) {
+    for (const json::Value& line : read_lines("tokens/" + id + ".jsonl.xz")) {
       const json::Value* number = line.find("i");
       compare(*tokenizer, line, number != nullptr ? texts.at(*number->to_int64()) : std::string(*line.find_string("s")),
               tally);
     }
     std::printf("%-20s %6d of %6d\n", id.c_str(), tally.cases - tally.wrong, tally.cases);
+    CHECK(tally.cases > 100);
     CHECK_MESSAGE(tally.wrong == 0, tally.first);
   }
 }
 
 TEST_CASE("corpus: rendered chats") {
-  if (!has_corpus()) return;
+  if (!has_ids()) return;
   const Scratch scratch;
-  const json::Value index = json::parse(files::read(kCorpus + "/tokenizers/index.json").value()).value();
-  const json::Value manifest = json::parse(files::read(kCorpus + "/manifest.json").value()).value();
+  const json::Value index = json::parse(files::read(corpus_path("tokenizers/index.json")).value()).value();
+  int chats = 0;
+  const json::Value manifest = json::parse(files::read(corpus_path("manifest.json")).value()).value();
   for (const json::Value& row : index.as_array()) {
     const std::string id(*row.find_string("id"));
     if (row.find_string("format") == "gguf" || !is_wanted(id)) continue;
@@ -314,11 +317,11 @@ TEST_CASE("corpus: rendered chats") {
     Tally tally;
     for (const json::Value& chat : manifest.find("rows")->as_array()) {
       const std::string name(*chat.find_string("id"));
-      const std::string golden = kCorpus + "/tokens_chat/" + name + ".jsonl.xz";
-      if (chat.find_string("tokenizer") != row.find_string("file") || !files::exists(golden)) continue;
+      const std::string golden = "tokens_chat/" + name + ".jsonl.xz";
+      if (chat.find_string("tokenizer") != row.find_string("file") || !files::exists(corpus_path(golden))) continue;
       if (!tokenizer) tokenizer = load(corpus_tokenizer(row, scratch.path));
       std::map<std::string, std::string> texts = rendered(name);
-      for (const json::Value& line : read_xz_lines(golden)) {
+      for (const json::Value& line : read_lines(golden)) {
         const std::string& text = texts.at(std::string(*line.find_string("c")));
         const std::vector<TokenId> expected = to_ids(*line.find("ids"));
         tally.count(tokenizer->encode_ids(text, {}) == expected, name + " `" + text + "`");
@@ -326,7 +329,9 @@ TEST_CASE("corpus: rendered chats") {
     }
     if (tally.cases > 0) std::printf("%-20s %6d of %6d chats\n", id.c_str(), tally.cases - tally.wrong, tally.cases);
     CHECK_MESSAGE(tally.wrong == 0, tally.first);
+    chats += tally.cases;
   }
+  CHECK(chats > 300);
 }
 
 }  // namespace rondo::tokenizer

@@ -3,7 +3,6 @@
 // White space at the ends of content and reasoning does not count, nor does the spelling of the arguments' JSON.
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <string>
 
 #include "base/files.h"
@@ -11,13 +10,10 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "protocol/service.h"
+#include "tests/support/corpus_files.h"
 
 namespace rondo {
 namespace {
-
-namespace fs = std::filesystem;
-
-const std::string kTemplates = RONDO_SOURCE_DIR "/../shared/corpus/templates/";
 
 json::Value text_of(const json::Value& reply, const char* field) {
   return json::Value(std::string(format::trimmed(reply.find_string(field).value_or(""))));
@@ -39,9 +35,13 @@ json::Value meant_by(const json::Value& reply) {
                       {"calls", std::move(calls)}};
 }
 
+std::string template_file(const json::Value& row) {
+  return test::corpus_folder() + "/templates/" + std::string(*row.find_string("template")) + ".jinja";
+}
+
 json::Value request_of(const json::Value& row, const json::Value& tools) {
   json::Object out{{"op", "parse"},
-                   {"template_file", kTemplates + std::string(*row.find_string("template")) + ".jinja"},
+                   {"template_file", template_file(row)},
                    {"mode", "lenient"},
                    {"messages", json::Array{json::Object{{"role", "user"}, {"content", "Hi"}}}},
                    {"tools", tools},
@@ -56,8 +56,8 @@ json::Value request_of(const json::Value& row, const json::Value& tools) {
 }  // namespace
 
 TEST_CASE("turns that models write mean what they mean") {
-  if (!fs::exists(kTemplates)) {
-    MESSAGE("skipped: there is no corpus beside the checkout");
+  if (test::corpus_folder().empty()) {
+    MESSAGE(test::kNoCorpus);
     return;
   }
   const protocol::Service service{protocol::ServiceOptions{}};
@@ -72,6 +72,7 @@ TEST_CASE("turns that models write mean what they mean") {
       tools = *given;
       continue;
     }
+    if (test::is_small_corpus() && !files::exists(template_file(row))) continue;
     const auto reply = service.run(request_of(row, tools));
     REQUIRE_MESSAGE(reply.ok(), *row.find_string("template"));
     const json::Object wanted{

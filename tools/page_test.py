@@ -4,7 +4,7 @@
 Usage: page_test.py --program build/release/rondo [--shots FOLDER] [--page FILE]
 
 Two templates with known faults are checked, and the page is opened in headless Chromium, spoken to through its debugging pipe.
-Nothing but Chromium is needed; where there is none (or it does not start), this says so and passes.  With --shots pictures
+Nothing but Chromium is needed; where there is none, this says so and passes.  With --shots pictures
 are written for people; with --page that page is taken in place of one that is made here, and only loaded and shown.
 """
 import argparse
@@ -336,14 +336,14 @@ def main():
     options = options.parse_args()
     program = next(filter(None, map(shutil.which, [os.environ.get("RONDO_BROWSER", ""), *BROWSERS])), None)
     if program is None:
-        print("skipped: there is no Chromium here")
+        print("skipped: chromium (an optional tool) is not installed")
         return 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             browser = Browser(program, f"{folder}/profile")
         except (EOFError, TimeoutError, OSError) as error:
-            print(f"skipped: {program} does not start here: {error}")
-            return 0
+            print(f"page_test: {program} does not start here: {error}")
+            return 1
         try:
             failed = run(browser, options, pathlib.Path(folder))
         finally:

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/files.h"
@@ -12,8 +11,8 @@ namespace rondo::test {
 
 std::optional<audit::Report> audit_of(const Corpus& corpus, const std::string& row, std::vector<std::string> scenarios,
                                       json::Object kwargs) {
-  const auto found = std::ranges::find(corpus.rows(), row, &CorpusRow::id);
-  if (found == corpus.rows().end() || found->model_folder.empty()) return std::nullopt;
+  const CorpusRow* found = corpus.find(row);
+  if (found == nullptr || found->model_folder.empty()) return std::nullopt;
   const auto files = model::load(found->model_folder);
   REQUIRE_MESSAGE(files.ok(), files.error().to_string());
   auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);

@@ -67,11 +67,9 @@ bool CorpusConversation::has_tag(const std::string& tag) const {
 }
 
 std::optional<Corpus> Corpus::open() {
-  const std::string root = RONDO_SOURCE_DIR "/../shared/corpus";
-  if (!files::is_folder(root)) return std::nullopt;
-  // The test runner unpacks the models and names the folder.
-  const char* unpacked = std::getenv("RONDO_CORPUS_MODELS");
-  const std::string models = unpacked != nullptr ? unpacked : "";
+  const std::string root = corpus_folder();
+  if (root.empty()) return std::nullopt;
+  const std::string models = corpus_models();
   Corpus corpus;
   const json::Value manifest = read_json(root + "/manifest.json");
   for (const json::Value& row : manifest.find("rows")->as_array()) corpus.rows_.push_back(read_row(row, root, models));
@@ -82,14 +80,19 @@ std::optional<Corpus> Corpus::open() {
   return corpus;
 }
 
+const CorpusRow* Corpus::find(std::string_view id) const {
+  const auto found = std::ranges::find(rows_, id, &CorpusRow::id);
+  return found == rows_.end() ? nullptr : &*found;
+}
+
 std::vector<CorpusRow> Corpus::rows_with_tokenizer() const {
   const bool full = std::getenv("RONDO_TEST_FULL") != nullptr;
-  constexpr std::size_t kSampleStep = 12;
+  const std::size_t step = is_small_corpus() ? 7 : 12;
   std::vector<CorpusRow> out;
   std::size_t seen = 0;
   for (const CorpusRow& row : rows_) {
     if (row.model_folder.empty()) continue;
-    if (full || seen % kSampleStep == 0) out.push_back(row);
+    if (full || seen % step == 0) out.push_back(row);
     ++seen;
   }
   return out;

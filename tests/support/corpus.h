@@ -1,13 +1,15 @@
-// The reference corpus beside the checkout (../shared/corpus): manifest rows and conversations.
+// The test corpus (support/corpus_files.h says which): manifest rows and conversations.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chat/conversation.h"
 #include "jinja/template.h"
 #include "json/value.h"
+#include "tests/support/corpus_files.h"
 
 namespace rondo::test {
 
@@ -33,10 +35,12 @@ struct CorpusConversation {
 
 class Corpus {
  public:
-  // nullopt when there is no corpus.  Fails the test when it is there and cannot be read.
+  // nullopt when there is no corpus: kNoCorpus.  Fails the test when it is there and cannot be read.
   static std::optional<Corpus> open();
 
   [[nodiscard]] const std::vector<CorpusRow>& rows() const { return rows_; }
+  // nullptr if this corpus has no such row: the larger one lacks the invented templates, the small one many others.
+  [[nodiscard]] const CorpusRow* find(std::string_view id) const;
   // Rows whose model folder has been unpacked; without RONDO_TEST_FULL only a sample of them.
   [[nodiscard]] std::vector<CorpusRow> rows_with_tokenizer() const;
   [[nodiscard]] const std::vector<CorpusConversation>& conversations() const { return conversations_; }
