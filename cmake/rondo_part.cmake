@@ -13,18 +13,22 @@ if(RONDO_PCH)
   target_precompile_headers(rondo_pch PRIVATE ${RONDO_PCH_HEADERS})
 endif()
 
-# rondo_part(NAME SOURCES a.cpp HEADERS a.h DEPENDS other ... TESTS a_test.cpp [LIBRARIES third-party targets])
+# rondo_part(NAME SOURCES a.cpp HEADERS a.h DEPENDS other ... TESTS a_test.cpp [LIBRARIES third-party targets] [HOT])
 #
 # Called from src/rondo/NAME/CMakeLists.txt.  Makes the library rondo_NAME and, when there are TESTS, the program
 # rondo_NAME_test, registered with CTest.  Third-party libraries are linked privately: their headers stay in this folder.
+# HOT: tests spend most of their time in this folder, so it is optimised where the sanitizers are on and others are not;
+# compiling it costs twice as much then.
 # With CMAKE_VERIFY_INTERFACE_HEADER_SETS the target rondo_NAME_verify_interface_header_sets compiles each header alone.
 function(rondo_part name)
-  cmake_parse_arguments(PART "" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(PART "HOT" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM PART_DEPENDS PREPEND rondo_)
   add_library(rondo_${name} STATIC ${PART_SOURCES})
   target_sources(rondo_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src/rondo FILES ${PART_HEADERS})
   target_link_libraries(rondo_${name} PUBLIC rondo_public ${PART_DEPENDS} PRIVATE rondo_warnings ${PART_LIBRARIES})
-  if(RONDO_PCH)
+  if(RONDO_SANITIZE AND PART_HOT)
+    target_compile_options(rondo_${name} PRIVATE -O1)  # not as the headers were precompiled
+  elseif(RONDO_PCH)
     target_precompile_headers(rondo_${name} REUSE_FROM rondo_pch)
   endif()
   set_target_properties(rondo_${name} PROPERTIES UNITY_BUILD ${RONDO_UNITY} UNITY_BUILD_BATCH_SIZE ${RONDO_UNITY_SIZE})
