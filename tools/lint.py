@@ -81,9 +81,9 @@ def check_format(options):
 
 
 def check_layers(_):
-    """A folder includes only folders that layers.txt lists for it."""
-    done = subprocess.run([sys.executable, "tools/check_layers.py", "src/rondo/layers.txt", "src/rondo", "--partial"],
-                          cwd=REPO, capture_output=True, text=True, check=False)
+    """A folder includes only folders that layers.txt lists for it, which names all folders and no other."""
+    done = subprocess.run([sys.executable, "tools/check_layers.py", "src/rondo/layers.txt", "src/rondo"], cwd=REPO,
+                          capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).splitlines() if done.returncode else []
 
 
