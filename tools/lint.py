@@ -81,9 +81,9 @@ def check_format(options):
 
 
 def check_layers(_):
-    """A folder includes only folders that layers.txt lists for it."""
-    done = subprocess.run([sys.executable, "tools/check_layers.py", "src/rondo/layers.txt", "src/rondo", "--partial"],
-                          cwd=REPO, capture_output=True, text=True, check=False)
+    """A folder includes only folders that layers.txt lists for it, which names all folders and no other."""
+    done = subprocess.run([sys.executable, "tools/check_layers.py", "src/rondo/layers.txt", "src/rondo"], cwd=REPO,
+                          capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).splitlines() if done.returncode else []
 
 
@@ -211,7 +211,10 @@ def check_tidy(options):
         return [f"{database} is older than a list of sources, which may name files that it lacks: configure `tidy` again"]
     files = [path for path in sources("src") if options.full or not path.endswith("_test.cpp")]
     wanted = {str(REPO / path) for path in (sampled(files) if options.sampled else files)}
-    entries = [entry for entry in json.loads(database.read_text(encoding="utf-8")) if entry["file"] in wanted]
+    commands = json.loads(database.read_text(encoding="utf-8"))
+    if any("/Unity/unity_" in entry["file"] for entry in commands):
+        return [f"{database} compiles sources together and names few of them: configure `tidy` with RONDO_UNITY=OFF"]
+    entries = [entry for entry in commands if entry["file"] in wanted]
     memory = cache.root() / "tidy"
     memory.mkdir(exist_ok=True)
     workers = int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1)

@@ -1,6 +1,6 @@
 // The subcommands: what the command line can say (one struct each), and one function each that does it.
 //
-// main.cpp fills the structs; the functions turn them into requests to the facade (api/service.h) and print what
+// main.cpp fills the structs; the functions turn them into requests of the line protocol (protocol/service.h) and print what
 // comes back.  Each returns the exit status.
 #pragma once
 

@@ -7,7 +7,7 @@
 namespace rondo::cli {
 namespace {
 
-// Any file is taken as the source itself; a folder or GGUF is looked into by the facade.
+// Any file is taken as the source itself; a folder or GGUF is looked into by the service.
 Result<json::Value> make_request(const JinjaArguments& arguments) {
   json::Object request{{"op", "jinja"}};
   if (arguments.has_text) {

@@ -549,7 +549,7 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", RONDO_VERSION);
   app.require_subcommand(0, 1);
-  // What makes the facade asks the environment; this says the same for one run.
+  // What makes the service asks the environment; this says the same for one run.
   app.add_flag_callback(
       "--no-cache", [] { ::setenv("RONDO_TOKENIZER_CACHE", "off", 1); },
       "neither read nor keep tokenizers in the cache folder; before the command");

@@ -1,4 +1,4 @@
-// Requests to the facade, made from command line arguments.
+// Requests of the line protocol, made from command line arguments.
 #pragma once
 
 #include <string>

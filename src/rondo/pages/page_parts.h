@@ -1,4 +1,4 @@
-// The source of the pages of page.h and check_page.h: the files in page/, embedded.  Internal to pages/.
+// The source of the pages of page.h and check_page.h: the files in files/, embedded.  Internal to pages/.
 #pragma once
 
 #include <string_view>
