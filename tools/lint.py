@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """The lint: formatting, layers, sizes, words, documents and clang-tidy.
 
-Usage: lint.py [--build TREE] [--fix] [--full] [--sampled] [--only CHECK]...
+Usage: lint.py [--build TREE] [--fix] [--full] [--only CHECK]...
 
 Needs a configured build tree (compile_commands.json) for clang-tidy.  A file that clang-tidy has passed is remembered in the
 cache by its text and that of all it includes, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
---sampled asks clang-tidy only about what the last commits changed and a third of the rest, another one for each commit.
 --fix formats the sources and does nothing else.  Exceptions with their reasons: tools/lint_allow.txt.
 """
 import argparse
@@ -26,7 +25,6 @@ import cache
 REPO = cache.REPO
 FILE_LINES, FUNCTION_LINES = 800, 70
 CHECKS = ("format", "layers", "size", "words", "docs", "tidy")
-RECENT_COMMITS, SAMPLE = 60, 3  # of --sampled
 
 # Model families, markers of chat formats, and addresses: none of them belongs into the code that users run.
 FAMILIES = ("qwen", "gemma", "mistral", "mixtral", "deepseek", "hermes", "granite", "phi-?[34]", "glm-?4", "kimi", "minimax",
@@ -178,7 +176,7 @@ def tidy_one(entry, options, memory):
     key = tidy_key(entry, checks)
     if (memory / key).exists():
         return []
-    command = ["clang-tidy-19", "--quiet", "-p", str(options.build), entry["file"]]
+    command = ["clang-tidy-19", "--quiet", f"--config-file={REPO / '.clang-tidy'}", "-p", str(options.build), entry["file"]]
     command += [f"--checks={checks}"] if checks else []
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     if done.returncode == 0:
@@ -187,18 +185,18 @@ def tidy_one(entry, options, memory):
     return [line.replace(f"{REPO}/", "") for line in done.stdout.splitlines() if line.strip()] or done.stderr.splitlines()
 
 
-def git(*words):
-    done = subprocess.run(["git", *words], cwd=REPO, capture_output=True, text=True, check=False)
-    return done.stdout.split() if done.returncode == 0 else []
+def tidy_entries(commands, wanted):
+    """What clang-tidy is asked about: sources that are compiled together as one, the others alone; and the sources that are in neither."""
+    together = [entry for entry in commands if "/Unity/unity_" in entry["file"]]
+    covered = {str(file) for entry in together for file in included(pathlib.Path(entry["file"]))}
+    alone = [entry for entry in commands if entry["file"] in wanted - covered]
+    missing = wanted - covered - {entry["file"] for entry in alone}
+    return [entry for entry in together if wanted & {str(file) for file in included(pathlib.Path(entry["file"]))}] + alone, missing
 
 
-def sampled(files):
-    """What the last commits changed, and of the rest those that the newest commit draws; all of them where there is no history."""
-    head = git("rev-parse", "HEAD")
-    if not head or not git("rev-parse", "--verify", f"HEAD~{RECENT_COMMITS}"):
-        return files
-    recent = set(git("diff", "--name-only", f"HEAD~{RECENT_COMMITS}"))
-    return [file for file in files if file in recent or hashlib.sha256((head[0] + file).encode()).digest()[0] % SAMPLE == 0]
+def not_built():
+    """Sources that only another choice of the engine, or of Python, compiles."""
+    return {str(REPO / "src/rondo/engine/llama_off.cpp")}
 
 
 def check_tidy(options):
@@ -210,11 +208,10 @@ def check_tidy(options):
     if newest > database.stat().st_mtime:
         return [f"{database} is older than a list of sources, which may name files that it lacks: configure `tidy` again"]
     files = [path for path in sources("src") if options.full or not path.endswith("_test.cpp")]
-    wanted = {str(REPO / path) for path in (sampled(files) if options.sampled else files)}
-    commands = json.loads(database.read_text(encoding="utf-8"))
-    if any("/Unity/unity_" in entry["file"] for entry in commands):
-        return [f"{database} compiles sources together and names few of them: configure `tidy` with RONDO_UNITY=OFF"]
-    entries = [entry for entry in commands if entry["file"] in wanted]
+    wanted = {str(REPO / path) for path in files if path.endswith(".cpp")}
+    entries, missing = tidy_entries(json.loads(database.read_text(encoding="utf-8")), wanted - not_built())
+    if missing:
+        return [f"{path}: no target of the preset `tidy` compiles it" for path in sorted(missing)]
     memory = cache.root() / "tidy"
     memory.mkdir(exist_ok=True)
     workers = int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1)
@@ -224,7 +221,7 @@ def check_tidy(options):
             found += [line for line in lines if line not in found]
             done += 1
             if done % 20 == 0:
-                cache.say(f"clang-tidy: {done} of {len(entries)} files")
+                cache.say(f"clang-tidy: {done} of {len(entries)}")
     return found
 
 
@@ -233,7 +230,6 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=REPO / "build" / "tidy")
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--sampled", action="store_true")
     parser.add_argument("--only", action="append", choices=CHECKS)
     options = parser.parse_args()
     failed = 0

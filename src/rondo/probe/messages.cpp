@@ -82,7 +82,7 @@ std::string id_of(const format::Format& format, std::string_view name, std::size
   const bool is_named = std::ranges::any_of(format.calls.pieces, [](const format::CallPiece& piece) {
     return piece.kind == format::CallPiece::Kind::kNameInId;
   });
-  return is_named ? "functions." + std::string(name) + ":" + std::to_string(index) : plain;
+  return is_named ? "functions." + std::string(name) + ":" + std::to_string(index) : std::move(plain);
 }
 
 json::Value small_tool() {
