@@ -39,26 +39,23 @@ def run(*command, **options):
     return done.stdout
 
 
+def settings(build):
+    """What the tree was configured with."""
+    rows = (line.partition("=") for line in (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines())
+    return {name.partition(":")[0]: value for name, _, value in rows}
+
+
 def install(options, folder):
-    """Installs to one place, moves that to another, and returns it."""
+    """Installs to one place, moves that to another, and returns both."""
     first, moved = folder / "first", folder / "moved" / "prefix"
     run(options.cmake, "--install", options.build, "--prefix", first)
     moved.parent.mkdir()
     first.rename(moved)
-    return moved, (str(first), str(options.build), str(REPO), *engine_folder(options.build))
-
-
-def engine_folder(build):
-    """Where the tree takes the engine from, if it does."""
-    for line in (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines():
-        name, _, value = line.partition("=")
-        if name.startswith("llama_DIR:") and value.startswith("/"):
-            return [value.partition("/lib/")[0]]
-    return []
+    return first, moved
 
 
 def check_files(prefix, foreign):
-    """Nothing of the build is named, no header of the inside and nothing of the Python module is there."""
+    """No file names one of the foreign places; no header of the inside and nothing of the Python module is there."""
     files = [file for file in prefix.rglob("*") if file.is_file()]
     headers = {file.name for file in files if file.suffix == ".h"}
     public = {file.name for file in (REPO / "include" / "rondo").iterdir()}
@@ -79,16 +76,17 @@ def check_program(what, program):
         fail(f"{what}: the program printed\n{printed}and should have printed\n{EXPECTED}")
 
 
-def with_cmake(options, prefix, folder):
+def with_cmake(options, tree, prefix, folder):
+    engine = [f"-Dllama_DIR={tree['llama_DIR']}"] if tree["RONDO_LLAMA"] == "system" else []
     run(options.cmake, "-S", PROJECT, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-        f"-DCMAKE_CXX_FLAGS={options.flags}", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
+        f"-DCMAKE_CXX_FLAGS={options.flags}", *engine)
     run(options.cmake, "--build", folder)
     check_program("find_package", folder / "outside")
 
 
 def with_pkg_config(options, prefix, folder):
     pc = next(prefix.rglob("rondo.pc")).parent
-    environment = dict(os.environ, PKG_CONFIG_PATH=str(pc))
+    environment = dict(os.environ, PKG_CONFIG_PATH=f"{pc}:{os.environ.get('PKG_CONFIG_PATH', '')}")
     words = shlex.split(run("pkg-config", "--cflags", "--libs", "--static", "rondo", env=environment))
     folder.mkdir()
     run(options.compiler, "-std=c++20", *shlex.split(options.flags), PROJECT / "main.cpp", *words, "-o", folder / "outside")
@@ -104,13 +102,17 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        prefix, foreign = install(options, folder)
-        check_files(prefix, foreign)
-        with_cmake(options, prefix, folder / "cmake")
+        tree = settings(options.build)
+        first, prefix = install(options, folder)
+        engine = [tree["llama_DIR"].partition("/lib/")[0]] if tree["RONDO_LLAMA"] == "source" else []
+        check_files(prefix, [str(first), tree["rondo_BINARY_DIR"], str(REPO), *engine])
+        with_cmake(options, tree, prefix, folder / "cmake")
         if shutil.which("pkg-config") is None:
             print("skipped: pkg-config is not here; only find_package was tried")
-            return
-        with_pkg_config(options, prefix, folder / "pkg-config")
+        elif tree["RONDO_LLAMA"] == "system" and tree["llama_LIBRARY"].endswith(".a"):
+            print("skipped: the pkg-config file of the system's libllama does not serve its static library")
+        else:
+            with_pkg_config(options, prefix, folder / "pkg-config")
 
 
 if __name__ == "__main__":
