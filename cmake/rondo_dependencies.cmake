@@ -2,14 +2,10 @@
 #   rondo::pcre2   regular expressions (tokenizer)     rondo::cli11   command lines (cli)     rondo::doctest   tests
 # Each is an imported target that a part names under LIBRARIES.
 
-find_path(RONDO_PCRE2_INCLUDE pcre2.h)
-find_library(RONDO_PCRE2_LIBRARY pcre2-8)
-if(NOT RONDO_PCRE2_INCLUDE OR NOT RONDO_PCRE2_LIBRARY)
+include(rondo_pcre2)
+if(NOT TARGET rondo::pcre2)
   message(FATAL_ERROR "PCRE2 (8 bit) is missing: run ./dev setup, or install libpcre2-dev")
 endif()
-add_library(rondo::pcre2 UNKNOWN IMPORTED)
-set_target_properties(rondo::pcre2 PROPERTIES
-  IMPORTED_LOCATION ${RONDO_PCRE2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RONDO_PCRE2_INCLUDE})
 
 if(RONDO_CLI)
   find_path(RONDO_CLI11_INCLUDE CLI/CLI.hpp)

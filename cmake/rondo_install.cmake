@@ -1,0 +1,60 @@
+# What `cmake --install` lays out, in two components (the Python module is a third one, which only the wheel installs):
+#   library   librondo.a, the headers of include/rondo, rondoConfig.cmake for find_package(rondo), rondo.pc for pkg-config
+#   program   the command line
+# The tree may be moved: nothing in it names the folder that it was installed to, or the build.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(RONDO_INSTALL_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
+set(RONDO_INSTALL_PKGCONFIG ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# One archive of all parts: users see no target but rondo::rondo.
+list(TRANSFORM RONDO_LIBRARY_PARTS REPLACE "(.+)" "$<TARGET_OBJECTS:rondo_\\1>" OUTPUT_VARIABLE objects)
+add_library(rondo_library STATIC ${objects})
+set_target_properties(rondo_library PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo EXPORT_NAME rondo)
+set(public_headers model.h parser.h result.h rollout.h session.h)
+list(TRANSFORM public_headers PREPEND ${CMAKE_SOURCE_DIR}/include/rondo/)
+target_sources(rondo_library PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/include FILES ${public_headers})
+target_compile_features(rondo_library INTERFACE cxx_std_20)
+target_link_libraries(rondo_library PRIVATE rondo::pcre2 Threads::Threads)
+
+# The engine: the pinned one is installed beside the library, in a folder of its own; the system's is found again.
+set(RONDO_PC_REQUIRES libpcre2-8)
+set(RONDO_PC_LIBRARIES)
+if(RONDO_LLAMA STREQUAL "source")
+  get_target_property(llama_archive llama IMPORTED_LOCATION)
+  cmake_path(GET llama_archive PARENT_PATH llama_folder)
+  foreach(name llama ggml ggml-cpu ggml-base)  # users first
+    install(FILES ${llama_folder}/lib${name}.a DESTINATION ${CMAKE_INSTALL_LIBDIR}/rondo COMPONENT library)
+    set(installed $<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/rondo/lib${name}.a)
+    target_link_libraries(rondo_library INTERFACE $<INSTALL_INTERFACE:${installed}>)
+    string(APPEND RONDO_PC_LIBRARIES " \${libdir}/rondo/lib${name}.a")
+  endforeach()
+  target_link_libraries(rondo_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_DL_LIBS}>)
+  list(TRANSFORM CMAKE_DL_LIBS PREPEND " -l" OUTPUT_VARIABLE dl_options)
+  string(APPEND RONDO_PC_LIBRARIES ${dl_options})
+elseif(RONDO_LLAMA STREQUAL "system")
+  target_link_libraries(rondo_library PRIVATE llama)
+  string(APPEND RONDO_PC_REQUIRES " llama")
+endif()
+string(APPEND RONDO_PC_LIBRARIES " -lstdc++ -lm ${CMAKE_THREAD_LIBS_INIT}")
+string(STRIP "${RONDO_PC_LIBRARIES}" RONDO_PC_LIBRARIES)
+
+install(TARGETS rondo_library EXPORT rondo
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+install(EXPORT rondo NAMESPACE rondo:: FILE rondoTargets.cmake DESTINATION ${RONDO_INSTALL_CMAKE} COMPONENT library)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/rondoConfig.cmake.in ${CMAKE_BINARY_DIR}/rondoConfig.cmake
+  INSTALL_DESTINATION ${RONDO_INSTALL_CMAKE} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/rondoConfig.cmake ${CMAKE_BINARY_DIR}/rondoConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/rondo_pcre2.cmake DESTINATION ${RONDO_INSTALL_CMAKE} COMPONENT library)
+
+# From the folder of rondo.pc up to the prefix.
+file(RELATIVE_PATH RONDO_PC_PREFIX /${RONDO_INSTALL_PKGCONFIG} /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/rondo.pc.in ${CMAKE_BINARY_DIR}/rondo.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/rondo.pc DESTINATION ${RONDO_INSTALL_PKGCONFIG} COMPONENT library)
+
+if(TARGET rondo)
+  install(TARGETS rondo RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+endif()
