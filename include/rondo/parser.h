@@ -54,7 +54,7 @@ class Parser {
 
   // The message so far.
   [[nodiscard]] Parsed message() const;
-  // The arguments of call `index` so far, as JSON text that is closed where it breaks off: {"city": "Par"}.  "null" before
+  // The arguments of call `index` so far, as JSON text that is closed where it breaks off: {"city":"Par"}.  "null" before
   // they have begun.  REQUIRES: index < message().tool_calls.size().
   [[nodiscard]] std::string partial_arguments(std::size_t index) const;
   // close(), then the message.
