@@ -1,5 +1,7 @@
 #include "core/check.h"
 
+#include <algorithm>
+
 #include "audit/report.h"
 #include "core/testing.h"
 

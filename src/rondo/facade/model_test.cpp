@@ -1,5 +1,7 @@
 #include "rondo/model.h"
 
+#include <algorithm>
+
 #include "facade/testing.h"
 
 namespace rondo {

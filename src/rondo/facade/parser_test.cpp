@@ -1,5 +1,8 @@
 #include "rondo/parser.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "facade/testing.h"
 
 namespace rondo {

@@ -1,5 +1,7 @@
 #include "rondo/rollout.h"
 
+#include <algorithm>
+
 #include "facade/testing.h"
 
 namespace rondo {
