@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "rondo/model.h"
+#include "rondo/parser.h"
+#include "rondo/rollout.h"
 
 namespace {
 
@@ -51,43 +53,55 @@ rondo::Result<Ids> sample(const rondo::Model& model, const std::string& turn) {
   return completion;
 }
 
+// What the model says, read while it is sampled.
+rondo::Status listen(const rondo::Model& model, const rondo::Chat& chat, const Ids& sampled) {
+  auto parser = rondo::Parser::start(model, chat);
+  if (!parser.ok()) return parser.error();
+  for (const std::int32_t id : sampled) {
+    const auto events = parser.value().feed(Ids{id});
+    if (!events.ok()) return events.error();
+    for (const rondo::ParseEvent& event : events.value()) {
+      if (event.kind != rondo::ParseEvent::Kind::kCallEnd) continue;
+      const rondo::ParsedCall call = parser.value().message().tool_calls[event.call];
+      std::printf("%s called with %s\n", call.name.c_str(), call.arguments.c_str());
+    }
+  }
+  return rondo::Done{};
+}
+
+// The same prompt for a client that keeps messages: the turn carries what was sampled.
+rondo::Status encode_again(const rondo::Model& model, rondo::Chat chat, const Ids& sampled, const Ids& prompt) {
+  chat.messages =
+      "[" + std::string(kQuestion) + ", " + kTurn + ", \"raw_ids\": " + list(sampled) + "}, " + kResult + "]";
+  chat.raw_turns = true;
+  const auto again = model.encode(chat);
+  if (!again.ok()) return again.error();
+  std::printf("from messages with raw turns: %s\n", again.value().ids == prompt ? "the same prompt" : "ANOTHER PROMPT");
+  return rondo::Done{};
+}
+
 rondo::Status roll_out(const rondo::Model& model) {
   rondo::Chat chat;
   chat.tools = kTools;
   chat.messages = "[" + std::string(kQuestion) + "]";
-  const auto prompt = model.encode(chat);
-  if (!prompt.ok()) return prompt.error();
+  auto started = rondo::Rollout::start(model, chat);
+  if (!started.ok()) return started.error();
+  rondo::Rollout& rollout = started.value();
+  const std::size_t prompt_size = rollout.ids().size();
   const auto sampled = sample(model, std::string(kTurn) + "}");
   if (!sampled.ok()) return sampled.error();
-
-  // What it says.
-  const auto text = model.detokenize(sampled.value());
-  if (!text.ok()) return text.error();
-  const auto said = model.parse(chat, text.value());
-  if (!said.ok()) return said.error();
-  for (const rondo::ParsedCall& call : said.value().tool_calls)
-    std::printf("%s called with %s\n", call.name.c_str(), call.arguments.c_str());
+  if (const auto heard = listen(model, chat, sampled.value()); !heard.ok()) return heard.error();
+  if (const auto said = rollout.complete(sampled.value()); !said.ok()) return said.error();
 
   // The next prompt.
-  rondo::Bridge bridge;
-  bridge.prompt_ids = prompt.value().ids;
-  bridge.completion_ids = sampled.value();
-  bridge.new_messages = "[" + std::string(kResult) + "]";
-  const auto next = model.bridge(chat, bridge);
+  const Ids old_ids = rollout.ids();
+  const auto next = rollout.extend("[" + std::string(kResult) + "]");
   if (!next.ok()) return next.error();
-  const Ids& ids = next.value().ids;
-  const bool is_same = std::equal(bridge.prompt_ids.begin(), bridge.prompt_ids.end(), ids.begin());
-  std::printf("%zu ids in the prompt, %zu sampled, %zu appended; the old ids %s\n", bridge.prompt_ids.size(),
-              bridge.completion_ids.size(), next.value().appended, is_same ? "are unchanged" : "CHANGED");
-
-  // The same prompt for a client that keeps messages: the turn carries what was sampled.
-  chat.messages =
-      "[" + std::string(kQuestion) + ", " + kTurn + ", \"raw_ids\": " + list(sampled.value()) + "}, " + kResult + "]";
-  chat.raw_turns = true;
-  const auto again = model.encode(chat);
-  if (!again.ok()) return again.error();
-  std::printf("from messages with raw turns: %s\n", again.value().ids == ids ? "the same prompt" : "ANOTHER PROMPT");
-  return rondo::Done{};
+  const Ids ids = rollout.ids();
+  const bool is_same = ids.size() > old_ids.size() && std::equal(old_ids.begin(), old_ids.end(), ids.begin());
+  std::printf("%zu ids in the prompt, %zu sampled, %zu appended; the old ids %s\n", prompt_size, sampled.value().size(),
+              ids.size() - next.value().begin, is_same ? "are unchanged" : "CHANGED");
+  return encode_again(model, chat, sampled.value(), ids);
 }
 
 }  // namespace

@@ -44,8 +44,9 @@ class Parser {
   Parser(Parser&&) noexcept;
   Parser& operator=(Parser&&) noexcept;
 
-  // What is certain now.  Ids and text may be mixed; a character may be cut anywhere.  Fail with kInvalidArgument once the
-  // parser is closed; ids also with kTokenizer if one is out of range.
+  // What is certain now.  A character may be cut anywhere.  Ids and text may be mixed; text ends what ids before it began
+  // of a character.  Fail with kInvalidArgument once the parser is closed, and ids with kTokenizer if one is out of range;
+  // nothing was fed then.
   [[nodiscard]] Result<std::vector<ParseEvent>> feed(const std::vector<std::int32_t>& ids);
   [[nodiscard]] Result<std::vector<ParseEvent>> feed(std::string_view text);
   // The end: what was held back.  Nothing may be fed afterwards.
@@ -53,7 +54,7 @@ class Parser {
 
   // The message so far.
   [[nodiscard]] Parsed message() const;
-  // The arguments of call `index` so far, as JSON text that is closed where it breaks off: {"city": "Par"}.  "null" before
+  // The arguments of call `index` so far, as JSON text that is closed where it breaks off: {"city":"Par"}.  "null" before
   // they have begun.  REQUIRES: index < message().tool_calls.size().
   [[nodiscard]] std::string partial_arguments(std::size_t index) const;
   // close(), then the message.

@@ -92,6 +92,8 @@ class Reader {
     std::string out;
     if (const auto known = kNames.find(name); known != kNames.end()) {
       out = known->second;
+    } else if (!is_xml_ && name == "nbsp") {
+      out = "\u00A0";
     } else {
       unsigned code = 0;
       const bool is_number =

@@ -13,9 +13,9 @@
 namespace rondo::core {
 
 struct CheckRequest {
-  std::string model;                   // as the report calls it
-  bool has_file = false;               // the template's name is that of a file
-  std::vector<std::string> scenarios;  // empty: all
+  std::string model = {};                   // as the report calls it
+  bool has_file = false;                    // the template's name is that of a file
+  std::vector<std::string> scenarios = {};  // empty: all
   std::function<void(std::size_t done, std::size_t total)> on_progress = {};
 };
 

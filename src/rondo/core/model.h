@@ -39,13 +39,13 @@ using tokenizer::TokenId;
 
 // Where a model comes from.
 struct Source {
-  std::string path;                          // a folder, a .gguf, a tokenizer file, a template; "" with the two below
-  std::optional<std::string> chat_template;  // a template's path, or its text; replaces the model's own
-  std::optional<std::string> tokenizer;      // a path; replaces the model's own
+  std::string path = {};  // a folder, a .gguf, a tokenizer file, a template; "" with the two below
+  std::optional<std::string> chat_template = {};  // a template's path, or its text; replaces the model's own
+  std::optional<std::string> tokenizer = {};      // a path; replaces the model's own
   // Parts of a format's JSON (docs/format.md) that count instead of the inferred.
-  std::optional<json::Object> corrections;
-  std::string cache_folder;  // see Loader
-  bool strict = false;       // render as the reference does, where that is stricter
+  std::optional<json::Object> corrections = {};
+  std::string cache_folder = {};  // see Loader
+  bool strict = false;            // render as the reference does, where that is stricter
 };
 
 // The input of one call.
@@ -59,9 +59,9 @@ struct Call {
 
 // What a parser gets beside the text.
 struct ParseCall {
-  parse::Options options;  // its tools, special_tokens and prompt_tail are set from what follows
-  std::optional<std::string> prompt_tail;
-  std::span<const TokenId> prompt_ids;  // if not empty, their end is the prompt's tail
+  parse::Options options = {};  // its tools, special_tokens and prompt_tail are set from what follows
+  std::optional<std::string> prompt_tail = {};
+  std::span<const TokenId> prompt_ids = {};  // if not empty, their end is the prompt's tail
   // Markers are found by their spelling alone, also where the tokenizer has tokens for them: for text whose tokens nobody
   // knows.
   bool by_spelling = false;

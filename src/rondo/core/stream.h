@@ -23,8 +23,9 @@ class ParserStream {
   // `model` brings the tokenizer of ids; without one only text may be fed.
   ParserStream(std::shared_ptr<const Model> model, parse::Parser parser);
 
-  // Fails with kTokenizer on an id out of range; what came before it has been fed.  REQUIRES: takes_ids().
+  // Fails with kTokenizer on an id out of range; nothing was fed then.  REQUIRES: takes_ids().
   [[nodiscard]] Result<Events> feed(std::span<const TokenId> ids);
+  // Ends what ids before it began of a character.
   [[nodiscard]] Events feed(std::string_view text);
   // The text ends here: what was held back, nothing the second time.
   [[nodiscard]] Events close();
@@ -36,6 +37,10 @@ class ParserStream {
   [[nodiscard]] const parse::Parser& parser() const { return parser_; }
 
  private:
+  // What they began of a character.
+  [[nodiscard]] Events end_ids();
+  [[nodiscard]] Events take(std::string_view text);
+
   std::shared_ptr<const Model> model_;
   parse::Parser parser_;
   std::optional<tokenizer::Tokenizer::Stream> decoder_;

@@ -28,6 +28,10 @@ Result<std::optional<json::Value>> objects_of(const std::string& text, const cha
   return value;
 }
 
+Error missing(const char* field) {
+  return {ErrorCode::kInvalidArgument, std::string("the field `") + field + "` is missing"};
+}
+
 Result<json::Object> kwargs_of(const std::string& text) {
   auto value = value_of(text, "kwargs");
   if (!value.ok()) return value.error();
@@ -63,24 +67,20 @@ Result<core::Call> call_of(const Chat& chat) {
       return Error(ErrorCode::kInvalidArgument,
                    "`now` must be a time like \"2026-03-14T15:09:26\", found \"" + chat.now + "\"");
   }
-  if (!chat.raw_turns) return out;
-  auto turns = render::take_raw_turns(conversation.messages);
-  if (!turns.ok()) return turns.error();
-  out.raw_turns = std::move(turns).value();
   return out;
 }
 
-Result<core::Call> answer_call_of(const Chat& chat) {
+Result<core::Call> prompt_call_of(const Chat& chat) {
   auto call = call_of(chat);
-  if (call.ok()) call.value().conversation.add_generation_prompt = chat.continue_field.empty();
+  if (call.ok() && !call.value().has_messages) return missing("messages");
   return call;
 }
 
-Result<json::Array> messages_of(const std::string& text, const char* field) {
+Result<json::Array> messages_of(const std::string& text, const char* field, chat::RoleCheck roles) {
   auto value = value_of(text, field);
   if (!value.ok()) return value.error();
-  if (!value.value()) return Error(ErrorCode::kInvalidArgument, std::string("`") + field + "` is missing");
-  if (Status shape = chat::check_messages(*value.value(), field); !shape.ok()) return shape.error();
+  if (!value.value() || value.value()->is_null()) return missing(field);
+  if (Status shape = chat::check_messages(*value.value(), field, roles); !shape.ok()) return shape.error();
   return std::move(value.value()->as_array());
 }
 

@@ -22,10 +22,10 @@ namespace rondo::facade {
 
 // Fails with kJson or kInvalidArgument, naming the field.
 [[nodiscard]] Result<core::Call> call_of(const Chat& chat);
-// The call of a prompt for an answer, without messages one for a plain user message.
-[[nodiscard]] Result<core::Call> answer_call_of(const Chat& chat);
+// The same for a prompt of its own, which fails without messages; an empty array of them is one.
+[[nodiscard]] Result<core::Call> prompt_call_of(const Chat& chat);
 // A JSON array of messages; `field` names it in errors.
-[[nodiscard]] Result<json::Array> messages_of(const std::string& text, const char* field);
+[[nodiscard]] Result<json::Array> messages_of(const std::string& text, const char* field, chat::RoleCheck roles);
 
 [[nodiscard]] Parsed parsed_of(const chat::AssistantMessage& message);
 

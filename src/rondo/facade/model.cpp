@@ -43,14 +43,19 @@ Result<Model> Model::load(const std::string& template_path, const std::string& t
 }
 
 Result<std::string> Model::render(const Chat& chat) const {
-  auto call = facade::call_of(chat);
+  auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
   return model_->render(call.value());
 }
 
 Result<Encoded> Model::encode(const Chat& chat) const {
-  auto call = facade::call_of(chat);
+  auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
+  if (chat.raw_turns) {
+    auto turns = render::take_raw_turns(call.value().conversation.messages);
+    if (!turns.ok()) return turns.error();
+    call.value().raw_turns = std::move(turns).value();
+  }
   auto made = model_->encode(call.value());
   if (!made.ok()) return made.error();
   render::Encoded& from = made.value();
@@ -61,7 +66,7 @@ Result<Encoded> Model::encode(const Chat& chat) const {
 Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
   auto call = facade::call_of(chat);
   if (!call.ok()) return call.error();
-  auto new_messages = facade::messages_of(bridge.new_messages, "new_messages");
+  auto new_messages = facade::messages_of(bridge.new_messages, "new_messages", chat::RoleCheck::kAsGiven);
   if (!new_messages.ok()) return new_messages.error();
   const tokenizer::Tokenizer& tokenizer = *model_->tokenizer();
   for (const auto& [ids, name] :
@@ -82,9 +87,9 @@ Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
 }
 
 Result<Parsed> Model::parse(const Chat& chat, const std::string& text) const {
-  auto call = facade::answer_call_of(chat);
+  auto call = facade::call_of(chat);
   if (!call.ok()) return call.error();
-  auto parser = model_->parser(call.value(), {.options = {}, .prompt_tail = {}, .prompt_ids = {}, .by_spelling = true});
+  auto parser = model_->parser(call.value(), {.by_spelling = true});
   if (!parser.ok()) return parser.error();
   static_cast<void>(parser.value().feed(text));  // the message is all that counts here
   const auto message = parser.value().finish();
@@ -93,7 +98,7 @@ Result<Parsed> Model::parse(const Chat& chat, const std::string& text) const {
 }
 
 Result<Parsed> Model::parse(const Chat& chat, const std::vector<std::int32_t>& ids) const {
-  auto call = facade::answer_call_of(chat);
+  auto call = facade::call_of(chat);
   if (!call.ok()) return call.error();
   const auto parsed = model_->parse_ids(call.value(), {}, ids);
   if (!parsed.ok()) return parsed.error();

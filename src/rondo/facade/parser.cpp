@@ -49,7 +49,7 @@ Parser::Parser(Parser&&) noexcept = default;
 Parser& Parser::operator=(Parser&&) noexcept = default;
 
 Result<Parser> Parser::start(const Model& model, const Chat& chat) {
-  auto call = facade::answer_call_of(chat);
+  auto call = facade::call_of(chat);
   if (!call.ok()) return call.error();
   const std::shared_ptr<const core::Model>& inner = Access::model(model);
   auto parser = inner->parser(call.value(), {});

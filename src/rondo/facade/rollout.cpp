@@ -32,7 +32,7 @@ Rollout::Rollout(Rollout&&) noexcept = default;
 Rollout& Rollout::operator=(Rollout&&) noexcept = default;
 
 Result<Rollout> Rollout::start(const Model& model, const Chat& chat) {
-  auto call = facade::call_of(chat);
+  auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
   auto shared = Access::model(model)->rollouts(call.value());
   if (!shared.ok()) return shared.error();
@@ -48,7 +48,7 @@ Result<Parsed> Rollout::complete(const std::vector<std::int32_t>& completion) {
 }
 
 Result<Extended> Rollout::extend(const std::string& new_messages, Retention retention) {
-  auto messages = facade::messages_of(new_messages, "new_messages");
+  auto messages = facade::messages_of(new_messages, "new_messages", chat::RoleCheck::kRequired);
   if (!messages.ok()) return messages.error();
   auto extended = state_->rollout.extend(std::move(messages).value(), retention_of(retention));
   if (!extended.ok()) return extended.error();

@@ -37,7 +37,7 @@ Session& Session::operator=(Session&&) noexcept = default;
 
 Result<Session> Session::start(const std::string& model, const Chat& chat, const SessionOptions& options) {
   if (auto checked = model::read_gguf(model); !checked.ok()) return checked.error();
-  auto call = facade::call_of(chat);
+  auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
   const auto loaded = Model::load(options.template_path.empty() ? model : options.template_path, model);
   if (!loaded.ok()) return loaded.error();
@@ -64,7 +64,7 @@ Result<Turn> Session::step(const StepOptions& options) {
 }
 
 Status Session::add(const std::string& new_messages) {
-  auto messages = facade::messages_of(new_messages, "new_messages");
+  auto messages = facade::messages_of(new_messages, "new_messages", chat::RoleCheck::kRequired);
   if (!messages.ok()) return messages.error();
   return state_->session.add(std::move(messages).value());
 }

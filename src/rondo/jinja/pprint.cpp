@@ -1,6 +1,7 @@
 // pprint.pformat(): repr() in 80 columns where containers and strings can be broken, keys sorted.
 #include <algorithm>
 
+#include "jinja/characters.h"
 #include "jinja/filters.h"
 #include "jinja/operations.h"
 #include "jinja/string_functions.h"

@@ -1,0 +1,164 @@
+#include "core/loader.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "core/testing.h"
+
+namespace rondo::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of files of the test's own.
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("rondo_loader_test_" + std::to_string(::getpid()));
+
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  std::string write(const std::string& name, const std::string& text) const {
+    REQUIRE(files::write((path / name).string(), text).ok());
+    return (path / name).string();
+  }
+};
+
+TEST_CASE("a template's text is compiled once for the same options") {
+  Loader loader;
+  const auto first = loader.template_from_text("{% if x %}\n{% endif %}", {}).value();
+  CHECK(loader.template_from_text("{% if x %}\n{% endif %}", {}).value() == first);
+  CHECK(loader.template_from_text("{% if x %}{% endif %}", {}).value() != first);
+  for (const jinja::CompileOptions& options :
+       {jinja::CompileOptions{.trim_blocks = false}, jinja::CompileOptions{.lstrip_blocks = false},
+        jinja::CompileOptions{.keep_trailing_newline = true}})
+    CHECK(loader.template_from_text("{% if x %}\n{% endif %}", options).value() != first);
+  CHECK(first->plain->name() == "template");
+  CHECK(first->tool_use == nullptr);
+  CHECK(first->with_tools(true) == first->plain);
+}
+
+TEST_CASE("a template that does not parse is refused each time") {
+  Loader loader;
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = loader.template_from_text("a\n{% if %}", {});
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().code == ErrorCode::kTemplateSyntax);
+    CHECK(refused.error().line == 2);
+  }
+}
+
+TEST_CASE("a template that is no UTF-8 is refused with the place") {
+  const auto refused = Loader().template_from_text("good\nb\xC3(ad\nmore", {});
+  REQUIRE_FALSE(refused.ok());
+  const Error& error = refused.error();
+  CHECK(error.code == ErrorCode::kTemplateSyntax);
+  CHECK(error.message == "the template is not valid UTF-8");
+  CHECK(error.line == 2);
+  CHECK(error.column == 2);
+  CHECK(error.line_text == "b\uFFFD(ad");
+  CHECK(Loader().template_from_text("\xFF", {}).error().line == 1);
+  CHECK(Loader().template_from_text("\xFF", {}).error().column == 1);
+}
+
+TEST_CASE("a folder's template brings its special tokens, and a second one for tools") {
+  const Folder folder;
+  folder.write("tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}, "chat_template": [
+      {"name": "default", "template": "plain"}, {"name": "rag", "template": "{% broken"},
+      {"name": "tool_use", "template": "tools"}]})");
+  Loader loader;
+  const auto loaded = loader.template_from_file(folder.path.string(), {});
+  REQUIRE_MESSAGE(loaded.ok(), loaded.error().to_string());
+  CHECK(loaded.value()->tokens.bos == "<s>");
+  CHECK(loaded.value()->tokens.eos == "</s>");
+  CHECK(loaded.value()->with_tools(false)->source() == "plain");
+  CHECK(loaded.value()->with_tools(true)->source() == "tools");
+  CHECK(loader.template_from_file(folder.path.string(), {}).value() == loaded.value());
+}
+
+TEST_CASE("what is missing is looked for again") {
+  const Folder folder;
+  Loader loader;
+  const std::string path = (folder.path / "late.jinja").string();
+  CHECK(loader.template_from_file(path, {}).error().code == ErrorCode::kNotFound);
+  folder.write("late.jinja", "here");
+  CHECK(loader.template_from_file(path, {}).value()->plain->source() == "here");
+}
+
+TEST_CASE("a damaged JSON file is told with its place") {
+  const Folder folder;
+  folder.write("tokenizer.json", "{\n \"model\": }");
+  Loader loader;
+  const auto tokenizer = loader.tokenizer(folder.path.string());
+  REQUIRE_FALSE(tokenizer.ok());
+  CHECK(tokenizer.error().code == ErrorCode::kTokenizer);
+  folder.write("tokenizer_config.json", "{\n]");
+  const auto chat_template = loader.template_from_file(folder.path.string(), {});
+  REQUIRE_FALSE(chat_template.ok());
+  CHECK(chat_template.error().code == ErrorCode::kNotFound);
+  CHECK(chat_template.error().message.starts_with("line 2, column 1: "));
+}
+
+TEST_CASE("a folder may lack a tokenizer; a file that is named as one must be one") {
+  const Folder folder;
+  const std::string file = folder.write("chat_template.jinja", "x");
+  Loader loader;
+  const auto none = loader.tokenizer(folder.path.string());
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.error().code == ErrorCode::kNotFound);
+  CHECK(none.error().message == "the folder has no tokenizer");
+  const auto other = loader.tokenizer(file);
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().code == ErrorCode::kTokenizer);
+  CHECK(other.error().message == "not a tokenizer of a supported kind");
+  CHECK(other.error().source == file);
+  CHECK(loader.tokenizer("/no/such").error().code == ErrorCode::kNotFound);
+}
+
+TEST_CASE("a tokenizer is loaded once") {
+  Loader loader;
+  const auto loaded = loader.tokenizer(testing::kFolder);
+  REQUIRE(loaded.ok());
+  CHECK(loaded.value()->tokens.bos == "<bos>");
+  CHECK(loaded.value()->tokens.eos == "~fin~");
+  CHECK(loader.tokenizer(testing::kFolder).value() == loaded.value());
+}
+
+TEST_CASE("from memory: templates and the special tokens of the configuration") {
+  MemoryModel memory = testing::memory("plain");
+  memory.tool_template = "tools";
+  const auto templates = template_from_memory(memory);
+  REQUIRE(templates.ok());
+  CHECK(templates.value()->with_tools(false)->source() == "plain");
+  CHECK(templates.value()->with_tools(true)->source() == "tools");
+  const auto tokenizer = tokenizer_from_memory(memory, "");
+  REQUIRE(tokenizer.ok());
+  CHECK(tokenizer.value()->tokens.bos == "<bos>");
+  CHECK(tokenizer.value()->tokens.eos == "~fin~");
+  memory.config = testing::object(R"({"bos_token": null, "eos_token": 3})");
+  const auto without = tokenizer_from_memory(memory, "");
+  CHECK(without.value()->tokens.bos == std::nullopt);
+  CHECK(without.value()->tokens.eos == std::nullopt);
+}
+
+TEST_CASE("from memory: what ends generation") {
+  MemoryModel memory = testing::memory();
+  memory.generation = testing::object(R"({"eos_token_id": [257, 258]})");
+  const auto tokenizer = tokenizer_from_memory(memory, "");
+  REQUIRE(tokenizer.ok());
+  const auto ends = tokenizer.value()->tokenizer->end_ids();
+  CHECK(std::vector<tokenizer::TokenId>(ends.begin(), ends.end()) == std::vector<tokenizer::TokenId>{257, 258});
+}
+
+TEST_CASE("from memory: what is damaged is told") {
+  MemoryModel memory = testing::memory("{{ x");
+  CHECK(template_from_memory(memory).error().code == ErrorCode::kTemplateSyntax);
+  memory.chat_template = "fine";
+  memory.tool_template = "{% if %}";
+  CHECK(template_from_memory(memory).error().source == "chat_template (tool_use)");
+  memory.tokenizer_json = "{";
+  CHECK(tokenizer_from_memory(memory, "").error().code == ErrorCode::kTokenizer);
+}
+
+}  // namespace
+}  // namespace rondo::core

@@ -1,0 +1,109 @@
+#include "protocol/places.h"
+
+#include <doctest/doctest.h>
+
+#include "protocol/rows.h"
+#include "template/chat_template.h"
+
+namespace rondo::protocol {
+namespace {
+
+std::shared_ptr<const jinja::Template> compiled(const std::string& source) {
+  auto out = jinja::Template::compile(source, {}, "test");
+  REQUIRE_MESSAGE(out.ok(), out.error().to_string());
+  return out.value();
+}
+
+bool is_at(const TemplatePlace& place, std::int64_t line, std::int64_t column) {
+  return place.line == line && place.column == column;
+}
+
+TEST_CASE("lines of a template, with the last one") {
+  const auto chat_template = compiled("one\n\nthree");
+  const TemplateLines lines(*chat_template);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines.line(1) == "one");
+  CHECK(lines.line(2).empty());
+  CHECK(lines.line(3) == "three");
+  const auto empty = compiled("");
+  CHECK(TemplateLines(*empty).size() == 1);
+  CHECK(TemplateLines(*empty).line(1).empty());
+}
+
+TEST_CASE("columns of places count code points") {
+  const auto chat_template = compiled("é€{{ x }}\nend");
+  const TemplateLines lines(*chat_template);
+  CHECK(is_at(lines.place({1, 1}), 1, 1));
+  CHECK(is_at(lines.place({1, 6}), 1, 3));
+  CHECK(is_at(lines.place({2, 2}), 2, 2));
+  CHECK(is_at(lines.place({1, 99}), 1, 14));  // behind the end: no place is further
+  CHECK(is_at(lines.place({0, 0}), 0, 0));    // unknown
+  CHECK(is_at(lines.place({7, 3}), 7, 3));    // of no line here
+}
+
+TEST_CASE("template text of several lines stands in the source as it is") {
+  const auto chat_template = compiled("a {{ x }}one\ntwo\nthree");
+  const TemplateLines lines(*chat_template);
+  const text::Literal literal{1, 10};
+  const std::string bytes = "one\ntwo\nthree";
+  CHECK(lines.is_text(literal, bytes));
+  CHECK(is_at(lines.place(literal, bytes, 0), 1, 10));
+  CHECK(is_at(lines.place(literal, bytes, 2), 1, 12));
+  CHECK(is_at(lines.place(literal, bytes, 4), 2, 1));
+  CHECK(is_at(lines.place(literal, bytes, 10), 3, 3));
+}
+
+TEST_CASE("a string constant is one place, wherever in it a byte is") {
+  const auto chat_template = compiled("{{ 'one\\ntwo' }}");
+  const TemplateLines lines(*chat_template);
+  const text::Literal literal{1, 4};
+  CHECK_FALSE(lines.is_text(literal, "one\ntwo"));
+  CHECK_FALSE(lines.is_text({0, 0}, ""));
+  CHECK(is_at(lines.place(literal, "one\ntwo", 5), 1, 4));
+}
+
+TEST_CASE("a condition is told from its parentheses to the end of its line") {
+  const auto chat_template = compiled("{% if ( (x) and y) %}a\n{% endif %}");
+  const TemplateLines lines(*chat_template);
+  CHECK(lines.condition_line({1, 10}) == "( (x) and y) %}a");
+  CHECK(lines.condition_line({1, 17}) == "y) %}a");
+  CHECK(lines.condition_line({2, 4}) == "endif %}");
+}
+
+TEST_CASE("a line is cut from tag to tag only where it is long") {
+  CHECK(cut_line("") == std::vector<std::string_view>{""});
+  CHECK(cut_line("{{ a }}b{{ c }}") == std::vector<std::string_view>{"{{ a }}b{{ c }}"});
+  const std::string text(100, 'x');
+  const std::string first = text + "{ x";
+  const std::string second = "{{ a }}" + text;
+  const std::string third = "{# {{ no tag #}";
+  const std::string fourth = "{% if '}}' %}";
+  const std::string open = "{{ never closed";
+  const std::string line = first + second + third + fourth + open;
+  CHECK(cut_line(line) == std::vector<std::string_view>{first, second, third, fourth, open});
+}
+
+TEST_CASE("rows are lines and pieces of long ones, and every place has one") {
+  const std::string text(200, 'x');
+  const auto chat_template = compiled("short\né" + text + "{{ a }}{{ b }}\nend");
+  const TemplateLines lines(*chat_template);
+  const TemplateRows rows(lines);
+  REQUIRE(rows.rows().size() == 5);
+  CHECK(rows.rows()[0].text == "short");
+  CHECK(is_at(rows.rows()[1].place, 2, 1));
+  CHECK(is_at(rows.rows()[2].place, 2, 202));
+  CHECK(rows.rows()[2].text == "{{ a }}");
+  CHECK(is_at(rows.rows()[3].place, 2, 209));
+  CHECK(is_at(rows.rows()[4].place, 3, 1));
+  CHECK(rows.row_of({1, 3}) == 0);
+  CHECK(rows.row_of({2, 201}) == 1);
+  CHECK(rows.row_of({2, 202}) == 2);
+  CHECK(rows.row_of({2, 208}) == 2);
+  CHECK(rows.row_of({2, 209}) == 3);
+  CHECK(rows.row_of({3, 1}) == 4);
+  CHECK(rows.row_of({0, 0}) == 0);
+  CHECK(rows.row_of({99, 1}) == 4);
+}
+
+}  // namespace
+}  // namespace rondo::protocol

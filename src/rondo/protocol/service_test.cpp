@@ -1,0 +1,123 @@
+#include "protocol/service.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+#include <vector>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::protocol {
+namespace {
+
+constexpr const char* kFolder = RONDO_SOURCE_DIR "/tests/golden/batch/model";
+
+json::Value request(const std::string& op, const std::string& more) {
+  return json::parse(R"({"op": ")" + op + R"(", "template_file": ")" + kFolder + R"(", "tokenizer": ")" + kFolder +
+                     "\"" + more + "}")
+      .value();
+}
+
+TEST_CASE("a line has its reply in one line, and the id that it was sent with") {
+  const Service service({});
+  const std::string reply =
+      service.handle_line(R"({"id": {"a": 1.50}, "op": "jinja", "template": "a\n{{ x }}", "context": {"x": "b\n"}})");
+  CHECK(reply == R"({"id":{"a":1.50},"text":"a\nb\n"})");
+  CHECK(service.handle(json::parse(R"({"id": null, "op": "no such"})").value()) ==
+        json::parse(R"({"id": null, "error": {"code": "bad_request", "message": "unknown op `no such`"}})").value());
+}
+
+TEST_CASE("run fails where handle replies with an error") {
+  const Service service({});
+  CHECK(service.run(json::Value(3)).error().message == "a request must be an object, found an integer");
+  CHECK(service.run(json::Object{{"op", "render"}}).error().code == ErrorCode::kInvalidArgument);
+}
+
+TEST_CASE("what a model writes is read while it is written") {
+  const Service service({});
+  std::vector<std::string> pieces = {"(*mull h", "m mul", "l*)yes{!do add with {\"a\"", ": 1} do!}", "~fin~"};
+  std::size_t at = 0;
+  std::vector<std::string> deltas;
+  const TextStream stream{
+      [&]() -> std::optional<std::string> { return at < pieces.size() ? std::optional(pieces[at++]) : std::nullopt; },
+      [&](const json::Value& entries) {
+        CHECK_FALSE(entries.as_array().empty());
+        deltas.push_back(json::to_compact(entries));
+      }};
+  const auto reply = service.run(request("parse", ""), {.stream = &stream});
+  REQUIRE_MESSAGE(reply.ok(), reply.error().to_string());
+  REQUIRE(deltas.size() >= 3);
+  CHECK(deltas.front() == R"([{"reasoning_content":"h"}])");
+  CHECK(reply.value().find_string("content") == "yes");
+  CHECK(reply.value().find_string("reasoning_content") == "hm");
+  std::string all;
+  for (const std::string& piece : pieces) all += piece;
+  json::Value whole = request("parse", "");
+  whole.as_object().set("text", all);
+  CHECK(service.run(whole).value() == reply.value());
+  // The text comes from the stream, so the field is unknown.
+  CHECK(service.run(whole, {.stream = &stream}).error().message == "unknown field `text`");
+}
+
+TEST_CASE("the clock is the one that it is given") {
+  const json::Value asks = json::Object{
+      {"op", "render"}, {"template", "{{ strftime_now('%Y-%m-%d %H:%M:%S') }}"}, {"messages", json::Array{}}};
+  ServiceOptions options;
+  options.clock = [] {
+    std::tm time{};
+    time.tm_year = 126;
+    time.tm_mon = 1;
+    time.tm_mday = 3;
+    time.tm_hour = 4;
+    time.tm_min = 5;
+    time.tm_sec = 6;
+    return time;
+  };
+  CHECK(Service(options).run(asks).value().find_string("text") == "2026-02-03 04:05:06");
+  CHECK(Service({}).run(asks).error().code == ErrorCode::kTemplateError);
+}
+
+TEST_CASE("people see more of tokens") {
+  const Service service({});
+  const json::Value asks = request("encode", R"(, "messages": [{"role": "user", "content": "Hi"}])");
+  const json::Value plain = service.run(asks).value();
+  const json::Value traced = service.run(asks, {.trace = true}).value();
+  const std::size_t size = plain.find("ids")->as_array().size();
+  CHECK(plain.find("kinds") == nullptr);
+  for (const char* field : {"offsets", "kinds", "straddles"})
+    CHECK_MESSAGE(traced.find(field)->as_array().size() == size, field);
+  CHECK(traced.find("ids")->as_array() == plain.find("ids")->as_array());
+  CHECK(traced.find_string("text") == "<bos>[[user: Hi~fin~");
+  CHECK(json::to_compact(*traced.find("roles")) == R"(["user"])");
+  CHECK(traced.find("kinds")->as_array().front() == json::Value("special"));
+}
+
+TEST_CASE("check and fix tell how far they are") {
+  const Service service({});
+  std::size_t last = 0;
+  std::size_t total = 0;
+  RunOptions options;
+  options.on_progress = [&](std::size_t done, std::size_t of) {
+    CHECK(done == last + 1);
+    last = done;
+    total = of;
+  };
+  REQUIRE(service.run(request("check", R"(, "scenarios": ["call-user"])"), options).ok());
+  CHECK(last == total);
+  CHECK(total > 0);
+}
+
+TEST_CASE("any number of threads may ask at once") {
+  const Service service({});
+  const json::Value asks = request("encode", R"(, "messages": [{"role": "user", "content": "Hi"}])");
+  std::vector<json::Value> replies(4);
+  std::vector<std::thread> threads;
+  for (json::Value& reply : replies) threads.emplace_back([&] { reply = service.handle(asks); });
+  for (std::thread& thread : threads) thread.join();
+  REQUIRE(replies.front().find("ids") != nullptr);
+  for (const json::Value& reply : replies) CHECK(reply == replies.front());
+}
+
+}  // namespace
+}  // namespace rondo::protocol
