@@ -13,21 +13,21 @@ if(RONDO_PCH)
   target_precompile_headers(rondo_pch PRIVATE ${RONDO_PCH_HEADERS})
 endif()
 
-# rondo_part(NAME SOURCES a.cpp HEADERS a.h DEPENDS other ... TESTS a_test.cpp [LIBRARIES third-party targets] [HOT])
+# rondo_part(NAME SOURCES a.cpp HEADERS a.h DEPENDS other ... TESTS a_test.cpp [LIBRARIES third-party targets] [COLD])
 #
 # Called from src/rondo/NAME/CMakeLists.txt.  Makes the library rondo_NAME and, when there are TESTS, the program
 # rondo_NAME_test, registered with CTest.  Third-party libraries are linked privately: their headers stay in this folder.
-# HOT: tests spend most of their time in this folder, so it is optimised where the sanitizers are on and others are not;
-# compiling it costs twice as much then.
+# COLD: tests spend little of their time in this folder, so where the sanitizers are on it is not optimised, which halves the
+# time that compiling takes.
 # With CMAKE_VERIFY_INTERFACE_HEADER_SETS the target rondo_NAME_verify_interface_header_sets compiles each header alone.
 function(rondo_part name)
-  cmake_parse_arguments(PART "HOT" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(PART "COLD" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM PART_DEPENDS PREPEND rondo_)
   add_library(rondo_${name} STATIC ${PART_SOURCES})
   target_sources(rondo_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src/rondo FILES ${PART_HEADERS})
   target_link_libraries(rondo_${name} PUBLIC rondo_public ${PART_DEPENDS} PRIVATE rondo_warnings ${PART_LIBRARIES})
-  if(RONDO_SANITIZE AND PART_HOT)
-    target_compile_options(rondo_${name} PRIVATE -O1)  # not as the headers were precompiled
+  if(RONDO_SANITIZE AND PART_COLD)
+    target_compile_options(rondo_${name} PRIVATE -O0)  # not as the headers were precompiled
   elseif(RONDO_PCH)
     target_precompile_headers(rondo_${name} REUSE_FROM rondo_pch)
   endif()
@@ -46,17 +46,22 @@ function(rondo_test name)
     set(TEST_COVERS ${TEST_LIBRARIES})
   endif()
   if(NOT TARGET rondo_test_main)
+    add_library(rondo_test_options INTERFACE)
+    if(RONDO_SANITIZE)
+      target_compile_options(rondo_test_options INTERFACE -O0)  # as COLD parts
+    endif()
     add_library(rondo_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/test_main.cpp)
     target_compile_definitions(rondo_test_main PUBLIC RONDO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_include_directories(rondo_test_main PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(rondo_test_main PUBLIC rondo::doctest PRIVATE rondo_warnings)
     if(RONDO_PCH)
       add_library(rondo_test_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cpp)
-      target_link_libraries(rondo_test_pch PRIVATE rondo_test_main rondo_warnings)
+      target_link_libraries(rondo_test_pch PRIVATE rondo_test_main rondo_warnings rondo_test_options)
       target_precompile_headers(rondo_test_pch PRIVATE ${RONDO_PCH_HEADERS} <doctest/doctest.h>)
     endif()
   endif()
   add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE rondo_test_options)
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} rondo_test_main rondo_warnings)
   if(RONDO_PCH)
     # The headers are those of an object library, which is compiled for any place; a program would be for an executable's.
