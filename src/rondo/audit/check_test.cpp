@@ -314,7 +314,7 @@ TEST_CASE("check: texts that become other tokens where they meet") {
   json::Object& model = file.as_object().find("model")->as_object();
   model.find("vocab")->as_object().set(":T", 256);
   file.as_object().find("added_tokens")->as_array().front().as_object().set("id", 257);
-  model.set("merges", json::Array{json::Array{":", "T"}});
+  model.set("merges", json::Array{json::Value(json::Array{":", "T"})});
   model::TokenizerSource from;
   from.path = "bytes and one merge";
   from.tokenizer_json = std::make_shared<const std::string>(json::to_compact(file));

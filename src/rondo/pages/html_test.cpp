@@ -67,7 +67,7 @@ TEST_CASE("a page of tokens shows each, with its kind and owner") {
 TEST_CASE("a page of tokens is well-formed whatever they are") {
   const std::string text = "<b>&\"'</script><!-- ]]> \x01\x1B[31m\r\n\t \xFF\xC3( end";
   json::Object reply{{"ids", json::Array{json::Value(1)}}};
-  reply.set("offsets", json::Array{json::Array{json::Value(0), json::Value(text.size())}});
+  reply.set("offsets", json::Array{json::Value(json::Array{json::Value(0), json::Value(text.size())})});
   const test::Markup page = test::read_markup(token_page(reply, text), test::Dialect::kHtml);
   CHECK(page.objection == "");
   CHECK(page.count("script") == 0);
