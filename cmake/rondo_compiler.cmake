@@ -22,6 +22,9 @@ option(RONDO_PCH "Compile the standard library's headers once for all sources." 
 # A class with members of types from an anonymous namespace is seen in the same file only, which such a file includes.
 if(RONDO_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(rondo_warnings INTERFACE -Wno-subobject-linkage)
+  # A large unit may grow by 40 % only, and then small functions are called that were inlined in files of their own; so
+  # what counts as large begins beyond the sources that are compiled together.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=large-unit-insns=100000>)
 endif()
 
 # Clang sees the standard library's own use of what it calls deprecated once its headers are precompiled.
