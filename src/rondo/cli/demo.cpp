@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -8,7 +7,6 @@
 #include "demo/demo.h"
 
 namespace rondo::cli {
-namespace {}  // namespace
 
 int run_demo(const DemoArguments& arguments) {
   demo::DemoOptions options;

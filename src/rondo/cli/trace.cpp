@@ -1,7 +1,6 @@
 #include "cli/trace.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "json/print.h"
 #include "render/completion.h"
 #include "render/token_text.h"
 
