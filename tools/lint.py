@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lint: formatting, layers, sizes, words, documents and clang-tidy.
+"""The lint: formatting, layers, sizes, words, documents, the list of mutations and clang-tidy.
 
 Usage: lint.py [--build TREE] [--fix] [--full] [--only CHECK]...
 
@@ -21,10 +21,11 @@ import sys
 import time
 
 import cache
+import mutations
 
 REPO = cache.REPO
 FILE_LINES, FUNCTION_LINES = 800, 70
-CHECKS = ("format", "layers", "size", "words", "docs", "tidy")
+CHECKS = ("format", "layers", "size", "words", "docs", "mutations", "tidy")
 
 # Model families, markers of chat formats, and addresses: none of them belongs into the code that users run.
 FAMILIES = ("qwen", "gemma", "mistral", "mixtral", "deepseek", "hermes", "granite", "phi-?[34]", "glm-?4", "kimi", "minimax",
@@ -137,6 +138,11 @@ def check_docs(_):
     gone = {place.partition(":")[0] for _, place in allowances() if not (REPO / place.partition(":")[0]).is_file()}
     found = [f"tools/lint_allow.txt: there is no {path}" for path in sorted(gone)]
     return found + ((done.stdout + done.stderr).splitlines() if done.returncode else [])
+
+
+def check_mutations(_):
+    """Every entry of the list that ./dev mutate does not count still fits its line."""
+    return mutations.read_allowed(REPO)[1]
 
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)

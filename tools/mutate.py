@@ -34,7 +34,6 @@ import run_tests
 
 REPO = cache.REPO
 PLACE = REPO / "build" / "mutate"
-ALLOWED = REPO / "tools" / "mutate_allow.txt"
 WANTED_PERCENT = 85
 MEMORY_BYTES, FILE_BYTES = 4 << 30, 1 << 30  # of a test of flipped code, which may ask for anything
 
@@ -204,22 +203,11 @@ def draw(folder, seed, allowed):
 
 
 def read_allowed(folders):
-    """{(path, text of the line, flip): reason} of these folders; ends the run where an entry is not right."""
-    found = {}
-    for number, line in enumerate(ALLOWED.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        parts = [part.strip() for part in line.split(" :: ")]
-        if len(parts) != 4 or not parts[3]:
-            cache.fail(f"tools/mutate_allow.txt:{number}: expected `PATH :: LINE :: FLIP :: REASON`, found `{line}`")
-        path = parts[0]
-        if pathlib.PurePath(path).parent.name not in folders:
-            continue
-        known = mutations.find(path, lint.read(path)) if (REPO / path).is_file() else []
-        if not any((flip.text, flip.name()) == (parts[1], parts[2]) for flip in known):
-            cache.fail(f"tools/mutate_allow.txt:{number}: no line of {path} fits any more: remove the entry")
-        found[path, parts[1], parts[2]] = parts[3]
-    return found
+    """{(path, text of the line, flip): reason} of these folders; ends the run where an entry of the list is not right."""
+    found, wrong = mutations.read_allowed(REPO)
+    if wrong:
+        cache.fail("\n".join(wrong))
+    return {entry: reason for entry, reason in found.items() if pathlib.PurePath(entry[0]).parent.name in folders}
 
 
 def describe(flip):

@@ -129,3 +129,21 @@ def find(path, source):
                               seen[text, before]))
         index += 1
     return found
+
+
+def read_allowed(root):
+    """({(path, text of the line, flip): reason} of tools/mutate_allow.txt, what is wrong with its lines)"""
+    found, wrong = {}, []
+    for number, line in enumerate((root / "tools" / "mutate_allow.txt").read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        parts = [part.strip() for part in line.split(" :: ")]
+        if len(parts) != 4 or not parts[3]:
+            wrong.append(f"tools/mutate_allow.txt:{number}: expected `PATH :: LINE :: FLIP :: REASON`, found `{line}`")
+            continue
+        path, text, name, reason = parts
+        known = find(path, (root / path).read_text(encoding="utf-8")) if (root / path).is_file() else []
+        if not any((flip.text, flip.name()) == (text, name) for flip in known):
+            wrong.append(f"tools/mutate_allow.txt:{number}: no line of {path} fits any more: remove the entry")
+        found[path, text, name] = reason
+    return found, wrong
