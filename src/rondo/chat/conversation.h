@@ -47,6 +47,8 @@ enum class RoleCheck : std::uint8_t { kRequired, kAsGiven };
 // The key under which a call's object says that it is one, and the key that holds name and arguments there.
 inline constexpr std::string_view kCallTypeKey = "type";
 inline constexpr std::string_view kCallFunctionKey = "function";
+inline constexpr std::string_view kCallIdKey = "id";
+inline constexpr std::string_view kCallIndexKey = "index";
 
 // True if a message carries something that a prompt should show: text, content parts, reasoning or tool calls.
 [[nodiscard]] bool has_content(const json::Value& message);

@@ -43,10 +43,12 @@ std::size_t Machine::marker_within(std::size_t end) const {
   return end;
 }
 
+// Whether the attempt begins in what the prompt opened for the model.
+bool Machine::is_prompt_part() const { return is_generated_ && base_ + head_ < prompt_bytes_; }
+
 // What the prompt opened for the model is no text of its own.
 void Machine::emit_prompt_part() {
-  if (!is_generated_ || base_ + head_ >= prompt_bytes_) return;
-  emit(EventKind::kMarker, std::min(prompt_bytes_ - base_, buffer_.size()));
+  if (is_prompt_part()) emit(EventKind::kMarker, std::min(prompt_bytes_ - base_, buffer_.size()));
 }
 
 // What was read becomes text; reading goes on at `resume`.
@@ -63,6 +65,7 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   pos_ = head_;
   phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
   blank_ = false;
+  if (held_ && message_.tool_calls.size() == held_->before.tool_calls.size()) release();
   return true;
 }
 
@@ -85,7 +88,7 @@ bool Machine::section() {
     pos_ = at;
     return start_body();
   }
-  if (found.kind == MatchKind::kFull && found.id == kSectionClose) {
+  if (found.kind == MatchKind::kFull && found.id == kSectionClose && opening_ == Opening::kMarker) {
     pos_ = at + found.size;
     return end_empty_section();
   }

@@ -1,4 +1,4 @@
-// Tool calls: sections, names, JSON envelopes, JSON arguments.
+// Tool calls: names, arguments, what ends a call.
 #include <algorithm>
 
 #include "format/units.h"
@@ -13,8 +13,7 @@ using format::CallPiece;
 using format::is_blank;
 using format::is_space;
 
-constexpr std::size_t kMostBrackets = 64;           // closed once too often, with the white space between them
-constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a JSON call whose name comes last
+constexpr std::size_t kMostBrackets = 64;  // closed once too often, with the white space between them
 
 bool is_name_byte(char byte) {
   return static_cast<unsigned char>(byte) > 0x20 &&
@@ -133,9 +132,7 @@ std::string Machine::name_in_id(const std::string& id) const {
   std::string name = id.substr(0, id.rfind(':') == std::string::npos ? id.size() : id.rfind(':'));
   for (std::size_t from = 0;; from = name.find('.', from) + 1) {
     std::string rest = name.substr(from);
-    const bool is_tool = std::any_of(syntax_->tools.begin(), syntax_->tools.end(),
-                                     [&rest](const chat::ToolDefinition& tool) { return tool.name == rest; });
-    if (is_tool) return rest;
+    if (syntax_->tool(rest) != nullptr) return rest;
     if (name.find('.', from) == std::string::npos)
       return syntax_->tools.empty() || from == 0 ? rest : name.substr(name.find('.') + 1);
   }
@@ -155,8 +152,14 @@ bool Machine::start_arguments() {
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
   }
+  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  if (attempt_ && is_json && needs_evidence()) {
+    const std::size_t at = skip_space(pos_);
+    if (at == buffer_.size() && !is_end_) return false;
+    if (at == buffer_.size() || buffer_[at] != '{') return fail_attempt(pos_, "a tool call has no arguments");
+  }
   if (!commit(pos_)) return true;
-  if (syntax_->format->calls.arguments == format::ArgumentStyle::kParameters) {
+  if (!is_json) {
     parameter_count_ = 0;
     phase_ = Phase::kParameter;
   } else {
@@ -192,245 +195,6 @@ bool Machine::commit(std::size_t upto) {
   head_ = std::max(head_, upto);
   push(std::move(event));
   return true;
-}
-
-std::string Machine::decoded_string(std::size_t begin, std::size_t end) const {
-  const std::string_view text = std::string_view(buffer_).substr(begin, end - begin);
-  if (const auto parsed = json::parse(text); parsed.ok()) {
-    return parsed.value().is_string() ? parsed.value().as_string() : std::string();
-  }
-  const auto loose = read_literal(text, NestedSyntax{"", "", true});
-  return loose && loose->is_string() ? loose->as_string() : std::string();
-}
-
-bool Machine::json_envelope() {
-  bool wait_for_open = false;
-  if (!scanner_.started() && repeated_open(wait_for_open)) return !wait_for_open;
-  while (pos_ < buffer_.size()) {
-    if (!scanner_.started() && is_space(buffer_[pos_])) {
-      ++pos_;
-      continue;
-    }
-    if (!scanner_.started() && attempt_) {
-      const Match fence = fence_open(pos_);
-      if (fence.kind == MatchKind::kPartial) break;
-      pos_ += fence.size;
-      if (fence.kind == MatchKind::kFull) continue;
-    }
-    bool wait = false;
-    if (is_string_forgotten(wait)) return json_bad();
-    if (wait) break;
-    pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
-    if (pos_ == buffer_.size()) break;
-    bool failed = false;
-    if (!json_step(buffer_[pos_], failed)) return true;
-    if (failed) {
-      if (json_bad()) return true;
-      break;
-    }
-    ++pos_;
-    if (scanner_.done()) {
-      if (attempt_ && object_depth_ == 0 && opening_ == Opening::kMarker) return end_empty_section();
-      emit(EventKind::kMarker, pos_);
-      phase_ = Phase::kAfterCall;
-      return true;
-    }
-  }
-  if (attempt_ && pos_ - head_ > kLongestAttempt) return fail_attempt(pos_, "a tool call holds no name");
-  if (committed_ && capture_ == Capture::kArguments && !arguments_are_string_)
-    emit(EventKind::kArguments, whole_characters(pos_));
-  return false;
-}
-
-// Whether the string that is being read was never closed: a line end lies in it, and what ends a call follows.
-bool Machine::is_string_forgotten(bool& wait) const {
-  if (!scanner_.is_doubtful()) return false;
-  const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
-  wait = found.kind == MatchKind::kPartial;
-  return found.kind == MatchKind::kFull;
-}
-
-// Takes one byte of a JSON envelope.  False if the phase changed instead; `failed` if the byte cannot stand there.
-bool Machine::json_step(char byte, bool& failed) {
-  const JsonScanner::Step step = scanner_.step(byte);
-  failed = step.bad;
-  if (step.bad) return true;
-  if (step.ended_before && capture_ != Capture::kNone && capture_is_scalar_ && !json_value_ends()) return false;
-  if (step.begins_value) json_value_begins(byte);
-  if (phase_ != Phase::kJson) return false;
-  if (!step.ends_value) return true;
-  if (capture_ != Capture::kNone && scanner_.depth() == capture_depth_) {
-    ++pos_;  // the value includes this byte
-    if (!json_value_ends()) return false;
-    --pos_;
-  } else if (object_depth_ > 0 && scanner_.depth() < object_depth_) {
-    ++pos_;
-    if (!json_call_ends()) return false;
-    --pos_;
-  }
-  return true;
-}
-
-bool Machine::has_role(const std::vector<std::string>& role, std::size_t frames) const {
-  if (role.empty() || frames < object_depth_) return false;
-  const std::size_t depth = frames - object_depth_ + 1;
-  const auto key = [this](std::size_t i) -> const std::string& { return scanner_.key_at(object_depth_ + i); };
-  const bool is_last =
-      key(depth - 1) == role.back() || (chat::is_arguments_key(key(depth - 1)) && chat::is_arguments_key(role.back()));
-  if (!is_last) return false;
-  // Models also write the shape of the public APIs, where name and arguments may stand one level deeper.
-  if (depth != role.size()) return depth == 1 || (depth == 2 && key(0) == chat::kCallFunctionKey);
-  for (std::size_t i = 0; i + 1 < role.size(); ++i) {
-    if (key(i) != role[i]) return false;
-  }
-  return true;
-}
-
-// Whether `key` may stand in the object of a call that no marker announces.
-bool Machine::is_call_key(const std::string& key) const {
-  const format::JsonRoles& roles = syntax_->format->calls.roles;
-  if (roles.name_is_key || key == chat::kCallTypeKey || key == chat::kCallFunctionKey) return true;
-  const auto begins = [&key](const std::vector<std::string>& role) {
-    return !role.empty() && (role.front() == key || role.back() == key);
-  };
-  return begins(roles.name) || begins(roles.arguments) || begins(roles.id) || chat::is_arguments_key(key);
-}
-
-void Machine::json_value_begins(char byte) {
-  const bool is_container = byte == '{' || byte == '[';
-  const std::size_t frames = scanner_.depth() - (is_container ? 1 : 0);
-  if (capture_ != Capture::kNone) return;
-  if (object_depth_ == 0) {
-    if (byte != '{' || (frames == 1 && !scanner_.is_array_at(1)) || frames > 1) return;
-    object_depth_ = frames + 1;
-    if (!attempt_) {
-      emit(EventKind::kMarker, pos_);
-      begin_attempt(in_section_, opening_);
-    }
-    name_.clear();
-    id_.reset();
-    has_name_ = committed_ = false;
-    early_arguments_.reset();
-    return;
-  }
-  const format::JsonRoles& roles = syntax_->format->calls.roles;
-  const bool is_bare = opening_ == Opening::kBare || opening_ == Opening::kInText;
-  if (is_bare && frames == object_depth_ && !has_name_ && !early_arguments_) {
-    // Without a marker only the format's own keys make a call.
-    if (!is_call_key(scanner_.key_at(object_depth_))) {
-      (void)fail_attempt(pos_, "text in the shape of a tool call is none");
-      return;
-    }
-  }
-  const bool is_keyed_call = roles.name_is_key && frames == object_depth_ && !committed_;
-  if (is_keyed_call) {
-    name_ = scanner_.key_at(object_depth_);
-    has_name_ = true;
-  }
-  if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
-    capture_ = Capture::kArguments;
-    arguments_are_string_ = byte == '"' || byte == '\'';
-    scanner_.forget_loose();
-    if (has_name_ && !committed_ && !commit(pos_)) return;
-    if (committed_) emit(EventKind::kMarker, pos_);
-  } else if (has_role(roles.name, frames) && !has_name_) {
-    capture_ = Capture::kName;
-  } else if (has_role(roles.id, frames)) {
-    capture_ = Capture::kId;
-  } else {
-    return;
-  }
-  capture_depth_ = frames;
-  capture_is_scalar_ = !is_container && byte != '"' && byte != '\'';
-  capture_begin_ = base_ + pos_;
-}
-
-// The captured value is [capture_begin_, pos_).
-bool Machine::json_value_ends() {
-  const std::size_t begin = capture_begin_ - base_;
-  const Capture what = std::exchange(capture_, Capture::kNone);
-  if (what == Capture::kId) {
-    const bool is_string = buffer_[begin] == '"' || buffer_[begin] == '\'';
-    id_ = is_string ? decoded_string(begin, pos_) : buffer_.substr(begin, pos_ - begin);
-    if (committed_) {
-      call().id = id_;
-      emit(EventKind::kCallId, pos_, *id_);
-    }
-  } else if (what == Capture::kName) {
-    name_ = decoded_string(begin, pos_);
-    if (name_.empty()) {
-      (void)fail_attempt(pos_, "the name of a tool call cannot be read");
-      return false;
-    }
-    has_name_ = true;
-    if (!early_arguments_) return true;
-    const auto [from, to] = *early_arguments_;
-    if (!commit(from - base_)) return false;
-    emit_arguments(from - base_, to - base_, early_is_loose_);
-  } else if (committed_) {
-    emit_arguments(begin, pos_, scanner_.is_loose());
-  } else {
-    early_arguments_ = {base_ + begin, base_ + pos_};
-    early_is_loose_ = scanner_.is_loose();
-  }
-  return true;
-}
-
-// The arguments are [begin, end), of which [head_, end) is not reported yet.
-void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) {
-  if (arguments_are_string_) {
-    emit(EventKind::kArguments, end, decoded_string(begin, end));
-    is_loose = !json::parse(call().arguments).ok();
-  } else {
-    emit(EventKind::kArguments, end);
-  }
-  if (!is_loose) return;
-  complain(raw(begin), "the arguments of a tool call are no valid JSON");
-  set_status(chat::CallStatus::kInvalidJson);
-}
-
-void Machine::set_status(chat::CallStatus status) {
-  if (call().status == chat::CallStatus::kOk || call().status == chat::CallStatus::kUnknownTool) call().status = status;
-}
-
-// The call's object ends at pos_.
-bool Machine::json_call_ends() {
-  object_depth_ = 0;
-  if (!committed_) {
-    const bool is_half = (opening_ == Opening::kBare || opening_ == Opening::kInText) &&
-                         (!has_name_ || opening_ == Opening::kInText || syntax_->format->calls.roles.name_is_key);
-    if (!has_name_ || is_half) {
-      (void)fail_attempt(pos_, "a tool call has no name");
-      return false;
-    }
-    if (!commit(pos_)) return false;
-  }
-  emit(EventKind::kMarker, pos_);
-  if (call().arguments.empty()) emit(EventKind::kArguments, pos_, "{}");
-  if (!scanner_.done()) end_call(raw(pos_));
-  return true;
-}
-
-bool Machine::json_bad() {
-  const bool is_bare = opening_ == Opening::kBare || opening_ == Opening::kInText;
-  if (attempt_ && (!has_name_ || is_bare || early_arguments_))
-    return fail_attempt(pos_, "the JSON of a tool call cannot be read");
-  if (attempt_ || committed_) {
-    if (attempt_ && !commit(pos_)) return true;
-    return break_json();
-  }
-  phase_ = Phase::kAfterCall;  // between the elements of an array that was never closed
-  return true;
-}
-
-// The byte at pos_ does not fit: what was read is invalid, or, if the turn ends here, cut off.
-bool Machine::break_json() {
-  const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
-  if (found.kind == MatchKind::kPartial) return false;
-  if (found.kind != MatchKind::kFull || found.id != kStop)
-    return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
-  open_at_end_ = true;
-  return break_call(chat::CallStatus::kUnclosed, "a tool call is not closed");
 }
 
 bool Machine::json_arguments() {
@@ -477,16 +241,19 @@ bool Machine::json_arguments() {
   return false;
 }
 
+bool Machine::has_parameter(const std::string& key) const {
+  const chat::ToolDefinition* tool = syntax_->tool(name_);
+  return tool != nullptr && property_schema(tool->parameters, tool->parameters, key) != nullptr;
+}
+
 // The one parameter of the tool that is called, if it has one and that is a text; else "".
 std::string Machine::only_text_parameter() const {
-  for (const chat::ToolDefinition& tool : syntax_->tools) {
-    const json::Value* properties = tool.name == name_ ? tool.parameters.find("properties") : nullptr;
-    if (properties == nullptr || !properties->is_object() || properties->as_object().size() != 1) continue;
-    const json::Member& only = *properties->as_object().begin();
-    const auto types = schema_types(only.value, tool.parameters);
-    if (types && types->is_only(TypeSet::kString)) return only.key;
-  }
-  return "";
+  const chat::ToolDefinition* tool = syntax_->tool(name_);
+  const json::Value* properties = tool != nullptr ? tool->parameters.find("properties") : nullptr;
+  if (properties == nullptr || !properties->is_object() || properties->as_object().size() != 1) return "";
+  const json::Member& only = *properties->as_object().begin();
+  const auto types = schema_types(only.value, tool->parameters);
+  return types && types->is_only(TypeSet::kString) ? only.key : "";
 }
 
 // Models write code where an object with the code is expected: text up to what ends the call.
@@ -521,8 +288,12 @@ bool Machine::break_call(chat::CallStatus status, const char* why) {
 bool Machine::recover() {
   MarkerSet::Found found;
   const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
-  const bool is_marker = scan(syntax_->recover_set, is_text ? EventKind::kArguments : EventKind::kMarker, found);
-  if (!is_marker) return false;
+  const MarkerSet& set = from_reasoning_ ? syntax_->reasoning_recover_set : syntax_->recover_set;
+  if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
+  if (found.id == kReasoningClose) {  // behind a call that was only thought of
+    committed_ = false;
+    return reasoning_marker(found);
+  }
   pos_ = head_;
   phase_ = Phase::kAfterCall;
   return true;
@@ -574,12 +345,15 @@ bool Machine::after_call() {
   return true;
 }
 
+void Machine::set_status(chat::CallStatus status) {
+  if (call().status == chat::CallStatus::kOk || call().status == chat::CallStatus::kUnknownTool) call().status = status;
+}
+
 void Machine::end_call(std::size_t raw_end) {
   if (!committed_) return;
   committed_ = false;
   call().raw_end = raw_end;
-  events_.push_back(
-      {EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
+  push({EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
 }
 
 bool Machine::between() {

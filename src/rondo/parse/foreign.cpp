@@ -251,6 +251,7 @@ bool Machine::json_instead(bool& wait) {
   calls.call_close = own.call_close;
   calls.separator = ", ";
   adopt(std::move(calls));
+  if (is_prompt_part()) opening_ = Opening::kBare;  // the model itself wrote no opener
   pos_ = at;
   return start_body();
 }

@@ -24,6 +24,15 @@ bool is_continued(const Event& last, const Event& next) {
          last.call == next.call && last.of_reasoning == next.of_reasoning;
 }
 
+void append(std::vector<Event>& events, Event event) {
+  if (!events.empty() && is_continued(events.back(), event)) {
+    events.back().end = event.end;
+    events.back().text += event.text;
+  } else {
+    events.push_back(std::move(event));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail) {
@@ -121,7 +130,7 @@ void Machine::feed(std::string_view text, Input input) {
 // How many bytes at the front of `text` are text in any case: whole characters in which no marker and no marker's white
 // space begins, while nothing is held back.
 std::size_t Machine::plain_prefix(std::string_view text) const {
-  if (head_ != buffer_.size() || !trail_.empty()) return 0;
+  if (head_ != buffer_.size() || !trail_.empty() || held_) return 0;
   std::size_t size = 0;
   if (phase_ == Phase::kTop && !blank_) {
     size = syntax_->text_set.plain_prefix(text);
@@ -162,7 +171,7 @@ bool Machine::is_reading_json_arguments() const {
 }
 
 void Machine::drop_reported() {
-  if (head_ > kDropAfterBytes && head_ > buffer_.size() / 2) {
+  if (!held_ && head_ > kDropAfterBytes && head_ > buffer_.size() / 2) {
     buffer_.erase(0, head_);
     if (starts_) starts_->drop_front(head_);
     base_ += head_;
@@ -184,6 +193,7 @@ void Machine::feed_special(std::string_view bytes) {
   is_end_ = true;
   run();
   finish_open();
+  release();
   is_end_ = false;
   phase_ = Phase::kEnded;
   feed(bytes, Input::kToken);
@@ -196,6 +206,11 @@ void Machine::close() {
   is_end_ = !syntax_->options.partial;
   run();
   finish_open();
+  if (held_ && syntax_->options.partial) {
+    message_ = std::move(held_->before);  // it may still turn out to be text
+    held_.reset();
+  }
+  release();
   if (syntax_->options.must_call && message_.tool_calls.empty()) complain(raw(buffer_.size()), "no tool is called");
   message_.complete = !open_at_end_;
 }
@@ -303,7 +318,7 @@ bool Machine::top_blank() {
   }
   const MarkerSet::Found found = syntax_->blank_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
-  if (found.kind == MatchKind::kFull) {
+  if (found.kind == MatchKind::kFull && !is_answer_text(found)) {
     pos_ = at + found.size;
     return top_marker(found);
   }
@@ -336,6 +351,14 @@ bool Machine::top_blank() {
   blank_ = false;
   pos_ = at;
   return true;
+}
+
+// Whether a header of words is the answer's own: the template's white space before it tells that it is not.
+bool Machine::is_answer_text(const MarkerSet::Found& found) const {
+  if (found.id != kHeader || !syntax_->has_plain_header) return false;
+  const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
+  const std::size_t lead = found.marker->lead().size();
+  return lead == 0 || found.marker->own_lead(before) < lead;
 }
 
 bool Machine::top_marker(const MarkerSet::Found& found) {
@@ -469,10 +492,12 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
     case kStop:
       open_at_end_ = !reasoning_layout_;
       emit(EventKind::kMarker, pos_);
+      release();
       phase_ = Phase::kEnded;
       return true;
     case kSectionOpen:
     case kCallOpen:
+      hold();
       from_reasoning_ = true;
       reasoning_layout_ = false;
       opening_is_reserved_ = found.marker->is_reserved();
@@ -485,6 +510,12 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
       in_section_ = false;
       return true;
     default:
+      if (held_ && found.id == kReasoningClose) {
+        const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
+        withdraw(found.begin - found.marker->own_lead(before));
+        pos_ = found.begin + found.size;
+      }
+      release();
       emit_reasoning_marker(pos_);
       trail_ = found.marker->trail();
       trail_is_reasoning_ = true;
@@ -567,12 +598,29 @@ void Machine::push(Event event) {
   if (event.kind == EventKind::kContent) message_.content += event.text;
   if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
   if (event.kind == EventKind::kArguments) call().arguments += event.text;
-  if (!events_.empty() && is_continued(events_.back(), event)) {
-    events_.back().end = event.end;
-    events_.back().text += event.text;
-    return;
-  }
-  events_.push_back(std::move(event));
+  append(held_ ? held_->events : events_, std::move(event));
+}
+
+// A model that writes a call in its reasoning may mean it, or only think of it.  It is meant if the reasoning is not closed behind
+// it; until that is known, all that follows is held back.
+void Machine::hold() {
+  if (!held_) held_ = Held{base_ + head_, message_, mistake_, {}};
+}
+
+void Machine::release() {
+  if (!held_) return;
+  for (Event& event : held_->events) append(events_, std::move(event));
+  held_.reset();
+}
+
+// What was held back is text of the reasoning, up to `end`.
+void Machine::withdraw(std::size_t end) {
+  head_ = held_->begin - base_;
+  message_ = std::move(held_->before);
+  mistake_ = std::move(held_->mistake);
+  held_.reset();
+  in_section_ = false;
+  emit(EventKind::kReasoning, end);
 }
 
 std::size_t Machine::raw(std::size_t at) const {

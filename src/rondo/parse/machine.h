@@ -37,7 +37,7 @@ class Machine {
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
   void forget_events();
 
-  [[nodiscard]] const chat::AssistantMessage& message() const { return message_; }
+  [[nodiscard]] const chat::AssistantMessage& message() const { return held_ ? held_->before : message_; }
   [[nodiscard]] const std::optional<Error>& mistake() const { return mistake_; }
   [[nodiscard]] Place place() const;
   [[nodiscard]] bool ended() const { return phase_ == Phase::kEnded; }
@@ -76,6 +76,7 @@ class Machine {
   bool absorb_trail();
   bool top();
   bool top_blank();
+  [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
   bool reasoning();
   bool reasoning_start();
@@ -107,14 +108,23 @@ class Machine {
   enum class Opening { kMarker, kHalf, kBare, kInText };
   void begin_attempt(bool in_section, Opening opening);
   [[nodiscard]] bool may_commit() const;
+  // Whether no marker announces the call.
+  [[nodiscard]] bool is_bare() const { return opening_ == Opening::kBare || opening_ == Opening::kInText; }
+  // ... and no list of tools can say whether it is one: then it takes a name and arguments.
+  [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
   [[nodiscard]] bool is_named_by_marker() const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
   [[nodiscard]] bool is_json_at(std::size_t at) const;
+  [[nodiscard]] bool is_prompt_part() const;
   void emit_prompt_part();
   bool fail_attempt(std::size_t resume, const char* why);
   bool repeated_open(bool& wait);
   bool section();
   bool end_empty_section();
+
+  void hold();
+  void release();
+  void withdraw(std::size_t end);
 
   // foreign.cpp: calls of other formats
   [[nodiscard]] Match wrapper_at(std::size_t at, std::string& close) const;
@@ -132,7 +142,7 @@ class Machine {
   void adopt(format::Calls calls);
   void settle_format();
 
-  // calls.cpp: names, JSON envelopes
+  // calls.cpp: names, arguments, what ends a call
   bool start_body();
   bool pieces();
   bool piece_literal(const Marker& literal);
@@ -140,20 +150,9 @@ class Machine {
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
   bool commit(std::size_t upto);
-  bool json_envelope();
-  bool json_step(char byte, bool& failed);
-  void json_value_begins(char byte);
-  bool json_value_ends();
-  [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
-  bool json_call_ends();
-  void emit_arguments(std::size_t begin, std::size_t end, bool is_loose);
-  void set_status(chat::CallStatus status);
-  [[nodiscard]] bool is_string_forgotten(bool& wait) const;
-  [[nodiscard]] bool is_call_key(const std::string& key) const;
-  bool json_bad();
-  bool break_json();
   bool json_arguments();
   [[nodiscard]] std::string only_text_parameter() const;
+  [[nodiscard]] bool has_parameter(const std::string& key) const;
   bool raw_arguments();
   bool arguments_done();
   bool recover();
@@ -162,7 +161,25 @@ class Machine {
   bool between();
   void end_call(std::size_t raw_end);
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
+  void set_status(chat::CallStatus status);
+
+  // envelope.cpp: calls that are JSON objects
+  bool json_envelope();
+  bool json_step(char byte, bool& failed);
+  void json_value_begins(char byte);
+  bool json_value_ends();
+  bool commit_early();
+  [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
+  [[nodiscard]] bool is_call_key(const std::string& key) const;
+  [[nodiscard]] bool is_stray_key(const std::string& key) const;
+  void keep_stray(std::size_t begin, std::size_t end);
+  void report_strays();
+  bool json_call_ends();
+  void emit_arguments(std::size_t begin, std::size_t end, bool is_loose);
   [[nodiscard]] std::string decoded_string(std::size_t begin, std::size_t end) const;
+  [[nodiscard]] bool is_string_forgotten(bool& wait) const;
+  bool json_bad();
+  bool break_json();
 
   // parameters.cpp: tagged parameters
   bool parameter();
@@ -221,6 +238,14 @@ class Machine {
   bool from_reasoning_ = false;    // the attempt or call stands in reasoning that is not closed
   bool reasoning_layout_ = false;  // behind such a call there was only white space
   bool expect_call_ = false;       // behind a separator
+  // From a call in open reasoning on: what was there before it, and the events that are not reported yet.
+  struct Held {
+    std::size_t begin = 0;  // of the call's opener, offset in all text
+    chat::AssistantMessage before;
+    std::optional<Error> mistake;
+    std::vector<Event> events;
+  };
+  std::optional<Held> held_;
 
   // Of the current call.
   std::size_t piece_ = 0;
@@ -233,13 +258,14 @@ class Machine {
   bool arguments_started_ = false;
   bool arguments_are_string_ = false;
   std::size_t object_depth_ = 0;  // frame of the call's object, 0: none open
-  enum class Capture { kNone, kName, kId, kArguments };
+  enum class Capture { kNone, kName, kId, kArguments, kStray };
   Capture capture_ = Capture::kNone;
   std::size_t capture_depth_ = 0;
   bool capture_is_scalar_ = false;
   std::size_t capture_begin_ = 0;  // offset of the value in all text, so that dropping bytes does not move it
   std::optional<std::pair<std::size_t, std::size_t>> early_arguments_;  // complete before the name was known
   bool early_is_loose_ = false;
+  std::vector<json::Member> strays_;  // members of its object that have no meaning there
 
   // Of the current parameter.
   std::size_t parameter_count_ = 0;

@@ -148,11 +148,10 @@ void Machine::select_forms(const std::string& open) {
   }
   types_.reset();
   schema_ = {};
-  for (const chat::ToolDefinition& tool : syntax_->tools) {
-    if (tool.name != name_) continue;
-    const json::Value* schema = property_schema(tool.parameters, tool.parameters, key_);
-    if (schema != nullptr) types_ = schema_types(*schema, tool.parameters);
-    schema_ = {schema, &tool.parameters};
+  if (const chat::ToolDefinition* tool = syntax_->tool(name_)) {
+    const json::Value* schema = property_schema(tool->parameters, tool->parameters, key_);
+    if (schema != nullptr) types_ = schema_types(*schema, tool->parameters);
+    schema_ = {schema, &tool->parameters};
   }
   terminators_.clear();
   terminator_set_ = MarkerSet();

@@ -161,7 +161,7 @@ TEST_CASE("calls as JSON objects") {
   CHECK(parsed(f, "<do>{\"args\":{\"a\":\"</do>\"},\"name\":\"find\"}</do>") == "C() find{\"a\":\"</do>\"}");
   CHECK(parsed(f, "<do>{\"name\":\"now\"}</do>") == "C() now{}");
   CHECK(parsed(f, "<do>{\"name\":\"find\",\"args\":\"{\\\"q\\\": 1}\"}</do>") == "C() find{\"q\": 1}");
-  CHECK(parsed(f, "<do>{\"x\":1,\"name\":\"find\",\"y\":[true],\"args\":{}}</do> bye") == "C( bye) find{}");
+  CHECK(parsed(f, "<do>{\"x\":1,\"name\":\"find\",\"y\":[true],\"args\":{}}</do> bye") == "C( bye) find{}!malformed");
 }
 
 TEST_CASE("malformed calls") {

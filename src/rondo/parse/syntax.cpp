@@ -8,7 +8,23 @@
 namespace rondo::parse {
 
 using format::is_blank;
+using format::is_space;
 using format::is_word;
+
+namespace {
+
+// Whether a header is words and colons only, `Answer:`, with which an answer may well begin.
+bool is_plain_words(std::string_view header) {
+  const std::string_view core = format::trimmed(header);
+  const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+  const auto is_plain = [&is_ascii](char byte) {
+    return is_word(byte) || is_space(byte) || byte == ':' || !is_ascii(byte);
+  };
+  const bool ends_with_colon = core.ends_with(':') || core.ends_with("\xEF\xBC\x9A");  // also the wide one
+  return std::ranges::all_of(core, is_plain) && (ends_with_colon || std::ranges::all_of(core, is_ascii));
+}
+
+}  // namespace
 
 Syntax::Syntax(std::shared_ptr<const format::Format> of, Options with)
     : format(std::move(of)), options(std::move(with)) {
@@ -36,13 +52,15 @@ void Syntax::compile() {
     blank_set.add(kReasoningOpen, open);
     blank_set.add(kReasoningClose, close);
     reasoning_open_set.add(kReasoningOpen, open);
-    for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set}) set->add(kReasoningClose, close);
+    for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set, &reasoning_recover_set})
+      set->add(kReasoningClose, close);
     // What cannot be ordinary text begins reasoning also behind content.
     if (open->is_reserved()) text_set.add(kReasoningOpen, open);
     if (close->is_reserved() && !is_stop(close->core())) text_set.add(kReasoningClose, close);
   }
   blank_set.add(kContentOpen, add_marker(f.content.open));
   blank_set.add(kHeader, add_marker(f.header));
+  has_plain_header = is_plain_words(f.header);
   if (!f.calls.heading_close.empty()) {  // a block that was not closed ends where the next one begins
     const Marker* header = add_marker(f.header);
     if (header->is_reserved()) {
@@ -57,7 +75,7 @@ void Syntax::compile() {
       const Marker* marker = add_marker(stop);
       if (marker->empty() && stops == &f.stops.content) blank_stop = stop;
       for (MarkerSet* set : {&blank_set, &text_set, &reasoning_set, &reasoning_layout_set, &section_set, &after_set,
-                             &between_set, &parameter_set, &follower_set, &recover_set}) {
+                             &between_set, &parameter_set, &follower_set, &recover_set, &reasoning_recover_set}) {
         const bool goes_on =
             stops == &f.stops.history_close && !is_blank(f.header) && (set == &blank_set || set == &text_set);
         set->add(goes_on ? kHistoryClose : kStop, marker);
@@ -116,8 +134,10 @@ void Syntax::compile_calls() {
     for (MarkerSet* set : {&between_set, &blank_set}) set->add(kSectionClose, part);
   }
   between_set.add(kHeader, add_marker(format->header));
-  add_closers(recover_set);
-  recover_set.add(kCallOpen, &call_open);
+  for (MarkerSet* set : {&recover_set, &reasoning_recover_set}) {
+    add_closers(*set);
+    set->add(kCallOpen, &call_open);
+  }
   for (MarkerSet* set : {&parameter_set, &follower_set}) {
     set->add(kParameterOpen, &parameter_open);
     set->add(kParameterSeparator, &parameter_separator);
@@ -239,9 +259,9 @@ void Syntax::compile_headings() {
   heading_open = a.substr(0, same);
 }
 
-bool Syntax::is_known_tool(std::string_view name) const {
-  return !options.tools ||
-         std::ranges::any_of(tools, [name](const chat::ToolDefinition& tool) { return tool.name == name; });
+const chat::ToolDefinition* Syntax::tool(std::string_view name) const {
+  const auto found = std::ranges::find(tools, name, &chat::ToolDefinition::name);
+  return found != tools.end() ? &*found : nullptr;
 }
 
 }  // namespace rondo::parse

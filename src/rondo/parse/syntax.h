@@ -44,7 +44,10 @@ class Syntax {
   };
 
   [[nodiscard]] bool is_stop(std::string_view text) const;
-  [[nodiscard]] bool is_known_tool(std::string_view name) const;
+  // True for any name where no tools are known.
+  [[nodiscard]] bool is_known_tool(std::string_view name) const { return !options.tools || tool(name) != nullptr; }
+  // nullptr if there is none of that name.
+  [[nodiscard]] const chat::ToolDefinition* tool(std::string_view name) const;
   // A marker of the format, or of a part of it.
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
   // A literal with an id or a counter behind it, which models leave out: the piece that goes on then; 0 if there is none.
@@ -55,8 +58,9 @@ class Syntax {
   Options options;
   std::vector<chat::ToolDefinition> tools;
 
-  MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_layout_set, section_set, after_set,
-      between_set, parameter_set, follower_set, recover_set, key_set, stop_set;
+  bool has_plain_header = false;  // of words only, with which an answer may well begin
+  MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_layout_set, reasoning_recover_set,
+      section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set, stop_set;
   std::vector<Marker> piece_markers;  // by piece
   std::vector<MarkerSet> slot_sets;   // by piece
   std::vector<Marker> value_openers;  // by form of a parameter's value
