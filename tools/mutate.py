@@ -6,7 +6,7 @@ Usage: mutate.py [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [-- CMAKE-O
 FOLDERs are those of src/rondo; without any, all.  A flip is one operator of one line (mutations.py says which); the sample is drawn by
 folder and seed, so that it repeats.  What does not compile is not counted, and another is drawn.  A flip is caught when a test
 fails, crashes or hangs.  The tests of a folder are its own program rondo_FOLDER_test and those programs of tests/ that cover its
-library (CTest's labels) and take less than --fast seconds; they run as in a fresh clone, without a corpus beside it.
+library (CTest's labels) and take less than --fast seconds; they run as in a fresh clone, with the small corpus.
 
 Works on copies of the sources with build trees of their own, in build/mutate: an interrupted run leaves no trace elsewhere.
 tools/mutate_allow.txt lists flips that change no behaviour, with the reason.  They are not counted, but tried: an entry whose
@@ -267,7 +267,7 @@ def parse_arguments(arguments):
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--flips", type=int, default=24)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--fast", type=float, default=2.0)
+    parser.add_argument("--fast", type=float, default=6.0)
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:at])
     for folder in options.folders:
