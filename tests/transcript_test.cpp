@@ -1,0 +1,99 @@
+// Commands and what they print: each file of golden/transcripts holds commands behind `$ `, and below each of them its output, errors
+// included.  RONDO_UPDATE=1 rewrites the outputs.
+//
+// They show whole results over templates made for it, so that a change anywhere on the way is seen; what is right is for the tests of
+// the folders to say.
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kFolder = RONDO_SOURCE_DIR "/tests/golden/transcripts";
+
+// A folder for caches and outputs, which goes when the test ends.
+class Scratch {
+ public:
+  Scratch() : folder_(fs::temp_directory_path() / ("rondo_transcript_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  // What `command` prints, in which `rondo` is the program; a last line tells of an exit status other than 0.
+  [[nodiscard]] std::string run(const std::string& command) const {
+    const std::string out = (folder_ / "out").string();
+    const std::string script = "cd '" + std::string(kFolder) + "' && RONDO_CACHE='" + folder_.string() +
+                               "/cache' && export RONDO_CACHE && rondo() { '" RONDO_PROGRAM "' \"$@\"; } && { " +
+                               command + "\n} >'" + out + "' 2>&1 </dev/null";
+    const int status = WEXITSTATUS(std::system(script.c_str()));
+    std::string text = files::read(out).value();
+    if (!text.empty() && !text.ends_with('\n')) text += "[no line end]\n";
+    return status == 0 ? text : text + "[exit status " + std::to_string(status) + "]\n";
+  }
+
+ private:
+  fs::path folder_;
+};
+
+// The transcript with what its commands print now.
+std::string repeated(const Scratch& scratch, const std::string& transcript) {
+  std::string out;
+  for (std::size_t at = 0; at < transcript.size();) {
+    const std::size_t end = std::min(transcript.find('\n', at), transcript.size());
+    const std::string line = transcript.substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("$ ")) out += line + "\n" + scratch.run(line.substr(2));
+    if (line.starts_with("# ")) out += line + "\n";
+  }
+  return out;
+}
+
+// Where two texts differ first, with the command above it.
+std::string first_difference(const std::string& wanted, const std::string& found) {
+  const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), found.begin(), found.end());
+  const auto at = static_cast<std::size_t>(a - wanted.begin());
+  const std::size_t command = wanted.substr(0, at).rfind("$ ");
+  const auto line_at = [at](const std::string& text) {
+    const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    return text.substr(begin, std::min(text.find('\n', at), text.size()) - begin);
+  };
+  const std::size_t command_end = command == std::string::npos ? 0 : wanted.find('\n', command);
+  return (command == std::string::npos ? "" : wanted.substr(command, command_end - command) + "\n") +
+         "expected: " + line_at(wanted) + "\nfound:    " + line_at(found);
+}
+
+TEST_CASE("commands print what their transcripts say") {
+  const Scratch scratch;
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  CHECK(paths.size() >= 5);
+  for (const fs::path& path : paths) {
+    const std::string wanted = files::read(path.string()).value();
+    const std::string found = repeated(scratch, wanted);
+    CHECK_MESSAGE(found == wanted, path.filename().string() << "\n" << first_difference(wanted, found));
+    if (std::getenv("RONDO_UPDATE") != nullptr) REQUIRE(files::write(path.string(), found).ok());
+  }
+}
+
+}  // namespace
+}  // namespace rondo
