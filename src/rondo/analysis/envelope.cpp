@@ -82,6 +82,8 @@ bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t cal
   if (name == std::string::npos) return false;
   const auto first = json_around(all, name, 0);
   if (!first) return false;
+  const std::size_t id = all.find(id_mark(0));  // one beside the JSON makes it a part of the call's text
+  if (id != std::string::npos && (id < first->begin || id >= first->end)) return false;
   const bool is_array = first->value.is_array();
   if (is_array && first->value.as_array().empty()) return false;
   format::JsonRoles roles;

@@ -329,10 +329,12 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
     return mark == std::string::npos || parameters.key_in_close.empty() ? rest : rest.substr(mark + 1);
   };
   std::string after = behind_value(text_between(*three, last.last_value + 1, three->size()));
-  const std::size_t open = format::common_suffix(after_name, sep, probe.atoms);
+  // White space that is all there is between two arguments separates them.
+  const bool is_spaced = !sep.empty() && format::is_blank(sep);
+  const std::size_t open = is_spaced ? 0 : format::common_suffix(after_name, sep, probe.atoms);
   parameters.open = sep.substr(sep.size() - open);
   sep.resize(sep.size() - open);
-  std::size_t close = format::common_prefix(sep, after, probe.atoms);
+  std::size_t close = is_spaced ? 0 : format::common_prefix(sep, after, probe.atoms);
   const bool is_quoted = close == 0 && !sep.empty() && is_quote(sep.front()) && after.starts_with(sep.front()) &&
                          parameters.key_close.ends_with(sep.front());
   if (is_quoted) close = 1;
