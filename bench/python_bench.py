@@ -8,9 +8,12 @@ fixtures.  The peer is measured in the same run where `renderers` and `transform
 some tries, of the thread on a processor; only ratios mean anything.
 """
 import argparse
+import json
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy
@@ -86,7 +89,23 @@ def rollout_step(model, messages, completion, following, tries):
     return min(first for first, _ in times), min(second for _, second in times)
 
 
-def measure(model, ours, theirs, count, tries):
+def beside_cpp(model, folder, prompt, completion, following, tries):
+    """The bridge of this module beside that of the C++ API."""
+    program = os.environ.get("RONDO_FACADE_PEER")
+    if not program or not folder:
+        print("  bridge beside C++: passed over (./dev bench python builds facade_peer; a model folder is needed)")
+        return
+    prompt_ids, completion_ids = (numpy.array(ids, dtype=numpy.int32) for ids in (prompt, completion))
+    ours = best(lambda: model.bridge(prompt_ids, completion_ids, following), tries)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"prompt_ids": list(map(int, prompt)), "completion_ids": list(map(int, completion)),
+                   "new_messages": following}, file)
+        file.flush()
+        shown = subprocess.run([program, folder, file.name, str(tries)], check=True, capture_output=True, text=True).stdout
+    print(f"  {'bridge: NumPy arrays':34} {ours * 1e6:10.1f} us   C++ {float(shown) * 1e6:10.1f} us   ratio {ours / float(shown):6.2f}")
+
+
+def measure(model, folder, ours, theirs, count, tries):
     messages = conversation(count)
     whole = model.encode(messages, add_generation_prompt=True)
     print(f"{count} messages, {len(whole)} ids")
@@ -109,6 +128,7 @@ def measure(model, ours, theirs, count, tries):
     bridge = beside(lambda: theirs.bridge_to_next_turn(prompt, completion, following))
     line("rollout: one tool result", add, bridge)
     line("compat bridge: lists", best(lambda: ours.bridge_to_next_turn(prompt, completion, following), tries), bridge)
+    beside_cpp(model, folder, prompt, completion, following, tries * 5)
     parse = beside(lambda: theirs.parse_response(completion, prompt_ids=prompt))
     tail = numpy.array(prompt[-64:], dtype=numpy.int32)
     line(f"parse {len(completion)} ids", best(lambda: model.parse(sampled, prompt_ids=tail), tries * 5), parse)
@@ -129,7 +149,7 @@ def main():
     theirs = peer_of(folder)
     ours = compat.create_renderer(model, compat.config_from_name(FAMILY))
     for count in COUNTS:
-        measure(model, ours, theirs, count, 5 if options.quick else 20)
+        measure(model, folder, ours, theirs, count, 5 if options.quick else 20)
 
 
 if __name__ == "__main__":

@@ -242,8 +242,8 @@ Result<std::shared_ptr<const Model::Parsing>> Model::parsing(const Prepared& pre
                                                              const ParseCall& call) const {
   const parse::Options& options = call.options;
   std::string key = derived_key(prepared, conversation) + ' ';
-  for (const bool flag : {options.calls, options.parallel_calls, options.must_call, options.inline_reasoning,
-                          options.partial, options.strict, call.by_spelling})
+  for (const bool flag : {options.calls, options.parallel_calls, options.must_call, options.json_answer,
+                          options.inline_reasoning, options.partial, options.strict, call.by_spelling})
     key += flag ? '1' : '0';
   key += options.only_tool;
   return parsings_.get(key, [&]() -> Memo<Parsing>::Made {

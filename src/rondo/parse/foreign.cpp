@@ -13,7 +13,6 @@ using format::is_space;
 
 constexpr std::size_t kLongestWord = 64;  // of a tag, of a fence's language
 constexpr std::size_t kMostWrappers = 3;  // one in the other
-constexpr std::string_view kFence = "```";
 
 // In the names of tools and tags.
 bool is_tag_name_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
@@ -29,15 +28,6 @@ Match literal_at(std::string_view text, std::string_view literal, bool is_end) {
   const std::size_t same = std::min(text.size(), literal.size());
   if (text.substr(0, same) != literal.substr(0, same)) return {};
   return same < literal.size() ? partial_or_none(is_end) : Match{MatchKind::kFull, same};
-}
-
-// "```json\n"
-Match fence_at(std::string_view text, bool is_end) {
-  if (const Match match = literal_at(text, kFence, is_end); match.kind != MatchKind::kFull) return match;
-  const std::size_t end = kFence.size() + word_size(text.substr(kFence.size()));
-  if (end > kFence.size() + kLongestWord) return {};
-  if (end == text.size()) return partial_or_none(is_end);
-  return is_space(text[end]) ? Match{MatchKind::kFull, end + 1} : Match{};
 }
 
 // "<word>"
@@ -91,6 +81,14 @@ format::Calls tag_calls(std::string open, std::string behind_name, std::string c
 }
 
 }  // namespace
+
+Match fence_at(std::string_view text, bool is_end) {
+  if (const Match match = literal_at(text, kFence, is_end); match.kind != MatchKind::kFull) return match;
+  const std::size_t end = kFence.size() + word_size(text.substr(kFence.size()));
+  if (end > kFence.size() + kLongestWord) return {};
+  if (end == text.size()) return partial_or_none(is_end);
+  return is_space(text[end]) ? Match{MatchKind::kFull, end + 1} : Match{};
+}
 
 // A wrapper at `at`: its size, and what will close it ("" for a control token, which any other closes).
 Match Machine::wrapper_at(std::size_t at, std::string& close) const {

@@ -233,6 +233,7 @@ bool Machine::step() {
     case Phase::kReasoning:
       if (reasoning_layout_) return reasoning_after_call();
       return reasoning_start_ ? reasoning_start() : reasoning();
+    case Phase::kFencedAnswer: return fenced_answer();
     case Phase::kSection: return section();
     case Phase::kJson: return json_envelope();
     case Phase::kPieces: return pieces();
@@ -335,6 +336,16 @@ bool Machine::top_blank() {
     if (next < buffer_.size() && buffer_[next] == '{') {
       pos_ = next;
       emit(EventKind::kMarker, pos_);
+      return true;
+    }
+  }
+  if (is_json_asked()) {
+    const Match fence = fence_at(std::string_view(buffer_).substr(at), is_end_);
+    if (fence.kind == MatchKind::kPartial) return false;
+    if (fence.kind == MatchKind::kFull) {
+      answer_begin_ = base_ + at + fence.size;
+      pos_ = at + fence.size - 1;  // the closing fence may be the next line
+      phase_ = Phase::kFencedAnswer;
       return true;
     }
   }
@@ -664,6 +675,7 @@ Place Machine::place() const {
   switch (phase_) {
     case Phase::kTop: return Place::kContent;
     case Phase::kReasoning: return Place::kReasoning;
+    case Phase::kFencedAnswer: return Place::kContent;
     case Phase::kEnded: return Place::kEnded;
     case Phase::kBetween: return in_section_ ? Place::kCall : Place::kContent;
     default: return Place::kCall;
@@ -674,6 +686,7 @@ std::string Machine::closing_text() const {
   const format::Calls& calls = syntax_->format->calls;
   std::string section = in_section_ ? calls.section_close : "";
   switch (phase_) {
+    case Phase::kFencedAnswer:
     case Phase::kEnded: return "";
     case Phase::kReasoning: return syntax_->format->reasoning.close;
     case Phase::kTop: return (wrapped_ ? syntax_->format->content.close : "") + section;

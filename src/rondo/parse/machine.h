@@ -19,6 +19,10 @@
 
 namespace rondo::parse {
 
+inline constexpr std::string_view kFence = "```";
+// "```json\n" at the begin of `text`.
+[[nodiscard]] Match fence_at(std::string_view text, bool is_end);
+
 class Machine {
  public:
   // `prompt_tail` as Options::prompt_tail, in whose place it counts.
@@ -48,6 +52,7 @@ class Machine {
   enum class Phase {
     kTop,
     kReasoning,
+    kFencedAnswer,
     kSection,
     kJson,
     kPieces,
@@ -98,6 +103,11 @@ class Machine {
   [[nodiscard]] std::size_t skip_space(std::size_t at) const;
   [[nodiscard]] std::size_t whole_characters(std::size_t end) const;
   void complain(std::size_t at, std::string what);
+
+  // answers.cpp
+  [[nodiscard]] bool is_json_asked() const { return options().json_answer && is_first_content(); }
+  [[nodiscard]] bool is_first_content() const;
+  bool fenced_answer();
 
   // headings.cpp
   MatchKind heading(std::size_t at);
@@ -238,6 +248,7 @@ class Machine {
   bool from_reasoning_ = false;    // the attempt or call stands in reasoning that is not closed
   bool reasoning_layout_ = false;  // behind such a call there was only white space
   bool expect_call_ = false;       // behind a separator
+  std::size_t answer_begin_ = 0;   // of what an answer's fence holds, offset in all text
   // From a call in open reasoning on: what was there before it, and the events that are not reported yet.
   struct Held {
     std::size_t begin = 0;  // of the call's opener, offset in all text

@@ -38,6 +38,7 @@ struct Options {
   bool parallel_calls = true;        // false: a second call is still reported as one, and is a mistake
   bool must_call = false;            // true: tool_choice "required", or a named tool; no call at all is a mistake
   std::string only_tool;             // the named tool; a call of another one is a mistake
+  bool json_answer = false;          // an answer was asked for by a schema: one block of JSON in a fence is that JSON
   bool inline_reasoning = false;     // reasoning with its markers stays in the content
   bool partial = false;              // the text is cut off: what may be a marker's beginning is left out
   bool strict = false;               // finish() fails on the first malformed construct

@@ -164,6 +164,23 @@ TEST_CASE("calls as JSON objects") {
   CHECK(parsed(f, "<do>{\"x\":1,\"name\":\"find\",\"y\":[true],\"args\":{}}</do> bye") == "C( bye) find{}!malformed");
 }
 
+TEST_CASE("an answer in a fence, where a schema was asked for, is the JSON in it") {
+  const auto f = json_object();
+  Options options;
+  options.json_answer = true;
+  const auto answer = [&](const std::string& text) { return testing::in_any_chunks(f, text, options); };
+  CHECK(answer("```json\n{\"a\": 1}\n```<eot>") == "C({\"a\": 1})");
+  CHECK(answer("\n```\n[\n  1\n]\n```\n") == "C([\n  1\n])");
+  CHECK(answer("{\"a\": 1}") == "C({\"a\": 1})");
+  CHECK(answer("```json\n{\"a\": \"\\n```\"}\n```") == "C({\"a\": \"\\n```\"})");
+  // What is more than that stays as it is.
+  CHECK(answer("```json\n{\"a\": 1}\n```\nSo.") == "C(```json\n{\"a\": 1}\n```\nSo.)");
+  CHECK(answer("```json\n{\"a\": \n```") == "C(```json\n{\"a\": \n```)");
+  CHECK(answer("```json\n{\"a\": 1}") == "C(```json\n{\"a\": 1})");
+  CHECK(answer("See:\n```json\n1\n```") == "C(See:\n```json\n1\n```)");
+  CHECK(parsed(f, "```json\n1\n```") == "C(```json\n1\n```)");
+}
+
 TEST_CASE("malformed calls") {
   const auto f = json_object();
   CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x") == "C() find{\"q\": \"x!unclosed ...");

@@ -36,6 +36,7 @@ ParseFields read_parse(Fields& fields) {
   options.parallel_calls = asked.parallel_tool_calls;
   options.must_call = asked.tool_choice == core::ToolChoice::kRequired || asked.tool_choice == core::ToolChoice::kNamed;
   options.only_tool = asked.tool_name;
+  options.json_answer = asked.response_schema.has_value();
   return out;
 }
 

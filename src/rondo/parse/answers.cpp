@@ -1,0 +1,44 @@
+// Answers that were asked for by a schema: models put the JSON into a fence.
+#include "format/units.h"
+#include "json/parse.h"
+#include "parse/machine.h"
+
+namespace rondo::parse {
+
+bool Machine::is_first_content() const { return message_.tool_calls.empty() && format::is_blank(message_.content); }
+
+// Reads up to the line that closes the fence.  If it holds JSON and the answer ends there, the JSON is the content; else the answer
+// is read as any text.
+bool Machine::fenced_answer() {
+  const std::size_t begin = answer_begin_ - base_;
+  while (true) {
+    const std::size_t close = buffer_.find("\n" + std::string(kFence), pos_);
+    if (close == std::string::npos) {
+      if (is_end_) break;
+      pos_ = std::max(pos_, buffer_.size() - std::min(buffer_.size(), kFence.size()));
+      return false;
+    }
+    pos_ = close;
+    const std::size_t behind = skip_space(close + 1 + kFence.size());
+    if (behind == buffer_.size() && !is_end_) return false;
+    const MarkerSet::Found stop =
+        behind < buffer_.size() ? syntax_->stop_set.at(buffer_, behind, is_end_, starts()) : MarkerSet::Found{};
+    if (stop.kind == MatchKind::kPartial) return false;
+    const bool is_last = behind == buffer_.size() || stop.kind == MatchKind::kFull;
+    if (is_last && close >= begin && json::parse(std::string_view(buffer_).substr(begin, close - begin)).ok()) {
+      emit(EventKind::kMarker, begin);
+      emit(EventKind::kContent, close);
+      emit(EventKind::kMarker, behind);
+      phase_ = Phase::kTop;
+      blank_ = layout_ = true;
+      return true;
+    }
+    pos_ = close + 1;
+  }
+  pos_ = begin;
+  phase_ = Phase::kTop;
+  blank_ = false;
+  return true;
+}
+
+}  // namespace rondo::parse
