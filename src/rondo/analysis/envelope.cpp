@@ -135,7 +135,9 @@ void split_end(std::string end, const std::string& stop, std::span<const std::st
   // What stands behind the first stop is no part of the turn.
   const std::size_t first = plain.empty() ? std::string_view::npos : core.find(plain);
   const std::vector<std::size_t> ends = format::unit_boundaries(core, atoms);
-  if (first != std::string_view::npos && std::find(ends.begin(), ends.end(), first) != ends.end()) {
+  constexpr std::size_t kTelling = 3;  // bytes of a stop that is one wherever it stands at the end
+  const bool is_end = plain.size() >= kTelling && first + plain.size() == core.size();
+  if (first != std::string_view::npos && (is_end || std::find(ends.begin(), ends.end(), first) != ends.end())) {
     const std::size_t at = static_cast<std::size_t>(core.data() - end.data()) + first;
     std::string section = end.substr(0, at);
     stops.tool.push_back(end.substr(section.find_last_not_of(" \n\t\r") + 1,

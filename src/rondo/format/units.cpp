@@ -44,6 +44,21 @@ std::size_t atom_at(std::string_view text, bool is_inside, std::span<const std::
   return best;
 }
 
+// How many bytes of punctuation behind the bracket at `close` mirror those before the one at `open`, as in `#[x]#`.
+std::size_t mirrored(std::string_view text, std::size_t open, std::size_t close) {
+  if (open == 0 || close + 1 >= text.size()) return 0;
+  const char mark = text[open - 1];
+  const bool is_outside = is_word(mark) || is_space(mark) || is_opening(mark) || is_closing(mark) ||
+                          static_cast<unsigned char>(mark) >= 0x80 ||
+                          std::string_view("\"'`,").find(mark) != std::string_view::npos;
+  if (is_outside) return 0;
+  std::size_t size = 0;
+  while (size < open && close + 1 + size < text.size() && text[open - 1 - size] == mark &&
+         text[close + 1 + size] == mark)
+    ++size;
+  return size;
+}
+
 bool contains(const std::vector<std::size_t>& sorted, std::size_t value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
 }
@@ -63,6 +78,7 @@ std::string_view trimmed(std::string_view text) {
 std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms) {
   std::vector<std::size_t> out{0};
   int depth = 0;
+  std::size_t open = 0;  // of the outermost bracket
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (const std::size_t size = atom_at(text.substr(i), depth > 0, atoms); size > 0) {
       out.push_back(i);
@@ -74,9 +90,15 @@ std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const 
     const char byte = text[i];
     if (is_opening(byte)) {
       if (depth == 0 && i > 0 && is_closing(text[i - 1])) out.push_back(i);
+      if (depth == 0) open = i;
       ++depth;
     } else if (is_closing(byte)) {
       depth = std::max(0, depth - 1);
+      if (const std::size_t size = depth == 0 ? mirrored(text, open, i) : 0; size > 0) {
+        i += size;
+        out.push_back(i + 1);
+        continue;
+      }
       const bool run_goes_on = i + 1 < text.size() && (text[i + 1] == byte || is_word(text[i + 1]));
       if (depth == 0 && !run_goes_on) out.push_back(i + 1);
     } else if (depth == 0 && is_space(byte)) {

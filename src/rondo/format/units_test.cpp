@@ -13,6 +13,13 @@ TEST_CASE("markers are cut between units, never inside one") {
   CHECK(unit_boundaries("") == Offsets{0});
 }
 
+TEST_CASE("punctuation on both sides of brackets belongs to them") {
+  CHECK(unit_boundaries("#[call]##[name]#") == Offsets{0, 8, 16});
+  CHECK(unit_boundaries("@@(a)@@@@(b)@@x") == Offsets{0, 7, 14, 15});
+  CHECK(unit_boundaries("\"[x]\"") == Offsets{0, 4, 5});
+  CHECK(unit_boundaries("#[x]") == Offsets{0, 4});
+}
+
 TEST_CASE("a constant whose brackets do not pair is a unit when it is named") {
   const std::vector<std::string> atoms{"]~b]", "]<]x[>["};
   CHECK(unit_boundaries("]~b]ai\n", atoms) == Offsets{0, 4, 6, 7});

@@ -198,6 +198,7 @@ class Machine {
   void select_forms(const std::string& open);
   bool value();
   bool value_marked();
+  bool json_in_value();
   bool value_structured();
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
@@ -285,6 +286,7 @@ class Machine {
   std::vector<std::unique_ptr<Marker>> terminators_;  // those that hold the key
   MarkerSet terminator_set_;
   bool is_streaming_ = false;
+  bool is_json_value_ = false;  // it is read as JSON, whose strings may hold what ends a value
   std::optional<TypeSet> types_;
   SchemaPlace schema_;
   // Of a value in the format's own markup: whether it may be one, what else ends like it, and up to where that was counted.

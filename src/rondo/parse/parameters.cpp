@@ -27,6 +27,7 @@ bool is_name_start(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 
 
 // Where the name begins in `text`, a number or a word of JSON or Python with a name right behind it; npos if it is none.
 std::size_t name_behind_scalar(std::string_view text, const NestedSyntax& syntax) {
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   if (text.size() > kLongestScalar + kLongestKey) return std::string_view::npos;
   const auto is_name_byte = [](char byte) { return is_key_byte(byte, false); };
   for (std::size_t at = std::min(text.size(), kLongestScalar + 1); at-- > 1;) {
@@ -174,6 +175,10 @@ void Machine::select_forms(const std::string& open) {
                                      [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
   is_markup_ = is_nested && !parameters.key_in_close.empty() && !is_streaming_ &&
                (!types_ || types_->has(TypeSet::kObject) || types_->has(TypeSet::kArray));
+  is_json_value_ = std::ranges::all_of(forms_, [](const ValueForm* form) {
+    return form->style == ValueStyle::kJson || form->style == ValueStyle::kPython;
+  });
+  scanner_ = JsonScanner();
   markup_depth_ = 0;
   markup_seen_ = base_ + head_;
   value_depth_ = 0;
@@ -187,8 +192,25 @@ void Machine::select_forms(const std::string& open) {
 
 bool Machine::value() { return terminator_set_.empty() ? value_structured() : value_marked(); }
 
+// Moves pos_ behind the JSON that the value is.  False if more text is needed.
+bool Machine::json_in_value() {
+  while (pos_ < buffer_.size() && is_json_value_) {
+    const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
+    if (step.bad || scanner_.is_doubtful()) {  // it is none, or a quote was forgotten
+      is_json_value_ = false;
+      pos_ = head_;
+      return true;
+    }
+    if (!step.left_over) ++pos_;
+    if (scanner_.done()) is_json_value_ = false;
+  }
+  if (is_json_value_ && is_end_) pos_ = head_;
+  return !is_json_value_ || is_end_;
+}
+
 // A value between markers: it ends at the first closing that is followed by something the format allows there.
 bool Machine::value_marked() {
+  if (is_json_value_ && !json_in_value()) return false;
   while (true) {
     const MarkerSet::Found found = terminator_set_.find(buffer_, pos_, is_end_, starts());
     pos_ = found.begin;
