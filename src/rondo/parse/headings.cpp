@@ -21,7 +21,7 @@ MatchKind Machine::heading(std::size_t at) {
   const std::string& call = syntax_->call_open.core();
   bool begins = false;
   bool may_begin = false;
-  const std::string_view bare = syntax_->options.tools ? without_prefix_word(call) : "";
+  const std::string_view bare = without_prefix_word(call);
   for (const std::string_view open : {std::string_view(syntax_->heading_open), std::string_view(call), bare}) {
     if (open.empty()) continue;
     begins = begins || text.starts_with(open);
@@ -33,11 +33,13 @@ MatchKind Machine::heading(std::size_t at) {
     return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
   const std::string_view words = text.substr(0, end);
   const std::size_t behind = at + end + close.size();
-  if (const std::size_t found = words.find(call); found != std::string_view::npos)
-    return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
-  if (const std::size_t found = words.find(bare); !bare.empty() && found != std::string_view::npos) {
-    const std::string_view rest = words.substr(found + bare.size());
-    if (syntax_->is_known_tool(heading_name(rest)) && call_heading(rest, behind)) return MatchKind::kFull;
+  if (options().calls) {
+    if (const std::size_t found = words.find(call); found != std::string_view::npos)
+      return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
+    // Whoever else a block is for, it is no answer.
+    const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
+    if (found != std::string_view::npos && call_heading(words.substr(found + bare.size()), behind))
+      return MatchKind::kFull;
   }
   const auto begins_like = [&](const std::string& open) {
     const std::string_view whole = format::trimmed(open);

@@ -313,7 +313,7 @@ bool Machine::top_blank() {
     return false;
   }
   const format::Calls& calls = syntax_->format->calls;
-  if (calls.present && syntax_->options.calls && !calls.heading_close.empty()) {
+  if (calls.present && !calls.heading_close.empty()) {
     const MatchKind kind = heading(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
   }
@@ -521,17 +521,18 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
       in_section_ = false;
       return true;
     default:
-      if (held_ && found.id == kReasoningClose) {
+      if (held_ && (found.id == kReasoningClose || found.id == kContentOpen)) {
         const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
         withdraw(found.begin - found.marker->own_lead(before));
         pos_ = found.begin + found.size;
       }
       release();
+      phase_ = Phase::kTop;
+      from_reasoning_ = reasoning_layout_ = false;
+      if (found.id == kContentOpen) return top_marker(found);
       emit_reasoning_marker(pos_);
       trail_ = found.marker->trail();
       trail_is_reasoning_ = true;
-      phase_ = Phase::kTop;
-      from_reasoning_ = reasoning_layout_ = false;
       blank_ = true;
       layout_ = layout_ || found.id == kHeader;
       return true;

@@ -58,7 +58,12 @@ void Syntax::compile() {
     if (open->is_reserved()) text_set.add(kReasoningOpen, open);
     if (close->is_reserved() && !is_stop(close->core())) text_set.add(kReasoningClose, close);
   }
-  blank_set.add(kContentOpen, add_marker(f.content.open));
+  const Marker* content_open = add_marker(f.content.open);
+  blank_set.add(kContentOpen, content_open);
+  if (content_open->is_reserved()) {
+    if (f.reasoning.present) reasoning_set.add(kContentOpen, content_open);  // the answer begins, whatever was left open
+    if (!f.calls.heading_close.empty()) text_set.add(kContentOpen, content_open);
+  }
   blank_set.add(kHeader, add_marker(f.header));
   has_plain_header = is_plain_words(f.header);
   if (!f.calls.heading_close.empty()) {  // a block that was not closed ends where the next one begins
