@@ -29,6 +29,19 @@ TypeSet types_of(ValueType type) {
   return 0;
 }
 
+bool begins_with_space(std::string_view text) { return !text.empty() && format::is_space(text.front()); }
+bool ends_with_space(std::string_view text) { return !text.empty() && format::is_space(text.back()); }
+
+// What stands before a parameter's name, and what stands behind it.
+void open_parameter(Line& line, const format::Parameters& syntax) {
+  line.space().marker(trimmed(syntax.open));
+  if (ends_with_space(syntax.open)) line.space();
+}
+void close_key(Line& line, const format::Parameters& syntax) {
+  if (begins_with_space(syntax.key_close)) line.space();
+  line.marker(trimmed(syntax.key_close));
+}
+
 CharSet key_characters() {
   CharSet out = CharSet::any_of("<>{}[]()\"'`,=|:");
   out.add(0, 0x20);
@@ -90,6 +103,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   Grammar& g = grammar_;
   const std::string ending = form.close + closing;
   Line line(g);
+  if (begins_with_space(form.open)) line.space();
   line.marker(trimmed(form.open));
   const auto compiled = [&](const Spelling& spelling, TypeSet types) {
     return schema.value(parts, Speller(g, spelling), name, types);
@@ -187,7 +201,9 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
   const std::string repeated = syntax.key_in_close.empty() ? "" : syntax.key_in_close + property.name;
   const RuleId rule = grammar_.declare(name + "-" + property.name);
   Line line(grammar_);
-  line.space().marker(trimmed(syntax.open)).literal(property.name).marker(trimmed(syntax.key_close));
+  open_parameter(line, syntax);
+  line.literal(property.name);
+  close_key(line, syntax);
   line.add(value(schema, property.parts, repeated + syntax.close, name + "-" + property.name));
   grammar_.define(rule, line.node());
   return grammar_.reference(rule);
@@ -204,9 +220,10 @@ NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& al
   if (is_blank(syntax.open)) {
     line.add(g.token(g.sequence({white_space(g, 0, kMostSpace), g.except(key, names)})));
   } else {
-    line.space().marker(trimmed(syntax.open)).add(g.token(g.except(key, names)));
+    open_parameter(line, syntax);
+    line.add(g.token(g.except(key, names)));
   }
-  line.marker(trimmed(syntax.key_close));
+  close_key(line, syntax);
   if (syntax.key_in_close.empty()) {
     line.add(value(schema, all.extra, syntax.close, name + "-other"));
   } else {

@@ -159,7 +159,9 @@ class TurnBuilder {
       g_.define(root_, with_reasoning(body, body));
       return;
     }
-    const std::string without(reasoning_to_open());
+    // Punctuation alone may well stand in a text.
+    const std::string_view opener = reasoning_to_open();
+    const std::string without(std::ranges::any_of(opener, format::is_word) ? opener : "");
     NodeId body = text_and_calls(openings, "", is_required);
     if (!is_begun) {
       NodeId body_without = text_and_calls(openings, without, is_required);
