@@ -1,61 +1,18 @@
 // The program itself: what it prints, what it complains about, and its exit status.
 #include <doctest/doctest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "base/files.h"
+#include "tests/support/shell.h"
 
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Runs `rondo ARGUMENTS` in the folder of the batch goldens.
-struct Run {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-class Shell {
- public:
-  Shell() {
-    folder_ = fs::temp_directory_path() / ("rondo_cli_test_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  ~Shell() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Shell(const Shell&) = delete;
-  Shell& operator=(const Shell&) = delete;
-
-  // A file with this content; its path.
-  std::string file(const std::string& name, const std::string& content) const {
-    const std::string path = (folder_ / name).string();
-    REQUIRE(files::write(path, content).ok());
-    return path;
-  }
-
-  Run run(const std::string& arguments, const std::string& input = "") const {
-    const std::string in = file("in", input);
-    const std::string out = (folder_ / "out").string();
-    const std::string err = (folder_ / "err").string();
-    const std::string command = "cd '" RONDO_SOURCE_DIR "/tests/golden/batch' && '" RONDO_PROGRAM "' <'" + in + "' >'" +
-                                out + "' 2>'" + err + "' " + arguments;  // whose own redirections win
-    const int status = std::system(command.c_str());
-    return {WEXITSTATUS(status), files::read(out).value(), files::read(err).value()};
-  }
-
- private:
-  fs::path folder_;
-};
+using testing::Run;
+using testing::Shell;
 
 const char* const kHello = R"([{"role": "user", "content": "hello"}])";
 

@@ -107,7 +107,7 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
   const Result<DemoRun> run = agent(options, data.value(), print, progress);
   if (!run.ok()) return run.error();
   report.set("agent", to_json(run.value()));
-  if (!options.json) print(rows_table(run.value().rows, true) + "\n" + totals(run.value(), "re-render"));
+  if (!options.json) print(rows_table(run.value().rows) + "\n" + totals(run.value(), "re-render"));
 
   const std::vector<FamilyRun> runs = families(options, data.value(), progress);
   json::Array family_reports;
@@ -127,7 +127,7 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
     const Result<DemoRun> plain = plain_text(options, print, progress);
     if (!plain.ok()) return plain.error();
     report.set("plain_text", to_json(plain.value()));
-    if (!options.json) print(rows_table(plain.value().rows, true) + "\n" + totals(plain.value(), "fresh    "));
+    if (!options.json) print(rows_table(plain.value().rows) + "\n" + totals(plain.value(), "fresh    "));
   }
   if (options.json) print(json::to_compact(report) + "\n");
   if (failed.empty()) return Done{};

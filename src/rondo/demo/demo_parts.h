@@ -65,7 +65,7 @@ struct FamilyRun {
 [[nodiscard]] Result<DemoRun> run_plain_text(EmbeddedModel& model, const std::function<double()>& clock);
 
 // Prints and machine forms.
-[[nodiscard]] std::string rows_table(const std::vector<DemoRow>& rows, bool with_rerender);
+[[nodiscard]] std::string rows_table(const std::vector<DemoRow>& rows);
 [[nodiscard]] std::string families_table(const std::vector<FamilyRun>& runs);
 [[nodiscard]] json::Value to_json(const DemoRun& run);
 [[nodiscard]] json::Value to_json(const FamilyRun& run);

@@ -49,13 +49,10 @@ DemoRow row_of(const session::Turn& turn, std::size_t number) {
   return row;
 }
 
-std::string rows_table(const std::vector<DemoRow>& rows, bool with_rerender) {
-  std::vector<Column> columns = {{"turn"},        {"prompt\ntokens"}, {"\nreused"},
-                                 {"\nprefilled"}, {"\ngenerated"},    {"\nstop", Align::kLeft}};
-  if (with_rerender) {
-    columns.push_back({"re-render\nreuses"});
-    columns.push_back({"\nwhy not more", Align::kLeft, 100});
-  }
+std::string rows_table(const std::vector<DemoRow>& rows) {
+  const std::vector<Column> columns = {
+      {"turn"},        {"prompt\ntokens"},       {"\nreused"},          {"\nprefilled"},
+      {"\ngenerated"}, {"\nstop", Align::kLeft}, {"re-render\nreuses"}, {"\nwhy not more", Align::kLeft, 100}};
   std::vector<std::vector<std::string>> cells;
   for (const DemoRow& row : rows) {
     cells.push_back({std::to_string(row.turn), std::to_string(row.prompt), std::to_string(row.reused),

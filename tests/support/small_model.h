@@ -1,0 +1,46 @@
+// A model that runs in milliseconds: random weights behind the vocabulary of tests/golden/batch/model, whose template has
+// markers of its own.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/tiny_model.h"
+
+namespace rondo::testing {
+
+// The folder with that template and tokenizer, without weights.
+inline constexpr const char* kSmallFolder = RONDO_SOURCE_DIR "/tests/golden/batch/model";
+
+// A folder of a test's own, removed with all that is in it when this ends.
+class OwnFolder {
+ public:
+  explicit OwnFolder(const std::string& name);
+  ~OwnFolder();
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+
+  [[nodiscard]] std::string path(const std::string& name = "") const;
+  // Writes a file, with the folders that it is in; its path.  Fails the test if it can't be written.
+  std::string file(const std::string& name, std::string_view content) const;
+
+ private:
+  std::string path_;
+};
+
+// The bytes of a GGUF file that is the vocabulary and nothing more.
+[[nodiscard]] std::string small_vocabulary();
+
+// Whether this build can run a model.  Says that the test is skipped where it can't.
+[[nodiscard]] bool has_engine();
+
+// Writes a model with that vocabulary, and tokens behind it, into `folder`; "" is no template.  Returns its path, and fails
+// the test if it can't be made.  REQUIRES: has_engine().
+std::string small_model(const OwnFolder& folder, const std::string& name, const std::string& chat_template,
+                        const std::vector<engine::ExtraToken>& more_tokens = {});
+
+// The template of kSmallFolder.
+[[nodiscard]] std::string small_template();
+
+}  // namespace rondo::testing
