@@ -194,6 +194,23 @@ TEST_CASE("a family's rollout fails with what is wrong with its parts") {
   CHECK(failure(folder.path("corpus")) == "the template shows nothing of the scripted turn");
 }
 
+TEST_CASE("a family whose template has no place for words beside a call is shown without them") {
+  const OwnFolder folder("family-test");
+  DemoFamily family;
+  family.name = "silent";
+  family.templates = {"fixtures/silent.jinja"};
+  family.tokenizer = "tokenizer.json";
+  folder.file("tokenizer.json", files::read(std::string(testing::kSmallFolder) + "/tokenizer.json").value());
+  folder.file("silent.jinja",
+              "{% for m in messages if m.tool_calls and m.content %}{{ raise_exception('no words') }}{% endfor %}" +
+                  testing::small_template());
+  const DemoData data = demo_data().value();
+  const FamilyRun run = run_family(family, data, folder.path(), "");
+  CHECK(run.failure == "");
+  CHECK(run.rows.size() == data.rollout.size());
+  CHECK(run.bridge_breaks == 0);
+}
+
 TEST_CASE("plain text: each prompt is all ids so far, beside the same text tokenized again") {
   if (!testing::has_engine()) return;
   const OwnFolder folder("plain-test");
