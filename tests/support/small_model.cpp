@@ -97,7 +97,7 @@ std::string OwnFolder::file(const std::string& name, std::string_view content) c
   return path(name);
 }
 
-std::string small_vocabulary() {
+std::string small_vocabulary(const std::vector<std::string>& words) {
   const json::Value tokenizer = json::parse(files::read(std::string(kSmallFolder) + "/tokenizer.json").value()).value();
   const json::Value& model = *tokenizer.find("model");
   std::map<std::int64_t, std::pair<std::string, std::uint32_t>> by_id;
@@ -117,6 +117,15 @@ std::string small_vocabulary() {
   std::vector<std::string> merges;
   for (const json::Value& pair : model.find("merges")->as_array())
     merges.push_back(pair.as_array()[0].as_string() + " " + pair.as_array()[1].as_string());
+  for (const std::string& word : words) {
+    for (std::size_t size = 2; size <= word.size(); ++size) {
+      const std::string token = word.substr(0, size);
+      if (std::find(tokens.begin(), tokens.end(), token) != tokens.end()) continue;
+      merges.push_back(word.substr(0, size - 1) + " " + word.substr(size - 1, 1));
+      tokens.push_back(token);
+      types.push_back(kNormal);
+    }
+  }
   const auto id_of = [&](std::string_view content) {
     return static_cast<std::uint32_t>(std::find(tokens.begin(), tokens.end(), content) - tokens.begin());
   };

@@ -29,8 +29,9 @@ class OwnFolder {
   std::string path_;
 };
 
-// The bytes of a GGUF file that is the vocabulary and nothing more.
-[[nodiscard]] std::string small_vocabulary();
+// The bytes of a GGUF file that is the vocabulary and nothing more.  The words, which are ASCII letters, and what they begin
+// with become tokens too.
+[[nodiscard]] std::string small_vocabulary(const std::vector<std::string>& words = {});
 
 // Whether this build can run a model.  Says that the test is skipped where it can't.
 [[nodiscard]] bool has_engine();
