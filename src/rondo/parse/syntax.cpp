@@ -61,7 +61,8 @@ void Syntax::compile() {
   const Marker* content_open = add_marker(f.content.open);
   blank_set.add(kContentOpen, content_open);
   if (content_open->is_reserved()) {
-    if (f.reasoning.present) reasoning_set.add(kContentOpen, content_open);  // the answer begins, whatever was left open
+    if (f.reasoning.present)
+      reasoning_set.add(kContentOpen, content_open);  // the answer begins, whatever was left open
     if (!f.calls.heading_close.empty()) text_set.add(kContentOpen, content_open);
   }
   blank_set.add(kHeader, add_marker(f.header));
