@@ -167,6 +167,7 @@ void Machine::json_value_begins(char byte) {
     capture_ = Capture::kId;
   } else if (frames == object_depth_ && is_stray_key(scanner_.key_at(object_depth_))) {
     capture_ = Capture::kStray;
+    stray_key_ = scanner_.key_at(object_depth_);
   } else {
     return;
   }
@@ -267,7 +268,7 @@ void Machine::keep_stray(std::size_t begin, std::size_t end) {
   auto parsed = json::parse(text);
   auto loose = parsed.ok() ? std::nullopt : read_literal(text, NestedSyntax{"", "", true});
   json::Value value = parsed.ok() ? std::move(parsed.value()) : loose ? std::move(*loose) : json::Value(text);
-  strays_.push_back({scanner_.key_at(object_depth_), std::move(value)});
+  strays_.push_back({std::move(stray_key_), std::move(value)});
 }
 
 // Arguments that models write beside the place for arguments, or under another name, are the call's arguments.  Where it has its

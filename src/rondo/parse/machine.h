@@ -277,6 +277,7 @@ class Machine {
   std::size_t capture_begin_ = 0;  // offset of the value in all text, so that dropping bytes does not move it
   std::optional<std::pair<std::size_t, std::size_t>> early_arguments_;  // complete before the name was known
   bool early_is_loose_ = false;
+  std::string stray_key_;
   std::vector<json::Member> strays_;  // members of its object that have no meaning there
 
   // Of the current parameter.
