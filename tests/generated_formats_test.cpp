@@ -1,0 +1,123 @@
+// Laws over random templates: whatever markers, brackets and places a template has, its format is inferred, its turns are
+// read back, constrained and bridged.
+//
+// RONDO_GENERATED=N templates, from seed RONDO_SEED on; RONDO_VERBOSE=1 shrinks and prints one failure of each kind.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "tests/support/format_laws.h"
+#include "tests/support/random_message.h"
+#include "tests/support/random_template.h"
+#include "tests/support/shrink_template.h"
+
+namespace rondo {
+namespace {
+
+using test::Failure;
+using test::Law;
+
+constexpr int kMessagesPerTemplate = 6;
+// A run of all of them shows that many failures of a law that is broken more often than it may be.
+constexpr std::size_t kShownPerLaw = 3;
+
+// How many of a thousand messages may break the law.
+struct Bound {
+  Law law;
+  double per_thousand;
+};
+constexpr Bound kBounds[] = {
+    {Law::kReads, 1000},   {Law::kKeepsAll, 1000}, {Law::kPieces, 1000}, {Law::kAccepts, 1000},
+    {Law::kRefuses, 1000}, {Law::kBridges, 1000},  {Law::kTravels, 1000},
+};
+
+struct Tally {
+  long checked = 0;
+  long broken = 0;
+  std::vector<Failure> failures;
+
+  [[nodiscard]] double rate() const {
+    return checked == 0 ? 0 : 1000.0 * static_cast<double>(broken) / static_cast<double>(checked);
+  }
+};
+
+std::uint64_t env_number(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+void check_template(std::uint64_t seed, std::map<Law, Tally>& tallies) {
+  const test::Specimen specimen = test::specimen_of(test::random_shape(seed));
+  for (int i = 0; i < kMessagesPerTemplate; ++i) {
+    const test::MessageParts message =
+        test::random_message(specimen.shape, seed * kMessagesPerTemplate + static_cast<std::uint64_t>(i));
+    for (const Law law : test::kLaws) {
+      // Only a law of the format alone.
+      if (law == Law::kTravels && i > 0) continue;
+      const test::Verdict verdict = test::check_law(law, specimen, message, seed);
+      if (!verdict.applies) continue;
+      Tally& tally = tallies[law];
+      ++tally.checked;
+      if (verdict.objection.empty()) continue;
+      ++tally.broken;
+      tally.failures.push_back({law, seed, specimen.shape, message, verdict.objection});
+    }
+  }
+}
+
+// One of each kind, the most frequent first.
+std::string kinds_of(const std::vector<Failure>& failures) {
+  std::map<std::string, std::vector<Failure>> kinds;
+  for (const Failure& failure : failures) {
+    Failure small = test::shrunk(failure);
+    kinds[test::kind_of(small)].push_back(std::move(small));
+  }
+  std::vector<const std::vector<Failure>*> order;
+  for (const auto& [kind, list] : kinds) order.push_back(&list);
+  std::ranges::stable_sort(order, [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  std::string out;
+  for (const auto* list : order)
+    out += std::to_string(list->size()) + " of the kind " + test::kind_of(list->front()) + "\n" + test::to_string(list->front()) + "\n";
+  return out;
+}
+
+TEST_CASE("laws hold for random templates and messages") {
+  const bool is_full = std::getenv("RONDO_TEST_FULL") != nullptr;
+  const std::uint64_t count = env_number("RONDO_GENERATED", is_full ? 10000 : 150);
+  const std::uint64_t first = env_number("RONDO_SEED", 1);
+  std::map<Law, Tally> tallies;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) check_template(seed, tallies);
+  std::string report = std::to_string(count) + " templates\n";
+  for (const Bound& bound : kBounds) {
+    const Tally& tally = tallies[bound.law];
+    char line[160];
+    std::snprintf(line, sizeof line, "  %-10s %7ld checked %6ld broken  %7.2f of 1000, %.2f allowed\n",
+                  std::string(test::to_string(bound.law)).c_str(), tally.checked, tally.broken, tally.rate(),
+                  bound.per_thousand);
+    report += line;
+  }
+  MESSAGE(report);
+  const bool is_verbose = std::getenv("RONDO_VERBOSE") != nullptr;
+  for (const Bound& bound : kBounds) {
+    Tally& tally = tallies[bound.law];
+    if (is_verbose && tally.broken > 0) MESSAGE(kinds_of(tally.failures));
+    if (tally.rate() <= bound.per_thousand) continue;
+    tally.failures.resize(std::min(tally.failures.size(), kShownPerLaw));
+    for (const Failure& failure : tally.failures) MESSAGE(test::to_string(test::shrunk(failure)));
+    CHECK_MESSAGE(tally.rate() <= bound.per_thousand, test::to_string(bound.law));
+  }
+}
+
+// Descriptions are one for a seed, differ from seed to seed, and what is simplest is the default.
+TEST_CASE("random templates") {
+  CHECK(test::random_shape(7) == test::random_shape(7));
+  CHECK(!(test::random_shape(7) == test::random_shape(8)));
+  CHECK(test::to_string(test::TemplateShape()).empty());
+  CHECK(test::is_sound(test::TemplateShape()));
+}
+
+}  // namespace
+}  // namespace rondo
