@@ -1,7 +1,8 @@
 // Laws over random templates: whatever markers, brackets and places a template has, its format is inferred, its turns are
 // read back, constrained and bridged.
 //
-// RONDO_GENERATED=N templates, from seed RONDO_SEED on; RONDO_VERBOSE=1 shrinks and prints one failure of each kind.
+// RONDO_GENERATED=N templates, from seed RONDO_SEED on.  RONDO_VERBOSE=N shrinks N failures of each law and prints
+// one of each kind.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -69,10 +70,11 @@ void check_template(std::uint64_t seed, std::map<Law, Tally>& tallies) {
 }
 
 // One of each kind, the most frequent first.
-std::string kinds_of(const std::vector<Failure>& failures) {
+std::string kinds_of(const std::vector<Failure>& failures, std::size_t limit) {
   std::map<std::string, std::vector<Failure>> kinds;
-  for (const Failure& failure : failures) {
-    Failure small = test::shrunk(failure);
+  const std::size_t step = std::max<std::size_t>(1, failures.size() / std::max<std::size_t>(1, limit));
+  for (std::size_t i = 0; i < failures.size(); i += step) {
+    Failure small = test::shrunk(failures[i]);
     kinds[test::kind_of(small)].push_back(std::move(small));
   }
   std::vector<const std::vector<Failure>*> order;
@@ -100,10 +102,10 @@ TEST_CASE("laws hold for random templates and messages") {
     report += line;
   }
   MESSAGE(report);
-  const bool is_verbose = std::getenv("RONDO_VERBOSE") != nullptr;
+  const std::uint64_t shown = env_number("RONDO_VERBOSE", 0);
   for (const Bound& bound : kBounds) {
     Tally& tally = tallies[bound.law];
-    if (is_verbose && tally.broken > 0) MESSAGE(kinds_of(tally.failures));
+    if (shown > 0 && tally.broken > 0) MESSAGE(kinds_of(tally.failures, shown));
     if (tally.rate() <= bound.per_thousand) continue;
     tally.failures.resize(std::min(tally.failures.size(), kShownPerLaw));
     for (const Failure& failure : tally.failures) MESSAGE(test::to_string(test::shrunk(failure)));

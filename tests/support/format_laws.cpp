@@ -197,28 +197,38 @@ std::string check_grammar(const Question& question) {
 }
 
 // Offsets in the turn of visible characters that the template itself wrote around a call: those behind the name of the last
-// call, and of a single call all of them.  A damaged call in front of a whole one is text, which may stand there.
+// call, and of a single call all of them.  A damaged call in front of a whole one is text, which may stand there.  Where
+// strings stand without quotes, what parts two arguments may be part of the first.
 std::vector<std::size_t> structure_of(const Question& question) {
-  const auto runs = question.full.text.runs();
+  const TemplateShape& shape = question.specimen.shape;
   const std::string& text = question.turn.text;
   const std::size_t prompt = question.turn.prompt.size();
   const std::size_t name = text.rfind(question.wanted.names.back());
   if (name == std::string::npos) return {};
-  const std::string opener = question.specimen.shape.calls_begin();
+  const std::string opener = shape.calls_begin();
   std::size_t from = name;
   if (question.wanted.calls.size() == 1 && !opener.empty()) from = std::min(from, text.rfind(opener, name));
-  const std::size_t end = text.size() - question.specimen.shape.gap.size() -
-                          question.specimen.shape.end_of(true).size();
+  const std::size_t end = text.size() - shape.gap.size() - shape.end_of(true).size();
   std::vector<std::size_t> out;
+  std::size_t first_argument = end;
+  std::size_t last_argument = end;
   std::size_t at = 0;
-  for (const text::Run& run : runs) {
-    for (std::size_t i = at; i < at + run.size; ++i) {
-      if (run.kind != text::RunKind::kLiteral || i < prompt + from || i >= prompt + end) continue;
-      const auto byte = static_cast<unsigned char>(text[i - prompt]);
-      if (byte > ' ' && (byte & 0xC0) != 0x80) out.push_back(i - prompt);
-    }
+  for (const text::Run& run : question.full.text.runs()) {
+    const std::size_t begin = at - std::min(at, prompt);
     at += run.size;
+    if (at <= prompt || begin < from || begin >= end) continue;
+    if (run.kind != text::RunKind::kLiteral) {
+      if (begin > name) first_argument = std::min(first_argument, begin);
+      last_argument = begin;
+      continue;
+    }
+    for (std::size_t i = begin; i < std::min(end, at - prompt); ++i) {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      if (byte > ' ' && (byte & 0xC0) != 0x80) out.push_back(i);
+    }
   }
+  if (shape.has_raw_values())
+    std::erase_if(out, [&](std::size_t i) { return i > first_argument && i < last_argument; });
   return out;
 }
 

@@ -109,7 +109,7 @@ class Maker {
     // Only a header that no text holds by chance ends a turn as well.
     if (random_.one_in(12) && out_.header.open.size() > 3 && out_.header.open.starts_with("<|")) out_.stop.clear();
     if (random_.one_in(8) && !out_.stop.empty()) out_.call_stop = filled("<|$|>", word());
-    if (random_.one_in(2)) out_.gap = "\n";
+    if (random_.one_in(2) && !out_.stop.empty()) out_.gap = "\n";
     out_.result_has_id = random_.one_in(4);
     if (out_.result_has_id) out_.result_id = pair();
   }
@@ -334,28 +334,69 @@ std::vector<std::string*> marks_of(TemplateShape& shape) {
           &shape.result_id.open,      &shape.result_id.close};
 }
 
-bool is_sound(const TemplateShape& shape) {
-  if (shape.stop.empty() && (!shape.call_stop.empty() || format::is_blank(shape.header.open))) return false;
-  if (!shape.has_calls || shape.form != CallForm::kTags) return true;
-  const bool is_python = shape.argument_marks.open.starts_with("(");
-  if (is_python) return shape.parameter == ParameterShape{"", "=", "", "", ", ", false} && shape.name == Brackets{} &&
-                        shape.id == IdPlace::kNone && shape.argument_marks.close.starts_with(")");
-  // A name that nothing announces is a word of the content.
-  if (shape.has_bare_calls()) return false;
-  // A name and what follows it are one word, or one line with the first parameter.
-  const bool has_json = shape.argument_form == ArgumentForm::kJson;
-  const std::string behind_name = shape.id == IdPlace::kShown ? shape.id_marks.open : "";
-  if ((shape.name.close + behind_name + shape.argument_marks.open).empty() && !has_json) return false;
-  const bool has_open_keys = format::is_blank(shape.parameter.open);
-  if (!has_json && has_open_keys && format::is_blank(shape.name.close + shape.argument_marks.open) &&
+namespace {
+
+bool is_pair(const Brackets& brackets) { return !format::is_blank(brackets.open) && !format::is_blank(brackets.close); }
+
+bool is_pair_or_nothing(const Brackets& brackets) { return brackets == Brackets{} || is_pair(brackets); }
+
+bool has_sound_turns(const TemplateShape& shape) {
+  if (format::is_blank(shape.header.open) || shape.header.close.empty() || !is_pair(shape.result_id)) return false;
+  // White space in front of the next header, where that is the stop, would be content as well.
+  if (shape.stop.empty() ? !shape.call_stop.empty() || !shape.gap.empty() : format::is_blank(shape.stop)) return false;
+  return is_pair(shape.thought) && is_pair_or_nothing(shape.content);
+}
+
+// f(a=1, b="x")
+bool has_sound_python(const TemplateShape& shape) {
+  return shape.parameter == ParameterShape{"", "=", "", "", ", ", false} && shape.name == Brackets{} &&
+         shape.id == IdPlace::kNone && shape.argument_form == ArgumentForm::kParameters &&
+         shape.argument_marks.close.starts_with(")");
+}
+
+bool has_sound_parameters(const TemplateShape& shape) {
+  const ParameterShape& parameter = shape.parameter;
+  if (format::is_blank(parameter.key_close) || parameter.close.empty()) return false;
+  // Only a line end ends without being seen.
+  if (format::is_blank(parameter.close) && parameter.close.find('\n') == std::string::npos) return false;
+  if (!format::is_blank(parameter.open)) return true;
+  // Keys that nothing announces: the name must end before them, and what ends them all must not read like a key.
+  if (format::is_blank(shape.name.close + shape.argument_marks.open) &&
       shape.name.close.find('\n') == std::string::npos)
     return false;
+  return !format::is_blank(shape.argument_marks.close + shape.call.close);
+}
+
+bool has_sound_tags(const TemplateShape& shape) {
+  // A name that nothing announces is a word of the content.
+  if (shape.has_bare_calls()) return false;
+  if (shape.id == IdPlace::kShown || shape.id == IdPlace::kBefore) {
+    if (!is_pair(shape.id_marks)) return false;
+  }
+  if (shape.id == IdPlace::kCount && format::is_blank(shape.id_marks.open)) return false;
+  const bool has_json = shape.argument_form == ArgumentForm::kJson;
+  // A name and what follows it are one word.
+  const std::string behind_name = shape.id == IdPlace::kShown ? shape.id_marks.open : "";
+  if ((shape.name.close + behind_name + shape.argument_marks.open).empty() && !has_json) return false;
   // Nothing would stand between two calls, or between the last parameter and the next name.
-  const std::string between = shape.argument_marks.close + shape.call.close + shape.separator + shape.call.open + shape.name.open;
+  const std::string between =
+      shape.argument_marks.close + shape.call.close + shape.separator + shape.call.open + shape.name.open;
   if (format::is_blank(between) && (!has_json || between.empty())) return false;
-  // What ends parameters with open keys must not read like a key.
-  if (!has_json && has_open_keys && format::is_blank(shape.argument_marks.close + shape.call.close)) return false;
-  return true;
+  return has_json || has_sound_parameters(shape);
+}
+
+}  // namespace
+
+bool is_sound(const TemplateShape& shape) {
+  if (!has_sound_turns(shape)) return false;
+  if (!shape.has_calls) return true;
+  if (format::is_blank(shape.section.open) != shape.section.open.empty()) return false;
+  const bool is_array = shape.form == CallForm::kJsonArray;
+  if (shape.section.open.empty() ? !shape.section.close.empty() : shape.section.close.empty() && !is_array) return false;
+  if (shape.form != CallForm::kTags) return is_pair_or_nothing(shape.call);
+  if (!is_pair_or_nothing(shape.argument_marks)) return false;
+  return shape.argument_marks.open.starts_with("(") ? has_sound_python(shape) && is_pair_or_nothing(shape.call)
+                                                    : has_sound_tags(shape);
 }
 
 }  // namespace rondo::test

@@ -151,6 +151,9 @@ struct Simplification {
 };
 [[nodiscard]] std::vector<Simplification> simplifications(const TemplateShape& shape);
 
+// Puts the defaults in place of what the template does not use.
+void tidy(TemplateShape& shape);
+
 // False where a simplification made something that is ambiguous by itself.
 [[nodiscard]] bool is_sound(const TemplateShape& shape);
 

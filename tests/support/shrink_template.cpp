@@ -7,10 +7,10 @@
 namespace rondo::test {
 namespace {
 
-// The words of an objection up to the first that quotes something.
+// What an objection is about: its first word, or "calls" where their number is wrong.
 std::string beginning(const std::string& objection) {
-  const std::size_t end = objection.find_first_of("0123456789\"{:");
-  return objection.substr(0, std::min(end, objection.find(' ')));
+  if (objection.find_first_of("0123456789") == 0) return "calls";
+  return objection.substr(0, objection.find_first_of(" :"));
 }
 
 class Shrinker {
@@ -30,7 +30,7 @@ class Shrinker {
   bool take(const Specimen& specimen, const MessageParts& message) {
     if (!is_expressible(specimen.shape, message)) return false;
     const Verdict verdict = check_law(failure_.law, specimen, message, failure_.seed);
-    if (!verdict.applies || beginning(verdict.objection) != beginning(failure_.objection)) return false;
+    if (verdict.objection.empty() || beginning(verdict.objection) != beginning(failure_.objection)) return false;
     failure_.message = message;
     failure_.objection = verdict.objection;
     failure_.shape = specimen.shape;
@@ -55,6 +55,7 @@ class Shrinker {
     for (const Simplification& step : simplifications(failure_.shape)) {
       TemplateShape simpler = failure_.shape;
       step.apply(simpler);
+      tidy(simpler);
       if (simpler == failure_.shape || !is_sound(simpler)) continue;
       Specimen specimen = specimen_of(simpler);
       if (!take(specimen, failure_.message)) continue;

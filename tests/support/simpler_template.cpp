@@ -8,24 +8,34 @@
 namespace rondo::test {
 namespace {
 
-// A plain mark in place of the one of that number; nothing visible stays nothing.
-std::string plain_mark(std::size_t number) { return "<m" + std::to_string(number) + ">"; }
+// Plain brackets in place of others; nothing visible stays nothing.
+void make_plain(Brackets& brackets, const std::string& word) {
+  if (!format::is_blank(brackets.open)) brackets.open = "<" + word + ">";
+  if (!format::is_blank(brackets.close)) brackets.close = "</" + word + ">";
+}
 
 template <typename Member>
 Simplification reset(const char* name, Member TemplateShape::*member) {
   return {name, [member](TemplateShape& shape) { shape.*member = TemplateShape().*member; }};
 }
 
+void add_bracket_steps(std::vector<Simplification>& out) {
+  const std::pair<const char*, Brackets TemplateShape::*> kinds[] = {
+      {"header", &TemplateShape::header},   {"thought", &TemplateShape::thought},
+      {"content", &TemplateShape::content}, {"section", &TemplateShape::section},
+      {"call", &TemplateShape::call},       {"ids", &TemplateShape::id_marks},
+      {"name", &TemplateShape::name},       {"args", &TemplateShape::argument_marks}};
+  for (const auto& [word, brackets] : kinds) {
+    out.push_back({"plain", [word = std::string(word), brackets](TemplateShape& shape) {
+                     const TemplateShape plain;
+                     if (shape.*brackets != plain.*brackets) make_plain(shape.*brackets, word);
+                   }});
+  }
+}
+
 void add_mark_steps(std::size_t count, std::vector<Simplification>& out) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::string number = std::to_string(i);
-    out.push_back({"no mark " + number, [i](TemplateShape& shape) {
-                     if (i > 3) marks_of(shape)[i]->clear();
-                   }});
-    out.push_back({"plain mark " + number, [i](TemplateShape& shape) {
-                     std::string& mark = *marks_of(shape)[i];
-                     if (!format::is_blank(mark)) mark = plain_mark(i);
-                   }});
     out.push_back({"trimmed mark " + number, [i](TemplateShape& shape) {
                      std::string& mark = *marks_of(shape)[i];
                      if (!format::is_blank(mark)) mark = std::string(format::trimmed(mark));
@@ -41,6 +51,34 @@ void add_mark_steps(std::size_t count, std::vector<Simplification>& out) {
 }
 
 }  // namespace
+
+void tidy(TemplateShape& shape) {
+  const TemplateShape plain;
+  if (shape.reasoning == ReasoningPlace::kNone) {
+    shape.thought = plain.thought;
+    shape.has_switch = shape.forgets_thoughts = shape.trims_reasoning = false;
+    shape.reasoning_field = plain.reasoning_field;
+  }
+  if (!shape.has_calls) {
+    shape.call = plain.call;
+    shape.section = plain.section;
+    shape.form = plain.form;
+    shape.arguments = plain.arguments;
+  }
+  if (shape.form != CallForm::kTags) {
+    shape.name = plain.name;
+    shape.argument_marks = plain.argument_marks;
+    shape.argument_form = plain.argument_form;
+    shape.id_marks = plain.id_marks;
+  } else {
+    shape.keys = plain.keys;
+    shape.order = plain.order;
+    shape.wrapper.clear();
+    shape.name_is_key = shape.is_dumped = false;
+  }
+  if (shape.argument_form == ArgumentForm::kJson) shape.parameter = plain.parameter;
+  if (!shape.result_has_id) shape.result_id = plain.result_id;
+}
 
 std::vector<Simplification> simplifications(const TemplateShape& shape) {
   std::vector<Simplification> out = {
@@ -75,6 +113,11 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
          if (s.reasoning == ReasoningPlace::kByPrompt) s.reasoning = ReasoningPlace::kAlways;
        }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
+      {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
+      reset("id marks", &TemplateShape::id_marks),
+      reset("call brackets", &TemplateShape::call),
+      reset("name", &TemplateShape::name),
+      reset("result", &TemplateShape::result_id),
       reset("header", &TemplateShape::header),
       reset("assistant", &TemplateShape::assistant),
       reset("tool", &TemplateShape::tool),
@@ -99,6 +142,7 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
       reset("argument marks", &TemplateShape::argument_marks),
       reset("result id", &TemplateShape::result_has_id),
   };
+  add_bracket_steps(out);
   TemplateShape copy = shape;
   add_mark_steps(marks_of(copy).size(), out);
   return out;
@@ -124,6 +168,16 @@ std::string to_string(const TemplateShape& shape) {
     if (value != otherwise) out += std::string(name) + " " + std::to_string(static_cast<int>(value)) + "\n";
   };
   number("reasoning", shape.reasoning, plain.reasoning);
+  number("has_switch", shape.has_switch, plain.has_switch);
+  number("forgets_thoughts", shape.forgets_thoughts, plain.forgets_thoughts);
+  number("trims_reasoning", shape.trims_reasoning, plain.trims_reasoning);
+  number("trims_content", shape.trims_content, plain.trims_content);
+  number("raw_strings", shape.parameter.raw_strings, plain.parameter.raw_strings);
+  number("wrapper", !shape.wrapper.empty(), false);
+  number("keys", shape.keys != plain.keys, false);
+  number("order", shape.order != plain.order, false);
+  number("field", shape.reasoning_field != plain.reasoning_field, false);
+  number("roles", shape.assistant != plain.assistant || shape.tool != plain.tool, false);
   number("form", shape.form, plain.form);
   number("arguments", shape.arguments, plain.arguments);
   number("argument_form", shape.argument_form, plain.argument_form);
