@@ -31,7 +31,7 @@ struct Bound {
   double per_thousand;
 };
 constexpr Bound kBounds[] = {
-    {Law::kReads, 1000},   {Law::kKeepsAll, 1000}, {Law::kPieces, 1000}, {Law::kAccepts, 1000},
+    {Law::kReads, 1000},   {Law::kKeepsAll, 1000}, {Law::kPieces, 1000},  {Law::kAccepts, 1000},
     {Law::kRefuses, 1000}, {Law::kBridges, 1000},  {Law::kTravels, 1000},
 };
 
@@ -82,7 +82,8 @@ std::string kinds_of(const std::vector<Failure>& failures, std::size_t limit) {
   std::ranges::stable_sort(order, [](const auto* a, const auto* b) { return a->size() > b->size(); });
   std::string out;
   for (const auto* list : order)
-    out += std::to_string(list->size()) + " of the kind " + test::kind_of(list->front()) + "\n" + test::to_string(list->front()) + "\n";
+    out += std::to_string(list->size()) + " of the kind " + test::kind_of(list->front()) + "\n" +
+           test::to_string(list->front()) + "\n";
   return out;
 }
 

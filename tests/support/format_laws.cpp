@@ -97,7 +97,8 @@ std::string misread(const Question& question) {
 // What is trimmed without need is lost as well.
 std::string needless_trims(const Specimen& specimen) {
   const format::Trims& trims = specimen.format->trims;
-  if ((trims.content_begin || trims.content_end) && !specimen.shape.trims_content) return "content is said to be trimmed";
+  if ((trims.content_begin || trims.content_end) && !specimen.shape.trims_content)
+    return "content is said to be trimmed";
   if ((trims.reasoning_begin || trims.reasoning_end) && !specimen.shape.trims_reasoning)
     return "reasoning is said to be trimmed";
   return "";
@@ -287,51 +288,90 @@ json::Array messages_behind(const render::ParsedCompletion& said) {
   return out;
 }
 
-std::string check_bridge(const Question& question) {
-  const TemplateShape& shape = question.specimen.shape;
-  const auto tokens = tokens_of(shape);
-  const auto vocabulary = byte_tokenizer(tokens, tokens.empty() ? "" : tokens.front());
-  chat::Conversation base;
-  base.tools = question.tools;
-  const tmpl::ApplyOptions options = apply_options();
-  const render::TurnContext context{*question.specimen.chat_template, *vocabulary, base, options};
-  const render::TurnProfile profile = render::probe_turns(context);
-  const auto encoded = [&](const jinja::Rendered& rendered) {
-    return ids_of(render::encode_range(context, rendered, 0, rendered.text.size(), render::ContentSpecials::kText));
-  };
-  json::Array messages{user_message()};
-  const auto prompt = render::render_messages(context, messages, true);
-  if (!prompt.ok()) return prompt.error().to_string();
-  const auto old_prompt = encoded(prompt.value());
-  const auto end = question.turn.prompt.size() + sampled_text(question).size();
-  auto old_ids = ids_of(render::encode_range(context, question.full, 0, end, render::ContentSpecials::kText));
-  if (!std::equal(old_prompt.begin(), old_prompt.end(), old_ids.begin())) return "the prompt's ids are no beginning";
-  const std::vector<tokenizer::TokenId> completion(old_ids.begin() + static_cast<std::ptrdiff_t>(old_prompt.size()),
-                                                   old_ids.end());
-  const render::CompletionReader reader(question.specimen.format, *vocabulary, question.tools);
-  const auto said = reader.read(profile, old_prompt, completion);
-  if (!said.ok()) return "not read: " + said.error().to_string();
-  render::BridgeRequest request;
-  request.prompt_ids = old_prompt;
-  request.completion_ids = completion;
-  request.completion = &said.value();
-  request.messages = messages;
-  request.new_messages = messages_behind(said.value());
-  request.find_lossy = false;
-  const auto bridged = render::bridge(context, profile, request);
-  messages.push_back(render::history_message(said.value(), request.new_messages));
-  messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
-  const auto again = render::render_messages(context, messages, true);
-  if (!again.ok()) return "";
-  if (!bridged.ok()) return "no bridge: " + bridged.error().to_string();
-  const auto& ids = bridged.value().ids;
-  if (ids.size() < old_ids.size() || !std::equal(old_ids.begin(), old_ids.end(), ids.begin())) return "old ids changed";
-  const auto all = encoded(again.value());
-  if (all.size() < old_ids.size() || !std::equal(old_ids.begin(), old_ids.end(), all.begin())) return "";
-  if (all == ids) return "";
-  const auto rest = vocabulary->decode(std::vector(all.begin() + static_cast<std::ptrdiff_t>(old_ids.size()), all.end()), {});
-  return "appended " + shown(bridged.value().appended_text) + " for " + shown(rest.ok() ? rest.value() : "?");
+chat::Conversation conversation_with(const json::Value& tools) {
+  chat::Conversation out;
+  out.tools = tools;
+  return out;
 }
+
+// A template with a tokenizer of its marks, and the conversation's first messages.
+class BridgeLaw {
+ public:
+  explicit BridgeLaw(const Question& question)
+      : question_(question),
+        tokens_(tokens_of(question.specimen.shape)),
+        vocabulary_(byte_tokenizer(tokens_, tokens_.empty() ? "" : tokens_.front())),
+        options_(apply_options()),
+        base_(conversation_with(question.tools)) {}
+
+  Verdict check(std::uint64_t seed) const {
+    const json::Array messages{user_message()};
+    const auto rendered = render::render_messages(context_, messages, true);
+    if (!rendered.ok()) return {true, rendered.error().to_string()};
+    const Ids prompt = encoded(rendered.value(), rendered.value().text.size());
+    const Ids turn = encoded(question_.full, question_.turn.prompt.size() + sampled_text(question_).size());
+    if (turn.size() < prompt.size() || !std::equal(prompt.begin(), prompt.end(), turn.begin()))
+      return {true, "the prompt's ids are no beginning"};
+    const Ids completion(turn.begin() + static_cast<std::ptrdiff_t>(prompt.size()), turn.end());
+    Verdict whole = extend(prompt, completion, true);
+    if (!whole.objection.empty()) return whole;
+    // Of a completion that is cut off only the old ids and what the template says of the new turns can be told.
+    const std::size_t size = Random(seed).below(completion.size() + 1);
+    const Verdict cut =
+        extend(prompt, Ids(completion.begin(), completion.begin() + static_cast<std::ptrdiff_t>(size)), false);
+    if (!cut.objection.empty()) return {true, "cut off behind " + std::to_string(size) + " tokens: " + cut.objection};
+    return whole;
+  }
+
+ private:
+  using Ids = std::vector<tokenizer::TokenId>;
+
+  [[nodiscard]] Ids encoded(const jinja::Rendered& rendered, std::size_t end) const {
+    return ids_of(render::encode_range(context_, rendered, 0, end, render::ContentSpecials::kText));
+  }
+
+  [[nodiscard]] Verdict extend(const Ids& prompt, const Ids& completion, bool is_whole) const {
+    const render::CompletionReader reader(question_.specimen.format, *vocabulary_, question_.tools);
+    const auto said = reader.read(profile_, prompt, completion);
+    if (!said.ok()) return {true, "not read: " + said.error().to_string()};
+    json::Array messages{user_message()};
+    render::BridgeRequest request;
+    request.prompt_ids = prompt;
+    request.completion_ids = completion;
+    request.completion = &said.value();
+    request.messages = messages;
+    request.new_messages = messages_behind(said.value());
+    request.find_lossy = false;
+    const auto bridged = render::bridge(context_, profile_, request);
+    messages.push_back(render::history_message(said.value(), request.new_messages));
+    messages.insert(messages.end(), request.new_messages.begin(), request.new_messages.end());
+    const auto again = render::render_messages(context_, messages, true);
+    if (!again.ok()) return {false, ""};
+    if (!bridged.ok()) return {true, "no bridge: " + bridged.error().to_string()};
+    Ids old = prompt;
+    old.insert(old.end(), completion.begin(), completion.end());
+    const Ids& ids = bridged.value().ids;
+    if (ids.size() < old.size() || !std::equal(old.begin(), old.end(), ids.begin())) return {true, "old ids changed"};
+    const std::string& text = again.value().text.bytes();
+    if (!is_whole) {
+      const std::string_view opening = std::string_view(text).substr(text.rfind(question_.specimen.shape.header.open));
+      return {true, bridged.value().appended_text.ends_with(opening) ? "" : shown(bridged.value().appended_text)};
+    }
+    const Ids all = encoded(again.value(), text.size());
+    if (all.size() < old.size() || !std::equal(old.begin(), old.end(), all.begin())) return {false, ""};
+    if (all == ids) return {true, ""};
+    const auto rest = vocabulary_->decode(Ids(all.begin() + static_cast<std::ptrdiff_t>(old.size()), all.end()), {});
+    return {true, "appended " + shown(bridged.value().appended_text) + " for " + shown(rest.ok() ? rest.value() : "?")};
+  }
+
+  const Question& question_;
+  std::vector<std::string> tokens_;
+  std::shared_ptr<const tokenizer::Tokenizer> vocabulary_;
+  tmpl::ApplyOptions options_;
+  chat::Conversation base_;
+  render::TurnContext context_{*question_.specimen.chat_template, *vocabulary_, base_, options_};
+  render::TurnProfile profile_ = render::probe_turns(context_);
+};
 
 // ---- JSON
 
@@ -373,6 +413,8 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
   Question question{specimen, wanted, message_of(*specimen.format, wanted), tools_for(wanted), {}, {}};
   // Of a template without calls, or whose turn the grammar would not know, there is nothing to say.
   if (law == Law::kRefuses && wanted.calls.empty()) return {false, ""};
+  // The markup of content behind calls is none of theirs.
+  if (law == Law::kRefuses && specimen.shape.content_behind && !wanted.content.empty()) return {false, ""};
   if (const std::string why = write(question); !why.empty()) return {true, why};
   // What cannot be read is counted as that alone.
   const bool needs_reading = law == Law::kAccepts || law == Law::kRefuses || law == Law::kBridges;
@@ -383,7 +425,7 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
     case Law::kPieces: return {true, check_pieces(question, seed)};
     case Law::kAccepts: return {true, check_grammar(question)};
     case Law::kRefuses: return {true, check_refusal(question, seed)};
-    case Law::kBridges: return {true, check_bridge(question)};
+    case Law::kBridges: return BridgeLaw(question).check(seed);
     default: return {true, ""};
   }
 }

@@ -16,13 +16,13 @@
 namespace rondo::test {
 
 enum class Law : std::uint8_t {
-  kReads,      // parse(render(message)) is the message, or the format tells a loss that concerns it
-  kKeepsAll,   // ... without such an excuse, for these templates lose nothing
-  kPieces,     // text in any pieces gives the message and the events of the whole
-  kAccepts,    // the grammar takes the turn
-  kRefuses,    // and takes none in which a visible character of the calls' markup is missing
-  kBridges,    // a bridge exists, and is the re-render where that only appends
-  kTravels,    // the format as JSON goes out and in unchanged
+  kReads,     // parse(render(message)) is the message, or the format tells a loss that concerns it
+  kKeepsAll,  // ... without such an excuse, for these templates lose nothing
+  kPieces,    // text in any pieces gives the message and the events of the whole
+  kAccepts,   // the grammar takes the turn
+  kRefuses,   // and takes none in which a visible character of the calls' markup is missing
+  kBridges,   // a bridge exists, and is the re-render where that only appends
+  kTravels,   // the format as JSON goes out and in unchanged
 };
 inline constexpr std::array kLaws = {Law::kReads,   Law::kKeepsAll, Law::kPieces, Law::kAccepts,
                                      Law::kRefuses, Law::kBridges,  Law::kTravels};

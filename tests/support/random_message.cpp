@@ -12,21 +12,71 @@
 namespace rondo::test {
 namespace {
 
-constexpr const char* kToolNames[] = {"get_weather", "search", "add2", "LookUp"};
+constexpr const char* kToolNames[] = {"get_weather", "search", "add2", "LookUp", "get-time", "maps.find"};
 constexpr const char* kKeys[] = {"city", "days", "k", "a_b", "x1", "query", "is_hot", "Limit"};
 
-constexpr const char* kTexts[] = {"Paris", "two words", "a", "Let me look.", "l1\nl2", "l1\n\n  l3\n", "tab\there",
-                                  "é 日本 🙂", "a\u0301 \u200d x", "say \"hi\"", "it's", "'quoted'", "\"quoted\"",
-                                  "a \"b\" 'c' `d`", "C:\\dir\\n", "\\", "\\\"", "a\\u0041b", "<b>x</b>", "a & b < c > d",
-                                  "[[x]]", "{{ y }}", "</x>", "<tag attr=\"v\">", "&lt;p&gt;", "```json\n{\"a\": 1}\n```",
-                                  "if (a < b && c > d) { e(); }", "a=1, b=2", "k: v", "f(x=1, y='2')", "- item\n- item",
-                                  "# Title\n\ntext", "| a | b |", "1. one", "* *", "...", "%", "@x", "#1", "$5"};
+constexpr const char* kTexts[] = {"Paris",
+                                  "two words",
+                                  "a",
+                                  "Let me look.",
+                                  "l1\nl2",
+                                  "l1\n\n  l3\n",
+                                  "tab\there",
+                                  "é 日本 🙂",
+                                  "a\u0301 \u200d x",
+                                  "say \"hi\"",
+                                  "it's",
+                                  "'quoted'",
+                                  "\"quoted\"",
+                                  "a \"b\" 'c' `d`",
+                                  "C:\\dir\\n",
+                                  "\\",
+                                  "\\\"",
+                                  "a\\u0041b",
+                                  "<b>x</b>",
+                                  "a & b < c > d",
+                                  "[[x]]",
+                                  "{{ y }}",
+                                  "</x>",
+                                  "<tag attr=\"v\">",
+                                  "&lt;p&gt;",
+                                  "```json\n{\"a\": 1}\n```",
+                                  "if (a < b && c > d) { e(); }",
+                                  "a=1, b=2",
+                                  "k: v",
+                                  "f(x=1, y='2')",
+                                  "- item\n- item",
+                                  "# Title\n\ntext",
+                                  "| a | b |",
+                                  "1. one",
+                                  "* *",
+                                  "...",
+                                  "%",
+                                  "@x",
+                                  "#1",
+                                  "$5"};
 // Those that read like something else; not for content, which is free to be a call's beginning there.
-constexpr const char* kLookalikes[] = {"", " lead", "trail ", "\nl\n", " ", "\n", "42", "-7", "1.5", "1e5", "007",
-                                       "12345678901234567890", "true", "null", "None", "True", "NaN", "{\"a\": 1}", "[1, 2]",
-                                       "{}", "[]", "['a']", "{'a': 1}", "}", "]", "\"", ",", "{\"a\": \"", "''"};
-constexpr const char* kScalars[] = {"0", "7", "-7", "1000000", "12345678901234567890", "-9007199254740993", "1.5", "1.0",
-                                    "0.1", "1e5", "1e21", "1e-7", "123456789.125", "true", "false", "null"};
+constexpr const char* kLookalikes[] = {"",       " lead", "trail ", "\nl\n",      " ",        "\n",
+                                       "42",     "-7",    "1.5",    "1e5",        "007",      "12345678901234567890",
+                                       "true",   "null",  "None",   "True",       "NaN",      "{\"a\": 1}",
+                                       "[1, 2]", "{}",    "[]",     "['a']",      "{'a': 1}", "}",
+                                       "]",      "\"",    ",",      "{\"a\": \"", "''"};
+constexpr const char* kScalars[] = {"0",
+                                    "7",
+                                    "-7",
+                                    "1000000",
+                                    "12345678901234567890",
+                                    "-9007199254740993",
+                                    "1.5",
+                                    "1.0",
+                                    "0.1",
+                                    "1e5",
+                                    "1e21",
+                                    "1e-7",
+                                    "123456789.125",
+                                    "true",
+                                    "false",
+                                    "null"};
 
 class Writer {
  public:
@@ -41,7 +91,9 @@ class Writer {
     if (!calls) return out;
     const std::size_t count = random_.one_in(2) ? 1 : 1 + random_.below(3);
     for (std::size_t i = 0; i < count; ++i) {
-      out.names.emplace_back(random_.pick(kToolNames));
+      // The last two are no names to Python.
+      const bool is_python = shape_.argument_marks.open.starts_with("(");
+      out.names.emplace_back(kToolNames[random_.below(std::size(kToolNames) - (is_python ? 2 : 0))]);
       out.calls.push_back(arguments());
     }
     return out;
@@ -161,14 +213,15 @@ bool is_expressible(const TemplateShape& shape, const MessageParts& message) {
   if (!has_one_type_each(message)) return false;
   const std::vector<std::string> marks = borders(shape);
   const auto is_bad = [&marks](const std::string& text) {
-    return std::ranges::any_of(marks, [&text](const std::string& mark) { return text.find(mark) != std::string::npos; });
+    return std::ranges::any_of(marks,
+                               [&text](const std::string& mark) { return text.find(mark) != std::string::npos; });
   };
   const auto is_bad_value = [&](const std::string& text) {
     return is_bad(text) || (shape.has_raw_values() && ends_early(shape, text));
   };
   if (is_bad(message.content) || is_bad(message.reasoning)) return false;
-  return std::ranges::none_of(
-      message.calls, [&](const json::Object& call) { return holds(json::Value(call), is_bad_value); });
+  return std::ranges::none_of(message.calls,
+                              [&](const json::Object& call) { return holds(json::Value(call), is_bad_value); });
 }
 
 json::Value tools_for(const MessageParts& message) {
@@ -270,7 +323,7 @@ std::vector<MessageParts> simpler_messages(const MessageParts& message) {
     });
     if (message.names[i] != "search") add([i](MessageParts& m) { m.names[i] = "search"; });
   }
-  for (std::string MessageParts::*field : {&MessageParts::reasoning, &MessageParts::content}) {
+  for (std::string MessageParts::* field : {&MessageParts::reasoning, &MessageParts::content}) {
     if ((message.*field).empty()) continue;
     add([field](MessageParts& m) { (m.*field).clear(); });
     for (const std::string& text : simpler_texts(message.*field))

@@ -16,12 +16,30 @@ struct Family {
 };
 // Left out: closers that say nothing of what they close (`~~~` .. `~~~`), which content holds by chance.
 constexpr Family kFamilies[] = {
-    {"<$>", "</$>"},           {"<$>", "</$>"},           {"<|$|>", "<|/$|>", true}, {"<|$|>", "<|end_$|>", true},
-    {"[[$]]", "[[/$]]"},       {"[$]", "[/$]"},           {"{!$ ", " $!}"},          {"#[$]", "#[/$]"},
-    {"@@$@@", "@@/$@@"},       {"%%$%%", "%%/$%%"},       {"⟦$⟧", "⟦/$⟧"},           {"«$»", "«/$»"},
-    {"(*$ ", " $*)"},          {"~~~$\n", "\n~~~/$\n"},   {"::$::", "::/$::"},       {"==$==", "==/$=="},
-    {"\n## $\n", "\n## /$\n"}, {"<:$:>", "<:/$:>"},       {"【$】", "【/$】"},       {"Begin $:\n", "\n:end $."},
-    {"{{$}}", "{{/$}}"},       {"<!--$-->", "<!--/$-->"}, {"$(", ")$"},              {"`$`", "`/$`"},
+    {"<$>", "</$>"},
+    {"<$>", "</$>"},
+    {"<|$|>", "<|/$|>", true},
+    {"<|$|>", "<|end_$|>", true},
+    {"[[$]]", "[[/$]]"},
+    {"[$]", "[/$]"},
+    {"{!$ ", " $!}"},
+    {"#[$]", "#[/$]"},
+    {"@@$@@", "@@/$@@"},
+    {"%%$%%", "%%/$%%"},
+    {"⟦$⟧", "⟦/$⟧"},
+    {"«$»", "«/$»"},
+    {"(*$ ", " $*)"},
+    {"~~~$\n", "\n~~~/$\n"},
+    {"::$::", "::/$::"},
+    {"==$==", "==/$=="},
+    {"\n## $\n", "\n## /$\n"},
+    {"<:$:>", "<:/$:>"},
+    {"【$】", "【/$】"},
+    {"Begin $:\n", "\n:end $."},
+    {"{{$}}", "{{/$}}"},
+    {"<!--$-->", "<!--/$-->"},
+    {"$(", ")$"},
+    {"`$`", "`/$`"},
 };
 
 std::string filled(std::string_view pattern, std::string_view word) {
@@ -95,9 +113,9 @@ class Maker {
 
   void draw_turns() {
     favourite_ = random_.below(std::size(kFamilies));
-    static const Brackets kHeaders[] = {{"<|", "|>"},   {"<|", "|>\n"},  {"[[", ">>"}, {"⟦", "⟧"},      {"<turn:", ">\n"},
-                                        {"[", "]: "},   {"### ", "\n"},  {"**", "**: "}, {"@", " says:\n"}, {"<<", ">> "},
-                                        {"«", "» "},    {"#[", "]\n"}};
+    static const Brackets kHeaders[] = {{"<|", "|>"},      {"<|", "|>\n"}, {"[[", ">>"},   {"⟦", "⟧"},
+                                        {"<turn:", ">\n"}, {"[", "]: "},   {"### ", "\n"}, {"**", "**: "},
+                                        {"@", " says:\n"}, {"<<", ">> "},  {"«", "» "},    {"#[", "]\n"}};
     if (random_.one_in(3)) {
       out_.header = {filled("<|$|>", word()), filled(random_.one_in(2) ? "<|$|>" : "<|$|>\n", word())};
     } else {
@@ -131,6 +149,8 @@ class Maker {
     if (random_.one_in(2)) out_.section = some_pair();
     out_.call = some_pair();
     if (random_.one_in(4)) out_.call = {};
+    if (random_.one_in(4)) out_.json_style = random_.one_in(2) ? JsonStyle::kCompact : JsonStyle::kIndented;
+    if (random_.one_in(15)) out_.content_behind = true;
     if (random_.one_in(4)) out_.separator = random_.one_in(3) ? ", " : "\n";
     const std::size_t form = random_.below(8);
     out_.form = form < 2 ? CallForm::kJsonObject : form == 2 ? CallForm::kJsonArray : CallForm::kTags;
@@ -200,7 +220,8 @@ class Maker {
 
   void draw_id_of_tags() {
     if (!random_.one_in(3)) return;
-    static constexpr IdPlace kPlaces[] = {IdPlace::kShown, IdPlace::kBefore, IdPlace::kInName, IdPlace::kCount};
+    static constexpr IdPlace kPlaces[] = {IdPlace::kShown, IdPlace::kBefore, IdPlace::kBehind, IdPlace::kInName,
+                                          IdPlace::kCount};
     out_.id = random_.pick(kPlaces);
     out_.id_marks = pair();
     if (out_.id == IdPlace::kInName) out_.id_marks = {};
@@ -317,21 +338,39 @@ bool TemplateShape::writes_ids() const {
 
 std::string TemplateShape::calls_begin() const {
   std::string marks = section.open + call.open;
-  if (form == CallForm::kTags) marks += (id == IdPlace::kBefore ? id_marks.open : "") + (id == IdPlace::kBefore ? "" : name.open);
+  if (form == CallForm::kTags)
+    marks += (id == IdPlace::kBefore ? id_marks.open : "") + (id == IdPlace::kBefore ? "" : name.open);
   const std::string_view trimmed = format::trimmed(marks);
   return std::string(trimmed.substr(0, trimmed.find('\n')));
 }
 
 std::vector<std::string*> marks_of(TemplateShape& shape) {
-  return {&shape.header.open,         &shape.header.close,     &shape.stop,
-          &shape.call_stop,           &shape.thought.open,     &shape.thought.close,
-          &shape.content.open,        &shape.content.close,    &shape.section.open,
-          &shape.section.close,       &shape.call.open,        &shape.call.close,
-          &shape.separator,           &shape.id_marks.open,    &shape.id_marks.close,
-          &shape.name.open,           &shape.name.close,       &shape.argument_marks.open,
-          &shape.argument_marks.close, &shape.parameter.open,  &shape.parameter.key_close,
-          &shape.parameter.close,     &shape.parameter.again,  &shape.parameter.separator,
-          &shape.result_id.open,      &shape.result_id.close};
+  return {&shape.header.open,
+          &shape.header.close,
+          &shape.stop,
+          &shape.call_stop,
+          &shape.thought.open,
+          &shape.thought.close,
+          &shape.content.open,
+          &shape.content.close,
+          &shape.section.open,
+          &shape.section.close,
+          &shape.call.open,
+          &shape.call.close,
+          &shape.separator,
+          &shape.id_marks.open,
+          &shape.id_marks.close,
+          &shape.name.open,
+          &shape.name.close,
+          &shape.argument_marks.open,
+          &shape.argument_marks.close,
+          &shape.parameter.open,
+          &shape.parameter.key_close,
+          &shape.parameter.close,
+          &shape.parameter.again,
+          &shape.parameter.separator,
+          &shape.result_id.open,
+          &shape.result_id.close};
 }
 
 namespace {
@@ -370,9 +409,8 @@ bool has_sound_parameters(const TemplateShape& shape) {
 bool has_sound_tags(const TemplateShape& shape) {
   // A name that nothing announces is a word of the content.
   if (shape.has_bare_calls()) return false;
-  if (shape.id == IdPlace::kShown || shape.id == IdPlace::kBefore) {
-    if (!is_pair(shape.id_marks)) return false;
-  }
+  const bool has_id_marks = shape.id == IdPlace::kShown || shape.id == IdPlace::kBefore || shape.id == IdPlace::kBehind;
+  if (has_id_marks && !is_pair(shape.id_marks)) return false;
   if (shape.id == IdPlace::kCount && format::is_blank(shape.id_marks.open)) return false;
   const bool has_json = shape.argument_form == ArgumentForm::kJson;
   // A name and what follows it are one word.
@@ -390,9 +428,12 @@ bool has_sound_tags(const TemplateShape& shape) {
 bool is_sound(const TemplateShape& shape) {
   if (!has_sound_turns(shape)) return false;
   if (!shape.has_calls) return true;
+  // Content behind calls that nothing closes would be part of them.
+  if (shape.content_behind && format::is_blank(shape.section.close) && format::is_blank(shape.call.close)) return false;
   if (format::is_blank(shape.section.open) != shape.section.open.empty()) return false;
   const bool is_array = shape.form == CallForm::kJsonArray;
-  if (shape.section.open.empty() ? !shape.section.close.empty() : shape.section.close.empty() && !is_array) return false;
+  if (shape.section.open.empty() ? !shape.section.close.empty() : shape.section.close.empty() && !is_array)
+    return false;
   if (shape.form != CallForm::kTags) return is_pair_or_nothing(shape.call);
   if (!is_pair_or_nothing(shape.argument_marks)) return false;
   return shape.argument_marks.open.starts_with("(") ? has_sound_python(shape) && is_pair_or_nothing(shape.call)

@@ -62,9 +62,12 @@ enum class IdPlace : std::uint8_t {
   kNone,
   kShown,   // a member of the JSON; in tags behind the name
   kBefore,  // in tags before the name; in JSON as kShown
+  kBehind,  // in tags behind the arguments; in JSON as kShown
   kInName,  // in tags in the name's place: functions.NAME:0
   kCount,   // in tags a counter behind the name
 };
+
+enum class JsonStyle : std::uint8_t { kPlain, kCompact, kIndented };
 
 // A construct per parameter: open KEY key_close VALUE close, or open KEY key_close VALUE again KEY close.
 struct ParameterShape {
@@ -88,12 +91,13 @@ struct TemplateShape {
   ReasoningPlace reasoning = ReasoningPlace::kNone;
   std::string reasoning_field = "reasoning_content";
   Brackets thought{"<think>", "</think>"};
-  bool has_switch = false;       // enable_thinking = false: the generation prompt has an empty block
+  bool has_switch = false;        // enable_thinking = false: the generation prompt has an empty block
   bool forgets_thoughts = false;  // before the last question
   bool trims_reasoning = false;
 
   Brackets content;
   bool trims_content = false;
+  bool content_behind = false;  // the calls
 
   bool has_calls = true;
   Brackets section;
@@ -101,6 +105,7 @@ struct TemplateShape {
   std::string separator;
   CallForm form = CallForm::kJsonObject;
   ArgumentType arguments = ArgumentType::kObject;
+  JsonStyle json_style = JsonStyle::kPlain;  // of what tojson writes
   IdPlace id = IdPlace::kNone;
   Brackets id_marks;  // in tags
 

@@ -76,8 +76,8 @@ Failure shrunk(Failure failure) { return Shrinker(std::move(failure)).run(); }
 std::string to_string(const Failure& failure) {
   const Specimen specimen = specimen_of(failure.shape);
   chat::Conversation conversation;
-  conversation.messages = json::Array{json::Object{{"role", "user"}, {"content", "Hi."}},
-                                      message_of(*specimen.format, failure.message)};
+  conversation.messages =
+      json::Array{json::Object{{"role", "user"}, {"content", "Hi."}}, message_of(*specimen.format, failure.message)};
   const auto rendered = tmpl::apply(*specimen.chat_template, conversation, {});
   return "law `" + std::string(to_string(failure.law)) + "`, seed " + std::to_string(failure.seed) + "\n" +
          failure.objection + "\nmessage " + to_string(failure.message) + "\nwritten " +

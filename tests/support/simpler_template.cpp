@@ -15,7 +15,7 @@ void make_plain(Brackets& brackets, const std::string& word) {
 }
 
 template <typename Member>
-Simplification reset(const char* name, Member TemplateShape::*member) {
+Simplification reset(const char* name, Member TemplateShape::* member) {
   return {name, [member](TemplateShape& shape) { shape.*member = TemplateShape().*member; }};
 }
 
@@ -64,6 +64,7 @@ void tidy(TemplateShape& shape) {
     shape.section = plain.section;
     shape.form = plain.form;
     shape.arguments = plain.arguments;
+    shape.content_behind = false;
   }
   if (shape.form != CallForm::kTags) {
     shape.name = plain.name;
@@ -130,6 +131,8 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
       reset("trims reasoning", &TemplateShape::trims_reasoning),
       reset("content", &TemplateShape::content),
       reset("trims content", &TemplateShape::trims_content),
+      reset("content behind", &TemplateShape::content_behind),
+      reset("JSON", &TemplateShape::json_style),
       reset("section", &TemplateShape::section),
       reset("separator", &TemplateShape::separator),
       reset("arguments", &TemplateShape::arguments),
@@ -149,20 +152,22 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
 }
 
 std::string to_string(const TemplateShape& shape) {
-  static constexpr const char* kNames[] = {"header.open", "header.close", "stop", "call_stop", "thought.open", "thought.close",
-                                           "content.open", "content.close", "section.open", "section.close", "call.open",
-                                           "call.close", "separator", "id.open", "id.close", "name.open", "name.close",
-                                           "arguments.open", "arguments.close", "parameter.open", "parameter.key_close",
-                                           "parameter.close", "parameter.again", "parameter.separator", "result.open",
-                                           "result.close"};
+  static constexpr const char* kNames[] = {"header.open",     "header.close",    "stop",
+                                           "call_stop",       "thought.open",    "thought.close",
+                                           "content.open",    "content.close",   "section.open",
+                                           "section.close",   "call.open",       "call.close",
+                                           "separator",       "id.open",         "id.close",
+                                           "name.open",       "name.close",      "arguments.open",
+                                           "arguments.close", "parameter.open",  "parameter.key_close",
+                                           "parameter.close", "parameter.again", "parameter.separator",
+                                           "result.open",     "result.close"};
   TemplateShape copy = shape;
   TemplateShape plain;
   const auto marks = marks_of(copy);
   const auto others = marks_of(plain);
   std::string out;
   for (std::size_t i = 0; i < marks.size(); ++i) {
-    if (*marks[i] != *others[i])
-      out += std::string(kNames[i]) + " " + json::to_compact(json::Value(*marks[i])) + "\n";
+    if (*marks[i] != *others[i]) out += std::string(kNames[i]) + " " + json::to_compact(json::Value(*marks[i])) + "\n";
   }
   const auto number = [&out](const char* name, auto value, auto otherwise) {
     if (value != otherwise) out += std::string(name) + " " + std::to_string(static_cast<int>(value)) + "\n";
@@ -178,6 +183,8 @@ std::string to_string(const TemplateShape& shape) {
   number("order", shape.order != plain.order, false);
   number("field", shape.reasoning_field != plain.reasoning_field, false);
   number("roles", shape.assistant != plain.assistant || shape.tool != plain.tool, false);
+  number("content_behind", shape.content_behind, plain.content_behind);
+  number("json_style", shape.json_style, plain.json_style);
   number("form", shape.form, plain.form);
   number("arguments", shape.arguments, plain.arguments);
   number("argument_form", shape.argument_form, plain.argument_form);

@@ -51,21 +51,26 @@ std::string header(const TemplateShape& shape, std::string_view role) {
   return shape.header.open + std::string(role) + shape.header.close;
 }
 
+std::string to_json(const TemplateShape& shape, const std::string& expression) {
+  static constexpr const char* kFilters[] = {"tojson", "tojson(separators=(',', ':'))", "tojson(indent=2)"};
+  return "(" + expression + " | " + kFilters[static_cast<std::size_t>(shape.json_style)] + ")";
+}
+
 std::string arguments_expression(const TemplateShape& shape) {
   const std::string arguments = "c.function.arguments";
   switch (shape.arguments) {
-    case ArgumentType::kObject: return shape.is_dumped ? arguments : "(" + arguments + " | tojson)";
+    case ArgumentType::kObject: return shape.is_dumped ? arguments : to_json(shape, arguments);
     case ArgumentType::kText: return arguments;
-    case ArgumentType::kEscaped: return shape.is_dumped ? arguments : "(" + arguments + " | tojson)";
+    case ArgumentType::kEscaped: return shape.is_dumped ? arguments : to_json(shape, arguments);
     case ArgumentType::kEither:
-      return "(" + arguments + " if " + arguments + " is string else " + arguments + " | tojson)";
+      return "(" + arguments + " if " + arguments + " is string else " + to_json(shape, arguments) + ")";
   }
   return arguments;
 }
 
 std::string dumped_call(const TemplateShape& shape) {
   const std::string arguments = arguments_expression(shape);
-  if (shape.name_is_key) return "({c.function.name: " + arguments + "} | tojson)";
+  if (shape.name_is_key) return to_json(shape, "{c.function.name: " + arguments + "}");
   std::string inner;
   std::string outer;
   for (const std::uint8_t role : shape.order) {
@@ -75,9 +80,8 @@ std::string dumped_call(const TemplateShape& shape) {
     std::string& out = is_inner ? inner : outer;
     out += (out.empty() ? "" : ", ") + quoted(shape.keys[role]) + ": " + values[role];
   }
-  if (!shape.wrapper.empty())
-    outer = quoted(shape.wrapper) + ": {" + inner + "}" + (outer.empty() ? "" : ", ") + outer;
-  return "({" + outer + "} | tojson)";
+  if (!shape.wrapper.empty()) outer = quoted(shape.wrapper) + ": {" + inner + "}" + (outer.empty() ? "" : ", ") + outer;
+  return to_json(shape, "{" + outer + "}");
 }
 
 void add_members(const TemplateShape& shape, const std::vector<std::uint8_t>& roles, Joined& out) {
@@ -123,10 +127,16 @@ void add_name(const TemplateShape& shape, Joined& out) {
   const auto id = [&] { out.text(shape.id_marks.open).expression("c.id").text(shape.id_marks.close); };
   if (shape.id == IdPlace::kBefore) id();
   out.text(shape.name.open).expression(shape.id == IdPlace::kInName ? "c.id" : "c.function.name");
-  if (shape.id == IdPlace::kCount)
-    out.text(shape.id_marks.open).expression("loop.index0").text(shape.id_marks.close);
+  if (shape.id == IdPlace::kCount) out.text(shape.id_marks.open).expression("loop.index0").text(shape.id_marks.close);
   out.text(shape.name.close);
   if (shape.id == IdPlace::kShown) id();
+}
+
+// What stands behind them.
+void add_end(const TemplateShape& shape, Joined& out) {
+  out.text(shape.argument_marks.close);
+  if (shape.id == IdPlace::kBehind) out.text(shape.id_marks.open).expression("c.id").text(shape.id_marks.close);
+  out.text(shape.call.close);
 }
 
 std::string parameters_text(const TemplateShape& shape) {
@@ -136,7 +146,8 @@ std::string parameters_text(const TemplateShape& shape) {
     out += "{%- if not loop.first %}{{ " + quoted(parameter.separator) + " }}{% endif -%}\n";
   Joined joined;
   joined.text(parameter.open).expression("k").text(parameter.key_close);
-  joined.expression(parameter.raw_strings ? "(v if v is string else v | tojson)" : "(v | tojson)");
+  joined.expression(parameter.raw_strings ? "(v if v is string else " + to_json(shape, "v") + ")"
+                                          : to_json(shape, "v"));
   if (!parameter.again.empty()) joined.text(parameter.again).expression("k");
   joined.text(parameter.close);
   return out + joined.output() + "{%- endfor -%}\n";
@@ -153,10 +164,11 @@ std::string call_text(const TemplateShape& shape) {
   before.text(shape.argument_marks.open);
   if (shape.argument_form == ArgumentForm::kJson) {
     before.expression(arguments_expression(shape));
-    return before.text(shape.argument_marks.close).text(shape.call.close).output();
+    add_end(shape, before);
+    return before.output();
   }
   Joined behind;
-  behind.text(shape.argument_marks.close).text(shape.call.close);
+  add_end(shape, behind);
   return before.output() + parameters_text(shape) + behind.output();
 }
 
@@ -229,8 +241,10 @@ std::string template_text(const TemplateShape& shape) {
   }
   out += "{%- for m in messages -%}\n{%- if m.role == 'assistant' -%}\n";
   out += line(Joined().text(header(shape, shape.assistant)));
-  out += reasoning_text(shape) + content_text(shape);
+  out += reasoning_text(shape);
+  if (!shape.content_behind) out += content_text(shape);
   if (shape.has_calls) out += calls_text(shape);
+  if (shape.content_behind) out += content_text(shape);
   if (!shape.call_stop.empty()) {
     out += "{%- if m.tool_calls -%}\n" + line(Joined().text(shape.call_stop + shape.gap)) + "{%- else -%}\n";
     out += line(Joined().text(end)) + "{%- endif -%}\n";
@@ -243,7 +257,8 @@ std::string template_text(const TemplateShape& shape) {
   if (shape.result_has_id) result.text(shape.result_id.open).expression("m.tool_call_id").text(shape.result_id.close);
   out += result.expression("m.content").text(end).output();
   out += "{%- else -%}\n";
-  out += line(Joined().text(shape.header.open).expression("m.role").text(shape.header.close).expression("m.content").text(end));
+  out += line(
+      Joined().text(shape.header.open).expression("m.role").text(shape.header.close).expression("m.content").text(end));
   return out + "{%- endif -%}\n{%- endfor -%}\n" + prompt_text(shape);
 }
 
