@@ -114,12 +114,44 @@ TEST_CASE("laws hold for random templates and messages") {
   }
 }
 
-// Descriptions are one for a seed, differ from seed to seed, and what is simplest is the default.
-TEST_CASE("random templates") {
+// One description for a seed, another for the next; what is simplest is the default, and simplifying ends there.
+TEST_CASE("random templates are what their seeds say, and can be made simple") {
   CHECK(test::random_shape(7) == test::random_shape(7));
   CHECK(!(test::random_shape(7) == test::random_shape(8)));
   CHECK(test::to_string(test::TemplateShape()).empty());
   CHECK(test::is_sound(test::TemplateShape()));
+  for (std::uint64_t seed = 1; seed < 200; ++seed) {
+    test::TemplateShape shape = test::random_shape(seed);
+    CHECK(test::is_sound(shape));
+    for (const test::Simplification& step : test::simplifications(shape)) {
+      test::TemplateShape simpler = shape;
+      step.apply(simpler);
+      test::tidy(simpler);
+      if (test::is_sound(simpler)) shape = simpler;
+    }
+    shape.has_calls = true;
+    CHECK_MESSAGE(test::to_string(shape).empty(), seed << "\n" << test::to_string(shape));
+  }
+}
+
+TEST_CASE("random messages are what their seeds say, and can be made simple") {
+  for (std::uint64_t seed = 1; seed < 200; ++seed) {
+    const test::TemplateShape shape = test::random_shape(seed);
+    test::MessageParts message = test::random_message(shape, seed);
+    CHECK(test::is_expressible(shape, message));
+    CHECK(test::to_string(message) == test::to_string(test::random_message(shape, seed)));
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (const test::MessageParts& simpler : test::simpler_messages(message)) {
+        if (!test::is_expressible(shape, simpler)) continue;
+        message = simpler;
+        goes_on = true;
+        break;
+      }
+    }
+    const std::string smallest = test::to_string(message);
+    CHECK_MESSAGE((smallest == R"({"content":"x"})" || smallest == R"({"calls":[{"search":{}}]})"), smallest);
+  }
 }
 
 }  // namespace
