@@ -217,8 +217,16 @@ void Analyst::infer_calls() {
       if (literal.ends_with(calls.parameters.open)) literal.resize(literal.size() - calls.parameters.open.size());
       if (literal.empty()) calls.pieces.erase(calls.pieces.end() - 2);
     }
-    text.after = parameters.after;
-    if (parameters.has_between) text.between = parameters.between;
+    if (calls.pieces.back().kind == format::CallPiece::Kind::kArguments) {
+      text.after = parameters.after;
+      if (parameters.has_between) text.between = parameters.between;
+    } else {
+      // The literal behind the arguments begins with the close of the last parameter.
+      const auto arguments =
+          std::ranges::find(calls.pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
+      std::string& literal = std::next(arguments)->text;
+      literal = without_prefix(literal, calls.parameters.close);
+    }
   }
   split_call_text(text, stop, calls, format_.stops);
 }

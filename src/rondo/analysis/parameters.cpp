@@ -295,6 +295,59 @@ void allow_bare_values(format::Parameters& parameters, format::Format& findings)
   }
 }
 
+// What stands around the parameters of a call: behind its name, between two parameters, behind the last value.
+struct Around {
+  std::string after_name, between, after;
+};
+
+// How much of the end of after_name opens the first parameter, and how much of the begin of `after` closes the last one.
+struct Cut {
+  std::size_t open = 0;
+  std::size_t close = 0;
+  bool operator==(const Cut&) const = default;
+};
+
+Cut cut_by_units(const Around& around, std::span<const std::string> atoms) {
+  // White space that is all there is between two parameters separates them.
+  if (!around.between.empty() && format::is_blank(around.between)) return {};
+  Cut out;
+  out.open = format::common_suffix(around.after_name, around.between, atoms);
+  out.close = format::common_prefix(std::string_view(around.between).substr(0, around.between.size() - out.open),
+                                    around.after, atoms);
+  return out;
+}
+
+// The same from `none`, what stands behind the name of a call without arguments: the rest of after_name and the rest of `after`.
+// Where more than one cut fits, units decide.
+Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<const std::string> atoms) {
+  const Cut by_units = cut_by_units(around, atoms);
+  const std::string_view between = around.between;
+  std::optional<Cut> best;
+  for (std::size_t open = 0; open <= std::min(around.after_name.size(), between.size()); ++open) {
+    const std::string_view kept = std::string_view(around.after_name).substr(0, around.after_name.size() - open);
+    const std::string_view rest = std::string_view(none).substr(std::min(kept.size(), none.size()));
+    if (!none.starts_with(kept) || !around.after.ends_with(rest)) continue;
+    const std::size_t close = around.after.size() - rest.size();
+    if (open + close > between.size() || !around.after.starts_with(between.substr(0, close)) ||
+        !around.after_name.ends_with(between.substr(between.size() - open)))
+      continue;
+    if (const Cut cut{open, close}; !best || cut == by_units) best = cut;
+  }
+  return best.value_or(by_units);
+}
+
+// What stands behind the name of a call without arguments; nullopt where the template does not write such a call.
+std::optional<std::string> behind_empty_call(ParameterProber& probes, const Element& name) {
+  const auto empty = probes.elements(json::Object{}, false);
+  if (!empty) return std::nullopt;
+  const auto is_name = [&name](const Element& element) {
+    return element.kind == Element::Kind::kOther && element.text == name.text;
+  };
+  const auto found = std::find_if(empty->rbegin(), empty->rend(), is_name);
+  if (found == empty->rend()) return std::nullopt;
+  return text_between(*empty, static_cast<std::size_t>(empty->rend() - found), empty->size());
+}
+
 }  // namespace
 
 bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
@@ -329,13 +382,12 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
     return mark == std::string::npos || parameters.key_in_close.empty() ? rest : rest.substr(mark + 1);
   };
   std::string after = behind_value(text_between(*three, last.last_value + 1, three->size()));
-  // White space that is all there is between two arguments separates them.
-  const bool is_spaced = !sep.empty() && format::is_blank(sep);
-  const std::size_t open = is_spaced ? 0 : format::common_suffix(after_name, sep, probe.atoms);
+  const Around around{after_name, sep, after};
+  const auto none = behind_empty_call(probes, (*three)[name]);
+  auto [open, close] = none ? cut_by_empty_call(around, *none, probe.atoms) : cut_by_units(around, probe.atoms);
   parameters.open = sep.substr(sep.size() - open);
   sep.resize(sep.size() - open);
-  std::size_t close = is_spaced ? 0 : format::common_prefix(sep, after, probe.atoms);
-  const bool is_quoted = close == 0 && !sep.empty() && is_quote(sep.front()) && after.starts_with(sep.front()) &&
+  const bool is_quoted = close <= 1 && !sep.empty() && is_quote(sep.front()) && after.starts_with(sep.front()) &&
                          parameters.key_close.ends_with(sep.front());
   if (is_quoted) close = 1;
   parameters.close = sep.substr(0, close);
