@@ -101,11 +101,14 @@ void Analyst::find_header() {
 // True if the last unit of the header is what opens the reasoning, or a call.
 bool Analyst::header_opens_block() const {
   if (is_blank(format_.header)) return false;
+  const Variant* plain = find(false, true, 0);
+  const bool is_bare = plain != nullptr && is_blank(lead(plain->turn, first_slot(plain->turn)));
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
     const Variant* calling = find(false, false, count);
     if (calling == nullptr) continue;
     const std::size_t slot = first_slot(calling->turn);
-    if (slot < calling->turn.tokens.size() && is_blank(lead(calling->turn, slot))) return true;
+    // Where content stands behind it as well, the header opens neither.
+    if (!is_bare && slot < calling->turn.tokens.size() && is_blank(lead(calling->turn, slot))) return true;
   }
   const Variant* thinking = find(true, true, 0);
   if (thinking == nullptr) thinking = find(true, false, 1);
@@ -121,7 +124,6 @@ bool Analyst::header_opens_block() const {
     const std::string rest = without_prefix(prompt.text, format_.header);
     if (!is_blank(rest) && !contains(rest, close)) return false;
   }
-  const Variant* plain = find(false, true, 0);
   return plain == nullptr || contains(lead(plain->turn, first_slot(plain->turn)), close);
 }
 

@@ -154,6 +154,24 @@ void Analyst::find_content_behind_calls() {
   if (is_blank(rest) && !rest.empty() && trimmed_end(close) == close) close += rest;
 }
 
+namespace {
+
+// The literals around the arguments hold the opening of the first parameter and the close of the last one.
+void trim_around_arguments(format::Calls& calls) {
+  using Kind = format::CallPiece::Kind;
+  const auto arguments = std::ranges::find(calls.pieces, Kind::kArguments, &format::CallPiece::kind);
+  if (const auto next = std::next(arguments); next != calls.pieces.end() && next->kind == Kind::kLiteral)
+    next->text = without_prefix(next->text, calls.parameters.close);
+  if (arguments == calls.pieces.begin()) return;
+  const auto before = std::prev(arguments);
+  if (before->kind != Kind::kLiteral) return;
+  if (before->text.ends_with(calls.parameters.open))
+    before->text.resize(before->text.size() - calls.parameters.open.size());
+  if (before->text.empty()) calls.pieces.erase(before);
+}
+
+}  // namespace
+
 void Analyst::infer_calls() {
   using Parts = std::pair<bool, bool>;
   const auto first_of = [this](std::initializer_list<std::size_t> counts, std::initializer_list<Parts> order) {
@@ -211,21 +229,10 @@ void Analyst::infer_calls() {
       note("the parameters of tool calls are written in a way that could not be understood");
       return;
     }
-    if (calls.pieces.size() > 1 && calls.pieces[calls.pieces.size() - 2].kind == format::CallPiece::Kind::kLiteral) {
-      // The literal before the arguments ends with the opening of the first parameter.
-      std::string& literal = calls.pieces[calls.pieces.size() - 2].text;
-      if (literal.ends_with(calls.parameters.open)) literal.resize(literal.size() - calls.parameters.open.size());
-      if (literal.empty()) calls.pieces.erase(calls.pieces.end() - 2);
-    }
+    trim_around_arguments(calls);
     if (calls.pieces.back().kind == format::CallPiece::Kind::kArguments) {
       text.after = parameters.after;
       if (parameters.has_between) text.between = parameters.between;
-    } else {
-      // The literal behind the arguments begins with the close of the last parameter.
-      const auto arguments =
-          std::ranges::find(calls.pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
-      std::string& literal = std::next(arguments)->text;
-      literal = without_prefix(literal, calls.parameters.close);
     }
   }
   split_call_text(text, stop, calls, format_.stops);

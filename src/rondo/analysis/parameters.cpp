@@ -139,7 +139,7 @@ class ParameterProber {
     message.calls = {{std::string(probe::kFirstTool), std::move(arguments)}};
     if (two_calls) message.calls.push_back({std::string(probe::kSecondTool), json::Object{{"q0", "w0"}}});
     const auto turn = prober_.turn(shape_, message, setting_);
-    if (!turn || !turn->has(SlotKind::kName, 0)) return std::nullopt;
+    if (!turn || !(turn->has(SlotKind::kName, 0) || turn->has(SlotKind::kId, 0))) return std::nullopt;
     reads_ = turn->reads;
     return elements_of(*turn);
   }

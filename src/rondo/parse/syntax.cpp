@@ -56,7 +56,8 @@ void Syntax::compile() {
       set->add(kReasoningClose, close);
     // What cannot be ordinary text begins reasoning also behind content.
     if (open->is_reserved()) text_set.add(kReasoningOpen, open);
-    if (close->is_reserved() && !is_stop(close->core())) text_set.add(kReasoningClose, close);
+    const bool is_content_close = close->core() == format::trimmed(f.content.close);  // whose white space counts
+    if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) text_set.add(kReasoningClose, close);
   }
   const Marker* content_open = add_marker(f.content.open);
   blank_set.add(kContentOpen, content_open);
