@@ -45,15 +45,14 @@ class Analyst {
   void find_header();
   [[nodiscard]] bool header_opens_block() const;
   void infer_content_and_reasoning();
-  [[nodiscard]] std::size_t shared_behind_content(const Turn& plain, const std::string& tail, const Turn& calling,
-                                                  const std::string& to_calls) const;
   void find_content_close(const Variant* plain);
   void find_wrap_beside_calls();
   void settle_inline_reasoning();
   [[nodiscard]] std::string behind_header(const format::GenerationPrompt& prompt) const;
   void find_reasoning_tags(std::string& open, std::string& close) const;
-  [[nodiscard]] std::string opener_behind_reasoning(const std::string& between, const std::string& plain_lead) const;
-  void split_reasoning_close(const std::string& between, const std::string& plain_lead);
+  [[nodiscard]] std::string opener_behind_reasoning(const Turn& thinking, const std::string& between,
+                                                    const std::string& plain_lead) const;
+  void split_reasoning_close(const Turn& thinking, const std::string& between, const std::string& plain_lead);
   void infer_stops();
   void infer_calls();
   void find_heading_close();

@@ -138,9 +138,46 @@ std::string Analyst::lead(const Turn& turn, std::size_t end) const {
   return text;
 }
 
+namespace {
+
+// Offsets in the text of the literals from token `begin` on at which a string constant of the template begins.
+std::vector<std::size_t> constant_begins(const Turn& turn, std::size_t begin) {
+  std::vector<std::size_t> out;
+  std::size_t size = 0;
+  for (std::size_t i = begin; i < turn.tokens.size() && turn.tokens[i].kind == SlotKind::kLiteral; ++i) {
+    for (const Source& source : turn.tokens[i].sources) {
+      if (source.literal != kNoLiteral && source.offset == 0) out.push_back(size + source.at);
+    }
+    size += turn.tokens[i].text.size();
+  }
+  return out;
+}
+
+// The literals from a token of a turn on.
+struct Behind {
+  const Turn& turn;
+  std::size_t token;
+  std::string text;
+};
+
+// How much of both texts is the same from their begin on.  It ends where units end, or where the template itself goes on with
+// another constant in both.
+std::size_t same_front(const Behind& a, const Behind& b, std::span<const std::string> atoms) {
+  std::size_t same = format::common_prefix(a.text, b.text, atoms);
+  const std::vector<std::size_t> other = constant_begins(b.turn, b.token);
+  for (const std::size_t cut : constant_begins(a.turn, a.token)) {
+    const bool is_shared = cut <= std::min(a.text.size(), b.text.size()) && a.text.compare(0, cut, b.text, 0, cut) == 0;
+    if (cut > same && is_shared && std::ranges::find(other, cut) != other.end()) same = cut;
+  }
+  return same;
+}
+
+}  // namespace
+
 // What of `between`, the text from reasoning to content, opens the content: calls stand behind the reasoning without it, and
 // so does content without reasoning (`plain_lead`) behind an empty block.
-std::string Analyst::opener_behind_reasoning(const std::string& between, const std::string& plain_lead) const {
+std::string Analyst::opener_behind_reasoning(const Turn& thinking, const std::string& between,
+                                             const std::string& plain_lead) const {
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
     const Variant* calling = find(true, false, count);
     if (calling == nullptr) continue;
@@ -155,7 +192,7 @@ std::string Analyst::opener_behind_reasoning(const std::string& between, const s
 }
 
 // `between` stands between reasoning and content; `plain_lead` before the content of a turn without reasoning.
-void Analyst::split_reasoning_close(const std::string& between, const std::string& plain_lead) {
+void Analyst::split_reasoning_close(const Turn& thinking, const std::string& between, const std::string& plain_lead) {
   format::Reasoning& reasoning = format_.reasoning;
   const auto split = [&](const std::string& content_open) {
     format_.content.open = content_open;
@@ -168,7 +205,7 @@ void Analyst::split_reasoning_close(const std::string& between, const std::strin
   };
   if (is_split(plain_lead)) {
     split(plain_lead);
-  } else if (const std::string opener = opener_behind_reasoning(between, plain_lead); !opener.empty()) {
+  } else if (const std::string opener = opener_behind_reasoning(thinking, between, plain_lead); !opener.empty()) {
     split(opener);
   } else {
     reasoning.close = between;
@@ -205,7 +242,7 @@ void Analyst::infer_content_and_reasoning() {
     format_.reasoning.open = lead(turn, begin);
     const std::size_t name = std::min(turn.first(SlotKind::kName), turn.first(SlotKind::kId));
     if (content != kNone && content > end && name > content) {
-      split_reasoning_close(turn.literals(end + 1, content), plain_lead);
+      split_reasoning_close(turn, turn.literals(end + 1, content), plain_lead);
     } else {
       std::size_t next = end + 1;
       while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
@@ -235,32 +272,6 @@ void Analyst::infer_content_and_reasoning() {
   find_content_close(plain);
 }
 
-// Offsets in the text of the literals from token `begin` on at which a string constant of the template begins.
-std::vector<std::size_t> constant_begins(const Turn& turn, std::size_t begin) {
-  std::vector<std::size_t> out;
-  std::size_t size = 0;
-  for (std::size_t i = begin; i < turn.tokens.size() && turn.tokens[i].kind == SlotKind::kLiteral; ++i) {
-    for (const Source& source : turn.tokens[i].sources) {
-      if (source.literal != kNoLiteral && source.offset == 0) out.push_back(size + source.at);
-    }
-    size += turn.tokens[i].text.size();
-  }
-  return out;
-}
-
-// How much of what stands behind the content is the same before calls (`to_calls`) and before the turn's end (`tail`).  It ends
-// where units end, or where the template itself goes on with another constant in both.
-std::size_t Analyst::shared_behind_content(const Turn& plain, const std::string& tail, const Turn& calling,
-                                           const std::string& to_calls) const {
-  std::size_t same = format::common_prefix(tail, to_calls, format_.atoms);
-  const std::vector<std::size_t> other = constant_begins(calling, calling.last(SlotKind::kContent) + 1);
-  for (const std::size_t cut : constant_begins(plain, plain.last(SlotKind::kContent) + 1)) {
-    const bool is_shared = cut <= to_calls.size() && tail.compare(0, cut, to_calls, 0, cut) == 0;
-    if (cut > same && is_shared && std::ranges::find(other, cut) != other.end()) same = cut;
-  }
-  return same;
-}
-
 void Analyst::find_content_close(const Variant* plain) {
   // What ends content stands behind it both before calls and before the turn's end.
   const Variant* calling = find(false, true, 1);
@@ -274,7 +285,8 @@ void Analyst::find_content_close(const Variant* plain) {
   const std::size_t name = std::min(calling->turn.first(SlotKind::kName), calling->turn.first(SlotKind::kId));
   if (name < content) return;
   const std::string to_calls = calling->turn.literals(content + 1, name);
-  const std::size_t same = shared_behind_content(plain->turn, tail, calling->turn, to_calls);
+  const std::size_t same = same_front({plain->turn, plain->turn.last(SlotKind::kContent) + 1, tail},
+                                      {calling->turn, content + 1, to_calls}, format_.atoms);
   if (is_blank(std::string_view(tail).substr(0, same))) return find_wrap_beside_calls();
   format_.content.close = tail.substr(0, same);
   plain_tail_ = tail.substr(same);

@@ -321,6 +321,7 @@ Cut cut_by_units(const Around& around, std::span<const std::string> atoms) {
 // Where more than one cut fits, units decide.
 Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<const std::string> atoms) {
   const Cut by_units = cut_by_units(around, atoms);
+  if (format::is_blank(around.between)) return by_units;
   const std::string_view between = around.between;
   std::optional<Cut> best;
   for (std::size_t open = 0; open <= std::min(around.after_name.size(), between.size()); ++open) {

@@ -92,7 +92,7 @@ bool Machine::key() {
       phase_ = Phase::kValueOpen;
       return true;
     }
-    if (end > begin && syntax_->parameter_open.empty() && is_space(buffer_[end])) {
+    if (end > begin && is_space(buffer_[end])) {
       const std::size_t next = skip_space(end);  // only what closes the key may follow
       if (next == buffer_.size()) return false;
       end = next - 1;

@@ -155,6 +155,12 @@ void Syntax::compile_calls() {
   key_set.add(0, add_marker(calls.parameters.key_close));
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
+  // An id may stand behind the arguments.
+  const auto arguments = std::ranges::find(calls.pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
+  if (const auto behind = static_cast<std::size_t>(arguments - calls.pieces.begin()) + 1;
+      behind < piece_markers.size()) {
+    for (MarkerSet* set : {&parameter_set, &follower_set}) set->add(kCallClose, &piece_markers[behind]);
+  }
   compile_slots();
   compile_values();
 }
