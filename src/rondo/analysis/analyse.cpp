@@ -16,6 +16,7 @@ Result<std::shared_ptr<const format::Format>> Analyst::run() {
   if (shows_calls_) infer_calls();
   find_heading_close();
   find_content_behind_calls();
+  find_open_sections();
   infer_other_stops();
   infer_inline_reasoning();
   mine_instructions();

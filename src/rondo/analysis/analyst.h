@@ -60,6 +60,7 @@ class Analyst {
   void mine_reasoning();
   void mine_reasoning_fields();
   void find_content_behind_calls();
+  void find_open_sections();
   void infer_other_stops();
   [[nodiscard]] bool infer_pieces(const Turn& turn);
   [[nodiscard]] std::string before_calls(const VariantKey& key, const Turn& turn) const;

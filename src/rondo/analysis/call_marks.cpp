@@ -154,6 +154,19 @@ void Analyst::find_content_behind_calls() {
   if (is_blank(rest) && !rest.empty() && trimmed_end(close) == close) close += rest;
 }
 
+// Whether a turn with calls goes without what closes their section.
+void Analyst::find_open_sections() {
+  format::Calls& calls = format_.calls;
+  const std::string_view close = trimmed(calls.section_close);
+  if (close.empty()) return;
+  for (const auto& [key, found] : variants_) {
+    const std::size_t count = std::get<2>(key);
+    const std::size_t last = count == 0 ? kNone : last_call_slot(found.turn, count - 1);
+    if (last != kNone && !contains(behind_calls(found.turn, last) + found.turn.following, close))
+      calls.may_stay_open = true;
+  }
+}
+
 namespace {
 
 // The literals around the arguments hold the opening of the first parameter and the close of the last one.

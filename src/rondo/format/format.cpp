@@ -72,6 +72,7 @@ void print_calls(std::string& out, const Calls& calls) {
   if (!calls.roles.arguments.empty()) line(out, "  arguments", dotted(calls.roles.arguments));
   print_marker(out, "  heading close", calls.heading_close);
   if (calls.content_behind) out += "  content stands behind the calls\n";
+  if (calls.may_stay_open) out += "  the section is not always closed\n";
   if (!calls.roles.id.empty()) line(out, "  id", dotted(calls.roles.id));
   print_marker(out, "  call close", calls.call_close);
   print_marker(out, "  separator", calls.separator);

@@ -122,6 +122,7 @@ struct Calls {
   // of a heading in any order, and more of them: call_open with the name may stand behind other words, up to here.
   std::string heading_close;
   bool content_behind = false;  // the template writes a message's content behind its calls
+  bool may_stay_open = false;   // the template does not always write section_close
   JsonRoles roles;              // of the JSON envelopes
   ArgumentStyle arguments = ArgumentStyle::kJson;
   Parameters parameters;  // of kParameters

@@ -279,6 +279,7 @@ void visit(V& v, Calls& x) {
   v.field("pieces", x.pieces);
   v.field("heading_close", x.heading_close);
   v.field("content_behind", x.content_behind);
+  v.field("may_stay_open", x.may_stay_open);
   v.field("roles", x.roles);
   v.field("arguments", x.arguments);
   v.field("parameters", x.parameters);

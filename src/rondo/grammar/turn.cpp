@@ -206,11 +206,12 @@ class TurnBuilder {
     return end_of_calls(format_.calls.content_behind ? until(openings, "", next_word_) : stop());
   }
 
-  // The section's close and `behind`; or the end of the turn, since some templates forget the close.
+  // The section's close and `behind`; or the end of the turn, where the template forgets the close.
   NodeId end_of_calls(NodeId behind) {
     const std::string_view close = trimmed(format_.calls.section_close);
     if (close.empty()) return behind;
-    return g_.choice({Line(g_).space().marker(close).add(behind).node(), stop()});
+    const NodeId closed = Line(g_).space().marker(close).add(behind).node();
+    return format_.calls.may_stay_open ? g_.choice({closed, stop()}) : closed;
   }
 
   NodeId bare(CallBuilder& calls) { return g_.sequence({calls.all(options_.parallel_calls), end_of_calls(stop())}); }
