@@ -1,8 +1,8 @@
 // Laws over random templates: whatever markers, brackets and places a template has, its format is inferred, its turns are
 // read back, constrained and bridged.
 //
-// RONDO_GENERATED=N templates, from seed RONDO_SEED on.  RONDO_VERBOSE=N shrinks N failures of each law and prints
-// one of each kind.
+// RONDO_GENERATED=N templates, from seed RONDO_SEED on.  RONDO_VERBOSE=N shrinks N failures of each law, or
+// of RONDO_LAW alone, and prints one of each kind.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,15 +25,29 @@ constexpr int kMessagesPerTemplate = 6;
 // A run of all of them shows that many failures of a law that is broken more often than it may be.
 constexpr std::size_t kShownPerLaw = 3;
 
-// How many of a thousand messages may break the law.
+// How many of a thousand messages may break the law: what 2,000 templates were measured to break, and a little more, since
+// 150 of them are a small sample.  A bound goes down with each fault that is mended; none goes up.
 struct Bound {
   Law law;
   double per_thousand;
 };
 constexpr Bound kBounds[] = {
-    {Law::kReads, 1000},   {Law::kKeepsAll, 1000}, {Law::kPieces, 1000},  {Law::kAccepts, 1000},
-    {Law::kRefuses, 1000}, {Law::kBridges, 1000},  {Law::kTravels, 1000},
+    // 91.0: markers that are no units to format/units.h run into their neighbours; wrapped content behind reasoning that is
+    // always written; ids in the name's place or behind parameters; calls of Python's kind that nothing announces.
+    {Law::kReads, 115},
+    // 17.0: the same, where losses are told that are none; lines of `key: value`.
+    {Law::kKeepsAll, 30},
+    {Law::kPieces, 0},
+    // 57.9: white space before what ends a key; the end of wrapped content taken for the beginning of calls.
+    {Law::kAccepts, 80},
+    // 16.1: the bracket that closes a list of Python's calls may be missing; closers that were taken for a part of the stop.
+    {Law::kRefuses, 30},
+    // 0.0, and 0.5 elsewhere: parameters in templates whose turns end with the next header.
+    {Law::kBridges, 1},
+    {Law::kTravels, 0},
 };
+// Fewer templates say nothing about rates.
+constexpr std::uint64_t kFewestJudged = 100;
 
 struct Tally {
   long checked = 0;
@@ -104,10 +118,12 @@ TEST_CASE("laws hold for random templates and messages") {
   }
   MESSAGE(report);
   const std::uint64_t shown = env_number("RONDO_VERBOSE", 0);
+  const char* only = std::getenv("RONDO_LAW");
   for (const Bound& bound : kBounds) {
     Tally& tally = tallies[bound.law];
-    if (shown > 0 && tally.broken > 0) MESSAGE(kinds_of(tally.failures, shown));
-    if (tally.rate() <= bound.per_thousand) continue;
+    const bool is_asked = only == nullptr || test::to_string(bound.law) == only;
+    if (shown > 0 && is_asked && tally.broken > 0) MESSAGE(kinds_of(tally.failures, shown));
+    if (count < kFewestJudged || tally.rate() <= bound.per_thousand) continue;
     tally.failures.resize(std::min(tally.failures.size(), kShownPerLaw));
     for (const Failure& failure : tally.failures) MESSAGE(test::to_string(test::shrunk(failure)));
     CHECK_MESSAGE(tally.rate() <= bound.per_thousand, test::to_string(bound.law));
