@@ -40,8 +40,8 @@ struct Question {
 };
 
 const json::Value& user_message() {
-  static const json::Value message = json::Object{{"role", "user"}, {"content", "Hi."}};
-  return message;
+  static const json::Value kMessage = json::Object{{"role", "user"}, {"content", "Hi."}};
+  return kMessage;
 }
 
 // "" or why the template does not show the message behind its prompt.
@@ -153,10 +153,10 @@ std::string check_pieces(const Question& question, std::uint64_t seed) {
     std::size_t first = random.below(text.size());
     std::size_t second = random.below(text.size());
     if (first > second) std::swap(first, second);
-    const std::string got =
-        read_in(question, {text.substr(0, first), text.substr(first, second - first), text.substr(second)});
-    if (got != whole)
-      return "cut at " + std::to_string(first) + " and " + std::to_string(second) + " " + got + "\nwhole " + whole;
+    const std::vector<std::string> pieces = {text.substr(0, first), text.substr(first, second - first),
+                                             text.substr(second)};
+    const std::string got = read_in(question, pieces);
+    if (got != whole) return "cut " + shown(pieces[0]) + shown(pieces[1]) + " " + got + "\nwhole " + whole;
   }
   return "";
 }

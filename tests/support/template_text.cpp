@@ -57,7 +57,7 @@ std::string to_json(const TemplateShape& shape, const std::string& expression) {
 }
 
 std::string arguments_expression(const TemplateShape& shape) {
-  const std::string arguments = "c.function.arguments";
+  std::string arguments = "c.function.arguments";
   switch (shape.arguments) {
     case ArgumentType::kObject: return shape.is_dumped ? arguments : to_json(shape, arguments);
     case ArgumentType::kText: return arguments;
