@@ -42,6 +42,8 @@ constexpr Bound kBounds[] = {
     {Law::kAccepts, 80},
     // 16.1: the bracket that closes a list of Python's calls may be missing; closers that were taken for a part of the stop.
     {Law::kRefuses, 30},
+    // 132.2: closers that were taken for a part of the stop are left over where the stop comes as a token.
+    {Law::kReadsIds, 190},
     // 0.0, and 0.5 elsewhere: parameters in templates whose turns end with the next header.
     {Law::kBridges, 1},
     {Law::kTravels, 0},

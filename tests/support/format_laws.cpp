@@ -294,11 +294,12 @@ chat::Conversation conversation_with(const json::Value& tools) {
   return out;
 }
 
-// A template with a tokenizer of its marks, and the conversation's first messages.
+// The laws of ids: a template with a tokenizer of its marks, and the conversation's first messages.
 class BridgeLaw {
  public:
-  explicit BridgeLaw(const Question& question)
-      : question_(question),
+  BridgeLaw(Law law, const Question& question)
+      : law_(law),
+        question_(question),
         tokens_(tokens_of(question.specimen.shape)),
         vocabulary_(byte_tokenizer(tokens_, tokens_.empty() ? "" : tokens_.front())),
         options_(apply_options()),
@@ -314,7 +315,7 @@ class BridgeLaw {
       return {true, "the prompt's ids are no beginning"};
     const Ids completion(turn.begin() + static_cast<std::ptrdiff_t>(prompt.size()), turn.end());
     Verdict whole = extend(prompt, completion, true);
-    if (!whole.objection.empty()) return whole;
+    if (!whole.objection.empty() || law_ == Law::kReadsIds) return whole;
     // Of a completion that is cut off only the old ids and what the template says of the new turns can be told.
     const std::size_t size = Random(seed).below(completion.size() + 1);
     const Verdict cut =
@@ -334,6 +335,11 @@ class BridgeLaw {
     const render::CompletionReader reader(question_.specimen.format, *vocabulary_, question_.tools);
     const auto said = reader.read(profile_, prompt, completion);
     if (!said.ok()) return {true, "not read: " + said.error().to_string()};
+    const std::string wrong = difference(question_.wanted, said.value().message, question_.specimen.format->trims);
+    if (law_ == Law::kReadsIds)
+      return {true, wrong.empty() ? "" : wrong + "; all of it: " + parse::testing::show(said.value().message)};
+    // What cannot be read is counted as that alone.
+    if (is_whole && !wrong.empty()) return {false, ""};
     json::Array messages{user_message()};
     render::BridgeRequest request;
     request.prompt_ids = prompt;
@@ -364,6 +370,7 @@ class BridgeLaw {
     return {true, "appended " + shown(bridged.value().appended_text) + " for " + shown(rest.ok() ? rest.value() : "?")};
   }
 
+  Law law_;
   const Question& question_;
   std::vector<std::string> tokens_;
   std::shared_ptr<const tokenizer::Tokenizer> vocabulary_;
@@ -392,6 +399,7 @@ std::string_view to_string(Law law) {
     case Law::kPieces: return "pieces";
     case Law::kAccepts: return "accepts";
     case Law::kRefuses: return "refuses";
+    case Law::kReadsIds: return "reads ids";
     case Law::kBridges: return "bridges";
     case Law::kTravels: return "travels";
   }
@@ -417,7 +425,8 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
   if (law == Law::kRefuses && specimen.shape.content_behind && !wanted.content.empty()) return {false, ""};
   if (const std::string why = write(question); !why.empty()) return {true, why};
   // What cannot be read is counted as that alone.
-  const bool needs_reading = law == Law::kAccepts || law == Law::kRefuses || law == Law::kBridges;
+  const bool needs_reading =
+      law == Law::kAccepts || law == Law::kRefuses || law == Law::kReadsIds || law == Law::kBridges;
   if (needs_reading && !misread(question).empty()) return {false, ""};
   switch (law) {
     case Law::kReads: return {true, check_reading(question, true)};
@@ -425,7 +434,8 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
     case Law::kPieces: return {true, check_pieces(question, seed)};
     case Law::kAccepts: return {true, check_grammar(question)};
     case Law::kRefuses: return {true, check_refusal(question, seed)};
-    case Law::kBridges: return BridgeLaw(question).check(seed);
+    case Law::kReadsIds:
+    case Law::kBridges: return BridgeLaw(law, question).check(seed);
     default: return {true, ""};
   }
 }

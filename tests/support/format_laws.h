@@ -21,11 +21,12 @@ enum class Law : std::uint8_t {
   kPieces,    // text in any pieces gives the message and the events of the whole
   kAccepts,   // the grammar takes the turn
   kRefuses,   // and takes none in which a visible character of the calls' markup is missing
+  kReadsIds,  // the turn as ids, its marks as tokens, is the message too
   kBridges,   // a bridge exists, and is the re-render where that only appends
   kTravels,   // the format as JSON goes out and in unchanged
 };
-inline constexpr std::array kLaws = {Law::kReads,   Law::kKeepsAll, Law::kPieces, Law::kAccepts,
-                                     Law::kRefuses, Law::kBridges,  Law::kTravels};
+inline constexpr std::array kLaws = {Law::kReads,   Law::kKeepsAll, Law::kPieces,  Law::kAccepts,
+                                     Law::kRefuses, Law::kReadsIds, Law::kBridges, Law::kTravels};
 [[nodiscard]] std::string_view to_string(Law law);
 
 // A template and the format that was inferred from it.
