@@ -156,7 +156,10 @@ std::string check_pieces(const Question& question, std::uint64_t seed) {
     const std::vector<std::string> pieces = {text.substr(0, first), text.substr(first, second - first),
                                              text.substr(second)};
     const std::string got = read_in(question, pieces);
-    if (got != whole) return "cut " + shown(pieces[0]) + shown(pieces[1]) + " " + got + "\nwhole " + whole;
+    if (got == whole) continue;
+    std::string objection = "cut " + shown(pieces[0]);
+    objection += shown(pieces[1]) + " " + got + "\nwhole " + whole;
+    return objection;
   }
   return "";
 }
