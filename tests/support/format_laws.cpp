@@ -157,9 +157,8 @@ std::string check_pieces(const Question& question, std::uint64_t seed) {
                                              text.substr(second)};
     const std::string got = read_in(question, pieces);
     if (got == whole) continue;
-    std::string objection = "cut " + shown(pieces[0]);
-    objection += shown(pieces[1]) + " " + got + "\nwhole " + whole;
-    return objection;
+    const std::string cut = shown(pieces[0]) + shown(pieces[1]);
+    return "cut " + cut + ": " + got + "\nwhole " + whole;
   }
   return "";
 }
