@@ -157,8 +157,10 @@ std::string check_pieces(const Question& question, std::uint64_t seed) {
                                              text.substr(second)};
     const std::string got = read_in(question, pieces);
     if (got == whole) continue;
-    const std::string cut = shown(pieces[0]) + shown(pieces[1]);
-    return "cut " + cut + ": " + got + "\nwhole " + whole;
+    std::string objection = "cut ";
+    for (const std::string& part : {shown(pieces[0]), shown(pieces[1]), ": " + got, "\nwhole " + whole})
+      objection += part;
+    return objection;
   }
   return "";
 }
