@@ -33,20 +33,23 @@ MatchKind Machine::heading(std::size_t at) {
     return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
   const std::string_view words = text.substr(0, end);
   const std::size_t behind = at + end + close.size();
+  const auto begins_like = [&](const std::string& open) {
+    const std::string_view whole = format::trimmed(open);
+    return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
+  };
+  const bool is_reasoning = begins_like(syntax_->format->reasoning.open);
   if (options().calls) {
     if (const std::size_t found = words.find(call); found != std::string_view::npos)
       return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
     // Whoever else a block is for, it is no answer.
     const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
-    if (found != std::string_view::npos && call_heading(words.substr(found + bare.size()), behind))
-      return MatchKind::kFull;
+    const std::string_view rest = found == std::string_view::npos ? "" : words.substr(found + bare.size());
+    const bool is_known = options().tools && syntax_->is_known_tool(heading_name(rest));
+    const bool is_other = !is_reasoning && !begins_like(syntax_->format->content.open);
+    if ((is_known || is_other) && call_heading(rest, behind)) return MatchKind::kFull;
   }
-  const auto begins_like = [&](const std::string& open) {
-    const std::string_view whole = format::trimmed(open);
-    return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
-  };
   pos_ = behind;
-  if (begins_like(syntax_->format->reasoning.open)) {
+  if (is_reasoning) {
     emit_reasoning_marker(pos_);
     phase_ = Phase::kReasoning;
     if (!message_.reasoning && !syntax_->options.inline_reasoning) message_.reasoning.emplace();

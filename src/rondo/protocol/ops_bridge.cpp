@@ -58,8 +58,9 @@ BridgeFields read_bridge(Fields& fields) {
   if (fields.choice("content_specials", {"text", "parse"}) == "parse") out.specials = render::ContentSpecials::kParse;
   out.lossy = fields.flag("lossy", false);
   out.corrections = read_corrections(fields);
-  out.retention = *render::retention_of(fields.choice(
+  const auto retention = render::retention_of(fields.choice(
       "retention", {"all", "template", "tool_cycle", "preserve_thinking_between_tool_calls", "preserve_all_thinking"}));
+  out.retention = retention.value_or(render::Retention::kAll);  // any other word is told by `fields`
   out.sampled = read_ranges(fields, "sampled");
   return out;
 }
