@@ -32,18 +32,17 @@ struct Bound {
   double per_thousand;
 };
 constexpr Bound kBounds[] = {
-    // 91.0: markers that are no units to format/units.h run into their neighbours; wrapped content behind reasoning that is
-    // always written; ids in the name's place or behind parameters; calls of Python's kind that nothing announces.
-    {Law::kReads, 115},
-    // 17.0: the same, where losses are told that are none; lines of `key: value`.
-    {Law::kKeepsAll, 30},
+    // 17.7: calls of Python's kind that nothing announces; closers without brackets in front of separators; lines of `key: value`.
+    {Law::kReads, 30},
+    // 6.2: the same, where losses are told that are none.
+    {Law::kKeepsAll, 12},
     {Law::kPieces, 0},
-    // 57.9: white space before what ends a key; the end of wrapped content taken for the beginning of calls.
-    {Law::kAccepts, 80},
-    // 16.1: the bracket that closes a list of Python's calls may be missing; closers that were taken for a part of the stop.
-    {Law::kRefuses, 30},
-    // 132.2: closers that were taken for a part of the stop are left over where the stop comes as a token.
-    {Law::kReadsIds, 190},
+    // 4.6: content in a block behind calls; reasoning that a switch closes.
+    {Law::kAccepts, 10},
+    // 5.0: closers that were taken for a part of the stop.
+    {Law::kRefuses, 12},
+    // 17.1: the same are left over where the stop comes as a token.
+    {Law::kReadsIds, 30},
     // 0.0, and 0.5 elsewhere: parameters in templates whose turns end with the next header.
     {Law::kBridges, 1},
     {Law::kTravels, 0},

@@ -27,6 +27,16 @@ std::string common_start(const std::string& text, const std::string& other, std:
   return text.substr(0, cut);
 }
 
+// Whether a word stands between the same punctuation at both ends, `==/x==`, or between signs that are not ASCII, `«/x»`.
+bool is_framed(std::string_view text) {
+  constexpr std::size_t kLeast = 4;
+  if (text.size() < kLeast || text.find_first_of(" \n\t\r\"'{}<>[]()") != std::string::npos) return false;
+  const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+  const bool is_same = text.front() == text.back() && std::ispunct(static_cast<unsigned char>(text.front())) != 0;
+  const bool has_word = std::ranges::any_of(text, format::is_word);
+  return has_word && (is_same || (!is_ascii(text.front()) && !is_ascii(text.back())));
+}
+
 // String constants of the template that units would cut, or not tell apart: brackets that do not pair (`]~b]`), and
 // marks without brackets (`%%done`).
 void Analyst::find_atoms() {
@@ -34,7 +44,8 @@ void Analyst::find_atoms() {
     const bool is_token = text.size() > 2 && text.find_first_of(" \n\t\r\"'=/{}") == std::string::npos &&
                           std::isalnum(static_cast<unsigned char>(text.front())) == 0 &&
                           (!format::is_paired(text) || format::is_mark(text));
-    if (is_token && std::find(format_.atoms.begin(), format_.atoms.end(), text) == format_.atoms.end())
+    if ((is_token || is_framed(text)) &&
+        std::find(format_.atoms.begin(), format_.atoms.end(), text) == format_.atoms.end())
       format_.atoms.emplace_back(text);
   };
   if (options_.bos_token) add(*options_.bos_token);
@@ -48,7 +59,8 @@ void Analyst::find_atoms() {
         const std::size_t end = i + 1 < token.sources.size() ? token.sources[i + 1].at : token.text.size();
         if (source.literal == kNoLiteral || source.offset != 0) continue;
         const std::string& text = template_.literal_texts()[source.literal];
-        if (text.size() == end - source.at && ++whole[text] == 2) add(trimmed(text));
+        if (text.size() != end - source.at) continue;
+        if (++whole[text] == 2 || is_framed(trimmed(text))) add(trimmed(text));
       }
     }
   }
