@@ -1,0 +1,80 @@
+// Answers that hold no call, such as lists, JSON, code and Markdown, come back as they were written: from every template at hand,
+// with and without tools, whole and in pieces.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <sstream>
+
+#include "analysis/analyse.h"
+#include "base/files.h"
+#include "json/parse.h"
+#include "parse/parser.h"
+#include "tests/support/corpus.h"
+
+namespace rondo {
+namespace {
+
+std::vector<std::string> answers() {
+  std::vector<std::string> out;
+  std::istringstream lines(files::read(RONDO_SOURCE_DIR "/tests/golden/parse/plain_answers.jsonl").value());
+  for (std::string line; std::getline(lines, line);) out.push_back(json::parse(line).value().as_string());
+  return out;
+}
+
+chat::AssistantMessage read(const std::shared_ptr<const parse::Syntax>& syntax, const std::string& tail,
+                            const std::string& text, bool in_pieces) {
+  parse::Parser parser(syntax, tail);
+  for (std::size_t at = 0; at < text.size(); at += in_pieces ? 1 : text.size())
+    (void)parser.feed(in_pieces ? text.substr(at, 1) : text);
+  return parser.finish().value();
+}
+
+// "" if each answer is read as content alone, else what became of the first that is not.
+std::string objection(const std::shared_ptr<const format::Format>& format, const std::optional<json::Value>& tools) {
+  parse::Options options;
+  options.tools = tools;
+  const auto syntax = parse::compile(format, options);
+  const std::string tail = format->generation_prompts.empty() ? "" : format->generation_prompts.front().text;
+  const bool is_reasoning_open = read(syntax, tail, "yes", false).content.empty();
+  const std::string before = is_reasoning_open ? "Hm." + format->reasoning.close : "";
+  for (const std::string& answer : answers()) {
+    for (const bool in_pieces : {false, true}) {
+      const chat::AssistantMessage message = read(syntax, tail, before + answer, in_pieces);
+      if (message.content != answer || !message.tool_calls.empty())
+        return "`" + answer + "` became `" + message.content + "` and " + std::to_string(message.tool_calls.size()) +
+               " calls";
+    }
+  }
+  return "";
+}
+
+TEST_CASE("answers without calls come back as they were written") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE(test::kNoCorpus);
+    return;
+  }
+  const json::Value tools =
+      json::parse(files::read(RONDO_SOURCE_DIR "/tests/golden/transcripts/tools.json").value()).value();
+  CHECK(answers().size() >= 40);
+  std::set<std::string> seen;
+  for (const test::CorpusRow& row : corpus->rows()) {
+    if (!seen.insert(row.template_path).second) continue;
+    auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
+    if (!compiled.ok()) continue;
+    analysis::Options options;
+    options.bos_token = row.bos_token;
+    options.eos_token = row.eos_token;
+    options.now = corpus->clock();
+    const auto format = analysis::analyse(*compiled.value(), options);
+    if (!format.ok()) continue;
+    CHECK_MESSAGE(objection(format.value(), std::nullopt) == "", row.id);
+    CHECK_MESSAGE(objection(format.value(), tools) == "", row.id << ", with tools");
+  }
+  CHECK(seen.size() >= 50);
+}
+
+}  // namespace
+}  // namespace rondo
