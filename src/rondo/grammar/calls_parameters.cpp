@@ -29,17 +29,15 @@ TypeSet types_of(ValueType type) {
   return 0;
 }
 
-bool begins_with_space(std::string_view text) { return !text.empty() && format::is_space(text.front()); }
-bool ends_with_space(std::string_view text) { return !text.empty() && format::is_space(text.back()); }
-
-// What stands before a parameter's name, and what stands behind it.
+// What stands before a parameter's name.
 void open_parameter(Line& line, const format::Parameters& syntax) {
   line.space().marker(trimmed(syntax.open));
-  if (ends_with_space(syntax.open)) line.space();
+  if (!syntax.open.empty() && format::is_space(syntax.open.back())) line.space();
 }
-void close_key(Line& line, const format::Parameters& syntax) {
-  if (begins_with_space(syntax.key_close)) line.space();
-  line.marker(trimmed(syntax.key_close));
+// A marker, and the white space before it where the template writes some.
+void mark(Line& line, std::string_view text) {
+  if (!text.empty() && format::is_space(text.front())) line.space();
+  line.marker(trimmed(text));
 }
 
 CharSet key_characters() {
@@ -103,8 +101,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   Grammar& g = grammar_;
   const std::string ending = form.close + closing;
   Line line(g);
-  if (begins_with_space(form.open)) line.space();
-  line.marker(trimmed(form.open));
+  mark(line, form.open);
   const auto compiled = [&](const Spelling& spelling, TypeSet types) {
     return schema.value(parts, Speller(g, spelling), name, types);
   };
@@ -203,7 +200,7 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
   Line line(grammar_);
   open_parameter(line, syntax);
   line.literal(property.name);
-  close_key(line, syntax);
+  mark(line, syntax.key_close);
   line.add(value(schema, property.parts, repeated + syntax.close, name + "-" + property.name));
   grammar_.define(rule, line.node());
   return grammar_.reference(rule);
@@ -223,7 +220,7 @@ NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& al
     open_parameter(line, syntax);
     line.add(g.token(g.except(key, names)));
   }
-  close_key(line, syntax);
+  mark(line, syntax.key_close);
   if (syntax.key_in_close.empty()) {
     line.add(value(schema, all.extra, syntax.close, name + "-other"));
   } else {
