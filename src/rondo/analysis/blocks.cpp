@@ -196,7 +196,9 @@ std::string Analyst::opener_behind_reasoning(const Turn& thinking, const std::st
     const std::size_t slot = first_call_slot(calling->turn, 0);
     const std::size_t reasoning = calling->turn.last(SlotKind::kReasoning);
     if (slot == kNone || slot < reasoning) continue;
-    const std::size_t same = format::common_prefix(between, calling->turn.literals(reasoning + 1, slot), format_.atoms);
+    const std::size_t same =
+        same_front({thinking, thinking.last(SlotKind::kReasoning) + 1, between},
+                   {calling->turn, reasoning + 1, calling->turn.literals(reasoning + 1, slot)}, format_.atoms);
     const std::string rest = between.substr(same);
     if (!is_blank(rest) && !is_blank(between.substr(0, same)) && plain_lead.ends_with(rest)) return rest;
   }
