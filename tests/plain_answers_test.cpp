@@ -9,6 +9,7 @@
 
 #include "analysis/analyse.h"
 #include "base/files.h"
+#include "format/units.h"
 #include "json/parse.h"
 #include "parse/parser.h"
 #include "tests/support/corpus.h"
@@ -39,7 +40,9 @@ std::string objection(const std::shared_ptr<const format::Format>& format, const
   const std::string tail = format->generation_prompts.empty() ? "" : format->generation_prompts.front().text;
   const bool is_reasoning_open = read(syntax, tail, "yes", false).content.empty();
   const std::string before = is_reasoning_open ? "Hm." + format->reasoning.close : "";
+  const std::string_view opener = format::trimmed(format->reasoning.open);
   for (const std::string& answer : answers()) {
+    if (!opener.empty() && answer.starts_with(opener)) continue;  // `> ` may open the reasoning, too
     for (const bool in_pieces : {false, true}) {
       const chat::AssistantMessage message = read(syntax, tail, before + answer, in_pieces);
       if (message.content != answer || !message.tool_calls.empty())
