@@ -50,7 +50,7 @@ void Syntax::compile() {
     const Marker* open = add_marker(f.reasoning.open);
     const Marker* close = add_marker(f.reasoning.close);
     blank_set.add(kReasoningOpen, open);
-    blank_set.add(kReasoningClose, close);
+    if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // a line may well stand at the begin of an answer
     reasoning_open_set.add(kReasoningOpen, open);
     for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set, &reasoning_recover_set})
       set->add(kReasoningClose, close);
