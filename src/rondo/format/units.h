@@ -21,7 +21,8 @@ namespace rondo::format {
 [[nodiscard]] bool is_mark(std::string_view text);
 
 // Offsets at which `text` may be cut: 0, its end, around white space and behind closing brackets that no word touches,
-// as long as no bracket is open; punctuation on both sides of brackets belongs to them (`#[x]#`).  `<a>\n<b` gives 0, 3, 4, 6 and `<|open|>x<|sep|>` only 0 and 16.
+// as long as no bracket is open; punctuation on both sides of brackets belongs to them (`#[x]#`).  `<a>\n<b` gives 0, 3,
+// 4, 6 and `<|open|>x<|sep|>` only 0 and 16.
 // `atoms` are texts that stand for themselves, whatever brackets they have: units of their own.
 [[nodiscard]] std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms = {});
 

@@ -24,15 +24,6 @@ bool is_continued(const Event& last, const Event& next) {
          last.call == next.call && last.of_reasoning == next.of_reasoning;
 }
 
-void append(std::vector<Event>& events, Event event) {
-  if (!events.empty() && is_continued(events.back(), event)) {
-    events.back().end = event.end;
-    events.back().text += event.text;
-  } else {
-    events.push_back(std::move(event));
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail) {
@@ -455,90 +446,6 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
   return true;
 }
 
-// Some models repeat the opening that the prompt already has.
-bool Machine::reasoning_start() {
-  const std::size_t at = skip_space(pos_);
-  if (at == buffer_.size()) {
-    if (!is_end_) return false;
-    reasoning_start_ = false;
-    return true;
-  }
-  const MarkerSet::Found found = syntax_->reasoning_open_set.at(buffer_, at, is_end_, starts());
-  if (found.kind == MatchKind::kPartial) return false;
-  reasoning_start_ = false;
-  if (found.kind == MatchKind::kFull) {
-    pos_ = at + found.size;
-    emit_reasoning_marker(pos_);
-    trail_ = found.marker->trail();
-    trail_is_reasoning_ = true;
-  }
-  return true;
-}
-
-bool Machine::reasoning() {
-  MarkerSet::Found found;
-  if (!scan(syntax_->reasoning_set, EventKind::kReasoning, found)) return false;
-  return reasoning_marker(found);
-}
-
-// Behind a call in reasoning: more calls, the reasoning's close, or more reasoning.
-bool Machine::reasoning_after_call() {
-  const std::size_t at = skip_space(pos_);
-  if (at == buffer_.size()) {
-    if (is_end_) emit(EventKind::kMarker, at);
-    return false;
-  }
-  const MarkerSet::Found found = syntax_->reasoning_layout_set.at(buffer_, at, is_end_, starts());
-  if (found.kind == MatchKind::kPartial) return false;
-  if (found.kind == MatchKind::kFull && (found.id != kSectionClose || in_section_)) {
-    pos_ = at + found.size;
-    return reasoning_marker(found);
-  }
-  reasoning_layout_ = false;
-  return true;
-}
-
-bool Machine::reasoning_marker(const MarkerSet::Found& found) {
-  switch (found.id) {
-    case kStop:
-      open_at_end_ = !reasoning_layout_;
-      emit(EventKind::kMarker, pos_);
-      release();
-      phase_ = Phase::kEnded;
-      return true;
-    case kSectionOpen:
-    case kCallOpen:
-      hold();
-      from_reasoning_ = true;
-      reasoning_layout_ = false;
-      opening_is_reserved_ = found.marker->is_reserved();
-      begin_attempt(in_section_ || found.id == kSectionOpen, Opening::kMarker);
-      if (found.id == kCallOpen) return start_body();
-      phase_ = Phase::kSection;
-      return true;
-    case kSectionClose:
-      emit(EventKind::kMarker, pos_);
-      in_section_ = false;
-      return true;
-    default:
-      if (held_ && (found.id == kReasoningClose || found.id == kContentOpen)) {
-        const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
-        withdraw(found.begin - found.marker->own_lead(before));
-        pos_ = found.begin + found.size;
-      }
-      release();
-      phase_ = Phase::kTop;
-      from_reasoning_ = reasoning_layout_ = false;
-      if (found.id == kContentOpen) return top_marker(found);
-      emit_reasoning_marker(pos_);
-      trail_ = found.marker->trail();
-      trail_is_reasoning_ = true;
-      blank_ = true;
-      layout_ = layout_ || found.id == kHeader;
-      return true;
-  }
-}
-
 // Decides what is left when no more text comes.
 void Machine::finish_open() {
   if (attempt_) {
@@ -596,13 +503,14 @@ void Machine::emit(EventKind kind, std::size_t end, std::string text) {
   push(std::move(event));
 }
 
-void Machine::emit_reasoning_marker(std::size_t end) {
-  if (inline_reasoning_) return emit(EventKind::kContent, end);
-  if (end <= head_) return;
-  Event event{EventKind::kMarker, raw(head_), raw(end), "", last_call(), std::nullopt, true};
-  head_ = end;
-  pos_ = std::max(pos_, head_);
-  push(std::move(event));
+// Adds to the last event what only goes on with it.
+void Machine::append(std::vector<Event>& events, Event event) {
+  if (!events.empty() && is_continued(events.back(), event)) {
+    events.back().end = event.end;
+    events.back().text += event.text;
+  } else {
+    events.push_back(std::move(event));
+  }
 }
 
 void Machine::push(Event event) {
@@ -611,28 +519,6 @@ void Machine::push(Event event) {
   if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
   if (event.kind == EventKind::kArguments) call().arguments += event.text;
   append(held_ ? held_->events : events_, std::move(event));
-}
-
-// A model that writes a call in its reasoning may mean it, or only think of it.  It is meant if the reasoning is not closed behind
-// it; until that is known, all that follows is held back.
-void Machine::hold() {
-  if (!held_) held_ = Held{base_ + head_, message_, mistake_, {}};
-}
-
-void Machine::release() {
-  if (!held_) return;
-  for (Event& event : held_->events) append(events_, std::move(event));
-  held_.reset();
-}
-
-// What was held back is text of the reasoning, up to `end`.
-void Machine::withdraw(std::size_t end) {
-  head_ = held_->begin - base_;
-  message_ = std::move(held_->before);
-  mistake_ = std::move(held_->mistake);
-  held_.reset();
-  in_section_ = false;
-  emit(EventKind::kReasoning, end);
 }
 
 std::size_t Machine::raw(std::size_t at) const {

@@ -69,7 +69,7 @@ class Machine {
   };
   using enum Syntax::Id;
 
-  // machine.cpp: set-up, events, content and reasoning
+  // machine.cpp: set-up, events, content
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
   void take_plain(std::string_view text);
   [[nodiscard]] bool is_reading_json_arguments() const;
@@ -83,10 +83,6 @@ class Machine {
   bool top_blank();
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
-  bool reasoning();
-  bool reasoning_start();
-  bool reasoning_after_call();
-  bool reasoning_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
   // Reports text up to a marker, or up to what may become one; true if a whole marker was found (then pos_ is behind it
   // and head_ at the begin of its own white space).
@@ -94,8 +90,8 @@ class Machine {
   void finish_open();
   void emit(EventKind kind, std::size_t end);
   void emit(EventKind kind, std::size_t end, std::string text);
-  void emit_reasoning_marker(std::size_t end);
   void push(Event event);
+  static void append(std::vector<Event>& events, Event event);
   [[nodiscard]] std::size_t last_call() const {
     return message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1;
   }
@@ -104,9 +100,18 @@ class Machine {
   [[nodiscard]] std::size_t whole_characters(std::size_t end) const;
   void complain(std::size_t at, std::string what);
 
+  // reasoning.cpp
+  bool reasoning();
+  bool reasoning_start();
+  bool reasoning_after_call();
+  bool reasoning_marker(const MarkerSet::Found& found);
+  void emit_reasoning_marker(std::size_t end);
+  void hold();
+  void release();
+  void withdraw(std::size_t end);
+
   // answers.cpp
-  [[nodiscard]] bool is_json_asked() const { return options().json_answer && is_first_content(); }
-  [[nodiscard]] bool is_first_content() const;
+  [[nodiscard]] bool is_json_asked() const;
   bool fenced_answer();
 
   // headings.cpp
@@ -131,10 +136,6 @@ class Machine {
   bool repeated_open(bool& wait);
   bool section();
   bool end_empty_section();
-
-  void hold();
-  void release();
-  void withdraw(std::size_t end);
 
   // foreign.cpp: calls of other formats
   [[nodiscard]] Match wrapper_at(std::size_t at, std::string& close) const;
