@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "tests/support/shell.h"
 
 namespace rondo {
 namespace {
@@ -23,43 +23,26 @@ namespace fs = std::filesystem;
 
 const char* const kFolder = RONDO_SOURCE_DIR "/tests/golden/transcripts";
 
-// A folder for caches and outputs, which goes when the test ends.
-class Scratch {
- public:
-  Scratch() : folder_(fs::temp_directory_path() / ("rondo_transcript_" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  // What `command` prints, in which `rondo` is the program; a last line tells of an exit status other than 0.
-  [[nodiscard]] std::string run(const std::string& command) const {
-    const std::string out = (folder_ / "out").string();
-    const std::string script = "cd '" + std::string(kFolder) + "' && RONDO_CACHE='" + folder_.string() +
-                               "/cache' && export RONDO_CACHE && rondo() { '" RONDO_PROGRAM "' \"$@\"; } && { " +
-                               command + "\n} >'" + out + "' 2>&1 </dev/null";
-    const int status = WEXITSTATUS(std::system(script.c_str()));
-    std::string text = files::read(out).value();
-    if (!text.empty() && !text.ends_with('\n')) text += "[no line end]\n";
-    return status == 0 ? text : text + "[exit status " + std::to_string(status) + "]\n";
-  }
-
- private:
-  fs::path folder_;
-};
+// What `command` prints, in which `rondo` is the program; a last line tells of an exit status other than 0.
+std::string printed(const testing::Shell& shell, const std::string& command) {
+  const std::string folder = shell.folder().string();
+  const std::string script = "cd '" + std::string(kFolder) + "' && RONDO_CACHE='" + folder +
+                             "/cache' && export RONDO_CACHE && rondo() { '" RONDO_PROGRAM "' \"$@\"; } && { " +
+                             command + "\n} >'" + folder + "/out' 2>&1 </dev/null";
+  const int status = WEXITSTATUS(std::system(script.c_str()));
+  std::string text = files::read(folder + "/out").value();
+  if (!text.empty() && !text.ends_with('\n')) text += "[no line end]\n";
+  return status == 0 ? text : text + "[exit status " + std::to_string(status) + "]\n";
+}
 
 // The transcript with what its commands print now.
-std::string repeated(const Scratch& scratch, const std::string& transcript) {
+std::string repeated(const testing::Shell& shell, const std::string& transcript) {
   std::string out;
   for (std::size_t at = 0; at < transcript.size();) {
     const std::size_t end = std::min(transcript.find('\n', at), transcript.size());
     const std::string line = transcript.substr(at, end - at);
     at = end + 1;
-    if (line.starts_with("$ ")) out += line + "\n" + scratch.run(line.substr(2));
+    if (line.starts_with("$ ")) out += line + "\n" + printed(shell, line.substr(2));
     if (line.starts_with("# ")) out += line + "\n";
   }
   return out;
@@ -80,7 +63,7 @@ std::string first_difference(const std::string& wanted, const std::string& found
 }
 
 TEST_CASE("commands print what their transcripts say") {
-  const Scratch scratch;
+  const testing::Shell shell;
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(kFolder)) {
     if (entry.path().extension() == ".txt") paths.push_back(entry.path());
@@ -89,7 +72,7 @@ TEST_CASE("commands print what their transcripts say") {
   CHECK(paths.size() >= 5);
   for (const fs::path& path : paths) {
     const std::string wanted = files::read(path.string()).value();
-    const std::string found = repeated(scratch, wanted);
+    const std::string found = repeated(shell, wanted);
     CHECK_MESSAGE(found == wanted, path.filename().string() << "\n" << first_difference(wanted, found));
     if (std::getenv("RONDO_UPDATE") != nullptr) REQUIRE(files::write(path.string(), found).ok());
   }

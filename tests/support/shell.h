@@ -33,6 +33,9 @@ class Shell {
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 
+  // For what is left behind; it goes with this.
+  const std::filesystem::path& folder() const { return folder_; }
+
   // A file with this content; its path.
   std::string file(const std::string& name, const std::string& content) const {
     const std::string path = (folder_ / name).string();
