@@ -13,7 +13,7 @@ bool Machine::is_json_asked() const {
 // Reads up to the line that closes the fence.  If it holds JSON and the answer ends there, the JSON is the content; else
 // the answer is read as any text.
 bool Machine::fenced_answer() {
-  const std::size_t begin = answer_begin_ - base_;
+  const std::size_t begin = top_.answer_begin - base_;
   while (true) {
     const std::size_t close = buffer_.find("\n" + std::string(kFence), pos_);
     if (close == std::string::npos) {
@@ -33,14 +33,14 @@ bool Machine::fenced_answer() {
       emit(EventKind::kContent, close);
       emit(EventKind::kMarker, behind);
       phase_ = Phase::kTop;
-      blank_ = layout_ = true;
+      top_.is_blank = top_.is_layout = true;
       return true;
     }
     pos_ = close + 1;
   }
   pos_ = begin;
   phase_ = Phase::kTop;
-  blank_ = false;
+  top_.is_blank = false;
   return true;
 }
 

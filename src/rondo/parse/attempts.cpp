@@ -15,25 +15,25 @@ constexpr std::size_t kLongestRescan = 256;
 }  // namespace
 
 void Machine::begin_attempt(bool in_section, Opening opening) {
-  in_section_ = in_section;
-  attempt_ = true;
-  attempt_begin_ = raw(head_);
-  opening_ = opening;
-  expect_call_ = false;
+  section_.is_open = in_section;
+  attempt_.is_open = true;
+  attempt_.begin = raw(head_);
+  attempt_.opening = opening;
+  section_.expects_call = false;
 }
 
 // Whether a call may be reported, now that its name is known.  What opens a call proves it, except in reasoning, where
 // a model may also just talk about calls, and except where the opener is half missing: then the name must be a tool's.
 bool Machine::may_commit() const {
-  if (opening_ == Opening::kMarker && !from_reasoning_) return true;
-  if (syntax_->options.tools) return syntax_->is_known_tool(name_);
-  return from_reasoning_ ? opening_is_reserved_ : opening_ == Opening::kBare;
+  if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) return true;
+  if (syntax_->options.tools) return syntax_->is_known_tool(call_.name);
+  return thoughts_.have_call ? attempt_.is_reserved : attempt_.opening == Opening::kBare;
 }
 
 // Where in the text of a failed attempt, which ends at `end`, the next marker begins or may begin; `end` if none does.
 std::size_t Machine::marker_within(std::size_t end) const {
   if (end - head_ > kLongestRescan) return end;
-  const MarkerSet& set = from_reasoning_ ? syntax_->reasoning_set : syntax_->text_set;
+  const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_set : syntax_->text_set;
   const std::string_view text = std::string_view(buffer_).substr(0, end);
   for (std::size_t at = head_ + 1; at < end; ++at) {
     const MarkerSet::Found found = set.at(text, at, false, starts());
@@ -44,27 +44,27 @@ std::size_t Machine::marker_within(std::size_t end) const {
 }
 
 // Whether the attempt begins in what the prompt opened for the model.
-bool Machine::is_prompt_part() const { return is_generated_ && base_ + head_ < prompt_bytes_; }
+bool Machine::is_prompt_part() const { return prompt_.is_generated && base_ + head_ < prompt_.generated; }
 
 // What the prompt opened for the model is no text of its own.
 void Machine::emit_prompt_part() {
-  if (is_prompt_part()) emit(EventKind::kMarker, std::min(prompt_bytes_ - base_, buffer_.size()));
+  if (is_prompt_part()) emit(EventKind::kMarker, std::min(prompt_.generated - base_, buffer_.size()));
 }
 
 // What was read becomes text; reading goes on at `resume`.
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
-  if (opening_ == Opening::kMarker && !from_reasoning_) complain(attempt_begin_, why);
-  attempt_ = false;
-  const bool had_calls = !message_.tool_calls.empty() && in_section_;
-  if (!had_calls) in_section_ = false;
+  if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) complain(attempt_.begin, why);
+  attempt_.is_open = false;
+  const bool had_calls = !message_.tool_calls.empty() && section_.is_open;
+  if (!had_calls) section_.is_open = false;
   closes_.clear();
   settle_format();
   resume = marker_within(std::max(resume, head_));
   emit_prompt_part();
-  emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, std::max(resume, head_));
+  emit(thoughts_.have_call ? EventKind::kReasoning : EventKind::kContent, std::max(resume, head_));
   pos_ = head_;
-  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
-  blank_ = false;
+  phase_ = thoughts_.have_call ? Phase::kReasoning : Phase::kTop;
+  top_.is_blank = false;
   if (held_ && message_.tool_calls.size() == held_->before.tool_calls.size()) release();
   return true;
 }
@@ -80,7 +80,7 @@ bool Machine::section() {
   const MarkerSet::Found found = syntax_->section_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && (found.id == kCallOpen || found.id == kHalfOpen)) {
-    if (found.id == kHalfOpen) opening_ = Opening::kHalf;
+    if (found.id == kHalfOpen) attempt_.opening = Opening::kHalf;
     pos_ = at + found.size;
     return start_body();
   }
@@ -88,7 +88,7 @@ bool Machine::section() {
     pos_ = at;
     return start_body();
   }
-  if (found.kind == MatchKind::kFull && found.id == kSectionClose && opening_ == Opening::kMarker) {
+  if (found.kind == MatchKind::kFull && found.id == kSectionClose && attempt_.opening == Opening::kMarker) {
     pos_ = at + found.size;
     return end_empty_section();
   }
@@ -97,7 +97,8 @@ bool Machine::section() {
 
 // Models repeat the opener of a call.  True if that was read, or if more text is needed to tell (`wait`).
 bool Machine::repeated_open(bool& wait) {
-  if (!attempt_ || syntax_->call_open.empty() || !syntax_->call_open.is_distinct() || opening_ != Opening::kMarker)
+  if (!attempt_.is_open || syntax_->call_open.empty() || !syntax_->call_open.is_distinct() ||
+      attempt_.opening != Opening::kMarker)
     return false;
   const std::size_t at = skip_space(pos_);
   wait = at == buffer_.size() && !is_end_;
@@ -111,10 +112,10 @@ bool Machine::repeated_open(bool& wait) {
 // A section without any call is markup all the same.
 bool Machine::end_empty_section() {
   emit(EventKind::kMarker, pos_);
-  attempt_ = in_section_ = false;
-  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
-  reasoning_layout_ = from_reasoning_;
-  blank_ = layout_ = true;
+  attempt_.is_open = section_.is_open = false;
+  phase_ = thoughts_.have_call ? Phase::kReasoning : Phase::kTop;
+  thoughts_.is_layout = thoughts_.have_call;
+  top_.is_blank = top_.is_layout = true;
   return true;
 }
 

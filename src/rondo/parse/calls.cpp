@@ -23,30 +23,24 @@ bool is_name_byte(char byte) {
 }  // namespace
 
 bool Machine::start_body() {
-  piece_ = 0;
-  name_.clear();
-  has_name_ = committed_ = arguments_started_ = arguments_are_string_ = false;
-  id_.reset();
-  object_depth_ = 0;
-  capture_ = Capture::kNone;
-  early_arguments_.reset();
-  is_fenced_ = false;
-  scanner_ = JsonScanner();
+  call_ = {};
+  envelope_ = {};
+  scanner_ = {};
   phase_ = syntax_->format->calls.envelope == format::Envelope::kTags ? Phase::kPieces : Phase::kJson;
   return true;
 }
 
 bool Machine::pieces() {
   const format::Calls& calls = syntax_->format->calls;
-  if (piece_ >= calls.pieces.size()) {
+  if (call_.piece >= calls.pieces.size()) {
     phase_ = Phase::kAfterCall;
     return true;
   }
   bool wait = false;
-  if (piece_ == 0 && (repeated_open(wait) || json_instead(wait))) return !wait;
-  const CallPiece& piece = calls.pieces[piece_];
+  if (call_.piece == 0 && (repeated_open(wait) || json_instead(wait))) return !wait;
+  const CallPiece& piece = calls.pieces[call_.piece];
   switch (piece.kind) {
-    case CallPiece::Kind::kLiteral: return piece_literal(syntax_->piece_markers[piece_]);
+    case CallPiece::Kind::kLiteral: return piece_literal(syntax_->piece_markers[call_.piece]);
     case CallPiece::Kind::kArguments: return start_arguments();
     default: return piece_slot(piece.kind);
   }
@@ -54,7 +48,7 @@ bool Machine::pieces() {
 
 bool Machine::piece_literal(const Marker& literal) {
   if (literal.empty()) {
-    ++piece_;
+    ++call_.piece;
     return true;
   }
   const std::size_t at = skip_space(pos_);
@@ -62,21 +56,22 @@ bool Machine::piece_literal(const Marker& literal) {
   const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_, starts());
   if (match.kind == MatchKind::kPartial) return false;
   if (match.kind == MatchKind::kNone) {
-    if (const std::size_t next = syntax_->behind_optional(piece_); next != 0 && !syntax_->piece_markers[next].empty()) {
+    if (const std::size_t next = syntax_->behind_optional(call_.piece);
+        next != 0 && !syntax_->piece_markers[next].empty()) {
       const Match other = syntax_->piece_markers[next].match(std::string_view(buffer_).substr(at), is_end_, starts());
       if (other.kind == MatchKind::kPartial) return false;
       if (other.kind == MatchKind::kFull) {
-        piece_ = next;
+        call_.piece = next;
         return true;
       }
     }
-    if (attempt_) return fail_attempt(at, "the tool call does not go on as its format says");
+    if (attempt_.is_open) return fail_attempt(at, "the tool call does not go on as its format says");
     phase_ = Phase::kAfterCall;  // what stands behind the arguments may be missing
     return true;
   }
   pos_ = at + match.size;
-  ++piece_;
-  if (!attempt_) emit(EventKind::kMarker, pos_);
+  ++call_.piece;
+  if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
   return true;
 }
 
@@ -85,7 +80,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   const std::vector<CallPiece>& all = syntax_->format->calls.pieces;
   const bool json_next =
       syntax_->format->calls.arguments != format::ArgumentStyle::kParameters &&
-      std::all_of(all.begin() + static_cast<std::ptrdiff_t>(piece_) + 1, all.end(), [](const CallPiece& piece) {
+      std::all_of(all.begin() + static_cast<std::ptrdiff_t>(call_.piece) + 1, all.end(), [](const CallPiece& piece) {
         return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
       });
   const std::size_t begin = skip_space(pos_);
@@ -95,7 +90,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     const char byte = buffer_[end];
     const std::size_t next = skip_space(end);
     if (next < buffer_.size()) {
-      const MarkerSet::Found found = syntax_->slot_sets[piece_].at(buffer_, next, is_end_, starts());
+      const MarkerSet::Found found = syntax_->slot_sets[call_.piece].at(buffer_, next, is_end_, starts());
       if (found.kind == MatchKind::kPartial) return false;
       is_found = found.kind == MatchKind::kFull;
     } else if (!is_end_) {
@@ -103,25 +98,25 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     }
     is_found = is_found || (json_next && byte == '{') || is_space(byte);
     if (!is_found && (!is_name_byte(byte) || end - begin > kLongestName)) {
-      return attempt_ ? fail_attempt(end, "the name of a tool call cannot be read")
-                      : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
+      return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
+                              : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
     }
   }
-  if (!is_found && !(is_end_ && !attempt_)) return false;
+  if (!is_found && !(is_end_ && !attempt_.is_open)) return false;
   std::string text = buffer_.substr(begin, end - begin);
   const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
-  if (text.empty() && is_name && !has_name_) return fail_attempt(end, "a tool call has no name");
+  if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
-  ++piece_;
-  if (is_name && !has_name_) {
-    name_ = kind == CallPiece::Kind::kNameInId ? name_in_id(text) : text;
-    if (kind == CallPiece::Kind::kNameInId) id_ = std::move(text);
-    has_name_ = true;
+  ++call_.piece;
+  if (is_name && !call_.has_name) {
+    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(text) : text;
+    if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
+    call_.has_name = true;
   } else if (kind == CallPiece::Kind::kId && !text.empty()) {
-    id_ = std::move(text);
-    if (committed_) {
-      call().id = id_;
-      emit(EventKind::kCallId, pos_, *id_);
+    call_.id = std::move(text);
+    if (call_.is_reported) {
+      call().id = call_.id;
+      emit(EventKind::kCallId, pos_, *call_.id);
     }
   }
   return true;
@@ -139,11 +134,11 @@ std::string Machine::name_in_id(const std::string& id) const {
 }
 
 bool Machine::start_arguments() {
-  const bool is_proven =
-      std::any_of(syntax_->piece_markers.begin(), syntax_->piece_markers.begin() + static_cast<std::ptrdiff_t>(piece_),
-                  [](const Marker& marker) { return !marker.empty(); });
-  if (attempt_ && !is_proven && !syntax_->parameter_open.empty() &&
-      !(syntax_->options.tools && syntax_->is_known_tool(name_))) {
+  const bool is_proven = std::any_of(syntax_->piece_markers.begin(),
+                                     syntax_->piece_markers.begin() + static_cast<std::ptrdiff_t>(call_.piece),
+                                     [](const Marker& marker) { return !marker.empty(); });
+  if (attempt_.is_open && !is_proven && !syntax_->parameter_open.empty() &&
+      !(syntax_->options.tools && syntax_->is_known_tool(call_.name))) {
     // Nothing but a word behind the opener so far: what follows must be the format's.
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size() && !is_end_) return false;
@@ -153,14 +148,14 @@ bool Machine::start_arguments() {
     if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
   }
   const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
-  if (attempt_ && is_json && needs_evidence()) {
+  if (attempt_.is_open && is_json && needs_evidence()) {
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size() && !is_end_) return false;
     if (at == buffer_.size() || buffer_[at] != '{') return fail_attempt(pos_, "a tool call has no arguments");
   }
   if (!commit(pos_)) return true;
   if (!is_json) {
-    parameter_count_ = 0;
+    call_.parameters = 0;
     phase_ = Phase::kParameter;
   } else {
     scanner_ = JsonScanner();
@@ -176,29 +171,30 @@ bool Machine::commit(std::size_t upto) {
     return false;
   }
   chat::ToolCall made;
-  made.id = id_;
-  made.name = name_;
-  made.raw_begin = made.raw_end = attempt_begin_;
-  if (!syntax_->is_known_tool(name_)) {
+  made.id = call_.id;
+  made.name = call_.name;
+  made.raw_begin = made.raw_end = attempt_.begin;
+  if (!syntax_->is_known_tool(call_.name)) {
     made.status = chat::CallStatus::kUnknownTool;
-    complain(attempt_begin_, "there is no tool `" + name_ + "`");
+    complain(attempt_.begin, "there is no tool `" + call_.name + "`");
   }
   if (!syntax_->options.parallel_calls && !message_.tool_calls.empty())
-    complain(attempt_begin_, "a second tool call where one is allowed");
-  if (!syntax_->options.only_tool.empty() && name_ != syntax_->options.only_tool)
-    complain(attempt_begin_,
-             "the tool `" + name_ + "` is called where `" + syntax_->options.only_tool + "` was asked for");
+    complain(attempt_.begin, "a second tool call where one is allowed");
+  if (!syntax_->options.only_tool.empty() && call_.name != syntax_->options.only_tool)
+    complain(attempt_.begin,
+             "the tool `" + call_.name + "` is called where `" + syntax_->options.only_tool + "` was asked for");
   message_.tool_calls.push_back(std::move(made));
-  attempt_ = false;
-  committed_ = true;
-  Event event{EventKind::kCallStart, raw(head_), raw(upto), name_, message_.tool_calls.size() - 1, id_, false};
+  attempt_.is_open = false;
+  call_.is_reported = true;
+  Event event{EventKind::kCallStart,          raw(head_), raw(upto), call_.name,
+              message_.tool_calls.size() - 1, call_.id,   false};
   head_ = std::max(head_, upto);
   push(std::move(event));
   return true;
 }
 
 bool Machine::json_arguments() {
-  if (!arguments_started_) {
+  if (!call_.has_arguments) {
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size()) return false;
     const MarkerSet::Found found = syntax_->after_set.at(buffer_, at, is_end_, starts());
@@ -216,8 +212,8 @@ bool Machine::json_arguments() {
         return true;
       }
     }
-    arguments_started_ = true;
-    arguments_are_string_ = buffer_[at] == '"' || buffer_[at] == '\'';
+    call_.has_arguments = true;
+    call_.is_string = buffer_[at] == '"' || buffer_[at] == '\'';
   }
   while (pos_ < buffer_.size()) {
     bool wait = false;
@@ -237,18 +233,18 @@ bool Machine::json_arguments() {
   }
   // Should the JSON break off here, the white space before what ends the call is the template's own.
   const std::size_t own = syntax_->recover_set.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
-  if (!arguments_are_string_) emit(EventKind::kArguments, whole_characters(pos_ - own));
+  if (!call_.is_string) emit(EventKind::kArguments, whole_characters(pos_ - own));
   return false;
 }
 
 bool Machine::has_parameter(const std::string& key) const {
-  const chat::ToolDefinition* tool = syntax_->tool(name_);
+  const chat::ToolDefinition* tool = syntax_->tool(call_.name);
   return tool != nullptr && property_schema(tool->parameters, tool->parameters, key) != nullptr;
 }
 
 // The one parameter of the tool that is called, if it has one and that is a text; else "".
 std::string Machine::only_text_parameter() const {
-  const chat::ToolDefinition* tool = syntax_->tool(name_);
+  const chat::ToolDefinition* tool = syntax_->tool(call_.name);
   const json::Value* properties = tool != nullptr ? tool->parameters.find("properties") : nullptr;
   if (properties == nullptr || !properties->is_object() || properties->as_object().size() != 1) return "";
   const json::Member& only = *properties->as_object().begin();
@@ -272,7 +268,7 @@ bool Machine::raw_arguments() {
 }
 
 bool Machine::arguments_done() {
-  ++piece_;
+  ++call_.piece;
   phase_ = Phase::kPieces;
   return true;
 }
@@ -288,10 +284,10 @@ bool Machine::break_call(chat::CallStatus status, const char* why) {
 bool Machine::recover() {
   MarkerSet::Found found;
   const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
-  const MarkerSet& set = from_reasoning_ ? syntax_->reasoning_recover_set : syntax_->recover_set;
+  const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_recover_set : syntax_->recover_set;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
   if (found.id == kReasoningClose) {  // behind a call that was only thought of
-    committed_ = false;
+    call_.is_reported = false;
     return reasoning_marker(found);
   }
   pos_ = head_;
@@ -300,16 +296,16 @@ bool Machine::recover() {
 }
 
 bool Machine::after_call() {
-  if (syntax_->call_close.empty() && !is_fenced_) {
+  if (syntax_->call_close.empty() && !call_.is_fenced) {
     end_call(raw(head_));
     phase_ = Phase::kBetween;
     return true;
   }
   std::size_t at = skip_space(pos_);
-  if (is_fenced_ && at < buffer_.size()) {
+  if (call_.is_fenced && at < buffer_.size()) {
     const Match fence = fence_close(at);
     if (fence.kind == MatchKind::kPartial) return false;
-    is_fenced_ = false;
+    call_.is_fenced = false;
     if (fence.kind == MatchKind::kFull) pos_ = at + fence.size;
     at = skip_space(pos_);
   }
@@ -334,7 +330,7 @@ bool Machine::after_call() {
     } else if (is_json && buffer_[at] == '{') {  // a second call in the same markers
       end_call(raw(head_));
       pos_ = at;
-      begin_attempt(in_section_, opening_);
+      begin_attempt(section_.is_open, attempt_.opening);
       return start_body();
     } else if (found.kind == MatchKind::kNone) {
       complain(raw(at), "a tool call is not closed");
@@ -350,8 +346,8 @@ void Machine::set_status(chat::CallStatus status) {
 }
 
 void Machine::end_call(std::size_t raw_end) {
-  if (!committed_) return;
-  committed_ = false;
+  if (!call_.is_reported) return;
+  call_.is_reported = false;
   call().raw_end = raw_end;
   push({EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
 }
@@ -361,23 +357,23 @@ bool Machine::between() {
   if (at == buffer_.size()) return false;
   const MarkerSet::Found found = syntax_->between_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
-  const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && in_section_;
+  const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && section_.is_open;
   const bool is_on_its_own_line = !syntax_->format->calls.separator.empty() && syntax_->separator.empty() && at > pos_;
-  if (can_start && (expect_call_ || is_json_at(at) || is_on_its_own_line)) {
+  if (can_start && (section_.expects_call || is_json_at(at) || is_on_its_own_line)) {
     pos_ = at;
-    begin_attempt(in_section_, Opening::kMarker);
+    begin_attempt(section_.is_open, Opening::kMarker);
     return start_body();
   }
   if (found.kind == MatchKind::kFull && (found.id == kSeparator || found.id == kHeader)) {
     pos_ = at + found.size;
     emit(EventKind::kMarker, pos_);
-    expect_call_ = true;
+    section_.expects_call = true;
     return true;
   }
-  phase_ = from_reasoning_ ? Phase::kReasoning : Phase::kTop;
-  reasoning_layout_ = from_reasoning_;
-  blank_ = layout_ = true;
-  expect_call_ = false;
+  phase_ = thoughts_.have_call ? Phase::kReasoning : Phase::kTop;
+  thoughts_.is_layout = thoughts_.have_call;
+  top_.is_blank = top_.is_layout = true;
+  section_.expects_call = false;
   return true;
 }
 

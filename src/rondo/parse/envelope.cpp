@@ -33,7 +33,7 @@ bool Machine::json_envelope() {
       ++pos_;
       continue;
     }
-    if (!scanner_.started() && attempt_) {
+    if (!scanner_.started() && attempt_.is_open) {
       const Match fence = fence_open(pos_);
       if (fence.kind == MatchKind::kPartial) break;
       pos_ += fence.size;
@@ -52,15 +52,15 @@ bool Machine::json_envelope() {
     }
     ++pos_;
     if (scanner_.done()) {
-      if (attempt_ && opening_ == Opening::kMarker) return end_empty_section();
-      if (attempt_) return fail_attempt(pos_, "JSON in the place of a tool call holds none");
+      if (attempt_.is_open && attempt_.opening == Opening::kMarker) return end_empty_section();
+      if (attempt_.is_open) return fail_attempt(pos_, "JSON in the place of a tool call holds none");
       emit(EventKind::kMarker, pos_);
       phase_ = Phase::kAfterCall;
       return true;
     }
   }
-  if (attempt_ && pos_ - head_ > kLongestAttempt) return fail_attempt(pos_, "a tool call holds no name");
-  if (committed_ && capture_ == Capture::kArguments && !arguments_are_string_)
+  if (attempt_.is_open && pos_ - head_ > kLongestAttempt) return fail_attempt(pos_, "a tool call holds no name");
+  if (call_.is_reported && envelope_.capture == JsonCall::Capture::kArguments && !call_.is_string)
     emit(EventKind::kArguments, whole_characters(pos_));
   return false;
 }
@@ -78,15 +78,17 @@ bool Machine::json_step(char byte, bool& failed) {
   const JsonScanner::Step step = scanner_.step(byte);
   failed = step.bad;
   if (step.bad) return true;
-  if (step.ended_before && capture_ != Capture::kNone && capture_is_scalar_ && !json_value_ends()) return false;
+  if (step.ended_before && envelope_.capture != JsonCall::Capture::kNone && envelope_.captures_scalar &&
+      !json_value_ends())
+    return false;
   if (step.begins_value) json_value_begins(byte);
   if (phase_ != Phase::kJson) return false;
   if (!step.ends_value) return true;
-  if (capture_ != Capture::kNone && scanner_.depth() == capture_depth_) {
+  if (envelope_.capture != JsonCall::Capture::kNone && scanner_.depth() == envelope_.capture_depth) {
     ++pos_;  // the value includes this byte
     if (!json_value_ends()) return false;
     --pos_;
-  } else if (object_depth_ > 0 && scanner_.depth() < object_depth_) {
+  } else if (envelope_.depth > 0 && scanner_.depth() < envelope_.depth) {
     ++pos_;
     if (!json_call_ends()) return false;
     --pos_;
@@ -95,9 +97,9 @@ bool Machine::json_step(char byte, bool& failed) {
 }
 
 bool Machine::has_role(const std::vector<std::string>& role, std::size_t frames) const {
-  if (role.empty() || frames < object_depth_) return false;
-  const std::size_t depth = frames - object_depth_ + 1;
-  const auto key = [this](std::size_t i) -> const std::string& { return scanner_.key_at(object_depth_ + i); };
+  if (role.empty() || frames < envelope_.depth) return false;
+  const std::size_t depth = frames - envelope_.depth + 1;
+  const auto key = [this](std::size_t i) -> const std::string& { return scanner_.key_at(envelope_.depth + i); };
   const bool is_last =
       key(depth - 1) == role.back() || (chat::is_arguments_key(key(depth - 1)) && chat::is_arguments_key(role.back()));
   if (!is_last) return false;
@@ -122,107 +124,107 @@ bool Machine::is_call_key(const std::string& key) const {
 void Machine::json_value_begins(char byte) {
   const bool is_container = byte == '{' || byte == '[';
   const std::size_t frames = scanner_.depth() - (is_container ? 1 : 0);
-  if (capture_ != Capture::kNone) return;
-  if (object_depth_ == 0) {
+  if (envelope_.capture != JsonCall::Capture::kNone) return;
+  if (envelope_.depth == 0) {
     if (byte != '{' || (frames == 1 && !scanner_.is_array_at(1)) || frames > 1) return;
-    object_depth_ = frames + 1;
-    if (!attempt_) {
+    envelope_.depth = frames + 1;
+    if (!attempt_.is_open) {
       emit(EventKind::kMarker, pos_);
-      begin_attempt(in_section_, opening_);
+      begin_attempt(section_.is_open, attempt_.opening);
     }
-    name_.clear();
-    id_.reset();
-    has_name_ = committed_ = false;
-    early_arguments_.reset();
-    strays_.clear();
+    call_.name.clear();
+    call_.id.reset();
+    call_.has_name = call_.is_reported = false;
+    envelope_.early_arguments.reset();
+    envelope_.strays.clear();
     return;
   }
   const format::JsonRoles& roles = syntax_->format->calls.roles;
-  if (is_bare() && frames == object_depth_ && !has_name_ && !early_arguments_) {
+  if (is_bare() && frames == envelope_.depth && !call_.has_name && !envelope_.early_arguments) {
     // Without a marker only the format's own keys make a call.
-    if (!is_call_key(scanner_.key_at(object_depth_))) {
+    if (!is_call_key(scanner_.key_at(envelope_.depth))) {
       (void)fail_attempt(pos_, "text in the shape of a tool call is none");
       return;
     }
   }
-  const bool is_keyed_call = roles.name_is_key && frames == object_depth_ && !committed_;
+  const bool is_keyed_call = roles.name_is_key && frames == envelope_.depth && !call_.is_reported;
   if (is_keyed_call) {
-    name_ = scanner_.key_at(object_depth_);
-    has_name_ = true;
+    call_.name = scanner_.key_at(envelope_.depth);
+    call_.has_name = true;
   }
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
-    capture_ = Capture::kArguments;
-    arguments_are_string_ = byte == '"' || byte == '\'';
+    envelope_.capture = JsonCall::Capture::kArguments;
+    call_.is_string = byte == '"' || byte == '\'';
     scanner_.forget_loose();
-    if (needs_evidence() && !arguments_are_string_ && byte != '{') {
+    if (needs_evidence() && !call_.is_string && byte != '{') {
       (void)fail_attempt(pos_, "text in the shape of a tool call has no arguments");
       return;
     }
-    const bool is_held = needs_evidence() && arguments_are_string_;  // until it is known what the string holds
-    if (has_name_ && !committed_ && !is_held && !commit(pos_)) return;
-    if (committed_) emit(EventKind::kMarker, pos_);
-  } else if (has_role(roles.name, frames) && !has_name_) {
-    capture_ = Capture::kName;
+    const bool is_held = needs_evidence() && call_.is_string;  // until it is known what the string holds
+    if (call_.has_name && !call_.is_reported && !is_held && !commit(pos_)) return;
+    if (call_.is_reported) emit(EventKind::kMarker, pos_);
+  } else if (has_role(roles.name, frames) && !call_.has_name) {
+    envelope_.capture = JsonCall::Capture::kName;
   } else if (has_role(roles.id, frames)) {
-    capture_ = Capture::kId;
-  } else if (frames == object_depth_ && is_stray_key(scanner_.key_at(object_depth_))) {
-    capture_ = Capture::kStray;
-    stray_key_ = scanner_.key_at(object_depth_);
+    envelope_.capture = JsonCall::Capture::kId;
+  } else if (frames == envelope_.depth && is_stray_key(scanner_.key_at(envelope_.depth))) {
+    envelope_.capture = JsonCall::Capture::kStray;
+    envelope_.stray_key = scanner_.key_at(envelope_.depth);
   } else {
     return;
   }
-  capture_depth_ = frames;
-  capture_is_scalar_ = !is_container && byte != '"' && byte != '\'';
-  capture_begin_ = base_ + pos_;
+  envelope_.capture_depth = frames;
+  envelope_.captures_scalar = !is_container && byte != '"' && byte != '\'';
+  envelope_.capture_begin = base_ + pos_;
 }
 
-// The captured value is [capture_begin_, pos_).
+// The captured value is [envelope_.capture_begin, pos_).
 bool Machine::json_value_ends() {
-  const std::size_t begin = capture_begin_ - base_;
-  const Capture what = std::exchange(capture_, Capture::kNone);
-  if (what == Capture::kId) {
+  const std::size_t begin = envelope_.capture_begin - base_;
+  const JsonCall::Capture what = std::exchange(envelope_.capture, JsonCall::Capture::kNone);
+  if (what == JsonCall::Capture::kId) {
     const bool is_string = buffer_[begin] == '"' || buffer_[begin] == '\'';
-    id_ = is_string ? decoded_string(begin, pos_) : buffer_.substr(begin, pos_ - begin);
-    if (committed_) {
-      call().id = id_;
-      emit(EventKind::kCallId, pos_, *id_);
+    call_.id = is_string ? decoded_string(begin, pos_) : buffer_.substr(begin, pos_ - begin);
+    if (call_.is_reported) {
+      call().id = call_.id;
+      emit(EventKind::kCallId, pos_, *call_.id);
     }
-  } else if (what == Capture::kStray) {
+  } else if (what == JsonCall::Capture::kStray) {
     keep_stray(begin, pos_);
-  } else if (what == Capture::kName) {
-    name_ = decoded_string(begin, pos_);
-    if (name_.empty()) {
+  } else if (what == JsonCall::Capture::kName) {
+    call_.name = decoded_string(begin, pos_);
+    if (call_.name.empty()) {
       (void)fail_attempt(pos_, "the name of a tool call cannot be read");
       return false;
     }
-    has_name_ = true;
-    if (early_arguments_) return commit_early();
-  } else if (committed_) {
+    call_.has_name = true;
+    if (envelope_.early_arguments) return commit_early();
+  } else if (call_.is_reported) {
     emit_arguments(begin, pos_, scanner_.is_loose());
   } else {
-    early_arguments_ = {base_ + begin, base_ + pos_};
-    early_is_loose_ = scanner_.is_loose();
-    if (has_name_) return commit_early();
+    envelope_.early_arguments = {base_ + begin, base_ + pos_};
+    envelope_.early_is_loose = scanner_.is_loose();
+    if (call_.has_name) return commit_early();
   }
   return true;
 }
 
 // Reports a call whose arguments were complete before it was known to be one.  False if it turned out to be text.
 bool Machine::commit_early() {
-  const std::size_t begin = early_arguments_->first - base_;
-  const std::size_t end = early_arguments_->second - base_;
-  if (needs_evidence() && arguments_are_string_) {
+  const std::size_t begin = envelope_.early_arguments->first - base_;
+  const std::size_t end = envelope_.early_arguments->second - base_;
+  if (needs_evidence() && call_.is_string) {
     const auto held = json::parse(decoded_string(begin, end));
     if (!held.ok() || !held.value().is_object()) return !fail_attempt(pos_, "a tool call has no arguments");
   }
   if (!commit(begin)) return false;
-  emit_arguments(begin, end, early_is_loose_);
+  emit_arguments(begin, end, envelope_.early_is_loose);
   return true;
 }
 
 // The arguments are [begin, end), of which [head_, end) is not reported yet.
 void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) {
-  if (arguments_are_string_) {
+  if (call_.is_string) {
     emit(EventKind::kArguments, end, decoded_string(begin, end));
     is_loose = !json::parse(call().arguments).ok();
   } else {
@@ -235,11 +237,11 @@ void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) 
 
 // The call's object ends at pos_.
 bool Machine::json_call_ends() {
-  object_depth_ = 0;
-  if (!committed_) {
-    const bool has_evidence = !is_bare() || (opening_ == Opening::kBare && syntax_->options.tools &&
+  envelope_.depth = 0;
+  if (!call_.is_reported) {
+    const bool has_evidence = !is_bare() || (attempt_.opening == Opening::kBare && syntax_->options.tools &&
                                              !syntax_->format->calls.roles.name_is_key);
-    if (!has_name_ || !has_evidence) {
+    if (!call_.has_name || !has_evidence) {
       (void)fail_attempt(pos_, "a tool call has no name");
       return false;
     }
@@ -268,35 +270,35 @@ void Machine::keep_stray(std::size_t begin, std::size_t end) {
   auto parsed = json::parse(text);
   auto loose = parsed.ok() ? std::nullopt : read_literal(text, NestedSyntax{"", "", true});
   json::Value value = parsed.ok() ? std::move(parsed.value()) : loose ? std::move(*loose) : json::Value(text);
-  strays_.push_back({std::move(stray_key_), std::move(value)});
+  envelope_.strays.push_back({std::move(envelope_.stray_key), std::move(value)});
 }
 
 // Arguments that models write beside the place for arguments, or under another name, are the call's arguments.  Where it has its
 // own too, they are not mixed; the status tells of them.
 void Machine::report_strays() {
-  if (strays_.empty()) return;
-  const bool is_renamed =
-      strays_.size() == 1 && strays_.front().value.is_object() && !has_parameter(strays_.front().key);
+  if (envelope_.strays.empty()) return;
+  const bool is_renamed = envelope_.strays.size() == 1 && envelope_.strays.front().value.is_object() &&
+                          !has_parameter(envelope_.strays.front().key);
   const bool has_own = !call().arguments.empty();
   if (!has_own) {
     json::Object made;
-    for (json::Member& stray : strays_) made.set(stray.key, std::move(stray.value));
+    for (json::Member& stray : envelope_.strays) made.set(stray.key, std::move(stray.value));
     const json::Value value = is_renamed ? made.begin()->value : json::Value(std::move(made));
     emit(EventKind::kArguments, pos_, json::to_compact(value));
   } else {
-    const bool is_known = call().arguments != "{}" || syntax_->tool(name_) != nullptr;
+    const bool is_known = call().arguments != "{}" || syntax_->tool(call_.name) != nullptr;
     const auto is_parameter = [this](const json::Member& stray) { return has_parameter(stray.key); };
-    if (is_known && std::ranges::none_of(strays_, is_parameter)) return;
+    if (is_known && std::ranges::none_of(envelope_.strays, is_parameter)) return;
   }
   complain(raw(pos_), "a tool call has members beside its arguments");
   set_status(chat::CallStatus::kMalformed);
 }
 
 bool Machine::json_bad() {
-  if (attempt_ && (!has_name_ || is_bare() || early_arguments_))
+  if (attempt_.is_open && (!call_.has_name || is_bare() || envelope_.early_arguments))
     return fail_attempt(pos_, "the JSON of a tool call cannot be read");
-  if (attempt_ || committed_) {
-    if (attempt_ && !commit(pos_)) return true;
+  if (attempt_.is_open || call_.is_reported) {
+    if (attempt_.is_open && !commit(pos_)) return true;
     return break_json();
   }
   phase_ = Phase::kAfterCall;  // between the elements of an array that was never closed

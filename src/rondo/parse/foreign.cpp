@@ -109,7 +109,7 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
 
 // What may be a call of another format at `at`, which no marker of this one begins.  kFull: its attempt is begun.
 MatchKind Machine::foreign(std::size_t at) {
-  if (!syntax_->options.tools || !syntax_->options.calls || own_syntax_ != nullptr || base_ + at < prompt_bytes_)
+  if (!syntax_->options.tools || !syntax_->options.calls || own_syntax_ != nullptr || base_ + at < prompt_.bytes)
     return MatchKind::kNone;
   const std::size_t begin = at;
   std::vector<std::string> closes;
@@ -135,7 +135,7 @@ MatchKind Machine::foreign(std::size_t at) {
 MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::string> closes) {
   if (found.id != kSectionOpen && found.id != kCallOpen) return MatchKind::kNone;
   pos_ = found.begin + found.size;
-  from_reasoning_ = false;
+  thoughts_.have_call = false;
   begin_attempt(found.id == kSectionOpen, Opening::kMarker);
   closes_ = std::move(closes);
   if (found.id == kCallOpen) return start_body() ? MatchKind::kFull : MatchKind::kNone;
@@ -145,7 +145,7 @@ MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::st
 
 // The call that is read from byte `body` on.
 MatchKind Machine::begin_foreign(std::size_t body, bool in_section, Opening opening) {
-  from_reasoning_ = false;
+  thoughts_.have_call = false;
   begin_attempt(in_section, opening);
   pos_ = body;
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
@@ -235,7 +235,7 @@ MatchKind Machine::tag_call(std::size_t at) {
 // A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell (`wait`).
 bool Machine::json_instead(bool& wait) {
   const format::Calls& own = syntax_->format->calls;
-  if (!attempt_ || !syntax_->options.tools || own_syntax_ != nullptr ||
+  if (!attempt_.is_open || !syntax_->options.tools || own_syntax_ != nullptr ||
       own.pieces[0].kind == format::CallPiece::Kind::kLiteral)
     return false;
   const std::size_t at = skip_space(pos_);
@@ -249,7 +249,7 @@ bool Machine::json_instead(bool& wait) {
   calls.call_close = own.call_close;
   calls.separator = ", ";
   adopt(std::move(calls));
-  if (is_prompt_part()) opening_ = Opening::kBare;  // the model itself wrote no opener
+  if (is_prompt_part()) attempt_.opening = Opening::kBare;  // the model itself wrote no opener
   pos_ = at;
   return start_body();
 }
@@ -257,7 +257,7 @@ bool Machine::json_instead(bool& wait) {
 // "```json" around the JSON of a call.
 Match Machine::fence_open(std::size_t at) {
   const Match match = fence_at(std::string_view(buffer_).substr(at), is_end_);
-  is_fenced_ = is_fenced_ || match.kind == MatchKind::kFull;
+  call_.is_fenced = call_.is_fenced || match.kind == MatchKind::kFull;
   return match;
 }
 
@@ -287,14 +287,14 @@ MatchKind Machine::wrapper_close(std::size_t at) {
 void Machine::adopt(format::Calls calls) {
   own_syntax_ = syntax_;
   syntax_ = std::make_shared<const Syntax>(*own_syntax_, std::move(calls));
-  terminator_set_ = MarkerSet();
+  parameter_.closer_set = MarkerSet();
 }
 
 // Behind calls of another format this one counts again.
 void Machine::settle_format() {
-  if (own_syntax_ == nullptr || in_section_) return;
+  if (own_syntax_ == nullptr || section_.is_open) return;
   syntax_ = std::exchange(own_syntax_, nullptr);
-  terminator_set_ = MarkerSet();
+  parameter_.closer_set = MarkerSet();
 }
 
 }  // namespace rondo::parse

@@ -55,7 +55,7 @@ MatchKind Machine::heading(std::size_t at) {
     if (!message_.reasoning && !syntax_->options.inline_reasoning) message_.reasoning.emplace();
   } else {
     emit(EventKind::kMarker, pos_);
-    blank_ = false;
+    top_.is_blank = false;
   }
   return MatchKind::kFull;
 }
@@ -66,10 +66,10 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
   if (name.empty()) return false;
   begin_attempt(false, Opening::kMarker);
   (void)start_body();
-  name_ = name;
-  has_name_ = true;
+  call_.name = name;
+  call_.has_name = true;
   const auto& pieces = syntax_->format->calls.pieces;
-  while (piece_ < pieces.size() && pieces[piece_].kind != format::CallPiece::Kind::kArguments) ++piece_;
+  while (call_.piece < pieces.size() && pieces[call_.piece].kind != format::CallPiece::Kind::kArguments) ++call_.piece;
   pos_ = behind;
   return true;
 }

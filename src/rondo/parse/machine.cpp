@@ -26,10 +26,13 @@ bool is_continued(const Event& last, const Event& next) {
 
 }  // namespace
 
-std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail) {
+std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail,
+                                       std::string_view begun) {
   auto machine = std::make_unique<Machine>(syntax, prompt_tail);
-  if (!machine->is_prompt_foreign_) return machine;
-  return std::make_unique<Machine>(std::move(syntax), machine->open_reasoning_);
+  if (machine->prompt_.is_foreign)
+    machine = std::make_unique<Machine>(std::move(syntax), machine->prompt_.open_reasoning);
+  machine->go_on_behind(begun);
+  return machine;
 }
 
 Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail)
@@ -37,9 +40,9 @@ Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_t
   if (!syntax_->options.special_tokens.empty()) starts_.emplace(buffer_);
   start_from_prompt(prompt_tail);
   // What the template writes before all content, where it is white space only.
-  if (phase_ == Phase::kTop && blank_ && trail_.empty() && is_blank(syntax_->format->content.open)) {
-    trail_ = syntax_->format->content.open;
-    trail_is_reasoning_ = false;
+  if (phase_ == Phase::kTop && top_.is_blank && trail_.text.empty() && is_blank(syntax_->format->content.open)) {
+    trail_.text = syntax_->format->content.open;
+    trail_.of_reasoning = false;
   }
 }
 
@@ -55,8 +58,8 @@ void Machine::start_from_prompt(std::string_view tail) {
   const std::string_view open = format::trimmed(syntax_->format->reasoning.open);
   const std::size_t last_open = open.empty() ? std::string::npos : tail.rfind(open);
   if (last_open != std::string::npos && is_blank(std::string_view(tail).substr(last_open + open.size()))) {
-    open_reasoning_ = tail.substr(last_open);
-    if (header == std::string::npos) written = open_reasoning_;
+    prompt_.open_reasoning = tail.substr(last_open);
+    if (header == std::string::npos) written = prompt_.open_reasoning;
   }
   for (const format::GenerationPrompt& prompt : syntax_->format->generation_prompts) {
     if (prompt.text.empty() || !tail.ends_with(prompt.text)) continue;
@@ -65,28 +68,39 @@ void Machine::start_from_prompt(std::string_view tail) {
     is_generation_prompt = true;
   }
   const std::string shown = written;
-  is_generated_ = is_generation_prompt;
+  prompt_.is_generated = is_generation_prompt;
   if (is_generation_prompt) drop_prompt_space(written);
   if (written.empty()) return;
-  prompt_bytes_ = written.size();
+  prompt_.bytes = prompt_.generated = written.size();
   const bool inline_reasoning = std::exchange(inline_reasoning_, false);
   feed(written);
   inline_reasoning_ = inline_reasoning;
-  if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) ||
-      !message_.tool_calls.empty()) {
-    is_prompt_foreign_ = true;
+  const bool has_ended_call = !message_.tool_calls.empty() && !call_.is_reported;
+  if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) || has_ended_call) {
+    prompt_.is_foreign = true;
     return;
   }
-  if (phase_ != Phase::kReasoning && message_.reasoning && is_blank(*message_.reasoning)) {
-    message_.reasoning.reset();
-    std::erase_if(events_, [](const Event& event) { return event.kind == EventKind::kReasoning; });
-  }
+  forget_blank_reasoning();
   if (phase_ == Phase::kReasoning && inline_reasoning) {
     events_.clear();
     message_.reasoning.reset();
     message_.content.clear();
     push({EventKind::kContent, 0, 0, shown, 0, std::nullopt, false});
   }
+}
+
+// Reasoning that the prompt opened and closed is none.
+void Machine::forget_blank_reasoning() {
+  if (phase_ == Phase::kReasoning || !message_.reasoning || !is_blank(*message_.reasoning)) return;
+  message_.reasoning.reset();
+  std::erase_if(events_, [](const Event& event) { return event.kind == EventKind::kReasoning; });
+}
+
+void Machine::go_on_behind(std::string_view begun) {
+  if (begun.empty()) return;
+  prompt_.bytes += begun.size();
+  feed(begun);
+  forget_blank_reasoning();
 }
 
 // White space at the end of a generation prompt that history does not have there is no text of the message.
@@ -121,14 +135,14 @@ void Machine::feed(std::string_view text, Input input) {
 // How many bytes at the front of `text` are text in any case: whole characters in which no marker and no marker's white
 // space begins, while nothing is held back.
 std::size_t Machine::plain_prefix(std::string_view text) const {
-  if (head_ != buffer_.size() || !trail_.empty() || held_) return 0;
+  if (head_ != buffer_.size() || !trail_.text.empty() || held_) return 0;
   std::size_t size = 0;
-  if (phase_ == Phase::kTop && !blank_) {
+  if (phase_ == Phase::kTop && !top_.is_blank) {
     size = syntax_->text_set.plain_prefix(text);
-  } else if (phase_ == Phase::kReasoning && !reasoning_start_ && !reasoning_layout_) {
+  } else if (phase_ == Phase::kReasoning && !thoughts_.are_fresh && !thoughts_.is_layout) {
     size = syntax_->reasoning_set.plain_prefix(text);
-  } else if (phase_ == Phase::kValue && is_streaming_) {
-    size = std::min(terminator_set_.plain_prefix(text), syntax_->stop_set.plain_prefix(text));
+  } else if (phase_ == Phase::kValue && parameter_.is_streaming) {
+    size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->stop_set.plain_prefix(text));
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);
   }
@@ -156,9 +170,9 @@ void Machine::take_plain(std::string_view text) {
 
 // Whether what comes is passed on as the arguments of a call as it is.
 bool Machine::is_reading_json_arguments() const {
-  if (arguments_are_string_) return false;
-  if (phase_ == Phase::kJsonArguments) return arguments_started_;
-  return phase_ == Phase::kJson && committed_ && capture_ == Capture::kArguments;
+  if (call_.is_string) return false;
+  if (phase_ == Phase::kJsonArguments) return call_.has_arguments;
+  return phase_ == Phase::kJson && call_.is_reported && envelope_.capture == JsonCall::Capture::kArguments;
 }
 
 void Machine::drop_reported() {
@@ -176,7 +190,7 @@ void Machine::feed_special(std::string_view bytes) {
   const bool is_inside = phase_ != Phase::kTop && phase_ != Phase::kReasoning && phase_ != Phase::kEnded;
   // Nor does it stand inside a string of JSON.
   const bool is_close = !syntax_->call_close.empty() && syntax_->call_close.core().starts_with(bytes);
-  const bool is_in_json = phase_ == Phase::kJsonArguments || (phase_ == Phase::kJson && committed_);
+  const bool is_in_json = phase_ == Phase::kJsonArguments || (phase_ == Phase::kJson && call_.is_reported);
   if (is_close && is_in_json && !scanner_.done()) {
     (void)break_call(chat::CallStatus::kInvalidJson, "the arguments of a tool call are no valid JSON");
   }
@@ -220,10 +234,10 @@ bool Machine::step() {
   if (absorb_trail()) return true;
   if (phase_ == Phase::kTop) settle_format();
   switch (phase_) {
-    case Phase::kTop: return blank_ ? top_blank() : top();
+    case Phase::kTop: return top_.is_blank ? top_blank() : top();
     case Phase::kReasoning:
-      if (reasoning_layout_) return reasoning_after_call();
-      return reasoning_start_ ? reasoning_start() : reasoning();
+      if (thoughts_.is_layout) return reasoning_after_call();
+      return thoughts_.are_fresh ? reasoning_start() : reasoning();
     case Phase::kFencedAnswer: return fenced_answer();
     case Phase::kSection: return section();
     case Phase::kJson: return json_envelope();
@@ -246,18 +260,18 @@ bool Machine::step() {
 }
 
 bool Machine::absorb_trail() {
-  if (trail_.empty()) return false;
+  if (trail_.text.empty()) return false;
   std::size_t size = 0;
-  while (size < trail_.size() && pos_ + size < buffer_.size() && buffer_[pos_ + size] == trail_[size]) ++size;
-  const bool is_more_possible = size < trail_.size() && pos_ + size == buffer_.size();
+  while (size < trail_.text.size() && pos_ + size < buffer_.size() && buffer_[pos_ + size] == trail_.text[size]) ++size;
+  const bool is_more_possible = size < trail_.text.size() && pos_ + size == buffer_.size();
   pos_ += size;
-  trail_ = is_more_possible && !is_end_ ? trail_.substr(size) : "";
-  if (trail_is_reasoning_) {
+  trail_.text = is_more_possible && !is_end_ ? trail_.text.substr(size) : "";
+  if (trail_.of_reasoning) {
     emit_reasoning_marker(pos_);
   } else {
     emit(EventKind::kMarker, pos_);
   }
-  return size > 0 && trail_.empty();
+  return size > 0 && trail_.text.empty();
 }
 
 bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found) {
@@ -300,7 +314,7 @@ bool Machine::top_blank() {
     if (!is_end_) return false;
     pos_ = at;
     const bool is_stop = !syntax_->blank_stop.empty() && std::string_view(buffer_).substr(head_) == syntax_->blank_stop;
-    emit(layout_ || is_stop ? EventKind::kMarker : EventKind::kContent, at);
+    emit(top_.is_layout || is_stop ? EventKind::kMarker : EventKind::kContent, at);
     return false;
   }
   const format::Calls& calls = syntax_->format->calls;
@@ -314,14 +328,14 @@ bool Machine::top_blank() {
     pos_ = at + found.size;
     return top_marker(found);
   }
-  if (!closes_.empty() && !in_section_) {
+  if (!closes_.empty() && !section_.is_open) {
     const MatchKind kind = wrapper_close(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
     closes_.clear();
   }
   // Between calls without any marker models write a semicolon.
   const bool is_bare_list = is_blank(calls.section_open) && syntax_->call_open.empty() && !message_.tool_calls.empty();
-  if (layout_ && is_bare_list && buffer_[at] == ';') {
+  if (top_.is_layout && is_bare_list && buffer_[at] == ';') {
     const std::size_t next = skip_space(at + 1);
     if (next == buffer_.size() && !is_end_) return false;
     if (next < buffer_.size() && buffer_[next] == '{') {
@@ -334,7 +348,7 @@ bool Machine::top_blank() {
     const Match fence = fence_at(std::string_view(buffer_).substr(at), is_end_);
     if (fence.kind == MatchKind::kPartial) return false;
     if (fence.kind == MatchKind::kFull) {
-      answer_begin_ = base_ + at + fence.size;
+      top_.answer_begin = base_ + at + fence.size;
       pos_ = at + fence.size - 1;  // the closing fence may be the next line
       phase_ = Phase::kFencedAnswer;
       return true;
@@ -345,12 +359,12 @@ bool Machine::top_blank() {
   const bool has_opener = !is_blank(calls.section_open) || !syntax_->call_open.empty();
   const bool has_bare_calls = calls.present && syntax_->options.calls && calls.envelope != format::Envelope::kTags &&
                               (syntax_->options.tools || !has_opener);
-  if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && (layout_ || is_blank(message_.content))) {
+  if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && (top_.is_layout || is_blank(message_.content))) {
     pos_ = at;
     begin_attempt(false, Opening::kBare);
     return start_body();
   }
-  blank_ = false;
+  top_.is_blank = false;
   pos_ = at;
   return true;
 }
@@ -364,34 +378,34 @@ bool Machine::is_answer_text(const MarkerSet::Found& found) const {
 }
 
 bool Machine::top_marker(const MarkerSet::Found& found) {
-  trail_is_reasoning_ = false;
+  trail_.of_reasoning = false;
   switch (found.id) {
     case kReasoningOpen:
       emit_reasoning_marker(pos_);
-      trail_is_reasoning_ = true;
+      trail_.of_reasoning = true;
       phase_ = Phase::kReasoning;
-      reasoning_start_ = true;
+      thoughts_.are_fresh = true;
       if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
       break;
     case kReasoningClose: {
       emit_reasoning_marker(pos_);
-      trail_is_reasoning_ = true;
+      trail_.of_reasoning = true;
       const auto& closes = syntax_->format->stops.history_close;  // one text may close every kind of block
       const auto is_same = [&found](const std::string& text) { return format::trimmed(text) == found.marker->core(); };
       if (!is_blank(syntax_->format->header) && std::any_of(closes.begin(), closes.end(), is_same))
-        blank_ = layout_ = true;
+        top_.is_blank = top_.is_layout = true;
       break;
     }
     case kContentOpen:
       emit(EventKind::kMarker, pos_);
-      wrapped_ = !is_blank(syntax_->format->content.close);
-      blank_ = false;
+      top_.is_wrapped = !is_blank(syntax_->format->content.close);
+      top_.is_blank = false;
       break;
     case kContentClose:
     case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);
-      wrapped_ = false;
-      blank_ = layout_ = true;
+      top_.is_wrapped = false;
+      top_.is_blank = top_.is_layout = true;
       break;
     case kStop:
       emit(EventKind::kMarker, pos_);
@@ -402,29 +416,29 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kHalfOpen:
     case kBareOpen: return top_opener(found);
     case kSectionClose:
-      if (!in_section_) {  // a stray one is text
-        blank_ = false;
+      if (!section_.is_open) {  // a stray one is text
+        top_.is_blank = false;
         return true;
       }
       emit(EventKind::kMarker, pos_);
-      in_section_ = false;
-      blank_ = layout_ = true;
+      section_.is_open = false;
+      top_.is_blank = top_.is_layout = true;
       break;
     default:
-      if (found.id == kHeader && !blank_) blank_ = layout_ = true;
+      if (found.id == kHeader && !top_.is_blank) top_.is_blank = top_.is_layout = true;
       emit(EventKind::kMarker, pos_);
       break;
   }
-  trail_ = found.marker->trail();
-  if (found.id == kHeader && is_blank(syntax_->format->content.open)) trail_ += syntax_->format->content.open;
+  trail_.text = found.marker->trail();
+  if (found.id == kHeader && is_blank(syntax_->format->content.open)) trail_.text += syntax_->format->content.open;
   return true;
 }
 
 // Something opens a call.  An opener of punctuation only is one at the begin of the text, or if a tool's name follows.
 bool Machine::top_opener(const MarkerSet::Found& found) {
   const bool is_weak = found.id != kBareOpen && found.id != kHalfOpen && !found.marker->is_distinct();
-  if (is_weak && !in_section_ && !syntax_->options.tools && !(blank_ && is_blank(message_.content))) {
-    blank_ = false;
+  if (is_weak && !section_.is_open && !syntax_->options.tools && !(top_.is_blank && is_blank(message_.content))) {
+    top_.is_blank = false;
     return true;
   }
   if (found.id == kBareOpen) {
@@ -433,14 +447,14 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
     if (!before.empty() && (before.front() == '{' || before.front() == '[')) return true;
     --pos_;  // the bracket belongs to the call's own text
   }
-  from_reasoning_ = false;
+  thoughts_.have_call = false;
   closes_.clear();
-  wrapped_ = wrapped_ && found.id == kBareOpen;
+  top_.is_wrapped = top_.is_wrapped && found.id == kBareOpen;
   Opening opening = Opening::kMarker;
   if (found.id == kBareOpen) opening = Opening::kInText;
   if (found.id == kHalfOpen) opening = Opening::kHalf;
   if (is_weak) opening = syntax_->options.tools ? Opening::kHalf : Opening::kBare;
-  begin_attempt(in_section_ || found.id == kSectionOpen, opening);
+  begin_attempt(section_.is_open || found.id == kSectionOpen, opening);
   if (found.id != kSectionOpen) return start_body();
   phase_ = Phase::kSection;
   return true;
@@ -448,19 +462,19 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
 
 // Decides what is left when no more text comes.
 void Machine::finish_open() {
-  if (attempt_) {
+  if (attempt_.is_open) {
     open_at_end_ = true;
     if (!syntax_->options.partial) {
-      if (opening_ == Opening::kMarker && !from_reasoning_)
-        complain(attempt_begin_, "a tool call was begun and its name never came");
+      if (attempt_.opening == Opening::kMarker && !thoughts_.have_call)
+        complain(attempt_.begin, "a tool call was begun and its name never came");
       pos_ = buffer_.size();
       emit_prompt_part();
-      emit(from_reasoning_ ? EventKind::kReasoning : EventKind::kContent, buffer_.size());
+      emit(thoughts_.have_call ? EventKind::kReasoning : EventKind::kContent, buffer_.size());
     }
-    attempt_ = false;
+    attempt_.is_open = false;
     return;
   }
-  if (committed_) {
+  if (call_.is_reported) {
     open_at_end_ = true;
     const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
                           (phase_ == Phase::kRawArguments && syntax_->call_close.empty());
@@ -483,10 +497,11 @@ void Machine::finish_open() {
     end_call(raw(buffer_.size()));
     return;
   }
-  const bool is_reasoning_open = phase_ == Phase::kReasoning && !reasoning_layout_;
-  open_at_end_ = open_at_end_ || is_reasoning_open || wrapped_ || (in_section_ && !syntax_->section_close.empty());
+  const bool is_reasoning_open = phase_ == Phase::kReasoning && !thoughts_.is_layout;
+  open_at_end_ =
+      open_at_end_ || is_reasoning_open || top_.is_wrapped || (section_.is_open && !syntax_->section_close.empty());
   if (is_reasoning_open) complain(raw(pos_), "the reasoning is not closed");
-  if (in_section_ && !syntax_->section_close.empty()) complain(raw(pos_), "the tool calls are not closed");
+  if (section_.is_open && !syntax_->section_close.empty()) complain(raw(pos_), "the tool calls are not closed");
   if (!syntax_->options.partial) emit(EventKind::kMarker, buffer_.size());
 }
 
@@ -523,7 +538,7 @@ void Machine::push(Event event) {
 
 std::size_t Machine::raw(std::size_t at) const {
   const std::size_t absolute = base_ + at;
-  return absolute > prompt_bytes_ ? absolute - prompt_bytes_ : 0;
+  return absolute > prompt_.bytes ? absolute - prompt_.bytes : 0;
 }
 
 // Remembers the run that it saw last: a run that grows byte by byte is not read again from its begin.
@@ -564,19 +579,19 @@ Place Machine::place() const {
     case Phase::kReasoning: return Place::kReasoning;
     case Phase::kFencedAnswer: return Place::kContent;
     case Phase::kEnded: return Place::kEnded;
-    case Phase::kBetween: return in_section_ ? Place::kCall : Place::kContent;
+    case Phase::kBetween: return section_.is_open ? Place::kCall : Place::kContent;
     default: return Place::kCall;
   }
 }
 
 std::string Machine::closing_text() const {
   const format::Calls& calls = syntax_->format->calls;
-  std::string section = in_section_ ? calls.section_close : "";
+  std::string section = section_.is_open ? calls.section_close : "";
   switch (phase_) {
     case Phase::kFencedAnswer:
     case Phase::kEnded: return "";
     case Phase::kReasoning: return syntax_->format->reasoning.close;
-    case Phase::kTop: return (wrapped_ ? syntax_->format->content.close : "") + section;
+    case Phase::kTop: return (top_.is_wrapped ? syntax_->format->content.close : "") + section;
     case Phase::kBetween: return section;
     case Phase::kSection: return calls.section_close;
     case Phase::kJson: return scanner_.closing() + calls.call_close + section;
@@ -585,7 +600,7 @@ std::string Machine::closing_text() const {
     case Phase::kPieces:
     case Phase::kRawArguments: return after_arguments_closing() + section;
     case Phase::kJsonArguments:
-      return (arguments_started_ ? scanner_.closing() : "{}") + after_arguments_closing() + section;
+      return (call_.has_arguments ? scanner_.closing() : "{}") + after_arguments_closing() + section;
     default: return parameters_closing() + after_arguments_closing() + section;
   }
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parse/constructs.h"
 #include "parse/json_scan.h"
 #include "parse/marker.h"
 #include "parse/parser.h"
@@ -25,9 +26,9 @@ inline constexpr std::string_view kFence = "```";
 
 class Machine {
  public:
-  // `prompt_tail` as Options::prompt_tail, in whose place it counts.
-  [[nodiscard]] static std::unique_ptr<Machine> make(std::shared_ptr<const Syntax> syntax,
-                                                     std::string_view prompt_tail);
+  // `prompt_tail` as Options::prompt_tail, in whose place it counts; `begun` as Parser's.
+  [[nodiscard]] static std::unique_ptr<Machine> make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail,
+                                                     std::string_view begun = {});
   Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail);
   Machine(const Machine&) = delete;  // it points into itself
   Machine& operator=(const Machine&) = delete;
@@ -75,6 +76,8 @@ class Machine {
   [[nodiscard]] bool is_reading_json_arguments() const;
   void drop_reported();
   void start_from_prompt(std::string_view tail);
+  void forget_blank_reasoning();
+  void go_on_behind(std::string_view begun);
   void drop_prompt_space(std::string& written) const;
   void run();
   [[nodiscard]] bool step();
@@ -119,12 +122,12 @@ class Machine {
   bool call_heading(std::string_view words, std::size_t behind);
 
   // attempts.cpp: what may be a call
-  // What opened a call: a marker, the last part of one, a bracket at the begin of the text, a bracket in the text.
-  enum class Opening { kMarker, kHalf, kBare, kInText };
   void begin_attempt(bool in_section, Opening opening);
   [[nodiscard]] bool may_commit() const;
   // Whether no marker announces the call.
-  [[nodiscard]] bool is_bare() const { return opening_ == Opening::kBare || opening_ == Opening::kInText; }
+  [[nodiscard]] bool is_bare() const {
+    return attempt_.opening == Opening::kBare || attempt_.opening == Opening::kInText;
+  }
   // ... and no list of tools can say whether it is one: then it takes a name and arguments.
   [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
   [[nodiscard]] bool is_named_by_marker() const;
@@ -200,6 +203,8 @@ class Machine {
   bool value();
   bool value_marked();
   bool json_in_value();
+  bool own_quoted(bool& wait);
+  [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;
   bool value_structured();
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
@@ -226,80 +231,23 @@ class Machine {
   std::size_t pos_ = 0;
   mutable std::size_t space_begin_ = 0;  // the run of white space that was seen last, offsets in all text
   mutable std::size_t space_end_ = 0;
-  std::size_t prompt_bytes_ = 0;  // bytes fed from the prompt's tail
   bool is_end_ = false;
   bool is_closed_ = false;
-  std::string open_reasoning_;      // the prompt's end, if it opens the reasoning
-  bool is_generated_ = false;       // the prompt ends with the template's own text for an answer
-  bool is_prompt_foreign_ = false;  // the prompt's tail is an earlier turn, or text that is nobody's
+  bool open_at_end_ = false;  // something was still open when the text ended
+  PromptStart prompt_;
 
   // State.
   Phase phase_ = Phase::kTop;
-  std::string trail_;  // the last marker's own white space that may still come
-  bool trail_is_reasoning_ = false;
-  bool blank_ = true;     // only white space since the last marker
-  bool layout_ = false;   // ... and it is layout even if nothing follows
-  bool wrapped_ = false;  // inside content that an opening marker began
-  bool in_section_ = false;
-  bool reasoning_start_ = false;
-  bool open_at_end_ = false;       // something was still open when the text ended
-  bool attempt_ = false;           // a call is being read whose name is not known
-  std::size_t attempt_begin_ = 0;  // raw offset
-  Opening opening_ = Opening::kMarker;
-  bool opening_is_reserved_ = false;
-  bool from_reasoning_ = false;    // the attempt or call stands in reasoning that is not closed
-  bool reasoning_layout_ = false;  // behind such a call there was only white space
-  bool expect_call_ = false;       // behind a separator
-  std::size_t answer_begin_ = 0;   // of what an answer's fence holds, offset in all text
-  // From a call in open reasoning on: what was there before it, and the events that are not reported yet.
-  struct Held {
-    std::size_t begin = 0;  // of the call's opener, offset in all text
-    chat::AssistantMessage before;
-    std::optional<Error> mistake;
-    std::vector<Event> events;
-  };
+  Trail trail_;
+  Top top_;
+  Section section_;
+  Thoughts thoughts_;
+  Attempt attempt_;
+  Call call_;
+  JsonCall envelope_;
+  Parameter parameter_;
+  JsonScanner scanner_;  // of arguments, or of a parameter's value
   std::optional<Held> held_;
-
-  // Of the current call.
-  std::size_t piece_ = 0;
-  std::string name_;
-  bool has_name_ = false;
-  bool is_fenced_ = false;  // its JSON stands in a fence
-  std::optional<std::string> id_;
-  bool committed_ = false;
-  JsonScanner scanner_;
-  bool arguments_started_ = false;
-  bool arguments_are_string_ = false;
-  std::size_t object_depth_ = 0;  // frame of the call's object, 0: none open
-  enum class Capture { kNone, kName, kId, kArguments, kStray };
-  Capture capture_ = Capture::kNone;
-  std::size_t capture_depth_ = 0;
-  bool capture_is_scalar_ = false;
-  std::size_t capture_begin_ = 0;  // offset of the value in all text, so that dropping bytes does not move it
-  std::optional<std::pair<std::size_t, std::size_t>> early_arguments_;  // complete before the name was known
-  bool early_is_loose_ = false;
-  std::string stray_key_;
-  std::vector<json::Member> strays_;  // members of its object that have no meaning there
-
-  // Of the current parameter.
-  std::size_t parameter_count_ = 0;
-  std::string key_;
-  std::vector<const format::ValueForm*> forms_;
-  std::vector<std::unique_ptr<Marker>> terminators_;  // those that hold the key
-  MarkerSet terminator_set_;
-  bool is_streaming_ = false;
-  bool is_json_value_ = false;  // it is read as JSON, whose strings may hold what ends a value
-  std::optional<TypeSet> types_;
-  SchemaPlace schema_;
-  // Of a value in the format's own markup: whether it may be one, what else ends like it, and up to where that was counted.
-  bool is_markup_ = false;
-  std::size_t markup_depth_ = 0;
-  std::size_t markup_seen_ = 0;  // offset in all text
-  int value_depth_ = 0;
-  char value_quote_ = 0;
-  bool value_escape_ = false;
-  bool value_fresh_ = true;    // a quote may begin here
-  bool value_closed_ = false;  // a string, list or object has just ended
 
   chat::AssistantMessage message_;
   std::vector<Event> events_;

@@ -71,8 +71,8 @@ bool Machine::parameter() {
 }
 
 bool Machine::finish_parameters() {
-  emit(EventKind::kArguments, head_, parameter_count_ == 0 ? "{}" : "}");
-  parameter_count_ = 0;
+  emit(EventKind::kArguments, head_, call_.parameters == 0 ? "{}" : "}");
+  call_.parameters = 0;
   return arguments_done();
 }
 
@@ -82,13 +82,13 @@ bool Machine::key() {
     const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kFull && end > begin) {
-      key_ = format::trimmed(std::string_view(buffer_).substr(begin, end - begin));
-      emit(EventKind::kArguments, end, (parameter_count_ == 0 ? "{\"" : ",\"") + escaped(key_) + "\":");
+      parameter_.key = format::trimmed(std::string_view(buffer_).substr(begin, end - begin));
+      emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + escaped(parameter_.key) + "\":");
       pos_ = end + found.size;
       emit(EventKind::kMarker, pos_);
-      trail_ = found.marker->trail();
-      trail_is_reasoning_ = false;
-      ++parameter_count_;
+      trail_.text = found.marker->trail();
+      trail_.of_reasoning = false;
+      ++call_.parameters;
       phase_ = Phase::kValueOpen;
       return true;
     }
@@ -108,7 +108,7 @@ bool Machine::key() {
 
 // Finds out which forms the value may have, by what opens it.
 bool Machine::value_open() {
-  if (!trail_.empty()) return false;
+  if (!trail_.text.empty()) return false;
   const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
   const std::size_t at = skip_space(pos_);
   const bool has_opens =
@@ -129,7 +129,7 @@ bool Machine::value_open() {
     if (best) {
       pos_ = at + best_size;
       emit(EventKind::kMarker, pos_);
-      trail_ = syntax_->value_openers[*best].trail();
+      trail_.text = syntax_->value_openers[*best].trail();
       select_forms(forms[*best].open);
       return true;
     }
@@ -140,81 +140,104 @@ bool Machine::value_open() {
 
 void Machine::select_forms(const std::string& open) {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
-  forms_.clear();
+  parameter_ = {.key = std::move(parameter_.key)};
   for (const ValueForm& form : parameters.forms) {
-    if (is_blank(open) ? is_blank(form.open) : form.open == open) forms_.push_back(&form);
+    if (is_blank(open) ? is_blank(form.open) : form.open == open) parameter_.forms.push_back(&form);
   }
-  if (forms_.empty()) {
-    for (const ValueForm& form : parameters.forms) forms_.push_back(&form);
+  if (parameter_.forms.empty()) {
+    for (const ValueForm& form : parameters.forms) parameter_.forms.push_back(&form);
   }
-  types_.reset();
-  schema_ = {};
-  if (const chat::ToolDefinition* tool = syntax_->tool(name_)) {
-    const json::Value* schema = property_schema(tool->parameters, tool->parameters, key_);
-    if (schema != nullptr) types_ = schema_types(*schema, tool->parameters);
-    schema_ = {schema, &tool->parameters};
+  if (const chat::ToolDefinition* tool = syntax_->tool(call_.name)) {
+    const json::Value* schema = property_schema(tool->parameters, tool->parameters, parameter_.key);
+    if (schema != nullptr) parameter_.types = schema_types(*schema, tool->parameters);
+    parameter_.schema = {schema, &tool->parameters};
   }
-  terminators_.clear();
-  terminator_set_ = MarkerSet();
   bool raw_string = false;
   bool only_strings = true;
-  for (const ValueForm* form : forms_) {
+  for (const ValueForm* form : parameter_.forms) {
     raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
     only_strings = only_strings && form->type == ValueType::kString;
     if (parameters.key_in_close.empty()) {
-      terminator_set_.add(0, &syntax_->value_closers[static_cast<std::size_t>(form - parameters.forms.data())]);
+      parameter_.closer_set.add(0, &syntax_->value_closers[static_cast<std::size_t>(form - parameters.forms.data())]);
       continue;
     }
-    const std::string closer = form->close + parameters.key_in_close + key_ + parameters.close;
-    terminators_.push_back(std::make_unique<Marker>(syntax_->make_marker(closer)));
-    terminator_set_.add(0, terminators_.back().get());
+    const std::string closer = form->close + parameters.key_in_close + parameter_.key + parameters.close;
+    parameter_.closers.push_back(std::make_unique<Marker>(syntax_->make_marker(closer)));
+    parameter_.closer_set.add(0, parameter_.closers.back().get());
   }
-  is_streaming_ = raw_string && !terminator_set_.empty() &&
-                  (only_strings || (types_ && types_->is_only(TypeSet::kString))) && !has_choices(schema_);
-  const bool is_nested = std::any_of(forms_.begin(), forms_.end(),
+  parameter_.is_streaming = raw_string && !parameter_.closer_set.empty() &&
+                            (only_strings || (parameter_.types && parameter_.types->is_only(TypeSet::kString))) &&
+                            !has_choices(parameter_.schema);
+  const bool is_nested = std::any_of(parameter_.forms.begin(), parameter_.forms.end(),
                                      [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
-  is_markup_ = is_nested && !parameters.key_in_close.empty() && !is_streaming_ &&
-               (!types_ || types_->has(TypeSet::kObject) || types_->has(TypeSet::kArray));
-  is_json_value_ = std::ranges::all_of(forms_, [](const ValueForm* form) {
+  parameter_.markup.is_possible =
+      is_nested && !parameters.key_in_close.empty() && !parameter_.is_streaming &&
+      (!parameter_.types || parameter_.types->has(TypeSet::kObject) || parameter_.types->has(TypeSet::kArray));
+  parameter_.is_json = std::ranges::all_of(parameter_.forms, [](const ValueForm* form) {
     return form->style == ValueStyle::kJson || form->style == ValueStyle::kPython;
   });
   scanner_ = JsonScanner();
-  markup_depth_ = 0;
-  markup_seen_ = base_ + head_;
-  value_depth_ = 0;
-  value_quote_ = 0;
-  value_escape_ = false;
-  value_fresh_ = true;
-  value_closed_ = false;
-  if (is_streaming_) emit(EventKind::kArguments, head_, "\"");
+  parameter_.markup.seen = base_ + head_;
+  if (parameter_.is_streaming) emit(EventKind::kArguments, head_, "\"");
   phase_ = Phase::kValue;
 }
 
-bool Machine::value() { return terminator_set_.empty() ? value_structured() : value_marked(); }
+bool Nesting::take_quoted(char byte) {
+  if (quote == 0) return false;
+  if (is_escaped) {
+    is_escaped = false;
+  } else if (byte == '\\') {
+    is_escaped = true;
+  } else if (byte == quote) {
+    quote = 0;
+    has_closed = depth == 0;
+  }
+  return true;
+}
+
+bool Nesting::begin_quoted(char byte) {
+  if ((byte != '"' && byte != '\'') || !may_quote) return false;
+  quote = byte;
+  may_quote = has_closed = false;
+  return true;
+}
+
+void Nesting::take(char byte) {
+  if (is_space(byte)) return;
+  has_closed = false;
+  if (byte == '{' || byte == '[' || byte == '(') ++depth;
+  if (byte == '}' || byte == ']' || byte == ')') {
+    --depth;
+    has_closed = depth == 0;
+  }
+  may_quote = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
+}
+
+bool Machine::value() { return parameter_.closer_set.empty() ? value_structured() : value_marked(); }
 
 // Moves pos_ behind the JSON that the value is.  False if more text is needed.
 bool Machine::json_in_value() {
-  while (pos_ < buffer_.size() && is_json_value_) {
+  while (pos_ < buffer_.size() && parameter_.is_json) {
     const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
     if (step.bad || scanner_.is_doubtful()) {  // it is none, or a quote was forgotten
-      is_json_value_ = false;
+      parameter_.is_json = false;
       pos_ = head_;
       return true;
     }
     if (!step.left_over) ++pos_;
-    if (scanner_.done()) is_json_value_ = false;
+    if (scanner_.done()) parameter_.is_json = false;
   }
-  if (is_json_value_ && is_end_) pos_ = head_;
-  return !is_json_value_ || is_end_;
+  if (parameter_.is_json && is_end_) pos_ = head_;
+  return !parameter_.is_json || is_end_;
 }
 
 // A value between markers: it ends at the first closing that is followed by something the format allows there.
 bool Machine::value_marked() {
-  if (is_json_value_ && !json_in_value()) return false;
+  if (parameter_.is_json && !json_in_value()) return false;
   while (true) {
-    const MarkerSet::Found found = terminator_set_.find(buffer_, pos_, is_end_, starts());
+    const MarkerSet::Found found = parameter_.closer_set.find(buffer_, pos_, is_end_, starts());
     pos_ = found.begin;
-    if (found.kind == MatchKind::kFull && is_markup_ && is_inner_close(found.begin)) {
+    if (found.kind == MatchKind::kFull && parameter_.markup.is_possible && is_inner_close(found.begin)) {
       pos_ = found.begin + found.size;
       continue;
     }
@@ -230,9 +253,9 @@ bool Machine::value_marked() {
         continue;
       }
     }
-    if (is_streaming_ && !is_end_) {
+    if (parameter_.is_streaming && !is_end_) {
       const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
-      const std::size_t end = whole_characters(found.begin - terminator_set_.possible_lead(before));
+      const std::size_t end = whole_characters(found.begin - parameter_.closer_set.possible_lead(before));
       stream_value(value_end_at_stop(end));
     }
     return false;
@@ -249,7 +272,7 @@ std::size_t Machine::value_end_at_stop(std::size_t end) const {
     const bool is_last = found.kind == MatchKind::kPartial || (is_blank(std::string_view(buffer_).substr(behind)) &&
                                                                buffer_.size() - behind < kLongestScalar);
     const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
-    if (is_last) return found.begin - terminator_set_.possible_lead(before);
+    if (is_last) return found.begin - parameter_.closer_set.possible_lead(before);
     from = found.begin + 1;
   }
 }
@@ -257,15 +280,15 @@ std::size_t Machine::value_end_at_stop(std::size_t end) const {
 // True if what closes at `at` is a parameter of the same name inside the value.
 bool Machine::is_inner_close(std::size_t at) {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
-  const std::string open = std::string(format::trimmed(parameters.open)) + key_ + parameters.key_close;
+  const std::string open = std::string(format::trimmed(parameters.open)) + parameter_.key + parameters.key_close;
   const std::string_view seen = std::string_view(buffer_).substr(0, at);
-  for (std::size_t next = seen.find(open, markup_seen_ - base_); next != std::string_view::npos;
+  for (std::size_t next = seen.find(open, parameter_.markup.seen - base_); next != std::string_view::npos;
        next = seen.find(open, next + open.size())) {
-    ++markup_depth_;
+    ++parameter_.markup.depth;
   }
-  markup_seen_ = base_ + at;
-  if (markup_depth_ == 0) return false;
-  --markup_depth_;
+  parameter_.markup.seen = base_ + at;
+  if (parameter_.markup.depth == 0) return false;
+  --parameter_.markup.depth;
   return true;
 }
 
@@ -281,71 +304,62 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   return found.kind == MatchKind::kFull;
 }
 
+// Moves pos_ to the end of a string between the format's own quotes that begins there; true if one does, or may (`wait`).
+bool Machine::own_quoted(bool& wait) {
+  const std::string& open = syntax_->nested.string_open;
+  if (open.size() <= 1 || buffer_[pos_] != open[0]) return false;
+  const std::string_view rest = std::string_view(buffer_).substr(pos_);
+  wait = rest.size() < open.size() && std::string_view(open).starts_with(rest) && !is_end_;
+  if (!rest.starts_with(open)) return wait;
+  const std::size_t end = buffer_.find(syntax_->nested.string_close, pos_ + open.size());
+  wait = end == std::string::npos;
+  if (wait) return true;
+  pos_ = end + syntax_->nested.string_close.size() - 1;
+  parameter_.nesting.may_quote = false;
+  return true;
+}
+
+// Whether a value without markers around it ends before pos_, outside of brackets and quotes; `wait` if more text is needed.
+std::optional<std::size_t> Machine::structured_end(bool& wait) const {
+  // Behind a whole value the next name begins, where the format has nothing between the two.
+  const bool has_keys = syntax_->parameter_open.empty();
+  if (parameter_.nesting.has_closed && has_keys && is_name_start(buffer_[pos_])) return pos_;
+  if (has_keys && pos_ > head_) {
+    const MarkerSet::Found found = syntax_->key_set.at(buffer_, pos_, is_end_, starts());
+    wait = found.kind == MatchKind::kPartial;
+    if (wait) return std::nullopt;
+    const std::size_t name =
+        found.kind == MatchKind::kFull
+            ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->nested)
+            : std::string_view::npos;
+    if (name != std::string_view::npos) return head_ + name;
+  }
+  const MarkerSet::Found found = syntax_->follower_set.at(buffer_, pos_, is_end_, starts());
+  wait = found.kind == MatchKind::kPartial;
+  return found.kind == MatchKind::kFull ? std::optional(pos_) : std::nullopt;
+}
+
 // A value without markers around it: it ends at a separator or at the call's close outside of brackets and quotes.
 bool Machine::value_structured() {
-  if (pos_ == head_) value_fresh_ = true;
+  Nesting& nesting = parameter_.nesting;
+  if (pos_ == head_) nesting.may_quote = true;
   for (; pos_ < buffer_.size(); ++pos_) {
-    const char byte = buffer_[pos_];
-    if (value_quote_ != 0) {
-      if (value_escape_) {
-        value_escape_ = false;
-      } else if (byte == '\\') {
-        value_escape_ = true;
-      } else if (byte == value_quote_) {
-        value_quote_ = 0;
-        value_closed_ = value_depth_ == 0;
-      }
+    if (nesting.take_quoted(buffer_[pos_])) continue;
+    bool wait = false;
+    if (own_quoted(wait)) {
+      if (wait) return false;
       continue;
     }
-    const std::string& open = syntax_->nested.string_open;
-    if (open.size() > 1 && byte == open[0]) {
-      const std::string_view rest = std::string_view(buffer_).substr(pos_);
-      if (rest.size() < open.size() && std::string_view(open).starts_with(rest) && !is_end_) return false;
-      if (rest.starts_with(open)) {
-        const std::size_t end = buffer_.find(syntax_->nested.string_close, pos_ + open.size());
-        if (end == std::string::npos) return false;
-        pos_ = end + syntax_->nested.string_close.size() - 1;
-        value_fresh_ = false;
-        continue;
-      }
-    }
-    // Behind a whole value the next name begins, where the format has nothing between the two.
-    if (value_closed_ && value_depth_ == 0 && syntax_->parameter_open.empty() && is_name_start(byte)) {
-      end_value(pos_, pos_);
-      return true;
-    }
-    if (!is_space(byte)) value_closed_ = false;
-    if ((byte == '"' || byte == '\'') && value_fresh_) {
-      value_quote_ = byte;
-      value_fresh_ = false;
-      continue;
-    }
-    if (value_depth_ == 0 && syntax_->parameter_open.empty() && pos_ > head_) {
-      const MarkerSet::Found found = syntax_->key_set.at(buffer_, pos_, is_end_, starts());
-      if (found.kind == MatchKind::kPartial) return false;
-      const std::size_t name =
-          found.kind == MatchKind::kFull
-              ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->nested)
-              : std::string_view::npos;
-      if (name != std::string_view::npos) {
-        end_value(head_ + name, head_ + name);
+    if (nesting.begin_quoted(buffer_[pos_])) continue;
+    if (nesting.depth == 0) {
+      const std::optional<std::size_t> end = structured_end(wait);
+      if (wait) return false;
+      if (end) {
+        end_value(*end, *end);
         return true;
       }
     }
-    if (value_depth_ == 0) {
-      const MarkerSet::Found found = syntax_->follower_set.at(buffer_, pos_, is_end_, starts());
-      if (found.kind == MatchKind::kPartial) return false;
-      if (found.kind == MatchKind::kFull) {
-        end_value(pos_, pos_);
-        return true;
-      }
-    }
-    if (byte == '{' || byte == '[' || byte == '(') ++value_depth_;
-    if (byte == '}' || byte == ']' || byte == ')') {
-      --value_depth_;
-      value_closed_ = value_depth_ == 0;
-    }
-    if (!is_space(byte)) value_fresh_ = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
+    nesting.take(buffer_[pos_]);
   }
   return false;
 }
@@ -357,18 +371,20 @@ void Machine::stream_value(std::size_t end) {
 // The value is [head_, end); its closing ends at `terminator_end`.
 void Machine::end_value(std::size_t end, std::size_t terminator_end) {
   end = std::max(end, head_);
-  if (is_streaming_) {
+  if (parameter_.is_streaming) {
     stream_value(end);
     emit(EventKind::kArguments, head_, "\"");
   } else {
     std::string_view text = std::string_view(buffer_).substr(head_, end - head_);
-    const bool is_bare_string = std::any_of(forms_.begin(), forms_.end(), [](const ValueForm* form) {
-      return form->type == ValueType::kString && form->style == ValueStyle::kRaw;
-    });
-    if (terminator_set_.empty() && !is_bare_string) text = format::trimmed(text);
+    const bool is_bare_string = std::any_of(
+        parameter_.forms.begin(), parameter_.forms.end(),
+        [](const ValueForm* form) { return form->type == ValueType::kString && form->style == ValueStyle::kRaw; });
+    if (parameter_.closer_set.empty() && !is_bare_string) text = format::trimmed(text);
     std::optional<json::Value> nested;
-    if (is_markup_) nested = read_markup(text, syntax_->format->calls.parameters, schema_);
-    const json::Value read = nested ? *nested : as_choice(read_value(text, forms_, types_, syntax_->nested), schema_);
+    if (parameter_.markup.is_possible) nested = read_markup(text, syntax_->format->calls.parameters, parameter_.schema);
+    const json::Value read =
+        nested ? *nested
+               : as_choice(read_value(text, parameter_.forms, parameter_.types, syntax_->nested), parameter_.schema);
     emit(EventKind::kArguments, end, json::to_compact(read));
   }
   pos_ = std::max(terminator_end, head_);
@@ -378,7 +394,7 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
 
 std::string Machine::parameters_closing() const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
-  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key_;
+  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + parameter_.key;
   std::string out;
   if (phase_ == Phase::kKey) out = parameters.key_close;
   if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
@@ -387,8 +403,8 @@ std::string Machine::parameters_closing() const {
     if (form != parameters.forms.end()) out += form->open + form->close;
     out += repeated + parameters.close;
   } else if (phase_ == Phase::kValue) {
-    if (value_quote_ != 0) out += value_quote_;
-    out += forms_.front()->close + repeated + parameters.close;
+    if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
+    out += parameter_.forms.front()->close + repeated + parameters.close;
   }
   return out;
 }
@@ -398,7 +414,7 @@ std::string Machine::after_arguments_closing() const {
   const auto& pieces = syntax_->format->calls.pieces;
   bool is_behind = false;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const bool is_left = phase_ == Phase::kPieces ? i >= piece_ : is_behind;
+    const bool is_left = phase_ == Phase::kPieces ? i >= call_.piece : is_behind;
     if (is_left && pieces[i].kind == format::CallPiece::Kind::kLiteral) out += pieces[i].text;
     const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
     if (is_left && is_json && pieces[i].kind == format::CallPiece::Kind::kArguments) out += "{}";

@@ -21,9 +21,10 @@ Parser::Parser(std::shared_ptr<const format::Format> format, Options options) : 
   state_->machine = Machine::make(compile(std::move(format), std::move(options)), prompt_tail);
 }
 
-Parser::Parser(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail) : state_(std::make_unique<State>()) {
+Parser::Parser(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail, std::string_view begun)
+    : state_(std::make_unique<State>()) {
   assert(syntax != nullptr);
-  state_->machine = Machine::make(std::move(syntax), prompt_tail);
+  state_->machine = Machine::make(std::move(syntax), prompt_tail, begun);
 }
 
 Parser::~Parser() = default;

@@ -84,8 +84,9 @@ class Parser {
  public:
   // REQUIRES: as compile().
   Parser(std::shared_ptr<const format::Format> format, Options options);
-  // The same without its set-up; `prompt_tail` as in Options.  REQUIRES: syntax is not null.
-  Parser(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail);
+  // The same without its set-up; `prompt_tail` as in Options.  `begun` is what stands behind it of a message that is
+  // continued, and is part of the result.  REQUIRES: syntax is not null.
+  Parser(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail, std::string_view begun = {});
   ~Parser();
   Parser(Parser&&) noexcept;
   Parser& operator=(Parser&&) noexcept;

@@ -11,17 +11,17 @@ bool Machine::reasoning_start() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) {
     if (!is_end_) return false;
-    reasoning_start_ = false;
+    thoughts_.are_fresh = false;
     return true;
   }
   const MarkerSet::Found found = syntax_->reasoning_open_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
-  reasoning_start_ = false;
+  thoughts_.are_fresh = false;
   if (found.kind == MatchKind::kFull) {
     pos_ = at + found.size;
     emit_reasoning_marker(pos_);
-    trail_ = found.marker->trail();
-    trail_is_reasoning_ = true;
+    trail_.text = found.marker->trail();
+    trail_.of_reasoning = true;
   }
   return true;
 }
@@ -41,18 +41,18 @@ bool Machine::reasoning_after_call() {
   }
   const MarkerSet::Found found = syntax_->reasoning_layout_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
-  if (found.kind == MatchKind::kFull && (found.id != kSectionClose || in_section_)) {
+  if (found.kind == MatchKind::kFull && (found.id != kSectionClose || section_.is_open)) {
     pos_ = at + found.size;
     return reasoning_marker(found);
   }
-  reasoning_layout_ = false;
+  thoughts_.is_layout = false;
   return true;
 }
 
 bool Machine::reasoning_marker(const MarkerSet::Found& found) {
   switch (found.id) {
     case kStop:
-      open_at_end_ = !reasoning_layout_;
+      open_at_end_ = !thoughts_.is_layout;
       emit(EventKind::kMarker, pos_);
       release();
       phase_ = Phase::kEnded;
@@ -60,16 +60,16 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
     case kSectionOpen:
     case kCallOpen:
       hold();
-      from_reasoning_ = true;
-      reasoning_layout_ = false;
-      opening_is_reserved_ = found.marker->is_reserved();
-      begin_attempt(in_section_ || found.id == kSectionOpen, Opening::kMarker);
+      thoughts_.have_call = true;
+      thoughts_.is_layout = false;
+      attempt_.is_reserved = found.marker->is_reserved();
+      begin_attempt(section_.is_open || found.id == kSectionOpen, Opening::kMarker);
       if (found.id == kCallOpen) return start_body();
       phase_ = Phase::kSection;
       return true;
     case kSectionClose:
       emit(EventKind::kMarker, pos_);
-      in_section_ = false;
+      section_.is_open = false;
       return true;
     default:
       if (held_ && (found.id == kReasoningClose || found.id == kContentOpen)) {
@@ -79,13 +79,13 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
       }
       release();
       phase_ = Phase::kTop;
-      from_reasoning_ = reasoning_layout_ = false;
+      thoughts_.have_call = thoughts_.is_layout = false;
       if (found.id == kContentOpen) return top_marker(found);
       emit_reasoning_marker(pos_);
-      trail_ = found.marker->trail();
-      trail_is_reasoning_ = true;
-      blank_ = true;
-      layout_ = layout_ || found.id == kHeader;
+      trail_.text = found.marker->trail();
+      trail_.of_reasoning = true;
+      top_.is_blank = true;
+      top_.is_layout = top_.is_layout || found.id == kHeader;
       return true;
   }
 }
@@ -117,7 +117,7 @@ void Machine::withdraw(std::size_t end) {
   message_ = std::move(held_->before);
   mistake_ = std::move(held_->mistake);
   held_.reset();
-  in_section_ = false;
+  section_.is_open = false;
   emit(EventKind::kReasoning, end);
 }
 
