@@ -36,7 +36,9 @@ struct Chat {
   std::string now;                    // local time for templates that print it, as "2026-03-14T15:09:26"
   // Of encode(): assistant messages with a field `raw_ids` (an array of ids) or `raw` (a text) stand as they were sampled.
   bool raw_turns = false;
-  std::string continue_field;  // field of the last message that the model continues ("content"); excludes the above
+  // Field of the last message that the model continues: "content", "reasoning_content", "tool_calls"; excludes
+  // add_generation_prompt.
+  std::string continue_field;
 };
 
 // A prompt in token ids; all vectors but `notes` have one entry per id.

@@ -29,7 +29,7 @@ struct ConversationArguments {
   std::string documents;
   std::string kwargs;
   bool no_generation_prompt = false;
-  bool continue_final = false;
+  std::string continue_final;  // field of the last message that goes on; "": none
 };
 
 struct RenderArguments {

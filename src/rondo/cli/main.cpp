@@ -74,8 +74,12 @@ void add_conversation(CLI::App& command, ConversationArguments& conversation, co
       ->type_name("JSON|FILE");
   command.add_flag("--no-generation-prompt", conversation.no_generation_prompt,
                    "do not open the turn that the model is to write");
-  command.add_flag("--continue", conversation.continue_final,
-                   "the last message is the beginning of what the model writes");
+  command
+      .add_flag(
+          "--continue{content}", conversation.continue_final,
+          "the last message is the beginning of what the model writes; --continue=FIELD: it goes on in that field "
+          "(reasoning_content, tool_calls)")
+      ->type_name("");
 }
 
 constexpr const char* kMessagesHelp =

@@ -73,6 +73,7 @@ int run_render(const RenderArguments& arguments) {
                           : arguments.trace ? trace_report(reply.value(), look)
                           : is_coloured     ? coloured_prompt(reply.value(), look)
                                             : std::string(reply.value().find_string("text").value_or(""));
+  note(note_lines(reply.value()));
   return print(out) ? kSuccess : kFailure;
 }
 

@@ -82,8 +82,9 @@ Status add_conversation(json::Object& request, const ConversationArguments& argu
   if (Status status = add_json(request, "tools", arguments.tools, "--tools"); !status.ok()) return status;
   if (Status status = add_json(request, "documents", arguments.documents, "--documents"); !status.ok()) return status;
   if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status;
-  if (arguments.continue_final) request.set("continue_final_message", true);
-  request.set("add_generation_prompt", !arguments.no_generation_prompt && !arguments.continue_final);
+  const bool continues = !arguments.continue_final.empty();
+  if (continues) request.set("continue_final_message", arguments.continue_final);
+  request.set("add_generation_prompt", !arguments.no_generation_prompt && !continues);
   return Done{};
 }
 

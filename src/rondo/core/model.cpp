@@ -134,17 +134,19 @@ Result<std::shared_ptr<const render::TurnProfile>> Model::profile_of(const Prepa
   });
 }
 
-Result<std::string> Model::tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const {
-  if (options.prompt_tail) return *options.prompt_tail;
+Result<PromptTail> Model::tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const {
+  if (options.prompt_tail) return PromptTail{*options.prompt_tail, ""};
   if (!options.prompt_ids.empty()) {
     if (prepared.tokenizer == nullptr)
       return Error(ErrorCode::kUnsupported, "the model brings no tokenizer for `prompt_ids`", parts_.name);
     const std::size_t count = std::min(options.prompt_ids.size(), kPromptTailTokens);
-    return prepared.tokenizer->decode(options.prompt_ids.last(count), {});
+    auto text = prepared.tokenizer->decode(options.prompt_ids.last(count), {});
+    if (!text.ok()) return text.error();
+    return PromptTail{std::move(text).value(), ""};
   }
   const auto format = format_of(prepared, call.conversation);
   if (!format.ok()) return format.error();
-  return prompt_tail(prepared, call.conversation, call.has_messages, *format.value());
+  return prompt_tail(prepared, call.conversation, call.has_messages, format.value());
 }
 
 // --- Prompts ---------------------------------------------------------------------------------------------------------
@@ -154,17 +156,28 @@ Result<std::string> Model::render(Call& call) const {
   if (!prepared.ok()) return prepared.error();
   tmpl::ApplyOptions options = prepared.value().options;
   options.origins = false;
-  auto rendered = tmpl::apply(*prepared.value().chat_template, call.conversation, options);
-  if (!rendered.ok()) return rendered.error();
-  return rendered.value().text.bytes();
+  auto made = prompt(prepared.value(), call.conversation, options);
+  if (!made.ok()) return made.error();
+  return made.value().rendered.text.bytes();
+}
+
+Result<Prompt> Model::prompt(const Prepared& prepared, const chat::Conversation& conversation,
+                             const tmpl::ApplyOptions& options) const {
+  return make_prompt(prepared, conversation, options, [&] { return format_of(prepared, conversation); });
 }
 
 Result<render::Encoded> Model::encode(Call& call) const {
   auto prepared = prepare(call, TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const Prepared& use = prepared.value();
-  if (call.raw_turns.empty())
-    return render::encode(*use.chat_template, *use.tokenizer, call.conversation, use.options, call.specials);
+  if (call.raw_turns.empty()) {
+    auto made = prompt(use, call.conversation, use.options);
+    if (!made.ok()) return made.error();
+    auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
+                                  made.value().rendered, call.specials);
+    encoded.notes = std::move(made.value().notes);
+    return encoded;
+  }
   auto shared = turns(use, call.conversation);
   if (!shared.ok()) return shared.error();
   return render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
@@ -271,7 +284,7 @@ Result<parse::Parser> Model::parser(Call& call, const ParseCall& options) const 
   if (!parsing.ok()) return parsing.error();
   auto tail = tail_of(prepared.value(), call, options);
   if (!tail.ok()) return tail.error();
-  return parse::Parser(parsing.value()->syntax, tail.value());
+  return parse::Parser(parsing.value()->syntax, tail.value().text, tail.value().begun);
 }
 
 Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const {
@@ -286,7 +299,7 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   if (!parsing.ok()) return parsing.error();
   auto tail = tail_of(prepared.value(), call, options);
   if (!tail.ok()) return tail.error();
-  parse::Parser parser(parsing.value()->syntax, tail.value());
+  parse::Parser parser(parsing.value()->syntax, tail.value().text, tail.value().begun);
 
   ParsedIds out;
   render::TokenText text(tokenizer);
@@ -318,7 +331,8 @@ Result<GrammarText> Model::grammar(Call& call, const Asked& asked, GrammarLangua
   if (!format.ok()) return format.error();
   auto tail = tail_of(prepared.value(), call, {});
   if (!tail.ok()) return tail.error();
-  return make_grammar(*format.value(), {asked, call.conversation.tools, std::move(tail).value(), language},
+  return make_grammar(*format.value(),
+                      {asked, call.conversation.tools, tail.value().text + tail.value().begun, language},
                       prepared.value().tokenizer.get());
 }
 

@@ -22,6 +22,7 @@
 #include "core/loader.h"
 #include "core/memo.h"
 #include "core/prepared.h"
+#include "core/prompt.h"
 #include "format/format.h"
 #include "json/value.h"
 #include "parse/parser.h"
@@ -115,6 +116,9 @@ class Model {
   // where the model brings no template, or no tokenizer though one is needed.
   [[nodiscard]] Result<Prepared> prepare(Call& call, TokenizerUse tokenizer) const;
 
+  // The prompt of a conversation that prepare() has completed.
+  [[nodiscard]] Result<Prompt> prompt(const Prepared& prepared, const chat::Conversation& conversation,
+                                      const tmpl::ApplyOptions& options) const;
   [[nodiscard]] Result<std::string> render(Call& call) const;
   [[nodiscard]] Result<render::Encoded> encode(Call& call) const;
   // Ids of the prompt are not looked at, but for the last few; ids of the completion that are out of range fail with
@@ -163,7 +167,7 @@ class Model {
   [[nodiscard]] Result<std::shared_ptr<const Parsing>> parsing(const Prepared& prepared,
                                                                const chat::Conversation& conversation,
                                                                const ParseCall& options) const;
-  [[nodiscard]] Result<std::string> tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const;
+  [[nodiscard]] Result<PromptTail> tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const;
 
   Parts parts_;
   mutable Memo<render::TurnProfile> profiles_{64};

@@ -41,11 +41,4 @@ struct Prepared {
                                                              const chat::Conversation& conversation,
                                                              const std::optional<json::Object>& corrections);
 
-// The end of the prompt that `conversation` makes, from behind the data of the messages that the model answers: it says
-// whether reasoning or content is already open, and holds the text of a continued message.  Without messages one plain
-// user message is meant.  Where the template refuses the conversation, what the format says of the prompt counts; fails
-// only with kLimit, and for a continued message.
-[[nodiscard]] Result<std::string> prompt_tail(const Prepared& prepared, chat::Conversation conversation,
-                                              bool has_messages, const format::Format& format);
-
 }  // namespace rondo::core

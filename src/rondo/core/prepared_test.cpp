@@ -66,56 +66,5 @@ TEST_CASE("explained_format has the grounds, and the corrections too") {
   CHECK_FALSE(explained_format(use, call.conversation, wrong).ok());
 }
 
-// The tail of the prompt of `call` under `chat_template`.
-Result<std::string> tail_of(const char* chat_template, Call call) {
-  const auto model = testing::made(Model::from_memory(testing::memory(chat_template), {}));
-  const Prepared use = prepared(*model, call);
-  const auto format = model->format(call);
-  REQUIRE(format.ok());
-  return prompt_tail(use, call.conversation, call.has_messages, *format.value());
-}
-
-TEST_CASE("the tail of a prompt begins behind the data of the messages") {
-  CHECK(tail_of(testing::kTemplate, testing::user_call()).value() == "~fin~[[assistant>>");
-  Call without = testing::user_call();
-  without.conversation.messages.clear();
-  without.has_messages = false;
-  CHECK(tail_of(testing::kTemplate, without).value() == "~fin~[[assistant>>");
-  Call tools = testing::user_call();
-  tools.conversation.tools = testing::tools();
-  CHECK(tail_of("{{ messages[0].content }}|{{ tools | tojson }}[[assistant>>", tools).value() == "[[assistant>>");
-}
-
-TEST_CASE("the tail of a continued message has its text") {
-  Call call = call_of(R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Well, I"}])");
-  call.conversation.add_generation_prompt = false;
-  call.conversation.continue_final_message = "content";
-  CHECK(tail_of(testing::kTemplate, call).value() == "~fin~[[assistant>>Well, I");
-  call.conversation.continue_final_message = "reasoning";
-  CHECK_FALSE(tail_of(testing::kTemplate, call).ok());
-}
-
-TEST_CASE("a template that refuses the conversation still has its usual prompt") {
-  constexpr const char* kPicky = R"({%- for m in messages %}
-{%- if m.content == 'refuse' %}{{ raise_exception('no') }}{% endif %}{{- '[[' + m.role + '>>' + m.content + '~fin~' }}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '[[assistant>>' }}{% if enable_thinking is defined and enable_thinking %}{{ '(*mull ' }}{% endif %}{% endif %})";
-  Call call = call_of(R"([{"role": "user", "content": "refuse"}])");
-  CHECK(tail_of(kPicky, call).value() == "[[assistant>>");
-  call.conversation.kwargs.set("enable_thinking", true);
-  CHECK(tail_of(kPicky, call).value() == "[[assistant>>(*mull ");
-  call.conversation.kwargs.set("enable_thinking", false);
-  CHECK(tail_of(kPicky, call).value() == "[[assistant>>");
-}
-
-TEST_CASE("a template that runs out of its limits has no tail") {
-  constexpr const char* kEndless = R"({%- if messages[0].content == 'endless' %}
-{%- for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}{% endif %}
-{{- messages[0].content }}[[assistant>>)";
-  const auto tail = tail_of(kEndless, call_of(R"([{"role": "user", "content": "endless"}])"));
-  REQUIRE_FALSE(tail.ok());
-  CHECK(tail.error().code == ErrorCode::kLimit);
-}
-
 }  // namespace
 }  // namespace rondo::core

@@ -78,18 +78,20 @@ Reply op_render(const OpContext& context, Fields& fields) {
     return roles.error();
   tmpl::ApplyOptions& options = prepared.value().options;
   options.origins = spans || context.options.trace || context.options.refuse_unknown_roles;
-  auto rendered = tmpl::apply(chat_template, conversation, options);
-  if (!rendered.ok()) return rendered.error();
+  auto prompt = model.value()->prompt(prepared.value(), conversation, options);
+  if (!prompt.ok()) return prompt.error();
+  const jinja::Rendered& rendered = prompt.value().rendered;
   if (context.options.refuse_unknown_roles) {
-    Status written = check_all_written(chat_template, conversation.messages, rendered.value());
+    Status written = check_all_written(chat_template, conversation.messages, rendered);
     if (!written.ok()) return written.error();
   }
-  json::Object reply{{"text", rendered.value().text.bytes()}};
-  if (spans) reply.set("spans", spans_to_json(rendered.value(), chat_template, sent_messages(conversation)));
+  json::Object reply{{"text", rendered.text.bytes()}};
+  if (spans) reply.set("spans", spans_to_json(rendered, chat_template, sent_messages(conversation)));
   if (context.options.trace) {
-    reply.set("trace", trace_to_json(rendered.value(), chat_template, tmpl::template_variables(conversation),
+    reply.set("trace", trace_to_json(rendered, chat_template, tmpl::template_variables(conversation),
                                      sent_messages(conversation)));
   }
+  if (!prompt.value().notes.empty()) reply.set("notes", texts_to_json(prompt.value().notes));
   return json::Value(std::move(reply));
 }
 

@@ -292,17 +292,19 @@ void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin
   out.text += std::string_view(rendered.text.bytes()).substr(begin);
 }
 
+Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials) {
+  const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials);
+  Encoded out;
+  add_pieces(out, rendered, 0, pieces, sampled_extents(context, rendered, context.base.messages));
+  return out;
+}
+
 Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::Tokenizer& tokenizer,
                        const chat::Conversation& conversation, const tmpl::ApplyOptions& options,
                        ContentSpecials specials) {
-  const TurnContext context{chat_template, tokenizer, conversation, options};
-  Result<jinja::Rendered> applied = tmpl::apply(chat_template, conversation, options);
-  if (!applied.ok()) return applied.error();
-  const jinja::Rendered& rendered = applied.value();
-  const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials);
-  Encoded out;
-  add_pieces(out, rendered, 0, pieces, sampled_extents(context, rendered, conversation.messages));
-  return out;
+  const Result<jinja::Rendered> rendered = tmpl::apply(chat_template, conversation, options);
+  if (!rendered.ok()) return rendered.error();
+  return encode(TurnContext{chat_template, tokenizer, conversation, options}, rendered.value(), specials);
 }
 
 }  // namespace rondo::render

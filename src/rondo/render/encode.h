@@ -67,13 +67,18 @@ struct Encoded {
   std::vector<std::uint8_t> generation_mask;  // 1: the first byte was written inside {% generation %}
   std::vector<OriginKind> origins;            // of the first byte
   std::vector<FieldSpan> fields;              // in order of ids
-  std::vector<std::string> notes;             // of raw turns: what was synthesised, and why (render/raw_turns.h)
+  // Of raw turns what was synthesised, and why (render/raw_turns.h); of a continued message what the template does not
+  // write (core/prompt.h).
+  std::vector<std::string> notes;
 };
 
 // Fails as tmpl::apply does.
 [[nodiscard]] Result<Encoded> encode(const jinja::Template& chat_template, const tokenizer::Tokenizer& tokenizer,
                                      const chat::Conversation& conversation, const tmpl::ApplyOptions& options,
                                      ContentSpecials specials);
+
+// The same for a prompt that is rendered already, of the messages of `context`.
+[[nodiscard]] Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials);
 
 // The bytes that the model would have written of one assistant message: from the end of the generation prompt inside the
 // turn to the end of the stop token.

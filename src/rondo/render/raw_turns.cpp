@@ -241,9 +241,9 @@ Result<std::vector<RawTurn>> take_raw_turns(json::Array& messages) {
 Result<Encoded> encode_raw(const TurnContext& context, const RawReading& reading, const std::vector<RawTurn>& turns,
                            ContentSpecials specials) {
   const chat::Conversation& conversation = context.base;
-  if (conversation.continue_final_message)
+  if (conversation.continue_final_message && turns.back().message + 1 != conversation.messages.size())
     return Error(ErrorCode::kInvalidArgument,
-                 "a conversation with raw turns cannot be continued in a field of its last message");
+                 "a conversation with raw turns can be continued only where its last message is one of them");
   RawPrompt prompt(context, reading, specials);
   if (Status started = prompt.start(turns.front().message); !started.ok()) return started.error();
   for (std::size_t i = 0; i < turns.size(); ++i) {

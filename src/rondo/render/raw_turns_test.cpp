@@ -208,8 +208,10 @@ TEST_CASE_FIXTURE(Fixture, "raw turns that are none are refused with their place
   CHECK(refusal(R"([{"role": "user", "content": "a"}, {"role": "assistant", "raw_ids": [100000]}])")
             .find("out of range") != std::string::npos);
   conversation.continue_final_message = "content";
-  CHECK(refusal(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "", "raw": "x"}])") ==
-        "a conversation with raw turns cannot be continued in a field of its last message");
+  CHECK(refusal(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "", "raw": "x"},
+                    {"role": "user", "content": "b"}])") ==
+        "a conversation with raw turns can be continued only where its last message is one of them");
+  CHECK(refusal(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "", "raw": "x"}])").empty());
 }
 
 }  // namespace

@@ -1,0 +1,308 @@
+#include "core/prompt.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "chat/reasoning_fields.h"
+#include "core/continued_calls.h"
+#include "format/units.h"
+#include "parse/parser.h"
+#include "probe/messages.h"
+
+namespace rondo::core {
+namespace {
+
+using format::trimmed;
+
+constexpr std::string_view kCallsField = "tool_calls";
+
+// The text of a content, or of a field of reasoning: a string, or parts that are all text.  nullopt: it is none.
+std::optional<std::string> text_of(const json::Value* value) {
+  if (value == nullptr || value->is_null()) return "";
+  if (value->is_string()) return value->as_string();
+  if (!value->is_array()) return std::nullopt;
+  std::string out;
+  for (const json::Value& part : value->as_array()) {
+    const auto text = part.find_string("text");
+    if (!text) return std::nullopt;
+    out += *text;
+  }
+  return out;
+}
+
+std::string last_place(const chat::Conversation& conversation) {
+  return "messages[" + std::to_string(conversation.messages.size() - 1) + "]";
+}
+
+// What the model answers with the message that is continued.  REQUIRES: there is one.
+chat::Conversation without_last(const chat::Conversation& conversation) {
+  chat::Conversation before = conversation;
+  before.messages.pop_back();
+  before.continue_final_message.reset();
+  before.add_generation_prompt = true;
+  return before;
+}
+
+// Writes the last message of a conversation behind the prompt for an answer.
+class Writer {
+ public:
+  Writer(const Prepared& prepared, const chat::Conversation& conversation, const format::Format& format,
+         jinja::Rendered prompt)
+      : prepared_(prepared),
+        conversation_(conversation),
+        format_(format),
+        message_(conversation.messages.back()),
+        out_(std::move(prompt)) {
+    const std::size_t index = conversation.messages.size() - 1;
+    path_ = out_.origins.paths.index(out_.origins.paths.variable("messages"), index);
+    context_ = out_.origins.contexts.intern({.message = static_cast<std::int32_t>(index)});
+    tail_ = end_of_earlier_data(out_, static_cast<std::int32_t>(index));
+  }
+
+  [[nodiscard]] Result<jinja::Rendered> write(std::string_view field);
+
+ private:
+  void write_literal(std::string_view text) {
+    out_.text.append(text::Text::made(text::RunKind::kComputed, text, text::PathId::kNone, context_, {}));
+  }
+  void write_data(std::string_view text, std::string_view field) {
+    out_.text.append(text::Text::data(text, out_.origins.paths.member(path_, field), context_));
+  }
+  [[nodiscard]] std::string_view tail() const { return std::string_view(out_.text.bytes()).substr(tail_); }
+  [[nodiscard]] bool is_reasoning_open() const;
+  void cut_closed_reasoning();
+  Status write_reasoning(bool stays_open);
+  Status write_content();
+  Status write_calls();
+
+  const Prepared& prepared_;
+  const chat::Conversation& conversation_;
+  const format::Format& format_;
+  const json::Value& message_;
+  jinja::Rendered out_;
+  text::PathId path_ = text::PathId::kNone;  // of the message
+  text::ContextId context_ = text::ContextId::kNone;
+  std::size_t tail_ = 0;  // where the prompt for the answer begins, at the latest
+};
+
+bool Writer::is_reasoning_open() const {
+  parse::Options options;
+  options.prompt_tail = tail();
+  // What the parser reads is not changed, nor kept.
+  const parse::Parser parser(std::make_shared<const format::Format>(format_), std::move(options));
+  return parser.place() == parse::Place::kReasoning;
+}
+
+// A prompt that says that there is no reasoning: what it says of that goes.
+void Writer::cut_closed_reasoning() {
+  const std::string_view close = trimmed(format_.reasoning.close);
+  const std::size_t header = format_.header.empty() ? 0 : tail().rfind(format_.header);
+  if (close.empty() || header == std::string_view::npos) return;
+  const std::size_t begin = tail_ + header + format_.header.size();
+  const std::string_view open = trimmed(format_.reasoning.open);
+  const std::size_t at = out_.text.bytes().find(open.empty() ? close : open, begin);
+  if (at == std::string::npos || out_.text.bytes().find(close, at) == std::string::npos) return;
+  out_.text = out_.text.slice(0, at);
+}
+
+Status Writer::write_reasoning(bool stays_open) {
+  const std::string_view alias = tmpl::reasoning_field(message_);
+  const std::string field = alias.empty() ? format_.input.reasoning_field : std::string(alias);
+  const auto text = text_of(message_.find(field));
+  if (!text) return Error(ErrorCode::kTemplateError, last_place(conversation_) + "." + field + " is no text");
+  const bool is_open = is_reasoning_open();
+  if (text->empty() && !stays_open) {
+    if (is_open) write_literal(format_.reasoning.close);
+    return Done{};
+  }
+  if (!format_.reasoning.present)
+    return Error(ErrorCode::kTemplateError,
+                 last_place(conversation_) + "." + field + " has no place: the template never writes reasoning");
+  if (!is_open) {
+    cut_closed_reasoning();
+    write_literal(format_.reasoning.open);
+  }
+  write_data(*text, field);
+  if (!stays_open) write_literal(format_.reasoning.close);
+  return Done{};
+}
+
+Status Writer::write_content() {
+  const auto text = text_of(message_.find("content"));
+  if (!text) return Error(ErrorCode::kTemplateError, last_place(conversation_) + ".content is not all text");
+  const std::string_view open = trimmed(format_.content.open);
+  const bool is_open = !open.empty() && trimmed(tail()).ends_with(open);
+  if (!is_open) write_literal(format_.content.open);
+  write_data(*text, "content");
+  return Done{};
+}
+
+Status Writer::write_calls() {
+  if (const auto content = text_of(message_.find("content")); !content || !content->empty()) {
+    if (Status written = write_content(); !written.ok()) return written;
+    write_literal(format_.content.close);
+  }
+  auto calls = continued_calls(prepared_, conversation_, format_);
+  if (!calls.ok()) return calls.error();
+  for (const CallPart& part : calls.value()) {
+    if (part.is_data) {
+      write_data(part.text, kCallsField);
+    } else {
+      write_literal(part.text);
+    }
+  }
+  return Done{};
+}
+
+Result<jinja::Rendered> Writer::write(std::string_view field) {
+  const bool is_reasoning = field != "content" && field != kCallsField;
+  if (Status written = write_reasoning(is_reasoning); !written.ok()) return written.error();
+  if (is_reasoning) return std::move(out_);
+  const Status written = field == "content" ? write_content() : write_calls();
+  if (!written.ok()) return written.error();
+  return std::move(out_);
+}
+
+// --- Whether the template does it ------------------------------------------------------------------------------------
+
+// What keeps the template's own way from being the message as given; "" if nothing does.
+std::string fault_in(const chat::Conversation& conversation, const jinja::Rendered& rendered) {
+  const std::string& field = *conversation.continue_final_message;
+  const json::Value& message = conversation.messages.back();
+  const json::Value* value = message.find(field);
+  if (value == nullptr) return "";
+  const std::string_view bytes = rendered.text.bytes();
+  const auto text = text_of(value);
+  if (text && !bytes.ends_with(*text)) return "trims " + field;
+  const std::string_view alias = tmpl::reasoning_field(message);
+  if (field != "content" || alias.empty()) return "";
+  const auto reasoning = text_of(message.find(alias));
+  const auto begin = end_of_earlier_data(rendered, static_cast<std::int32_t>(conversation.messages.size()) - 1);
+  if (!reasoning || bytes.find(trimmed(*reasoning), begin) != std::string_view::npos) return "";
+  return "leaves out " + std::string(alias);
+}
+
+Result<jinja::Rendered> build(const Prepared& prepared, const chat::Conversation& conversation,
+                              tmpl::ApplyOptions options, const format::Format& format) {
+  options.origins = true;
+  options.whole_dumps = false;
+  auto prompt = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
+  if (!prompt.ok()) return prompt.error();
+  Writer writer(prepared, conversation, format, std::move(prompt).value());
+  return writer.write(*conversation.continue_final_message);
+}
+
+// Notes of what stands behind the reasoning that is continued.
+std::vector<std::string> left_out(const chat::Conversation& conversation) {
+  std::vector<std::string> notes;
+  const std::string& field = *conversation.continue_final_message;
+  if (field == "content" || field == kCallsField) return notes;
+  for (const std::string_view other : {std::string_view("content"), kCallsField}) {
+    const json::Value* value = conversation.messages.back().find(other);
+    const bool is_there = value != nullptr && ((value->is_string() && !value->as_string().empty()) ||
+                                               (value->is_array() && !value->as_array().empty()));
+    if (is_there)
+      notes.push_back(last_place(conversation) + "." + std::string(other) +
+                      " is not in the prompt: it would stand behind the reasoning that is continued");
+  }
+  return notes;
+}
+
+bool is_field_of(std::string_view field, const format::Format& format) {
+  return field == "content" || field == kCallsField || chat::is_reasoning_field(field) ||
+         (!field.empty() && field == format.input.reasoning_field);
+}
+
+// What the format says that the template writes for an answer under the switches of `kwargs`.
+std::string usual_prompt(const format::Format& format, const json::Object& kwargs) {
+  std::string_view name = "default";
+  for (const char* field : {"enable_thinking", "thinking"}) {
+    const json::Value* value = kwargs.find(field);
+    if (value != nullptr && value->is_bool()) name = value->as_bool() ? "on" : "off";
+  }
+  const format::GenerationPrompt* prompt = format.generation_prompt(name);
+  return prompt != nullptr ? prompt->text : "";
+}
+
+}  // namespace
+
+std::size_t end_of_earlier_data(const jinja::Rendered& rendered, std::int32_t below) {
+  std::size_t at = 0;
+  std::size_t end = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    at += run.size;
+    const text::PathId path = run.path();
+    if (path == text::PathId::kNone) continue;
+    const std::int32_t message = rendered.origins.paths.message(path);
+    const std::string_view root = rendered.origins.paths.root(path);
+    if (message == text::kNoMessage ? root == "tools" || root == "documents" : message < below) end = at;
+  }
+  return end;
+}
+
+Result<Prompt> make_prompt(const Prepared& prepared, const chat::Conversation& conversation,
+                           const tmpl::ApplyOptions& options, const FormatSource& format) {
+  const bool may_build = conversation.continue_final_message && !conversation.add_generation_prompt &&
+                         !options.strict && !conversation.messages.empty() &&
+                         conversation.kwargs.find("messages") == nullptr &&
+                         conversation.messages.back().find_string("role") == "assistant";
+  tmpl::ApplyOptions first = options;
+  first.origins = first.origins || may_build;
+  auto rendered = tmpl::apply(*prepared.chat_template, conversation, first);
+  if (rendered.ok() ? !may_build : !may_build || rendered.error().code == ErrorCode::kLimit) {
+    if (!rendered.ok()) return rendered.error();
+    return Prompt{std::move(rendered).value(), {}};
+  }
+  std::vector<std::string> notes = left_out(conversation);
+  const std::string fault =
+      rendered.ok() ? fault_in(conversation, rendered.value()) : "refuses it (" + rendered.error().message + ")";
+  if (fault.empty()) return Prompt{std::move(rendered).value(), std::move(notes)};
+
+  const auto known = format();
+  if (!known.ok()) return known.error();
+  const std::string& field = *conversation.continue_final_message;
+  const std::string place = last_place(conversation) + "." + field;
+  const json::Value* value = conversation.messages.back().find(field);
+  const bool is_there = value != nullptr && !value->is_null();
+  auto built = is_there && is_field_of(field, *known.value())
+                   ? build(prepared, conversation, options, *known.value())
+                   : Result<jinja::Rendered>(Error(ErrorCode::kTemplateError, ""));
+  if (built.ok()) {
+    notes.insert(notes.begin(), place + " is continued as the format writes it: the template " + fault);
+    return Prompt{std::move(built).value(), std::move(notes)};
+  }
+  if (rendered.ok()) {
+    notes.insert(notes.begin(), place + " is not continued as given: the template " + fault);
+    return Prompt{std::move(rendered).value(), std::move(notes)};
+  }
+  Error error = rendered.error();
+  if (!built.error().message.empty()) error.message += "; " + built.error().message;
+  return error;
+}
+
+Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages,
+                               const std::shared_ptr<const format::Format>& format) {
+  const bool continues = conversation.continue_final_message.has_value();
+  if (!has_messages && !continues) conversation.messages = {probe::plain_message("user", "Hello")};
+  const auto made = make_prompt(prepared, conversation, prepared.options, [&] { return format; });
+  if (!made.ok()) {
+    if (made.error().code == ErrorCode::kLimit || continues) return made.error();
+    // A template that refuses the conversation still writes the prompt for an answer as it does for others.
+    return PromptTail{usual_prompt(*format, conversation.kwargs), ""};
+  }
+  const std::string& text = made.value().rendered.text.bytes();
+  const auto count = static_cast<std::int32_t>(conversation.messages.size());
+  const std::size_t begin = end_of_earlier_data(made.value().rendered, continues ? count - 1 : count);
+  if (continues && !conversation.messages.empty()) {
+    tmpl::ApplyOptions options = prepared.options;
+    options.origins = false;
+    const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
+    const std::size_t end = before.ok() ? before.value().text.size() : 0;
+    if (before.ok() && end >= begin && text.starts_with(before.value().text.bytes()))
+      return PromptTail{text.substr(begin, end - begin), text.substr(end)};
+  }
+  return PromptTail{text.substr(begin), ""};
+}
+
+}  // namespace rondo::core
