@@ -31,6 +31,16 @@ std::optional<std::string> text_of(const json::Value* value) {
   return out;
 }
 
+// Offset of the first byte that came from `messages[index]`; the end of the text if none did.
+std::size_t begin_of_data(const jinja::Rendered& rendered, std::int32_t index) {
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (rendered.origins.paths.message(run.path()) == index) break;
+    at += run.size;
+  }
+  return at;
+}
+
 std::string last_place(const chat::Conversation& conversation) {
   return "messages[" + std::to_string(conversation.messages.size() - 1) + "]";
 }
@@ -299,8 +309,12 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
     options.origins = false;
     const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
     const std::size_t end = before.ok() ? before.value().text.size() : 0;
-    if (before.ok() && end >= begin && text.starts_with(before.value().text.bytes()))
-      return PromptTail{text.substr(begin, end - begin), text.substr(end)};
+    const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
+    const bool has_header = !format::is_blank(format->header) && text.find(format->header, begin) != std::string::npos;
+    const std::size_t split = is_prefix    ? end
+                              : has_header ? text.size()
+                                           : begin_of_data(made.value().rendered, count - 1);
+    return PromptTail{text.substr(begin, split - begin), text.substr(split)};
   }
   return PromptTail{text.substr(begin), ""};
 }
