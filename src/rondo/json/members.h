@@ -1,4 +1,4 @@
-// Structs as JSON objects: one description of a struct's members serves writing and reading, so that the two can't differ.
+// Structs as JSON objects: one description of a struct's members serves writing and reading, so these can't differ.
 //
 //   struct Shapes {  // a tag; in its namespace stand the two below
 //     static constexpr bool kRefusesUnknown = true;  // an object with other members is a mistake
@@ -94,8 +94,8 @@ class MemberWriter {
 template <typename Tag>
 class MemberReader {
  public:
-  // `place` is what the value is called in messages; `wrong` gets one unless it has one.  What can't be read stays as it
-  // is.
+  // `place` is what the value is called in messages; `wrong` gets one unless it has one.  What can't be read stays as
+  // it is.
   template <typename T>
   static void read(const Value& found, const std::string& place, T& out, std::string& wrong) {
     const auto is = [&](bool fits, const char* expected) {
