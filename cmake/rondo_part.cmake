@@ -19,7 +19,6 @@ endif()
 # rondo_NAME_test, registered with CTest.  Third-party libraries are linked privately: their headers stay in this folder.
 # COLD: tests spend little of their time in this folder, so where the sanitizers are on it is not optimised, which halves the
 # time that compiling takes.
-# With CMAKE_VERIFY_INTERFACE_HEADER_SETS the target rondo_NAME_verify_interface_header_sets compiles each header alone.
 function(rondo_part name)
   cmake_parse_arguments(PART "COLD" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM PART_DEPENDS PREPEND rondo_)

@@ -45,15 +45,16 @@ TEST_CASE("a report that does not fit is refused with the place") {
     const auto read = audit::report_from_json(json::parse(text).value());
     return read.ok() ? "" : read.error().message;
   };
-  CHECK(refused("[]") == "a report: expected an object, found an array");
-  CHECK(refused(R"({"model": 1})") == "model: expected a string, found an integer");
-  CHECK(refused(R"({"cases": [{}, {"token_prefix": "maybe"}]})") == "cases[1].token_prefix: `maybe` is not known here");
+  CHECK(refused("[]") == "report must be an object, found an array");
+  CHECK(refused(R"({"model": 1})") == "report.model must be a string, found an integer");
+  CHECK(refused(R"({"cases": [{}, {"token_prefix": "maybe"}]})") ==
+        "report.cases[1].token_prefix: unknown value `maybe`");
   CHECK(refused(R"({"findings": [{"place": {"line": 99999999999}}]})") ==
-        "findings[0].place.line: the number 99999999999 is out of range");
+        "report.findings[0].place.line: 99999999999 is out of range");
   CHECK(refused(R"({"cases": [{"break": {"tokens": {"kept": [3]}}}]})") ==
-        "cases[0].break.tokens.kept[0]: expected an object, found an integer");
+        "report.cases[0].break.tokens.kept[0] must be an object, found an integer");
   CHECK(refused(R"({"notes": [{"scenarios": ["a", 1]}]})") ==
-        "notes[0].scenarios: expected an array of strings, found an array");
+        "report.notes[0].scenarios[1] must be a string, found an integer");
   CHECK(refused(R"({"of another version": true})").empty());
 }
 

@@ -11,8 +11,8 @@
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "parse/parser.h"
-#include "parse/testing.h"
 #include "tests/support/corpus.h"
+#include "tests/support/parsed.h"
 
 namespace rondo {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "model/model_files.h"
 #include "parse/parser.h"
-#include "parse/testing.h"
+#include "tests/support/parsed.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The lint: formatting, layers, sizes, words, documents, the list of mutations and clang-tidy.
+"""The lint: formatting, layers, sizes, words, documents, the list of mutations, every header alone, and clang-tidy.
 
 Usage: lint.py [--build TREE] [--fix] [--full] [--only CHECK]...
 
-Needs a configured build tree (compile_commands.json) for clang-tidy.  A file that clang-tidy has passed is remembered in the
-cache by its text and that of all it includes, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
+Needs a configured build tree (compile_commands.json) for clang-tidy.  A header that compiled, and a file that clang-tidy has passed,
+is remembered in the cache by its text and that of all it includes, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
 --fix formats the sources and does nothing else.  Exceptions with their reasons: tools/lint_allow.txt.
 """
 import argparse
@@ -18,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 
 import cache
@@ -25,7 +26,7 @@ import mutations
 
 REPO = cache.REPO
 FILE_LINES, FUNCTION_LINES = 800, 70
-CHECKS = ("format", "layers", "size", "words", "docs", "mutations", "tidy")
+CHECKS = ("format", "layers", "size", "words", "docs", "mutations", "headers", "tidy")
 
 # Model families, markers of chat formats, and addresses: none of them belongs into the code that users run.
 FAMILIES = ("qwen", "gemma", "mistral", "mixtral", "deepseek", "hermes", "granite", "phi-?[34]", "glm-?4", "kimi", "minimax",
@@ -156,18 +157,82 @@ def included(path):
     return tuple(dict.fromkeys(file for file in found if file.is_file()))
 
 
+@functools.cache
+def closure(path):
+    """A source and all of the repository's own files that it includes, by way of others too."""
+    files = [path]
+    for file in files:
+        files += [other for other in included(file) if other not in files]
+    return tuple(sorted(files))
+
+
+def key_of(files, *parts):
+    """A digest of these texts, and of the files' own."""
+    digest = hashlib.sha256()
+    for part in (*parts, *(read(file) for file in files)):
+        digest.update(b"\0" + part.replace(str(REPO), "").encode())
+    return digest.hexdigest()
+
+
+def workers():
+    return int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1)
+
+
+HEADER_COMMAND = ("clang++-19", "-std=c++20", "-Isrc/rondo", "-Iinclude", "-Wno-pragma-once-outside-header", "-x", "c++-header")
+
+
+PRECOMPILED_HEADERS = 16
+
+
+def bases_of(headers):
+    """{header: the largest one in it that is precompiled, or None}: those are precompiled that spare the others most."""
+    below = {header: set(closure(header)) - {header} for header in headers}
+    size = {header: 20 + len(below[header]) for header in headers}  # the standard library's headers are most of the work
+    bases, spared = dict.fromkeys(headers), dict.fromkeys(headers, 0)
+    for _ in range(PRECOMPILED_HEADERS):
+        best = max(headers, key=lambda base: sum(max(0, size[base] - spared[header]) for header in headers if base in below[header]))
+        for header in headers:
+            if best in below[header] and size[best] > spared[header]:
+                bases[header], spared[header] = best, size[best]
+    return {header: None if header in bases.values() else base for header, base in bases.items()}
+
+
+def compile_header(header, folder, base=None, is_base=False):
+    """The complaints about a header, compiled behind one that it includes: what it finds there it would find by itself."""
+    def place(file):
+        return f"{folder}/{hashlib.sha256(str(file).encode()).hexdigest()}.pch"
+    command = [*HEADER_COMMAND, str(header)]
+    command += ["-o", place(header)] if is_base else ["-fsyntax-only"]
+    if base and pathlib.Path(place(base)).is_file():
+        command += ["-include-pch", place(base)]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+    return [line for line in done.stderr.splitlines() if "error:" in line] if done.returncode else []
+
+
+def check_headers(_):
+    """Every header compiles alone, but for those of src/rondo/python, which include another package's."""
+    headers = [REPO / path for path in sources("src", "include") if path.endswith(".h") and "/python/" not in path]
+    memory = cache.root() / "tidy"
+    memory.mkdir(exist_ok=True)
+    keys = {header: memory / key_of(closure(header), "header", tidy_version(), *HEADER_COMMAND) for header in headers}
+    wanted = [header for header in headers if not keys[header].exists()]
+    bases = bases_of(headers)
+    needed = {bases[header] for header in wanted} - {None}
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(workers()) as pool:
+        found = [*pool.map(lambda header: compile_header(header, folder, is_base=True), needed)]
+        found += pool.map(lambda header: compile_header(header, folder, bases[header]), set(wanted) - needed)
+    found = sorted({line for lines in found for line in lines})
+    for key in keys.values() if not found else ():
+        key.touch()
+    return found
+
+
 def tidy_key(entry, checks):
     """What decides clang-tidy's answer for a file: tools, configuration, command, and the file with all that it includes."""
     words = [word for word in shlex.split(entry["command"]) if word != "ccache" and not word.endswith("/ccache")]
     if "-o" in words:
         del words[words.index("-o"):words.index("-o") + 2]
-    files = [pathlib.Path(entry["file"])]
-    for file in files:
-        files += [other for other in included(file) if other not in files]
-    digest = hashlib.sha256()
-    for part in (checks, read(".clang-tidy"), tidy_version(), " ".join(words), *(read(file) for file in sorted(files))):
-        digest.update(b"\0" + part.replace(str(REPO), "").encode())
-    return digest.hexdigest()
+    return key_of(closure(pathlib.Path(entry["file"])), checks, read(".clang-tidy"), tidy_version(), " ".join(words))
 
 
 @functools.cache
@@ -220,9 +285,8 @@ def check_tidy(options):
         return [f"{path}: no target of the preset `tidy` compiles it" for path in sorted(missing)]
     memory = cache.root() / "tidy"
     memory.mkdir(exist_ok=True)
-    workers = int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1)
     found, done = [], 0
-    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+    with concurrent.futures.ThreadPoolExecutor(workers()) as pool:
         for lines in pool.map(lambda entry: tidy_one(entry, options, memory), entries):
             found += [line for line in lines if line not in found]
             done += 1

@@ -11,10 +11,10 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/parser.h"
-#include "parse/testing.h"
 #include "render/bridge.h"
 #include "template/chat_template.h"
 #include "tests/support/byte_tokenizer.h"
+#include "tests/support/parsed.h"
 #include "tests/support/random_message.h"
 #include "tests/support/read_back.h"
 

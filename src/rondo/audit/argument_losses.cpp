@@ -206,10 +206,8 @@ class ArgumentAudit {
       finding.proof = found.proof;
       finding.place = found.place;
       finding.path = kArguments;
-      Remedy remedy;
-      remedy.kind = Remedy::Kind::kPatch;
-      remedy.sentence = "print what is no string through `tojson`";
-      finding.remedies.push_back(std::move(remedy));
+      finding.remedies.push_back(
+          {.kind = Remedy::Kind::kPatch, .sentence = "print what is no string through `tojson`"});
       add_finding(report_, std::move(finding));
     }
   }

@@ -26,12 +26,8 @@ std::optional<Remedy> fixing_variable(const Trials& trials, const ClockShape& sh
     const auto before = trials.text(shape.messages, at(setting, kBefore));
     const auto after = trials.text(shape.messages, at(setting, kAfter));
     if (!before.ok() || !after.ok() || before.value() != after.value()) continue;
-    Remedy remedy;
-    remedy.kind = Remedy::Kind::kVariable;
-    remedy.sentence = "set `" + name + "` once for each conversation";
-    remedy.kwargs.set(name, "14 Mar 2026");
-    remedy.is_verified = true;
-    return remedy;
+    return Remedy{Remedy::Kind::kVariable, "set `" + name + "` once for each conversation",
+                  json::Object{{name, "14 Mar 2026"}}, true};
   }
   return std::nullopt;
 }
@@ -56,10 +52,9 @@ void find_clock(const Trials& trials, Report& report) {
     finding.proof = difference({"on 14 March 2026", text}, {"on 28 November 2031", after.value()});
     finding.place = place_at(trials.context(), before.value(), first_difference(text, after.value()));
     if (auto remedy = fixing_variable(trials, shape)) finding.remedies.push_back(std::move(*remedy));
-    Remedy freeze;
-    freeze.kind = Remedy::Kind::kBridge;
-    freeze.sentence = "keep the first prompt's ids, or give all renders of a conversation the same time";
-    finding.remedies.push_back(std::move(freeze));
+    finding.remedies.push_back(
+        {.kind = Remedy::Kind::kBridge,
+         .sentence = "keep the first prompt's ids, or give all renders of a conversation the same time"});
     add_finding(report, std::move(finding));
     return;
   }

@@ -210,11 +210,8 @@ void compare_no_content(const Trials& trials, Report& report) {
       finding.sentence = "a message with calls whose content is " + what + " is refused";
       finding.proof = "the template fails with " + text::quoted(rendered.error().message);
       finding.place = place_of(trials.context(), rendered.error());
-      Remedy remedy;
-      remedy.kind = Remedy::Kind::kField;
-      remedy.sentence = "send `\"content\": \"\"`";
-      remedy.is_verified = true;
-      finding.remedies.push_back(std::move(remedy));
+      finding.remedies.push_back(
+          {.kind = Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`", .is_verified = true});
       add_finding(report, std::move(finding));
       continue;
     }
@@ -225,10 +222,7 @@ void compare_no_content(const Trials& trials, Report& report) {
       finding.sentence = "content that is null beside calls is written as a word";
       finding.proof = "content null is written as " + excerpt(text, *at, *at + 4);
       finding.place = place_at(trials.context(), rendered.value(), *at);
-      Remedy remedy;
-      remedy.kind = Remedy::Kind::kField;
-      remedy.sentence = "send `\"content\": \"\"`";
-      finding.remedies.push_back(std::move(remedy));
+      finding.remedies.push_back({.kind = Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`"});
       add_finding(report, std::move(finding));
     } else if (empty.ok() && text != empty.value()) {
       finding.rule = "parts-differ";
@@ -255,11 +249,8 @@ void find_part_differences(const Trials& trials, Report& report) {
       finding.place = place_at(trials.context(), parts.value(), text.find(kQuestionWord));
     }
     finding.path = "messages[0].content";
-    Remedy remedy;
-    remedy.kind = Remedy::Kind::kField;
-    remedy.sentence = "send content as a list of text parts";
-    remedy.is_verified = true;
-    finding.remedies.push_back(std::move(remedy));
+    finding.remedies.push_back(
+        {.kind = Remedy::Kind::kField, .sentence = "send content as a list of text parts", .is_verified = true});
     add_finding(report, std::move(finding));
     return;
   }
@@ -295,11 +286,9 @@ void find_part_differences(const Trials& trials, Report& report) {
     finding.sentence = is_read ? "text parts of `" + all[i].role + "` messages " + told(outcome.reading)
                                : "the template reads text parts of " + listed(readers) + " messages, and those of `" +
                                      all[i].role + "` messages " + told(outcome.reading);
-    Remedy remedy;
-    remedy.kind = Remedy::Kind::kField;
-    remedy.sentence = "send content as text in `" + all[i].role + "` messages";
-    remedy.is_verified = true;
-    finding.remedies.push_back(std::move(remedy));
+    finding.remedies.push_back({.kind = Remedy::Kind::kField,
+                                .sentence = "send content as text in `" + all[i].role + "` messages",
+                                .is_verified = true});
     add_finding(report, std::move(finding));
   }
   two_parts.report();

@@ -67,10 +67,8 @@ void find_bare_quotes(const Trials& trials, Report& report) {
     finding.place = place_at(trials.context(), rendered.value(), at);
     const text::Run* run = probe::spot_at(rendered.value(), at).run;
     finding.path = rendered.value().origins.paths.to_string(run->path());
-    Remedy remedy;
-    remedy.kind = Remedy::Kind::kPatch;
-    remedy.sentence = "write it through `tojson`, which brings its own quotes";
-    finding.remedies.push_back(std::move(remedy));
+    finding.remedies.push_back(
+        {.kind = Remedy::Kind::kPatch, .sentence = "write it through `tojson`, which brings its own quotes"});
     add_finding(report, std::move(finding));
   }
 }

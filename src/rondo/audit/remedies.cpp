@@ -52,12 +52,8 @@ void try_settings(Stages& stages, const std::vector<Setting>& settings, const St
              });
     };
     if (std::ranges::any_of(out, is_wider)) continue;
-    Remedy remedy;
-    remedy.kind = Remedy::Kind::kVariable;
-    remedy.sentence = "set " + json::to_compact(json::Value(more)) + " in chat_template_kwargs";
-    remedy.kwargs = std::move(more);
-    remedy.is_verified = true;
-    out.push_back(std::move(remedy));
+    std::string sentence = "set " + json::to_compact(json::Value(more)) + " in chat_template_kwargs";
+    out.push_back({Remedy::Kind::kVariable, std::move(sentence), std::move(more), true});
   }
 }
 
@@ -65,12 +61,9 @@ void try_arguments(const Stage& stage, const Scenario& scenario, std::vector<Rem
   if (!scenario.has_calls()) return;
   for (const ArgumentsForm form : {ArgumentsForm::kText, ArgumentsForm::kObject}) {
     if (!holds(play(stage, scenario, {form, std::nullopt}))) continue;
-    Remedy remedy;
-    remedy.kind = Remedy::Kind::kArguments;
-    remedy.sentence = form == ArgumentsForm::kText ? "send the arguments as the string that the model wrote"
-                                                   : "send the arguments as an object";
-    remedy.is_verified = true;
-    out.push_back(std::move(remedy));
+    const char* sentence = form == ArgumentsForm::kText ? "send the arguments as the string that the model wrote"
+                                                        : "send the arguments as an object";
+    out.push_back({.kind = Remedy::Kind::kArguments, .sentence = sentence, .is_verified = true});
     return;
   }
 }
@@ -79,11 +72,9 @@ void try_reasoning(const Stage& stage, const Scenario& scenario, std::vector<Rem
   if (scenario.reasoning == ReasoningForm::kWanted) return;
   if (!holds(play(stage, scenario, {std::nullopt, ReasoningForm::kWanted}))) return;
   const std::string& field = stage.format().input.reasoning_field;
-  Remedy remedy;
-  remedy.kind = Remedy::Kind::kField;
-  remedy.sentence = "send the reasoning back, as `" + (field.empty() ? "reasoning_content" : field) + "`";
-  remedy.is_verified = true;
-  out.push_back(std::move(remedy));
+  out.push_back({.kind = Remedy::Kind::kField,
+                 .sentence = "send the reasoning back, as `" + (field.empty() ? "reasoning_content" : field) + "`",
+                 .is_verified = true});
 }
 
 // What to do in the template.

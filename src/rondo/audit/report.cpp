@@ -4,143 +4,166 @@
 #include <array>
 #include <utility>
 
+#include "json/members.h"
+
 namespace rondo::audit {
 namespace {
 
-constexpr std::array kCauses = {
-    std::pair{CauseKind::kReasoningDropped, "reasoning-dropped"},
-    std::pair{CauseKind::kReasoningAdded, "reasoning-added"},
-    std::pair{CauseKind::kWhitespaceStripped, "whitespace-stripped"},
-    std::pair{CauseKind::kWhitespaceAdded, "whitespace-added"},
-    std::pair{CauseKind::kJsonRespelled, "json-respelled"},
-    std::pair{CauseKind::kLiteralEnvelope, "literal-envelope"},
-    std::pair{CauseKind::kPythonValue, "python-value"},
-    std::pair{CauseKind::kDoubleEncoded, "double-encoded"},
-    std::pair{CauseKind::kGenerationPrompt, "generation-prompt"},
-    std::pair{CauseKind::kMovedMessage, "moved-message"},
-    std::pair{CauseKind::kMovedTools, "moved-tools"},
-    std::pair{CauseKind::kRewrittenId, "rewritten-id"},
-    std::pair{CauseKind::kForcedClose, "forced-close"},
-    std::pair{CauseKind::kLostMarkup, "lost-markup"},
-    std::pair{CauseKind::kDroppedField, "dropped-field"},
-    std::pair{CauseKind::kReordered, "reordered"},
-    std::pair{CauseKind::kReplacedClose, "replaced-close"},
-    std::pair{CauseKind::kRetokenized, "retokenized"},
-    std::pair{CauseKind::kClock, "clock"},
-    std::pair{CauseKind::kRefused, "refused"},
-    std::pair{CauseKind::kCondition, "condition"},
+template <typename E, std::size_t N>
+using Names = std::array<std::pair<E, std::string_view>, N>;
+
+constexpr Names<CauseKind, 21> kCauses{{
+    {CauseKind::kReasoningDropped, "reasoning-dropped"},
+    {CauseKind::kReasoningAdded, "reasoning-added"},
+    {CauseKind::kWhitespaceStripped, "whitespace-stripped"},
+    {CauseKind::kWhitespaceAdded, "whitespace-added"},
+    {CauseKind::kJsonRespelled, "json-respelled"},
+    {CauseKind::kLiteralEnvelope, "literal-envelope"},
+    {CauseKind::kPythonValue, "python-value"},
+    {CauseKind::kDoubleEncoded, "double-encoded"},
+    {CauseKind::kGenerationPrompt, "generation-prompt"},
+    {CauseKind::kMovedMessage, "moved-message"},
+    {CauseKind::kMovedTools, "moved-tools"},
+    {CauseKind::kRewrittenId, "rewritten-id"},
+    {CauseKind::kForcedClose, "forced-close"},
+    {CauseKind::kLostMarkup, "lost-markup"},
+    {CauseKind::kDroppedField, "dropped-field"},
+    {CauseKind::kReordered, "reordered"},
+    {CauseKind::kReplacedClose, "replaced-close"},
+    {CauseKind::kRetokenized, "retokenized"},
+    {CauseKind::kClock, "clock"},
+    {CauseKind::kRefused, "refused"},
+    {CauseKind::kCondition, "condition"},
+}};
+constexpr Names<Remedy::Kind, 5> kRemedies{{{Remedy::Kind::kVariable, "variable"},
+                                            {Remedy::Kind::kArguments, "arguments"},
+                                            {Remedy::Kind::kField, "field"},
+                                            {Remedy::Kind::kPatch, "patch"},
+                                            {Remedy::Kind::kBridge, "bridge"}}};
+constexpr Names<Verdict, 3> kVerdicts{
+    {{Verdict::kHolds, "holds"}, {Verdict::kBreaks, "breaks"}, {Verdict::kSkipped, "skipped"}}};
+constexpr Names<Level, 3> kLevels{{{Level::kNote, "note"}, {Level::kWarning, "warning"}, {Level::kError, "error"}}};
+
+// The tag of the functions below.
+struct ReportJson {
+  static constexpr bool kRefusesUnknown = false;  // of another version
 };
 
-json::Object place_to_json(const TemplatePlace& place) {
-  json::Object out{{"line", place.line}};
-  if (place.column > 0) out.set("column", place.column);
-  if (!place.source.empty()) out.set("source", place.source);
-  return out;
+const auto& names_of(ReportJson /*tag*/, CauseKind /*type*/) { return kCauses; }
+const auto& names_of(ReportJson /*tag*/, Remedy::Kind /*type*/) { return kRemedies; }
+const auto& names_of(ReportJson /*tag*/, Verdict /*type*/) { return kVerdicts; }
+const auto& names_of(ReportJson /*tag*/, Level /*type*/) { return kLevels; }
+
+template <typename V>
+void visit(V& v, TemplatePlace& place) {
+  v.always("line", place.line);
+  v.field("column", place.column);
+  v.field("source", place.source);
 }
 
-json::Array remedies_to_json(const std::vector<Remedy>& remedies) {
-  json::Array out;
-  for (const Remedy& remedy : remedies) {
-    json::Object entry{
-        {"kind", std::string(to_string(remedy.kind))}, {"sentence", remedy.sentence}, {"verified", remedy.is_verified}};
-    if (remedy.kind == Remedy::Kind::kVariable) entry.set("kwargs", remedy.kwargs);
-    out.emplace_back(std::move(entry));
-  }
-  return out;
+template <typename V>
+void visit(V& v, Remedy& remedy) {
+  v.always("kind", remedy.kind);
+  v.always("sentence", remedy.sentence);
+  v.always("verified", remedy.is_verified);
+  if (v.wants(remedy.kind == Remedy::Kind::kVariable)) v.always("kwargs", remedy.kwargs);
 }
 
-json::Object cause_to_json(const Cause& cause) {
-  json::Object out{{"kind", std::string(to_string(cause.kind))}, {"sentence", cause.sentence}};
-  if (cause.place.line > 0) out.set("place", place_to_json(cause.place));
-  if (!cause.path.empty()) out.set("path", cause.path);
-  if (cause.message >= 0) out.set("message", cause.message);
-  return out;
+template <typename V>
+void visit(V& v, Cause& cause) {
+  v.always("kind", cause.kind);
+  v.always("sentence", cause.sentence);
+  if (v.wants(cause.place.line > 0)) v.always("place", cause.place);
+  v.field("path", cause.path);
+  if (v.wants(cause.message >= 0)) v.always("message", cause.message);
 }
 
-json::Array tokens_to_json(const std::vector<TokenView>& tokens) {
-  json::Array out;
-  for (const TokenView& token : tokens) out.emplace_back(json::Object{{"id", token.id}, {"text", token.text}});
-  return out;
+template <typename V>
+void visit(V& v, TokenView& token) {
+  v.always("id", token.id);
+  v.always("text", token.text);
 }
 
-json::Object break_to_json(const Break& broken) {
-  json::Object out{{"kept_tokens", broken.kept_tokens},
-                   {"lost_tokens", broken.lost_tokens},
-                   {"in_prompt", broken.in_prompt},
-                   {"before", broken.before},
-                   {"kept", broken.kept},
-                   {"rerendered", broken.rerendered}};
-  if (!broken.tokens.empty()) {
-    out.set("tokens", json::Object{{"before", tokens_to_json(broken.tokens.before)},
-                                   {"kept", tokens_to_json(broken.tokens.kept)},
-                                   {"rerendered", tokens_to_json(broken.tokens.rerendered)}});
-  }
-  out.set("field", broken.field);
-  out.set("cause", cause_to_json(broken.cause));
-  out.set("remedies", remedies_to_json(broken.remedies));
-  return out;
+template <typename V>
+void visit(V& v, TokensAround& tokens) {
+  v.always("before", tokens.before);
+  v.always("kept", tokens.kept);
+  v.always("rerendered", tokens.rerendered);
 }
 
-json::Object case_to_json(const Case& played) {
-  json::Object out{{"scenario", played.scenario},
-                   {"title", played.title},
-                   {"setting", played.setting},
-                   {"kwargs", played.kwargs},
-                   {"inherent", played.is_inherent},
-                   {"string_prefix", std::string(to_string(played.string_prefix))},
-                   {"token_prefix", std::string(to_string(played.token_prefix))},
-                   {"bridge", std::string(to_string(played.bridge))},
-                   {"parse_of_render", std::string(to_string(played.parse_of_render))},
-                   {"render_of_parse", std::string(to_string(played.render_of_parse))},
-                   {"prompt_tokens", played.prompt_tokens},
-                   {"completion_tokens", played.completion_tokens}};
-  if (played.broken) out.set("break", break_to_json(*played.broken));
-  if (!played.note.empty()) out.set("note", played.note);
-  return out;
+template <typename V>
+void visit(V& v, Break& broken) {
+  v.always("kept_tokens", broken.kept_tokens);
+  v.always("lost_tokens", broken.lost_tokens);
+  v.always("in_prompt", broken.in_prompt);
+  v.always("before", broken.before);
+  v.always("kept", broken.kept);
+  v.always("rerendered", broken.rerendered);
+  if (v.wants(!broken.tokens.empty())) v.always("tokens", broken.tokens);
+  v.always("field", broken.field);
+  v.always("cause", broken.cause);
+  v.always("remedies", broken.remedies);
 }
 
-json::Object finding_to_json(const Finding& finding) {
-  json::Object out{{"rule", finding.rule},
-                   {"level", std::string(to_string(finding.level))},
-                   {"sentence", finding.sentence},
-                   {"proof", finding.proof}};
-  if (finding.place.line > 0) out.set("place", place_to_json(finding.place));
-  if (!finding.path.empty()) out.set("path", finding.path);
-  json::Array scenarios;
-  for (const std::string& scenario : finding.scenarios) scenarios.emplace_back(scenario);
-  out.set("scenarios", std::move(scenarios));
-  out.set("lost_tokens", finding.lost_tokens);
-  out.set("remedies", remedies_to_json(finding.remedies));
-  return out;
+template <typename V>
+void visit(V& v, Case& played) {
+  v.always("scenario", played.scenario);
+  v.always("title", played.title);
+  v.always("setting", played.setting);
+  v.always("kwargs", played.kwargs);
+  v.always("inherent", played.is_inherent);
+  v.always("string_prefix", played.string_prefix);
+  v.always("token_prefix", played.token_prefix);
+  v.always("bridge", played.bridge);
+  v.always("parse_of_render", played.parse_of_render);
+  v.always("render_of_parse", played.render_of_parse);
+  v.always("prompt_tokens", played.prompt_tokens);
+  v.always("completion_tokens", played.completion_tokens);
+  v.field("break", played.broken);
+  v.field("note", played.note);
 }
 
-json::Array findings_to_json(const std::vector<Finding>& findings) {
-  json::Array out;
-  for (const Finding& finding : findings) out.emplace_back(finding_to_json(finding));
-  return out;
+template <typename V>
+void visit(V& v, Finding& finding) {
+  v.always("rule", finding.rule);
+  v.always("level", finding.level);
+  v.always("sentence", finding.sentence);
+  v.always("proof", finding.proof);
+  if (v.wants(finding.place.line > 0)) v.always("place", finding.place);
+  v.field("path", finding.path);
+  v.always("scenarios", finding.scenarios);
+  v.always("lost_tokens", finding.lost_tokens);
+  v.always("remedies", finding.remedies);
+}
+
+template <typename V>
+void visit(V& v, Knob& knob) {
+  v.always("name", knob.name);
+  v.always("values", knob.values);
+}
+
+template <typename V>
+void visit(V& v, Report& report) {
+  v.always("model", report.model);
+  v.always("template_file", report.template_file);
+  v.always("is_own_file", report.is_own_file);
+  v.always("has_tokenizer", report.has_tokenizer);
+  std::string worst =
+      report.findings.empty() ? "none" : std::string(to_string(report.worst()));  // follows from the rest
+  v.always("worst", worst);
+  v.always("findings", report.findings);
+  v.always("notes", report.notes);
+  v.always("knobs", report.knobs);
+  v.always("cases", report.cases);
+  v.always("template_lines", report.template_lines);
 }
 
 }  // namespace
 
-std::string_view to_string(CauseKind kind) {
-  const auto* const found = std::ranges::find(kCauses, kind, [](const auto& entry) { return entry.first; });
-  return found->second;
-}
-
-std::string_view to_string(Remedy::Kind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"variable", "arguments", "field", "patch", "bridge"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
-
-std::string_view to_string(Verdict verdict) {
-  constexpr std::array<std::string_view, 3> kNames = {"holds", "breaks", "skipped"};
-  return kNames.at(static_cast<std::size_t>(verdict));
-}
-
-std::string_view to_string(Level level) {
-  constexpr std::array<std::string_view, 3> kNames = {"note", "warning", "error"};
-  return kNames.at(static_cast<std::size_t>(level));
-}
+std::string_view to_string(CauseKind kind) { return json::name_in(kCauses, kind); }
+std::string_view to_string(Remedy::Kind kind) { return json::name_in(kRemedies, kind); }
+std::string_view to_string(Verdict verdict) { return json::name_in(kVerdicts, verdict); }
+std::string_view to_string(Level level) { return json::name_in(kLevels, level); }
 
 Level Report::worst() const {
   Level worst = Level::kNote;
@@ -149,23 +172,16 @@ Level Report::worst() const {
 }
 
 json::Value to_json(const Report& report) {
-  json::Array lines;
-  for (const std::string& line : report.template_lines) lines.emplace_back(line);
-  json::Array knobs;
-  for (const Knob& knob : report.knobs)
-    knobs.emplace_back(json::Object{{"name", knob.name}, {"values", json::Array(knob.values)}});
-  json::Array cases;
-  for (const Case& played : report.cases) cases.emplace_back(case_to_json(played));
-  return json::Object{{"model", report.model},
-                      {"template_file", report.template_file},
-                      {"is_own_file", report.is_own_file},
-                      {"has_tokenizer", report.has_tokenizer},
-                      {"worst", report.findings.empty() ? "none" : std::string(to_string(report.worst()))},
-                      {"findings", findings_to_json(report.findings)},
-                      {"notes", findings_to_json(report.notes)},
-                      {"knobs", std::move(knobs)},
-                      {"cases", std::move(cases)},
-                      {"template_lines", std::move(lines)}};
+  Report copy = report;
+  return json::MemberWriter<ReportJson>::write(copy);
+}
+
+Result<Report> report_from_json(const json::Value& value) {
+  Report report;
+  std::string wrong;
+  json::MemberReader<ReportJson>::read(value, "report", report, wrong);
+  if (wrong.empty()) return report;
+  return Error(ErrorCode::kInvalidArgument, std::move(wrong));
 }
 
 }  // namespace rondo::audit

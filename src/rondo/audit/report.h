@@ -70,7 +70,7 @@ struct Remedy {
   };
   Kind kind = Kind::kBridge;
   std::string sentence;
-  json::Object kwargs;  // of kVariable
+  json::Object kwargs = {};  // of kVariable
   bool is_verified = false;
 };
 [[nodiscard]] std::string_view to_string(Remedy::Kind kind);

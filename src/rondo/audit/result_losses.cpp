@@ -38,10 +38,6 @@ class ResultAudit {
     const auto rendered = trials_.render(with(one_call_, {result}), setting_);
     Finding finding;
     finding.path = "messages[2].name";
-    Remedy remedy;
-    remedy.kind = Remedy::Kind::kField;
-    remedy.sentence = "send the tool's name with its result";
-    remedy.is_verified = true;
     if (!rendered.ok()) {
       finding.rule = "refused";
       finding.level = Level::kWarning;
@@ -58,7 +54,8 @@ class ResultAudit {
     } else {
       return;
     }
-    finding.remedies.push_back(std::move(remedy));
+    finding.remedies.push_back(
+        {.kind = Remedy::Kind::kField, .sentence = "send the tool's name with its result", .is_verified = true});
     add_finding(report_, std::move(finding));
   }
 

@@ -19,12 +19,11 @@ std::string_view to_string(Policy policy) {
   return "";
 }
 
-Policies::Policies(const PolicyOptions& options)
-    : block_(options.block), tree_({.capacity = options.capacity, .block = 1}) {}
+Policies::Policies(const PolicyOptions& options) : block_(options.block), tree_(options.capacity) {}
 
 Hits Policies::serve(std::span<const TokenId> prompt) {
   Hits out;
-  const std::size_t known = tree_.insert(prompt).matched;
+  const std::size_t known = tree_.insert(prompt);
   const std::size_t reusable = std::min(known, prompt.empty() ? 0 : prompt.size() - 1);
   out.tokens[static_cast<std::size_t>(Policy::kBlocks)] = reusable - reusable % block_;
   out.tokens[static_cast<std::size_t>(Policy::kRadix)] = reusable;

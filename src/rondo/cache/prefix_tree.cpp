@@ -7,50 +7,32 @@
 namespace rondo::cache {
 namespace {
 
-constexpr std::uint64_t mix_key(std::uint64_t value) {
-  value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31U);
+std::uint64_t key_of(std::uint32_t parent, TokenId first) {
+  return std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(first);
 }
 
-}  // namespace
-
-PrefixTree::PrefixTree(const PrefixTreeOptions& options) : options_(options), nodes_(1) { assert(options.block > 0); }
-
-std::uint64_t PrefixTree::key_of(Index parent, std::span<const TokenId> ids) const {
-  std::uint64_t key = mix_key(parent + 0x9E3779B97F4A7C15U);
-  for (const TokenId id : ids.first(options_.block)) key = mix_key(key ^ static_cast<std::uint32_t>(id));
-  return key;
-}
-
-// REQUIRES: `ids` has a whole block.
-PrefixTree::Index PrefixTree::child(Index parent, std::span<const TokenId> ids) const {
-  const auto [begin, end] = children_.equal_range(key_of(parent, ids));
-  for (auto it = begin; it != end; ++it) {
-    const Node& node = nodes_[it->second];
-    if (node.parent == parent &&
-        std::equal(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(options_.block), node.ids.begin())) {
-      return it->second;
-    }
-  }
-  return kRoot;
-}
-
-std::size_t PrefixTree::common(const std::vector<TokenId>& known, std::span<const TokenId> ids) const {
+std::size_t common(std::span<const TokenId> known, std::span<const TokenId> ids) {
   constexpr std::size_t kStride = 32;
   const std::size_t length = std::min(known.size(), ids.size());
   std::size_t same = 0;
   while (same + kStride <= length && std::memcmp(&known[same], &ids[same], kStride * sizeof(TokenId)) == 0)
     same += kStride;
   while (same < length && known[same] == ids[same]) ++same;
-  return same - same % options_.block;
+  return same;
+}
+
+}  // namespace
+
+PrefixTree::Index PrefixTree::child(Index parent, TokenId first) const {
+  const auto found = children_.find(key_of(parent, first));
+  return found == children_.end() ? kRoot : found->second;
 }
 
 PrefixTree::Place PrefixTree::find(std::span<const TokenId> ids) const {
   Place place;
-  while (ids.size() - place.matched >= options_.block) {
+  while (place.matched < ids.size()) {
     const std::span<const TokenId> rest = ids.subspan(place.matched);
-    const Index next = child(place.node, rest);
+    const Index next = child(place.node, rest.front());
     if (next == kRoot) break;
     place.node = next;
     place.used = common(nodes_[next].ids, rest);
@@ -60,25 +42,13 @@ PrefixTree::Place PrefixTree::find(std::span<const TokenId> ids) const {
   return place;
 }
 
-std::size_t PrefixTree::match(std::span<const TokenId> ids) const { return find(ids).matched; }
-
-std::size_t PrefixTree::use(std::span<const TokenId> ids) {
-  const Place place = find(ids);
-  if (place.node == kRoot) return 0;
-  // What was not matched of the last node must not become younger than it is.
-  touch(place.used < nodes_[place.node].ids.size() ? split(place.node, place.used) : place.node);
-  return place.matched;
-}
-
-PrefixTree::Inserted PrefixTree::insert(std::span<const TokenId> ids) {
-  const std::size_t room = std::min(ids.size(), options_.capacity);
-  ids = ids.first(room - room % options_.block);
+std::size_t PrefixTree::insert(std::span<const TokenId> ids) {
+  ids = ids.first(std::min(ids.size(), capacity_));
   Place place = find(ids);
-  Inserted out{place.matched, ids.size() - place.matched, 0};
   const std::span<const TokenId> rest = ids.subspan(place.matched);
   if (place.node != kRoot && place.used < nodes_[place.node].ids.size()) place.node = split(place.node, place.used);
   if (place.node != kRoot) touch(place.node);
-  if (rest.empty()) return out;
+  if (rest.empty()) return place.matched;
   size_ += rest.size();
   Node& last = nodes_[place.node];
   if (place.node != kRoot && last.children == 0) {
@@ -86,18 +56,16 @@ PrefixTree::Inserted PrefixTree::insert(std::span<const TokenId> ids) {
   } else {
     touch(make(place.node, rest));
   }
-  if (size_ > options_.capacity) out.evicted = evict(size_ - options_.capacity);
-  return out;
+  if (size_ > capacity_) evict(size_ - capacity_);
+  return place.matched;
 }
 
-std::size_t PrefixTree::evict(std::size_t count) {
-  std::size_t gone = 0;
-  while (gone < count && nodes_[kRoot].newer != kRoot) {
+void PrefixTree::evict(std::size_t count) {
+  while (count > 0) {
     const Index oldest = nodes_[kRoot].newer;  // the list is a ring through the root
     std::vector<TokenId>& ids = nodes_[oldest].ids;
-    const std::size_t blocks = (count - gone + options_.block - 1) / options_.block;
-    const std::size_t cut = std::min(ids.size(), blocks * options_.block);
-    gone += cut;
+    const std::size_t cut = std::min(ids.size(), count);
+    count -= cut;
     size_ -= cut;
     if (cut == ids.size()) {
       remove_leaf(oldest);
@@ -105,14 +73,6 @@ std::size_t PrefixTree::evict(std::size_t count) {
       ids.resize(ids.size() - cut);
     }
   }
-  return gone;
-}
-
-void PrefixTree::clear() {
-  nodes_.assign(1, Node{});
-  free_.clear();
-  children_.clear();
-  size_ = 0;
 }
 
 PrefixTree::Index PrefixTree::make(Index parent, std::span<const TokenId> ids) {
@@ -134,20 +94,10 @@ PrefixTree::Index PrefixTree::make(Index parent, std::span<const TokenId> ids) {
   return index;
 }
 
-void PrefixTree::enter(Index node) { children_.emplace(key_of(nodes_[node].parent, nodes_[node].ids), node); }
-
-void PrefixTree::leave(Index node) {
-  const auto [begin, end] = children_.equal_range(key_of(nodes_[node].parent, nodes_[node].ids));
-  for (auto it = begin; it != end; ++it) {
-    if (it->second != node) continue;
-    children_.erase(it);
-    return;
-  }
-}
+void PrefixTree::enter(Index node) { children_[key_of(nodes_[node].parent, nodes_[node].ids.front())] = node; }
 
 // Puts the first `at` ids of `node` into a node of their own above it, and returns that.
 PrefixTree::Index PrefixTree::split(Index node, std::size_t at) {
-  leave(node);
   const Index parent = nodes_[node].parent;
   const std::vector<TokenId> upper(nodes_[node].ids.begin(),
                                    nodes_[node].ids.begin() + static_cast<std::ptrdiff_t>(at));
@@ -165,7 +115,7 @@ PrefixTree::Index PrefixTree::split(Index node, std::size_t at) {
 
 void PrefixTree::remove_leaf(Index node) {
   assert(nodes_[node].children == 0);
-  leave(node);
+  children_.erase(key_of(nodes_[node].parent, nodes_[node].ids.front()));
   unlink(node);
   --nodes_[nodes_[node].parent].children;
   nodes_[node] = Node{};
@@ -202,13 +152,13 @@ std::string PrefixTree::verify() const {
     seen[node] = 1;
     ++nodes;
     ids += nodes_[node].ids.size();
-    if (nodes_[node].ids.empty() || nodes_[node].ids.size() % options_.block != 0) return "a node without whole blocks";
+    if (nodes_[node].ids.empty()) return "a node without ids";
     if (nodes_[node].parent != kRoot && seen[nodes_[node].parent] == 0) return "a node is younger than its parent";
-    if (child(nodes_[node].parent, nodes_[node].ids) != node) return "a node is not found below its parent";
+    if (child(nodes_[node].parent, nodes_[node].ids.front()) != node) return "a node is not found below its parent";
   }
   if (nodes != node_count() || nodes != children_.size()) return "nodes are lost";
   if (ids != size_) return "the number of ids is wrong";
-  return size_ <= options_.capacity ? "" : "more ids than the capacity";
+  return size_ <= capacity_ ? "" : "more ids than the capacity";
 }
 
 }  // namespace rondo::cache

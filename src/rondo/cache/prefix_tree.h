@@ -1,11 +1,8 @@
 // A radix tree over token ids: how much of a sequence is already known, with the least recently used forgotten first.
 //
-//   PrefixTree tree({.capacity = 1'000'000});
+//   PrefixTree tree(1'000'000);
 //   tree.insert(prompt);             // what an engine has computed
 //   tree.match(next_prompt);         // how many leading ids of it are there
-//
-// Sequences are kept in blocks of `block` ids: only whole blocks are kept, matched and forgotten.  With 1 this is the radix
-// cache of an engine that shares by token, with more that of one that shares by page.
 //
 // Looking up and inserting take time linear in the sequence, and for each node on its path one look into a hash table;
 // forgetting takes constant time for each node that goes.  Memory: 4 bytes for each id that is kept, some 150 for each node;
@@ -27,35 +24,20 @@ using TokenId = std::int32_t;
 
 inline constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
-struct PrefixTreeOptions {
-  std::size_t capacity = kUnlimited;  // ids
-  std::size_t block = 1;              // REQUIRES: not 0
-};
-
 class PrefixTree {
  public:
-  explicit PrefixTree(const PrefixTreeOptions& options = {});
+  // `capacity` is in ids.
+  explicit PrefixTree(std::size_t capacity = kUnlimited) : capacity_(capacity), nodes_(1) {}
 
-  // How many leading ids of `ids` are known; a multiple of the block.  Nothing counts as used.
-  [[nodiscard]] std::size_t match(std::span<const TokenId> ids) const;
-  // The same, and what matched counts as just used.
-  std::size_t use(std::span<const TokenId> ids);
+  // How many leading ids of `ids` are known.  Nothing counts as used.
+  [[nodiscard]] std::size_t match(std::span<const TokenId> ids) const { return find(ids).matched; }
 
-  struct Inserted {
-    std::size_t matched = 0;  // ids that were known
-    std::size_t added = 0;
-    std::size_t evicted = 0;  // ids that were forgotten to make room
-  };
-  // Keeps the whole blocks of `ids`, as many of the first as the capacity allows; all of them count as just used.
-  Inserted insert(std::span<const TokenId> ids);
-
-  // Forgets at least `count` ids, or all: the end of the sequence that was used longest ago, then of the next.  Returns how many.
-  std::size_t evict(std::size_t count);
-  void clear();
+  // Keeps `ids`, as many of the first as the capacity allows; all of them count as just used.  To make room, the end of the
+  // sequence that was used longest ago is forgotten, then that of the next.  Returns how many were known.
+  std::size_t insert(std::span<const TokenId> ids);
 
   [[nodiscard]] std::size_t size() const { return size_; }  // ids
   [[nodiscard]] std::size_t node_count() const { return nodes_.size() - free_.size() - 1; }
-  [[nodiscard]] const PrefixTreeOptions& options() const { return options_; }
 
   // What is broken in the structure, "" if nothing; for tests.
   [[nodiscard]] std::string verify() const;
@@ -81,23 +63,21 @@ class PrefixTree {
     std::size_t matched = 0;
   };
 
-  [[nodiscard]] std::uint64_t key_of(Index parent, std::span<const TokenId> ids) const;
-  [[nodiscard]] Index child(Index parent, std::span<const TokenId> ids) const;
+  [[nodiscard]] Index child(Index parent, TokenId first) const;
   [[nodiscard]] Place find(std::span<const TokenId> ids) const;
-  [[nodiscard]] std::size_t common(const std::vector<TokenId>& known, std::span<const TokenId> ids) const;
   Index make(Index parent, std::span<const TokenId> ids);
   void enter(Index node);  // into the table of children
-  void leave(Index node);
+  void evict(std::size_t count);
   Index split(Index node, std::size_t at);
   void remove_leaf(Index node);
   void link_before(Index node, Index older);
   void unlink(Index node);
   void touch(Index node);  // and all above it
 
-  PrefixTreeOptions options_;
+  std::size_t capacity_;
   std::vector<Node> nodes_;
   std::vector<Index> free_;
-  std::unordered_multimap<std::uint64_t, Index> children_;  // by parent and first block
+  std::unordered_map<std::uint64_t, Index> children_;  // by parent and first id
   std::size_t size_ = 0;
 };
 

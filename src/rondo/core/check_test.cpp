@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "audit/report.h"
-#include "core/testing.h"
+#include "tests/support/core_models.h"
 
 namespace rondo::core {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "core/testing.h"
+#include "tests/support/core_models.h"
 
 namespace rondo::core {
 namespace {

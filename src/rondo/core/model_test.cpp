@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/files.h"
-#include "core/testing.h"
+#include "tests/support/core_models.h"
 
 namespace rondo::core {
 namespace {

@@ -1,6 +1,6 @@
 #include "core/stream.h"
 
-#include "core/testing.h"
+#include "tests/support/core_models.h"
 
 namespace rondo::core {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "facade/testing.h"
+#include "tests/support/facade_models.h"
 
 namespace rondo {
 namespace {

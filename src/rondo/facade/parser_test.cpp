@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "facade/testing.h"
+#include "tests/support/facade_models.h"
 
 namespace rondo {
 namespace {

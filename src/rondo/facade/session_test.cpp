@@ -1,7 +1,7 @@
 #include "rondo/session.h"
 
-#include "facade/testing.h"
 #include "rondo/parser.h"
+#include "tests/support/facade_models.h"
 #include "tests/support/small_model.h"
 
 namespace rondo {

@@ -1,9 +1,9 @@
-// Format as JSON.  Writing and reading go through one description of each struct (visit_*), so they can't differ.
+// Format as JSON.
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "format/format.h"
+#include "json/members.h"
 
 namespace rondo::format {
 namespace {
@@ -38,170 +38,17 @@ constexpr Names<ValueStyle, 5> kValueStyles{{{ValueStyle::kRaw, "raw"},
                                              {ValueStyle::kConstant, "constant"},
                                              {ValueStyle::kNested, "nested"}}};
 
-const auto& names_of(NoContent) { return kNoContent; }
-const auto& names_of(Envelope) { return kEnvelopes; }
-const auto& names_of(ArgumentStyle) { return kArgumentStyles; }
-const auto& names_of(CallPiece::Kind) { return kPieceKinds; }
-const auto& names_of(ValueType) { return kValueTypes; }
-const auto& names_of(ValueStyle) { return kValueStyles; }
-
-template <typename E>
-std::string_view name_of(E value) {
-  for (const auto& [candidate, name] : names_of(value)) {
-    if (candidate == value) return name;
-  }
-  return "";
-}
-
-// Collects the members of one struct into an object; what equals the default is left out.
-class Writer {
- public:
-  void field(const char* key, const std::string& value) {
-    if (!value.empty()) object_.set(key, value);
-  }
-  void field(const char* key, bool value) {
-    if (value) object_.set(key, true);
-  }
-  void field(const char* key, std::int32_t value) {
-    if (value != 0) object_.set(key, value);
-  }
-  void field(const char* key, const std::vector<std::string>& value) {
-    if (value.empty()) return;
-    json::Array array(value.begin(), value.end());
-    object_.set(key, json::Value(std::move(array)));
-  }
-  template <typename E>
-    requires std::is_enum_v<E>
-  void field(const char* key, E value) {
-    object_.set(key, name_of(value));
-  }
-  template <typename T>
-  void field(const char* key, const std::vector<T>& values) {
-    if (values.empty()) return;
-    json::Array array;
-    for (T value : values) array.push_back(write(value));
-    object_.set(key, json::Value(std::move(array)));
-  }
-  template <typename T>
-    requires std::is_class_v<T>
-  void field(const char* key, const T& value) {
-    T copy = value;
-    json::Value written = write(copy);
-    if (!written.as_object().empty()) object_.set(key, std::move(written));
-  }
-
-  template <typename T>
-  static json::Value write(T& value) {
-    Writer writer;
-    visit(writer, value);
-    return json::Value(std::move(writer.object_));
-  }
-
- private:
-  json::Object object_;
+// The tag of the functions below.
+struct FormatJson {
+  static constexpr bool kRefusesUnknown = true;
 };
 
-// Fills one struct from an object; the first mistake is kept as a sentence.
-class Reader {
- public:
-  Reader(const json::Object& object, std::string path, std::string& wrong)
-      : object_(object), path_(std::move(path)), wrong_(wrong) {}
-
-  void field(const char* key, std::string& value) {
-    const json::Value* found = take(key);
-    if (found == nullptr) return;
-    if (!found->is_string()) return complain(key, "a string", *found);
-    value = found->as_string();
-  }
-  void field(const char* key, bool& value) {
-    const json::Value* found = take(key);
-    if (found == nullptr) return;
-    if (found->kind() != json::Kind::kBool) return complain(key, "a boolean", *found);
-    value = found->as_bool();
-  }
-  void field(const char* key, std::int32_t& value) {
-    const json::Value* found = take(key);
-    if (found == nullptr) return;
-    const auto number = found->to_int64();
-    if (!number || *number < 0 || *number > std::numeric_limits<std::int32_t>::max())
-      return complain(key, "a line number", *found);
-    value = static_cast<std::int32_t>(*number);
-  }
-  void field(const char* key, std::vector<std::string>& value) {
-    const json::Value* found = take(key);
-    if (found == nullptr) return;
-    if (!found->is_array()) return complain(key, "an array of strings", *found);
-    for (const json::Value& item : found->as_array()) {
-      if (!item.is_string()) return complain(key, "an array of strings", item);
-      value.push_back(item.as_string());
-    }
-  }
-  template <typename E>
-    requires std::is_enum_v<E>
-  void field(const char* key, E& value) {
-    const json::Value* found = take(key);
-    if (found == nullptr) return;
-    if (!found->is_string()) return complain(key, "a string", *found);
-    for (const auto& [candidate, name] : names_of(value)) {
-      if (name == found->as_string()) {
-        value = candidate;
-        return;
-      }
-    }
-    note("format" + path_ + "." + key + ": unknown value `" + found->as_string() + "`");
-  }
-  template <typename T>
-  void field(const char* key, std::vector<T>& values) {
-    const json::Value* found = take(key);
-    if (found == nullptr) return;
-    if (!found->is_array()) return complain(key, "an array", *found);
-    for (std::size_t i = 0; i < found->as_array().size(); ++i) {
-      read(found->as_array()[i], path_ + "." + key + "[" + std::to_string(i) + "]", values.emplace_back(), wrong_);
-    }
-  }
-  template <typename T>
-    requires std::is_class_v<T>
-  void field(const char* key, T& value) {
-    if (const json::Value* found = take(key)) read(*found, path_ + "." + key, value, wrong_);
-  }
-
-  template <typename T>
-  static void read(const json::Value& value, const std::string& path, T& out, std::string& wrong) {
-    if (!value.is_object()) {
-      if (wrong.empty())
-        wrong = "format" + path + " must be an object, found " + std::string(json::describe(value.kind()));
-      return;
-    }
-    Reader reader(value.as_object(), path, wrong);
-    visit(reader, out);
-    reader.check_all_taken();
-  }
-
- private:
-  const json::Value* take(const char* key) {
-    known_.emplace_back(key);
-    return object_.find(key);
-  }
-  void note(std::string what) {
-    if (wrong_.empty()) wrong_ = std::move(what);
-  }
-  void complain(const char* key, const char* expected, const json::Value& found) {
-    note("format" + path_ + "." + key + " must be " + expected + ", found " +
-         std::string(json::describe(found.kind())));
-  }
-  void check_all_taken() {
-    for (const json::Member& member : object_) {
-      bool known = false;
-      for (const std::string& key : known_) known = known || key == member.key;
-      if (!known) note("format" + path_ + ": unknown member `" + member.key + "`");
-    }
-  }
-
-  const json::Object& object_;
-  std::string path_;
-  std::string& wrong_;
-  std::vector<std::string> known_;
-};
+const auto& names_of(FormatJson /*tag*/, NoContent /*type*/) { return kNoContent; }
+const auto& names_of(FormatJson /*tag*/, Envelope /*type*/) { return kEnvelopes; }
+const auto& names_of(FormatJson /*tag*/, ArgumentStyle /*type*/) { return kArgumentStyles; }
+const auto& names_of(FormatJson /*tag*/, CallPiece::Kind /*type*/) { return kPieceKinds; }
+const auto& names_of(FormatJson /*tag*/, ValueType /*type*/) { return kValueTypes; }
+const auto& names_of(FormatJson /*tag*/, ValueStyle /*type*/) { return kValueStyles; }
 
 template <typename V>
 void visit(V& v, InputShape& x) {
@@ -326,13 +173,13 @@ void visit(V& v, Format& x) {
 
 json::Value to_json(const Format& format) {
   Format copy = format;
-  return Writer::write(copy);
+  return json::MemberWriter<FormatJson>::write(copy);
 }
 
 Result<Format> from_json(const json::Value& value) {
   Format format;
   std::string wrong;
-  Reader::read(value, "", format, wrong);
+  json::MemberReader<FormatJson>::read(value, "format", format, wrong);
   if (wrong.empty()) {
     if (auto violation = format.verify()) wrong = "format: " + *violation;
   }
@@ -340,10 +187,10 @@ Result<Format> from_json(const json::Value& value) {
   return Error(ErrorCode::kInvalidArgument, std::move(wrong));
 }
 
-std::string_view to_string(Envelope envelope) { return name_of(envelope); }
-std::string_view to_string(ArgumentStyle style) { return name_of(style); }
-std::string_view to_string(ValueType type) { return name_of(type); }
-std::string_view to_string(ValueStyle style) { return name_of(style); }
-std::string_view to_string(NoContent no_content) { return name_of(no_content); }
+std::string_view to_string(Envelope envelope) { return json::name_in(kEnvelopes, envelope); }
+std::string_view to_string(ArgumentStyle style) { return json::name_in(kArgumentStyles, style); }
+std::string_view to_string(ValueType type) { return json::name_in(kValueTypes, type); }
+std::string_view to_string(ValueStyle style) { return json::name_in(kValueStyles, style); }
+std::string_view to_string(NoContent no_content) { return json::name_in(kNoContent, no_content); }
 
 }  // namespace rondo::format

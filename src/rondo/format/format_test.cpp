@@ -48,7 +48,7 @@ TEST_CASE("mistakes in a format file are named") {
   CHECK(message(R"({"calls": {"envelope": "x"}})") == "format.calls.envelope: unknown value `x`");
   CHECK(message(R"({"stops": {"contents": []}})") == "format.stops: unknown member `contents`");
   CHECK(message(R"({"reasoning": {"present": true}})") == "format: reasoning.close: nothing ends the reasoning");
-  CHECK(message(R"({"losses": [{"line": -1}]})") == "format.losses[0].line must be a line number, found an integer");
+  CHECK(message(R"({"losses": [{"line": -1}]})") == "format.losses[0].line: -1 is out of range");
   CHECK(message(R"({"calls": {"present": true, "call_open": "<", "pieces": [{"kind": "name"}]}})") ==
         "format: calls.pieces: there must be exactly one place for the arguments");
 }

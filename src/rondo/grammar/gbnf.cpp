@@ -14,6 +14,9 @@
 namespace rondo::grammar {
 namespace {
 
+constexpr std::string_view kAny = "[\\x00-\\U0010FFFF]";
+constexpr std::string_view kNone = "[^\\x00-\\U0010FFFF]";
+
 std::string escaped_code(char32_t code_point) {
   std::array<char, 16> out{};
   const auto value = static_cast<unsigned>(code_point);
@@ -44,6 +47,27 @@ std::string class_member(char32_t code_point) {
       code_point > 0x20 && code_point < 0x7F && code_point != U'^' && code_point != U'-' && code_point != U'"';
   if (is_plain || code_point == U' ') return {static_cast<char>(code_point)};
   return escaped_code(code_point);
+}
+
+std::string literal_text(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded next = utf8::decode(text, at);
+    const char32_t c = next.code_point;
+    if (auto escape = short_escape(c)) {
+      out += *escape;
+    } else if (c == U'"') {
+      out += "\\\"";
+    } else if (c < 0x20 || (c >= 0x7F && c < 0xA0)) {
+      out += escaped_code(c);
+    } else if (next.valid) {
+      out += text.substr(at, next.size);
+    } else {
+      utf8::append(out, utf8::kReplacement);
+    }
+    at += next.size;
+  }
+  return out;
 }
 
 class GbnfPrinter {
@@ -82,15 +106,15 @@ class GbnfPrinter {
   // `is_operand`: a repetition mark follows.
   void node(std::string& out, const Node& node_of, bool is_operand) {
     switch (node_of.kind) {
-      case NodeKind::kNever: out += "[^\\x00-\\U0010FFFF]"; return;
+      case NodeKind::kNever: out += kNone; return;
       case NodeKind::kLiteral: {
         const bool is_one = utf8::length(node_of.text) == 1;
         if (is_operand && !is_one) out += '(';
-        out += '"' + gbnf_literal(node_of.text) + '"';
+        out += '"' + literal_text(node_of.text) + '"';
         if (is_operand && !is_one) out += ')';
         return;
       }
-      case NodeKind::kChars: out += gbnf_class(node_of.set); return;
+      case NodeKind::kChars: out += char_class(node_of.set, class_member, kAny, kNone); return;
       case NodeKind::kReference: out += names_[static_cast<std::size_t>(node_of.rule)]; return;
       case NodeKind::kChoice:
         out += '(';
@@ -100,7 +124,7 @@ class GbnfPrinter {
       case NodeKind::kRepeat: {
         if (is_operand) out += '(';
         node(out, grammar_.node(node_of.children[0]), true);
-        out += mark(node_of);
+        out += repeat_mark(node_of);
         if (is_operand) out += ')';
         return;
       }
@@ -118,52 +142,32 @@ class GbnfPrinter {
     if (is_operand) out += ')';
   }
 
-  static std::string mark(const Node& repeat) {
-    if (repeat.most == kUnbounded) {
-      if (repeat.least == 0) return "*";
-      return repeat.least == 1 ? "+" : "{" + std::to_string(repeat.least) + ",}";
-    }
-    if (repeat.least == 0 && repeat.most == 1) return "?";
-    if (repeat.least == repeat.most) return "{" + std::to_string(repeat.least) + "}";
-    return "{" + std::to_string(repeat.least) + "," + std::to_string(repeat.most) + "}";
-  }
-
   const Grammar& grammar_;
   std::vector<std::string> names_;
 };
 
 }  // namespace
 
-std::string gbnf_literal(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded next = utf8::decode(text, at);
-    const char32_t c = next.code_point;
-    if (auto escape = short_escape(c)) {
-      out += *escape;
-    } else if (c == U'"') {
-      out += "\\\"";
-    } else if (c < 0x20 || (c >= 0x7F && c < 0xA0)) {
-      out += escaped_code(c);
-    } else if (next.valid) {
-      out += text.substr(at, next.size);
-    } else {
-      utf8::append(out, utf8::kReplacement);
-    }
-    at += next.size;
+std::string repeat_mark(const Node& repeat) {
+  if (repeat.most == kUnbounded) {
+    if (repeat.least == 0) return "*";
+    return repeat.least == 1 ? "+" : "{" + std::to_string(repeat.least) + ",}";
   }
-  return out;
+  if (repeat.least == 0 && repeat.most == 1) return "?";
+  if (repeat.least == repeat.most) return "{" + std::to_string(repeat.least) + "}";
+  return "{" + std::to_string(repeat.least) + "," + std::to_string(repeat.most) + "}";
 }
 
-std::string gbnf_class(const CharSet& set) {
+std::string char_class(const CharSet& set, std::string (*member)(char32_t), std::string_view any,
+                       std::string_view none) {
   const bool is_negated = set.contains(kLastCodePoint);
   const CharSet shown = is_negated ? set.complement() : set;
-  if (shown.empty()) return is_negated ? "[\\x00-\\U0010FFFF]" : "[^\\x00-\\U0010FFFF]";
+  if (shown.empty()) return std::string(is_negated ? any : none);
   std::string out = is_negated ? "[^" : "[";
   for (const CharSet::Range& range : shown.ranges()) {
-    out += class_member(range.first);
+    out += member(range.first);
     if (range.last > range.first + 1) out += '-';
-    if (range.last > range.first) out += class_member(range.last);
+    if (range.last > range.first) out += member(range.last);
   }
   return out + "]";
 }

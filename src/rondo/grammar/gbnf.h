@@ -5,23 +5,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grammar/ir.h"
-#include "rondo/result.h"
 
 namespace rondo::grammar {
 
 // The grammar as text, the root's rule first and under the name `root`; one rule a line.  Linear in the number of nodes.
 [[nodiscard]] std::string to_gbnf(const Grammar& grammar);
 
-// Reads GBNF: rules, literals, classes, groups, `.`, `* + ? {m} {m,} {m,n}`, comments.  Fails with kInvalidArgument and the
-// line; a rule that is used must be defined, and `root` must be there.  For tests, and for grammars that users bring.
-[[nodiscard]] Result<Grammar> read_gbnf(std::string_view text);
+// What follows a repeated part: `*`, `+`, `?`, `{m}`, `{m,}` or `{m,n}`.
+[[nodiscard]] std::string repeat_mark(const Node& repeat);
 
-// The text between the quotes of a literal.
-[[nodiscard]] std::string gbnf_literal(std::string_view text);
-// `[...]`.
-[[nodiscard]] std::string gbnf_class(const CharSet& set);
+// `[...]` or `[^...]`, with `member` for each character; what any character is, and none, has no such form.
+[[nodiscard]] std::string char_class(const CharSet& set, std::string (*member)(char32_t), std::string_view any,
+                                     std::string_view none);
 
 // Unique names of letters, digits and hyphens, by rule index; the root is `root`.
 [[nodiscard]] std::vector<std::string> rule_names(const Grammar& grammar);

@@ -10,6 +10,7 @@
 #include "grammar/pattern.h"
 #include "grammar/schema.h"
 #include "json/parse.h"
+#include "tests/support/gbnf_reader.h"
 
 namespace rondo::grammar {
 namespace {
@@ -27,7 +28,7 @@ Grammar grammar_of(const Build& build) {
 // Both ways to read it agree: the graph itself, and what is printed.
 bool fits(const Grammar& grammar, const std::string& text) {
   const bool is_accepted = accepts(grammar, text);
-  const auto printed = read_gbnf(to_gbnf(grammar));
+  const auto printed = test::read_gbnf(to_gbnf(grammar));
   REQUIRE_MESSAGE(printed.ok(), to_gbnf(grammar));
   CHECK_MESSAGE(accepts(printed.value(), text) == is_accepted, text);
   return is_accepted;

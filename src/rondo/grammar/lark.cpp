@@ -41,16 +41,7 @@ std::string regex_literal(std::string_view text) {
 }
 
 std::string regex_class(const CharSet& set) {
-  const bool is_negated = set.contains(kLastCodePoint);
-  const CharSet shown = is_negated ? set.complement() : set;
-  if (shown.empty()) return is_negated ? "(?s:.)" : "[^\\x{0}-\\x{10FFFF}]";
-  std::string out = is_negated ? "[^" : "[";
-  for (const CharSet::Range& range : shown.ranges()) {
-    out += regex_character(range.first);
-    if (range.last > range.first + 1) out += '-';
-    if (range.last > range.first) out += regex_character(range.last);
-  }
-  return out + "]";
+  return char_class(set, regex_character, "(?s:.)", "[^\\x{0}-\\x{10FFFF}]");
 }
 
 std::string string_literal(std::string_view text) {
@@ -76,16 +67,6 @@ std::string string_literal(std::string_view text) {
     at += next.size;
   }
   return out + "\"";
-}
-
-std::string mark(const Node& repeat) {
-  if (repeat.most == kUnbounded) {
-    if (repeat.least == 0) return "*";
-    return repeat.least == 1 ? "+" : "{" + std::to_string(repeat.least) + ",}";
-  }
-  if (repeat.least == 0 && repeat.most == 1) return "?";
-  if (repeat.least == repeat.most) return "{" + std::to_string(repeat.least) + "}";
-  return "{" + std::to_string(repeat.least) + "," + std::to_string(repeat.most) + "}";
 }
 
 class LarkPrinter {
@@ -170,7 +151,7 @@ class LarkPrinter {
 
   std::string composed(const Node& node) {
     std::string out;
-    if (node.kind == NodeKind::kRepeat) return expression(node.children[0], true) + mark(node);
+    if (node.kind == NodeKind::kRepeat) return expression(node.children[0], true) + repeat_mark(node);
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       if (i > 0) out += node.kind == NodeKind::kChoice ? " | " : " ";
       out += expression(node.children[i], false);
@@ -219,7 +200,7 @@ class LarkPrinter {
     const Node& node = grammar_.node(id);
     switch (node.kind) {
       case NodeKind::kToken: return lexeme(node.children[0]);
-      case NodeKind::kRepeat: return "(" + lexeme(node.children[0]) + ")" + mark(node);
+      case NodeKind::kRepeat: return "(" + lexeme(node.children[0]) + ")" + repeat_mark(node);
       case NodeKind::kSequence:
       case NodeKind::kChoice: {
         std::string out;
@@ -248,7 +229,7 @@ class LarkPrinter {
       case NodeKind::kLiteral: return regex_literal(node.text);
       case NodeKind::kChars: return regex_class(node.set);
       case NodeKind::kToken: return regex(node.children[0]);
-      case NodeKind::kRepeat: return "(" + regex(node.children[0]) + ")" + mark(node);
+      case NodeKind::kRepeat: return "(" + regex(node.children[0]) + ")" + repeat_mark(node);
       case NodeKind::kNever: return "[^\\x{0}-\\x{10FFFF}]";
       default: break;
     }

@@ -10,7 +10,7 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/parser.h"
-#include "parse/testing.h"
+#include "tests/support/parsed.h"
 
 namespace rondo::parse {
 namespace {

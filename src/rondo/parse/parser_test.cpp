@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "json/parse.h"
-#include "parse/testing.h"
+#include "tests/support/parsed.h"
 
 namespace rondo::parse {
 namespace {

@@ -143,33 +143,9 @@ TEST_CASE_FIXTURE(Fixture, "the extents of all turns are those of each") {
   CHECK(bytes.substr(*all[2].begin, all[2].tail_end - *all[2].begin).starts_with("[tool]"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a missing final stop is added") {
-  const tokenizer::TokenId stop = *tokenizer->find("~end~");
-  SampleOptions options;
-  options.final_stop = stop;
-  const auto added = training_sample(encoded(false), messages, *tokenizer, options);
-  REQUIRE(added.ok());
-  CHECK(added.value().is_stop_added);
-  CHECK(text(added.value().ids).ends_with("[assistant]\nOk~end~"));
-  CHECK(masked(added.value().ids, added.value().loss_mask) == "Yes~end~|Ok~end~");
-  CHECK(added.value().message_indices.back() == 3);
-  const auto there = training_sample(encoded(true), messages, *tokenizer, options);
-  CHECK(!there.value().is_stop_added);
-  CHECK(text(there.value().ids).ends_with("Ok~end~\n"));
-}
-
-TEST_CASE_FIXTURE(Fixture, "the steps of a trajectory, and spans of messages, roles and fields") {
+TEST_CASE_FIXTURE(Fixture, "the spans of fields") {
   const Encoded all = encoded(true);
-  const auto steps = trajectory_steps(all);
-  REQUIRE(steps.size() == 2);
-  CHECK(steps[1].message == 3);
-  const auto begin = all.ids.begin();
-  const auto at = [&](std::size_t i) { return begin + static_cast<std::ptrdiff_t>(i); };
-  CHECK(text({begin, at(steps[0].completion.begin)}) == "[user]\nHi~end~\n[assistant]\n");
-  CHECK(text({at(steps[1].completion.begin), at(steps[1].completion.end)}) == "Ok~end~");
-  const auto spans = message_spans(all, messages.size());
-  CHECK(text({at(spans[2].begin), at(spans[2].end)}) == "[user]\nNo~end~\n");
-  CHECK(role_spans(all, messages)["assistant"].size() == 2);
+  const auto at = [&](std::size_t i) { return all.ids.begin() + static_cast<std::ptrdiff_t>(i); };
   REQUIRE(all.fields.size() == 8);
   CHECK(all.fields[1].path == "messages[0].content");
   CHECK(all.fields[1].message == 0);

@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace rondo::tokenizer {
+namespace {
+
+std::vector<std::pair<std::string_view, TokenId>> entries_of(const Vocabulary& vocabulary) {
+  std::vector<std::pair<std::string_view, TokenId>> out;
+  out.reserve(static_cast<std::size_t>(vocabulary.size()));
+  for (TokenId id = 0; id < vocabulary.size(); ++id) {
+    if (!vocabulary.contains(id) || vocabulary.bytes(id).empty()) continue;
+    if (vocabulary.find(vocabulary.bytes(id)) == id) out.emplace_back(vocabulary.bytes(id), id);
+  }
+  return out;
+}
+
+}  // namespace
+
+TokenTrie::TokenTrie(const Vocabulary& vocabulary) : TokenTrie(entries_of(vocabulary)) {}
 
 TokenTrie::TokenTrie(std::vector<std::pair<std::string_view, TokenId>> entries) {
   std::stable_sort(entries.begin(), entries.end(),

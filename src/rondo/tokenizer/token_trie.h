@@ -29,6 +29,8 @@ class TokenTrie {
   TokenTrie() = default;
   // Of entries with the same bytes the first counts.
   explicit TokenTrie(std::vector<std::pair<std::string_view, TokenId>> entries);
+  // Of the tokens that text can become.
+  explicit TokenTrie(const Vocabulary& vocabulary);
 
   // The node behind `byte`, or kNoNode.
   [[nodiscard]] Node child(Node node, unsigned char byte) const {

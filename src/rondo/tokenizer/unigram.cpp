@@ -20,13 +20,7 @@ Unigram::Unigram(const Vocabulary& vocabulary, std::vector<double> scores, Unigr
   double lowest = std::numeric_limits<double>::infinity();
   for (const double score : scores_) lowest = std::min(lowest, score);
   unknown_score_ = options.unknown_score.value_or(lowest - kUnknownPenalty);
-  std::vector<std::pair<std::string_view, TokenId>> entries;
-  entries.reserve(static_cast<std::size_t>(vocabulary.size()));
-  for (TokenId id = 0; id < vocabulary.size(); ++id) {
-    if (!vocabulary.contains(id) || vocabulary.bytes(id).empty()) continue;
-    if (vocabulary.find(vocabulary.bytes(id)) == id) entries.emplace_back(vocabulary.bytes(id), id);
-  }
-  trie_ = TokenTrie(std::move(entries));
+  trie_ = TokenTrie(vocabulary);
   fallback_ids_ = fallback_tokens(vocabulary);
 }
 

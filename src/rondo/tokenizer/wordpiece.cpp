@@ -6,13 +6,7 @@ namespace rondo::tokenizer {
 
 WordPiece::WordPiece(const Vocabulary& vocabulary, WordPieceOptions options)
     : vocabulary_(vocabulary), options_(std::move(options)) {
-  std::vector<std::pair<std::string_view, TokenId>> entries;
-  entries.reserve(static_cast<std::size_t>(vocabulary.size()));
-  for (TokenId id = 0; id < vocabulary.size(); ++id) {
-    if (!vocabulary.contains(id) || vocabulary.bytes(id).empty()) continue;
-    if (vocabulary.find(vocabulary.bytes(id)) == id) entries.emplace_back(vocabulary.bytes(id), id);
-  }
-  trie_ = TokenTrie(std::move(entries));
+  trie_ = TokenTrie(vocabulary);
   const TokenTrie::Node inside = trie_.find(options_.prefix);
   if (options_.prefix.empty() || inside != TokenTrie::kNoNode) inside_ = inside;
 }

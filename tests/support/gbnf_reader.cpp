@@ -1,14 +1,22 @@
-// The reader of GBNF.
+#include "tests/support/gbnf_reader.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/utf8.h"
-#include "grammar/gbnf.h"
 
-namespace rondo::grammar {
+namespace rondo::test {
 namespace {
+
+using grammar::CharSet;
+using grammar::Grammar;
+using grammar::kUnbounded;
+using grammar::NodeId;
+using grammar::RuleId;
 
 constexpr int kDeepestGbnfGroup = 200;
 
@@ -249,4 +257,4 @@ class Reader {
 
 Result<Grammar> read_gbnf(std::string_view text) { return Reader(text).whole(); }
 
-}  // namespace rondo::grammar
+}  // namespace rondo::test

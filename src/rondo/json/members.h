@@ -1,0 +1,174 @@
+// Structs as JSON objects: one description of a struct's members serves writing and reading, so these can't differ.
+//
+//   struct Shapes {  // a tag; in its namespace stand the two below
+//     static constexpr bool kRefusesUnknown = true;  // an object with other members is a mistake
+//   };
+//   template <typename V>
+//   void visit(V& v, Point& point) {
+//     v.field("x", point.x);         // left out where it is 0, false or empty
+//     v.always("name", point.name);
+//   }
+//   const auto& names_of(Shapes, Colour) { return kColours; }  // each value of an enumeration with its name
+//
+//   json::Value value = MemberWriter<Shapes>::write(point);
+//   std::string wrong;                                          // the first mistake, empty if all fits
+//   MemberReader<Shapes>::read(value, "point", point, wrong);
+//
+// Members are strings, booleans, integers from 0 on, enumerations, JSON, structs, optional ones, and vectors of these.
+// What is absent stays as it is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "json/value.h"
+
+namespace rondo::json {
+
+template <typename T>
+inline constexpr bool kIsVector = false;
+template <typename T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+template <typename Names, typename E>
+std::string_view name_in(const Names& names, E value) {
+  for (const auto& [candidate, name] : names) {
+    if (candidate == value) return name;
+  }
+  return "";
+}
+
+template <typename Tag>
+class MemberWriter {
+ public:
+  template <typename T>
+  static Value write(T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      return name_in(names_of(Tag{}, value), value);
+    } else if constexpr (std::is_constructible_v<Value, T>) {
+      return Value(value);
+    } else if constexpr (kIsVector<T>) {
+      Array array;
+      for (auto& element : value) array.push_back(write(element));
+      return array;
+    } else {
+      MemberWriter writer;
+      visit(writer, value);
+      return std::move(writer.object_);
+    }
+  }
+
+  template <typename T>
+  void always(const char* key, T& value) {
+    object_.set(key, write(value));
+  }
+  template <typename T>
+  void field(const char* key, T& value) {
+    if constexpr (kIsOptional<T>) {
+      if (value) always(key, *value);
+    } else {
+      Value written = write(value);
+      if (std::is_enum_v<T> || !is_nothing(written)) object_.set(key, std::move(written));
+    }
+  }
+  // Whether what is visited next is to be written.
+  static bool wants(bool is_wanted) { return is_wanted; }
+
+ private:
+  static bool is_nothing(const Value& value) {
+    return value == Value("") || value == Value(false) || value == Value(0) || value == Value(Array()) ||
+           value == Value(Object());
+  }
+
+  Object object_;
+};
+
+template <typename Tag>
+class MemberReader {
+ public:
+  // `place` is what the value is called in messages; `wrong` gets one unless it has one.  What can't be read stays as
+  // it is.
+  template <typename T>
+  static void read(const Value& found, const std::string& place, T& out, std::string& wrong) {
+    const auto is = [&](bool fits, const char* expected) {
+      if (!fits) note(wrong, place + " must be " + expected + ", found " + std::string(describe(found.kind())));
+      return fits;
+    };
+    if constexpr (std::is_same_v<T, Value>) {
+      out = found;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (is(found.is_string(), "a string")) out = found.as_string();
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (is(found.is_bool(), "a boolean")) out = found.as_bool();
+    } else if constexpr (std::is_integral_v<T>) {
+      if (!is(found.kind() == Kind::kInteger, "an integer")) return;
+      const auto number = found.to_int64();
+      if (!number || *number < 0 || !std::in_range<T>(*number))
+        return note(wrong, place + ": " + found.number() + " is out of range");
+      out = static_cast<T>(*number);
+    } else if constexpr (std::is_enum_v<T>) {
+      if (!is(found.is_string(), "a string")) return;
+      for (const auto& [candidate, name] : names_of(Tag{}, out)) {
+        if (name == found.as_string()) return void(out = candidate);
+      }
+      note(wrong, place + ": unknown value `" + found.as_string() + "`");
+    } else if constexpr (kIsVector<T>) {
+      if (!is(found.is_array(), "an array")) return;
+      for (const Value& element : found.as_array())
+        read(element, place + "[" + std::to_string(out.size()) + "]", out.emplace_back(), wrong);
+    } else if constexpr (std::is_same_v<T, Object>) {
+      if (is(found.is_object(), "an object")) out = found.as_object();
+    } else if (is(found.is_object(), "an object")) {
+      MemberReader reader(found.as_object(), place, wrong);
+      visit(reader, out);
+      if (Tag::kRefusesUnknown) reader.check_all_known();
+    }
+  }
+
+  template <typename T>
+  void always(const char* key, T& value) {
+    field(key, value);
+  }
+  template <typename T>
+  void field(const char* key, T& value) {
+    known_.emplace_back(key);
+    const Value* found = object_.find(key);
+    if (found == nullptr) return;
+    if constexpr (kIsOptional<T>) {
+      read(*found, place_ + "." + key, value.emplace(), wrong_);
+    } else {
+      read(*found, place_ + "." + key, value, wrong_);
+    }
+  }
+  static bool wants(bool /*is_wanted*/) { return true; }
+
+ private:
+  MemberReader(const Object& object, std::string place, std::string& wrong)
+      : object_(object), place_(std::move(place)), wrong_(wrong) {}
+
+  static void note(std::string& wrong, std::string what) {
+    if (wrong.empty()) wrong = std::move(what);
+  }
+  void check_all_known() {
+    for (const Member& member : object_) {
+      bool is_known = false;
+      for (const std::string_view key : known_) is_known = is_known || key == member.key;
+      if (!is_known) note(wrong_, place_ + ": unknown member `" + member.key + "`");
+    }
+  }
+
+  const Object& object_;
+  std::string place_;
+  std::string& wrong_;
+  std::vector<std::string_view> known_;
+};
+
+}  // namespace rondo::json
