@@ -14,7 +14,6 @@ namespace rondo::engine {
 namespace {
 
 constexpr llama_seq_id kSequence = 0;
-constexpr int kDecodeNoRoom = 1;
 constexpr int kDecodeAborted = 2;
 
 // A batch of token ids for one sequence; logits only for its last entry.
@@ -287,7 +286,6 @@ Status LlamaCpp::Memory::append_batch(std::span<const TokenId> ids) {
   if (code != 0) {
     resync();
     if (code == kDecodeAborted) return Error(ErrorCode::kEngine, "cancelled");
-    if (code == kDecodeNoRoom) return Error(ErrorCode::kLimit, "the engine's context is full");
     return Error(ErrorCode::kEngine,
                  log.last_error("the engine refused a batch") + " (code " + std::to_string(code) + ")");
   }
