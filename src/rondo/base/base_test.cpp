@@ -161,6 +161,16 @@ TEST_CASE("utf8: an ill-formed byte is found at any place") {
   }
 }
 
+TEST_CASE("utf8: what is behind a text is not looked at") {
+  const std::string around(200, 'a');
+  for (std::size_t size = 0; size < 100; ++size) {
+    for (std::size_t at = 0; at <= size; ++at) {
+      const std::size_t end = utf8::skip_ascii(std::string_view(around).substr(0, size), at);
+      if (end != size) FAIL_CHECK(size << " " << at);
+    }
+  }
+}
+
 TEST_CASE("bytes are the same or not, whatever their number") {
   for (std::size_t size = 0; size < 40; ++size) {
     const std::string text(size, 'a');
