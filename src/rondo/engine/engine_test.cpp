@@ -45,6 +45,11 @@ TEST_CASE("greedy picks the best, the lowest id among equals, and never a NaN if
   CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = only}) == 1);
   const std::vector<std::uint64_t> mask = {0b10001};
   CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kMask, .mask = mask}) == 4);
+  // What a mask does not reach is not allowed.
+  const std::vector<float> many(130, 1.0F);
+  const std::vector<std::uint64_t> short_mask = {0, 1U << 2U};
+  CHECK(sampler.pick(many, {.kind = Allowed::Kind::kMask, .mask = short_mask}) == 66);
+  CHECK_FALSE(sampler.pick(many, {.kind = Allowed::Kind::kMask}).has_value());
   const std::vector<TokenId> outside = {-1, 99};
   CHECK_FALSE(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = outside}).has_value());
   const std::vector<TokenId> nan = {0};
