@@ -128,6 +128,8 @@ TEST_CASE("a continued text that the template leaves out, or splits, is said to 
   CHECK(continued("{{ messages[0].content | replace('one', '') }}", messages) ==
         "error: the template does not write messages[0].content, which is to be continued");
   CHECK(continued("{{ messages[0].content | trim }}", messages) == "one two");
+  // Nothing but white space in front of the text is white space too.
+  CHECK(continued("\u00a0{{ messages[0].content | trim }}", R"([{"role":"a","content":""}])") == "");
 }
 
 TEST_CASE("what a render says of a continued message does not know of what was put behind it") {
