@@ -7,6 +7,8 @@
 #include "base/files.h"
 #include "engine/llama_cpp.h"
 #include "engine/tiny_model.h"
+#include "model/gguf.h"
+#include "tests/support/small_model.h"
 #include "tests/support/tiny.h"
 
 using namespace rondo;
@@ -108,7 +110,21 @@ TEST_CASE("what can't be loaded or made is an error") {
   CHECK(LlamaCpp::load("/nowhere/model.gguf", {}).error().code == ErrorCode::kEngine);
   LlamaCppOptions options;
   options.threads = 0;
-  CHECK(LlamaCpp::load(testing::tiny_model_path(plain()), options).error().code == ErrorCode::kInvalidArgument);
+  const auto refused = [&] {
+    const auto loaded = LlamaCpp::load(testing::tiny_model_path(plain()), options);
+    return !loaded.ok() && loaded.error().code == ErrorCode::kInvalidArgument;
+  };
+  CHECK(refused());
+  options.threads = 513;
+  CHECK(refused());
+  options = {};
+  options.batch_tokens = 0;
+  CHECK(refused());
+  options.batch_tokens = 65537;
+  CHECK(refused());
+  options = {};
+  options.context_tokens = (std::size_t{1} << 24U) + 1;
+  CHECK(refused());
   TinyModel model;
   model.architecture = "unheard-of";
   CHECK(write_tiny_model(model, "/tmp/never-written.gguf").error().code == ErrorCode::kInvalidArgument);
@@ -118,23 +134,59 @@ TEST_CASE("what can't be loaded or made is an error") {
   CHECK(write_tiny_model(model, "/tmp/never-written.gguf").error().code == ErrorCode::kTokenizer);
 }
 
+TEST_CASE("a model has the vocabulary it is given, further tokens in its gaps, else behind it, and the template") {
+  using Strings = std::vector<std::string>;
+  using Kinds = std::vector<std::int64_t>;
+  const testing::OwnFolder folder("vocabulary-test");
+  // A gap is how converters fill a hole in the ids.
+  const std::string gaps =
+      testing::small_model(folder, "gaps.gguf", "", {{"[PAD1]", false}, {"x", false}, {"[PAD3]", false}});
+  TinyModel model;
+  model.vocabulary = gaps;
+  model.extra_tokens = {{"<y>", true}, {"x", true}, {"<z>", false}, {"<more>", true}, {"<last>", false}};
+  model.chat_template = "{{ messages }}";
+  const std::string path = folder.path("full.gguf");
+  REQUIRE(write_tiny_model(model, path).ok());
+  const auto read = [](const std::string& file) {
+    auto gguf = model::read_gguf(file);
+    REQUIRE_MESSAGE(gguf.ok(), gguf.error().to_string());
+    return std::move(gguf).value();
+  };
+  const model::Gguf before = read(gaps);
+  const model::Gguf after = read(path);
+  CHECK(before.find_string("tokenizer.chat_template") == nullptr);
+  CHECK(*after.find_string("tokenizer.chat_template") == "{{ messages }}");
+  const auto& given = *before.find_strings("tokenizer.ggml.tokens");
+  const auto& tokens = *after.find_strings("tokenizer.ggml.tokens");
+  const auto& kinds = *after.find_ints("tokenizer.ggml.token_type");
+  const auto size = static_cast<std::ptrdiff_t>(given.size());
+  REQUIRE(tokens.size() == given.size() + 2);
+  CHECK(std::equal(given.begin(), given.end() - 3, tokens.begin()));
+  CHECK(Strings(tokens.begin() + size - 2, tokens.end()) == Strings{"<y>", "<z>", "<more>", "<last>"});
+  CHECK(Kinds(kinds.begin() + size - 2, kinds.end()) == Kinds{3, 4, 3, 4});
+  CHECK(after.find_strings("tokenizer.ggml.merges") != nullptr);
+  auto engine = LlamaCpp::load(path, {});
+  REQUIRE(engine.ok());
+  CHECK(engine.value()->describe().vocab_size == static_cast<TokenId>(tokens.size()));
+}
+
 TEST_CASE("a real vocabulary with extra tokens and a template") {
   const char* fixtures = std::getenv("RONDO_FIXTURES");
-  const std::string vocabulary = std::string(fixtures != nullptr ? fixtures : "") + "/vocab/ggml-vocab-qwen2.gguf";
+  const std::string vocabulary = std::string(fixtures != nullptr ? fixtures : "") + "/vocab/ggml-vocab-llama-spm.gguf";
   if (fixtures == nullptr || !files::exists(vocabulary)) {
     MESSAGE("skipped: RONDO_FIXTURES is not set");
     return;
   }
   TinyModel model;
   model.vocabulary = vocabulary;
-  model.extra_tokens = {{"<brand-new>", true}, {"<|im_start|>", true}};
+  model.extra_tokens = {{"<brand-new>", true}, {"<s>", true}};
   model.chat_template = "{{ messages }}";
   const std::string path = testing::tiny_model_path(plain()) + ".real";
   const Status written = write_tiny_model(model, path);
   REQUIRE_MESSAGE(written.ok(), (written.ok() ? "" : written.error().to_string()));
   auto engine = LlamaCpp::load(path, {});
   REQUIRE_MESSAGE(engine.ok(), (engine.ok() ? "" : engine.error().to_string()));
-  CHECK(engine.value()->describe().vocab_size == 151936);
-  REQUIRE(engine.value()->prompt(testing::random_ids(20, 151936, 1)).ok());
+  CHECK(engine.value()->describe().vocab_size == 32001);
+  REQUIRE(engine.value()->prompt(testing::random_ids(20, 32001, 1)).ok());
   CHECK(engine.value()->generate({.max_tokens = 4}).value().ids.size() == 4);
 }

@@ -17,15 +17,8 @@ using namespace rondo::engine;
 
 namespace {
 
-constexpr TokenId kVocabulary = 512;
-constexpr double kTolerance = 1e-3;  // of the logits of 32-bit models, whose rounding depends on the batch sizes
-
-LlamaCppOptions small_batches() {
-  LlamaCppOptions options;
-  options.context_tokens = 2048;
-  options.batch_tokens = 32;  // so that the library's window cache is small enough to forget
-  return options;
-}
+using testing::kTolerance;
+using testing::kVocabulary;
 
 struct Difference {
   double max = 0;
@@ -34,12 +27,11 @@ struct Difference {
 };
 
 Difference compare(std::span<const float> a, std::span<const float> b) {
-  REQUIRE(a.size() == b.size());
   Difference result;
+  result.max = testing::largest_difference(a, b);
   double sum = 0;
   double squares = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    result.max = std::max(result.max, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
     sum += b[i];
     squares += static_cast<double>(b[i]) * static_cast<double>(b[i]);
   }
@@ -120,21 +112,16 @@ class Conversation {
   std::size_t last_prompt_ = 0;
 };
 
-const TinyArchitecture& architecture(MemoryKind memory) {
-  const auto known = tiny_architectures();
-  return *std::find_if(known.begin(), known.end(), [&](const TinyArchitecture& one) { return one.memory == memory; });
-}
-
 }  // namespace
 
 TEST_CASE("reused memory gives the logits of a fresh decode") {
   for (const TinyArchitecture& one : tiny_architectures()) {
     CAPTURE(one.name);
-    auto reference = testing::tiny_engine(one, small_batches());
+    auto reference = testing::tiny_engine(one, testing::small_batches());
     std::map<Reuse, Tally> tallies;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       CAPTURE(seed);
-      auto engine = testing::tiny_engine(one, small_batches());
+      auto engine = testing::tiny_engine(one, testing::small_batches());
       Conversation conversation(*engine, *reference, seed);
       for (int i = 0; i < 8; ++i) conversation.step(tallies);
     }
@@ -150,82 +137,5 @@ TEST_CASE("reused memory gives the logits of a fresh decode") {
     const bool rolls_back = one.memory == MemoryKind::kAttention || one.memory == MemoryKind::kSlidingWindow;
     CHECK((tallies[Reuse::kRollback].count > 0) == rolls_back);
     if (!rolls_back) CHECK(tallies[Reuse::kCheckpoint].count > 0);
-  }
-}
-
-TEST_CASE("going back behind a sliding window is noticed") {
-  const TinyArchitecture& one = architecture(MemoryKind::kSlidingWindow);
-  auto reference = testing::tiny_engine(one, small_batches());
-  for (const std::size_t checkpoint_bytes : {std::size_t{0}, std::size_t{64} << 20U}) {
-    LlamaCppOptions options = small_batches();
-    options.checkpoint_bytes = checkpoint_bytes;
-    auto engine = testing::tiny_engine(one, options);
-    std::vector<TokenId> ids = testing::random_ids(400, kVocabulary, 3);
-    REQUIRE(engine->prompt(ids).ok());
-    const std::vector<TokenId> more = testing::random_ids(600, kVocabulary, 4);
-    ids.insert(ids.end(), more.begin(), more.end());
-    REQUIRE(engine->prompt(ids).ok());
-
-    // Near the end the window still covers what is needed.
-    ids.resize(990);
-    ids.push_back(7);
-    auto report = engine->prompt(ids);
-    REQUIRE(report.ok());
-    CHECK(report.value().how == Reuse::kRollback);
-    CHECK(report.value().reused == 990);
-
-    // Behind the end of the first prompt: only a checkpoint helps.
-    ids.resize(420);
-    ids.push_back(8);
-    report = engine->prompt(ids);
-    REQUIRE(report.ok());
-    CHECK(report.value().how == (checkpoint_bytes == 0 ? Reuse::kFull : Reuse::kCheckpoint));
-    CHECK(report.value().reused == (checkpoint_bytes == 0 ? 0 : 400));
-    if (checkpoint_bytes == 0) {
-      CHECK(report.value().reason ==
-            "the window of 64 tokens has dropped positions that position 420 looks back at, and no checkpoint is old "
-            "enough");
-    }
-    REQUIRE(reference->replay(ids, engine->batches()).ok());
-    CHECK(compare(engine->logits(), reference->logits()).max <= kTolerance);
-
-    // What was restored can be built upon.
-    const std::vector<TokenId> tail = testing::random_ids(300, kVocabulary, 5);
-    ids.insert(ids.end(), tail.begin(), tail.end());
-    report = engine->prompt(ids);
-    REQUIRE(report.ok());
-    CHECK(report.value().how == Reuse::kAppend);
-    REQUIRE(reference->replay(ids, engine->batches()).ok());
-    CHECK(compare(engine->logits(), reference->logits()).max <= kTolerance);
-  }
-}
-
-TEST_CASE("a recurrent memory goes back to the end of a prompt or turn, else it starts over") {
-  for (const MemoryKind kind : {MemoryKind::kRecurrent, MemoryKind::kHybrid}) {
-    const TinyArchitecture& one = architecture(kind);
-    auto engine = testing::tiny_engine(one, small_batches());
-    auto reference = testing::tiny_engine(one, small_batches());
-    const std::vector<TokenId> first = testing::random_ids(150, kVocabulary, 6);
-    REQUIRE(engine->prompt(first).ok());
-    const std::vector<float> after_first(engine->logits().begin(), engine->logits().end());
-    REQUIRE(engine->generate({.max_tokens = 10}).ok());
-
-    // The same prompt once more, for another sample: nothing at all is decoded.
-    auto report = engine->prompt(first);
-    REQUIRE(report.ok());
-    CHECK(report.value().how == Reuse::kCheckpoint);
-    CHECK(report.value().prefilled == 0);
-    CHECK(std::equal(after_first.begin(), after_first.end(), engine->logits().begin()));
-
-    // One token changed inside the prompt: no state is old enough.
-    std::vector<TokenId> changed = first;
-    changed[140] = (changed[140] + 1) % kVocabulary;
-    report = engine->prompt(changed);
-    REQUIRE(report.ok());
-    CHECK(report.value().how == Reuse::kFull);
-    CHECK(report.value().reason == "a " + std::string(to_string(kind)) +
-                                       " memory can't go back from 150 tokens to 140, and no checkpoint is old enough");
-    REQUIRE(reference->replay(changed, engine->batches()).ok());
-    CHECK(compare(engine->logits(), reference->logits()).max == 0.0);
   }
 }

@@ -1,6 +1,8 @@
 // Commands and what they print: each file of golden/transcripts holds commands behind `$ `, and below each of them its output, errors
 // included.  RONDO_UPDATE=1 rewrites the outputs.
 //
+// A transcript is of the kind that its name begins with; this program repeats those of one kind, RONDO_TRANSCRIPTS.
+//
 // They show whole results over templates made for it, so that a change anywhere on the way is seen; what is right is for the tests of
 // the folders to say.
 #include <doctest/doctest.h>
@@ -8,9 +10,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -20,6 +24,13 @@ namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 3> kKinds = {"check", "explain", "grammar"};
+
+std::string_view kind_of(const std::string& name) {
+  const auto kind = std::ranges::find_if(kKinds, [&](std::string_view one) { return name.starts_with(one); });
+  return kind == kKinds.end() ? std::string_view("other") : *kind;
+}
 
 const char* const kFolder = RONDO_SOURCE_DIR "/tests/golden/transcripts";
 
@@ -66,10 +77,11 @@ TEST_CASE("commands print what their transcripts say") {
   const testing::Shell shell;
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(kFolder)) {
-    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
+    const fs::path& path = entry.path();
+    if (path.extension() == ".txt" && kind_of(path.filename().string()) == RONDO_TRANSCRIPTS) paths.push_back(path);
   }
   std::sort(paths.begin(), paths.end());
-  CHECK(paths.size() >= 5);
+  CHECK(!paths.empty());
   for (const fs::path& path : paths) {
     const std::string wanted = files::read(path.string()).value();
     const std::string found = repeated(shell, wanted);

@@ -181,7 +181,7 @@ class Reader {
   char32_t character() {
     if (at_ >= text_.size()) {
       fail("the text ends inside a literal or class");
-      return 0;
+      return {};
     }
     if (text_[at_] != '\\') {
       const utf8::Decoded next = utf8::decode(text_, at_);
@@ -201,7 +201,7 @@ class Reader {
       case '"':
       case '[':
       case ']': return static_cast<char32_t>(kind);
-      default: fail("an unknown escape"); return 0;
+      default: fail("an unknown escape"); return {};
     }
   }
 
@@ -213,7 +213,7 @@ class Reader {
                                     : std::string::npos;
       if (digit == std::string_view::npos) {
         fail("an escape without enough digits");
-        return 0;
+        return {};
       }
       value = value * 16 + static_cast<std::uint32_t>(digit % 16);
       ++at_;

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace rondo::testing {
@@ -40,6 +42,21 @@ std::unique_ptr<engine::LlamaCpp> tiny_engine(const engine::TinyArchitecture& ar
   auto loaded = engine::LlamaCpp::load(tiny_model_path(architecture), options);
   REQUIRE_MESSAGE(loaded.ok(), (loaded.ok() ? "" : loaded.error().to_string()));
   return std::move(loaded).value();
+}
+
+engine::LlamaCppOptions small_batches() {
+  engine::LlamaCppOptions options;
+  options.context_tokens = 2048;
+  options.batch_tokens = 32;
+  return options;
+}
+
+double largest_difference(std::span<const float> a, std::span<const float> b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  return largest;
 }
 
 std::vector<engine::TokenId> random_ids(std::size_t size, engine::TokenId vocab_size, std::uint64_t seed) {

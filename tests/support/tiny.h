@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,21 @@
 
 namespace rondo::testing {
 
+constexpr engine::TokenId kVocabulary = 512;
+constexpr double kTolerance = 1e-3;  // of the logits of 32-bit models, whose rounding depends on the batch sizes
+
 // The file of this architecture with a vocabulary of 512 ids and a window of 64.
 [[nodiscard]] std::string tiny_model_path(const engine::TinyArchitecture& architecture);
 
 // A fresh engine on it, one thread.  Fails the test if it can't be made.
 [[nodiscard]] std::unique_ptr<engine::LlamaCpp> tiny_engine(const engine::TinyArchitecture& architecture,
                                                             engine::LlamaCppOptions options = {});
+
+// Batches of 32, so that the library's window cache is small enough to forget.
+[[nodiscard]] engine::LlamaCppOptions small_batches();
+
+// REQUIRES: as many in `a` as in `b`.
+[[nodiscard]] double largest_difference(std::span<const float> a, std::span<const float> b);
 
 [[nodiscard]] std::vector<engine::TokenId> random_ids(std::size_t size, engine::TokenId vocab_size, std::uint64_t seed);
 

@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 
 #include "base/append.h"
 #include "base/base64.h"
+#include "base/bytes.h"
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/pages.h"
 #include "base/utf8.h"
@@ -35,6 +38,15 @@ TEST_CASE("of a long line an error prints what stands around the caret") {
     for (int i = 0; i < count; ++i) out += text;
     return out;
   };
+  const std::string small = Error(ErrorCode::kTemplateError, "no").at(12, 3, "\t\tx").to_string();
+  CHECK(small == "line 12:3: no\n  12 | \t\tx\n     | \t\t^");
+  CHECK(Error(ErrorCode::kTemplateError, "no").at(2, 0, "x").to_string() == "line 2: no");
+  CHECK(Error(ErrorCode::kTemplateError, "no").at_offset(2).to_string() == "byte 2: no");
+  for (const int size : {240, 241}) {
+    const std::string text = times(size, "y");
+    CHECK(Error(ErrorCode::kTemplateError, "no").at(1, 1, text).to_string() ==
+          "line 1:1: no\n  1 | " + times(size == 240 ? 240 : 80, "y") + (size == 240 ? "" : "…") + "\n    | ^");
+  }
   CHECK(frame(1) == "line 1:1: no\n  1 | " + times(40, "\xC3\xA9-") + "…\n    | ^");
   CHECK(frame(151) == "line 1:151: no\n  1 | …" + times(80, "\xC3\xA9-") + "…\n    |  " + times(80, " ") + "^");
   CHECK(frame(301) == "line 1:301: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
@@ -94,7 +106,109 @@ TEST_CASE("utf8 complete_prefix holds back only what more bytes could complete")
   CHECK(utf8::complete_prefix("ab\xE2\x82") == 2);
   CHECK(utf8::complete_prefix("ab\xE2\x82\xAC") == 5);
   CHECK(utf8::complete_prefix("ab\x80") == 3);  // can never become valid
+  CHECK(utf8::complete_prefix("ab\xFF") == 3);
+  CHECK(utf8::complete_prefix("\xF0\x9F\x99") == 0);
+  CHECK(utf8::complete_prefix("\xF0\x9F\x99\x82") == 4);
   CHECK(utf8::complete_prefix("") == 0);
+}
+
+TEST_CASE("utf8: every code point is written and read back, and every two bytes are judged as Unicode does") {
+  std::string all;
+  for (char32_t code = 0; code <= 0x10FFFF; code += code < 0x3000 || code % 0x1000 > 0xFFC ? 1 : 3) {
+    std::string text;
+    utf8::append(text, code);
+    const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
+    const utf8::Decoded decoded = utf8::decode(text, 0);
+    const bool is_right = is_surrogate ? !decoded.valid : decoded.valid && decoded.code_point == code;
+    const std::size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (!is_right || text.size() != size || utf8::is_valid(text) == is_surrogate) FAIL_CHECK(static_cast<long>(code));
+    if (!is_surrogate) all += text;
+  }
+  CHECK(utf8::is_valid(all));
+  CHECK(utf8::to_valid(all) == all);
+  const std::string high = "\xF4\x90\x80\x80";
+  CHECK(utf8::first_invalid("a" + high) == 1);
+  for (int lead = 0x80; lead < 0x100; ++lead) {
+    for (int next = 0; next < 0x100; ++next) {
+      const std::string text{static_cast<char>(lead), static_cast<char>(next)};
+      const bool is_character = lead >= 0xC2 && lead < 0xE0 && next >= 0x80 && next < 0xC0;
+      const std::size_t begins = lead >= 0xE0 && lead < 0xF5 &&
+                                 next >= (lead == 0xE0   ? 0xA0
+                                          : lead == 0xF0 ? 0x90
+                                                         : 0x80) &&
+                                 next <= (lead == 0xED   ? 0x9F
+                                          : lead == 0xF4 ? 0x8F
+                                                         : 0xBF);
+      CHECK(utf8::is_valid(text) == is_character);
+      CHECK(utf8::decode(text, 0).size == (is_character || begins != 0 ? 2 : 1));
+      CHECK(utf8::complete_prefix(text) == (begins != 0 ? 0 : next >= 0xC2 && next < 0xF5 ? 1 : 2));
+    }
+  }
+}
+
+TEST_CASE("utf8: an ill-formed byte is found at any place") {
+  for (std::size_t size = 0; size < 70; ++size) {
+    CHECK(utf8::skip_ascii(std::string(size, 'a'), 0) == size);
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, 'a');
+      text[at] = '\xFF';
+      CHECK(utf8::first_invalid(text) == at);
+      CHECK(utf8::skip_ascii(text, at / 2) == at);
+      text[at] = '\xE2';  // as a part of a character of three bytes
+      CHECK(utf8::first_invalid(text) == at);
+      CHECK(utf8::length(text) == size);
+    }
+  }
+}
+
+TEST_CASE("utf8: what is behind a text is not looked at") {
+  const std::string around(200, 'a');
+  for (std::size_t size = 0; size < 100; ++size) {
+    for (std::size_t at = 0; at <= size; ++at) {
+      const std::size_t end = utf8::skip_ascii(std::string_view(around).substr(0, size), at);
+      if (end != size) FAIL_CHECK(size << " " << at);
+    }
+  }
+}
+
+TEST_CASE("bytes are the same or not, whatever their number") {
+  for (std::size_t size = 0; size < 40; ++size) {
+    const std::string text(size, 'a');
+    CHECK(same_bytes(text, std::string(size, 'a')));
+    CHECK_FALSE(same_bytes(text, text + "a"));
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string other = text;
+      other[at] = 'b';
+      CHECK_FALSE(same_bytes(text, other));
+      CHECK_FALSE(same_bytes(other, text));
+    }
+  }
+}
+
+TEST_CASE("a digest is that of its texts, and of how they are parted") {
+  CHECK(hex_digest({}) == "cbf29ce484222325");
+  CHECK(hex_digest({"a"}) == "089bc907b544c769");
+  CHECK(hex_digest({"ab", ""}) != hex_digest({"a", "b"}));
+  CHECK(hex_digest({"ab"}) != hex_digest({"ab", ""}));
+}
+
+TEST_CASE("pages of any size can be written everywhere, and move") {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{4096}, (std::size_t{2} << 20U) - 1, std::size_t{2} << 20U,
+                                 (std::size_t{4} << 20U) + 5}) {
+    Pages pages(size);
+    char* const data = static_cast<char*>(pages.data());
+    CHECK(data[0] == 0);
+    CHECK(data[size - 1] == 0);
+    data[0] = 'a';
+    data[size - 1] = 'z';
+    const bool is_large = size >= std::size_t{2} << 20U;
+    if (is_large) CHECK(reinterpret_cast<std::uintptr_t>(data) % (std::size_t{2} << 20U) == 0);
+    Pages moved(std::move(pages));
+    CHECK(moved.data() == data);
+    Pages other(size);
+    other = std::move(moved);
+    CHECK(static_cast<char*>(other.data())[size - 1] == 'z');
+  }
 }
 
 TEST_CASE("base64 decodes whole groups of four and nothing else") {
@@ -139,7 +253,20 @@ TEST_CASE("files are written whole and read back; failures name the path") {
     REQUIRE(files::write(path, content).ok());
     CHECK(files::read(path).value() == content);
     CHECK(files::read(path, size).ok());
+    if (size > 0) CHECK(files::read(path, size - 1).error().code == ErrorCode::kLimit);
   }
+  CHECK(files::exists(path));
+  CHECK_FALSE(files::is_folder(path));
+  CHECK(files::make_folder(path).error().message == "cannot be made");
+  CHECK(files::write(path + "/x", "").error().message == "cannot be opened for writing");
+  const std::string folder = path + "-folder";
+  REQUIRE(files::make_folder(folder + "/a/b").ok());
+  CHECK(files::is_folder(folder + "/a"));
+  CHECK(files::write(folder + "/a", "").error().message == "cannot be replaced");
+  std::filesystem::remove_all(folder + "/a");
+  CHECK(std::filesystem::is_empty(folder));  // nothing is left of what could not be written
+  std::filesystem::remove_all(folder);
+  CHECK(files::read("/proc/self/status", 5).error().code == ErrorCode::kLimit);
   // Nothing tells the size of this one.
   CHECK(files::read("/proc/self/status").value().starts_with("Name:"));
   std::filesystem::remove(path);

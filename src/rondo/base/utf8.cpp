@@ -106,7 +106,7 @@ std::size_t complete_prefix(std::string_view text) {
   // A sequence has at most four bytes, so only the last three positions can hold an unfinished lead byte.
   const std::size_t first = text.size() > 3 ? text.size() - 3 : 0;
   for (std::size_t at = first; at < text.size(); ++at) {
-    if (byte_at(text, at) < 0xC2) continue;
+    if (byte_at(text, at) < 0xC2 || byte_at(text, at) > 0xF4) continue;
     const Decoded decoded = decode(text, at);
     if (!decoded.valid && at + decoded.size == text.size()) return at;
   }

@@ -45,6 +45,11 @@ TEST_CASE("greedy picks the best, the lowest id among equals, and never a NaN if
   CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = only}) == 1);
   const std::vector<std::uint64_t> mask = {0b10001};
   CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kMask, .mask = mask}) == 4);
+  // What a mask does not reach is not allowed.
+  const std::vector<float> many(130, 1.0F);
+  const std::vector<std::uint64_t> short_mask = {0, 1U << 2U};
+  CHECK(sampler.pick(many, {.kind = Allowed::Kind::kMask, .mask = short_mask}) == 66);
+  CHECK_FALSE(sampler.pick(many, {.kind = Allowed::Kind::kMask}).has_value());
   const std::vector<TokenId> outside = {-1, 99};
   CHECK_FALSE(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = outside}).has_value());
   const std::vector<TokenId> nan = {0};
@@ -73,6 +78,44 @@ TEST_CASE("top_k and top_p cut the tail") {
     CHECK(best_two.pick(logits, {}) != 0);
     CHECK(best_half.pick(logits, {}) == 1);
   }
+}
+
+TEST_CASE("what is drawn with a seed is the same everywhere") {
+  const std::vector<float> logits = {std::log(0.1F), std::log(0.4F), std::log(0.2F), std::log(0.3F)};
+  const auto drawn = [&](const Sampling& sampling, const Allowed& allowed = {}) {
+    Sampler sampler(sampling);
+    std::string out;
+    for (int i = 0; i < 16; ++i) out += std::to_string(*sampler.pick(logits, allowed));
+    return out;
+  };
+  CHECK(drawn({.temperature = 1.0F, .seed = 3}) == "1320121313231133");
+  CHECK(drawn({.temperature = 0.2F, .seed = 3}) == "1111111313111112");
+  CHECK(drawn({.temperature = 1.0F, .top_k = 3, .seed = 3}) == "1331131232333132");
+  CHECK(drawn({.temperature = 1.0F, .top_p = 0.8F, .seed = 3}) == "1331131232333132");
+  const std::vector<TokenId> only = {3, 0};
+  CHECK(drawn({.temperature = 1.0F, .seed = 3}, {.kind = Allowed::Kind::kOnly, .ids = only}) == "3333333030333330");
+}
+
+TEST_CASE("sampling keeps its probabilities for logits of any size") {
+  for (const float best : {-900.0F, 0.0F, 900.0F}) {
+    CAPTURE(best);
+    const std::vector<float> logits = {best - 50.0F, best, best - 50.0F};
+    Sampler sampler({.temperature = 1.0F, .seed = 1});
+    for (int i = 0; i < 20; ++i) CHECK(sampler.pick(logits, {}) == 1);
+  }
+}
+
+TEST_CASE("top_k and top_p keep at least the best") {
+  const std::vector<float> logits = {0.0F, 2.0F, 1.0F};
+  for (const Sampling& sampling :
+       {Sampling{.temperature = 1.0F, .top_k = 1}, Sampling{.temperature = 1.0F, .top_p = 0.0F},
+        Sampling{.temperature = 1.0F, .top_p = -1.0F}}) {
+    Sampler sampler(sampling);
+    for (int i = 0; i < 20; ++i) CHECK(sampler.pick(logits, {}) == 1);
+  }
+  Sampler beyond({.temperature = 1.0F, .top_k = 9, .seed = 4});
+  Sampler all({.temperature = 1.0F, .top_k = 3, .seed = 4});
+  for (int i = 0; i < 50; ++i) CHECK(beyond.pick(logits, {}) == all.pick(logits, {}));
 }
 
 TEST_CASE("the generator is the same everywhere") {
@@ -124,4 +167,51 @@ TEST_CASE("the fake engine reuses prefixes and plays its script") {
   auto forced = engine.generate({.constraint = &script});
   CHECK(forced.value().ids == std::vector<TokenId>{1, 8});
   CHECK(forced.value().stop == StopReason::kConstraint);
+}
+
+TEST_CASE("the fake engine tells why it stopped") {
+  Fake engine(small(), {{3}, std::vector<TokenId>(20, 4), {5, 6}, {7}});
+  const std::vector<TokenId> prompt = {1, 2};
+  REQUIRE(engine.prompt(prompt).ok());
+  CHECK(engine.logits().size() == 10);
+  CHECK(engine.generate({}).value().stop == StopReason::kLength);  // a script that ends was cut off
+  REQUIRE(engine.prompt(prompt).ok());
+  const auto full = engine.generate({});
+  CHECK(full.value().stop == StopReason::kContextFull);
+  CHECK(full.value().ids.size() == 15);  // 14 fit, the last was sampled behind them
+  REQUIRE(engine.prompt(prompt).ok());
+  CancelFlag cancel{true};
+  const auto cancelled = engine.generate({.cancel = &cancel});
+  CHECK(cancelled.value().stop == StopReason::kCancelled);
+  CHECK(cancelled.value().ids == std::vector<TokenId>{5});
+  CHECK(engine.prompt(prompt, &cancel).error().message == "cancelled");
+  REQUIRE(engine.prompt(prompt).ok());
+  const auto none = engine.generate({.max_tokens = 0});
+  CHECK(none.value().ids.empty());
+  CHECK(none.value().stop == StopReason::kLength);
+  CHECK(engine.generate({}).error().message == "the script has no further completion");
+}
+
+TEST_CASE("the fake engine takes what its constraint allows where the script does not fit") {
+  Fake engine(small(), {{9, 9}, {9}, {9}});
+  REQUIRE(engine.prompt(std::vector<TokenId>{1}).ok());
+  class Masked : public TokenConstraint {
+   public:
+    Allowed next(std::span<const TokenId> sampled) override {
+      if (sampled.size() == 3) return {.kind = Allowed::Kind::kDone};
+      mask_ = {sampled.size() == 1 ? 0b1000000000U : 0b100100U};
+      return {.kind = Allowed::Kind::kMask, .mask = mask_};
+    }
+
+   private:
+    std::array<std::uint64_t, 1> mask_{};
+  };
+  Masked masked;
+  CHECK(engine.generate({.constraint = &masked}).value().ids == std::vector<TokenId>{2, 9, 2});
+  class Nothing : public TokenConstraint {
+   public:
+    Allowed next(std::span<const TokenId> /*sampled*/) override { return {.kind = Allowed::Kind::kOnly}; }
+  };
+  Nothing nothing;
+  CHECK(engine.generate({.constraint = &nothing}).error().message == "the constraint allows no token");
 }

@@ -14,7 +14,6 @@ namespace rondo::engine {
 namespace {
 
 constexpr llama_seq_id kSequence = 0;
-constexpr int kDecodeNoRoom = 1;
 constexpr int kDecodeAborted = 2;
 
 // A batch of token ids for one sequence; logits only for its last entry.
@@ -128,12 +127,11 @@ bool LlamaCpp::Memory::should_abort(void* self) {
   return cancel != nullptr && cancel->load(std::memory_order_relaxed);
 }
 
-// What the engine says it holds is what our list says.
+// What the engine says it holds is what our list says, and there is something.
 bool LlamaCpp::Memory::positions_agree() const {
   const auto last = static_cast<llama_pos>(tokens_.size()) - 1;
   if (llama_memory_seq_pos_max(memory(), kSequence) != last) return false;
   const llama_pos first = llama_memory_seq_pos_min(memory(), kSequence);
-  if (tokens_.empty()) return first == -1;
   return description_.memory == MemoryKind::kAttention ? first == 0 : first >= 0;
 }
 
@@ -142,7 +140,7 @@ bool LlamaCpp::Memory::positions_agree() const {
 bool LlamaCpp::Memory::window_covers(std::size_t cut) const {
   const llama_pos first = llama_memory_seq_pos_min(memory(), kSequence);
   const std::size_t window = description_.window_tokens;
-  const std::size_t needed = window > 0 && cut > window ? cut - window : 0;
+  const std::size_t needed = window == 0 ? 0 : cut - std::min(cut, window);
   return first >= 0 && static_cast<std::size_t>(first) <= needed;
 }
 
@@ -196,14 +194,14 @@ bool LlamaCpp::Memory::restore(const Checkpoint& checkpoint) {
   (void)llama_memory_seq_rm(memory(), kSequence, cut, -1);
   const std::size_t read = llama_state_seq_set_data_ext(
       context_.get(), checkpoint.state.data(), checkpoint.state.size(), kSequence, LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
-  if (read == 0 || !llama_memory_seq_rm(memory(), kSequence, cut, -1)) return false;
+  const bool is_read = read == checkpoint.state.size() && llama_memory_seq_rm(memory(), kSequence, cut, -1);
   const std::vector<float> logits = checkpoint.logits;
   const std::vector<std::uint32_t> batches = checkpoint.batches;
   truncate_lists(checkpoint.tokens);
   batches_ = batches;
   logits_ = logits;
-  if (!positions_agree()) return false;
-  return description_.memory != MemoryKind::kSlidingWindow || window_covers(checkpoint.tokens);
+  return is_read && positions_agree() &&
+         (description_.memory != MemoryKind::kSlidingWindow || window_covers(checkpoint.tokens));
 }
 
 bool LlamaCpp::Memory::restore_best(std::size_t common) {
@@ -287,7 +285,6 @@ Status LlamaCpp::Memory::append_batch(std::span<const TokenId> ids) {
   if (code != 0) {
     resync();
     if (code == kDecodeAborted) return Error(ErrorCode::kEngine, "cancelled");
-    if (code == kDecodeNoRoom) return Error(ErrorCode::kLimit, "the engine's context is full");
     return Error(ErrorCode::kEngine,
                  log.last_error("the engine refused a batch") + " (code " + std::to_string(code) + ")");
   }
@@ -329,9 +326,9 @@ Result<llama_model_ptr> load_model(const std::string& path) {
   if (!model) {
     return Error(ErrorCode::kEngine, "the engine refuses the model: " + log.last_error("no reason given"), path);
   }
-  if (llama_model_has_encoder(model.get()) || !llama_model_has_decoder(model.get()) ||
-      llama_model_is_diffusion(model.get())) {
-    return Error(ErrorCode::kUnsupported, "only models that generate token by token can be run", path);
+  for (const bool is_other : {llama_model_has_encoder(model.get()), !llama_model_has_decoder(model.get()),
+                              llama_model_is_diffusion(model.get())}) {
+    if (is_other) return Error(ErrorCode::kUnsupported, "only models that generate token by token can be run", path);
   }
   return model;
 }

@@ -70,7 +70,8 @@ TokenId Sampler::draw() {
     const double wanted = sum * static_cast<double>(std::max(sampling_.top_p, 0.0F));
     double reached = 0;
     std::size_t kept = 0;
-    while (kept < weights_.size() && (kept == 0 || reached < wanted)) reached += weights_[kept++];
+    do reached += weights_[kept++];  // in the order of the sum, so that it is reached
+    while (reached < wanted);
     weights_.resize(kept);
     sum = reached;
   }

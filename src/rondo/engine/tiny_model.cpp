@@ -139,7 +139,7 @@ void add_tokens(gguf_context* gguf, const std::vector<ExtraToken>& extra) {
 
 // Copies all keys of another file but those of its own architecture.
 Status copy_vocabulary(gguf_context* gguf, const std::string& path) {
-  const gguf_context_ptr source(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
+  const gguf_context_ptr source(gguf_init_from_file(path.c_str(), {}));
   if (!source) return Error(ErrorCode::kTokenizer, "not a readable GGUF file", path);
   std::vector<std::string> others;
   for (std::int64_t i = 0; i < gguf_get_n_kv(source.get()); ++i) {

@@ -29,6 +29,11 @@ TypeSet types_of(ValueType type) {
   return 0;
 }
 
+// Whether a value of a form's type is one that it writes: true and false are of one type, and have a form each.
+bool is_written_by(ValueType form, const json::Value& value) {
+  return !value.is_bool() || value.as_bool() == (form == ValueType::kTrue);
+}
+
 // What stands before a parameter's name.
 void open_parameter(Line& line, const format::Parameters& syntax) {
   line.space().marker(trimmed(syntax.open));
@@ -138,7 +143,8 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
     case ValueStyle::kConstant: {
       if ((schema.types(parts) & types) == 0) return g.never();
       const auto values = schema.enumerated(parts, types);
-      if (values && values->empty()) return g.never();
+      const auto is_meant = [&](const json::Value& value) { return is_written_by(form.type, value); };
+      if (values && std::none_of(values->begin(), values->end(), is_meant)) return g.never();
       line.space().marker(trimmed(form.constant));
       break;
     }

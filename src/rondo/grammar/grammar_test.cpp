@@ -169,6 +169,55 @@ TEST_CASE("patterns") {
     CHECK_MESSAGE(!pattern_content(speller, pattern).ok(), pattern);
 }
 
+TEST_CASE("a set of characters and what it lacks are all characters but surrogates") {
+  const std::vector<char32_t> points = {0,      1,      'a',    'b',      'c',      0xD7FE,
+                                        0xD7FF, 0xE000, 0xE001, 0x10FFFD, 0x10FFFE, 0x10FFFF};
+  for (const char32_t first : points) {
+    for (const char32_t last : points) {
+      const CharSet set = CharSet::range(first, last);
+      const CharSet rest = set.complement();
+      CAPTURE(static_cast<std::uint32_t>(first));
+      CAPTURE(static_cast<std::uint32_t>(last));
+      for (const char32_t point : points) {
+        CHECK(set.contains(point) == (first <= point && point <= last));
+        CHECK(rest.contains(point) != set.contains(point));
+      }
+      CHECK(rest.complement() == set);
+      CHECK(set.united(rest) == CharSet::all());
+      CHECK(set.common(rest).empty());
+      for (const char32_t other : points) {
+        const CharSet both = set.common(CharSet::range('b', other));
+        for (const char32_t point : points)
+          CHECK(both.contains(point) == (set.contains(point) && 'b' <= point && point <= other));
+      }
+    }
+  }
+  CHECK_FALSE(CharSet::all().contains(0xD800));
+  CHECK_FALSE(CharSet::all().contains(0xDFFF));
+  CHECK(CharSet::range('a', 'b').united(CharSet::range('c', 'd')).ranges().size() == 1);
+  CHECK(CharSet::range('a', 'b').united(CharSet::range('d', 'e')).ranges().size() == 2);
+}
+
+TEST_CASE("a schema that nests too deep is taken for any value from there on, with one warning") {
+  const auto nested = [](int depth, const std::string& inner) {
+    std::string out = inner;
+    for (int i = 0; i < depth; ++i) out = R"({"type":"array","minItems":1,"items":)" + out + "}";
+    return out;
+  };
+  const auto list = [](std::size_t depth, const std::string& inner) {
+    return std::string(depth, '[') + inner + std::string(depth, ']');
+  };
+  const Compiled fine = compiled(nested(150, R"({"type":"integer"})"));
+  CHECK(fine.warnings.empty());
+  CHECK(accepts(fine.grammar, list(150, "1")));
+  CHECK(!accepts(fine.grammar, list(150, "null")));
+  const Compiled deep = compiled(nested(200, R"({"type":"integer"})"));
+  REQUIRE(deep.warnings.size() == 1);
+  CHECK(deep.warnings[0].find("the schema nests too deep or is too large; taken for any value") != std::string::npos);
+  CHECK(accepts(deep.grammar, list(200, "null")));
+  CHECK(!accepts(deep.grammar, list(100, "null")));
+}
+
 TEST_CASE("schemas") {
   struct Row {
     const char* schema;
@@ -237,6 +286,28 @@ TEST_CASE("schemas") {
       {R"({"type":"integer","not":{"const":3},"uniqueItems":true,"frobnicate":1})", {"3"}, {"x"}, 3},
       {"true", {"1", "{}", R"([{"a":null}])"}, {"x"}},
       {"false", {}, {"1", "", "null"}},
+      {R"({"allOf":[{"type":"array","prefixItems":[{},{}]},{"items":{"anyOf":[{"type":"integer"},{"type":"null"}]}}]})",
+       {"[]", "[1]", "[null,2,3]"},
+       {R"(["x"])", R"([1,"x"])", R"([1,2,"x"])"}},
+      {R"({"oneOf":[{"properties":{"k":{"const":"a"},"v":{"type":"integer"}},"required":["k"]},
+           {"properties":{"k":{"enum":["b"]},"w":{"type":"integer"}},"required":["k"]}]})",
+       {R"({"k":"a","v":1})", R"({"k":"b","w":1})"},
+       {R"({"k":"c"})", R"({"k":"a","v":"x"})"}},
+      {R"({"oneOf":[{"properties":{"k":{"const":"a"}}},{"properties":{"k":{"const":"a"},"w":{}}}]})",
+       {R"({"k":"a"})"},
+       {R"({"k":"b"})"},
+       1},
+      {R"({"oneOf":[{"const":1},{"const":2}]})", {"1", "2"}, {"3"}},
+      {R"({"oneOf":[{"properties":{"k":{}}},{"required":["k"],"type":"object"}]})", {R"({"k":1})"}, {"1"}, 1},
+      {R"({"type":"number","minimum":12e-3,"maximum":1.25E1})",
+       {"0.012", "0.5", "12.5", "12.50"},
+       {"0.011", "0.0119", "12.51", "13", "1002"}},
+      {R"({"type":"integer","exclusiveMinimum":1e1,"exclusiveMaximum":0.13e2})", {"11", "12"}, {"10", "13", "1", "0"}},
+      {R"({"type":"number","minimum":-2.5e-1,"maximum":-1e-2})", {"-0.25", "-0.01", "-0.1"}, {"-0.26", "-0.001", "0"}},
+      {R"({"type":"array","items":{"type":"null"},"maxItems":1e12})", {"[]", "[null,null]"}, {"[1]"}},
+      {R"({"type":"array","items":{"type":"null"},"minItems":1e12})", {}, {"[null]"}, 1},
+      {R"({"type":"array","minItems":-1,"maxItems":"x"})", {"[]"}, {"1"}, 2},
+      {R"({"type":"array","items":{"type":"null"},"maxItems":0})", {"[]"}, {"[null]"}},
       {R"({"type":"string","minLength":2,"maxLength":3})", {R"("ab")", R"("\u00e9é")"}, {R"("a")", R"("abcd")"}},
       {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", {"1"}, {"x"}, 1},
       {R"({"type":"object","properties":{"a":{"$ref":"urn:elsewhere:x"}}})", {R"({"a":1})"}, {"1"}, 1},

@@ -34,7 +34,7 @@ void Matcher::emit(const Grammar& grammar, NodeId id) {
   const Node& node = grammar.node(id);
   const auto here = [this] { return static_cast<std::uint32_t>(code_.size()); };
   const auto add_set = [&](const CharSet& set) {
-    code_.push_back({Code::kChars, static_cast<std::uint32_t>(sets_.size()), 0, 0});
+    code_.push_back({Code::kChars, static_cast<std::uint32_t>(sets_.size())});
     sets_.push_back(set);
   };
   switch (node.kind) {
@@ -47,17 +47,19 @@ void Matcher::emit(const Grammar& grammar, NodeId id) {
       }
       return;
     case NodeKind::kChars: return add_set(node.set);
-    case NodeKind::kReference: code_.push_back({Code::kCall, 0, static_cast<std::uint32_t>(node.rule), 0}); return;
+    case NodeKind::kReference:
+      code_.push_back({.code = Code::kCall, .a = static_cast<std::uint32_t>(node.rule)});
+      return;
     case NodeKind::kChoice: {
       std::vector<std::uint32_t> jumps;
       for (std::size_t i = 0; i < node.children.size(); ++i) {
         const std::uint32_t split = here();
         const bool is_last = i + 1 == node.children.size();
-        if (!is_last) code_.push_back({Code::kSplit, 0, split + 1, 0});
+        if (!is_last) code_.push_back({.code = Code::kSplit, .a = split + 1});
         emit(grammar, node.children[i]);
         if (is_last) break;
         jumps.push_back(here());
-        code_.push_back({Code::kJump, 0, 0, 0});
+        code_.push_back({.code = Code::kJump});
         code_[split].b = here();
       }
       for (const std::uint32_t jump : jumps) code_[jump].a = here();
@@ -67,16 +69,16 @@ void Matcher::emit(const Grammar& grammar, NodeId id) {
       for (std::uint32_t i = 0; i < node.least; ++i) emit(grammar, node.children[0]);
       if (node.most == kUnbounded) {
         const std::uint32_t split = here();
-        code_.push_back({Code::kSplit, 0, split + 1, 0});
+        code_.push_back({.code = Code::kSplit, .a = split + 1});
         emit(grammar, node.children[0]);
-        code_.push_back({Code::kJump, 0, split, 0});
+        code_.push_back({.code = Code::kJump, .a = split});
         code_[split].b = here();
         return;
       }
       std::vector<std::uint32_t> splits;
       for (std::uint32_t i = node.least; i < node.most; ++i) {
         splits.push_back(here());
-        code_.push_back({Code::kSplit, 0, here() + 1, 0});
+        code_.push_back({.code = Code::kSplit, .a = here() + 1});
         emit(grammar, node.children[0]);
       }
       for (const std::uint32_t split : splits) code_[split].b = here();

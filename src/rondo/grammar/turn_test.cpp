@@ -15,13 +15,13 @@ const char* const kTools = R"([{"type": "function", "function": {"name": "find",
   "additionalProperties": false, "required": ["q"], "properties": {"q": {"type": "string"}, "k": {"type": "array"}}}}}])";
 
 // A call is required in the format given as JSON.
-Grammar required_call(const std::string& format_text) {
+Grammar required_call(const std::string& format_text, const char* tools = kTools) {
   const auto document = json::parse(format_text);
   REQUIRE(document.ok());
   const auto format = format::from_json(document.value());
   if (!format.ok()) FAIL(format.error().to_string());
   TurnOptions options;
-  options.tools = json::parse(kTools).value();
+  options.tools = json::parse(tools).value();
   options.choice = ToolChoice::kRequired;
   auto turn = turn_grammar(format.value(), options);
   if (!turn.ok()) FAIL(turn.error().to_string());
@@ -42,6 +42,44 @@ TEST_CASE("text behind calls is for formats that write content there") {
   const Grammar open = required_call(kTagged + R"(, "content_behind": true}})");
   CHECK(accepts(open, call + "Done.<eot>"));
   CHECK(!accepts(open, call + R"(<call>find<args>{"k": 1}</call>)"));
+  CHECK(!accepts(open, call + "Done.<call>nobody<args>{}</call>"));
+}
+
+TEST_CASE("tools whose names begin alike are told apart, and none is text") {
+  const Grammar grammar = required_call(kTagged + "}}", R"([{"name": "find", "parameters": {"type": "object",
+    "required": ["q"], "properties": {"q": {"type": "string"}}}}, {"name": "find_more", "parameters": {"type": "object",
+    "required": ["n"], "properties": {"n": {"type": "integer"}}}}])");
+  const std::string find = R"(<call>find<args>{"q": "x"}</call>)";
+  const std::string more = R"(<call>find_more<args>{"n": 1}</call>)";
+  CHECK(accepts(grammar, find + more));
+  CHECK(accepts(grammar, "Both: " + more + find));
+  CHECK(!accepts(grammar, R"(<call>find_more<args>{"q": "x"}</call>)"));
+  CHECK(!accepts(grammar, R"(<call>find_more<args>{"q": "x"}</call>)" + find));
+  CHECK(!accepts(grammar, R"(<call>find<args>{"n": 1}</call>)" + more));
+}
+
+TEST_CASE("values that the template writes as words of its own are held to their schemas") {
+  const Grammar grammar =
+      required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "call_open": "<call>", "call_close": "</call>", "envelope": "tags", "arguments": "parameters",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ";"}, {"kind": "arguments"}],
+    "parameters": {"open": "<", "key_close": ">", "close": "</>", "forms": [
+      {"type": "true", "style": "constant", "constant": "yes"}, {"type": "false", "style": "constant", "constant": "no"},
+      {"type": "null", "style": "constant", "constant": "nothing"}]}}})",
+                    R"([{"name": "f", "parameters": {"type": "object", "additionalProperties": false, "properties": {
+          "any": {"type": "boolean"}, "on": {"type": "boolean", "enum": [true]}, "or": {"type": ["null", "integer"]}}}}])");
+  const auto takes = [&](const std::string& key, const std::string& value) {
+    return accepts(grammar, "<call>f;<" + key + ">" + value + "</></call>");
+  };
+  CHECK(takes("any", "yes"));
+  CHECK(takes("any", "no"));
+  CHECK(!takes("any", "true"));
+  CHECK(!takes("any", "nothing"));
+  CHECK(takes("on", "yes"));
+  CHECK(!takes("on", "no"));
+  CHECK(takes("or", "nothing"));
+  CHECK(takes("or", "12"));
+  CHECK(!takes("or", "yes"));
 }
 
 TEST_CASE("a word at the end of an opener and a name stay apart") {

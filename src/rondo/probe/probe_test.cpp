@@ -132,6 +132,29 @@ TEST_CASE("what stands where in a render") {
   CHECK(input_from(rendered, 0, 8).begin == 1);
   CHECK(input_from(rendered, 5, 8).begin == 6);
   CHECK(input_from(rendered, 10, 8).run == nullptr);
+  CHECK(spot_at(rendered, 1).begin == 1);
+  CHECK(spot_at(rendered, 5).begin == 5);
+  CHECK(input_from(rendered, 0, 1).begin == 1);
+  CHECK(input_from(rendered, 0, 0).run == nullptr);
+  CHECK(input_from(rendered, 4, 0).begin == 1);  // the run holds the byte
+}
+
+TEST_CASE("a field is a message's own, and reasoning that of its message") {
+  const auto chat_template = compiled(
+      "{{ tools[0].function.name }}{% for m in messages %}<{{ m.thinking }}>{{ m.role }}{{ m }}{% endfor %}{{ thinking "
+      "}}");
+  const json::Array messages{json::Object{{"role", "user"}}, json::Object{{"role", "assistant"}, {"thinking", "why"}}};
+  const json::Object variables{{"messages", messages}, {"tools", parsed_tools(kWordTools)}, {"thinking", "apart"}};
+  const auto rendered = chat_template->render(variables, {}).value();
+  std::string fields;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (run.kind == text::RunKind::kData)
+      fields += std::string(message_field(rendered.origins.paths, run.path())) + ";";
+  }
+  CHECK(fields == ";role;role;role;thinking;role;role;role;thinking;thinking;;");
+  CHECK_FALSE(shows_reasoning(rendered, 0));
+  CHECK(shows_reasoning(rendered, 1));
+  CHECK_FALSE(shows_reasoning(rendered, 2));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::vector<std::pair<std::size_t, std::size_t>> read_ranges(Fields& fields, std
 BridgeFields read_bridge(Fields& fields) {
   BridgeFields out;
   out.chat_template = read_template(fields, core::TokenizerUse::kRequired);
-  out.input = read_conversation(fields, {.add_generation_prompt = true});
+  out.input = read_conversation(fields, {});
   out.prompt_ids = fields.required_ids("prompt_ids");
   out.completion_ids = fields.required_ids("completion_ids");
   fields.require("new_messages");

@@ -76,8 +76,8 @@ bool is_read_back(const std::shared_ptr<const format::Format>& format, const ana
     return false;
   std::vector<std::string> found;
   for (const chat::ToolCall& call : message.value().tool_calls) {
-    if (call.status != chat::CallStatus::kOk) return false;
-    const std::string& name = names_are_in_ids(*format) ? call.id.value_or("") : call.name;
+    const bool is_fine = call.status == chat::CallStatus::kOk;
+    const std::string name = !is_fine ? "" : names_are_in_ids(*format) ? call.id.value_or("") : call.name;
     if (found.empty() || found.back() != name) found.push_back(name);
   }
   return found == names;

@@ -176,7 +176,6 @@ class Tracer {
     const std::vector<text::Literal> places = template_.conditions();
     std::vector<Node> nodes(places.size());
     for (const jinja::Decision& decision : rendered_.decisions) {
-      if (decision.node >= nodes.size()) continue;
       Node& node = nodes[decision.node];
       ++(decision.outcome ? node.held : node.failed);
       const auto reads = rendered_.reads_of(decision);

@@ -27,7 +27,7 @@ class DecisionKeys {
   // REQUIRES: called once for each decision, in order.
   Key next(const jinja::Decision& decision) {
     const text::Context& context = rendered_.origins.contexts.at(decision.context);
-    Key key{decision.node, rendered_.origins.paths.to_string(context.element), context.message, 0};
+    Key key{decision.node, rendered_.origins.paths.to_string(context.element), context.message, {}};
     std::get<3>(key) = seen_[key]++;
     return key;
   }

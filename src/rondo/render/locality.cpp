@@ -127,12 +127,18 @@ std::string dependence(const SuffixRender& suffix) {
     if (at > suffix.close.suffix_begin && is_older(run.path()))
       return "the new turns contain " + origins.paths.to_string(run.path());
   }
+  // A condition decides on the new turns where it stands in them, or opens the generation prompt.
+  const auto opens_prompt = [&](text::PathId path) {
+    return origins.paths.step_kind(path) == text::PathTable::StepKind::kVariable &&
+           origins.paths.step_name(path) == "add_generation_prompt";
+  };
   for (const jinja::Decision& decision : suffix.full.decisions) {
+    const auto reads = suffix.full.reads_of(decision);
+    const auto older = std::ranges::find_if(reads, is_older);
+    if (older == reads.end()) continue;
     const text::Context& context = origins.contexts.at(decision.context);
-    if (!context.generation_prompt && context.owner() <= suffix.index) continue;
-    for (const text::PathId path : suffix.full.reads_of(decision)) {
-      if (is_older(path)) return "line " + std::to_string(decision.line) + " reads " + origins.paths.to_string(path);
-    }
+    if (context.generation_prompt || context.owner() > suffix.index || std::ranges::any_of(reads, opens_prompt))
+      return "line " + std::to_string(decision.line) + " reads " + origins.paths.to_string(*older);
   }
   return "";
 }

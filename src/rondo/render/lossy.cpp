@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "format/units.h"
+#include "probe/places.h"
 #include "render/explain.h"
 
 namespace rondo::render {
@@ -49,7 +50,7 @@ std::optional<LossyFinding> compare(const TurnContext& context, const jinja::Ren
 std::size_t before_close(const TurnContext& context, const jinja::Rendered& turn, std::int32_t index) {
   const auto data = data_extent(turn, index);
   const std::size_t from = data ? data->end : turn_begin(turn, index).value_or(0);
-  const std::string_view tail = std::string_view(turn.text.bytes()).substr(from, tail_end(turn, index, from) - from);
+  const std::string_view tail = probe::slice(turn, from, tail_end(turn, index, from));
   const auto close = closing_marker(context.tokenizer, tail);
   const std::size_t last = tail.substr(0, close ? close->begin : tail.size()).find_last_not_of(" \t\r\n");
   return last == std::string_view::npos ? from : from + last + 1;

@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "json/print.h"
+#include "render/bridge.h"
+
 namespace rondo::render {
 namespace {
 
@@ -71,6 +74,134 @@ TEST_CASE("a stand-in has the calls of its rung and says how they differ") {
   CHECK(made(Rung::Calls::kFirst, Rung::Content::kOwn).message.find("tool_calls")->as_array().size() == 1);
   CHECK(made(Rung::Calls::kOfResults, Rung::Content::kOwn).has_other_calls);
   CHECK(made(Rung::Calls::kNone, Rung::Content::kOwn).message.find("tool_calls") == nullptr);
+}
+
+TEST_CASE("a stand-in without text has none in the format's way, or in the other one") {
+  const auto content = [](std::string own, format::NoContent no_content, Rung::Content rung) {
+    ParsedCompletion completion = said(std::move(own), 1);
+    completion.input.no_content = no_content;
+    return json::to_compact(*make_stand_in(completion, {}, {Rung::Calls::kOwn, rung, false}).message.find("content"));
+  };
+  using enum Rung::Content;
+  using enum format::NoContent;
+  for (const char* own : {"", "Hello"}) {
+    CHECK(content(own, kNull, kShape) == "null");
+    CHECK(content(own, kNull, kOther) == R"("")");
+    CHECK(content(own, kEmpty, kShape) == R"("")");
+    CHECK(content(own, kEmpty, kOther) == "null");
+    CHECK(content(own, kEmpty, kText) == R"("ZZ")");
+  }
+  CHECK(content("", kNull, kOwn) == "null");
+  CHECK(content("", kEmpty, kOwn) == R"("")");
+  CHECK(content("Hello", kNull, kOwn) == R"("ZZ")");
+  CHECK(content(" \n", kNull, kOwn) == R"(" \n")");
+}
+
+TEST_CASE("the calls of a stand-in have their names, and ids of the model, of the results, or made up") {
+  ParsedCompletion completion = said("", 3);
+  completion.message.tool_calls[1].name = "g";
+  completion.message.tool_calls[2].id = "own";
+  const json::Value for_g = json::Object{{"role", "tool"}, {"content", "r"}, {"tool_call_id", "c1"}, {"name", "g"}};
+  const auto calls = [&](const json::Array& answers, Rung::Calls rung) {
+    const StandIn made = make_stand_in(completion, answers, {rung, Rung::Content::kOwn, false});
+    std::string out;
+    for (const json::Value& call : made.message.find("tool_calls")->as_array())
+      out += std::string(call.find_string("id").value_or("-")) + ":" +
+             std::string(*call.find("function")->find_string("name")) + " ";
+    return out;
+  };
+  CHECK(calls({result(), for_g}, Rung::Calls::kOwn) == "c0:f c1:g own:f ");
+  CHECK(calls({for_g, result()}, Rung::Calls::kOwn) == "c0:f c1:g own:f ");
+  CHECK(calls({for_g}, Rung::Calls::kOwn) == "c1:f -:g own:f ");
+  CHECK(calls({user()}, Rung::Calls::kOwn) == "-:f -:g own:f ");
+  CHECK(calls({user()}, Rung::Calls::kOwnWithIds) == "rondo0000:f rondo0001:g own:f ");
+  CHECK(calls({user(), for_g, result()}, Rung::Calls::kOfResults) == "c1:g c0:f ");
+  CHECK(calls({result()}, Rung::Calls::kFirst) == "c0:f ");
+  const auto arguments = [&](bool as_text, bool other) {
+    completion.input.arguments_as_text = as_text;
+    const StandIn made = make_stand_in(completion, {}, {Rung::Calls::kFirst, Rung::Content::kOwn, other});
+    return made.message.find("tool_calls")->as_array()[0].find("function")->find("arguments")->is_string();
+  };
+  CHECK(arguments(true, false));
+  CHECK(arguments(false, true));
+  CHECK_FALSE(arguments(true, true));
+  CHECK_FALSE(arguments(false, false));
+}
+
+TEST_CASE("a stand-in says what it leaves out") {
+  const json::Array answers{result()};
+  const auto note = [&](std::string content, std::size_t calls, Rung::Calls rung) {
+    return make_stand_in(said(std::move(content), calls), answers, {rung, Rung::Content::kOwn, false}).note;
+  };
+  CHECK(note("", 1, Rung::Calls::kOfResults) ==
+        "the template refuses the turn's calls; calls made from the tool results stand for them");
+  CHECK(note("", 0, Rung::Calls::kOfResults) == "the turn has no calls; calls made from the tool results stand for it");
+  CHECK(note("", 2, Rung::Calls::kFirst) ==
+        "the template refuses a turn with several calls; its first one stands for them");
+  CHECK(note("", 1, Rung::Calls::kNone) ==
+        "the template shows no calls; a turn of plain text stands for the completion");
+  CHECK(note("", 1, Rung::Calls::kOwnWithIds).empty());
+  ParsedCompletion completion = said("", 0);
+  const auto field = [&] {
+    const StandIn made = make_stand_in(completion, {}, {Rung::Calls::kOwn, Rung::Content::kOwn, false});
+    return json::to_compact(made.message);
+  };
+  CHECK(field() == R"({"role":"assistant","content":""})");
+  completion.message.reasoning = "";
+  CHECK(field() == R"({"role":"assistant","content":""})");
+  completion.message.reasoning = "Hm";
+  CHECK(field() == R"({"role":"assistant","content":"","reasoning_content":"YY"})");
+  completion.input.reasoning_field = "thinking";
+  CHECK(field() == R"({"role":"assistant","content":"","thinking":"YY"})");
+}
+
+TEST_CASE("results that do not fit the calls are told") {
+  ParsedCompletion completion = said("", 2);
+  const auto notes = [&](const char* ids) {
+    json::Array answers;
+    for (const char* id = ids; *id != '\0'; ++id)
+      answers.push_back(json::Object{{"role", "tool"}, {"content", "r"}, {"tool_call_id", std::string(1, *id)}});
+    std::string out;
+    for (const std::string& line : result_notes(completion, answers)) out += line + "\n";
+    return out;
+  };
+  CHECK(notes("ab") == "");
+  CHECK(notes("a") == "1 of the turn's 2 calls have no result\n");
+  CHECK(notes("abc") == "there are 3 tool results for 2 calls\n");
+  completion.message.tool_calls[0].id = "a";
+  CHECK(notes("xy") == "");  // with one id of the model's own, the results' ids may be anybody's
+  completion.message.tool_calls[1].id = "b";
+  CHECK(notes("ab") == "");
+  CHECK(notes("ba") == "the result of call \"b\" comes out of order\n");
+  CHECK(notes("b") == "the result of call \"b\" comes out of order\n1 of the turn's 2 calls have no result\n");
+  CHECK(notes("aa") == "the call \"a\" has more than one result\n");
+  CHECK(notes("abx") ==
+        "no call of the turn has the id \"x\" of a tool result\nthere are 3 tool results for 2 calls\n");
+  CHECK(result_notes(said("", 0), json::Array{result()}).empty());
+}
+
+TEST_CASE("a completion joins the history in the shape that the template wants") {
+  ParsedCompletion completion = said("", 1);
+  const json::Array answers{user(), result()};
+  const auto shown = [&](format::NoContent no_content) {
+    completion.input.no_content = no_content;
+    return json::to_compact(history_message(completion, answers));
+  };
+  const std::string calls = R"("tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":{}}}]})";
+  CHECK(shown(format::NoContent::kEmpty) == R"({"role":"assistant","content":"",)" + calls);
+  CHECK(shown(format::NoContent::kNull) == R"({"role":"assistant","content":null,)" + calls);
+  CHECK(shown(format::NoContent::kAbsent) == R"({"role":"assistant",)" + calls);
+  completion.message.content = "Hi";
+  completion.message.reasoning = "";
+  CHECK(shown(format::NoContent::kAbsent) == R"({"role":"assistant","content":"Hi","reasoning_content":"",)" + calls);
+  completion = said("", 0);
+  CHECK(shown(format::NoContent::kAbsent) == R"({"role":"assistant","content":""})");
+  completion = said("", 1);
+  completion.message.tool_calls[0].arguments = "[1";
+  completion.message.tool_calls[0].id = "own";
+  CHECK(
+      shown(format::NoContent::kAbsent) ==
+      R"({"role":"assistant","tool_calls":[{"id":"own","type":"function","function":{"name":"f","arguments":"[1"}}]})");
 }
 
 }  // namespace rondo::render

@@ -11,15 +11,15 @@ namespace {
 // Two token lists can differ and still spell the same text, at least over the tokens where they part; then no template
 // line is to blame.
 void explain_tokenization(const render::TurnContext& context, std::span<const TokenId> known,
-                          const jinja::Rendered& rendered, const tokenizer::Piece* piece, render::Break& broken) {
-  if (piece == nullptr) return;
+                          const jinja::Rendered& rendered, std::span<const tokenizer::Piece> parted,
+                          render::Break& broken) {
   const Result<std::string> text = context.tokenizer.decode(known, {});
   const Result<std::string> through = context.tokenizer.decode(known.first(broken.kept_tokens + 1), {});
-  if (!text.ok() || !through.ok()) return;
+  if (parted.empty() || !text.ok() || !through.ok()) return;
   const std::string& again = rendered.text.bytes();
   const auto same = static_cast<std::size_t>(
       std::mismatch(text.value().begin(), text.value().end(), again.begin(), again.end()).first - text.value().begin());
-  if (same < through.value().size() || same < piece->end) return;
+  if (same < through.value().size() || same < parted.front().end) return;
   broken.line = 0;
   broken.column = 0;
   broken.cause = "the same text, in other tokens than the model sampled";
@@ -76,7 +76,7 @@ Result<Rerender> Session::render_again(std::size_t known) {
   out.reusable = out.broken ? out.broken->kept_tokens : known;
   if (out.broken) {
     const std::size_t at = out.broken->kept_tokens;
-    explain_tokenization(context, seen, rendered.value(), at < pieces.size() ? &pieces[at] : nullptr, *out.broken);
+    explain_tokenization(context, seen, rendered.value(), std::span(pieces).subspan(at), *out.broken);
     // A break stays where it is for the rest of the conversation; its cause is seen only in the render it came with.
     if (broken_ && broken_->kept_tokens == at && broken_->message == out.broken->message) out.broken = broken_;
   }
@@ -84,10 +84,11 @@ Result<Rerender> Session::render_again(std::size_t known) {
   return out;
 }
 
-// What the last `new_messages` change is seen against the render without them.
+// What the last `new_messages` change is seen against the render without them; both ask for a turn of the model, so that the
+// generation prompt's condition is no change.
 void Session::compare_with_rerender(std::size_t known, std::size_t new_messages) {
   const json::Array earlier(messages().begin(), messages().end() - static_cast<std::ptrdiff_t>(new_messages));
-  Result<jinja::Rendered> before = render::render_messages(rollout_.model().context(), earlier, false);
+  Result<jinja::Rendered> before = render::render_messages(rollout_.model().context(), earlier, true);
   before_ = before.ok() ? std::optional(std::move(before).value()) : std::nullopt;
   // A template that refuses the visible messages leaves the client without any prompt: nothing can be reused.
   Result<Rerender> again = render_again(known);

@@ -27,6 +27,28 @@ constexpr const char* kTemplate = R"JINJA(
 {%- if add_generation_prompt -%}{{- '[assistant:' -}}{%- endif -%}
 )JINJA";
 
+// Trims content and keeps everything else.
+constexpr const char* kTrimming = R"JINJA(
+{%- for m in messages -%}
+{{- '[' + m.role + ':' -}}
+{{- (m.content or '') | trim -}}
+{{- '~fin~' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '[assistant:' -}}{%- endif -%}
+)JINJA";
+
+// Refuses one word, and is silent from another one on.
+constexpr const char* kTouchy = R"JINJA(
+{%- set ns = namespace(quiet=false) -%}
+{%- for m in messages -%}
+{%- set content = m.content or '' -%}
+{%- if 'boom' in content -%}{{- raise_exception('no') -}}{%- endif -%}
+{%- if 'hush' in content -%}{%- set ns.quiet = true -%}{%- endif -%}
+{%- if not ns.quiet -%}{{- '[' + m.role + ':' + content + '~fin~' -}}{%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '[assistant:' -}}{%- endif -%}
+)JINJA";
+
 json::Array messages(const char* text) { return json::parse(text).value().as_array(); }
 
 // How the template writes an assistant turn.
@@ -41,7 +63,9 @@ std::shared_ptr<const format::Format> test_format() {
 }
 
 struct Fixture {
-  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~fin~"}, "~fin~");
+  // Two control tokens stand for more than a byte; their text as data is so many bytes.
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~fin~", "\n~x~", "~y "}, "~fin~");
+  const char* source = kTemplate;
   std::unique_ptr<engine::Fake> engine;
   std::optional<session::Session> session;
 
@@ -53,13 +77,25 @@ struct Fixture {
     description.vocab_size = tokenizer->vocab_size();
     engine = std::make_unique<engine::Fake>(description, completions);
     render::RolloutModel::Parts parts;
-    parts.chat_template = jinja::Template::compile(kTemplate, {}, "test").value();
+    parts.chat_template = jinja::Template::compile(source, {}, "test").value();
     parts.tokenizer = tokenizer;
     parts.format = test_format();
     auto started = session::Session::start(render::RolloutModel::make(std::move(parts)), *engine, messages(first),
                                            {.compare = true});
     REQUIRE_MESSAGE(started.ok(), (started.ok() ? "" : started.error().to_string()));
     session.emplace(std::move(started).value());
+  }
+
+  // The account of the prompt behind one sampled turn and a user's message.
+  session::Rerender rerendered_after(const std::string& completion) {
+    start({completion, "two~fin~"}, R"([{"role": "user", "content": "hi"}])");
+    const auto first = session->step({});
+    REQUIRE_MESSAGE(first.ok(), (first.ok() ? "" : first.error().to_string()));
+    REQUIRE(session->add(messages(R"([{"role": "user", "content": "more"}])")).ok());
+    auto turn = session->step({});
+    REQUIRE_MESSAGE(turn.ok(), (turn.ok() ? "" : turn.error().to_string()));
+    REQUIRE(turn.value().rerender.has_value());
+    return *turn.value().rerender;
   }
 
   std::string text() const { return tokenizer->decode(session->ids(), {}).value(); }
@@ -92,11 +128,17 @@ TEST_CASE_FIXTURE(Fixture, "each next prompt is everything so far and the new tu
   const std::string kept = "[user:hi~fin~[assistant:";
   CHECK(second.value().rerender->reusable == tokenizer->encode_ids(kept, {}).size());
   CHECK(second.value().rerender->broken->line == 6);
+  CHECK(tokenizer->decode(second.value().rerender->ids, {}).value() == kept + "one~fin~[user:more~fin~[assistant:");
+  CHECK(second.value().generated() == tokenizer->encode_ids(" two ~fin~", {}).size());
 
   REQUIRE(session->add(messages(R"([{"role": "user", "content": "again"}])")).ok());
   auto third = session->step({});
   REQUIRE(third.ok());
   CHECK(third.value().truncated);
+  // The break stays where it is, and so does its cause, which this render no longer shows.
+  CHECK(third.value().rerender->reusable == second.value().rerender->reusable);
+  CHECK(third.value().rerender->broken->cause == second.value().rerender->broken->cause);
+  CHECK(third.value().rerender->broken->line == 6);
   CHECK(text() ==
         "[user:hi~fin~[assistant:(hm)one~fin~[user:more~fin~[assistant: two ~fin~[user:again~fin~[assistant:three");
   REQUIRE(session->add(messages(R"([{"role": "user", "content": "go on"}])")).ok());
@@ -111,4 +153,53 @@ TEST_CASE_FIXTURE(Fixture, "a failed addition leaves the session as it was") {
   CHECK(text() == before);
   CHECK(session->messages().size() == 1);
   CHECK(session->add(messages(R"([{"role": "user", "content": "yes"}])")).ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a re-render of the same text in other tokens is not blamed on a line of the template") {
+  source = kTrimming;
+  // The template cuts a space off, but the break is before it: what was a control token is text in history.
+  const session::Rerender again = rerendered_after("one\n~x~two ~fin~");
+  REQUIRE(again.broken.has_value());
+  CHECK(again.reusable == tokenizer->encode_ids("[user:hi~fin~[assistant:one", {}).size());
+  CHECK(again.broken->cause == "the same text, in other tokens than the model sampled");
+  CHECK(again.broken->line == 0);
+  CHECK(again.broken->column == 0);
+  CHECK(tokenizer->decode(again.ids, {}).value() ==
+        "[user:hi~fin~[assistant:one\n~x~two~fin~[user:more~fin~[assistant:");
+}
+
+TEST_CASE_FIXTURE(Fixture, "tokens that part only in what they spell are told apart by that") {
+  source = kTrimming;
+  const auto cause_after = [&](const char* completion) { return rerendered_after(completion).broken.value().cause; };
+  // The text differs right behind the control token, or inside it.
+  CHECK(cause_after("one\n~x~ ~fin~") == "the same text, in other tokens than the model sampled");
+  CHECK(cause_after("one~y ~fin~") == "the model's own spelling is not kept");
+  CHECK(cause_after("one ~fin~") == "line 4 cuts characters off messages[1].content");
+}
+
+TEST_CASE_FIXTURE(Fixture, "reasoning that no condition drops is not blamed on the generation prompt's condition") {
+  source = kTrimming;
+  const session::Rerender again = rerendered_after("(hm)one~fin~");
+  CHECK(again.reusable == tokenizer->encode_ids("[user:hi~fin~[assistant:", {}).size());
+  CHECK(again.broken.value().cause == "the model's own spelling is not kept");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a re-render that keeps everything costs nothing") {
+  source = kTrimming;
+  const session::Rerender again = rerendered_after("one~fin~");
+  CHECK_FALSE(again.broken.has_value());
+  CHECK(again.reusable == tokenizer->encode_ids("[user:hi~fin~[assistant:one~fin~", {}).size());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a re-render that ends early, or is refused, keeps what it can") {
+  source = kTouchy;
+  const session::Rerender shorter = rerendered_after("hush~fin~");
+  CHECK(tokenizer->decode(shorter.ids, {}).value() == "[user:hi~fin~[assistant:");
+  CHECK(shorter.reusable == shorter.ids.size());
+  CHECK(shorter.broken.value().place == "end of the prompt");
+  const session::Rerender refused = rerendered_after("boom~fin~");
+  CHECK(refused.ids.empty());
+  CHECK(refused.reusable == 0);
+  CHECK(refused.broken.value().cause == "the template refuses the messages: no");
+  CHECK(refused.broken.value().line == 5);
 }
