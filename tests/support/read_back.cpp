@@ -51,6 +51,10 @@ bool has_quotes(const json::Value& value) {
   return std::any_of(value.as_object().begin(), value.as_object().end(), is_quoted);
 }
 
+bool has_line_end(const json::Value& value) {
+  return value.is_string() && value.as_string().find('\n') != std::string::npos;
+}
+
 bool has_syntax(const json::Value& value) {
   return has_quotes(value) || (value.is_string() && value.as_string().find_first_of(",)]}=") != std::string::npos);
 }
@@ -102,6 +106,7 @@ bool is_told(const format::Format& format, const MessageParts& wanted) {
       {"null arguments", any_argument(has_null)},
       {"several arguments", several},
       {"bare strings", any_argument(has_syntax)},
+      {"lines in strings", any_argument(has_line_end)},
       {"answers without reasoning", !reasoning},
       {"reasoning in history", reasoning},
       {"white space before content", content && calls},

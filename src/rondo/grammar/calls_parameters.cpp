@@ -71,6 +71,7 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   const std::string core(trimmed(closing));
   constexpr std::size_t kWeak = 2;
   if (core.size() > kWeak) { return g.token(g.text({}, core)); }
+  if (core.empty() && closing.find('\n') != std::string::npos) return g.token(g.text({}, "\n"));
   std::vector<std::string> ends;
   for (const std::string& follower : followers()) ends.push_back(core + follower);
   if (ends.empty()) ends.emplace_back(core.empty() ? "\n" : core);

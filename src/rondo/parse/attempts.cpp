@@ -132,4 +132,26 @@ bool Machine::is_named_by_marker() const {
   return false;
 }
 
+// A call that nothing announces but its name, at the begin of the text or behind another one: the name of a tool, with what
+// the format writes behind it.
+MatchKind Machine::named_call(std::size_t at) {
+  if (!syntax_->has_named_calls() || !(layout_ || format::is_blank(message_.content))) return MatchKind::kNone;
+  const Marker& behind_name = syntax_->piece_markers[1];
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  for (const chat::ToolDefinition& tool : syntax_->tools) {
+    const std::size_t same = std::min(text.size(), tool.name.size());
+    if (tool.name.empty() || text.substr(0, same) != std::string_view(tool.name).substr(0, same)) continue;
+    const std::size_t behind = behind_name.lead().empty() ? at + same : skip_space(at + same);
+    if (behind == buffer_.size() && !is_end_) return MatchKind::kPartial;
+    if (same < tool.name.size() || behind == buffer_.size()) continue;
+    const Match match = behind_name.match(std::string_view(buffer_).substr(behind), is_end_, starts());
+    if (match.kind == MatchKind::kNone) continue;
+    if (match.kind == MatchKind::kPartial) return match.kind;
+    pos_ = at;
+    begin_attempt(false, Opening::kBare);
+    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+  }
+  return MatchKind::kNone;
+}
+
 }  // namespace rondo::parse

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "chat/reasoning_fields.h"
 #include "format/units.h"
 #include "json/print.h"
 
@@ -35,6 +36,8 @@ std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std
 Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail)
     : syntax_(std::move(syntax)), inline_reasoning_(syntax_->options.inline_reasoning) {
   if (!syntax_->options.special_tokens.empty()) starts_.emplace(buffer_);
+  if (const std::string& field = syntax_->format->input.reasoning_field; !chat::is_reasoning_field(field))
+    message_.reasoning_field = field;
   start_from_prompt(prompt_tail);
   // What the template writes before all content, where it is white space only.
   if (phase_ == Phase::kTop && blank_ && trail_.empty() && is_blank(syntax_->format->content.open)) {
@@ -341,6 +344,7 @@ bool Machine::top_blank() {
     }
   }
   if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
+  if (const MatchKind kind = named_call(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
   // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
   const bool has_opener = !is_blank(calls.section_open) || !syntax_->call_open.empty();
   const bool has_bare_calls = calls.present && syntax_->options.calls && calls.envelope != format::Envelope::kTags &&
@@ -366,13 +370,7 @@ bool Machine::is_answer_text(const MarkerSet::Found& found) const {
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_is_reasoning_ = false;
   switch (found.id) {
-    case kReasoningOpen:
-      emit_reasoning_marker(pos_);
-      trail_is_reasoning_ = true;
-      phase_ = Phase::kReasoning;
-      reasoning_start_ = true;
-      if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
-      break;
+    case kReasoningOpen: return reasoning_opened(*found.marker);
     case kReasoningClose: {
       emit_reasoning_marker(pos_);
       trail_is_reasoning_ = true;
