@@ -49,6 +49,7 @@ class Analyst {
   void find_header();
   [[nodiscard]] bool header_opens_block() const;
   void infer_content_and_reasoning();
+  [[nodiscard]] std::size_t content_close_in(const Written& tail, const Variant* calling) const;
   void find_content_close(const Variant* plain);
   void find_wrap_beside_calls();
   void settle_inline_reasoning();
@@ -57,6 +58,7 @@ class Analyst {
   [[nodiscard]] std::string opener_behind_reasoning(const Turn& thinking, const std::string& between,
                                                     const std::string& plain_lead) const;
   void split_reasoning_close(const Turn& thinking, const std::string& between, const std::string& plain_lead);
+  [[nodiscard]] bool goes_on_behind_content() const;
   void infer_stops();
   void infer_calls();
   void find_made_ids();

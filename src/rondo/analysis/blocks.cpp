@@ -282,6 +282,28 @@ void Analyst::infer_content_and_reasoning() {
   find_content_close(plain);
 }
 
+// How much of `tail`, which stands behind the content of a plain turn, closes the content.
+std::size_t Analyst::content_close_in(const Written& tail, const Variant* calling) const {
+  const std::size_t content = calling != nullptr ? calling->turn.last(SlotKind::kContent) : kNone;
+  const std::size_t slot = calling != nullptr ? first_call_slot(calling->turn, 0) : kNone;
+  if (content != kNone && slot > content)
+    return same_front(tail, written(calling->turn, content + 1, slot), format_.atoms);
+  if (is_blank(format_.content.open)) return 0;
+  // Behind calls, or where there are none, content stands at the end of the turn too: what ends turns without content stands
+  // behind what closes it.
+  if (content != kNone) {
+    const std::size_t same =
+        same_front(tail, written(calling->turn, content + 1, calling->turn.tokens.size()), format_.atoms);
+    if (same < tail.text.size()) return same;
+    const Variant* alone = find(false, false, 1);
+    const std::size_t last = alone != nullptr ? last_call_slot(alone->turn, 0) : kNone;
+    const std::size_t stop =
+        last == kNone ? 0 : same_back(tail, written(alone->turn, last + 1, alone->turn.tokens.size()), format_.atoms);
+    return stop == 0 || is_blank(tail.text.substr(tail.text.size() - stop)) ? 0 : tail.text.size() - stop;
+  }
+  return tail.begins.empty() ? 0 : tail.begins.back();
+}
+
 void Analyst::find_content_close(const Variant* plain) {
   // What ends content stands behind it both before calls and before the turn's end.
   const Variant* calling = find(false, true, 1);
@@ -290,12 +312,11 @@ void Analyst::find_content_close(const Variant* plain) {
   if (plain == nullptr) return;
   const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
   plain_tail_ = tail.text;
-  if (calling == nullptr) return;
-  const std::size_t content = calling->turn.last(SlotKind::kContent);
-  const std::size_t name = std::min(calling->turn.first(SlotKind::kName), calling->turn.first(SlotKind::kId));
-  if (name < content) return;
-  const std::size_t same = same_front(tail, written(calling->turn, content + 1, name), format_.atoms);
-  if (is_blank(std::string_view(tail.text).substr(0, same))) return find_wrap_beside_calls();
+  const std::size_t same = content_close_in(tail, calling);
+  if (is_blank(std::string_view(tail.text).substr(0, same))) {
+    if (calling != nullptr) find_wrap_beside_calls();
+    return;
+  }
   format_.content.close = tail.text.substr(0, same);
   plain_tail_ = tail.text.substr(same);
 }

@@ -192,11 +192,12 @@ void split_only_call(const CallText& text, const std::string& stop, format::Call
     close = after.substr(0, at);
     stops.tool.push_back(after.substr(at, plain.size()));
   } else if (const std::string_view core = format::trimmed(after); !core.empty()) {
-    const std::vector<std::size_t> cuts = format::unit_boundaries(core, text.atoms);
+    const std::size_t lead = after.find(core);
+    const std::vector<std::size_t> cuts = cuts_of(text.after.before(lead + core.size()).from(lead), text.atoms);
     const std::size_t last = cuts[cuts.size() - 2];
     if (!closes(std::string(core.substr(last)), calls.section_open)) {
       stops.tool.emplace_back(core.substr(last));
-      close = after.substr(0, after.find(core) + last);
+      close = after.substr(0, lead + last);
     }
   }
   (is_array ? calls.section_close : calls.call_close) = is_blank(close) ? "" : close;

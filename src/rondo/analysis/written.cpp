@@ -55,14 +55,23 @@ bool is_cut(const Written& written, std::size_t at) {
   return at == 0 || at == written.text.size() || std::ranges::find(written.begins, at) != written.begins.end();
 }
 
+// Of the sizes of a common text by the template's constants and by units the longer one; but where units add only punctuation,
+// in the middle of constants that go on otherwise, constants are right.
+std::size_t better_cut(std::size_t by_constants, std::size_t by_units, std::string_view added) {
+  const bool is_chance = by_constants > 0 && !format::is_blank(added) && format::is_mark(format::trimmed(added)) &&
+                         std::ranges::none_of(added, format::is_word);
+  return is_chance ? by_constants : std::max(by_constants, by_units);
+}
+
 }  // namespace
 
 std::size_t same_front(const Written& a, const Written& b, std::span<const std::string> atoms) {
   const auto differ = std::ranges::mismatch(a.text, b.text);
   auto same = static_cast<std::size_t>(differ.in1 - a.text.begin());
   const std::size_t by_units = format::common_prefix(a.text, b.text, atoms);
-  while (same > by_units && !(is_cut(a, same) && is_cut(b, same))) --same;
-  return same;
+  while (same > 0 && !(is_cut(a, same) && is_cut(b, same))) --same;
+  return better_cut(same, by_units,
+                    std::string_view(a.text).substr(std::min(same, by_units), by_units - std::min(same, by_units)));
 }
 
 std::size_t same_back(const Written& a, const Written& b, std::span<const std::string> atoms) {
@@ -71,8 +80,9 @@ std::size_t same_back(const Written& a, const Written& b, std::span<const std::s
   while (same < std::min(a.text.size(), b.text.size()) &&
          a.text[a.text.size() - 1 - same] == b.text[b.text.size() - 1 - same])
     ++same;
-  while (same > by_units && !(is_cut(a, a.text.size() - same) && is_cut(b, b.text.size() - same))) --same;
-  return same;
+  while (same > 0 && !(is_cut(a, a.text.size() - same) && is_cut(b, b.text.size() - same))) --same;
+  return better_cut(same, by_units,
+                    std::string_view(a.text).substr(a.text.size() - by_units, by_units - std::min(same, by_units)));
 }
 
 std::vector<std::size_t> cuts_of(const Written& written, std::span<const std::string> atoms) {

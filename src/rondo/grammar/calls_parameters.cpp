@@ -73,7 +73,11 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   if (core.size() > kWeak) { return g.token(g.text({}, core)); }
   if (core.empty() && closing.find('\n') != std::string::npos) return g.token(g.text({}, "\n"));
   std::vector<std::string> ends;
-  for (const std::string& follower : followers()) ends.push_back(core + follower);
+  const std::string written = closing.substr(closing.find(core));  // with the template's white space behind it
+  for (const std::string& follower : followers()) {
+    ends.push_back(core + follower);
+    if (written != core) ends.push_back(written + follower);
+  }
   if (ends.empty()) ends.emplace_back(core.empty() ? "\n" : core);
   return g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
 }

@@ -15,6 +15,7 @@ constexpr std::size_t kLongestRescan = 256;
 }  // namespace
 
 void Machine::begin_attempt(bool in_section, Opening opening) {
+  was_in_section_ = in_section_;
   in_section_ = in_section;
   attempt_ = true;
   attempt_begin_ = raw(head_);
@@ -55,7 +56,7 @@ void Machine::emit_prompt_part() {
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (opening_ == Opening::kMarker && !from_reasoning_) complain(attempt_begin_, why);
   attempt_ = false;
-  const bool had_calls = !message_.tool_calls.empty() && in_section_;
+  const bool had_calls = !message_.tool_calls.empty() && in_section_ && was_in_section_;
   if (!had_calls) in_section_ = false;
   closes_.clear();
   settle_format();
@@ -132,10 +133,21 @@ bool Machine::is_named_by_marker() const {
   return false;
 }
 
-// A call that nothing announces but its name, at the begin of the text or behind another one: the name of a tool, with what
-// the format writes behind it.
+// A call that nothing announces but its name, at the begin of the text or behind another one.
 MatchKind Machine::named_call(std::size_t at) {
-  if (!syntax_->has_named_calls() || !(layout_ || format::is_blank(message_.content))) return MatchKind::kNone;
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || !format::is_blank(calls.section_open) || !syntax_->call_open.empty()) return MatchKind::kNone;
+  if (!layout_ && !format::is_blank(message_.content)) return MatchKind::kNone;
+  const MatchKind kind = tool_at(at);
+  if (kind != MatchKind::kFull) return kind;
+  pos_ = at;
+  begin_attempt(false, Opening::kBare);
+  return start_body() ? MatchKind::kFull : MatchKind::kNone;
+}
+
+// The name of a tool at `at`, with what the format writes behind it.
+MatchKind Machine::tool_at(std::size_t at) const {
+  if (!syntax_->has_named_calls()) return MatchKind::kNone;
   const Marker& behind_name = syntax_->piece_markers[1];
   const std::string_view text = std::string_view(buffer_).substr(at);
   for (const chat::ToolDefinition& tool : syntax_->tools) {
@@ -145,11 +157,7 @@ MatchKind Machine::named_call(std::size_t at) {
     if (behind == buffer_.size() && !is_end_) return MatchKind::kPartial;
     if (same < tool.name.size() || behind == buffer_.size()) continue;
     const Match match = behind_name.match(std::string_view(buffer_).substr(behind), is_end_, starts());
-    if (match.kind == MatchKind::kNone) continue;
-    if (match.kind == MatchKind::kPartial) return match.kind;
-    pos_ = at;
-    begin_attempt(false, Opening::kBare);
-    return start_body() ? MatchKind::kFull : MatchKind::kNone;
+    if (match.kind != MatchKind::kNone) return match.kind;
   }
   return MatchKind::kNone;
 }

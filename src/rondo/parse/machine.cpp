@@ -400,7 +400,8 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kHalfOpen:
     case kBareOpen: return top_opener(found);
     case kSectionClose:
-      if (!in_section_) {  // a stray one is text
+      if (!in_section_) {  // a stray one is text, in which an opener may begin
+        pos_ = found.begin + 1;
         blank_ = false;
         return true;
       }

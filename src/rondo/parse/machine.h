@@ -130,6 +130,7 @@ class Machine {
   [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
   [[nodiscard]] bool is_named_by_marker() const;
   MatchKind named_call(std::size_t at);
+  [[nodiscard]] MatchKind tool_at(std::size_t at) const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
   [[nodiscard]] bool is_json_at(std::size_t at) const;
   [[nodiscard]] bool is_prompt_part() const;
@@ -245,6 +246,7 @@ class Machine {
   bool layout_ = false;   // ... and it is layout even if nothing follows
   bool wrapped_ = false;  // inside content that an opening marker began
   bool in_section_ = false;
+  bool was_in_section_ = false;  // before the attempt
   bool reasoning_start_ = false;
   bool open_at_end_ = false;       // something was still open when the text ended
   bool attempt_ = false;           // a call is being read whose name is not known

@@ -266,8 +266,8 @@ std::size_t Syntax::behind_optional(std::size_t literal) const {
 bool Syntax::has_named_calls() const {
   const format::Calls& calls = format->calls;
   return calls.present && options.calls && options.tools && calls.envelope == format::Envelope::kTags &&
-         is_blank(calls.section_open) && call_open.empty() && calls.pieces.size() > 1 &&
-         calls.pieces[0].kind == format::CallPiece::Kind::kName && !piece_markers[1].empty();
+         call_open.empty() && calls.pieces.size() > 1 && calls.pieces[0].kind == format::CallPiece::Kind::kName &&
+         !piece_markers[1].empty();
 }
 
 // What the headings of reasoning and content begin with.
