@@ -340,8 +340,9 @@ class BridgeLaw {
     const auto said = reader.read(profile_, prompt, completion);
     if (!said.ok()) return {true, "not read: " + said.error().to_string()};
     const std::string wrong = difference(question_.wanted, said.value().message, question_.specimen.format->trims);
+    const bool is_explained = wrong.empty() || may_stop_early(*question_.specimen.format, question_.wanted);
     if (law_ == Law::kReadsIds)
-      return {true, wrong.empty() ? "" : wrong + "; all of it: " + parse::testing::show(said.value().message)};
+      return {true, is_explained ? "" : wrong + "; all of it: " + parse::testing::show(said.value().message)};
     // What cannot be read is counted as that alone.
     if (is_whole && !wrong.empty()) return {false, ""};
     json::Array messages{user_message()};

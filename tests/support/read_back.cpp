@@ -81,6 +81,11 @@ std::string difference(const MessageParts& wanted, const chat::AssistantMessage&
   return "";
 }
 
+bool may_stop_early(const format::Format& format, const MessageParts& wanted) {
+  const auto says_so = [](const std::string& note) { return note.starts_with("what closes content is all that ends"); };
+  return !wanted.content.empty() && !wanted.calls.empty() && std::ranges::any_of(format.notes, says_so);
+}
+
 bool is_told(const format::Format& format, const MessageParts& wanted) {
   const auto any_argument = [&wanted](bool (*test)(const json::Value&)) {
     for (const json::Object& call : wanted.calls) {

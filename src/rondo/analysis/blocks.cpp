@@ -166,19 +166,19 @@ std::string Analyst::lead(const Turn& turn, std::size_t end) const {
   return text;
 }
 
-// What of `between`, the text from reasoning to content, opens the content: calls stand behind the reasoning without
-// it, and so does content without reasoning (`plain_lead`) behind an empty block.
+// What of `between`, the text from reasoning to content, opens the content: calls, or the end of the turn, stand behind the
+// reasoning without it, and so does content without reasoning (`plain_lead`) behind an empty block.
 std::string Analyst::opener_behind_reasoning(const Turn& thinking, const std::string& between,
                                              const std::string& plain_lead) const {
-  for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
-    const Variant* calling = find(true, false, count);
-    if (calling == nullptr) continue;
-    const std::size_t slot = first_call_slot(calling->turn, 0);
-    const std::size_t reasoning = calling->turn.last(SlotKind::kReasoning);
+  const std::size_t begin = thinking.last(SlotKind::kReasoning) + 1;
+  const Written to_content = written(thinking, begin, thinking.tokens.size()).before(between.size());
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
+    const Variant* other = find(true, false, count);
+    if (other == nullptr) continue;
+    const std::size_t reasoning = other->turn.last(SlotKind::kReasoning);
+    const std::size_t slot = count > 0 ? first_call_slot(other->turn, 0) : other->turn.tokens.size();
     if (slot == kNone || slot < reasoning) continue;
-    const std::size_t begin = thinking.last(SlotKind::kReasoning) + 1;
-    const std::size_t same = same_front(written(thinking, begin, thinking.tokens.size()).before(between.size()),
-                                        written(calling->turn, reasoning + 1, slot), format_.atoms);
+    const std::size_t same = same_front(to_content, written(other->turn, reasoning + 1, slot), format_.atoms);
     const std::string rest = between.substr(same);
     if (!is_blank(rest) && !is_blank(between.substr(0, same)) && plain_lead.ends_with(rest)) return rest;
   }

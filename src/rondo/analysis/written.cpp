@@ -51,12 +51,57 @@ Written written(const Turn& turn, std::size_t begin, std::size_t end) {
 
 namespace {
 
-bool is_cut(const Written& written, std::size_t at) {
-  return at == 0 || at == written.text.size() || std::ranges::find(written.begins, at) != written.begins.end();
+constexpr std::string_view kOpening = "<[({";
+constexpr std::string_view kClosing = ">])}";
+
+// For each byte the place of the bracket that it opens or closes, npos for others.
+std::vector<std::size_t> partners_of(std::string_view text) {
+  std::vector<std::size_t> out(text.size(), std::string::npos);
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t kind = kClosing.find(text[i]);
+    if (kOpening.find(text[i]) != std::string_view::npos) open.push_back(i);
+    if (kind == std::string_view::npos || open.empty() || text[open.back()] != kOpening[kind]) continue;
+    out[i] = open.back();
+    out[open.back()] = i;
+    open.pop_back();
+  }
+  return out;
 }
 
-// Of the sizes of a common text by the template's constants and by units the longer one; but where units add only punctuation,
-// in the middle of constants that go on otherwise, constants are right.
+// Where the template goes on with another text, but for places inside of brackets and at the ends of a word that stands
+// between two tags and ties them together, `<|open|>call<|then|>`.
+std::vector<std::size_t> text_begins(const Written& written) {
+  const std::string_view text = written.text;
+  const std::vector<std::size_t> partners = partners_of(text);
+  const auto is_word_part = [&](std::size_t i) {
+    return !format::is_space(text[i]) && partners[i] == std::string::npos;
+  };
+  const auto is_glued = [&](std::size_t cut) {
+    for (std::size_t i = 0; i < cut; ++i) {
+      if (partners[i] != std::string::npos && partners[i] >= cut) return true;
+    }
+    std::size_t begin = cut;
+    std::size_t end = cut;
+    while (begin > 0 && is_word_part(begin - 1)) --begin;
+    while (end < text.size() && is_word_part(end)) ++end;
+    const bool is_between = begin > 0 && end < text.size() && partners[begin - 1] != std::string::npos &&
+                            partners[end] != std::string::npos;
+    return is_between && begin < end;
+  };
+  std::vector<std::size_t> out;
+  for (const std::size_t begin : written.begins) {
+    if (begin == 0 || begin == text.size() || !is_glued(begin)) out.push_back(begin);
+  }
+  out.push_back(0);
+  out.push_back(text.size());
+  return out;
+}
+
+bool has(const std::vector<std::size_t>& cuts, std::size_t at) { return std::ranges::find(cuts, at) != cuts.end(); }
+
+// Of the sizes of a common text by the template's constants and by units the longer one; but where units add only
+// punctuation, in the middle of constants that go on otherwise, constants are right.
 std::size_t better_cut(std::size_t by_constants, std::size_t by_units, std::string_view added) {
   const bool is_chance = by_constants > 0 && !format::is_blank(added) && format::is_mark(format::trimmed(added)) &&
                          std::ranges::none_of(added, format::is_word);
@@ -69,7 +114,9 @@ std::size_t same_front(const Written& a, const Written& b, std::span<const std::
   const auto differ = std::ranges::mismatch(a.text, b.text);
   auto same = static_cast<std::size_t>(differ.in1 - a.text.begin());
   const std::size_t by_units = format::common_prefix(a.text, b.text, atoms);
-  while (same > 0 && !(is_cut(a, same) && is_cut(b, same))) --same;
+  const std::vector<std::size_t> in_a = text_begins(a);
+  const std::vector<std::size_t> in_b = text_begins(b);
+  while (same > 0 && !(has(in_a, same) && has(in_b, same))) --same;
   return better_cut(same, by_units,
                     std::string_view(a.text).substr(std::min(same, by_units), by_units - std::min(same, by_units)));
 }
@@ -80,7 +127,9 @@ std::size_t same_back(const Written& a, const Written& b, std::span<const std::s
   while (same < std::min(a.text.size(), b.text.size()) &&
          a.text[a.text.size() - 1 - same] == b.text[b.text.size() - 1 - same])
     ++same;
-  while (same > 0 && !(is_cut(a, a.text.size() - same) && is_cut(b, b.text.size() - same))) --same;
+  const std::vector<std::size_t> in_a = text_begins(a);
+  const std::vector<std::size_t> in_b = text_begins(b);
+  while (same > 0 && !(has(in_a, a.text.size() - same) && has(in_b, b.text.size() - same))) --same;
   return better_cut(same, by_units,
                     std::string_view(a.text).substr(a.text.size() - by_units, by_units - std::min(same, by_units)));
 }
@@ -88,7 +137,8 @@ std::size_t same_back(const Written& a, const Written& b, std::span<const std::s
 std::vector<std::size_t> cuts_of(const Written& written, std::span<const std::string> atoms) {
   const std::vector<std::size_t> units = format::unit_boundaries(written.text, atoms);
   std::set<std::size_t> cuts(units.begin(), units.end());
-  cuts.insert(written.begins.begin(), written.begins.end());
+  const std::vector<std::size_t> begins = text_begins(written);
+  cuts.insert(begins.begin(), begins.end());
   return {cuts.begin(), cuts.end()};
 }
 
