@@ -122,7 +122,7 @@ void Analyst::find_header() {
     const std::vector<std::size_t> cuts = boundaries(trimmed_end(format_.header));
     std::size_t cut = cuts.size() - 2;
     while (cut > 0 && is_blank(std::string_view(format_.header).substr(cuts[cut]))) --cut;
-    format_.header.resize(cuts[cut]);
+    if (cuts[cut] > 0) format_.header.resize(cuts[cut]);
   }
 }
 
@@ -144,10 +144,10 @@ bool Analyst::header_opens_block() const {
   if (!is_blank(lead(thinking->turn, first_slot(thinking->turn)))) return false;
   // The reasoning's close is what a turn without reasoning begins with then.
   const std::size_t end = thinking->turn.last(SlotKind::kReasoning);
-  const std::string behind = thinking->turn.literals(end + 1, end + 2);
-  const std::string_view core = trimmed(behind);
-  const std::vector<std::size_t> cuts = boundaries(core);
-  const std::string_view close = core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
+  const Written behind = written(thinking->turn, end + 1, end + 2);
+  const Written core = behind.from(std::min(behind.text.find_first_not_of(" \n\t\r"), behind.text.size()));
+  const std::vector<std::size_t> cuts = cuts_of(core, format_.atoms);
+  const std::string_view close = std::string_view(core.text).substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
   for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
     const std::string rest = without_prefix(prompt.text, format_.header);
     if (!is_blank(rest) && !contains(rest, close)) return false;
@@ -270,8 +270,11 @@ void Analyst::infer_content_and_reasoning() {
       const std::size_t words = begin_of_words(rest);
       format_.reasoning.begins_text = is_blank(rest.substr(0, words));
       format_.reasoning.open = format_.reasoning.begins_text ? rest : rest.substr(0, words);
-      if (!format_.reasoning.begins_text)
-        lose("reasoning in history", "the prompt opens the reasoning, and history writes it without that opening", 0);
+      lose("reasoning in history",
+           format_.reasoning.begins_text
+               ? "the prompt begins the reasoning with words that history has only as the reasoning's own"
+               : "the prompt opens the reasoning, and history writes it without that opening",
+           0);
     }
     if (is_blank(format_.reasoning.close)) {
       format_.reasoning = {};

@@ -74,9 +74,7 @@ std::vector<std::size_t> partners_of(std::string_view text) {
 std::vector<std::size_t> text_begins(const Written& written) {
   const std::string_view text = written.text;
   const std::vector<std::size_t> partners = partners_of(text);
-  const auto is_word_part = [&](std::size_t i) {
-    return !format::is_space(text[i]) && partners[i] == std::string::npos;
-  };
+  const auto is_word_part = [&](std::size_t i) { return format::is_word(text[i]); };
   const auto is_glued = [&](std::size_t cut) {
     for (std::size_t i = 0; i < cut; ++i) {
       if (partners[i] != std::string::npos && partners[i] >= cut) return true;

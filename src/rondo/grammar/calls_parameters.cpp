@@ -59,7 +59,9 @@ std::vector<std::string> CallBuilder::followers() const {
     is_behind = is_behind || piece.kind == format::CallPiece::Kind::kArguments;
   }
   for (const std::string& text : {calls.parameters.separator, calls.parameters.open, behind, calls.call_close}) {
-    if (!is_blank(text)) out.emplace_back(trimmed(text));
+    if (is_blank(text)) continue;
+    out.emplace_back(trimmed(text));
+    if (format::is_space(text.front())) out.push_back(text.substr(0, text.find(trimmed(text)) + trimmed(text).size()));
   }
   return out;
 }

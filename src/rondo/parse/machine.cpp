@@ -461,8 +461,9 @@ void Machine::finish_open() {
   }
   if (committed_) {
     open_at_end_ = true;
-    const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
-                          (phase_ == Phase::kRawArguments && syntax_->call_close.empty());
+    const bool is_whole =
+        phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
+        ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && syntax_->call_close.empty());
     if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen ||
         phase_ == Phase::kValue) {
       if (!syntax_->options.partial) {
