@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "tests/support/format_laws.h"
 #include "tests/support/random_message.h"
@@ -166,6 +167,7 @@ TEST_CASE("random messages are what their seeds say, and can be made simple") {
         break;
       }
     }
+    if (shape.reasoning == test::ReasoningPlace::kOpened) CHECK(std::exchange(message.reasoning, "") == "x");
     const std::string smallest = test::to_string(message);
     CHECK_MESSAGE((smallest == R"({"content":"x"})" || smallest == R"({"calls":[{"search":{}}]})"), smallest);
   }

@@ -237,6 +237,16 @@ std::vector<std::size_t> structure_of(const Question& question) {
   return out;
 }
 
+// Where content stands behind calls, the rest of what closed them may be content: another message with the same calls.
+bool reads_as_other_content(const Question& question, const std::string& text) {
+  if (!question.specimen.shape.content_behind) return false;
+  const auto got = parse::parse(question.specimen.format, parse_options(question), text);
+  REQUIRE(got.ok());
+  MessageParts other = question.wanted;
+  other.content = got.value().content;
+  return other.content != question.wanted.content && difference(other, got.value(), {}).empty();
+}
+
 std::string check_refusal(const Question& question, std::uint64_t seed) {
   const auto made = grammar_of(question, grammar::ToolChoice::kRequired);
   if (!made.ok()) return made.error().to_string();
@@ -248,7 +258,7 @@ std::string check_refusal(const Question& question, std::uint64_t seed) {
     const std::size_t at = places[random.below(places.size())];
     std::string damaged = text;
     damaged.erase(at, utf8::decode(text, at).size);
-    if (grammar::accepts(made.value().grammar, damaged))
+    if (grammar::accepts(made.value().grammar, damaged) && !reads_as_other_content(question, damaged))
       return "accepted without the character at " + std::to_string(at) + ": " + shown(damaged);
   }
   return "";
@@ -305,7 +315,7 @@ class BridgeLaw {
       : law_(law),
         question_(question),
         tokens_(tokens_of(question.specimen.shape)),
-        vocabulary_(byte_tokenizer(tokens_, tokens_.empty() ? "" : tokens_.front())),
+        vocabulary_(byte_tokenizer(tokens_, std::string(format::trimmed(question.specimen.shape.stop)))),
         options_(apply_options()),
         base_(conversation_with(question.tools)) {}
 
@@ -340,8 +350,9 @@ class BridgeLaw {
     const auto said = reader.read(profile_, prompt, completion);
     if (!said.ok()) return {true, "not read: " + said.error().to_string()};
     const std::string wrong = difference(question_.wanted, said.value().message, question_.specimen.format->trims);
+    const bool is_explained = wrong.empty() || may_stop_early(*question_.specimen.format, question_.wanted);
     if (law_ == Law::kReadsIds)
-      return {true, wrong.empty() ? "" : wrong + "; all of it: " + parse::testing::show(said.value().message)};
+      return {true, is_explained ? "" : wrong + "; all of it: " + parse::testing::show(said.value().message)};
     // What cannot be read is counted as that alone.
     if (is_whole && !wrong.empty()) return {false, ""};
     json::Array messages{user_message()};

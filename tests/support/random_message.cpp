@@ -203,6 +203,7 @@ bool is_expressible(const TemplateShape& shape, const MessageParts& message) {
   if (message.content.empty() && message.calls.empty()) return false;
   if (!message.calls.empty() && !shape.has_calls) return false;
   if (!message.reasoning.empty() && shape.reasoning == ReasoningPlace::kNone) return false;
+  if (message.reasoning.empty() && shape.reasoning == ReasoningPlace::kOpened) return false;
   // White space alone reads like none.
   if (!message.content.empty() && format::is_blank(message.content)) return false;
   if (!message.reasoning.empty() && format::is_blank(message.reasoning)) return false;

@@ -134,9 +134,11 @@ class Maker {
 
   void draw_reasoning() {
     if (random_.one_in(3)) return;
-    static constexpr const char* kFields[] = {"reasoning_content", "reasoning_content", "reasoning", "thinking"};
+    static constexpr const char* kFields[] = {"reasoning_content", "reasoning_content", "reasoning", "thinking",
+                                              "rationale"};
     static constexpr ReasoningPlace kPlaces[] = {ReasoningPlace::kWhereThere, ReasoningPlace::kWhereThere,
-                                                 ReasoningPlace::kAlways, ReasoningPlace::kByPrompt};
+                                                 ReasoningPlace::kAlways, ReasoningPlace::kByPrompt,
+                                                 ReasoningPlace::kOpened};
     out_.reasoning = random_.pick(kPlaces);
     out_.reasoning_field = random_.pick(kFields);
     out_.thought = some_pair();

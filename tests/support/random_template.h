@@ -43,6 +43,7 @@ enum class ReasoningPlace : std::uint8_t {
   kWhereThere,  // no block in messages without reasoning
   kAlways,      // an empty block there
   kByPrompt,    // the same, and the generation prompt opens it
+  kOpened,      // as kWhereThere, and the generation prompt opens it: every message that follows one has reasoning
 };
 
 enum class CallForm : std::uint8_t { kJsonObject, kJsonArray, kTags };

@@ -51,6 +51,10 @@ bool has_quotes(const json::Value& value) {
   return std::any_of(value.as_object().begin(), value.as_object().end(), is_quoted);
 }
 
+bool has_line_end(const json::Value& value) {
+  return value.is_string() && value.as_string().find('\n') != std::string::npos;
+}
+
 bool has_syntax(const json::Value& value) {
   return has_quotes(value) || (value.is_string() && value.as_string().find_first_of(",)]}=") != std::string::npos);
 }
@@ -75,6 +79,11 @@ std::string difference(const MessageParts& wanted, const chat::AssistantMessage&
       return "arguments " + call.arguments;
   }
   return "";
+}
+
+bool may_stop_early(const format::Format& format, const MessageParts& wanted) {
+  const auto says_so = [](const std::string& note) { return note.starts_with("what closes content is all that ends"); };
+  return !wanted.content.empty() && !wanted.calls.empty() && std::ranges::any_of(format.notes, says_so);
 }
 
 bool is_told(const format::Format& format, const MessageParts& wanted) {
@@ -102,6 +111,7 @@ bool is_told(const format::Format& format, const MessageParts& wanted) {
       {"null arguments", any_argument(has_null)},
       {"several arguments", several},
       {"bare strings", any_argument(has_syntax)},
+      {"lines in strings", any_argument(has_line_end)},
       {"answers without reasoning", !reasoning},
       {"reasoning in history", reasoning},
       {"white space before content", content && calls},

@@ -16,5 +16,7 @@ namespace rondo::test {
 
 // Whether one of the losses that the Format tells of itself concerns the message.
 [[nodiscard]] bool is_told(const format::Format& format, const MessageParts& wanted);
+// Whether a note of the format says that turns like this one may be cut short where their content ends.
+[[nodiscard]] bool may_stop_early(const format::Format& format, const MessageParts& wanted);
 
 }  // namespace rondo::test

@@ -190,7 +190,7 @@ std::string calls_text(const TemplateShape& shape) {
 std::string reasoning_text(const TemplateShape& shape) {
   if (shape.reasoning == ReasoningPlace::kNone) return "";
   const std::string field = "m." + shape.reasoning_field;
-  const bool is_always = shape.reasoning != ReasoningPlace::kWhereThere;
+  const bool is_always = shape.reasoning == ReasoningPlace::kAlways || shape.reasoning == ReasoningPlace::kByPrompt;
   std::string value = is_always ? "(" + field + " or '')" : field;
   if (shape.trims_reasoning) value = "(" + value + " | trim)";
   std::string condition = is_always ? "true" : field;
@@ -211,7 +211,7 @@ std::string prompt_text(const TemplateShape& shape) {
   Joined start;
   start.text(header(shape, shape.assistant));
   std::string out = "{%- if add_generation_prompt -%}\n" + start.output();
-  const bool is_opened = shape.reasoning == ReasoningPlace::kByPrompt;
+  const bool is_opened = shape.reasoning == ReasoningPlace::kByPrompt || shape.reasoning == ReasoningPlace::kOpened;
   Joined open;
   Joined empty;
   open.text(shape.thought.open);

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "analysis/analyst.h"
+#include "chat/reasoning_fields.h"
 #include "probe/words.h"
 
 namespace rondo::analysis {
@@ -63,29 +64,31 @@ void Analyst::find_shape() {
   shows_calls_ = best >= 3;
 }
 
-void Analyst::find_reasoning_shape() {
-  const auto shows = [this](const Shape& shape) -> std::optional<std::string> {
-    for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
-      if (calls > 0 && !shows_calls_) continue;
-      for (const char* thinking : {"default", "on"}) {
-        ProbeMessage probe;
-        probe.reasoning = probe.content = true;
-        probe.calls = probe_calls(calls);
-        const auto turn = prober_.turn(shape, probe, {thinking, true, false, false});
-        const std::size_t at = turn ? turn->first(SlotKind::kReasoning) : kNone;
-        // A list of parts that is printed as a whole shows them, but not as reasoning.
-        if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr"))
-          return turn->reasoning_name;
-      }
+// A turn that shows the reasoning of a message of that shape.
+std::optional<Turn> Analyst::reasoned_turn(const Shape& shape) {
+  for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
+    if (calls > 0 && !shows_calls_) continue;
+    for (const char* thinking : {"default", "on"}) {
+      ProbeMessage probe;
+      probe.reasoning = probe.content = true;
+      probe.calls = probe_calls(calls);
+      auto turn = prober_.turn(shape, probe, {thinking, true, false, false});
+      const std::size_t at = turn ? turn->first(SlotKind::kReasoning) : kNone;
+      // A list of parts that is printed as a whole shows them, but not as reasoning.
+      if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr"))
+        return turn;
     }
-    return std::nullopt;
-  };
+  }
+  return std::nullopt;
+}
+
+void Analyst::find_reasoning_shape() {
   for (const char* field : {"reasoning_content", "reasoning"}) {
     Shape shape = shape_;
     shape.reasoning_field = field;
-    if (const auto name = shows(shape)) {
+    if (const auto turn = reasoned_turn(shape)) {
       shape_ = shape;
-      format_.input.reasoning_field = *name;
+      format_.input.reasoning_field = turn->reasoning_name;
       shows_reasoning_ = true;
       return;
     }
@@ -93,9 +96,74 @@ void Analyst::find_reasoning_shape() {
   for (const char* part : {"thinking", "reasoning"}) {
     Shape shape = shape_;
     shape.reasoning_part = part;
-    if (shows(shape)) {
+    if (reasoned_turn(shape)) {
       shape_ = shape;
       format_.input.reasoning_part = part;
+      shows_reasoning_ = true;
+      return;
+    }
+  }
+}
+
+namespace {
+
+// Fields that the template may read and the chat APIs do not have.
+std::vector<std::string> own_fields(const jinja::Template& chat_template) {
+  std::vector<std::string> words = chat_template.names();
+  words.insert(words.end(), chat_template.literal_texts().begin(), chat_template.literal_texts().end());
+  std::vector<std::string> out;
+  for (std::string& name : names_in(words, words.size())) {
+    if (!chat::is_reasoning_field(name)) out.push_back(std::move(name));
+  }
+  return out;
+}
+
+// Whether reasoning stands behind what asks for an answer, in front of content and calls, with visible texts on both
+// sides; the one before it may be the end of the prompt.
+bool stands_apart(const Turn& turn, const Written& prompt) {
+  const std::string_view asking = format::trimmed(prompt.text);
+  const std::size_t at = turn.first(SlotKind::kReasoning);
+  const std::string before = turn.literals(0, at);
+  const std::size_t asked = before.rfind(asking);
+  if (asking.empty() || asked == std::string::npos || first_slot(turn) != at) return false;
+  const std::size_t end = turn.last(SlotKind::kReasoning) + 1;
+  std::size_t next = end;
+  while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
+  if (next == turn.tokens.size() || format::is_blank(turn.literals(end, next))) return false;
+  return !format::is_blank(before.substr(asked + asking.size())) || prompt.begins.size() > 1;
+}
+
+// Which of `fields` are written in front of the content, each with its own name as its text.
+std::vector<std::string> fields_before_content(const std::string& text, const std::vector<std::string>& fields) {
+  std::vector<std::string> out;
+  const std::size_t content = text.find(probe::kContentText);
+  for (const std::string& field : fields) {
+    if (text.find(std::string(probe::kReasoningText) + field + ".") < content) out.push_back(field);
+  }
+  return out;
+}
+
+}  // namespace
+
+// A field that only this template reads is where its reasoning is, if its text stands behind what asks for an answer
+// and in front of content and calls, with texts of the template on both sides.
+void Analyst::find_own_reasoning() {
+  if (shows_reasoning_ || prompts_.empty()) return;
+  const std::vector<std::string> fields = own_fields(template_);
+  for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
+    if (calls > 0 && !shows_calls_) continue;
+    probe::Saying saying{"", std::string(probe::kContentText), probe_calls(calls)};
+    json::Value message = probe::assistant_message(shape_, saying);
+    for (const std::string& field : fields)
+      message.as_object().set(field, std::string(probe::kReasoningText) + field + ".");
+    const auto text = prober_.text_with(message.as_object(), {"default", calls > 0, false, false});
+    for (const std::string& field : fields_before_content(text.value_or(""), fields)) {
+      Shape shape = shape_;
+      shape.reasoning_field = field;
+      const auto turn = reasoned_turn(shape);
+      if (!turn || !stands_apart(*turn, prompts_.front())) continue;
+      shape_ = shape;
+      format_.input.reasoning_field = field;
       shows_reasoning_ = true;
       return;
     }
@@ -106,7 +174,9 @@ void Analyst::find_generation_prompts() {
   for (const char* thinking : kThinking) {
     auto text = prober_.generation_prompt({thinking, false, false, false});
     if (!text) text = prober_.generation_prompt({thinking, true, false, false});
-    if (text) format_.generation_prompts.push_back({thinking, *text});
+    if (!text) continue;
+    format_.generation_prompts.push_back({thinking, text->text});
+    prompts_.push_back(std::move(*text));
   }
 }
 
@@ -118,17 +188,18 @@ void Analyst::find_other_prompts() {
          {json::Value(true), json::Value(false), json::Value("none"), json::Value("low"), json::Value("high")}) {
       ProbeSetting setting{"default", false, false, false};
       setting.variable = json::Member{name, value};
-      const auto text = prober_.generation_prompt(setting);
-      if (!text || !text->starts_with(format_.header)) continue;
-      if (value.is_string() && contains(*text, value.as_string())) continue;  // it is only repeated
-      const auto is_same = [&text](const format::GenerationPrompt& prompt) { return prompt.text == *text; };
+      const auto written = prober_.generation_prompt(setting);
+      if (!written || !written->text.starts_with(format_.header)) continue;
+      const std::string& text = written->text;
+      if (value.is_string() && contains(text, value.as_string())) continue;  // it is only repeated
+      const auto is_same = [&text](const format::GenerationPrompt& prompt) { return prompt.text == text; };
       auto& prompts = format_.generation_prompts;
       if (std::none_of(prompts.begin(), prompts.end(), is_same))
         prompts.push_back({name + "=" +
                                (value.is_string() ? value.as_string()
                                 : value.as_bool() ? "true"
                                                   : "false"),
-                           *text});
+                           text});
     }
   }
 }

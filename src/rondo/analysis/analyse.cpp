@@ -8,12 +8,14 @@ Result<std::shared_ptr<const format::Format>> Analyst::run() {
   find_shape();
   find_reasoning_shape();
   find_generation_prompts();
+  find_own_reasoning();
   collect_variants();
   find_atoms();
   find_header();
   infer_content_and_reasoning();
   infer_stops();
   if (shows_calls_) infer_calls();
+  find_made_ids();
   find_heading_close();
   find_content_behind_calls();
   find_open_sections();

@@ -3,6 +3,7 @@
 // accepts.cpp   what the template accepts, and the probes of all message shapes (variants)
 // blocks.cpp    header, content, reasoning
 // call_marks.cpp  calls
+// ids.cpp       ids that the template makes
 // ends.cpp      stops, notes
 // instructions.cpp  calls that are only described
 // losses.cpp    what the template writes alike or not at all, and what it trims
@@ -33,7 +34,9 @@ class Analyst {
  private:
   void find_shape();
   [[nodiscard]] int shape_score(const Shape& shape);
+  [[nodiscard]] std::optional<Turn> reasoned_turn(const Shape& shape);
   void find_reasoning_shape();
+  void find_own_reasoning();
   void find_generation_prompts();
   void find_other_prompts();
   void collect_variants();
@@ -42,9 +45,11 @@ class Analyst {
   [[nodiscard]] std::vector<std::size_t> boundaries(std::string_view text) const {
     return format::unit_boundaries(text, format_.atoms);
   }
+  [[nodiscard]] Written shared_header(const Written& header, const std::string& start) const;
   void find_header();
   [[nodiscard]] bool header_opens_block() const;
   void infer_content_and_reasoning();
+  [[nodiscard]] std::size_t content_close_in(const Written& tail, const Variant* calling) const;
   void find_content_close(const Variant* plain);
   void find_wrap_beside_calls();
   void settle_inline_reasoning();
@@ -53,8 +58,12 @@ class Analyst {
   [[nodiscard]] std::string opener_behind_reasoning(const Turn& thinking, const std::string& between,
                                                     const std::string& plain_lead) const;
   void split_reasoning_close(const Turn& thinking, const std::string& between, const std::string& plain_lead);
+  [[nodiscard]] bool goes_on_behind_content() const;
   void infer_stops();
   void infer_calls();
+  void find_made_ids();
+  void find_counted_member(const Turn& followed);
+  void find_counted_piece(const Turn& followed);
   void find_heading_close();
   void mine_instructions();
   void mine_reasoning();
@@ -90,6 +99,7 @@ class Analyst {
   bool shows_calls_ = false;
   bool shows_reasoning_ = false;
   Variants variants_;
+  std::vector<Written> prompts_;  // of Format::generation_prompts
   format::Format format_;
   std::string plain_tail_;  // what follows the content of a plain turn, behind content.close
 };
@@ -105,6 +115,8 @@ class Analyst {
   return !part.empty() && text.find(part) != std::string::npos;
 }
 
+// Of `words` the first `most` that may be the name of a field, or of a type, and that the chat APIs do not have.
+[[nodiscard]] std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most);
 // The first calls of a probe message: one parameter each.
 [[nodiscard]] std::vector<probe::SaidCall> probe_calls(std::size_t count);
 // Index of the first token that is neither text nor a counter.

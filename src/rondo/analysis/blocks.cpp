@@ -17,17 +17,17 @@ std::size_t first_slot(const Turn& turn) {
   return i;
 }
 
-// `text` cut at the last boundary that lies in the common prefix with `other`.
-std::string common_start(const std::string& text, const std::string& other, std::span<const std::string> atoms) {
-  std::size_t same = 0;
-  while (same < text.size() && same < other.size() && text[same] == other[same]) ++same;
-  if (same == text.size()) return text;
+// `text` cut at the last place that lies in the common prefix with `other`.
+Written common_start(const Written& text, const Written& other, std::span<const std::string> atoms) {
+  const auto same = static_cast<std::size_t>(std::ranges::mismatch(text.text, other.text).in1 - text.text.begin());
+  if (same == text.text.size()) return text;
   std::size_t cut = 0;
-  for (const std::size_t boundary : format::unit_boundaries(text, atoms)) cut = boundary <= same ? boundary : cut;
-  return text.substr(0, cut);
+  for (const std::size_t place : cuts_of(text, atoms)) cut = place <= same ? place : cut;
+  return text.before(cut);
 }
 
-// Whether a word stands between the same punctuation at both ends, `==/x==`, or between signs that are not ASCII, `«/x»`.
+// Whether a word stands between the same punctuation at both ends, `==/x==`, or between signs that are not ASCII,
+// `«/x»`.
 bool is_framed(std::string_view text) {
   constexpr std::size_t kLeast = 4;
   if (text.size() < kLeast || text.find_first_of(" \n\t\r\"'{}<>[]()") != std::string::npos) return false;
@@ -66,47 +66,63 @@ void Analyst::find_atoms() {
   }
 }
 
+// How much of the begin of `text` stands at the end of `start`.
+std::size_t overlap(const std::string& start, const std::string& text) {
+  std::size_t size = std::min(start.size(), text.size());
+  while (!start.ends_with(std::string_view(text).substr(0, size))) --size;
+  return size;
+}
+
+// What of `header` the turn that begins with `start` begins with too.
+Written Analyst::shared_header(const Written& header, const std::string& start) const {
+  Written shared = header;
+  // The prompt may have the end of the turn before it in front.
+  for (const std::size_t cut : boundaries(header.text)) {
+    const std::string rest = header.text.substr(cut);
+    if (cut == 0 || trimmed(rest).size() < 4 || !start.starts_with(rest) || contains(start, header.text)) continue;
+    shared = header.from(cut);
+    break;
+  }
+  // A line end in front of the prompt may stand only between two turns.
+  const std::size_t led = std::min(shared.text.find_first_not_of(" \n\t\r"), shared.text.size());
+  const bool is_led = led > 0 && !contains(start, shared.text);
+  if (is_led) shared = shared.from(led);
+  const std::size_t up_to_slot = overlap(start, shared.text);
+  while (!shared.text.empty() && !contains(start, shared.text)) {
+    const std::vector<std::size_t> cuts = cuts_of(shared, format_.atoms);
+    const std::size_t cut = cuts.size() > 1 ? cuts[cuts.size() - 2] : 0;
+    shared = shared.before(up_to_slot > cut ? up_to_slot : cut);
+  }
+  if (!is_led || is_blank(shared.text)) return shared;
+  Written out = header.before(led);
+  out.append(shared);
+  return out;
+}
+
 // What all generation prompts and all turns begin with.  A turn may have something of the turn before it in front
 // (closers that a template writes late): it counts from where the generation prompt begins in it.
 void Analyst::find_header() {
-  std::optional<std::string> header;
-  for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
-    if (!is_blank(prompt.text)) header = header ? common_start(*header, prompt.text, format_.atoms) : prompt.text;
+  std::optional<Written> header;
+  for (const Written& prompt : prompts_) {
+    if (!is_blank(prompt.text)) header = header ? common_start(*header, prompt, format_.atoms) : prompt;
   }
   const bool has_prompt = header.has_value();
   for (const auto& [key, found] : variants_) {
-    const std::string start = found.turn.literals(0, first_slot(found.turn));
+    const Written start = written(found.turn, 0, first_slot(found.turn));
     if (!header) {
       header = start;
       continue;
     }
-    std::string shared = *header;
-    // The prompt may have the end of the turn before it in front.
-    for (const std::size_t cut : boundaries(shared)) {
-      const std::string rest = shared.substr(cut);
-      if (cut == 0 || trimmed(rest).size() < 4 || !start.starts_with(rest) || start.find(*header) != std::string::npos)
-        continue;
-      shared = rest;
-      break;
-    }
-    // A line end in front of the prompt may stand only between two turns.
-    const std::size_t led = std::min(shared.find_first_not_of(" \n\t\r"), shared.size());
-    const bool is_led = led > 0 && start.find(shared) == std::string::npos;
-    if (is_led) shared.erase(0, led);
-    while (!shared.empty() && start.find(shared) == std::string::npos) {
-      const std::vector<std::size_t> cuts = boundaries(shared);
-      shared.resize(cuts.size() > 1 ? cuts[cuts.size() - 2] : 0);
-    }
-    if (is_led && !is_blank(shared)) shared.insert(0, header->substr(0, led));
-    if (!is_blank(shared) || !has_prompt) header = shared;
+    Written shared = shared_header(*header, start.text);
+    if (!is_blank(shared.text) || !has_prompt) header = std::move(shared);
   }
-  format_.header = header.value_or("");
+  format_.header = header ? header->text : "";
   if (is_blank(format_.header)) format_.header.clear();
   if (header_opens_block()) {
     const std::vector<std::size_t> cuts = boundaries(trimmed_end(format_.header));
     std::size_t cut = cuts.size() - 2;
     while (cut > 0 && is_blank(std::string_view(format_.header).substr(cuts[cut]))) --cut;
-    format_.header.resize(cuts[cut]);
+    if (cuts[cut] > 0) format_.header.resize(cuts[cut]);
   }
 }
 
@@ -128,10 +144,10 @@ bool Analyst::header_opens_block() const {
   if (!is_blank(lead(thinking->turn, first_slot(thinking->turn)))) return false;
   // The reasoning's close is what a turn without reasoning begins with then.
   const std::size_t end = thinking->turn.last(SlotKind::kReasoning);
-  const std::string behind = thinking->turn.literals(end + 1, end + 2);
-  const std::string_view core = trimmed(behind);
-  const std::vector<std::size_t> cuts = boundaries(core);
-  const std::string_view close = core.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
+  const Written behind = written(thinking->turn, end + 1, end + 2);
+  const Written core = behind.from(std::min(behind.text.find_first_not_of(" \n\t\r"), behind.text.size()));
+  const std::vector<std::size_t> cuts = cuts_of(core, format_.atoms);
+  const std::string_view close = std::string_view(core.text).substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
   for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
     const std::string rest = without_prefix(prompt.text, format_.header);
     if (!is_blank(rest) && !contains(rest, close)) return false;
@@ -150,55 +166,19 @@ std::string Analyst::lead(const Turn& turn, std::size_t end) const {
   return text;
 }
 
-namespace {
-
-// Offsets in the text of the literals from token `begin` on at which a string constant of the template begins.
-std::vector<std::size_t> constant_begins(const Turn& turn, std::size_t begin) {
-  std::vector<std::size_t> out;
-  std::size_t size = 0;
-  for (std::size_t i = begin; i < turn.tokens.size() && turn.tokens[i].kind == SlotKind::kLiteral; ++i) {
-    for (const Source& source : turn.tokens[i].sources) {
-      if (source.literal != kNoLiteral && source.offset == 0) out.push_back(size + source.at);
-    }
-    size += turn.tokens[i].text.size();
-  }
-  return out;
-}
-
-// The literals from a token of a turn on.
-struct Behind {
-  const Turn& turn;
-  std::size_t token;
-  std::string text;
-};
-
-// How much of both texts is the same from their begin on.  It ends where units end, or where the template itself goes on with
-// another constant in both.
-std::size_t same_front(const Behind& a, const Behind& b, std::span<const std::string> atoms) {
-  std::size_t same = format::common_prefix(a.text, b.text, atoms);
-  const std::vector<std::size_t> other = constant_begins(b.turn, b.token);
-  for (const std::size_t cut : constant_begins(a.turn, a.token)) {
-    const bool is_shared = cut <= std::min(a.text.size(), b.text.size()) && a.text.compare(0, cut, b.text, 0, cut) == 0;
-    if (cut > same && is_shared && std::ranges::find(other, cut) != other.end()) same = cut;
-  }
-  return same;
-}
-
-}  // namespace
-
-// What of `between`, the text from reasoning to content, opens the content: calls stand behind the reasoning without it, and
-// so does content without reasoning (`plain_lead`) behind an empty block.
+// What of `between`, the text from reasoning to content, opens the content: calls, or the end of the turn, stand behind the
+// reasoning without it, and so does content without reasoning (`plain_lead`) behind an empty block.
 std::string Analyst::opener_behind_reasoning(const Turn& thinking, const std::string& between,
                                              const std::string& plain_lead) const {
-  for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
-    const Variant* calling = find(true, false, count);
-    if (calling == nullptr) continue;
-    const std::size_t slot = first_call_slot(calling->turn, 0);
-    const std::size_t reasoning = calling->turn.last(SlotKind::kReasoning);
+  const std::size_t begin = thinking.last(SlotKind::kReasoning) + 1;
+  const Written to_content = written(thinking, begin, thinking.tokens.size()).before(between.size());
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
+    const Variant* other = find(true, false, count);
+    if (other == nullptr) continue;
+    const std::size_t reasoning = other->turn.last(SlotKind::kReasoning);
+    const std::size_t slot = count > 0 ? first_call_slot(other->turn, 0) : other->turn.tokens.size();
     if (slot == kNone || slot < reasoning) continue;
-    const std::size_t same =
-        same_front({thinking, thinking.last(SlotKind::kReasoning) + 1, between},
-                   {calling->turn, reasoning + 1, calling->turn.literals(reasoning + 1, slot)}, format_.atoms);
+    const std::size_t same = same_front(to_content, written(other->turn, reasoning + 1, slot), format_.atoms);
     const std::string rest = between.substr(same);
     if (!is_blank(rest) && !is_blank(between.substr(0, same)) && plain_lead.ends_with(rest)) return rest;
   }
@@ -233,6 +213,19 @@ void Analyst::split_reasoning_close(const Turn& thinking, const std::string& bet
       reasoning.close.ends_with(format_.header)) {
     reasoning.close.resize(reasoning.close.size() - format_.header.size());
   }
+}
+
+// Where the words begin that `opening` ends with: letters, digits and what a sentence has besides.
+std::size_t begin_of_words(std::string_view opening) {
+  const auto is_prose = [](char byte) {
+    return format::is_space(byte) || static_cast<unsigned char>(byte) >= 0x80 ||
+           (format::is_word(byte) && byte != '_') ||
+           std::string_view(",.;:!?'\"-").find(byte) != std::string_view::npos;
+  };
+  std::size_t begin = opening.size();
+  while (begin > 0 && is_prose(opening[begin - 1])) --begin;
+  while (begin > 0 && begin < opening.size() && format::is_space(opening[begin])) ++begin;
+  return begin;
 }
 
 void Analyst::infer_content_and_reasoning() {
@@ -274,8 +267,14 @@ void Analyst::infer_content_and_reasoning() {
       const bool is_other =
           contains(rest, trimmed(format_.reasoning.close)) || contains(rest, trimmed(format_.content.open));
       if (!is_blank(format_.reasoning.open) || is_blank(rest) || is_other) continue;
-      format_.reasoning.open = rest;
-      lose("reasoning in history", "the prompt opens the reasoning, and history writes it without that opening", 0);
+      const std::size_t words = begin_of_words(rest);
+      format_.reasoning.begins_text = is_blank(rest.substr(0, words));
+      format_.reasoning.open = format_.reasoning.begins_text ? rest : rest.substr(0, words);
+      lose("reasoning in history",
+           format_.reasoning.begins_text
+               ? "the prompt begins the reasoning with words that history has only as the reasoning's own"
+               : "the prompt opens the reasoning, and history writes it without that opening",
+           0);
     }
     if (is_blank(format_.reasoning.close)) {
       format_.reasoning = {};
@@ -286,24 +285,43 @@ void Analyst::infer_content_and_reasoning() {
   find_content_close(plain);
 }
 
+// How much of `tail`, which stands behind the content of a plain turn, closes the content.
+std::size_t Analyst::content_close_in(const Written& tail, const Variant* calling) const {
+  const std::size_t content = calling != nullptr ? calling->turn.last(SlotKind::kContent) : kNone;
+  const std::size_t slot = calling != nullptr ? first_call_slot(calling->turn, 0) : kNone;
+  if (content != kNone && slot > content)
+    return same_front(tail, written(calling->turn, content + 1, slot), format_.atoms);
+  if (is_blank(format_.content.open)) return 0;
+  // Behind calls, or where there are none, content stands at the end of the turn too: what ends turns without content stands
+  // behind what closes it.
+  if (content != kNone) {
+    const std::size_t same =
+        same_front(tail, written(calling->turn, content + 1, calling->turn.tokens.size()), format_.atoms);
+    if (same < tail.text.size()) return same;
+    const Variant* alone = find(false, false, 1);
+    const std::size_t last = alone != nullptr ? last_call_slot(alone->turn, 0) : kNone;
+    const std::size_t stop =
+        last == kNone ? 0 : same_back(tail, written(alone->turn, last + 1, alone->turn.tokens.size()), format_.atoms);
+    return stop == 0 || is_blank(tail.text.substr(tail.text.size() - stop)) ? 0 : tail.text.size() - stop;
+  }
+  return tail.begins.empty() ? 0 : tail.begins.back();
+}
+
 void Analyst::find_content_close(const Variant* plain) {
   // What ends content stands behind it both before calls and before the turn's end.
   const Variant* calling = find(false, true, 1);
   if (calling == nullptr) calling = find(true, true, 1);
   if (plain == nullptr) plain = find(true, true, 0);
   if (plain == nullptr) return;
-  const std::string tail = plain->turn.literals(plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
-  plain_tail_ = tail;
-  if (calling == nullptr) return;
-  const std::size_t content = calling->turn.last(SlotKind::kContent);
-  const std::size_t name = std::min(calling->turn.first(SlotKind::kName), calling->turn.first(SlotKind::kId));
-  if (name < content) return;
-  const std::string to_calls = calling->turn.literals(content + 1, name);
-  const std::size_t same = same_front({plain->turn, plain->turn.last(SlotKind::kContent) + 1, tail},
-                                      {calling->turn, content + 1, to_calls}, format_.atoms);
-  if (is_blank(std::string_view(tail).substr(0, same))) return find_wrap_beside_calls();
-  format_.content.close = tail.substr(0, same);
-  plain_tail_ = tail.substr(same);
+  const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
+  plain_tail_ = tail.text;
+  const std::size_t same = content_close_in(tail, calling);
+  if (is_blank(std::string_view(tail.text).substr(0, same))) {
+    if (calling != nullptr) find_wrap_beside_calls();
+    return;
+  }
+  format_.content.close = tail.text.substr(0, same);
+  plain_tail_ = tail.text.substr(same);
 }
 
 // Content that has markers around it only where calls in bare JSON follow.
@@ -362,7 +380,8 @@ std::string Analyst::behind_header(const format::GenerationPrompt& prompt) const
   return is_blank(rest) && !closing_of(std::string(trimmed(all))).empty() ? all : rest;
 }
 
-// A tag that a generation prompt leaves open, or a pair with nothing in it.
+// A tag that a generation prompt leaves open, or a pair with nothing in it; or what one prompt opens and another one
+// closes.
 void Analyst::find_reasoning_tags(std::string& open, std::string& close) const {
   for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
     const std::string rest = behind_header(prompt);
@@ -371,10 +390,22 @@ void Analyst::find_reasoning_tags(std::string& open, std::string& close) const {
     if (cuts.size() < 2) continue;
     const std::string first(core.substr(0, cuts[1]));
     const std::string second(trimmed(core.substr(cuts[1])));
-    const std::string closing = closing_of(first);
-    if (closing.empty() || !close.empty() || !(second.empty() || second == closing)) continue;
+    const std::string closing = second.empty() ? closing_of(first) : second;
+    const bool is_pair = closing == closing_of(first) || opening_of(closing) == first;
+    if (closing.empty() || !close.empty() || !is_pair) continue;
     open = second.empty() ? rest : first;
     close = closing;
+  }
+  for (const format::GenerationPrompt& prompt : format_.generation_prompts) {
+    const std::string opened = behind_header(prompt);
+    for (const format::GenerationPrompt& other : format_.generation_prompts) {
+      const std::string whole = behind_header(other);
+      if (is_blank(opened) || !close.empty() || !trimmed(whole).starts_with(trimmed(opened))) continue;
+      const std::string_view rest = trimmed(trimmed(whole).substr(trimmed(opened).size()));
+      if (rest.empty()) continue;
+      open = opened;
+      close = rest;
+    }
   }
 }
 

@@ -208,7 +208,8 @@ void Analyst::infer_calls() {
   std::vector<std::string> atoms = format_.atoms;
   if (!is_blank(format_.header)) atoms.emplace_back(trimmed(format_.header));
   text.atoms = atoms;
-  text.before = before_calls(*lead_key, variants_.at(*lead_key).turn);
+  const Turn& lead_turn = variants_.at(*lead_key).turn;
+  text.before = written(lead_turn, 0, first_call_slot(lead_turn, 0)).ending(before_calls(*lead_key, lead_turn));
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return;
 
@@ -216,7 +217,7 @@ void Analyst::infer_calls() {
   calls.arguments = argument_style(turn.tokens[slot]);
   const std::string stop = format_.stops.content.empty() ? "" : format_.stops.content.front();
   if (calls.arguments != format::ArgumentStyle::kParameters &&
-      find_json_envelope(turn, variants_.at(*lead_key).turn, count, text.before, calls, text)) {
+      find_json_envelope(turn, lead_turn, count, calls, text)) {
     split_call_text(text, stop, calls, format_.stops);
     return;
   }
@@ -226,9 +227,9 @@ void Analyst::infer_calls() {
     return;
   }
   const std::size_t last = last_call_slot(turn, count - 1);
-  text.after = behind_calls(turn, last);
+  text.after = written(turn, last + 1, turn.tokens.size()).before(behind_calls(turn, last).size());
   if (count == 2) {
-    text.between = turn.literals(last_call_slot(turn, 0) + 1, first_call_slot(turn, 1));
+    text.between = written(turn, last_call_slot(turn, 0) + 1, first_call_slot(turn, 1));
     text.has_between = true;
   }
   if (calls.arguments == format::ArgumentStyle::kParameters) {

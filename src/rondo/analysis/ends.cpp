@@ -26,6 +26,15 @@ std::string without_repeats(std::string text) {
 
 }  // namespace
 
+// Whether calls stand in the same turn behind what closes the content.
+bool Analyst::goes_on_behind_content() const {
+  const Variant* both = find(false, true, 1);
+  if (both == nullptr || is_blank(format_.header)) return false;
+  const std::size_t content = both->turn.last(SlotKind::kContent);
+  const std::size_t slot = first_call_slot(both->turn, 0);
+  return content < slot && !contains(both->turn.literals(content + 1, slot), trimmed(format_.header));
+}
+
 void Analyst::infer_stops() {
   format::Stops& stops = format_.stops;
   ProbeMessage probe;
@@ -38,10 +47,12 @@ void Analyst::infer_stops() {
       close = without_repeats(trimmed_end(without_prefix(close, format_.content.close)));
       if (!is_blank(close) && close != stops.content.front()) stops.history_close.push_back(close);
     }
-  } else if (!is_blank(format_.content.close)) {
+  } else if (!is_blank(format_.content.close) && !(followed && goes_on_behind_content())) {
     stops.content.emplace_back(trimmed(format_.content.close));
   } else if (followed) {
     // Nothing ends the turn but the next one's beginning.
+    if (!is_blank(format_.content.close))
+      note("what closes content is all that ends a turn: who stops there never sees calls behind content");
     const std::string own = followed->literals(followed->last(SlotKind::kContent) + 1, followed->tokens.size());
     const std::string next =
         is_blank(own) ? followed->following : without_prefix(own, format_.content.close) + followed->following;

@@ -16,19 +16,19 @@ std::string id_mark(std::size_t call) { return "@id" + std::to_string(call) + "@
 constexpr const char* kArgumentsMark = "@arguments@";
 
 // The turn as text, with a mark in place of each slot.
-std::string marked(const Turn& turn) {
-  std::string out;
+Written marked(const Turn& turn) {
+  Written out;
   std::size_t arguments = kNone;  // call whose arguments were written last
   for (const Token& token : turn.tokens) {
     switch (token.kind) {
       case SlotKind::kLiteral:
-      case SlotKind::kIndex: out += token.text; break;
-      case SlotKind::kName: out += name_mark(token.call); break;
-      case SlotKind::kId: out += id_mark(token.call); break;
-      case SlotKind::kReasoning: out += "@reasoning@"; break;
-      case SlotKind::kContent: out += "@content@"; break;
+      case SlotKind::kIndex: out.append(token.text, token.sources); break;
+      case SlotKind::kName: out.text += name_mark(token.call); break;
+      case SlotKind::kId: out.text += id_mark(token.call); break;
+      case SlotKind::kReasoning: out.text += "@reasoning@"; break;
+      case SlotKind::kContent: out.text += "@content@"; break;
       case SlotKind::kArguments:
-        if (arguments != token.call) out += "{\"" + std::string(kArgumentsMark) + "\":0}";
+        if (arguments != token.call) out.text += "{\"" + std::string(kArgumentsMark) + "\":0}";
         arguments = token.call;
         break;
     }
@@ -75,9 +75,10 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
 
 }  // namespace
 
-bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, const std::string& before,
-                        format::Calls& calls, CallText& text) {
-  const std::string all = marked(turn);
+bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, format::Calls& calls,
+                        CallText& text) {
+  const Written whole = marked(turn);
+  const std::string& all = whole.text;
   const std::size_t name = all.find(name_mark(0));
   if (name == std::string::npos) return false;
   const auto first = json_around(all, name, 0);
@@ -91,25 +92,24 @@ bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t cal
   if (!roles.name_is_key && roles.name.empty()) return false;
   calls.envelope = is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject;
   calls.roles = std::move(roles);
-  // `before` ends at the first slot: what of it lies inside the JSON is not part of the marker.
-  const std::string lead_all = marked(lead_turn);
+  const std::string lead_all = marked(lead_turn).text;
   const std::size_t slot = std::min(
       {lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
   const auto lead = slot == std::string::npos ? std::nullopt : json_around(lead_all, slot, 0);
   if (!lead) return false;
   const std::size_t inside = slot - lead->begin;
-  text.before = before.size() >= inside ? before.substr(0, before.size() - inside) : "";
+  text.before = text.before.before(text.before.text.size() - std::min(inside, text.before.text.size()));
   std::size_t end = first->end;
   if (!is_array && calls_in_turn > 1) {
     const std::size_t second_name = all.find(name_mark(1));
     const auto second = second_name == std::string::npos ? std::nullopt : json_around(all, second_name, first->end);
     if (second) {
-      text.between = all.substr(first->end, second->begin - first->end);
+      text.between = whole.before(second->begin).from(first->end);
       text.has_between = true;
       end = second->end;
     }
   }
-  text.after = all.substr(end, std::min(all.find("@content@", end), all.size()) - end);
+  text.after = whole.before(std::min(all.find("@content@", end), all.size())).from(end);
   return true;
 }
 
@@ -127,30 +127,30 @@ bool closes(const std::string& close, const std::string& open) {
 }
 
 // Behind the calls: what closes the section, and what ends the turn.
-void split_end(std::string end, const std::string& stop, std::span<const std::string> atoms, format::Calls& calls,
-               format::Stops& stops) {
+void split_end(const Written& written, const std::string& stop, std::span<const std::string> atoms,
+               format::Calls& calls, format::Stops& stops) {
+  const std::string& end = written.text;
   const std::string_view core = format::trimmed(end);
   const std::string_view plain = format::trimmed(stop);
   if (core.empty()) return;
+  const auto lead = static_cast<std::size_t>(core.data() - end.data());
+  const std::vector<std::size_t> cuts = cuts_of(written.before(lead + core.size()).from(lead), atoms);
   // What stands behind the first stop is no part of the turn.
   const std::size_t first = plain.empty() ? std::string_view::npos : core.find(plain);
-  const std::vector<std::size_t> ends = format::unit_boundaries(core, atoms);
   constexpr std::size_t kTelling = 3;  // bytes of a stop that is one wherever it stands at the end
   const bool is_end = plain.size() >= kTelling && first + plain.size() == core.size();
-  if (first != std::string_view::npos && (is_end || std::find(ends.begin(), ends.end(), first) != ends.end())) {
-    const std::size_t at = static_cast<std::size_t>(core.data() - end.data()) + first;
-    std::string section = end.substr(0, at);
-    stops.tool.push_back(end.substr(section.find_last_not_of(" \n\t\r") + 1,
-                                    at + plain.size() - (section.find_last_not_of(" \n\t\r") + 1)));
-    if (!is_blank(section)) calls.section_close = section.substr(0, section.find_last_not_of(" \n\t\r") + 1);
+  if (first != std::string_view::npos && (is_end || std::ranges::find(cuts, first) != cuts.end())) {
+    std::string section = end.substr(0, lead + first);
+    const std::size_t close = section.find_last_not_of(" \n\t\r") + 1;
+    stops.tool.push_back(end.substr(close, lead + first + plain.size() - close));
+    if (!is_blank(section)) calls.section_close = section.substr(0, close);
     return;
   }
   if (is_blank(calls.section_open)) {
     stops.tool.emplace_back(core);
     return;
   }
-  // The last unit ends the turn if something before it can close the section.
-  const std::vector<std::size_t> cuts = format::unit_boundaries(core, atoms);
+  // The last part ends the turn if something before it can close the section.
   const std::size_t last = cuts.size() > 2 ? cuts[cuts.size() - 2] : 0;
   if (last > 0 && !is_blank(core.substr(0, last)) && !stop.empty()) {
     calls.section_close = core.substr(0, last);
@@ -177,41 +177,44 @@ std::string closing_of(const std::string& open) {
   return open.substr(0, 1) + "/" + open.substr(1);
 }
 
-void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
-  if (!text.has_between) {
-    calls.call_open = text.before;
-    if (calls.envelope == format::Envelope::kJsonArray) std::swap(calls.call_open, calls.section_open);
-    const std::string_view plain = format::trimmed(stop);
-    const std::size_t at = plain.empty() ? std::string::npos : text.after.find(plain);
-    std::string close = text.after;
-    if (at != std::string::npos) {
-      close = text.after.substr(0, at);
-      stops.tool.push_back(text.after.substr(at, plain.size()));
-    } else if (const std::string_view core = format::trimmed(text.after); !core.empty()) {
-      // Without a second call nothing tells the call's close from the turn's end: the last unit ends the turn.
-      const std::vector<std::size_t> cuts = format::unit_boundaries(core, text.atoms);
-      const std::size_t last = cuts[cuts.size() - 2];
-      // ... unless it is the closing tag of what opens the calls.
-      if (!closes(std::string(core.substr(last)), calls.section_open)) {
-        stops.tool.emplace_back(core.substr(last));
-        close = text.after.substr(0, text.after.find(core) + last);
-      }
+namespace {
+
+// Without a second call nothing tells the call's close from the turn's end but the stop of other turns, or what closes
+// what opens the calls.
+void split_only_call(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
+  const bool is_array = calls.envelope == format::Envelope::kJsonArray;
+  (is_array ? calls.section_open : calls.call_open) = text.before.text;
+  const std::string& after = text.after.text;
+  const std::string_view plain = format::trimmed(stop);
+  const std::size_t at = plain.empty() ? std::string::npos : after.find(plain);
+  std::string close = after;
+  if (at != std::string::npos) {
+    close = after.substr(0, at);
+    stops.tool.push_back(after.substr(at, plain.size()));
+  } else if (const std::string_view core = format::trimmed(after); !core.empty()) {
+    const std::size_t lead = after.find(core);
+    const std::vector<std::size_t> cuts = cuts_of(text.after.before(lead + core.size()).from(lead), text.atoms);
+    const std::size_t last = cuts[cuts.size() - 2];
+    if (!closes(std::string(core.substr(last)), calls.section_open)) {
+      stops.tool.emplace_back(core.substr(last));
+      close = after.substr(0, lead + last);
     }
-    if (calls.envelope == format::Envelope::kJsonArray) {
-      calls.section_close = is_blank(close) ? "" : close;
-    } else {
-      calls.call_close = is_blank(close) ? "" : close;
-    }
-    return;
   }
-  std::string between = text.between;
-  const std::size_t open = format::common_suffix(text.before, between, text.atoms);
-  calls.call_open = text.before.substr(text.before.size() - open);
-  calls.section_open = text.before.substr(0, text.before.size() - open);
-  between.resize(between.size() - open);
-  const std::size_t close = format::common_prefix(between, text.after, text.atoms);
-  calls.call_close = between.substr(0, close);
-  calls.separator = between.substr(close);
+  (is_array ? calls.section_close : calls.call_close) = is_blank(close) ? "" : close;
+}
+
+}  // namespace
+
+void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
+  if (!text.has_between) return split_only_call(text, stop, calls, stops);
+  const std::string& before = text.before.text;
+  const std::size_t open = same_back(text.before, text.between, text.atoms);
+  calls.call_open = before.substr(before.size() - open);
+  calls.section_open = before.substr(0, before.size() - open);
+  const Written between = text.between.before(text.between.text.size() - open);
+  const std::size_t close = same_front(between, text.after, text.atoms);
+  calls.call_close = between.text.substr(0, close);
+  calls.separator = between.text.substr(close);
   // White space before the first call belongs to it.
   if (is_blank(calls.section_open)) {
     calls.call_open = calls.section_open + calls.call_open;
@@ -222,7 +225,7 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
     calls.separator += calls.call_open;
     calls.call_open.clear();
   }
-  split_end(text.after.substr(close), stop, text.atoms, calls, stops);
+  split_end(text.after.from(close), stop, text.atoms, calls, stops);
 }
 
 }  // namespace rondo::analysis

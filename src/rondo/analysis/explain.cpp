@@ -86,8 +86,8 @@ class Explainer {
     return std::move(origins_);
   }
 
-  // The place of byte `offset` of a literal: template text stands in the source as it is, a string constant may not (its
-  // newlines are escapes) and counts as one place.
+  // The place of byte `offset` of a literal: template text stands in the source as it is, a string constant may not
+  // (its newlines are escapes) and counts as one place.
   [[nodiscard]] text::Literal place(const Source& source) const {
     if (source.literal == kNoLiteral) return {};
     text::Literal at = template_.literals()[source.literal];

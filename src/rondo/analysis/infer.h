@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/probe.h"
+#include "analysis/written.h"
 #include "format/format.h"
 
 namespace rondo::analysis {
@@ -24,9 +25,9 @@ using Variants = std::map<VariantKey, Variant>;
 
 // The literals around one call, in a turn with that call alone and in a turn with two.
 struct CallText {
-  std::string before;   // between what precedes the calls and the first slot (or the JSON)
-  std::string between;  // from the first call's last slot to the second call's first one; "" if one call is all
-  std::string after;    // behind the last slot
+  Written before;   // between what precedes the calls and the first slot (or the JSON)
+  Written between;  // from the first call's last slot to the second call's first one; "" if one call is all
+  Written after;    // behind the last slot
   bool has_between = false;
   std::span<const std::string> atoms;
 };
@@ -40,15 +41,15 @@ struct CallText {
 void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops);
 
 // If the call stands inside a JSON value: fills envelope, roles and `text`; false otherwise.  `turn` has two calls or
-// one; `before` is what `lead_turn` writes before its first call's name.
+// one; text.before is what `lead_turn` writes before its first call's first slot, and is cut to what stands before the
+// JSON.
 [[nodiscard]] bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
-                                      const std::string& before, format::Calls& calls, CallText& text);
+                                      format::Calls& calls, CallText& text);
 
-// The literals and forms of tagged parameters.  `after_name` is what stands between the name and the parameters.
+// The literals and forms of tagged parameters.
 struct ParameterText {
-  std::string after_name;
-  std::string between;  // from the last value of a call to the next call's first slot
-  std::string after;    // behind the last value of the last call
+  Written between;  // from the last value of a call to the next call's first slot
+  Written after;    // behind the last value of the last call
   bool has_between = false;
 };
 // The call that the parameter probes vary.  The references must outlive it.

@@ -118,8 +118,10 @@ bool read_sentence(const std::string& text, format::Calls& calls) {
   return false;
 }
 
+}  // namespace
+
 // Of `words` those that may be the name of a field, or of a type, and that the chat APIs do not have.
-std::vector<std::string> names_in(const std::vector<std::string>& words) {
+std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most) {
   std::set<std::string> tried = {"role",         "content",  "tool_calls", "name",
                                  "tool_call_id", "function", "arguments",  "type"};
   std::vector<std::string> names;
@@ -127,12 +129,10 @@ std::vector<std::string> names_in(const std::vector<std::string>& words) {
     const auto is_letter = [](char byte) { return (byte >= 'a' && byte <= 'z') || byte == '_'; };
     if (name.size() < 4 || !std::all_of(name.begin(), name.end(), is_letter) || !tried.insert(name).second) continue;
     names.push_back(name);
-    if (names.size() == kMostFields) break;
+    if (names.size() == most) break;
   }
   return names;
 }
-
-}  // namespace
 
 // What the template tells the model only where thinking is switched on: an empty pair of tags for the thoughts, and one
 // for the answer.
@@ -188,11 +188,11 @@ void Analyst::mine_reasoning_fields() {
          "the template shows reasoning only in a place that messages of the chat APIs do not have", 0);
     return true;
   };
-  const std::vector<std::string> constants = names_in(template_.literal_texts());
+  const std::vector<std::string> constants = names_in(template_.literal_texts(), kMostFields);
   for (const std::string& name : constants) {
     if (tags_around(json::Object{{"content", kContentText}, {name, kReasoningText}}, true)) return;
   }
-  const std::vector<std::string> members = names_in(template_.names());
+  const std::vector<std::string> members = names_in(template_.names(), kMostFields);
   const auto content_of = [&](const json::Array& blocks) {
     json::Object content;
     for (const auto* names : {&constants, &members}) {

@@ -138,10 +138,18 @@ void Analyst::find_lost_calls() {
 void Analyst::find_lost_values() {
   const format::Calls& calls = format_.calls;
   if (!calls.present) return;
-  const bool is_bare = calls.envelope != format::Envelope::kTags && is_blank(calls.section_open) &&
-                       is_blank(calls.call_open) && is_blank(format_.content.close);
-  if (is_bare && find(false, true, 1) != nullptr)
-    lose("calls behind content", "nothing tells a call that follows content from content that holds JSON", 0);
+  const bool is_json = calls.envelope != format::Envelope::kTags;
+  const bool is_named = !is_json && calls.pieces.front().kind == format::CallPiece::Kind::kName;
+  const bool is_bare = (is_json || is_named) && is_blank(calls.section_open) && is_blank(calls.call_open) &&
+                       is_blank(format_.content.close);
+  if (is_bare && find(false, true, 1) != nullptr) {
+    lose("calls behind content",
+         is_json ? "nothing tells a call that follows content from content that holds JSON"
+                 : "nothing tells a call that follows content from content that names a tool",
+         0);
+  }
+  if (is_bare && is_named)
+    note("nothing announces a call but its name: one is read only where a tool of that name is given");
   if (calls.arguments != format::ArgumentStyle::kParameters) return;
   for (const format::ValueForm& form : calls.parameters.forms) {
     const std::string_view open = trimmed(form.open);

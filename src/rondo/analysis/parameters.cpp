@@ -19,6 +19,7 @@ struct Element {
   enum class Kind : std::uint8_t { kLiteral, kKey, kValue, kOther } kind = Kind::kLiteral;
   std::string key;
   std::string text;
+  std::vector<std::size_t> begins = {};  // of kLiteral, as Written has them
 };
 
 std::vector<Element> elements_of(const Turn& turn) {
@@ -36,7 +37,9 @@ std::vector<Element> elements_of(const Turn& turn) {
         }
       }
     } else if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex) {
-      out.push_back({Element::Kind::kLiteral, "", token.text});
+      Written literal;
+      literal.append(token.text, token.sources);
+      out.push_back({Element::Kind::kLiteral, "", std::move(literal.text), std::move(literal.begins)});
     } else {
       out.push_back(
           {Element::Kind::kOther, token.kind == SlotKind::kName && token.call == 0 ? "name" : "", token.text});
@@ -67,14 +70,17 @@ Place place_of(const std::vector<Element>& elements, const std::string& key) {
 
 // Literals in [begin, end); a repeated key is written as kKeyMark.
 constexpr const char* kKeyMark = "\x01";
-std::string text_between(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
-  std::string out;
+Written written_between(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
+  Written out;
   for (std::size_t i = begin; i < std::min(end, elements.size()); ++i) {
-    if (elements[i].kind == Element::Kind::kLiteral) out += elements[i].text;
-    if (elements[i].kind == Element::Kind::kKey) out += kKeyMark;
+    if (elements[i].kind == Element::Kind::kLiteral) out.append(Written{elements[i].text, elements[i].begins});
+    if (elements[i].kind == Element::Kind::kKey) out.text += kKeyMark;
     if (elements[i].kind == Element::Kind::kOther) break;
   }
   return out;
+}
+std::string text_between(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
+  return written_between(elements, begin, end).text;
 }
 
 std::string all_text(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
@@ -277,17 +283,24 @@ void quote_values(format::Parameters& parameters) {
   parameters.forms.insert(parameters.forms.end(), bare.begin(), bare.end());
 }
 
-// Values with nothing around them need something between them, and strings among them quotes, whatever the template does.
+// Values with nothing around them need something between them, and strings among them quotes, whatever the template
+// does; or each has a line.
 void allow_bare_values(format::Parameters& parameters, format::Format& findings) {
+  const auto is_bare = [](const ValueForm& form) {
+    return form.type == ValueType::kString && form.style == ValueStyle::kRaw && format::is_blank(form.open);
+  };
+  const bool has_bare_strings = std::ranges::any_of(parameters.forms, is_bare);
+  if (parameters.close.find('\n') != std::string::npos) {
+    if (has_bare_strings)
+      findings.losses.push_back({"lines in strings", "a string ends with its line, whatever it holds", 0});
+    return;
+  }
   if (parameters.separator.empty()) {
     parameters.separator = ", ";
     findings.losses.push_back(
         {"several arguments", "nothing is written between two arguments; a comma is taken as meant", 0});
   }
-  const auto is_bare = [](const ValueForm& form) {
-    return form.type == ValueType::kString && form.style == ValueStyle::kRaw && format::is_blank(form.open);
-  };
-  if (std::any_of(parameters.forms.begin(), parameters.forms.end(), is_bare)) {
+  if (has_bare_strings) {
     parameters.forms.push_back({ValueType::kString, ValueStyle::kPython, "", "", ""});
     findings.losses.push_back(
         {"bare strings",
@@ -297,10 +310,11 @@ void allow_bare_values(format::Parameters& parameters, format::Format& findings)
 
 // What stands around the parameters of a call: behind its name, between two parameters, behind the last value.
 struct Around {
-  std::string after_name, between, after;
+  Written after_name, between, after;
 };
 
-// How much of the end of after_name opens the first parameter, and how much of the begin of `after` closes the last one.
+// How much of the end of after_name opens the first parameter, and how much of the begin of `after` closes the last
+// one.
 struct Cut {
   std::size_t open = 0;
   std::size_t close = 0;
@@ -309,32 +323,58 @@ struct Cut {
 
 Cut cut_by_units(const Around& around, std::span<const std::string> atoms) {
   // White space that is all there is between two parameters separates them.
-  if (!around.between.empty() && format::is_blank(around.between)) return {};
+  if (format::is_blank(around.between.text)) return {};
   Cut out;
-  out.open = format::common_suffix(around.after_name, around.between, atoms);
-  out.close = format::common_prefix(std::string_view(around.between).substr(0, around.between.size() - out.open),
-                                    around.after, atoms);
+  out.open = same_back(around.after_name, around.between, atoms);
+  out.close = same_front(around.between.before(around.between.text.size() - out.open), around.after, atoms);
   return out;
 }
 
-// The same from `none`, what stands behind the name of a call without arguments: the rest of after_name and the rest of `after`.
-// Where more than one cut fits, units decide.
+// The same from `none`, what stands behind the name of a call without arguments: the rest of after_name and the rest of
+// `after`. Where more than one cut fits, units decide.
 Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<const std::string> atoms) {
   const Cut by_units = cut_by_units(around, atoms);
-  if (format::is_blank(around.between)) return by_units;
-  const std::string_view between = around.between;
+  const std::string_view after_name = around.after_name.text;
+  const std::string_view between = around.between.text;
+  const std::string_view after = around.after.text;
+  if (format::is_blank(between) && between.find('\n') == std::string_view::npos) return by_units;
   std::optional<Cut> best;
-  for (std::size_t open = 0; open <= std::min(around.after_name.size(), between.size()); ++open) {
-    const std::string_view kept = std::string_view(around.after_name).substr(0, around.after_name.size() - open);
+  for (std::size_t open = 0; open <= std::min(after_name.size(), between.size()); ++open) {
+    const std::string_view kept = after_name.substr(0, after_name.size() - open);
     const std::string_view rest = std::string_view(none).substr(std::min(kept.size(), none.size()));
-    if (!none.starts_with(kept) || !around.after.ends_with(rest)) continue;
-    const std::size_t close = around.after.size() - rest.size();
-    if (open + close > between.size() || !around.after.starts_with(between.substr(0, close)) ||
-        !around.after_name.ends_with(between.substr(between.size() - open)))
+    if (!none.starts_with(kept) || !after.ends_with(rest)) continue;
+    const std::size_t close = after.size() - rest.size();
+    if (open + close > between.size() || !after.starts_with(between.substr(0, close)) ||
+        !after_name.ends_with(between.substr(between.size() - open)))
       continue;
     if (const Cut cut{open, close}; !best || cut == by_units) best = cut;
   }
   return best.value_or(by_units);
+}
+
+// The last name or id in front of element `end`.
+std::size_t last_name_before(const std::vector<Element>& elements, std::size_t end) {
+  std::size_t name = kNone;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (elements[i].kind == Element::Kind::kOther) name = i;
+  }
+  return name;
+}
+
+// Open, separator and close of parameters.  Returns what closes the last one, a quote that all values stand in among
+// it.
+std::string split_separator(const Around& around, const Cut& cut, format::Parameters& parameters) {
+  const std::string& between = around.between.text;
+  parameters.open = between.substr(between.size() - cut.open);
+  const std::string sep = between.substr(0, between.size() - cut.open);
+  const bool is_quoted = cut.close <= 1 && !sep.empty() && is_quote(sep.front()) &&
+                         around.after.text.starts_with(sep.front()) && parameters.key_close.ends_with(sep.front());
+  const std::size_t close = is_quoted ? 1 : cut.close;
+  parameters.close = sep.substr(0, close);
+  parameters.separator = sep.substr(close);
+  std::string behind_all = parameters.close;
+  if (is_quoted) quote_values(parameters);
+  return behind_all;
 }
 
 // What stands behind the name of a call without arguments; nullopt where the template does not write such a call.
@@ -359,53 +399,40 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
   const Place first = place_of(*three, "k0");
   const Place last = place_of(*three, "k2");
   if (first.key == kNone || first.first_value == kNone || last.last_value == kNone) return false;
-  std::size_t name = kNone;
-  for (std::size_t i = 0; i < first.key; ++i) {
-    if ((*three)[i].kind == Element::Kind::kOther) name = i;
-  }
+  const std::size_t name = last_name_before(*three, first.key);
   if (name == kNone) return false;
-  std::string after_name = text_between(*three, name + 1, first.key);
 
   const std::vector<Seen> all = see_types(probes, findings);
   if (all.empty() || !all.front().has_value) return false;
   std::string sep;
   infer_forms(all, parameters, sep);
-  const std::string string_close = parameters.forms.front().close;
 
   // sep = close + separator + open of the next one; the closing may repeat the key.
   if (const std::size_t mark = sep.find(kKeyMark); mark != std::string::npos) {
     parameters.key_in_close = sep.substr(0, mark);
     sep = sep.substr(mark + 1);
   }
-  const auto behind_value = [&](std::string rest) {
-    if (rest.starts_with(string_close)) rest.erase(0, string_close.size());
-    const std::size_t mark = rest.find(kKeyMark);
-    return mark == std::string::npos || parameters.key_in_close.empty() ? rest : rest.substr(mark + 1);
+  const auto behind_value = [&, close = parameters.forms.front().close](const Written& rest) {
+    const std::size_t begin = rest.text.starts_with(close) ? close.size() : 0;
+    const std::size_t mark = rest.text.find(kKeyMark, begin);
+    return rest.from(mark == std::string::npos || parameters.key_in_close.empty() ? begin : mark + 1);
   };
-  std::string after = behind_value(text_between(*three, last.last_value + 1, three->size()));
-  const Around around{after_name, sep, after};
+  const Around around{written_between(*three, name + 1, first.key),
+                      written_between(*three, first.last_value + 1, place_of(*three, "k1").key).ending(sep),
+                      behind_value(written_between(*three, last.last_value + 1, three->size()))};
   const auto none = behind_empty_call(probes, (*three)[name]);
-  auto [open, close] = none ? cut_by_empty_call(around, *none, probe.atoms) : cut_by_units(around, probe.atoms);
-  parameters.open = sep.substr(sep.size() - open);
-  sep.resize(sep.size() - open);
-  const bool is_quoted = close <= 1 && !sep.empty() && is_quote(sep.front()) && after.starts_with(sep.front()) &&
-                         parameters.key_close.ends_with(sep.front());
-  if (is_quoted) close = 1;
-  parameters.close = sep.substr(0, close);
-  parameters.separator = sep.substr(close);
-  const std::string behind_all = parameters.close;
-  if (is_quoted) quote_values(parameters);
+  const Cut cut = none ? cut_by_empty_call(around, *none, probe.atoms) : cut_by_units(around, probe.atoms);
+  const std::string behind_all = split_separator(around, cut, parameters);
   if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, findings);
-  text.after_name = after_name.substr(0, after_name.size() - open);
-  text.after = after.substr(std::min(close, after.size()));
+  text.after = around.after.from(std::min(behind_all.size(), around.after.text.size()));
   if (probe.single_call) return true;
   const auto two = probes.elements(json::Object{{"k0", "v0"}}, true);
   if (!two) return true;
   const Place only = place_of(*two, "k0");
   if (only.last_value == kNone) return true;
-  const std::string between = behind_value(text_between(*two, only.last_value + 1, two->size()));
+  const Written between = behind_value(written_between(*two, only.last_value + 1, two->size()));
   text.has_between = true;
-  text.between = between.starts_with(behind_all) ? between.substr(behind_all.size()) : between;
+  text.between = between.text.starts_with(behind_all) ? between.from(behind_all.size()) : between;
   return true;
 }
 

@@ -50,11 +50,12 @@ std::string step_text(const PathTable& paths, PathId step) {
                                                               : std::string(paths.step_name(step));
 }
 
-Slot slot_of(const PathTable& paths, PathId path) {
+// `own_field`: one more field that holds reasoning.
+Slot slot_of(const PathTable& paths, PathId path, std::string_view own_field) {
   if (paths.message(path) != kAssistant) return {};
   const std::vector<PathId> steps = steps_of(paths, path);
   const auto name = [&](std::size_t i) { return i < steps.size() ? step_text(paths, steps[i]) : std::string(); };
-  if (chat::is_reasoning_field(name(2))) return {SlotKind::kReasoning};
+  if (chat::is_reasoning_field(name(2)) || (name(2) == own_field && !own_field.empty())) return {SlotKind::kReasoning};
   if (name(2) == "content") {
     // A part of type thinking names its text like its type.
     const bool is_reasoning = steps.size() > 4 && name(4) != "text";
@@ -92,10 +93,10 @@ Source source_of(const text::Run& run) {
   return {0, static_cast<std::uint32_t>(run.literal()), run.source_offset};
 }
 
-Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::string bytes) {
+Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::string bytes, std::string_view own_field) {
   Token token;
   token.text = bytes;
-  const Slot slot = run.is_input() ? slot_of(rendered.origins.paths, run.path()) : Slot{};
+  const Slot slot = run.is_input() ? slot_of(rendered.origins.paths, run.path(), own_field) : Slot{};
   token.kind = slot.kind;
   token.call = slot.call;
   const bool is_named = slot.kind == SlotKind::kName || slot.kind == SlotKind::kId;
@@ -156,7 +157,7 @@ std::string field_name(const PathTable& paths, PathId path) {
 }
 
 // From the first to the last run of the assistant's turn.
-Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
+Turn read_turn(const jinja::Rendered& rendered, bool is_followed, std::string_view own_field) {
   Turn turn;
   const auto runs = rendered.text.runs();
   std::size_t first = kNone;
@@ -173,7 +174,7 @@ Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
   for (std::size_t i = 0; i < runs.size() && first != kNone; at += runs[i++].size) {
     const std::string bytes = rendered.text.bytes().substr(at, runs[i].size);
     if (i >= first && i <= last) {
-      add_token(turn.tokens, token_of(rendered, runs[i], bytes));
+      add_token(turn.tokens, token_of(rendered, runs[i], bytes, own_field));
     } else if (i > last) {
       // Its role is part of the next turn's opening.
       const bool is_data = runs[i].is_input() && rendered.origins.paths.message(runs[i].path()) > kAssistant &&
@@ -184,12 +185,16 @@ Turn read_turn(const jinja::Rendered& rendered, bool is_followed) {
       turn.following += bytes;
     }
   }
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < runs.size() && first != kNone && i <= last; ++i) end += runs[i].size;
+  turn.behind = rendered.text.bytes().substr(end);
   for (const jinja::Probe& probe : rendered.probes) {
     if (rendered.origins.paths.message(probe.path) == kAssistant) turn.probes.push_back(probe);
   }
   read_conditions(rendered, turn);
   for (const text::Run& run : runs) {
-    if (!run.is_input() || slot_of(rendered.origins.paths, run.path()).kind != SlotKind::kReasoning) continue;
+    if (!run.is_input() || slot_of(rendered.origins.paths, run.path(), own_field).kind != SlotKind::kReasoning)
+      continue;
     const std::vector<PathId> steps = steps_of(rendered.origins.paths, run.path());
     turn.reasoning_name = step_text(rendered.origins.paths, steps[2]);
     break;
@@ -287,7 +292,7 @@ std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& message,
   const bool is_followed = setting.with_result || setting.with_user;
   auto rendered = render(std::move(messages), setting, is_followed && setting.with_result);
   if (!rendered) return std::nullopt;
-  Turn turn = read_turn(*rendered, is_followed);
+  Turn turn = read_turn(*rendered, is_followed, shape.reasoning_field);
   if (turn.tokens.empty()) return std::nullopt;
   return turn;
 }
@@ -315,7 +320,7 @@ std::optional<std::string> Prober::text_with(json::Object assistant_message, con
   return rendered->text.bytes();
 }
 
-std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting) {
+std::optional<Written> Prober::generation_prompt(const ProbeSetting& setting) {
   const json::Array messages{probe::plain_message("user", kQuestionText)};
   const auto with = render(messages, setting, true);
   const auto without = render(messages, setting, false);
@@ -341,9 +346,10 @@ std::optional<std::string> Prober::generation_prompt(const ProbeSetting& setting
     }
     at += run.size;
   }
-  std::string text = out;
+  Written written;
+  written.append(out, trial.prompt_sources);
   if (keeps_trials_) trials_.push_back(std::move(trial));
-  return text;
+  return written;
 }
 
 }  // namespace rondo::analysis

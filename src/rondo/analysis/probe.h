@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/analyse.h"
+#include "analysis/written.h"
 #include "probe/messages.h"
 
 namespace rondo::analysis {
@@ -73,6 +74,7 @@ struct Turn {
   std::vector<Token> tokens;
   std::string following;  // what the template wrote behind it, up to the next message's data
   std::vector<Source> following_sources;
+  std::string behind;                                      // everything behind it
   std::vector<jinja::Probe> probes;                        // of the assistant message's own texts
   std::string reasoning_name;                              // the field that the reasoning was read from
   std::vector<FieldRead> reads;                            // of conditions, in order
@@ -108,7 +110,7 @@ class Prober {
   // The assistant turn, nullopt where the template refuses the probe or writes nothing of the message.
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
   // What add_generation_prompt adds behind one user message.
-  [[nodiscard]] std::optional<std::string> generation_prompt(const ProbeSetting& setting);
+  [[nodiscard]] std::optional<Written> generation_prompt(const ProbeSetting& setting);
   // What the template itself writes before a question, kNoText in place of everything else.
   [[nodiscard]] std::optional<std::string> instructions(const ProbeSetting& setting);
   // The text of a conversation that ends with this message.

@@ -140,8 +140,10 @@ Cause Blamer::of_earlier_turn() const {
   const bool was_opened = is_at_mark(seen_, at_, open);
   const bool is_opened = is_at_mark(again_->text.bytes(), at_, open);
   const bool is_turn = message != text::kNoMessage;
-  const bool was_shown = is_turn && (probe::shows_reasoning(step_.prompt, message) || (was_opened && !is_opened));
-  const bool is_shown = is_turn && (probe::shows_reasoning(*again_, message) || (is_opened && !was_opened));
+  const std::string& field = format_.input.reasoning_field;
+  const bool was_shown =
+      is_turn && (probe::shows_reasoning(step_.prompt, message, field) || (was_opened && !is_opened));
+  const bool is_shown = is_turn && (probe::shows_reasoning(*again_, message, field) || (is_opened && !was_opened));
   Cause cause;
   if (was_shown && !is_shown) {
     cause = of_context(CauseKind::kReasoningDropped, step_.prompt, message, "the reasoning of an earlier turn is gone",

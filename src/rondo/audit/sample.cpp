@@ -279,7 +279,8 @@ Regions find_regions(const jinja::Rendered& rendered, const format::Format& form
     const std::size_t end = std::min(at, within.end) - within.begin;
     const std::string_view field = probe::message_field(paths, run.path());
     const std::string_view part = format.input.reasoning_part;
-    if (chat::is_reasoning_field(field) || (!part.empty() && paths.step_name(run.path()) == part)) {
+    if (chat::is_reasoning_field(field) || field == format.input.reasoning_field ||
+        (!part.empty() && paths.step_name(run.path()) == part)) {
       widen(out.reasoning, begin, end);
     } else if (field == "content") {
       widen(out.content, begin, end);

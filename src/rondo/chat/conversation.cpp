@@ -80,6 +80,7 @@ std::string_view to_string(CallStatus status) {
 json::Value to_history(const AssistantMessage& message, std::size_t first_call_index) {
   json::Object out{{"role", "assistant"}, {"content", message.content}};
   if (message.reasoning) out.set("reasoning_content", *message.reasoning);
+  if (message.reasoning && !message.reasoning_field.empty()) out.set(message.reasoning_field, *message.reasoning);
   if (message.tool_calls.empty()) return out;
   json::Array calls;
   for (const ToolCall& call : message.tool_calls)

@@ -70,12 +70,13 @@ struct ToolCall {
 struct AssistantMessage {
   std::string content;
   std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
+  std::string reasoning_field;           // under which only this template reads it; "" where it has a name of the APIs
   std::vector<ToolCall> tool_calls;
   bool complete = false;  // false if something that was opened is still open
 };
 
-// The message in OpenAI's shape, for use as history: role, content, reasoning_content, tool_calls with ids made up
-// as "call_<index>" (from `first_call_index` on) where the model wrote none.
+// The message in OpenAI's shape, for use as history: role, content, reasoning_content (and the same under reasoning_field),
+// tool_calls with ids made up as "call_<index>" (from `first_call_index` on) where the model wrote none.
 [[nodiscard]] json::Value to_history(const AssistantMessage& message, std::size_t first_call_index);
 
 // A tool definition's function name and JSON schema of its parameters; accepts {"type":"function","function":{...}}

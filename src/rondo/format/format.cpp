@@ -113,7 +113,9 @@ std::optional<std::string> verify_calls(const Calls& calls) {
   if (calls.envelope == Envelope::kTags) {
     if (auto wrong = verify_pieces(calls.pieces)) return wrong;
     const bool marked = !is_blank(calls.section_open) || !is_blank(calls.call_open);
-    if (!marked && calls.pieces.front().kind != CallPiece::Kind::kLiteral)
+    // The name of a tool does, with what stands behind it.
+    const bool named = calls.pieces.front().kind == CallPiece::Kind::kName && !is_blank(calls.pieces[1].text);
+    if (!marked && !named && calls.pieces.front().kind != CallPiece::Kind::kLiteral)
       return "calls: nothing marks where a call begins";
   } else {
     if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
@@ -137,7 +139,9 @@ std::optional<std::string> verify_calls(const Calls& calls) {
   if (is_blank(parameters.item_open) != is_blank(parameters.item_close))
     return "calls.parameters: item_open and item_close need each other";
   const bool is_bare = is_blank(parameters.open) && is_blank(parameters.close) && is_blank(parameters.key_in_close);
-  if (is_bare && parameters.separator.empty()) return "calls.parameters.separator: nothing stands between two values";
+  const bool has_lines = parameters.close.find('\n') != std::string::npos;
+  if (is_bare && !has_lines && parameters.separator.empty())
+    return "calls.parameters.separator: nothing stands between two values";
   return std::nullopt;
 }
 
@@ -161,7 +165,8 @@ std::string Format::to_string() const {
   print_marker(out, "header", header);
   if (reasoning.present) {
     line(out, "reasoning",
-         quoted(reasoning.open) + " .. " + quoted(reasoning.close) + (reasoning.in_content ? " in content" : ""));
+         quoted(reasoning.open) + " .. " + quoted(reasoning.close) +
+             (reasoning.begins_text ? " begun by the prompt" : "") + (reasoning.in_content ? " in content" : ""));
   }
   if (!content.open.empty() || !content.close.empty())
     line(out, "content", quoted(content.open) + " .. " + quoted(content.close));

@@ -40,7 +40,8 @@ struct Reasoning {
   bool present = false;
   std::string open;
   std::string close;
-  bool in_content = false;  // no field of its own: history keeps it, if at all, as part of the content
+  bool in_content = false;   // no field of its own: history keeps it, if at all, as part of the content
+  bool begins_text = false;  // only the prompt writes `open`: words of the reasoning itself, with which history has it
 };
 
 // Markers around content; most templates have none.

@@ -71,6 +71,7 @@ void visit(V& v, Reasoning& x) {
   v.field("open", x.open);
   v.field("close", x.close);
   v.field("in_content", x.in_content);
+  v.field("begins_text", x.begins_text);
 }
 
 template <typename V>

@@ -104,6 +104,11 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
     line.marker(text.substr(text.find(word) + word.size())).add(section_from(start, first, is_parallel));
     return {{word, line.node(), ""}};
   }
+  if (start == Start::kSectionOpen && !is_blank(calls.call_open) && calls.envelope != format::Envelope::kJsonArray) {
+    // Together with what opens the first call a bracket is none.
+    word = trimmed(calls.section_open + calls.call_open);
+    if (is_distinct(word)) return {{word, section_from(Start::kCallOpen, any_call(Start::kCallOpen), is_parallel), ""}};
+  }
   // A bracket, or the begin of other blocks too: together with the name of a tool it is neither.
   const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece &&
                         !calls.pieces.empty() && calls.pieces.front().kind == CallPiece::Kind::kName &&
@@ -113,7 +118,10 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   for (const Tool& tool : tools_) {
     Line line(grammar_);
     line.add(section_from(start, call(tool, start, true), is_parallel));
-    out.push_back({std::string(trimmed(text_of(start))) + tool.name, line.node(), behind_name()});
+    const std::string_view open = text_of(start);
+    out.push_back({std::string(trimmed(open)) + tool.name, line.node(), behind_name()});
+    if (const std::string_view space = trailing_space(open); !space.empty())
+      out.push_back({std::string(trimmed(open)) + std::string(space) + tool.name, line.node(), behind_name()});
   }
   return out;
 }

@@ -64,7 +64,9 @@ std::vector<std::string> CallBuilder::followers() const {
     is_behind = is_behind || piece.kind == format::CallPiece::Kind::kArguments;
   }
   for (const std::string& text : {calls.parameters.separator, calls.parameters.open, behind, calls.call_close}) {
-    if (!is_blank(text)) out.emplace_back(trimmed(text));
+    if (is_blank(text)) continue;
+    out.emplace_back(trimmed(text));
+    if (format::is_space(text.front())) out.push_back(text.substr(0, text.find(trimmed(text)) + trimmed(text).size()));
   }
   return out;
 }
@@ -76,8 +78,13 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   const std::string core(trimmed(closing));
   constexpr std::size_t kWeak = 2;
   if (core.size() > kWeak) { return g.token(g.text({}, core)); }
+  if (core.empty() && closing.find('\n') != std::string::npos) return g.token(g.text({}, "\n"));
   std::vector<std::string> ends;
-  for (const std::string& follower : followers()) ends.push_back(core + follower);
+  const std::string written = closing.substr(closing.find(core));  // with the template's white space behind it
+  for (const std::string& follower : followers()) {
+    ends.push_back(core + follower);
+    if (written != core) ends.push_back(written + follower);
+  }
   if (ends.empty()) ends.emplace_back(core.empty() ? "\n" : core);
   return g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
 }

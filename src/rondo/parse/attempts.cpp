@@ -15,6 +15,7 @@ constexpr std::size_t kLongestRescan = 256;
 }  // namespace
 
 void Machine::begin_attempt(bool in_section, Opening opening) {
+  section_.was_open = section_.is_open;
   section_.is_open = in_section;
   attempt_.is_open = true;
   attempt_.begin = raw(head_);
@@ -55,7 +56,7 @@ void Machine::emit_prompt_part() {
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) complain(attempt_.begin, why);
   attempt_.is_open = false;
-  const bool had_calls = !message_.tool_calls.empty() && section_.is_open;
+  const bool had_calls = !message_.tool_calls.empty() && section_.is_open && section_.was_open;
   if (!had_calls) section_.is_open = false;
   closes_.clear();
   settle_format();
@@ -131,6 +132,35 @@ bool Machine::is_named_by_marker() const {
     }
   }
   return false;
+}
+
+// A call that nothing announces but its name, at the begin of the text or behind another one.
+MatchKind Machine::named_call(std::size_t at) {
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || !format::is_blank(calls.section_open) || !syntax_->call_open.empty()) return MatchKind::kNone;
+  if (!top_.is_layout && !format::is_blank(message_.content)) return MatchKind::kNone;
+  const MatchKind kind = tool_at(at);
+  if (kind != MatchKind::kFull) return kind;
+  pos_ = at;
+  begin_attempt(false, Opening::kBare);
+  return start_body() ? MatchKind::kFull : MatchKind::kNone;
+}
+
+// The name of a tool at `at`, with what the format writes behind it.
+MatchKind Machine::tool_at(std::size_t at) const {
+  if (!syntax_->has_named_calls()) return MatchKind::kNone;
+  const Marker& behind_name = syntax_->piece_markers[1];
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  for (const chat::ToolDefinition& tool : syntax_->tools) {
+    const std::size_t same = std::min(text.size(), tool.name.size());
+    if (tool.name.empty() || text.substr(0, same) != std::string_view(tool.name).substr(0, same)) continue;
+    const std::size_t behind = behind_name.lead().empty() ? at + same : skip_space(at + same);
+    if (behind == buffer_.size() && !is_end_) return MatchKind::kPartial;
+    if (same < tool.name.size() || behind == buffer_.size()) continue;
+    const Match match = behind_name.match(std::string_view(buffer_).substr(behind), is_end_, starts());
+    if (match.kind != MatchKind::kNone) return match.kind;
+  }
+  return MatchKind::kNone;
 }
 
 }  // namespace rondo::parse

@@ -327,6 +327,8 @@ bool Machine::after_call() {
       if (close > at) set_status(chat::CallStatus::kMalformed);
       pos_ = close + found.size;
       emit(EventKind::kMarker, pos_);
+      if (syntax_->format->calls.content_behind) trail_.text = found.marker->trail();
+      trail_.of_reasoning = false;
     } else if (is_json && buffer_[at] == '{') {  // a second call in the same markers
       end_call(raw(head_));
       pos_ = at;
@@ -359,7 +361,13 @@ bool Machine::between() {
   if (found.kind == MatchKind::kPartial) return false;
   const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && section_.is_open;
   const bool is_on_its_own_line = !syntax_->format->calls.separator.empty() && syntax_->separator.empty() && at > pos_;
-  if (can_start && (section_.expects_call || is_json_at(at) || is_on_its_own_line)) {
+  bool is_called = can_start && (section_.expects_call || is_json_at(at) || is_on_its_own_line);
+  if (can_start && !is_called) {
+    const MatchKind named = tool_at(at);
+    if (named == MatchKind::kPartial) return false;
+    is_called = named == MatchKind::kFull;
+  }
+  if (is_called) {
     pos_ = at;
     begin_attempt(section_.is_open, Opening::kMarker);
     return start_body();

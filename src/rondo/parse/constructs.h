@@ -44,6 +44,7 @@ struct Top {
 // Around calls.
 struct Section {
   bool is_open = false;
+  bool was_open = false;      // before the attempt
   bool expects_call = false;  // behind a separator
 };
 

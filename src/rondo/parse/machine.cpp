@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "chat/reasoning_fields.h"
 #include "format/units.h"
 #include "json/print.h"
 
@@ -38,6 +39,8 @@ std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std
 Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail)
     : syntax_(std::move(syntax)), inline_reasoning_(syntax_->options.inline_reasoning) {
   if (!syntax_->options.special_tokens.empty()) starts_.emplace(buffer_);
+  if (const std::string& field = syntax_->format->input.reasoning_field; !chat::is_reasoning_field(field))
+    message_.reasoning_field = field;
   start_from_prompt(prompt_tail);
   // What the template writes before all content, where it is white space only.
   if (phase_ == Phase::kTop && top_.is_blank && trail_.text.empty() && is_blank(syntax_->format->content.open)) {
@@ -355,6 +358,7 @@ bool Machine::top_blank() {
     }
   }
   if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
+  if (const MatchKind kind = named_call(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
   // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
   const bool has_opener = !is_blank(calls.section_open) || !syntax_->call_open.empty();
   const bool has_bare_calls = calls.present && syntax_->options.calls && calls.envelope != format::Envelope::kTags &&
@@ -380,13 +384,7 @@ bool Machine::is_answer_text(const MarkerSet::Found& found) const {
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
   switch (found.id) {
-    case kReasoningOpen:
-      emit_reasoning_marker(pos_);
-      trail_.of_reasoning = true;
-      phase_ = Phase::kReasoning;
-      thoughts_.are_fresh = true;
-      if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
-      break;
+    case kReasoningOpen: return reasoning_opened(*found.marker);
     case kReasoningClose: {
       emit_reasoning_marker(pos_);
       trail_.of_reasoning = true;
@@ -416,7 +414,8 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kHalfOpen:
     case kBareOpen: return top_opener(found);
     case kSectionClose:
-      if (!section_.is_open) {  // a stray one is text
+      if (!section_.is_open) {  // a stray one is text, in which an opener may begin
+        pos_ = found.begin + 1;
         top_.is_blank = false;
         return true;
       }
@@ -476,8 +475,9 @@ void Machine::finish_open() {
   }
   if (call_.is_reported) {
     open_at_end_ = true;
-    const bool is_whole = phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
-                          (phase_ == Phase::kRawArguments && syntax_->call_close.empty());
+    const bool is_whole =
+        phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
+        ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && syntax_->call_close.empty());
     if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen ||
         phase_ == Phase::kValue) {
       if (!syntax_->options.partial) {

@@ -105,6 +105,7 @@ class Machine {
 
   // reasoning.cpp
   bool reasoning();
+  bool reasoning_opened(const Marker& open);
   bool reasoning_start();
   bool reasoning_after_call();
   bool reasoning_marker(const MarkerSet::Found& found);
@@ -131,6 +132,8 @@ class Machine {
   // ... and no list of tools can say whether it is one: then it takes a name and arguments.
   [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
   [[nodiscard]] bool is_named_by_marker() const;
+  MatchKind named_call(std::size_t at);
+  [[nodiscard]] MatchKind tool_at(std::size_t at) const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
   [[nodiscard]] bool is_json_at(std::size_t at) const;
   [[nodiscard]] bool is_prompt_part() const;
@@ -202,6 +205,8 @@ class Machine {
   void select_forms(const std::string& open);
   bool value();
   bool value_marked();
+  bool value_line();
+  [[nodiscard]] MatchKind key_at(std::size_t begin) const;
   bool json_in_value();
   bool own_quoted(bool& wait);
   [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;

@@ -213,7 +213,11 @@ void Nesting::take(char byte) {
   may_quote = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
 }
 
-bool Machine::value() { return parameter_.closer_set.empty() ? value_structured() : value_marked(); }
+bool Machine::value() {
+  if (!parameter_.closer_set.empty()) return value_marked();
+  const bool has_line = syntax_->format->calls.parameters.close.find('\n') != std::string::npos;
+  return has_line ? value_line() : value_structured();
+}
 
 // Moves pos_ behind the JSON that the value is.  False if more text is needed.
 bool Machine::json_in_value() {
@@ -260,6 +264,40 @@ bool Machine::value_marked() {
     }
     return false;
   }
+}
+
+// A value that ends with its line: where behind it the next parameter stands, or what ends the call.
+bool Machine::value_line() {
+  if (parameter_.is_json && !json_in_value()) return false;
+  for (; pos_ < buffer_.size(); ++pos_) {
+    const std::size_t next = skip_space(pos_);
+    const bool is_line_end = buffer_[pos_] == '\n';
+    if (next == buffer_.size() && is_line_end) return false;
+    const MarkerSet::Found found = syntax_->follower_set.at(buffer_, is_line_end ? next : pos_, is_end_, starts());
+    MatchKind kind = found.kind;
+    if (kind == MatchKind::kFull && !is_line_end && !found.marker->is_distinct()) kind = MatchKind::kNone;
+    if (kind == MatchKind::kNone && is_line_end) kind = key_at(next);
+    if (kind == MatchKind::kPartial) return false;
+    if (kind == MatchKind::kNone) continue;
+    end_value(pos_, pos_);
+    return true;
+  }
+  return false;
+}
+
+// The name of a parameter, with what closes it, at `begin`, where nothing opens parameters.
+MatchKind Machine::key_at(std::size_t begin) const {
+  for (std::size_t end = begin; end < buffer_.size(); ++end) {
+    const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
+    if (found.kind == MatchKind::kPartial || (found.kind == MatchKind::kFull && end > begin)) return found.kind;
+    if (is_space(buffer_[end])) {
+      const std::size_t next = skip_space(end);
+      if (next == buffer_.size()) break;
+      return syntax_->key_set.at(buffer_, next, is_end_, starts()).kind;
+    }
+    if (!is_key_byte(buffer_[end], false) || end - begin > kLongestKey) return MatchKind::kNone;
+  }
+  return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
 }
 
 // Where the value ends, of which `end` bytes are there, if the text ends with a stop, or with what may become one; else

@@ -264,6 +264,56 @@ TEST_CASE("calls as Python") {
         "C() find{\"q\":\"it's, ok\",\"n\":3} now{} find{\"deep\":true,\"any\":[\"a\",\"b)\"]}");
 }
 
+TEST_CASE("calls that nothing announces but the name of a tool") {
+  Format format = *python_calls();
+  format.calls.section_open = format.calls.section_close = "";
+  format.calls.separator = "\n";
+  const auto f = share(format);
+  const std::string calls = "find(q='a', n=3)\nnow()";
+  CHECK(parsed(f, calls + "<eot>") == "C(" + calls + ")");
+  Options options;
+  options.tools = tools();
+  CHECK(parsed(f, calls + "<eot>", options) == "C() find{\"q\":\"a\",\"n\":3} now{}");
+  CHECK(parsed(f, "<muse>\nhm\n</muse>\n\n" + calls, options) == "R(hm) C() find{\"q\":\"a\",\"n\":3} now{}");
+  CHECK(parsed(f, "find it now(", options) == "C(find it now()");
+  CHECK(parsed(f, "findings()", options) == "C(findings())");
+  CHECK(parsed(f, "I find(q='a')", options) == "C(I find(q='a'))");
+  CHECK(parsed(f, "fin", options) == "C(fin)");
+}
+
+TEST_CASE("strings without quotes that end with their line") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "<call>";
+  format.calls.call_close = "</call>";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "\n"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = ArgumentStyle::kParameters;
+  format.calls.parameters.key_close = ": ";
+  format.calls.parameters.close = "\n";
+  format.calls.parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "", "", ""},
+                                   {ValueType::kInteger, ValueStyle::kJson, "", "", ""},
+                                   {ValueType::kObject, ValueStyle::kJson, "", "", ""}};
+  const auto f = share(format);
+  Options options;
+  options.tools = tools();
+  CHECK(parsed(f, "<call>find\nq: it's, \"so\"\nn: 3\nany: {\n  \"a\": 1\n}\n</call><eot>", options) ==
+        R"(C() find{"q":"it's, \"so\"","n":3,"any":{"a":1}})");
+  CHECK(parsed(f, "<call>find\nq:  x \n</call>", options) == R"(C() find{"q":" x "})");
+  CHECK(parsed(f, "<call>find\nq: a\nb c\nn: 3\n</call>", options) == R"(C() find{"q":"a\nb c","n":3})");
+  CHECK(parsed(f, "<call>find\nq: x</call>", options) == R"(C() find{"q":"x"})");
+  CHECK(parsed(f, "<call>now\n</call>", options) == "C() now{}");
+}
+
+TEST_CASE("words with which the prompt begins the reasoning are read as its own") {
+  Format format = *json_object();
+  format.reasoning = {true, "My steps:\n", "[ANSWER]", false, true};
+  format.generation_prompts = {{"default", "[bot]My steps:\n"}};
+  Options options;
+  options.prompt_tail = "[user]hi[bot]My steps:\n";
+  CHECK(parsed(share(format), "one[ANSWER]two", options) == "R(My steps:\none) C(two)");
+}
+
 TEST_CASE("the prompt says where the text begins") {
   const auto f = json_object();
   Options options;

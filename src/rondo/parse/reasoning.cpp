@@ -6,6 +6,21 @@
 
 namespace rondo::parse {
 
+// `open` ends at pos_.  Words of the prompt with which the reasoning begins are a part of it.
+bool Machine::reasoning_opened(const Marker& open) {
+  phase_ = Phase::kReasoning;
+  thoughts_.are_fresh = true;
+  if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
+  if (syntax_->format->reasoning.begins_text) {
+    emit(EventKind::kReasoning, pos_);
+    return true;
+  }
+  emit_reasoning_marker(pos_);
+  trail_.text = open.trail();
+  trail_.of_reasoning = true;
+  return true;
+}
+
 // Some models repeat the opening that the prompt already has.
 bool Machine::reasoning_start() {
   const std::size_t at = skip_space(pos_);

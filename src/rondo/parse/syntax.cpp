@@ -263,6 +263,13 @@ std::size_t Syntax::behind_optional(std::size_t literal) const {
   return kind == format::CallPiece::Kind::kId || kind == format::CallPiece::Kind::kIndex ? literal + 2 : 0;
 }
 
+bool Syntax::has_named_calls() const {
+  const format::Calls& calls = format->calls;
+  return calls.present && options.calls && options.tools && calls.envelope == format::Envelope::kTags &&
+         call_open.empty() && calls.pieces.size() > 1 && calls.pieces[0].kind == format::CallPiece::Kind::kName &&
+         !piece_markers[1].empty();
+}
+
 // What the headings of reasoning and content begin with.
 void Syntax::compile_headings() {
   const std::string_view a = format::trimmed(format->reasoning.open);

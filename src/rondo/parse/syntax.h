@@ -52,6 +52,8 @@ class Syntax {
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
   // A literal with an id or a counter behind it, which models leave out: the piece that goes on then; 0 if there is none.
   [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
+  // Whether a call begins with its name, and tools are given.
+  [[nodiscard]] bool has_named_calls() const;
   [[nodiscard]] std::vector<StateView> states() const;
 
   std::shared_ptr<const format::Format> format;

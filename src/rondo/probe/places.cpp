@@ -36,10 +36,12 @@ std::string_view message_field(const text::PathTable& paths, text::PathId path) 
   return paths.step_name(paths.prefix(path, kFieldDepth));
 }
 
-bool shows_reasoning(const jinja::Rendered& rendered, std::int32_t index) {
+bool shows_reasoning(const jinja::Rendered& rendered, std::int32_t index, std::string_view own_field) {
   const text::PathTable& paths = rendered.origins.paths;
   return std::ranges::any_of(rendered.text.runs(), [&](const text::Run& run) {
-    return paths.message(run.path()) == index && chat::is_reasoning_field(message_field(paths, run.path()));
+    if (paths.message(run.path()) != index) return false;
+    const std::string_view field = message_field(paths, run.path());
+    return chat::is_reasoning_field(field) || (!own_field.empty() && field == own_field);
   });
 }
 

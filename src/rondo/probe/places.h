@@ -25,7 +25,8 @@ struct Spot {
 // The field of a message that the path lies in: "content" for messages[2].content[0].text.  "" if it lies in none.
 [[nodiscard]] std::string_view message_field(const text::PathTable& paths, text::PathId path);
 
-// Whether anything of message `index`'s reasoning is written.
-[[nodiscard]] bool shows_reasoning(const jinja::Rendered& rendered, std::int32_t index);
+// Whether anything of message `index`'s reasoning is written; `own_field` is the template's own name for it, if it has one.
+[[nodiscard]] bool shows_reasoning(const jinja::Rendered& rendered, std::int32_t index,
+                                   std::string_view own_field = {});
 
 }  // namespace rondo::probe

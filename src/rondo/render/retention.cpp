@@ -22,8 +22,9 @@ std::string_view turn_lead(const jinja::Rendered& rendered, std::size_t index) {
   return probe::slice(rendered, *begin, data->begin);
 }
 
-void remove_reasoning(json::Value& message) {
+void remove_reasoning(json::Value& message, std::string_view own_field) {
   for (const std::string_view field : chat::kReasoningFields) message.as_object().erase(field);
+  message.as_object().erase(own_field);
 }
 
 bool opens_a_cycle(const json::Array& new_messages) {
@@ -73,15 +74,17 @@ std::vector<Cut> Rollout::cuts_for(const json::Array& new_messages, Retention re
   const auto last_user = std::find_if(all.rbegin(), all.rend(),
                                       [](const json::Value& message) { return message.find_string("role") == "user"; });
   const auto cycle = static_cast<std::size_t>(all.rend() - last_user);  // behind the last user message
+  const std::string& field = last_.input.reasoning_field;
   if (!by_template) {
-    for (std::size_t i = 0; i < cycle; ++i) remove_reasoning(all[i]);
+    for (std::size_t i = 0; i < cycle; ++i) remove_reasoning(all[i], field);
   }
   const Result<jinja::Rendered> after = render_messages(model_->context(), all, true);
   if (!after.ok()) return cuts;
   for (const Turn& turn : turns_) {
     if (!turn.reasoning) continue;
-    const bool goes = by_template ? !probe::shows_reasoning(after.value(), static_cast<std::int32_t>(turn.message))
-                                  : turn.message < cycle;
+    const bool goes = by_template
+                          ? !probe::shows_reasoning(after.value(), static_cast<std::int32_t>(turn.message), field)
+                          : turn.message < cycle;
     if (!goes) continue;
     if (const std::optional<Cut> cut = cut_of(turn, after.value())) cuts.push_back(*cut);
   }
