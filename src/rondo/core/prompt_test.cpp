@@ -1,6 +1,6 @@
 #include "core/prompt.h"
 
-#include "core/testing.h"
+#include "tests/support/core_models.h"
 
 namespace rondo::core {
 namespace {

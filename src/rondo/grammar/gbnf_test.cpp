@@ -1,11 +1,12 @@
 // GBNF as people and engines write it: what is read, and what is refused.
-#include "tests/support/gbnf_reader.h"
+#include "grammar/gbnf.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 #include "grammar/matcher.h"
+#include "tests/support/gbnf_reader.h"
 
 namespace rondo::grammar {
 namespace {
