@@ -36,6 +36,9 @@ if(RONDO_SANITIZE)
   # Any finding ends the program: a test that only prints one would pass.
   add_compile_options(-fsanitize=${RONDO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${RONDO_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options(-fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/sanitize_ignore.txt)
+  endif()
   # An index one behind the end of a string or vector often still lies in its memory, where no sanitizer sees it; the
   # library's own checks do.
   add_compile_definitions(_GLIBCXX_ASSERTIONS)

@@ -286,6 +286,7 @@ def check_tidy(options):
     memory = cache.root() / "tidy"
     memory.mkdir(exist_ok=True)
     found, done = [], 0
+    entries.sort(key=lambda entry: -sum(file.stat().st_size for file in included(pathlib.Path(entry["file"]))))  # the longest first
     with concurrent.futures.ThreadPoolExecutor(workers()) as pool:
         for lines in pool.map(lambda entry: tidy_one(entry, options, memory), entries):
             found += [line for line in lines if line not in found]

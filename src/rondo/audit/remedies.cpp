@@ -14,7 +14,7 @@ bool holds(const Played& played) {
 }
 
 // What `setting` sets beyond `kwargs`.
-json::Object difference(const Setting& setting, const json::Object& kwargs) {
+json::Object added_by(const Setting& setting, const json::Object& kwargs) {
   json::Object out;
   for (const json::Member& member : setting.kwargs) {
     const json::Value* known = kwargs.find(member.key);
@@ -38,7 +38,7 @@ void try_settings(Stages& stages, const std::vector<Setting>& settings, const St
   for (const Setting& setting : settings) smallest_first.push_back(&setting);
   std::ranges::stable_sort(smallest_first, {}, [](const Setting* setting) { return setting->kwargs.size(); });
   for (const Setting* setting : smallest_first) {
-    json::Object more = difference(*setting, stage.setting().kwargs);
+    json::Object more = added_by(*setting, stage.setting().kwargs);
     if (more.empty() || !keeps(*setting, stage.setting().kwargs)) continue;
     const Stage* other = stages.get(*setting);
     if (other == nullptr) continue;

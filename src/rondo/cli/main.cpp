@@ -35,6 +35,14 @@ constexpr const char* kExamples =
     "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
     "2 wrong usage.";
 
+CLI::Option* json_option(CLI::App& command, const char* name, std::string& value, const char* help) {
+  return command.add_option(name, value, help)->type_name("JSON|FILE");
+}
+
+CLI::Option* path_option(CLI::App& command, const char* name, std::string& value, const char* help) {
+  return command.add_option(name, value, help)->type_name("PATH");
+}
+
 void add_language(CLI::App& command, std::string& mode, std::string& now) {
   command
       .add_option("--mode", mode,
@@ -47,15 +55,12 @@ void add_language(CLI::App& command, std::string& mode, std::string& now) {
 }
 
 void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
-  command.add_option("--model", model.model, "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file")
-      ->type_name("PATH");
-  command.add_option("--template", model.chat_template, "chat template: a .jinja file, or a folder or .gguf with one")
-      ->type_name("PATH");
-  command
-      .add_option("--tokenizer", model.tokenizer,
-                  needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
-                                  : "tokenizer: a file or folder whose special tokens the template may use")
-      ->type_name("PATH");
+  path_option(command, "--model", model.model, "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file");
+  path_option(command, "--template", model.chat_template,
+              "chat template: a .jinja file, or a folder or .gguf with one");
+  path_option(command, "--tokenizer", model.tokenizer,
+              needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
+                              : "tokenizer: a file or folder whose special tokens the template may use");
   add_language(command, model.mode, model.now);
 }
 
@@ -63,15 +68,10 @@ void add_conversation(CLI::App& command, ConversationArguments& conversation, co
   command.add_option("--messages", conversation.messages, messages_help)->type_name("FILE");
   command.add_option("-m,--message", conversation.texts, "a user message, added to the end; may be repeated")
       ->type_name("TEXT");
-  command.add_option("--tools", conversation.tools, "tool definitions: a JSON array or a file with one")
-      ->type_name("JSON|FILE");
-  command.add_option("--documents", conversation.documents, "documents: a JSON array or a file with one")
-      ->type_name("JSON|FILE");
-  command
-      .add_option(
-          "--kwargs", conversation.kwargs,
-          "further template variables: a JSON object, such as '{\"enable_thinking\": false}', or a file with one")
-      ->type_name("JSON|FILE");
+  json_option(command, "--tools", conversation.tools, "tool definitions: a JSON array or a file with one");
+  json_option(command, "--documents", conversation.documents, "documents: a JSON array or a file with one");
+  json_option(command, "--kwargs", conversation.kwargs,
+              "further template variables: a JSON object, such as '{\"enable_thinking\": false}', or a file with one");
   command.add_flag("--no-generation-prompt", conversation.no_generation_prompt,
                    "do not open the turn that the model is to write");
   command
@@ -86,14 +86,13 @@ constexpr const char* kMessagesHelp =
     "conversation: a JSON array of messages, or a chat request with `messages` and `tools`; - for standard input";
 
 void add_corrections(CLI::App& command, std::string& corrections) {
-  command
-      .add_option("--correct", corrections,
-                  "parts of the format that count instead of what was inferred: a JSON object, such as what "
-                  "`rondo explain --format` prints, or a file with one")
-      ->type_name("JSON|FILE");
+  json_option(command, "--correct", corrections,
+              "parts of the format that count instead of what was inferred: a JSON object, such as what "
+              "`rondo explain --format` prints, or a file with one");
 }
 
-void add_color(CLI::App& command, std::string& color, const std::string& help) {
+void add_color(CLI::App& command, std::string& color,
+               const std::string& help = "colours: `auto` when standard output is a terminal and NO_COLOR is not set") {
   command.add_option("--color", color, help)->check(CLI::IsMember({"auto", "always", "never"}))->capture_default_str();
 }
 
@@ -143,8 +142,7 @@ void define_jinja(CLI::App& app, JinjaArguments& arguments, std::function<int()>
                                          "a .jinja or .txt file, or a model; - for standard input (the default)");
   CLI::Option* text = command.add_option("--text", arguments.text, "the template itself");
   text->excludes(file);
-  command.add_option("--context", arguments.context, "the variables: a JSON object or a file with one")
-      ->type_name("JSON|FILE");
+  json_option(command, "--context", arguments.context, "the variables: a JSON object or a file with one");
   command.add_flag("--no-trim-blocks", arguments.no_trim_blocks, "keep the newline behind a block tag");
   command.add_flag("--no-lstrip-blocks", arguments.no_lstrip_blocks, "keep white space before a block tag on its line");
   command.add_flag("--keep-trailing-newline", arguments.keep_trailing_newline, "keep a newline at the template's end");
@@ -164,8 +162,7 @@ void define_jinja(CLI::App& app, JinjaArguments& arguments, std::function<int()>
 void add_asked(CLI::App& command, AskedArguments& arguments) {
   command.add_option("--tool-choice", arguments.tool_choice, "auto, none, required, or the name of one tool")
       ->capture_default_str();
-  command.add_option("--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it")
-      ->type_name("JSON|FILE");
+  json_option(command, "--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it");
   command.add_flag("--no-parallel", arguments.no_parallel, "one tool call at most");
 }
 
@@ -205,12 +202,8 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
       *app.add_subcommand("bridge", "the next prompt: the old token ids unchanged, plus only the new turn");
   add_model(command, arguments.model, true);
   add_conversation(command, arguments.conversation, "the messages behind the prompt ids");
-  command.add_option("--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")
-      ->type_name("JSON|FILE")
-      ->required();
-  command.add_option("--completion-ids", arguments.completion_ids, "ids that the model sampled after it")
-      ->type_name("JSON|FILE")
-      ->required();
+  json_option(command, "--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")->required();
+  json_option(command, "--completion-ids", arguments.completion_ids, "ids that the model sampled after it")->required();
   command
       .add_option("--new-messages", arguments.new_messages, "the messages after that completion; - for standard input")
       ->type_name("FILE")
@@ -221,10 +214,8 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
                   "what of earlier reasoning stays: all (the default), template, tool_cycle, preserve_all_thinking, "
                   "preserve_thinking_between_tool_calls")
       ->type_name("POLICY");
-  command
-      .add_option("--sampled", arguments.sampled,
-                  "ranges [[begin, end], ...] of the prompt ids that earlier turns were sampled as, for --retention")
-      ->type_name("JSON|FILE");
+  json_option(command, "--sampled", arguments.sampled,
+              "ranges [[begin, end], ...] of the prompt ids that earlier turns were sampled as, for --retention");
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
                    "fail if the template would write earlier turns differently once the new messages follow");
   command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");
@@ -258,8 +249,7 @@ CLI::Option* add_view(CLI::App& command, TokenView& view, const std::string& jso
 
 void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("tokenize", "text to token ids");
-  command.add_option("--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
-      ->type_name("PATH")
+  path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
       ->required();
   CLI::Option* text = command.add_option("TEXT", arguments.text, "the text (default: standard input)");
   command.add_option("--file", arguments.files, "a file with the text; - for standard input; may be repeated")
@@ -309,12 +299,9 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
 
 void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("detokenize", "token ids to text");
-  command.add_option("--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
-      ->type_name("PATH")
+  path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
       ->required();
-  command.add_option("--ids,IDS", arguments.ids, "a JSON array of ids, or a file with one")
-      ->type_name("JSON|FILE")
-      ->required();
+  json_option(command, "--ids,IDS", arguments.ids, "a JSON array of ids, or a file with one")->required();
   command.add_flag("--skip-special", arguments.skip_special, "leave special tokens out");
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON");
   command.footer("Example:\n  rondo detokenize --model MODEL '[9707, 1879]'");
@@ -324,27 +311,21 @@ void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::funct
 void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("explain", "how a template writes an assistant turn, and which of its lines say so");
-  command.add_option("MODEL,--model", arguments.model.model, "model folder, .gguf file or .jinja template")
-      ->type_name("PATH");
-  command.add_option("--template", arguments.model.chat_template, "a chat template that replaces the model's own")
-      ->type_name("PATH");
-  command
-      .add_option("--tokenizer", arguments.model.tokenizer,
-                  "tokenizer whose added tokens count as special (default: that of the model, if it has one)")
-      ->type_name("PATH");
+  path_option(command, "MODEL,--model", arguments.model.model, "model folder, .gguf file or .jinja template");
+  path_option(command, "--template", arguments.model.chat_template, "a chat template that replaces the model's own");
+  path_option(command, "--tokenizer", arguments.model.tokenizer,
+              "tokenizer whose added tokens count as special (default: that of the model, if it has one)");
   add_language(command, arguments.model.mode, arguments.model.now);
-  command.add_option("--kwargs", arguments.kwargs, "further template variables: a JSON object, or a file with one")
-      ->type_name("JSON|FILE");
+  json_option(command, "--kwargs", arguments.kwargs, "further template variables: a JSON object, or a file with one");
   add_corrections(command, arguments.corrections);
   CLI::Option* format = command.add_flag("--format", arguments.format, "print the format alone, as JSON to correct");
   command.add_flag("--grammar", arguments.grammar, "show the grammar of tool calls, for --tools or for an example");
-  command.add_option("--tools", arguments.tools, "tool definitions for --grammar: a JSON array or a file with one")
-      ->type_name("JSON|FILE");
+  json_option(command, "--tools", arguments.tools, "tool definitions for --grammar: a JSON array or a file with one");
   command.add_flag("--probes", arguments.probes, "show every probe, not only those that the parser reads differently");
   CLI::Option* html =
       command.add_option("--html", arguments.html_file, "a page for the browser; without FILE on standard output");
   html->type_name("[FILE]")->expected(0, 1);
-  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print format, origins and probes as JSON")->excludes(format);
   command.footer(
       "Examples:\n"
@@ -367,9 +348,8 @@ void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& 
   command.add_option("A", arguments.before, "the earlier request: a JSON file with `messages`, or `input`")->required();
   command.add_option("B", arguments.after, "the later request; - for standard input")->required();
   add_model(command, arguments.model, true);
-  command.add_option("--kwargs", arguments.kwargs, "template variables for both: a JSON object or a file with one")
-      ->type_name("JSON|FILE");
-  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  json_option(command, "--kwargs", arguments.kwargs, "template variables for both: a JSON object or a file with one");
+  add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `diff` (docs/batch.md)");
   command.footer(
       "Example:\n"
@@ -384,8 +364,7 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
       *app.add_subcommand("replay", "a log of requests: what a prefix cache saves, what is lost, and why");
   command.add_option("LOG", arguments.log, "a file with a JSON object on each line; - for standard input")->required();
   add_model(command, arguments.model, true);
-  command.add_option("--kwargs", arguments.kwargs, "template variables for all: a JSON object or a file with one")
-      ->type_name("JSON|FILE");
+  json_option(command, "--kwargs", arguments.kwargs, "template variables for all: a JSON object or a file with one");
   command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -396,7 +375,7 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   command.add_option("--memory", arguments.memory_mb, "megabytes for conversations that may go on")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `replay` (docs/batch.md)");
   command.footer(
       "Example:\n"
@@ -413,12 +392,10 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
       .add_option("MODEL", arguments.models,
                   "model folders, .gguf files or .jinja templates (these need --tokenizer to be checked by tokens)")
       ->required();
-  command.add_option("--tokenizer", arguments.tokenizer, "tokenizer: a file or folder (default: that of the model)")
-      ->type_name("PATH");
+  path_option(command, "--tokenizer", arguments.tokenizer, "tokenizer: a file or folder (default: that of the model)");
   add_language(command, arguments.mode, arguments.now);
-  command
-      .add_option("--kwargs", arguments.kwargs, "template variables that every setting has: a JSON object or a file")
-      ->type_name("JSON|FILE");
+  json_option(command, "--kwargs", arguments.kwargs,
+              "template variables that every setting has: a JSON object or a file");
   command.add_option("--scenario", arguments.scenarios, "only this scenario; may be repeated")->type_name("NAME");
   command
       .add_option(
@@ -433,7 +410,7 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
   command.add_option("--output", arguments.output, "with --fix: write the mended template to this file")
       ->type_name("FILE");
   command.add_flag("--all", arguments.all, "also show rows of other settings that are as under the default");
-  add_color(command, arguments.color, "colours: `auto` when standard output is a terminal and NO_COLOR is not set");
+  add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the report as JSON; of several models {\"reports\": [...]}");
   command
       .add_option(
@@ -497,10 +474,8 @@ void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<in
 
 void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("chat", "talk to a model on the embedded engine");
-  command.add_option("--model", arguments.model, "a .gguf file (default: a small random model that talks nonsense)")
-      ->type_name("PATH");
-  command.add_option("--template", arguments.chat_template, "a chat template that replaces the model's own")
-      ->type_name("PATH");
+  path_option(command, "--model", arguments.model, "a .gguf file (default: a small random model that talks nonsense)");
+  path_option(command, "--template", arguments.chat_template, "a chat template that replaces the model's own");
   command.add_option("--system", arguments.system, "a system message")->type_name("TEXT");
   command.add_option("--max-tokens", arguments.max_tokens, "at most this many per turn")
       ->check(CLI::Range(1, 1'000'000))
@@ -517,10 +492,8 @@ void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& 
 void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand(
       "demo", "an agent holds a conversation on the embedded engine; a table shows what bridging saves");
-  command.add_option("--model", arguments.model, "a .gguf file (default: a small random model, made on the spot)")
-      ->type_name("PATH");
-  command.add_option("--corpus", arguments.corpus, "folder with templates and tokenizers for the table of families")
-      ->type_name("PATH");
+  path_option(command, "--model", arguments.model, "a .gguf file (default: a small random model, made on the spot)");
+  path_option(command, "--corpus", arguments.corpus, "folder with templates and tokenizers for the table of families");
   command
       .add_option("--gemma", arguments.gemma,
                   "also timing and reuse on plain text with these base weights (./dev demo --gemma)")

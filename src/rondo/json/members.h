@@ -122,8 +122,10 @@ class MemberReader {
       note(wrong, place + ": unknown value `" + found.as_string() + "`");
     } else if constexpr (kIsVector<T>) {
       if (!is(found.is_array(), "an array")) return;
-      for (const Value& element : found.as_array())
-        read(element, place + "[" + std::to_string(out.size()) + "]", out.emplace_back(), wrong);
+      for (const Value& element : found.as_array()) {
+        const std::string here = place + "[" + std::to_string(out.size()) + "]";
+        read(element, here, out.emplace_back(), wrong);
+      }
     } else if constexpr (std::is_same_v<T, Object>) {
       if (is(found.is_object(), "an object")) out = found.as_object();
     } else if (is(found.is_object(), "an object")) {

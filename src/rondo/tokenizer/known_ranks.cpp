@@ -7,7 +7,7 @@ using View = std::string_view;
 
 // The patterns are quoted as their publishers write them.
 constexpr View kWordsPattern = R"re('(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s)re";
-constexpr View kThreeDigits =
+constexpr View kPattern100k =
     R"re('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|)re"
     R"re(\s++$|\s*[\r\n]|\s+(?!\S)|\s)re";
 constexpr View kCased =
@@ -46,7 +46,7 @@ constexpr KnownRanks kKnown[] = {
     // The encodings that the package tiktoken offers.
     {"r50k_base", 50256, kWordsPattern, false, kEnd50k, {}, "<|endoftext|>"},
     {"p50k_base", 50280, kWordsPattern, false, kEnd50k, {}, "<|endoftext|>"},
-    {"cl100k_base", 100256, kThreeDigits, false, kEnd100k, {}, "<|endoftext|>"},
+    {"cl100k_base", 100256, kPattern100k, false, kEnd100k, {}, "<|endoftext|>"},
     {"o200k_base", 199998, kCased, false, kEnd200k, {}, "<|endoftext|>"},
     // Speech models: the vocabulary of r50k_base, once with a token more.  Their special tokens differ by language.
     {"gpt2", 50256, kWordsPattern, false, kEnd50k, {}, "<|endoftext|>"},

@@ -100,8 +100,6 @@ std::optional<View> class_named(View name) {
   return std::nullopt;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // A set of characters as it is read: what stands between brackets, and sets that cannot stand there.
 struct Set {
   std::string body;
@@ -200,8 +198,7 @@ class Translator {
 
   // {n}, {n,}, {n,m} and Oniguruma's {,m}; any other brace is a character.
   void interval() {
-    std::size_t end = at_ + 1;
-    while (end < pattern_.size() && (is_digit(pattern_[end]) || pattern_[end] == ',')) ++end;
+    const std::size_t end = std::min(pattern_.find_first_not_of("0123456789,", at_ + 1), pattern_.size());
     const View inside = pattern_.substr(at_ + 1, end - at_ - 1);
     const std::size_t comma = inside.find(',');
     const bool is_interval = end < pattern_.size() && pattern_[end] == '}' && inside.size() > (comma == 0 ? 1U : 0U) &&
