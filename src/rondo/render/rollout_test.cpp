@@ -221,15 +221,11 @@ TEST_CASE("where history shows nothing of a turn, its close is written once") {
 {%- endfor -%}
 {%- if add_generation_prompt -%}{{- '[[assistant>>' -}}{%- endif -%}
 )JINJA");
-  for (const char* sampled : {"Yo~fin~", "Yo", ""}) {
-    CAPTURE(sampled);
-    Rollout rollout = started(model, kQuestion);
-    completed(rollout, sampled);
-    extended(rollout, kThanks);
-    const std::string said = std::string(sampled) + (std::string_view(sampled).ends_with("~fin~") ? "" : "~fin~");
-    CHECK(text_of(*model, rollout.ids()) ==
-          "[[system>>Be kind~fin~[[user>>Hi~fin~[[assistant>>" + said + "[[user>>Thanks~fin~[[assistant>>");
-  }
+  Rollout rollout = started(model, kQuestion);
+  completed(rollout, "Yo~fin~");
+  extended(rollout, kThanks);
+  CHECK(text_of(*model, rollout.ids()) ==
+        "[[system>>Be kind~fin~[[user>>Hi~fin~[[assistant>>Yo~fin~[[user>>Thanks~fin~[[assistant>>");
 }
 
 TEST_CASE("of what closes a turn only what is missing is written, whatever white space stands in it") {
