@@ -213,6 +213,42 @@ TEST_CASE("a turn that was cut off is closed by nobody's ids") {
   CHECK(completed(rollout, "Well~fin~").message.content == "Well");
 }
 
+TEST_CASE("where history shows nothing of a turn, its close is written once") {
+  const auto model = model_of(R"JINJA(
+{%- for m in messages -%}
+{%- if m.role != 'assistant' -%}{{- '[[' + m.role + '>>' + (m.content or '') -}}{%- endif -%}
+{{- '~fin~' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '[[assistant>>' -}}{%- endif -%}
+)JINJA");
+  Rollout rollout = started(model, kQuestion);
+  completed(rollout, "Yo~fin~");
+  extended(rollout, kThanks);
+  CHECK(text_of(*model, rollout.ids()) ==
+        "[[system>>Be kind~fin~[[user>>Hi~fin~[[assistant>>Yo~fin~[[user>>Thanks~fin~[[assistant>>");
+}
+
+TEST_CASE("of what closes a turn only what is missing is written, whatever white space stands in it") {
+  const auto model = model_of(
+      replaced(kKeeping, "{{- '~fin~' -}}\n{%- endif -%}",
+               "{%- if m.role == 'assistant' -%}{{- '</a>\\n</b>' -}}{%- endif -%}{{- '~fin~' -}}\n{%- endif -%}"));
+  const auto appended = [&](const char* sampled) {
+    Rollout rollout = started(model, kQuestion);
+    completed(rollout, sampled);
+    const Extension next = extended(rollout, kThanks);
+    const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
+    return text.substr(0, text.find("[[user>>"));
+  };
+  CHECK(appended("Yo</a>\n</b>~fin~") == "");
+  CHECK(appended("Yo</a>\n</b>") == "~fin~");
+  CHECK(appended("Yo") == "</a>\n</b>~fin~");
+  CHECK(appended("Yo</a>") == "\n</b>~fin~");
+  CHECK(appended("Yo</a> ") == "\n</b>~fin~");
+  CHECK(appended("Yo</a>  </") == "b>~fin~");
+  CHECK(appended("Yo</a> </b>") == "~fin~");
+  CHECK(appended("Yo</") == "a>\n</b>~fin~");
+}
+
 TEST_CASE("a rollout takes turns, and is as it was where something does not fit") {
   const auto model = model_of(kKeeping);
   Rollout rollout = started(model, kQuestion);
