@@ -119,11 +119,20 @@ void Analyst::find_header() {
   format_.header = header ? header->text : "";
   if (is_blank(format_.header)) format_.header.clear();
   if (header_opens_block()) {
-    const std::vector<std::size_t> cuts = boundaries(trimmed_end(format_.header));
+    const std::vector<std::size_t> cuts = cuts_of(header->before(trimmed_end(header->text).size()), format_.atoms);
     std::size_t cut = cuts.size() - 2;
     while (cut > 0 && is_blank(std::string_view(format_.header).substr(cuts[cut]))) --cut;
-    if (cuts[cut] > 0) format_.header.resize(cuts[cut]);
+    if (cuts[cut] > 0 || is_header_repeated()) format_.header.resize(cuts[cut]);
   }
+}
+
+// Whether the header stands inside of turns as well, before each block.
+bool Analyst::is_header_repeated() const {
+  return std::ranges::any_of(variants_, [this](const auto& entry) {
+    const std::string all = entry.second.turn.literals(0, entry.second.turn.tokens.size());
+    const std::size_t first = all.find(trimmed(format_.header));
+    return first != std::string::npos && all.find(trimmed(format_.header), first + 1) != std::string::npos;
+  });
 }
 
 // True if the last unit of the header is what opens the reasoning, or a call.
@@ -166,8 +175,8 @@ std::string Analyst::lead(const Turn& turn, std::size_t end) const {
   return text;
 }
 
-// What of `between`, the text from reasoning to content, opens the content: calls, or the end of the turn, stand behind the
-// reasoning without it, and so does content without reasoning (`plain_lead`) behind an empty block.
+// What of `between`, the text from reasoning to content, opens the content: calls, or the end of the turn, stand behind
+// the reasoning without it, and so does content without reasoning (`plain_lead`) behind an empty block.
 std::string Analyst::opener_behind_reasoning(const Turn& thinking, const std::string& between,
                                              const std::string& plain_lead) const {
   const std::size_t begin = thinking.last(SlotKind::kReasoning) + 1;
@@ -292,8 +301,8 @@ std::size_t Analyst::content_close_in(const Written& tail, const Variant* callin
   if (content != kNone && slot > content)
     return same_front(tail, written(calling->turn, content + 1, slot), format_.atoms);
   if (is_blank(format_.content.open)) return 0;
-  // Behind calls, or where there are none, content stands at the end of the turn too: what ends turns without content stands
-  // behind what closes it.
+  // Behind calls, or where there are none, content stands at the end of the turn too: what ends turns without content
+  // stands behind what closes it.
   if (content != kNone) {
     const std::size_t same =
         same_front(tail, written(calling->turn, content + 1, calling->turn.tokens.size()), format_.atoms);

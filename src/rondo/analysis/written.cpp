@@ -69,34 +69,45 @@ std::vector<std::size_t> partners_of(std::string_view text) {
   return out;
 }
 
-// Where the template goes on with another text, but for places inside of brackets and at the ends of a word that stands
-// between two tags and ties them together, `<|open|>call<|then|>`.
-std::vector<std::size_t> text_begins(const Written& written) {
+// Where the template goes on with another text.
+struct Begin {
+  std::size_t at = 0;
+  bool is_inside = false;  // of brackets
+  bool is_tied =
+      false;  // at an end of a word that stands between two tags and ties them together, `<|open|>call<|then|>`
+};
+
+bool is_tied(std::string_view text, const std::vector<std::size_t>& partners, std::size_t cut) {
+  std::size_t begin = cut;
+  std::size_t end = cut;
+  while (begin > 0 && format::is_word(text[begin - 1])) --begin;
+  while (end < text.size() && format::is_word(text[end])) ++end;
+  return begin > 0 && begin < end && end < text.size() && partners[begin - 1] != std::string::npos &&
+         partners[end] != std::string::npos;
+}
+
+std::vector<Begin> text_begins(const Written& written) {
   const std::string_view text = written.text;
   const std::vector<std::size_t> partners = partners_of(text);
-  const auto is_word_part = [&](std::size_t i) { return format::is_word(text[i]); };
-  const auto is_glued = [&](std::size_t cut) {
-    for (std::size_t i = 0; i < cut; ++i) {
-      if (partners[i] != std::string::npos && partners[i] >= cut) return true;
-    }
-    std::size_t begin = cut;
-    std::size_t end = cut;
-    while (begin > 0 && is_word_part(begin - 1)) --begin;
-    while (end < text.size() && is_word_part(end)) ++end;
-    const bool is_between = begin > 0 && end < text.size() && partners[begin - 1] != std::string::npos &&
-                            partners[end] != std::string::npos;
-    return is_between && begin < end;
-  };
-  std::vector<std::size_t> out;
-  for (const std::size_t begin : written.begins) {
-    if (begin == 0 || begin == text.size() || !is_glued(begin)) out.push_back(begin);
+  std::vector<Begin> out{{0}, {text.size()}};
+  for (const std::size_t cut : written.begins) {
+    if (cut == 0 || cut == text.size()) continue;
+    const auto begin = partners.begin();
+    const bool is_inside = std::any_of(begin, begin + static_cast<std::ptrdiff_t>(cut), [cut](std::size_t partner) {
+      return partner != std::string::npos && partner >= cut;
+    });
+    out.push_back({cut, is_inside, is_tied(text, partners, cut)});
   }
-  out.push_back(0);
-  out.push_back(text.size());
   return out;
 }
 
-bool has(const std::vector<std::size_t>& cuts, std::size_t at) { return std::ranges::find(cuts, at) != cuts.end(); }
+// Whether the template goes on with another text at `in_a` and at `in_b`.
+bool is_shared(const std::vector<Begin>& a, std::size_t in_a, const std::vector<Begin>& b, std::size_t in_b) {
+  const auto first = std::ranges::find(a, in_a, &Begin::at);
+  const auto second = std::ranges::find(b, in_b, &Begin::at);
+  return first != a.end() && second != b.end() && !first->is_tied && !second->is_tied &&
+         !(first->is_inside && second->is_inside);
+}
 
 // Of the sizes of a common text by the template's constants and by units the longer one; but where units add only
 // punctuation, in the middle of constants that go on otherwise, constants are right.
@@ -112,9 +123,9 @@ std::size_t same_front(const Written& a, const Written& b, std::span<const std::
   const auto differ = std::ranges::mismatch(a.text, b.text);
   auto same = static_cast<std::size_t>(differ.in1 - a.text.begin());
   const std::size_t by_units = format::common_prefix(a.text, b.text, atoms);
-  const std::vector<std::size_t> in_a = text_begins(a);
-  const std::vector<std::size_t> in_b = text_begins(b);
-  while (same > 0 && !(has(in_a, same) && has(in_b, same))) --same;
+  const std::vector<Begin> in_a = text_begins(a);
+  const std::vector<Begin> in_b = text_begins(b);
+  while (same > 0 && !is_shared(in_a, same, in_b, same)) --same;
   return better_cut(same, by_units,
                     std::string_view(a.text).substr(std::min(same, by_units), by_units - std::min(same, by_units)));
 }
@@ -125,9 +136,9 @@ std::size_t same_back(const Written& a, const Written& b, std::span<const std::s
   while (same < std::min(a.text.size(), b.text.size()) &&
          a.text[a.text.size() - 1 - same] == b.text[b.text.size() - 1 - same])
     ++same;
-  const std::vector<std::size_t> in_a = text_begins(a);
-  const std::vector<std::size_t> in_b = text_begins(b);
-  while (same > 0 && !(has(in_a, a.text.size() - same) && has(in_b, b.text.size() - same))) --same;
+  const std::vector<Begin> in_a = text_begins(a);
+  const std::vector<Begin> in_b = text_begins(b);
+  while (same > 0 && !is_shared(in_a, a.text.size() - same, in_b, b.text.size() - same)) --same;
   return better_cut(same, by_units,
                     std::string_view(a.text).substr(a.text.size() - by_units, by_units - std::min(same, by_units)));
 }
@@ -135,8 +146,9 @@ std::size_t same_back(const Written& a, const Written& b, std::span<const std::s
 std::vector<std::size_t> cuts_of(const Written& written, std::span<const std::string> atoms) {
   const std::vector<std::size_t> units = format::unit_boundaries(written.text, atoms);
   std::set<std::size_t> cuts(units.begin(), units.end());
-  const std::vector<std::size_t> begins = text_begins(written);
-  cuts.insert(begins.begin(), begins.end());
+  for (const Begin& begin : text_begins(written)) {
+    if (!begin.is_tied && !begin.is_inside) cuts.insert(begin.at);
+  }
   return {cuts.begin(), cuts.end()};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
 #include "format/units.h"
 #include "grammar/spelling.h"
 
@@ -244,7 +245,7 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, bo
       case CallPiece::Kind::kArguments: line.space().add(arguments(tool)).space(); break;
       default:
         if (name_is_read && i == 0) break;
-        slot(line, tool, piece.kind);
+        slot(line, tool, piece.kind, i + 1 < pieces.size() ? pieces[i + 1].text : format_.calls.call_close);
         break;
     }
   }
@@ -263,10 +264,15 @@ NodeId CallBuilder::heading(const std::string& literal) {
   return g.token(g.choice(ways));
 }
 
-void CallBuilder::slot(Line& line, const Tool& tool, CallPiece::Kind kind) {
+// `behind` is what the format writes behind it, the first sign of which no id holds.
+void CallBuilder::slot(Line& line, const Tool& tool, CallPiece::Kind kind, std::string_view behind) {
   Grammar& g = grammar_;
   const NodeId digits = g.repeat(g.chars(CharSet::range('0', '9')), 1, kUnbounded);
-  const NodeId character = g.chars(name_characters());
+  const std::string_view mark = trimmed(behind);
+  CharSet characters = name_characters();
+  if (!mark.empty() && !format::is_word(mark.front()))
+    characters = characters.without(CharSet::of(utf8::decode(mark, 0).code_point));
+  const NodeId character = g.chars(characters);
   switch (kind) {
     case CallPiece::Kind::kName: line.literal(tool.name); return;
     case CallPiece::Kind::kId: line.add(g.token(g.repeat(character, 1, kUnbounded))); return;

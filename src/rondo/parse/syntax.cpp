@@ -74,6 +74,11 @@ void Syntax::compile() {
       for (MarkerSet* set : {&text_set, &reasoning_set}) set->add(kHeader, header);
     }
   }
+  // Where the header is all that stands between two calls, content ends with it too.
+  const bool is_between_calls = f.calls.present && is_blank(f.calls.section_open) && is_blank(f.calls.call_open) &&
+                                !is_blank(f.header) &&
+                                f.calls.separator.find(format::trimmed(f.header)) != std::string::npos;
+  if (is_between_calls) text_set.add(kHeader, add_marker(f.calls.separator));
   const Marker* content_close = add_marker(f.content.close);
   blank_set.add(kContentClose, content_close);
   text_set.add(kContentClose, content_close);

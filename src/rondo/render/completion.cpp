@@ -39,9 +39,10 @@ void collect_strings(const json::Value& value, std::string& out) {
 
 // Whether the template writes white space between what a turn says and this stop: it is no part of the content then.
 bool follows_space(const format::Format& format, std::string_view stop) {
-  return std::ranges::any_of(format.stops.content, [&](const std::string& known) {
+  const auto is_it = [&](const std::string& known) {
     return known != stop && format::trimmed(known) == stop && !known.starts_with(stop);
-  });
+  };
+  return is_it(format.content.close) || std::ranges::any_of(format.stops.content, is_it);
 }
 
 parse::Options options_of(std::optional<json::Value> tools, std::vector<std::string> special_tokens) {
