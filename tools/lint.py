@@ -206,7 +206,7 @@ def compile_header(header, folder, base=None, is_base=False):
     if base and pathlib.Path(place(base)).is_file():
         command += ["-include-pch", place(base)]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
-    return [line for line in done.stderr.splitlines() if "error:" in line] if done.returncode else []
+    return [line.replace(f"{REPO}/", "") for line in done.stderr.splitlines() if "error:" in line] if done.returncode else []
 
 
 def check_headers(_):
