@@ -1,7 +1,6 @@
 // The program itself: what it prints, what it complains about, and its exit status.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -177,75 +176,6 @@ TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
   }
 }
 
-TEST_CASE_FIXTURE(Shell, "tokenize and detokenize") {
-  CHECK(run("tokenize --model model 'hello world' --ids").out == "259 264\n");
-  CHECK(run("tokenize --model model --ids", "hello world").out == "259 264\n");
-  CHECK(run("tokenize --model model 'hello~fin~'").out == "259      \"hello\"\n283      \"~fin~\"\n");
-  CHECK(run("tokenize --model model hello --json").out == "{\"ids\":[259],\"offsets\":[[0,5]]}\n");
-  CHECK(run("detokenize --model model '[259, 264]'").out == "hello world");
-}
-
-TEST_CASE_FIXTURE(Shell, "tokenize: ways to show tokens") {
-  CHECK(run("tokenize --model model 'hello world' --count").out == "2\n");
-  CHECK(run("tokenize --model model 'hello~fin~' --offsets").out ==
-        "259      0-5            \"hello\"\n283      5-10           \"~fin~\"\n");
-  CHECK(run("tokenize --model model 'hello<b>' --color always").out.find("\x1b[30;48;5;153mhello\x1b[0m") == 0);
-  const std::string page = run("tokenize --model model 'hello<b>~fin~' --html").out;
-  CHECK(page.starts_with("<!doctype html>"));
-  CHECK(page.find("&lt;") != std::string::npos);
-  CHECK(page.find("<b>") == std::string::npos);
-  CHECK(page.find("special\" title=\"id 283, bytes 8 to 13, special token\">~fin~</span>") != std::string::npos);
-  CHECK(run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --count")
-            .out.ends_with(" total\n"));
-  CHECK(
-      run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --ids --threads 2")
-          .status == 0);
-  CHECK(run("tokenize --model model hello --ids --json").status == 2);
-  CHECK(run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --html").status ==
-        2);
-  CHECK(run("tokenize --model model --file nowhere").status == 1);
-  CHECK(run("--no-cache tokenize --model model hello --ids").out == "259\n");
-}
-
-TEST_CASE_FIXTURE(Shell, "render --mask: what is learned") {
-  const std::string turns = R"([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "well"}])";
-  const std::string rows = run("render --model model --no-generation-prompt --mask", turns).out;
-  // The `w` is in one id with the space of the generation prompt, which is the template's.
-  CHECK(rows ==
-        "0 0-11           \"<bos>[[user: hello~fin~[[assistant: w\"\n1 11-15          \"ell~fin~\"\n4 of 15 ids are "
-        "learned\n");
-  CHECK(run("render --model model --mask content --role user", turns).out.find("\"hello\"\n0 ") != std::string::npos);
-  CHECK(run("render --model model --mask --color always", turns).out.find("\x1b[1;32m") != std::string::npos);
-  CHECK(run("render --model model --mask --html", turns).out.find("in the loss mask") != std::string::npos);
-  CHECK(run("render --model model --mask --json", turns).out.find("\"loss_mask\":[") != std::string::npos);
-  CHECK(run("render --model model --mask generation", turns).err.find("marks nothing") != std::string::npos);
-  CHECK(run("render --model model --mask --spans", turns).status == 2);
-  CHECK(run("render --model model --role user", turns).status == 2);
-}
-
-TEST_CASE_FIXTURE(Shell, "encode: ids with owners") {
-  const std::string ids = run("encode --model model -m hello --ids").out;
-  CHECK_FALSE(ids.empty());
-  CHECK(run("encode --model model --ids", kHello).status == 0);
-  const std::string table = run("encode --model model -m hello").out;
-  CHECK(table.find("259      0 user data") != std::string::npos);
-  CHECK(run("encode --model model -m hello --json").out.starts_with("{\"ids\":["));
-  CHECK(run("encode --model model -m '~fin~' --html").out.find("message 0 (user), data") != std::string::npos);
-  CHECK(run("encode --model model -m '~fin~' --count").out !=
-        run("encode --model model -m '~fin~' --parse-content --count").out);
-  CHECK(run("encode --model model -m hello --color always").out.find("\x1b[") != std::string::npos);
-}
-
-TEST_CASE_FIXTURE(Shell, "encode: raw turns") {
-  const std::string turns =
-      R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "raw": " b "}, {"role": "user", "content": "c"}])";
-  CHECK(run("encode --model model", turns).out.find("note: ") == std::string::npos);
-  const std::string table = run("encode --model model --raw-turns", turns).out;
-  CHECK(table.find("note: messages[1]: the completion has no stop token; \"~fin~\" was added") != std::string::npos);
-  CHECK(run("encode --model model --raw-turns", R"([{"role": "assistant", "raw": 1}])").err ==
-        "rondo: messages[0].raw must be a text, found an integer\n");
-}
-
 TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind it") {
   const Run people = run("explain model");
   CHECK(people.err == "");
@@ -284,122 +214,6 @@ TEST_CASE_FIXTURE(Shell, "parse shows standard input while it arrives") {
         "\n"
         R"({"message":{"content":"c","reasoning_content":"a","tool_calls":[],"complete":true}})"
         "\n");
-}
-
-TEST_CASE_FIXTURE(Shell, "replay reads a log from a file or standard input") {
-  const std::string log =
-      "{\"messages\": [{\"role\": \"system\", \"content\": \"ref 1\"}, {\"role\": \"user\", \"content\": \"hello\"}]}\n"
-      "{\"messages\": [{\"role\": \"system\", \"content\": \"ref 2\"}, {\"role\": \"user\", \"content\": \"hello\"}, "
-      "{\"role\": \"assistant\", \"content\": \"world\"}, {\"role\": \"user\", \"content\": \"x\"}]}\n{cut";
-  const Run from_file = run("replay '" + file("log.jsonl", log) + "' --model model");
-  CHECK(from_file.err == "");
-  CHECK(from_file.status == 0);
-  for (const char* part :
-       {"2 requests of 1 conversations", "passed over: 1 lines, not JSON (line 3:", "as-sent", "stable-header",
-        "nothing to do for: bridge, ", "volatile-header", "log line 2: ", "was `1`, is `2`"})
-    CHECK_MESSAGE(from_file.out.find(part) != std::string::npos, part);
-  const Run from_input = run("replay - --model model --json --limit 1", log);
-  CHECK(from_input.status == 0);
-  CHECK(from_input.out.find("\"requests\":1,") != std::string::npos);
-  CHECK(run("replay nowhere.jsonl --model model").status == 1);
-  CHECK(run("replay model --model model").err.find("is a folder") != std::string::npos);
-  CHECK(run("replay - --model model --capacity 0").status == 2);
-  CHECK(run("replay - --model model", "").out.find("Every prompt began") != std::string::npos);
-}
-
-TEST_CASE_FIXTURE(Shell, "diff says by its status whether a prefix holds") {
-  const std::string first = file("a.json", kHello);
-  const std::string second =
-      file("b.json", R"({"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "y"},
-        {"role": "user", "content": "x"}]})");
-  const Run holds = run("diff '" + first + "' '" + second + "' --model model");
-  CHECK(holds.err == "");
-  CHECK(holds.status == 0);
-  CHECK(holds.out.find("the second begins with all of the first") != std::string::npos);
-  const Run breaks = run("diff '" + second + "' '" + first + "' --model model --color never");
-  CHECK(breaks.status == 3);
-  CHECK(breaks.out.find("branched: ") != std::string::npos);
-  CHECK(run("diff '" + first + "' '" + second + "' --model model --json").out.find("\"breaks\":false") !=
-        std::string::npos);
-  CHECK(run("diff '" + first + "' nowhere.json --model model").status == 1);
-  CHECK(run("diff '" + first + "' --model model").status == 2);
-}
-
-TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {
-  const std::string request = R"({"op": "jinja", "template": "{{ x }}", "context": {"x": )";
-  std::string input = "\n" + request + "1}, \"id\": 1}\r\n\r\nnonsense\n" + request + "2}, \"id\": 2}";
-  const std::string replies =
-      "{\"id\":1,\"text\":\"1\"}\n"
-      "{\"error\":{\"code\":\"bad_request\",\"message\":\"the line is not JSON: column 1: expected a value, found "
-      "`n`\"}}\n"
-      "{\"id\":2,\"text\":\"2\"}\n";
-  CHECK(run("batch", input).out == replies);
-  CHECK(run("batch --threads 3", input).out == replies);
-  CHECK(run("batch", "").out == "");
-  CHECK(run("batch", "").status == 0);
-  CHECK(run("batch --threads 0", "").status == 2);
-
-  std::string many;
-  std::string expected;
-  for (int i = 0; i < 3000; ++i) {
-    many += request + std::to_string(i) + "}}\n";
-    expected += "{\"text\":\"" + std::to_string(i) + "\"}\n";
-  }
-  CHECK(run("batch", many).out == expected);
-  CHECK(run("batch --threads 4", many).out == expected);
-
-  const std::string text(5'000'000, 'a');
-  const Run large = run("batch", request + "\"" + text + "\"}}\n");
-  CHECK(large.out.size() == text.size() + 12);
-}
-
-TEST_CASE_FIXTURE(Shell, "batch fails only when a stream does") {
-  CHECK(run("batch < /").status == 1);
-  const Run full = run("batch > /dev/full", R"({"op": "jinja", "template": "x"})");
-  CHECK(full.status == 1);
-  CHECK(full.err.starts_with("rondo: standard output: "));
-}
-
-TEST_CASE_FIXTURE(Shell, "check writes a page, SARIF and test results beside its table") {
-  const std::string faulty =
-      file("faulty.jinja",
-           "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{{- (m.content or '') | trim }}\n{{- '<|end|>' }}\n"
-           "{%- endfor %}{%- if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}");
-  const std::string page = file("page.html", "");
-  const std::string sarif = file("log.sarif", "");
-  const std::string junit = file("tests.xml", "");
-  const std::string files = " --html '" + page + "' --sarif '" + sarif + "' --junit '" + junit + "'";
-  const std::string some = "check '" + faulty + "' --scenario space-behind-content --now 2026-03-14T15:09:26";
-  const Run table = run(some + " --fail-on never");
-  CHECK(table.status == 0);
-  const Run written = run(some + " --fail-on never" + files);
-  CHECK(written.err == "");
-  CHECK(written.status == 0);
-  CHECK(written.out == table.out);
-  CHECK(rondo::files::read(page).value().starts_with("<!doctype html>"));
-  CHECK(rondo::files::read(sarif).value().find("\"ruleId\": \"whitespace-stripped\"") != std::string::npos);
-  CHECK(rondo::files::read(junit).value().find("<failure") == std::string::npos);
-  const Run failing = run(some + " --fail-on warning --json" + files);
-  CHECK(failing.status == 1);
-  CHECK(failing.out.starts_with("{\"model\":"));
-  CHECK(rondo::files::read(junit).value().find("<failure type=\"whitespace-stripped\"") != std::string::npos);
-
-  const Run shown = run(some + " --fail-on never --html -");
-  CHECK(shown.out == rondo::files::read(page).value());
-  const Run both = run("check '" + faulty + "' model --scenario content --fail-on never --html -");
-  CHECK(both.out.find("<h1>Check of 2 chat templates</h1>") != std::string::npos);
-  for (const char* others : {"--html - --json", "--html - --sarif -", "--sarif - --junit -"})
-    CHECK_MESSAGE(run(some + " " + others).status == 2, others);
-  const Run nowhere = run(some + " --fail-on never --junit /no/such/folder/x.xml");
-  CHECK(nowhere.status == 1);
-  CHECK(nowhere.err.starts_with("rondo: /no/such/folder/x.xml: "));
-  // A model that cannot be checked does not keep the others from being written about.
-  const Run some_missing = run(some + " no-such-model --fail-on never --sarif -");
-  CHECK(some_missing.status == 1);
-  CHECK(some_missing.out.find("whitespace-stripped") != std::string::npos);
-  CHECK(some_missing.out.find("no-such-model could not be checked: ") != std::string::npos);
-  CHECK(run(some + " no-such-model --fail-on never --json").out.find("\"failures\":[{\"model\":\"no-such-model\"") !=
-        std::string::npos);
 }
 
 }  // namespace rondo

@@ -7,7 +7,9 @@
 
 #include "base/files.h"
 #include "demo/demo_parts.h"
+#include "demo/table.h"
 #include "json/parse.h"
+#include "json/print.h"
 #include "tests/support/small_model.h"
 
 namespace rondo::demo {
@@ -253,6 +255,32 @@ TEST_CASE("plain text: each prompt is all ids so far, beside the same text token
   CHECK(breaks > 0);
   CHECK(run.value().rerender_breaks == breaks);
   CHECK(run.value().rerender_prefilled == fresh);
+}
+
+TEST_CASE("a table: widths count characters, what is too long is cut, and an empty column takes no room") {
+  const std::vector<Column> columns = {{"name", Align::kLeft, 5}, {"of\ntokens"}, {"", Align::kLeft}, {"x"}};
+  CHECK(format_table(columns, {{"\u00e9\u00e9", "7", "", "1"}, {"a\nlong one", "1234567", ""}, {}}) ==
+        "            of\n"
+        "name    tokens    x\n"
+        "-----  -------    -\n"
+        "\u00e9\u00e9           7    1\n"
+        "a lo\u2026  1234567\n"
+        "\n");
+  CHECK(format_table({{"n"}}, {{"1"}}) == "n\n-\n1\n");
+}
+
+TEST_CASE("a client answers the calls that it saw, in their order, and then the user speaks") {
+  DemoStep step;
+  step.results = {"one", "two"};
+  step.user = "and?";
+  const json::Value said = json::parse(R"({"tool_calls": [{"id": "a", "function": {"name": "f"}}]})").value();
+  CHECK(json::to_compact(client_messages(step, &said)) ==
+        R"([{"role":"tool","tool_call_id":"a","name":"f","content":"one"},{"role":"tool","content":"two"},)"
+        R"({"role":"user","content":"and?"}])");
+  CHECK(json::to_compact(client_messages(step, nullptr)) ==
+        R"([{"role":"tool","content":"one"},{"role":"tool","content":"two"},{"role":"user","content":"and?"}])");
+  step = {};
+  CHECK(client_messages(step, &said).empty());
 }
 
 TEST_CASE("tables of rows: dashes where nothing is to say") {

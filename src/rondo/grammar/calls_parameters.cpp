@@ -29,9 +29,12 @@ TypeSet types_of(ValueType type) {
   return 0;
 }
 
-// Whether a value of a form's type is one that it writes: true and false are of one type, and have a form each.
-bool is_written_by(ValueType form, const json::Value& value) {
-  return !value.is_bool() || value.as_bool() == (form == ValueType::kTrue);
+// Whether values are listed, and none is one that the form writes: true and false are of one type, and have a form each.
+bool is_excluded(ValueType form, const std::optional<std::vector<json::Value>>& listed) {
+  const auto is_written = [&](const json::Value& value) {
+    return !value.is_bool() || value.as_bool() == (form == ValueType::kTrue);
+  };
+  return listed && std::none_of(listed->begin(), listed->end(), is_written);
 }
 
 // What stands before a parameter's name.
@@ -149,9 +152,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
       break;
     case ValueStyle::kConstant: {
       if ((schema.types(parts) & types) == 0) return g.never();
-      const auto values = schema.enumerated(parts, types);
-      const auto is_meant = [&](const json::Value& value) { return is_written_by(form.type, value); };
-      if (values && std::none_of(values->begin(), values->end(), is_meant)) return g.never();
+      if (is_excluded(form.type, schema.enumerated(parts, types))) return g.never();
       line.space().marker(trimmed(form.constant));
       break;
     }

@@ -45,7 +45,6 @@ constexpr std::size_t kMostShown = 200;  // bytes of a line, where it is told or
 
 // The beginning of `text`, no more than `most` bytes of whole characters.
 std::string_view whole(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
   return text.substr(0, utf8::complete_prefix(text.substr(0, most)));
 }
 

@@ -1,0 +1,86 @@
+// The program itself: tokens, their owners and masks.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/support/shell.h"
+
+namespace rondo {
+namespace {
+
+using testing::Shell;
+
+const char* const kHello = R"([{"role": "user", "content": "hello"}])";
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Shell, "tokenize and detokenize") {
+  CHECK(run("tokenize --model model 'hello world' --ids").out == "259 264\n");
+  CHECK(run("tokenize --model model --ids", "hello world").out == "259 264\n");
+  CHECK(run("tokenize --model model 'hello~fin~'").out == "259      \"hello\"\n283      \"~fin~\"\n");
+  CHECK(run("tokenize --model model hello --json").out == "{\"ids\":[259],\"offsets\":[[0,5]]}\n");
+  CHECK(run("detokenize --model model '[259, 264]'").out == "hello world");
+}
+
+TEST_CASE_FIXTURE(Shell, "tokenize: ways to show tokens") {
+  CHECK(run("tokenize --model model 'hello world' --count").out == "2\n");
+  CHECK(run("tokenize --model model 'hello~fin~' --offsets").out ==
+        "259      0-5            \"hello\"\n283      5-10           \"~fin~\"\n");
+  CHECK(run("tokenize --model model 'hello<b>' --color always").out.find("\x1b[30;48;5;153mhello\x1b[0m") == 0);
+  const std::string page = run("tokenize --model model 'hello<b>~fin~' --html").out;
+  CHECK(page.starts_with("<!doctype html>"));
+  CHECK(page.find("&lt;") != std::string::npos);
+  CHECK(page.find("<b>") == std::string::npos);
+  CHECK(page.find("special\" title=\"id 283, bytes 8 to 13, special token\">~fin~</span>") != std::string::npos);
+  CHECK(run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --count")
+            .out.ends_with(" total\n"));
+  CHECK(
+      run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --ids --threads 2")
+          .status == 0);
+  CHECK(run("tokenize --model model hello --ids --json").status == 2);
+  CHECK(run("tokenize --model model --file model/chat_template.jinja --file model/chat_template.jinja --html").status ==
+        2);
+  CHECK(run("tokenize --model model --file nowhere").status == 1);
+  CHECK(run("--no-cache tokenize --model model hello --ids").out == "259\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "render --mask: what is learned") {
+  const std::string turns = R"([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "well"}])";
+  const std::string rows = run("render --model model --no-generation-prompt --mask", turns).out;
+  // The `w` is in one id with the space of the generation prompt, which is the template's.
+  CHECK(rows ==
+        "0 0-11           \"<bos>[[user: hello~fin~[[assistant: w\"\n1 11-15          \"ell~fin~\"\n4 of 15 ids are "
+        "learned\n");
+  CHECK(run("render --model model --mask content --role user", turns).out.find("\"hello\"\n0 ") != std::string::npos);
+  CHECK(run("render --model model --mask --color always", turns).out.find("\x1b[1;32m") != std::string::npos);
+  CHECK(run("render --model model --mask --html", turns).out.find("in the loss mask") != std::string::npos);
+  CHECK(run("render --model model --mask --json", turns).out.find("\"loss_mask\":[") != std::string::npos);
+  CHECK(run("render --model model --mask generation", turns).err.find("marks nothing") != std::string::npos);
+  CHECK(run("render --model model --mask --spans", turns).status == 2);
+  CHECK(run("render --model model --role user", turns).status == 2);
+}
+
+TEST_CASE_FIXTURE(Shell, "encode: ids with owners") {
+  const std::string ids = run("encode --model model -m hello --ids").out;
+  CHECK_FALSE(ids.empty());
+  CHECK(run("encode --model model --ids", kHello).status == 0);
+  const std::string table = run("encode --model model -m hello").out;
+  CHECK(table.find("259      0 user data") != std::string::npos);
+  CHECK(run("encode --model model -m hello --json").out.starts_with("{\"ids\":["));
+  CHECK(run("encode --model model -m '~fin~' --html").out.find("message 0 (user), data") != std::string::npos);
+  CHECK(run("encode --model model -m '~fin~' --count").out !=
+        run("encode --model model -m '~fin~' --parse-content --count").out);
+  CHECK(run("encode --model model -m hello --color always").out.find("\x1b[") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "encode: raw turns") {
+  const std::string turns =
+      R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "raw": " b "}, {"role": "user", "content": "c"}])";
+  CHECK(run("encode --model model", turns).out.find("note: ") == std::string::npos);
+  const std::string table = run("encode --model model --raw-turns", turns).out;
+  CHECK(table.find("note: messages[1]: the completion has no stop token; \"~fin~\" was added") != std::string::npos);
+  CHECK(run("encode --model model --raw-turns", R"([{"role": "assistant", "raw": 1}])").err ==
+        "rondo: messages[0].raw must be a text, found an integer\n");
+}
+
+}  // namespace rondo
