@@ -74,7 +74,8 @@ std::size_t overlap(const std::string& start, const std::string& text) {
 }
 
 // What of `header` the turn that begins with `start` begins with too.
-Written Analyst::shared_header(const Written& header, const std::string& start) const {
+Written Analyst::shared_header(const Written& header, const Written& begin) const {
+  const std::string& start = begin.text;
   Written shared = header;
   // The prompt may have the end of the turn before it in front.
   for (const std::size_t cut : boundaries(header.text)) {
@@ -92,6 +93,11 @@ Written Analyst::shared_header(const Written& header, const std::string& start) 
     const std::vector<std::size_t> cuts = cuts_of(shared, format_.atoms);
     const std::size_t cut = cuts.size() > 1 ? cuts[cuts.size() - 2] : 0;
     shared = shared.before(up_to_slot > cut ? up_to_slot : cut);
+  }
+  if (!shared.text.empty() && shared.text.size() < header.text.size()) {
+    const Written whole = is_led ? header.from(led) : header;
+    shared = shared.before(
+        std::min(shared.text.size(), same_front(whole, begin.from(start.find(shared.text)), format_.atoms)));
   }
   if (!is_led || is_blank(shared.text)) return shared;
   Written out = header.before(led);
@@ -113,7 +119,7 @@ void Analyst::find_header() {
       header = start;
       continue;
     }
-    Written shared = shared_header(*header, start.text);
+    Written shared = shared_header(*header, start);
     if (!is_blank(shared.text) || !has_prompt) header = std::move(shared);
   }
   format_.header = header ? header->text : "";

@@ -174,6 +174,10 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
     const std::size_t list = skip_space(at + size + 1);
     if (list == buffer_.size()) return open;
     if (buffer_[list] != '{') return MatchKind::kNone;
+    if (!syntax_->call_open.empty()) {  // which may begin with such a bracket
+      const Match own = syntax_->call_open.match(std::string_view(buffer_).substr(list), is_end_, starts());
+      if (own.kind != MatchKind::kNone) return own.kind == MatchKind::kPartial ? own.kind : MatchKind::kNone;
+    }
     if (!is_own) adopt(json_calls());
     return begin_foreign(at + size, false, Opening::kBare);
   }
