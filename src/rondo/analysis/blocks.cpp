@@ -96,8 +96,8 @@ Written Analyst::shared_header(const Written& header, const Written& begin) cons
   }
   if (!shared.text.empty() && shared.text.size() < header.text.size()) {
     const Written whole = is_led ? header.from(led) : header;
-    shared = shared.before(
-        std::min(shared.text.size(), same_front(whole, begin.from(start.find(shared.text)), format_.atoms)));
+    const std::size_t same = same_front(whole, begin.from(start.find(shared.text)), format_.atoms);
+    if (same > 0 && same < shared.text.size()) shared = shared.before(same);
   }
   if (!is_led || is_blank(shared.text)) return shared;
   Written out = header.before(led);
@@ -317,7 +317,7 @@ std::size_t Analyst::content_close_in(const Written& tail, const Variant* callin
     const std::size_t last = alone != nullptr ? last_call_slot(alone->turn, 0) : kNone;
     const std::size_t stop =
         last == kNone ? 0 : same_back(tail, written(alone->turn, last + 1, alone->turn.tokens.size()), format_.atoms);
-    return stop == 0 || is_blank(tail.text.substr(tail.text.size() - stop)) ? 0 : tail.text.size() - stop;
+    if (stop < tail.text.size() && !is_blank(tail.text.substr(tail.text.size() - stop))) return tail.text.size() - stop;
   }
   return tail.begins.empty() ? 0 : tail.begins.back();
 }
