@@ -237,14 +237,26 @@ std::vector<std::size_t> structure_of(const Question& question) {
   return out;
 }
 
-// Where content stands behind calls, the rest of what closed them may be content: another message with the same calls.
-bool reads_as_other_content(const Question& question, const std::string& text) {
-  if (!question.specimen.shape.content_behind) return false;
+// Whether the text is that of another message: one that the template writes so, or, where content stands behind calls, one
+// whose content is the rest of what closed them.
+bool is_other_message(const Question& question, const std::string& text) {
   const auto got = parse::parse(question.specimen.format, parse_options(question), text);
   REQUIRE(got.ok());
-  MessageParts other = question.wanted;
+  MessageParts other;
+  other.reasoning = got.value().reasoning.value_or("");
   other.content = got.value().content;
-  return other.content != question.wanted.content && difference(other, got.value(), {}).empty();
+  other.names.clear();
+  for (const chat::ToolCall& call : got.value().tool_calls) {
+    const auto arguments = json::parse(call.arguments);
+    if (!arguments.ok() || !arguments.value().is_object()) return false;
+    other.names.push_back(call.name);
+    other.calls.push_back(arguments.value().as_object());
+  }
+  if (question.specimen.shape.content_behind && other.content != question.wanted.content &&
+      other.calls == question.wanted.calls)
+    return true;
+  Question again{question.specimen, other, message_of(*question.specimen.format, other), question.tools, {}, {}};
+  return write(again).empty() && sampled_text(again) == text;
 }
 
 std::string check_refusal(const Question& question, std::uint64_t seed) {
@@ -258,7 +270,7 @@ std::string check_refusal(const Question& question, std::uint64_t seed) {
     const std::size_t at = places[random.below(places.size())];
     std::string damaged = text;
     damaged.erase(at, utf8::decode(text, at).size);
-    if (grammar::accepts(made.value().grammar, damaged) && !reads_as_other_content(question, damaged))
+    if (grammar::accepts(made.value().grammar, damaged) && !is_other_message(question, damaged))
       return "accepted without the character at " + std::to_string(at) + ": " + shown(damaged);
   }
   return "";

@@ -45,7 +45,7 @@ class Analyst {
   [[nodiscard]] std::vector<std::size_t> boundaries(std::string_view text) const {
     return format::unit_boundaries(text, format_.atoms);
   }
-  [[nodiscard]] Written shared_header(const Written& header, const std::string& start) const;
+  [[nodiscard]] Written shared_header(const Written& header, const Written& begin) const;
   void find_header();
   [[nodiscard]] bool is_header_repeated() const;
   [[nodiscard]] bool header_opens_block() const;
@@ -102,6 +102,7 @@ class Analyst {
   Variants variants_;
   std::vector<Written> prompts_;  // of Format::generation_prompts
   format::Format format_;
+  bool is_ended_by_next_ = false;  // what ends a turn without calls is the begin of the next one
   std::string plain_tail_;  // what follows the content of a plain turn, behind content.close
 };
 

@@ -74,7 +74,8 @@ std::size_t overlap(const std::string& start, const std::string& text) {
 }
 
 // What of `header` the turn that begins with `start` begins with too.
-Written Analyst::shared_header(const Written& header, const std::string& start) const {
+Written Analyst::shared_header(const Written& header, const Written& begin) const {
+  const std::string& start = begin.text;
   Written shared = header;
   // The prompt may have the end of the turn before it in front.
   for (const std::size_t cut : boundaries(header.text)) {
@@ -92,6 +93,11 @@ Written Analyst::shared_header(const Written& header, const std::string& start) 
     const std::vector<std::size_t> cuts = cuts_of(shared, format_.atoms);
     const std::size_t cut = cuts.size() > 1 ? cuts[cuts.size() - 2] : 0;
     shared = shared.before(up_to_slot > cut ? up_to_slot : cut);
+  }
+  if (!shared.text.empty() && shared.text.size() < header.text.size()) {
+    const Written whole = is_led ? header.from(led) : header;
+    const std::size_t same = same_front(whole, begin.from(start.find(shared.text)), format_.atoms);
+    if (same > 0 && same < shared.text.size()) shared = shared.before(same);
   }
   if (!is_led || is_blank(shared.text)) return shared;
   Written out = header.before(led);
@@ -113,7 +119,7 @@ void Analyst::find_header() {
       header = start;
       continue;
     }
-    Written shared = shared_header(*header, start.text);
+    Written shared = shared_header(*header, start);
     if (!is_blank(shared.text) || !has_prompt) header = std::move(shared);
   }
   format_.header = header ? header->text : "";
@@ -311,7 +317,7 @@ std::size_t Analyst::content_close_in(const Written& tail, const Variant* callin
     const std::size_t last = alone != nullptr ? last_call_slot(alone->turn, 0) : kNone;
     const std::size_t stop =
         last == kNone ? 0 : same_back(tail, written(alone->turn, last + 1, alone->turn.tokens.size()), format_.atoms);
-    return stop == 0 || is_blank(tail.text.substr(tail.text.size() - stop)) ? 0 : tail.text.size() - stop;
+    if (stop < tail.text.size() && !is_blank(tail.text.substr(tail.text.size() - stop))) return tail.text.size() - stop;
   }
   return tail.begins.empty() ? 0 : tail.begins.back();
 }

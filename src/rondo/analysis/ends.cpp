@@ -51,8 +51,7 @@ void Analyst::infer_stops() {
     stops.content.emplace_back(trimmed(format_.content.close));
   } else if (followed) {
     // Nothing ends the turn but the next one's beginning.
-    if (!is_blank(format_.content.close))
-      note("what closes content is all that ends a turn: who stops there never sees calls behind content");
+    is_ended_by_next_ = true;
     const std::string own = followed->literals(followed->last(SlotKind::kContent) + 1, followed->tokens.size());
     const std::string next =
         is_blank(own) ? followed->following : without_prefix(own, format_.content.close) + followed->following;

@@ -121,6 +121,7 @@ bool closes(const std::string& close, const std::string& open) {
   if (core.empty() || close.empty()) return false;
   const std::string opening = opening_of(close);
   if (!opening.empty()) return core.ends_with(opening);
+  if (!format::is_paired(core) && format::is_paired(std::string(core) + close)) return true;
   const std::size_t line = core.rfind('\n');
   const bool is_fence = std::all_of(close.begin(), close.end(), [&close](char byte) { return byte == close.front(); });
   return is_fence && core.substr(line == std::string_view::npos ? 0 : line + 1).starts_with(close);

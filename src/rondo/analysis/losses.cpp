@@ -138,6 +138,8 @@ void Analyst::find_lost_calls() {
 void Analyst::find_lost_values() {
   const format::Calls& calls = format_.calls;
   if (!calls.present) return;
+  if (is_ended_by_next_ && !is_blank(format_.content.close + calls.call_close))
+    note("only the next turn's header ends a turn: who stops at what closes content or a call sees nothing behind it");
   const bool is_json = calls.envelope != format::Envelope::kTags;
   const bool is_named = !is_json && calls.pieces.front().kind == format::CallPiece::Kind::kName;
   const bool is_bare = (is_json || is_named) && is_blank(calls.section_open) && is_blank(calls.call_open) &&

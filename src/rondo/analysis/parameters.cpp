@@ -347,7 +347,11 @@ Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<c
     if (open + close > between.size() || !after.starts_with(between.substr(0, close)) ||
         !after_name.ends_with(between.substr(between.size() - open)))
       continue;
-    if (const Cut cut{open, close}; !best || cut == by_units) best = cut;
+    // A bracket that closes does not open the first parameter, unless a mark begins with it.
+    const std::string_view opening = between.substr(between.size() - open);
+    const bool is_closer = open > 0 && std::string_view(">])}").find(opening.front()) != std::string::npos &&
+                           std::ranges::none_of(atoms, [&](const auto& atom) { return opening.starts_with(atom); });
+    if (const Cut cut{open, close}; !best || (cut == by_units && !is_closer)) best = cut;
   }
   return best.value_or(by_units);
 }

@@ -109,11 +109,12 @@ bool is_shared(const std::vector<Begin>& a, std::size_t in_a, const std::vector<
          !(first->is_inside && second->is_inside);
 }
 
-// Of the sizes of a common text by the template's constants and by units the longer one; but where units add only
-// punctuation, in the middle of constants that go on otherwise, constants are right.
+// Of the sizes of a common text by the template's constants and by units the longer one; but where units add words or
+// punctuation without brackets, in the middle of constants that go on otherwise, constants are right.
 std::size_t better_cut(std::size_t by_constants, std::size_t by_units, std::string_view added) {
-  const bool is_chance = by_constants > 0 && !format::is_blank(added) && format::is_mark(format::trimmed(added)) &&
-                         std::ranges::none_of(added, format::is_word);
+  const bool is_chance = by_constants > 0 && !format::is_blank(added) &&
+                         added.find_first_of(kOpening) == std::string_view::npos &&
+                         added.find_first_of(kClosing) == std::string_view::npos;
   return is_chance ? by_constants : std::max(by_constants, by_units);
 }
 

@@ -131,7 +131,8 @@ std::string CallBuilder::next_word() const {
   const format::Calls& calls = format_.calls;
   if (!is_blank(calls.section_close)) return "";
   for (const std::string* text : {&calls.separator, &calls.call_open}) {
-    const std::string_view word = trimmed(*text).substr(0, trimmed(*text).find_first_of(" \t\r\n"));
+    std::string_view word = trimmed(*text).substr(0, trimmed(*text).find_first_of(" \t\r\n"));
+    if (format_.content.open.find(word) != std::string::npos) word = trimmed(*text);
     if (word.size() >= kShortestWord) return std::string(word);
     if (!word.empty()) return "";
   }

@@ -187,7 +187,9 @@ class TurnBuilder {
   // Calls that nothing marks but their own JSON: a turn is either calls or text.
   void bare_calls(CallBuilder& calls, bool is_required, bool may_be_lazy) {
     const NodeId all = bare(calls);
-    if (may_be_lazy && options_.laziness == Laziness::kAnyTrigger) {
+    // A name alone may stand in any text: it triggers nothing.
+    if (may_be_lazy && options_.laziness == Laziness::kAnyTrigger &&
+        format_.calls.envelope != format::Envelope::kTags) {
       out_.is_lazy = true;
       out_.triggers.push_back({true, calls.bare_pattern()});
       g_.define(root_, all);

@@ -33,6 +33,7 @@ bool Machine::reasoning_start() {
   if (found.kind == MatchKind::kPartial) return false;
   thoughts_.are_fresh = false;
   if (found.kind == MatchKind::kFull) {
+    if (syntax_->format->reasoning.begins_text) emit(EventKind::kReasoning, at);
     pos_ = at + found.size;
     emit_reasoning_marker(pos_);
     trail_.text = found.marker->trail();
