@@ -103,7 +103,7 @@ class Analyst {
   std::vector<Written> prompts_;  // of Format::generation_prompts
   format::Format format_;
   bool is_ended_by_next_ = false;  // what ends a turn without calls is the begin of the next one
-  std::string plain_tail_;  // what follows the content of a plain turn, behind content.close
+  std::string plain_tail_;         // what follows the content of a plain turn, behind content.close
 };
 
 // Texts of the template.

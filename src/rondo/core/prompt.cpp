@@ -8,7 +8,6 @@
 #include "core/continued_calls.h"
 #include "format/units.h"
 #include "parse/parser.h"
-#include "probe/messages.h"
 
 namespace rondo::core {
 namespace {
@@ -294,7 +293,7 @@ Result<Prompt> make_prompt(const Prepared& prepared, const chat::Conversation& c
 Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages,
                                const std::shared_ptr<const format::Format>& format) {
   const bool continues = conversation.continue_final_message.has_value();
-  if (!has_messages && !continues) conversation.messages = {probe::plain_message("user", "Hello")};
+  if (!has_messages && !continues) conversation.messages = {json::Object{{"role", "user"}, {"content", "Hello"}}};
   const auto made = make_prompt(prepared, conversation, prepared.options, [&] { return format; });
   if (!made.ok()) {
     if (made.error().code == ErrorCode::kLimit || continues) return made.error();
