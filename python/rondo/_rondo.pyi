@@ -243,8 +243,9 @@ class Model:
 
         messages: a list of dicts in the shape of the public chat APIs (or pydantic models or dataclasses); what is given is what the
         template sees.  tools, documents: lists of dicts.  kwargs: further template variables.  continue_final_message: True, or the
-        name of the field of the last message that the model is to continue.  now: a datetime (or ISO text) for templates that print
-        the time; the clock by default.
+        name of the field of the last message that the model is to continue ("reasoning_content", or "tool_calls": behind the last
+        call's arguments, a JSON text that may end anywhere).  now: a datetime (or ISO text) for templates that print the time; the
+        clock by default.
 
         Raises InvalidArgumentError, or TemplateError with the template's line.  Runs without the GIL.
 
@@ -258,7 +259,8 @@ class Model:
         Arguments as render().  content_specials="parse" recognises control tokens in user text, as
         apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one.
         raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
-        stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them.
+        stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them, and
+        what of a continued message the template does not write.
 
         Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs without the GIL.
 

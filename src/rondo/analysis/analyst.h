@@ -48,6 +48,7 @@ class Analyst {
   [[nodiscard]] Written shared_header(const Written& header, const Written& begin) const;
   void find_header();
   [[nodiscard]] bool is_header_repeated() const;
+  [[nodiscard]] bool header_opens_call() const;
   [[nodiscard]] bool header_opens_block() const;
   void infer_content_and_reasoning();
   [[nodiscard]] std::size_t content_close_in(const Written& tail, const Variant* calling) const;

@@ -128,7 +128,8 @@ void Analyst::find_header() {
     const std::vector<std::size_t> cuts = cuts_of(header->before(trimmed_end(header->text).size()), format_.atoms);
     std::size_t cut = cuts.size() - 2;
     while (cut > 0 && is_blank(std::string_view(format_.header).substr(cuts[cut]))) --cut;
-    if (cuts[cut] > 0 || is_header_repeated()) format_.header.resize(cuts[cut]);
+    // What a call's own opener has in front stays, if it is all that there is; reasoning must have its opener.
+    if (cuts[cut] > 0 || is_header_repeated() || !header_opens_call()) format_.header.resize(cuts[cut]);
   }
 }
 
@@ -141,9 +142,8 @@ bool Analyst::is_header_repeated() const {
   });
 }
 
-// True if the last unit of the header is what opens the reasoning, or a call.
-bool Analyst::header_opens_block() const {
-  if (is_blank(format_.header)) return false;
+// True if the last unit of the header is what opens a call.
+bool Analyst::header_opens_call() const {
   const Variant* plain = find(false, true, 0);
   const bool is_bare = plain != nullptr && is_blank(lead(plain->turn, first_slot(plain->turn)));
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
@@ -153,6 +153,14 @@ bool Analyst::header_opens_block() const {
     // Where content stands behind it as well, the header opens neither.
     if (!is_bare && slot < calling->turn.tokens.size() && is_blank(lead(calling->turn, slot))) return true;
   }
+  return false;
+}
+
+// True if the last unit of the header is what opens the reasoning, or a call.
+bool Analyst::header_opens_block() const {
+  if (is_blank(format_.header)) return false;
+  if (header_opens_call()) return true;
+  const Variant* plain = find(false, true, 0);
   const Variant* thinking = find(true, true, 0);
   if (thinking == nullptr) thinking = find(true, false, 1);
   if (thinking == nullptr || first_slot(thinking->turn) != thinking->turn.first(SlotKind::kReasoning)) return false;

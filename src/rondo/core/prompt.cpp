@@ -310,9 +310,11 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
     const std::size_t end = before.ok() ? before.value().text.size() : 0;
     const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
     const bool has_header = !format::is_blank(format->header) && text.find(format->header, begin) != std::string::npos;
-    const std::size_t split = is_prefix    ? end
-                              : has_header ? text.size()
-                                           : begin_of_data(made.value().rendered, count - 1);
+    const std::size_t data = begin_of_data(made.value().rendered, count - 1);
+    // White space that the template has in front of the message is none of its own.
+    if (is_prefix && data > end && format::is_blank(std::string_view(text).substr(end, data - end)))
+      return PromptTail{text.substr(begin, end - begin), text.substr(data)};
+    const std::size_t split = is_prefix ? end : has_header ? text.size() : data;
     return PromptTail{text.substr(begin, split - begin), text.substr(split)};
   }
   return PromptTail{text.substr(begin), ""};
