@@ -1,5 +1,6 @@
 #include "core/prompt.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -30,11 +31,12 @@ std::optional<std::string> text_of(const json::Value* value) {
   return out;
 }
 
-// Offset of the first byte that came from `messages[index]`; the end of the text if none did.
+// Offset of the first byte that came from `messages[index]`, but for its role; the end of the text if none did.
 std::size_t begin_of_data(const jinja::Rendered& rendered, std::int32_t index) {
   std::size_t at = 0;
   for (const text::Run& run : rendered.text.runs()) {
-    if (rendered.origins.paths.message(run.path()) == index) break;
+    const text::PathTable& paths = rendered.origins.paths;
+    if (paths.message(run.path()) == index && paths.step_name(run.path()) != "role") break;
     at += run.size;
   }
   return at;
@@ -309,11 +311,14 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
     const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
     const std::size_t end = before.ok() ? before.value().text.size() : 0;
     const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
-    const bool has_header = !format::is_blank(format->header) && text.find(format->header, begin) != std::string::npos;
     const std::size_t data = begin_of_data(made.value().rendered, count - 1);
+    const std::string_view lead = std::string_view(text).substr(begin, std::max(begin, data) - begin);
+    const std::size_t header = format::is_blank(format->header) ? std::string_view::npos : lead.rfind(format->header);
+    const bool has_header = header != std::string_view::npos;
     // White space that the template has in front of the message is none of its own.
-    if (is_prefix && data > end && format::is_blank(std::string_view(text).substr(end, data - end)))
-      return PromptTail{text.substr(begin, end - begin), text.substr(data)};
+    const std::size_t front = is_prefix ? end : has_header ? begin + header + format->header.size() : data;
+    if (front < data && format::is_blank(std::string_view(text).substr(front, data - front)))
+      return PromptTail{text.substr(begin, front - begin), text.substr(data)};
     const std::size_t split = is_prefix ? end : has_header ? text.size() : data;
     return PromptTail{text.substr(begin, split - begin), text.substr(split)};
   }

@@ -224,5 +224,16 @@ TEST_CASE("what a parser reads behind a continued message is the message whole")
   }
 }
 
+TEST_CASE("white space that the template has before a continued message is none of its own") {
+  const auto model = testing::made(
+      Model::from_memory(testing::memory("{% for m in messages %}{{ m.role | upper }}: {{ m.content }}~fin~{% endfor %}"
+                                         "{% if add_generation_prompt %}ASSISTANT:\n{% endif %}"),
+                         {}));
+  Call call = continued_call(R"({"role": "assistant", "content": "Well"})", "content", "{}");
+  auto parser = model->parser(call, {.by_spelling = true});
+  REQUIRE(parser.ok());
+  CHECK(parser.value().finish().value().content == "Well");
+}
+
 }  // namespace
 }  // namespace rondo::core
