@@ -75,10 +75,6 @@ class Machine {
   void take_plain(std::string_view text);
   [[nodiscard]] bool is_reading_json_arguments() const;
   void drop_reported();
-  void start_from_prompt(std::string_view tail);
-  void forget_blank_reasoning();
-  void go_on_behind(std::string_view begun);
-  void drop_prompt_space(std::string& written) const;
   void run();
   [[nodiscard]] bool step();
   bool absorb_trail();
@@ -102,6 +98,12 @@ class Machine {
   [[nodiscard]] std::size_t skip_space(std::size_t at) const;
   [[nodiscard]] std::size_t whole_characters(std::size_t end) const;
   void complain(std::size_t at, std::string what);
+
+  // prompt_start.cpp
+  void start_from_prompt(std::string_view tail);
+  void forget_blank_reasoning();
+  void go_on_behind(std::string_view begun);
+  void drop_prompt_space(std::string& written) const;
 
   // reasoning.cpp
   bool reasoning();

@@ -1,0 +1,78 @@
+// What the prompt has begun of the turn: its tail, and a message that is continued.
+#include <utility>
+
+#include "format/units.h"
+#include "parse/machine.h"
+
+namespace rondo::parse {
+
+using format::is_blank;
+
+// The turn's header is found in the prompt; what stands behind it was written by the template in the model's stead, and
+// is read like the model's own text.
+void Machine::start_from_prompt(std::string_view tail) {
+  std::string written;
+  bool is_generation_prompt = false;
+  const std::size_t header =
+      is_blank(syntax_->format->header) ? std::string::npos : tail.rfind(syntax_->format->header);
+  if (header != std::string::npos) written = tail.substr(header + syntax_->format->header.size());
+  // Within a turn (behind a tool's result) a prompt may open the reasoning without any header.
+  const std::string_view open = format::trimmed(syntax_->format->reasoning.open);
+  const std::size_t last_open = open.empty() ? std::string::npos : tail.rfind(open);
+  if (last_open != std::string::npos && is_blank(std::string_view(tail).substr(last_open + open.size()))) {
+    prompt_.open_reasoning = tail.substr(last_open);
+    if (header == std::string::npos) written = prompt_.open_reasoning;
+  }
+  for (const format::GenerationPrompt& prompt : syntax_->format->generation_prompts) {
+    if (prompt.text.empty() || !tail.ends_with(prompt.text)) continue;
+    if (header == std::string::npos && is_blank(syntax_->format->header) && prompt.text.size() > written.size())
+      written = prompt.text;
+    is_generation_prompt = true;
+  }
+  const std::string shown = written;
+  prompt_.is_generated = is_generation_prompt;
+  if (is_generation_prompt) drop_prompt_space(written);
+  if (written.empty()) return;
+  prompt_.bytes = prompt_.generated = written.size();
+  const bool inline_reasoning = std::exchange(inline_reasoning_, false);
+  feed(written);
+  inline_reasoning_ = inline_reasoning;
+  const bool has_ended_call = !message_.tool_calls.empty() && !call_.is_reported;
+  if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) || has_ended_call) {
+    prompt_.is_foreign = true;
+    return;
+  }
+  forget_blank_reasoning();
+  if (phase_ == Phase::kReasoning && inline_reasoning) {
+    events_.clear();
+    message_.reasoning.reset();
+    message_.content.clear();
+    push({EventKind::kContent, 0, 0, shown, 0, std::nullopt, false});
+  }
+}
+
+// Reasoning that the prompt opened and closed is none.
+void Machine::forget_blank_reasoning() {
+  if (phase_ == Phase::kReasoning || !message_.reasoning || !is_blank(*message_.reasoning)) return;
+  message_.reasoning.reset();
+  std::erase_if(events_, [](const Event& event) { return event.kind == EventKind::kReasoning; });
+}
+
+void Machine::go_on_behind(std::string_view begun) {
+  if (begun.empty()) return;
+  prompt_.bytes += begun.size();
+  feed(begun);
+  forget_blank_reasoning();
+}
+
+// White space at the end of a generation prompt that history does not have there is no text of the message.
+void Machine::drop_prompt_space(std::string& written) const {
+  if (is_blank(written)) return written.clear();
+  const Marker open(syntax_->format->reasoning.open);
+  const std::size_t at = open.empty() ? std::string::npos : written.rfind(open.core());
+  if (at == std::string::npos) return;
+  const std::string_view rest = std::string_view(written).substr(at + open.core().size());
+  if (is_blank(rest) && rest.starts_with(open.trail())) written.resize(at + open.core().size() + open.trail().size());
+}
+
+}  // namespace rondo::parse
