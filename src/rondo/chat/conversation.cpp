@@ -16,13 +16,6 @@ Error wrong_type(const std::string& what, std::string_view expected, json::Kind 
 
 std::string element(const std::string& what, std::size_t index) { return what + "[" + std::to_string(index) + "]"; }
 
-bool is_filled(const json::Value* value) {
-  if (value == nullptr) return false;
-  if (value->is_string()) return !value->as_string().empty();
-  if (value->is_array()) return !value->as_array().empty();
-  return false;
-}
-
 json::Value call_to_history(const ToolCall& call, std::size_t number) {
   json::Object function{{"name", call.name}, {"arguments", call.arguments}};
   return json::Object{{"id", call.id ? *call.id : "call_" + std::to_string(number)},
@@ -58,6 +51,13 @@ bool is_api_role(std::string_view role) {
 }
 
 bool is_arguments_key(std::string_view key) { return key == "arguments" || key == "parameters"; }
+
+bool is_filled(const json::Value* value) {
+  if (value == nullptr) return false;
+  if (value->is_string()) return !value->as_string().empty();
+  if (value->is_array()) return !value->as_array().empty();
+  return false;
+}
 
 bool has_content(const json::Value& message) {
   for (const std::string_view field : {"content", "reasoning_content", "tool_calls"}) {

@@ -50,6 +50,9 @@ inline constexpr std::string_view kCallFunctionKey = "function";
 inline constexpr std::string_view kCallIdKey = "id";
 inline constexpr std::string_view kCallIndexKey = "index";
 
+// True for a text or list that holds something; false for anything else, and for nullptr.
+[[nodiscard]] bool is_filled(const json::Value* value);
+
 // True if a message carries something that a prompt should show: text, content parts, reasoning or tool calls.
 [[nodiscard]] bool has_content(const json::Value& message);
 

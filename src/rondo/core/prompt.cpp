@@ -9,6 +9,7 @@
 #include "core/continued_calls.h"
 #include "format/units.h"
 #include "parse/parser.h"
+#include "render/turn.h"
 
 namespace rondo::core {
 namespace {
@@ -31,17 +32,6 @@ std::optional<std::string> text_of(const json::Value* value) {
   return out;
 }
 
-// Offset of the first byte that came from `messages[index]`, but for its role; the end of the text if none did.
-std::size_t begin_of_data(const jinja::Rendered& rendered, std::int32_t index) {
-  std::size_t at = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    const text::PathTable& paths = rendered.origins.paths;
-    if (paths.message(run.path()) == index && paths.step_name(run.path()) != "role") break;
-    at += run.size;
-  }
-  return at;
-}
-
 std::string last_place(const chat::Conversation& conversation) {
   return "messages[" + std::to_string(conversation.messages.size() - 1) + "]";
 }
@@ -58,11 +48,12 @@ chat::Conversation without_last(const chat::Conversation& conversation) {
 // Writes the last message of a conversation behind the prompt for an answer.
 class Writer {
  public:
-  Writer(const Prepared& prepared, const chat::Conversation& conversation, const format::Format& format,
+  Writer(const Prepared& prepared, const chat::Conversation& conversation, std::shared_ptr<const format::Format> format,
          jinja::Rendered prompt)
       : prepared_(prepared),
         conversation_(conversation),
-        format_(format),
+        shared_format_(std::move(format)),
+        format_(*shared_format_),
         message_(conversation.messages.back()),
         out_(std::move(prompt)) {
     const std::size_t index = conversation.messages.size() - 1;
@@ -89,7 +80,8 @@ class Writer {
 
   const Prepared& prepared_;
   const chat::Conversation& conversation_;
-  const format::Format& format_;
+  std::shared_ptr<const format::Format> shared_format_;
+  const format::Format& format_;  // the same
   const json::Value& message_;
   jinja::Rendered out_;
   text::PathId path_ = text::PathId::kNone;  // of the message
@@ -100,8 +92,7 @@ class Writer {
 bool Writer::is_reasoning_open() const {
   parse::Options options;
   options.prompt_tail = tail();
-  // What the parser reads is not changed, nor kept.
-  const parse::Parser parser(std::make_shared<const format::Format>(format_), std::move(options));
+  const parse::Parser parser(shared_format_, std::move(options));
   return parser.place() == parse::Place::kReasoning;
 }
 
@@ -195,7 +186,7 @@ std::string fault_in(const chat::Conversation& conversation, const jinja::Render
 }
 
 Result<jinja::Rendered> build(const Prepared& prepared, const chat::Conversation& conversation,
-                              tmpl::ApplyOptions options, const format::Format& format) {
+                              tmpl::ApplyOptions options, const std::shared_ptr<const format::Format>& format) {
   options.origins = true;
   options.whole_dumps = false;
   auto prompt = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
@@ -210,10 +201,7 @@ std::vector<std::string> left_out(const chat::Conversation& conversation) {
   const std::string& field = *conversation.continue_final_message;
   if (field == "content" || field == kCallsField) return notes;
   for (const std::string_view other : {std::string_view("content"), kCallsField}) {
-    const json::Value* value = conversation.messages.back().find(other);
-    const bool is_there = value != nullptr && ((value->is_string() && !value->as_string().empty()) ||
-                                               (value->is_array() && !value->as_array().empty()));
-    if (is_there)
+    if (chat::is_filled(conversation.messages.back().find(other)))
       notes.push_back(last_place(conversation) + "." + std::string(other) +
                       " is not in the prompt: it would stand behind the reasoning that is continued");
   }
@@ -277,7 +265,7 @@ Result<Prompt> make_prompt(const Prepared& prepared, const chat::Conversation& c
   const json::Value* value = conversation.messages.back().find(field);
   const bool is_there = value != nullptr && !value->is_null();
   auto built = is_there && is_field_of(field, *known.value())
-                   ? build(prepared, conversation, options, *known.value())
+                   ? build(prepared, conversation, options, known.value())
                    : Result<jinja::Rendered>(Error(ErrorCode::kTemplateError, ""));
   if (built.ok()) {
     notes.insert(notes.begin(), place + " is continued as the format writes it: the template " + fault);
@@ -311,7 +299,8 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
     const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
     const std::size_t end = before.ok() ? before.value().text.size() : 0;
     const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
-    const std::size_t data = begin_of_data(made.value().rendered, count - 1);
+    const auto extent = render::data_extent(made.value().rendered, count - 1);
+    const std::size_t data = extent ? extent->begin : text.size();
     const std::string_view lead = std::string_view(text).substr(begin, std::max(begin, data) - begin);
     const std::size_t header = format::is_blank(format->header) ? std::string_view::npos : lead.rfind(format->header);
     const bool has_header = header != std::string_view::npos;
