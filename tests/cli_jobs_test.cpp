@@ -7,14 +7,10 @@
 #include "tests/support/shell.h"
 
 namespace rondo {
-namespace {
 
+using testing::kHello;
 using testing::Run;
 using testing::Shell;
-
-const char* const kHello = R"([{"role": "user", "content": "hello"}])";
-
-}  // namespace
 
 TEST_CASE_FIXTURE(Shell, "replay reads a log from a file or standard input") {
   const std::string log =

@@ -8,14 +8,10 @@
 #include "tests/support/shell.h"
 
 namespace rondo {
-namespace {
 
+using testing::kHello;
 using testing::Run;
 using testing::Shell;
-
-const char* const kHello = R"([{"role": "user", "content": "hello"}])";
-
-}  // namespace
 
 TEST_CASE_FIXTURE(Shell, "render prints the prompt") {
   const Run plain = run("render --model model --messages -", kHello);

@@ -6,13 +6,9 @@
 #include "tests/support/shell.h"
 
 namespace rondo {
-namespace {
 
+using testing::kHello;
 using testing::Shell;
-
-const char* const kHello = R"([{"role": "user", "content": "hello"}])";
-
-}  // namespace
 
 TEST_CASE_FIXTURE(Shell, "tokenize and detokenize") {
   CHECK(run("tokenize --model model 'hello world' --ids").out == "259 264\n");

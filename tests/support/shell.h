@@ -13,6 +13,9 @@
 
 namespace rondo::testing {
 
+// A conversation for `--messages -`.
+inline constexpr const char* kHello = R"([{"role": "user", "content": "hello"}])";
+
 struct Run {
   int status = -1;
   std::string out;
