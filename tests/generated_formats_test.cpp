@@ -44,6 +44,7 @@ constexpr Bound kBounds[] = {
     // 0.2: a token that ends both a call and, for want of another, a turn.
     {Law::kReadsIds, 1},
     {Law::kBridges, 1},
+    {Law::kReturns, 0},
     {Law::kTravels, 0},
 };
 // Fewer templates say nothing about rates.

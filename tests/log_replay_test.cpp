@@ -439,9 +439,9 @@ TEST_CASE("memory for few conversations only") {
 TEST_CASE("hostile lines are counted and passed over") {
   const std::string good = line({message("user", "hello")});
   std::string deep(5000, '[');
-  std::string raises = line({message("user", "hello"), json::Object{{"role", "user"}}});
+  std::string raises = line({message("user", "hello"), json::Object{{"role", "user"}, {"content", 3}}});
   const ReplayReport report = replay(
-      "{% for m in messages %}{% if m.content is not defined %}{{ raise_exception('no content') }}{% endif %}{% endfor "
+      "{% for m in messages %}{% if m.content is number %}{{ raise_exception('no content') }}{% endif %}{% endfor "
       "%}" +
           std::string(kPlain),
       {good, good.substr(0, good.size() / 2), std::string("{\"messages\": \0}", 15), "", "   ", deep, "3", "{}",

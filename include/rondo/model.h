@@ -41,13 +41,14 @@ struct Chat {
   std::string continue_field;
 };
 
-// A prompt in token ids; all vectors but `notes` have one entry per id.
+// A prompt in token ids; all vectors but the last two have one entry per id.
 struct Encoded {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> message_indices;  // the message an id belongs to; -1: none
   std::vector<std::uint8_t> content_mask;     // 1: a message's own data
   std::vector<std::uint8_t> sampled_mask;     // 1: the model itself would have written it
-  std::vector<std::string> notes;  // of raw turns: what was written to close them, where a message says something else
+  std::vector<std::string> notes;   // of raw turns: what was written to close them, where a message says something else
+  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
 };
 
 // The next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.

@@ -141,7 +141,7 @@ def test_rollout(tiny, conversation, tools):
     ids = rollout.ids
     assert ids.tolist() == [*prompt, *tiny.tokenize(CALL), *new] and len(rollout) == len(ids)
     assert tiny.detokenize(ids[rollout.sampled_mask == 1]) == CALL
-    assert rollout.last_add == {"begin": len(ids) - len(new), "kept": len(ids) - len(new), "cuts": [], "notes": []}
+    assert rollout.last_add == {"begin": len(ids) - len(new), "kept": len(ids) - len(new), "cuts": [], "notes": [], "shaped": []}
     with pytest.raises(rondo.InvalidArgumentError, match="retention"):
         rollout.add([{"role": "user", "content": "x"}], retention="some")
     assert [message["role"] for message in rollout.messages] == ["system", "user", "assistant", "tool"]

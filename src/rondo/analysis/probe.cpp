@@ -313,11 +313,14 @@ std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
   return out;
 }
 
-std::optional<std::string> Prober::text_with(json::Object assistant_message, const ProbeSetting& setting) {
-  json::Array messages{probe::plain_message("user", kQuestionText), std::move(assistant_message)};
+std::optional<std::string> Prober::text_of(json::Array messages, const ProbeSetting& setting) {
   auto rendered = render(std::move(messages), setting, false);
   if (!rendered) return std::nullopt;
   return rendered->text.bytes();
+}
+
+std::optional<std::string> Prober::text_with(json::Object assistant_message, const ProbeSetting& setting) {
+  return text_of({probe::plain_message("user", kQuestionText), std::move(assistant_message)}, setting);
 }
 
 std::optional<Written> Prober::generation_prompt(const ProbeSetting& setting) {

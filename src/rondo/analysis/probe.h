@@ -113,6 +113,8 @@ class Prober {
   [[nodiscard]] std::optional<Written> generation_prompt(const ProbeSetting& setting);
   // What the template itself writes before a question, kNoText in place of everything else.
   [[nodiscard]] std::optional<std::string> instructions(const ProbeSetting& setting);
+  // The text of these messages.
+  [[nodiscard]] std::optional<std::string> text_of(json::Array messages, const ProbeSetting& setting);
   // The text of a conversation that ends with this message.
   [[nodiscard]] std::optional<std::string> text_with(json::Object assistant_message, const ProbeSetting& setting);
   // The first call's limit error, if a probe ran out of limits.

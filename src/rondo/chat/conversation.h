@@ -50,6 +50,13 @@ inline constexpr std::string_view kCallFunctionKey = "function";
 inline constexpr std::string_view kCallIdKey = "id";
 inline constexpr std::string_view kCallIndexKey = "index";
 
+// {"type": "text", "text": `text`}
+[[nodiscard]] json::Value text_part(std::string_view text);
+
+// The object that holds a call's name and arguments: its `function`, or the call itself.
+[[nodiscard]] const json::Value& function_of(const json::Value& call);
+[[nodiscard]] json::Value& function_of(json::Value& call);
+
 // True for a text or list that holds something; false for anything else, and for nullptr.
 [[nodiscard]] bool is_filled(const json::Value* value);
 
@@ -78,8 +85,11 @@ struct AssistantMessage {
   bool complete = false;  // false if something that was opened is still open
 };
 
+// What an id of to_history() begins with, where the model wrote none; the call's number follows.
+inline constexpr std::string_view kHandedOutId = "call_";
+
 // The message in OpenAI's shape, for use as history: role, content, reasoning_content (and the same under reasoning_field),
-// tool_calls with ids made up as "call_<index>" (from `first_call_index` on) where the model wrote none.
+// tool_calls with ids handed out as "call_<index>" (from `first_call_index` on) where the model wrote none.
 [[nodiscard]] json::Value to_history(const AssistantMessage& message, std::size_t first_call_index);
 
 // A tool definition's function name and JSON schema of its parameters; accepts {"type":"function","function":{...}}

@@ -44,6 +44,41 @@ Result<render::ParsedCompletion> read_completion(const BridgeCall& bridge, const
   return read;
 }
 
+// Indices of new messages as these were sent, and what was changed in the messages and in them.
+template <typename Next>
+void put_as_sent(const tmpl::Shaping& shaping, const tmpl::Shaping& following, Next& next) {
+  next.shaped = tmpl::sentences(shaping);
+  const std::vector<std::string> more = tmpl::sentences(following, "new_messages");
+  next.shaped.insert(next.shaped.end(), more.begin(), more.end());
+  if (following.order.empty()) return;
+  const auto sent = [&](std::int32_t& message) {
+    if (message >= 0)
+      message = static_cast<std::int32_t>(tmpl::sent_index(following, static_cast<std::size_t>(message)));
+  };
+  for (std::int32_t& message : next.message_indices) sent(message);
+  for (render::MediaSpan& span : next.media) sent(span.message);
+}
+
+// Message indices and paths of a prompt as the messages were sent.
+void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
+  encoded.shaped = tmpl::sentences(shaping);
+  if (shaping.changes.empty()) return;
+  const auto sent = [&](std::int32_t& message) {
+    if (message >= 0) message = static_cast<std::int32_t>(tmpl::sent_index(shaping, static_cast<std::size_t>(message)));
+  };
+  for (std::int32_t& message : encoded.message_indices) sent(message);
+  for (std::int32_t& message : encoded.samplers) sent(message);
+  for (render::FieldSpan& field : encoded.fields) {
+    if (field.message < 0) continue;
+    const std::size_t begin = field.path.find('.');
+    sent(field.message);
+    if (begin == std::string::npos) continue;
+    const auto message = static_cast<std::size_t>(field.message);
+    field.path = "messages[" + std::to_string(message) + "]." +
+                 tmpl::sent_path(shaping, message, std::string_view(field.path).substr(begin + 1));
+  }
+}
+
 // The template that replaces a model's own, or its own; null where it has none.
 TemplateResult load_template(const Source& source, Loader& loader) {
   if (source.chat_template && is_template_text(*source.chat_template))
@@ -117,7 +152,42 @@ Result<Prepared> Model::prepare(Call& call, TokenizerUse tokenizer) const {
     out.tokenizer = parts_.tokenizer->tokenizer;
     take_absent(conversation, parts_.tokenizer->tokens);
   }
+  shape_messages(out, call);
   return out;
+}
+
+// A message that the model continues keeps its form: of its arguments, say, only a beginning is there.
+void Model::shape_messages(const Prepared& prepared, Call& call) const {
+  chat::Conversation& conversation = call.conversation;
+  json::Array& messages = conversation.messages;
+  if (prepared.options.strict || messages.empty()) return;
+  const auto rules = rules_of(prepared, conversation);
+  if (!rules.ok()) return;  // a template that no probe can be made of says why when it is rendered
+  std::optional<json::Value> continued;
+  if (conversation.continue_final_message) {
+    continued = std::move(messages.back());
+    messages.pop_back();
+  }
+  tmpl::Shaping shaping = tmpl::shape(messages, *rules.value());
+  if (continued) messages.push_back(*std::move(continued));
+  if (!shaping.order.empty() && continued) shaping.order.push_back(shaping.order.size());
+  if (!shaping.changes.empty()) call.shaping = std::move(shaping);
+}
+
+// New messages behind a completion.
+Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Call& call,
+                                             const render::ParsedCompletion& said, json::Array& new_messages) const {
+  if (prepared.options.strict || new_messages.empty()) return tmpl::Shaping();
+  const auto rules = rules_of(prepared, call.conversation);
+  if (!rules.ok()) return rules.error();
+  return tmpl::shape(new_messages, *rules.value(), render::shaping_context(call.conversation.messages, said));
+}
+
+Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared& prepared,
+                                                                  const chat::Conversation& conversation) const {
+  const auto format = format_of(prepared, conversation);
+  if (!format.ok()) return format.error();
+  return message_rules(rules_, prepared, conversation, *format.value());
 }
 
 Result<std::shared_ptr<const format::Format>> Model::format_of(const Prepared& prepared,
@@ -176,12 +246,15 @@ Result<render::Encoded> Model::encode(Call& call) const {
     auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
                                   made.value().rendered, call.specials);
     encoded.notes = std::move(made.value().notes);
+    put_as_sent(call.shaping, encoded);
     return encoded;
   }
   auto shared = turns(use, call.conversation);
   if (!shared.ok()) return shared.error();
-  return render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
-                            {*shared.value()->profile, shared.value()->reader}, call.raw_turns, call.specials);
+  auto encoded = render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
+                                    {*shared.value()->profile, shared.value()->reader}, call.raw_turns, call.specials);
+  if (encoded.ok()) put_as_sent(call.shaping, encoded.value());
+  return encoded;
 }
 
 Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) const {
@@ -211,9 +284,13 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   const render::TurnProfile& profile = *shared.value()->profile;
   auto completion = read_completion(bridge, shared.value()->reader, profile);
   if (!completion.ok()) return completion.error();
+  const auto shaping = shape_following(use, call, completion.value(), bridge.new_messages);
+  if (!shaping.ok()) return shaping.error();
   render::BridgeRequest request = request_of(call, bridge, completion.value());
   request.find_lossy = bridge.find_lossy;
-  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
+  auto bridged = render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
+  if (bridged.ok()) put_as_sent(call.shaping, shaping.value(), bridged.value());
+  return bridged;
 }
 
 Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
@@ -223,7 +300,11 @@ Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
   const render::RolloutModel& model = *shared.value();
   auto completion = read_completion(bridge, model.reader(), model.profile());
   if (!completion.ok()) return completion.error();
-  return model.append(request_of(call, bridge, completion.value()));
+  const tmpl::Shaping shaping = tmpl::shape(bridge.new_messages, model.parts().rules,
+                                            render::shaping_context(call.conversation.messages, completion.value()));
+  auto appended = model.append(request_of(call, bridge, completion.value()));
+  if (appended.ok()) put_as_sent(call.shaping, shaping, appended.value());
+  return appended;
 }
 
 Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, Locality locality) const {
@@ -236,8 +317,10 @@ Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, 
   return rollouts_.get(key, [&]() -> Memo<render::RolloutModel>::Made {
     auto format = format_of(use, call.conversation);
     if (!format.ok()) return format.error();
+    auto rules = rules_of(use, call.conversation);
+    if (!rules.ok()) return rules.error();
     return render::RolloutModel::make({use.chat_template, use.tokenizer, format.value(),
-                                       without_messages(call.conversation), use.options, call.specials,
+                                       without_messages(call.conversation), use.options, call.specials, *rules.value(),
                                        locality == Locality::kProven});
   });
 }

@@ -56,6 +56,8 @@ struct Call {
   std::optional<jinja::LocalTime> now;
   render::ContentSpecials specials = render::ContentSpecials::kText;
   std::vector<render::RawTurn> raw_turns;  // of the messages; for encode()
+  // What prepare() changed in the messages, in the order in which it did; not an input.
+  tmpl::Shaping shaping = {};
 };
 
 // What a parser gets beside the text.
@@ -112,8 +114,9 @@ class Model {
                                                                         const Source& source);
 
   // Template and tokenizer for the conversation of `call`, which gets the special tokens that the model brings where it has
-  // none itself; so a call serves any number of times.  All members that take a call begin so, and fail with kUnsupported
-  // where the model brings no template, or no tokenizer though one is needed.
+  // none itself, and whose messages get the form that the template needs (docs/shaping.md), unless the model is strict; so a
+  // call serves any number of times.  All members that take a call begin so, and fail with kUnsupported where the model
+  // brings no template, or no tokenizer though one is needed.
   [[nodiscard]] Result<Prepared> prepare(Call& call, TokenizerUse tokenizer) const;
 
   // The prompt of a conversation that prepare() has completed.
@@ -149,6 +152,12 @@ class Model {
  private:
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
+  [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> rules_of(
+      const Prepared& prepared, const chat::Conversation& conversation) const;
+  void shape_messages(const Prepared& prepared, Call& call) const;
+  [[nodiscard]] Result<tmpl::Shaping> shape_following(const Prepared& prepared, const Call& call,
+                                                      const render::ParsedCompletion& said,
+                                                      json::Array& new_messages) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile_of(
       const Prepared& prepared, const chat::Conversation& conversation) const;
   // What turns of one template, tokenizer, tool list and template variables share.
@@ -172,6 +181,7 @@ class Model {
   Parts parts_;
   mutable Memo<render::TurnProfile> profiles_{64};
   mutable Memo<format::Format> formats_{64};
+  mutable Memo<tmpl::MessageRules> rules_{64};
   mutable Memo<Turns> turns_{64};
   mutable Memo<Parsing> parsings_{64};
   mutable Memo<render::RolloutModel> rollouts_{64};

@@ -59,8 +59,8 @@ Result<Encoded> Model::encode(const Chat& chat) const {
   auto made = model_->encode(call.value());
   if (!made.ok()) return made.error();
   render::Encoded& from = made.value();
-  return Encoded{std::move(from.ids), std::move(from.message_indices), std::move(from.content_mask),
-                 std::move(from.sampled_mask), std::move(from.notes)};
+  return Encoded{std::move(from.ids),          std::move(from.message_indices), std::move(from.content_mask),
+                 std::move(from.sampled_mask), std::move(from.notes),           std::move(from.shaped)};
 }
 
 Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {

@@ -129,7 +129,8 @@ Reply bridge_with_retention(const OpContext& context, BridgeFields& request) {
                      {"kept", std::min(done.kept, old_size)},
                      {"cuts", std::move(cuts)},
                      {"lossy", findings_to_json(done.lossy)}};
-  if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
+  if (!done.notes.empty()) reply.set("notes", texts_to_json(done.notes));
+  if (!done.shaped.empty()) reply.set("shaped", texts_to_json(done.shaped));
   if (!done.media.empty()) reply.set("media", media_to_json(done.media));
   return json::Value(std::move(reply));
 }
@@ -151,7 +152,8 @@ Reply op_bridge(const OpContext& context, Fields& fields) {
                      {"appended", done.appended}};
   if (request.lossy) {
     reply.set("lossy", findings_to_json(done.lossy));
-    if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
+    if (!done.notes.empty()) reply.set("notes", texts_to_json(done.notes));
+    if (!done.shaped.empty()) reply.set("shaped", texts_to_json(done.shaped));
     if (!done.media.empty()) reply.set("media", media_to_json(done.media));
   }
   return json::Value(std::move(reply));

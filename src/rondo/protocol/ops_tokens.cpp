@@ -163,6 +163,7 @@ Reply op_encode(const OpContext& context, Fields& fields) {
     reply.set("loss_mask", numbers_to_json(mask.value()));
   }
   if (!out.notes.empty()) reply.set("notes", texts_to_json(out.notes));
+  if (!out.shaped.empty()) reply.set("shaped", texts_to_json(out.shaped));
   if (context.options.trace) {
     reply.set("text", out.text);
     reply.set("fields", field_rows(out));

@@ -70,8 +70,8 @@ json::Value error_to_json(const Error& error) {
 }
 
 json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
-                          const json::Array& messages) {
-  const OriginNamer namer(rendered, chat_template, messages);
+                          const json::Array& messages, const tmpl::Shaping& shaping) {
+  const OriginNamer namer(rendered, chat_template, messages, shaping);
   json::Array out;
   std::optional<Span> last;
   std::size_t at = 0;

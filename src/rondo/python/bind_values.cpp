@@ -93,6 +93,10 @@ object alive.  Writing into one changes what the object shows, and nothing else.
           "notes", [](const EncodedObject& self) { return texts(self.data.notes); },
           "Of raw turns: what was written to close them, and where a message is not what its completion says.",
           nb::sig("def notes(self) -> list[str]"))
+      .def_prop_ro(
+          "shaped", [](const EncodedObject& self) { return texts(self.data.shaped); },
+          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          nb::sig("def shaped(self) -> list[str]"))
       .def_ro("roles", &EncodedObject::roles, "The role of each message; \"\" for one without.")
       .def_ro("tool_names", &EncodedObject::tool_names,
               "Per message the tool whose result it is: its own `name`, or that of the call which it answers; None for "
@@ -131,6 +135,10 @@ Arrays are views of the object's own memory, as those of Encoded.)")
           "What was synthesised or replaced by a stand-in, and why: sentences.",
           nb::sig("def notes(self) -> list[str]"))
       .def_prop_ro(
+          "shaped", [](const BridgedObject& self) { return texts(self.data.shaped); },
+          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          nb::sig("def shaped(self) -> list[str]"))
+      .def_prop_ro(
           "lossy", [](const BridgedObject& self) { return findings(self.data.lossy); },
           "What the template would have written differently in earlier turns: dicts of what, message, place, "
           "line, column.",
@@ -159,6 +167,10 @@ Arrays are views of the object's own memory, as those of Encoded.)")
           "notes", [](const AppendedObject& self) { return texts(self.data.notes); },
           "What was synthesised or replaced by a stand-in, and why: sentences.",
           nb::sig("def notes(self) -> list[str]"))
+      .def_prop_ro(
+          "shaped", [](const AppendedObject& self) { return texts(self.data.shaped); },
+          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          nb::sig("def shaped(self) -> list[str]"))
       .def_prop_ro(
           "lossy", [](const AppendedObject& self) { return findings(self.data.lossy); },
           "How the completion's end differs from what the template writes there: dicts as those of Bridged.",

@@ -74,6 +74,7 @@ struct Appended {
   std::size_t prompt_tail = 0;
   std::vector<MediaSpan> media;     // spans count from the first appended id
   std::vector<std::string> notes;   // what was synthesised or replaced by a stand-in, and why
+  std::vector<std::string> shaped;  // see Bridged; of Model::append()
   std::vector<LossyFinding> lossy;  // how the completion's end differs from what the template writes there
 };
 
@@ -84,8 +85,9 @@ struct Bridged {
   std::size_t appended = 0;
   std::size_t prompt_tail = 0;  // see Appended
   std::string appended_text;
-  std::vector<MediaSpan> media;    // spans of `ids`
-  std::vector<std::string> notes;  // what was synthesised or replaced by a stand-in, and why
+  std::vector<MediaSpan> media;     // spans of `ids`
+  std::vector<std::string> notes;   // what was synthesised or replaced by a stand-in, and why
+  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
   std::vector<LossyFinding> lossy;
 };
 

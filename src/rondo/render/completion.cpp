@@ -191,6 +191,21 @@ std::vector<std::string> marker_tokens(const format::Format& format, const token
   return out;
 }
 
+std::vector<chat::OpenCall> open_calls(const ParsedCompletion& said) {
+  std::vector<chat::OpenCall> out;
+  for (const chat::ToolCall& call : said.message.tool_calls) {
+    out.push_back({std::nullopt, call.name});
+    if (call.id) out.back().id = *call.id;
+  }
+  return out;
+}
+
+tmpl::ShapingContext shaping_context(std::span<const json::Value> history, const ParsedCompletion& said) {
+  tmpl::ShapingContext out{open_calls(said), 0};
+  for (const json::Value& message : history) out.calls_before += chat::open_calls(message).size();
+  return out;
+}
+
 CompletionReader::CompletionReader(std::shared_ptr<const format::Format> format, const tokenizer::Tokenizer& tokenizer,
                                    std::optional<json::Value> tools)
     : format_(std::move(format)),

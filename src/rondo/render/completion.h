@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "chat/conversation.h"
+#include "chat/results.h"
 #include "format/format.h"
 #include "parse/parser.h"
 #include "render/stop.h"
 #include "rondo/result.h"
+#include "template/shape.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::render {
@@ -67,6 +69,12 @@ class CompletionReader {
   const tokenizer::Tokenizer& tokenizer_;
   std::shared_ptr<const parse::Syntax> syntax_;
 };
+
+// The calls that results may answer; views of `said`.
+[[nodiscard]] std::vector<chat::OpenCall> open_calls(const ParsedCompletion& said);
+
+// What messages that follow `history` and the completion are shaped by (tmpl::shape); views of `said`.
+[[nodiscard]] tmpl::ShapingContext shaping_context(std::span<const json::Value> history, const ParsedCompletion& said);
 
 // CompletionReader::read() of a reader that is made for this call.
 [[nodiscard]] Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format,

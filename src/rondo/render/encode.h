@@ -53,7 +53,7 @@ struct FieldSpan {
   std::string path;  // "messages[2].tool_calls[0].function.arguments.city"
 };
 
-// A prompt in token ids.  All vectors but `fields` and `notes` have one entry per id.
+// A prompt in token ids.  All vectors but the last three have one entry per id.
 struct Encoded {
   std::string text;
   std::vector<tokenizer::TokenId> ids;
@@ -70,6 +70,7 @@ struct Encoded {
   // Of raw turns what was synthesised, and why (render/raw_turns.h); of a continued message what the template does not
   // write (core/prompt.h).
   std::vector<std::string> notes;
+  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
 };
 
 // Fails as tmpl::apply does.

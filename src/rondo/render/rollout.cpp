@@ -83,6 +83,7 @@ Result<Appended> RolloutModel::append(PreparedTurn turn, Step step) const {
 Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::Array messages) {
   Rollout out(std::move(model));
   const RolloutModel::Parts& parts = out.model_->parts();
+  out.shaped_ = tmpl::sentences(tmpl::shape(messages, parts.rules));
   tmpl::ApplyOptions options = parts.apply;
   options.whole_dumps = true;  // whose a dump is, so are its parts
   const TurnContext context{*parts.chat_template, *parts.tokenizer, parts.base, options};
@@ -158,6 +159,7 @@ tmpl::ReadyConversation& Rollout::ready() {
 Result<Extension> Rollout::extend(json::Array new_messages, Retention retention) {
   if (!spoken_)
     return Error(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
+  const tmpl::Shaping shaping = tmpl::shape(new_messages, model_->parts().rules, shaping_context(messages_, last_));
   BridgeRequest request{.prompt_ids = std::span(ids_).first(prompt_size_),
                         .completion_ids = std::span(ids_).subspan(prompt_size_),
                         .completion = &last_,
@@ -185,6 +187,7 @@ Result<Extension> Rollout::extend(json::Array new_messages, Retention retention)
   prompt_tail_ = added.prompt_tail;
   spoken_ = false;
   out.notes = std::move(added.notes);
+  out.shaped = tmpl::sentences(shaping, "new_messages");
   out.lossy = std::move(added.lossy);
   out.media = std::move(added.media);
   for (MediaSpan& span : out.media) {

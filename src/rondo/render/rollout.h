@@ -38,6 +38,7 @@ class RolloutModel {
     chat::Conversation base;  // tools, documents, kwargs, bos and eos; its messages are not used
     tmpl::ApplyOptions apply;
     ContentSpecials specials = ContentSpecials::kText;
+    tmpl::MessageRules rules;    // by which messages are shaped
     bool prove_locality = true;  // false: every step renders the whole history, and nothing is rendered to begin with
   };
 
@@ -101,6 +102,7 @@ struct Extension {
   std::size_t kept = 0;          // how many leading ids are where they were: all old ones if nothing was cut
   std::vector<MediaSpan> media;  // spans of ids()
   std::vector<std::string> notes;
+  std::vector<std::string> shaped;  // what of the new messages was given to the template otherwise than it was sent
   std::vector<LossyFinding> lossy;  // of the completion's end; Rollout::find_lossy() has the rest
 };
 
@@ -137,8 +139,10 @@ class Rollout {
   [[nodiscard]] std::vector<LossyFinding> find_lossy(const json::Array& new_messages) const;
 
   [[nodiscard]] std::span<const tokenizer::TokenId> ids() const { return ids_; }
-  // The conversation; a sampled turn's message joins it with the next extend().
+  // The conversation, in the form that the template needs; a sampled turn's message joins it with the next extend().
   [[nodiscard]] const json::Array& messages() const { return messages_; }
+  // What of the first messages was given to the template otherwise than it was sent.
+  [[nodiscard]] const std::vector<std::string>& shaped() const { return shaped_; }
   [[nodiscard]] const std::vector<Turn>& turns() const { return turns_; }
   [[nodiscard]] bool has_spoken() const { return spoken_; }
   [[nodiscard]] const RolloutModel& model() const { return *model_; }
@@ -166,6 +170,7 @@ class Rollout {
   std::vector<tokenizer::TokenId> ids_;
   std::vector<Stretch> stretches_;
   json::Array messages_;
+  std::vector<std::string> shaped_;
   std::optional<tmpl::ReadyConversation> ready_;  // the first of them, once a template has looked back at them
   std::vector<Turn> turns_;
   std::optional<std::size_t> prompt_tail_;
