@@ -384,7 +384,8 @@ TEST_CASE("ids of calls, and results out of order or missing") {
   render::BridgeRequest request;
   request.completion = &said;
   request.new_messages = parse(R"([{"role": "tool", "tool_call_id": "b", "content": "2"},
-    {"role": "tool", "tool_call_id": "b", "content": "again"}, {"role": "tool", "tool_call_id": "z", "content": "?"}])")
+    {"role": "tool", "tool_call_id": "b", "content": "again"}, {"role": "tool", "tool_call_id": "z", "content": "?"},
+    {"role": "tool", "tool_call_id": "a", "content": "1"}])")
                              .as_array();
   const auto bridged = render::bridge(kimi->context(), render::probe_turns(kimi->context()), request);
   REQUIRE(bridged.ok());

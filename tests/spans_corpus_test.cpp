@@ -125,6 +125,7 @@ void check_part(const json::Value& reply, const json::Value& part, const json::O
   if (origin.find_string("kind") == "data" && origin.find("path") != nullptr) {
     const auto value = input_at(variables, *origin.find_string("path"));
     if (!value) return;
+    if (part.find("source") == nullptr) return;  // it was sent in another form
     const json::Array& range = part.find("source")->as_array();
     const auto begin = static_cast<std::size_t>(range[0].to_int64().value_or(0));
     if (begin > value->size() || std::string_view(*value).substr(begin, bytes.size()) != bytes)

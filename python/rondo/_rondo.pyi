@@ -61,6 +61,12 @@ class Encoded:
         """
 
     @property
+    def shaped(self) -> list[str]:
+        """
+        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        """
+
+    @property
     def roles(self) -> list[str]:
         """The role of each message; "" for one without."""
 
@@ -110,6 +116,12 @@ class Bridged:
         """What was synthesised or replaced by a stand-in, and why: sentences."""
 
     @property
+    def shaped(self) -> list[str]:
+        """
+        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        """
+
+    @property
     def lossy(self) -> list[dict]:
         """
         What the template would have written differently in earlier turns: dicts of what, message, place, line, column.
@@ -144,6 +156,12 @@ class Appended:
     @property
     def notes(self) -> list[str]:
         """What was synthesised or replaced by a stand-in, and why: sentences."""
+
+    @property
+    def shaped(self) -> list[str]:
+        """
+        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        """
 
     @property
     def lossy(self) -> list[dict]:
@@ -445,7 +463,7 @@ class Rollout:
     @property
     def last_add(self) -> dict[str, Any]:
         """
-        What the last add() did: begin (the first appended id), kept (how many leading ids are where they were), cuts ((first, behind last, message) of ids that were cut out), notes.
+        What the last add() did: begin (the first appended id), kept (how many leading ids are where they were), cuts ((first, behind last, message) of ids that were cut out), notes, shaped (what of the new messages was given to the template otherwise than it was sent).
         """
 
     @property

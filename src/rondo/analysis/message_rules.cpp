@@ -47,6 +47,7 @@ struct CallForm {
   bool has_result_content = true;
   bool names_result = true;
   bool is_bare = false;  // nothing around name and arguments
+  bool has_type = true;
 };
 
 class Finder {
@@ -131,8 +132,10 @@ json::Value Finder::call_message(const CallForm& form) const {
   if (form.is_bare) {
     json::Object bare = chat::function_of(call).as_object();
     bare.set("id", *call.find("id"));
+    bare.set(chat::kCallTypeKey, *call.find(chat::kCallTypeKey));
     call = std::move(bare);
   }
+  if (!form.has_type) call.as_object().erase(chat::kCallTypeKey);
   if (form.id && form.id->empty()) call.as_object().erase("id");
   if (form.id && !form.id->empty()) call.as_object().set("id", *form.id);
   const bool may_be_empty = format_.calls.present || rules_.assistant.empty == RoleRules::Empty::kAny;
@@ -175,16 +178,18 @@ RoleRules Finder::role_rules(std::string_view role) {
   using enum RoleRules::Empty;
   const std::array<std::pair<RoleRules::Empty, json::Value>, 3> forms{
       {{kText, json::Value("")}, {kList, json::Array()}, {kPart, json::Array{chat::text_part("")}}}};
+  std::vector<Texts> made;
   Texts best;
   for (const auto& [form, content] : forms) {
-    if (form == kText && rules.content == RoleRules::Content::kParts) continue;
-    Texts made = with_content(role, content);
-    if (made.count() <= best.count()) continue;
-    best = std::move(made);
+    const Texts& texts = made.emplace_back(with_content(role, content));
+    const bool may_be = form != kText || rules.content != RoleRules::Content::kParts;
+    if (!may_be || texts.count() <= best.count()) continue;
+    best = texts;
     rules.empty = form;
   }
-  const bool are_alike = with_content(role, json::Value("")) == best && with_content(role, json::Array()) == best &&
-                         with_content(role, json::Value()) == best && with_content(role, std::nullopt) == best;
+  made.pop_back();  // a part without text may well show more than no part
+  bool are_alike = with_content(role, json::Value()) == best && with_content(role, std::nullopt) == best;
+  for (const Texts& texts : made) are_alike = are_alike && texts == best;
   if (are_alike) rules.empty = kAny;
   return rules;
 }
@@ -228,6 +233,7 @@ void Finder::find_reasoning() {
 void Finder::find_wrapping() {
   const Texts wrapped = call_texts({});
   rules_.wraps_calls = wrapped.any() && call_texts({.is_bare = true}) != wrapped;
+  rules_.types_calls = wrapped.any() && call_texts({.has_type = false}) != wrapped;
 }
 
 void Finder::find_arguments() {

@@ -162,13 +162,13 @@ std::vector<std::string> result_notes(const ParsedCompletion& completion, std::s
   if (calls.empty()) return notes;
   const std::vector<const json::Value*> results = tool_results(answers);
   const auto matches = chat::match_results(calls, results);
-  std::size_t next = 0;  // behind the last call that was answered
   std::size_t unanswered = calls.size();
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& [by, call] = matches[i];
     const auto id = results[i]->find_string("tool_call_id");
     if (by == By::kId || by == By::kOrder) --unanswered;
-    if (by == By::kId && *call < next)
+    const auto is_earlier = [&](const chat::ResultMatch& later) { return later.call && *later.call < *call; };
+    if (by == By::kId && std::ranges::any_of(std::span(matches).subspan(i), is_earlier))
       notes.push_back("the result of call " + text::quoted(*id) + " comes out of order");
     if (by == By::kAnswered) notes.push_back("the call " + text::quoted(*id) + " has more than one result");
     if (by == By::kNothing && id && chat::have_ids(calls))
@@ -176,7 +176,6 @@ std::vector<std::string> result_notes(const ParsedCompletion& completion, std::s
     if (by == By::kOrder && !id && calls.size() > 1)
       notes.push_back("a tool result without an id answers call " + std::to_string(*call + 1) + " of " +
                       std::to_string(calls.size()) + ", " + text::quoted(calls[*call].name) + ", by its place");
-    if (call) next = std::max(next, *call);
   }
   if (unanswered > 0) {
     notes.push_back(std::to_string(unanswered) + " of the turn's " + std::to_string(calls.size()) +

@@ -172,7 +172,7 @@ TEST_CASE("results that do not fit the calls are told") {
   CHECK(notes("xy") == "");  // with one id of the model's own, the results' ids may be anybody's
   completion.message.tool_calls[1].id = "b";
   CHECK(notes("ab") == "");
-  CHECK(notes("ba") == "the result of call \"a\" comes out of order\n");
+  CHECK(notes("ba") == "the result of call \"b\" comes out of order\n");
   // One that is missing is not out of order.
   CHECK(notes("b") == "1 of the turn's 2 calls have no result\n");
   CHECK(notes("aa") == "the call \"a\" has more than one result\n1 of the turn's 2 calls have no result\n");

@@ -239,7 +239,7 @@ void Shaper::shape_calls(json::Array& calls) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (!calls[i].is_object()) continue;
     const std::string place = "tool_calls[" + std::to_string(i) + "]";
-    if (rules_.wraps_calls) wrap_call(calls[i].as_object(), place);
+    wrap_call(calls[i].as_object(), place);
     shape_arguments(calls[i], place);
     if (rules_.ids == Ids::kAny) continue;
     const std::string otherwise = std::string(chat::kHandedOutId) + std::to_string(calls_before_ + i);
@@ -248,12 +248,12 @@ void Shaper::shape_calls(json::Array& calls) {
 }
 
 void Shaper::wrap_call(json::Object& call, const std::string& place) {
-  if (is_none(call.find(chat::kCallTypeKey))) {
+  if (rules_.types_calls && is_none(call.find(chat::kCallTypeKey))) {
     call.set(chat::kCallTypeKey, "function");
     note("", place + ".type", "given as `function`");
   }
   const json::Value* function = call.find(chat::kCallFunctionKey);
-  if (function != nullptr && function->is_object()) return;
+  if (!rules_.wraps_calls || (function != nullptr && function->is_object())) return;
   json::Object inner;
   for (const std::string_view key : {"name", "arguments", "parameters"}) {
     const json::Value* value = call.find(key);

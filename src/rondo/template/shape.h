@@ -42,7 +42,8 @@ struct MessageRules {
   std::optional<format::NoContent> no_content;  // beside calls, where not all forms of none are understood
   bool fills_arguments = false;                 // arguments that are missing or empty are given as {}
   Ids ids = Ids::kAny;                          // of calls, and in their results
-  bool wraps_calls = false;                     // calls are {"type": "function", "function": {"name", "arguments"}}
+  bool types_calls = false;                     // calls say the type `function`
+  bool wraps_calls = false;                     // name and arguments of a call are inside of its `function`
   bool names_results = false;                   // a result says the name of its tool
   bool orders_results = false;  // results stand in the order of their calls: they are told apart by nothing else
   bool knows_developer = true;  // false: such a message is given as one of the role `system`

@@ -61,6 +61,17 @@ TEST_CASE("arguments are given as the template takes them") {
   CHECK(arguments(R"(,"arguments":"{\"a\":")").changes.empty());
 }
 
+TEST_CASE("a call is given as an object with a type and a function") {
+  MessageRules rules;
+  rules.types_calls = rules.wraps_calls = true;
+  const Outcome out = shaped(R"([{"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1}}]}])", rules);
+  CHECK(out.messages.find(R"("type":"function","function":{"name":"f","arguments":{"a":1}}})") != std::string::npos);
+  CHECK(out.changes.find("messages[0].tool_calls[0].parameters: given inside of `function`\n") != std::string::npos);
+  // A template that takes bare calls still knows arguments by one name only.
+  CHECK(shaped(R"([{"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1}}]}])", {}).messages ==
+        R"({"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1},"arguments":{"a":1}}]})");
+}
+
 TEST_CASE("contents are given as text or as parts") {
   MessageRules rules;
   rules.user = {.content = RoleRules::Content::kText, .empty = RoleRules::Empty::kText};
