@@ -14,9 +14,9 @@ import rondo
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     file = tmp_path_factory.mktemp("show") / "show.jinja"
-    file.write_text("{{ messages[0].name | tojson }}", encoding="utf-8")
+    file.write_text("{{ messages[0].content | tojson }}", encoding="utf-8")
     model = rondo.load(file, strict=True)
-    return lambda value: model.render([{"role": "user", "content": "", "name": value}])
+    return lambda value: model.render([{"role": "user", "content": value}])
 
 
 @dataclasses.dataclass

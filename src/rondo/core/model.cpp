@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "core/refusal.h"
 #include "render/completion.h"
 #include "render/token_text.h"
 
@@ -185,9 +186,16 @@ Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Cal
 
 Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared& prepared,
                                                                   const chat::Conversation& conversation) const {
+  // Most calls have no variables of their own, and pay for no key.
+  std::atomic<std::shared_ptr<const tmpl::MessageRules>>& usual = usual_rules_[prepared.is_tool_template ? 1 : 0];
+  if (conversation.kwargs.empty()) {
+    if (auto known = usual.load()) return known;
+  }
   const auto format = format_of(prepared, conversation);
   if (!format.ok()) return format.error();
-  return message_rules(rules_, prepared, conversation, *format.value());
+  auto rules = message_rules(rules_, prepared, conversation, *format.value());
+  if (rules.ok() && conversation.kwargs.empty() && !prepared.options.strict) usual.store(rules.value());
+  return rules;
 }
 
 Result<std::shared_ptr<const format::Format>> Model::format_of(const Prepared& prepared,
@@ -233,7 +241,11 @@ Result<std::string> Model::render(Call& call) const {
 
 Result<Prompt> Model::prompt(const Prepared& prepared, const chat::Conversation& conversation,
                              const tmpl::ApplyOptions& options) const {
-  return make_prompt(prepared, conversation, options, [&] { return format_of(prepared, conversation); });
+  auto made = make_prompt(prepared, conversation, options, [&] { return format_of(prepared, conversation); });
+  if (made.ok() || options.strict || made.error().code == ErrorCode::kLimit) return made;
+  Error error = made.error();
+  error.hint = refusal_hint(prepared, conversation);
+  return error;
 }
 
 Result<render::Encoded> Model::encode(Call& call) const {

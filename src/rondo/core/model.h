@@ -10,6 +10,8 @@
 // locks of their own: every member may be called from many threads at once.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -182,6 +184,8 @@ class Model {
   mutable Memo<render::TurnProfile> profiles_{64};
   mutable Memo<format::Format> formats_{64};
   mutable Memo<tmpl::MessageRules> rules_{64};
+  mutable std::array<std::atomic<std::shared_ptr<const tmpl::MessageRules>>, 2>
+      usual_rules_;  // without kwargs; with_tools()
   mutable Memo<Turns> turns_{64};
   mutable Memo<Parsing> parsings_{64};
   mutable Memo<render::RolloutModel> rollouts_{64};

@@ -66,6 +66,7 @@ json::Value error_to_json(const Error& error) {
   } else if (error.code == ErrorCode::kParse && error.offset) {
     out.set("at", json::Object{{"offset", static_cast<std::size_t>(*error.offset)}});
   }
+  if (!error.hint.empty()) out.set("hint", error.hint);
   return out;
 }
 
