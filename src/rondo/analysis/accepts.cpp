@@ -1,30 +1,34 @@
 // What the template accepts, and the probes of all message shapes.
-#include <array>
+#include <set>
 
-#include "analysis/analyst.h"
+#include "analysis/evidence.h"
 #include "chat/reasoning_fields.h"
 #include "probe/words.h"
 
 namespace rondo::analysis {
 
+ProbeMessage message_of(const Parts& parts) {
+  ProbeMessage message{parts.reasoning, parts.content, {}, false};
+  if (parts.calls > 0) message.calls.push_back({std::string(probe::kFirstTool), json::Object{{"k0", "v0"}}});
+  if (parts.calls > 1) message.calls.push_back({std::string(probe::kSecondTool), json::Object{{"q0", "w0"}}});
+  return message;
+}
+
 namespace {
-constexpr std::array<const char*, 3> kThinking = {"default", "on", "off"};
-}
 
-std::vector<probe::SaidCall> probe_calls(std::size_t count) {
-  std::vector<probe::SaidCall> calls;
-  if (count > 0) calls.push_back({std::string(probe::kFirstTool), json::Object{{"k0", "v0"}}});
-  if (count > 1) calls.push_back({std::string(probe::kSecondTool), json::Object{{"q0", "w0"}}});
-  return calls;
-}
+// Whether the template writes calls, and the shape of messages of which it shows most.
+struct CallShape {
+  Shape shape;
+  bool shows_calls = false;
+};
 
-int Analyst::shape_score(const Shape& shape) {
-  ProbeMessage probe;
-  probe.calls = probe_calls(1);
+// How much of a call the template shows in messages of that shape.
+int shape_score(Prober& prober, const Shape& shape) {
+  const ProbeMessage probe = message_of({.calls = 1});
   int best = -1;
   for (const auto& [with_tools, with_result] : {std::pair(true, false), {true, true}, {false, false}}) {
     if (!with_tools && best >= 0) continue;  // only for templates that refuse the probe's tools
-    const auto turn = prober_.turn(shape, probe, {"default", with_tools, with_result, false});
+    const auto turn = prober.turn(shape, probe, {.tools = with_tools, .with_result = with_result});
     if (!turn) continue;
     int score = 0;
     if (turn->has(SlotKind::kName) || turn->has(SlotKind::kId)) score += 2;
@@ -40,39 +44,38 @@ int Analyst::shape_score(const Shape& shape) {
         }
       }
     }
-    if (contains(turn->literals(0, turn->tokens.size()), "None")) --score;
+    if (contains(turn->literals(), "None")) --score;
     best = std::max(best, score);
     if (score >= 4) break;
   }
   return best;
 }
 
-void Analyst::find_shape() {
+CallShape find_call_shape(Prober& prober) {
+  CallShape out;
   int best = -2;
   for (const bool as_text : {false, true}) {
     for (const auto no_content : {format::NoContent::kEmpty, format::NoContent::kNull, format::NoContent::kAbsent}) {
       Shape shape;
       shape.arguments_as_text = as_text;
       shape.no_content = no_content;
-      const int score = shape_score(shape);
+      const int score = shape_score(prober, shape);
       if (score > best) {
         best = score;
-        shape_ = shape;
+        out.shape = shape;
       }
     }
   }
-  shows_calls_ = best >= 3;
+  out.shows_calls = best >= 3;
+  return out;
 }
 
 // A turn that shows the reasoning of a message of that shape.
-std::optional<Turn> Analyst::reasoned_turn(const Shape& shape) {
+std::optional<Turn> reasoned_turn(Prober& prober, const CallShape& asked) {
   for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
-    if (calls > 0 && !shows_calls_) continue;
+    if (calls > 0 && !asked.shows_calls) continue;
     for (const char* thinking : {"default", "on"}) {
-      ProbeMessage probe;
-      probe.reasoning = probe.content = true;
-      probe.calls = probe_calls(calls);
-      auto turn = prober_.turn(shape, probe, {thinking, true, false, false});
+      auto turn = prober.turn(asked.shape, message_of({true, true, calls}), {.thinking = thinking});
       const std::size_t at = turn ? turn->first(SlotKind::kReasoning) : kNone;
       // A list of parts that is printed as a whole shows them, but not as reasoning.
       if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr"))
@@ -82,30 +85,25 @@ std::optional<Turn> Analyst::reasoned_turn(const Shape& shape) {
   return std::nullopt;
 }
 
-void Analyst::find_reasoning_shape() {
+// The shape of messages of which the template shows the reasoning, and the field that it reads it from, if any.
+struct ReasoningShape {
+  Shape shape;
+  std::string field;
+};
+
+std::optional<ReasoningShape> find_reasoning(Prober& prober, const CallShape& calls) {
   for (const char* field : {"reasoning_content", "reasoning"}) {
-    Shape shape = shape_;
-    shape.reasoning_field = field;
-    if (const auto turn = reasoned_turn(shape)) {
-      shape_ = shape;
-      format_.input.reasoning_field = turn->reasoning_name;
-      shows_reasoning_ = true;
-      return;
-    }
+    CallShape asked = calls;
+    asked.shape.reasoning_field = field;
+    if (const auto turn = reasoned_turn(prober, asked)) return ReasoningShape{asked.shape, turn->reasoning_name};
   }
   for (const char* part : {"thinking", "reasoning"}) {
-    Shape shape = shape_;
-    shape.reasoning_part = part;
-    if (reasoned_turn(shape)) {
-      shape_ = shape;
-      format_.input.reasoning_part = part;
-      shows_reasoning_ = true;
-      return;
-    }
+    CallShape asked = calls;
+    asked.shape.reasoning_part = part;
+    if (reasoned_turn(prober, asked)) return ReasoningShape{asked.shape, ""};
   }
+  return std::nullopt;
 }
-
-namespace {
 
 // Fields that the template may read and the chat APIs do not have.
 std::vector<std::string> own_fields(const jinja::Template& chat_template) {
@@ -125,7 +123,7 @@ bool stands_apart(const Turn& turn, const Written& prompt) {
   const std::size_t at = turn.first(SlotKind::kReasoning);
   const std::string before = turn.literals(0, at);
   const std::size_t asked = before.rfind(asking);
-  if (asking.empty() || asked == std::string::npos || first_slot(turn) != at) return false;
+  if (asking.empty() || asked == std::string::npos || turn.first_slot() != at) return false;
   const std::size_t end = turn.last(SlotKind::kReasoning) + 1;
   std::size_t next = end;
   while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
@@ -143,81 +141,48 @@ std::vector<std::string> fields_before_content(const std::string& text, const st
   return out;
 }
 
-}  // namespace
-
 // A field that only this template reads is where its reasoning is, if its text stands behind what asks for an answer
 // and in front of content and calls, with texts of the template on both sides.
-void Analyst::find_own_reasoning() {
-  if (shows_reasoning_ || prompts_.empty()) return;
-  const std::vector<std::string> fields = own_fields(template_);
+std::optional<ReasoningShape> find_own_reasoning(Prober& prober, const CallShape& shown, const Written& prompt) {
+  const std::vector<std::string> fields = own_fields(prober.chat_template());
   for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
-    if (calls > 0 && !shows_calls_) continue;
-    probe::Saying saying{"", std::string(probe::kContentText), probe_calls(calls)};
-    json::Value message = probe::assistant_message(shape_, saying);
+    if (calls > 0 && !shown.shows_calls) continue;
+    const probe::Saying saying{"", std::string(probe::kContentText), message_of({.calls = calls}).calls};
+    json::Value message = probe::assistant_message(shown.shape, saying);
     for (const std::string& field : fields)
       message.as_object().set(field, std::string(probe::kReasoningText) + field + ".");
-    const auto text = prober_.text_with(message.as_object(), {"default", calls > 0, false, false});
+    const auto text = prober.text_with(message.as_object(), {.tools = calls > 0});
     for (const std::string& field : fields_before_content(text.value_or(""), fields)) {
-      Shape shape = shape_;
-      shape.reasoning_field = field;
-      const auto turn = reasoned_turn(shape);
-      if (!turn || !stands_apart(*turn, prompts_.front())) continue;
-      shape_ = shape;
-      format_.input.reasoning_field = field;
-      shows_reasoning_ = true;
-      return;
+      CallShape asked = shown;
+      asked.shape.reasoning_field = field;
+      const auto turn = reasoned_turn(prober, asked);
+      if (turn && stands_apart(*turn, prompt)) return ReasoningShape{asked.shape, field};
     }
   }
+  return std::nullopt;
 }
 
-void Analyst::find_generation_prompts() {
-  for (const char* thinking : kThinking) {
-    auto text = prober_.generation_prompt({thinking, false, false, false});
-    if (!text) text = prober_.generation_prompt({thinking, true, false, false});
-    if (!text) continue;
-    format_.generation_prompts.push_back({thinking, text->text});
-    prompts_.push_back(std::move(*text));
+std::vector<Prompt> find_prompts(Prober& prober) {
+  std::vector<Prompt> out;
+  for (const char* thinking : {"default", "on", "off"}) {
+    auto written = prober.generation_prompt({.thinking = thinking, .tools = false});
+    if (!written) written = prober.generation_prompt({.thinking = thinking});
+    if (written) out.push_back({thinking, std::move(*written)});
   }
+  return out;
 }
 
-// Variables that only this template has may change what it writes to ask for an answer.
-void Analyst::find_other_prompts() {
-  for (const std::string& name : prober_.own_variables()) {
-    if (options_.kwargs.find(name) != nullptr) continue;
-    for (const json::Value& value :
-         {json::Value(true), json::Value(false), json::Value("none"), json::Value("low"), json::Value("high")}) {
-      ProbeSetting setting{"default", false, false, false};
-      setting.variable = json::Member{name, value};
-      const auto written = prober_.generation_prompt(setting);
-      if (!written || !written->text.starts_with(format_.header)) continue;
-      const std::string& text = written->text;
-      if (value.is_string() && contains(text, value.as_string())) continue;  // it is only repeated
-      const auto is_same = [&text](const format::GenerationPrompt& prompt) { return prompt.text == text; };
-      auto& prompts = format_.generation_prompts;
-      if (std::none_of(prompts.begin(), prompts.end(), is_same))
-        prompts.push_back({name + "=" +
-                               (value.is_string() ? value.as_string()
-                                : value.as_bool() ? "true"
-                                                  : "false"),
-                           text});
-    }
-  }
-}
-
-std::optional<Variant> Analyst::variant(bool reasoning, bool content, std::size_t calls) {
-  ProbeMessage probe;
-  probe.reasoning = reasoning;
-  probe.content = content;
-  probe.calls = probe_calls(calls);
+std::optional<Variant> find_variant(Prober& prober, const Shape& shape, const Parts& parts) {
   for (const char* thinking : {"default", "on"}) {
     for (const bool with_result : {false, true}) {
-      if (with_result && calls == 0) continue;
-      for (const bool with_tools : {calls > 0, calls == 0}) {
-        const ProbeSetting setting{thinking, with_tools, with_result, false};
-        auto turn = prober_.turn(shape_, probe, setting);
+      if (with_result && parts.calls == 0) continue;
+      for (const bool with_tools : {parts.calls > 0, parts.calls == 0}) {
+        const ProbeSetting setting{.thinking = thinking, .tools = with_tools, .with_result = with_result};
+        auto turn = prober.turn(shape, message_of(parts), setting);
         if (!turn) continue;
-        bool is_whole = turn->has(SlotKind::kReasoning) == reasoning && turn->has(SlotKind::kContent) == content;
-        for (std::size_t i = 0; i < calls; ++i)
+        bool is_whole =
+            turn->has(SlotKind::kReasoning) == parts.reasoning && turn->has(SlotKind::kContent) == parts.content;
+        for (std::size_t i = 0; i < parts.calls; ++i)
           is_whole = is_whole && (turn->has(SlotKind::kName, i) || turn->has(SlotKind::kId, i));
         if (is_whole) return Variant{std::move(*turn), setting};
       }
@@ -226,20 +191,49 @@ std::optional<Variant> Analyst::variant(bool reasoning, bool content, std::size_
   return std::nullopt;
 }
 
-void Analyst::collect_variants() {
+Variants find_variants(Prober& prober, const Shape& shape, bool shows_reasoning, bool shows_calls) {
+  Variants out;
   for (const bool reasoning : {false, true}) {
-    if (reasoning && !shows_reasoning_) continue;
+    if (reasoning && !shows_reasoning) continue;
     for (const bool content : {false, true}) {
       for (const std::size_t calls : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
-        if (calls > 0 && !shows_calls_) continue;
-        if (!reasoning && !content && calls == 0) continue;
-        if (auto found = variant(reasoning, content, calls))
-          variants_.emplace(VariantKey{reasoning, content, calls}, std::move(*found));
+        if ((calls > 0 && !shows_calls) || (!reasoning && !content && calls == 0)) continue;
+        const Parts parts{reasoning, content, calls};
+        if (auto found = find_variant(prober, shape, parts)) out.emplace(parts, std::move(*found));
       }
     }
   }
-  bool has_two = false;
-  for (const auto& [key, found] : variants_) has_two = has_two || std::get<2>(key) == 2;
-  format_.input.single_call = shows_calls_ && !has_two;
+  return out;
 }
+
+}  // namespace
+
+std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most) {
+  std::set<std::string> tried = {"role",         "content",  "tool_calls", "name",
+                                 "tool_call_id", "function", "arguments",  "type"};
+  std::vector<std::string> names;
+  for (const std::string& name : words) {
+    const auto is_letter = [](char byte) { return (byte >= 'a' && byte <= 'z') || byte == '_'; };
+    if (name.size() < 4 || !std::all_of(name.begin(), name.end(), is_letter) || !tried.insert(name).second) continue;
+    names.push_back(name);
+    if (names.size() == most) break;
+  }
+  return names;
+}
+
+Evidence gather_evidence(Prober& prober) {
+  const CallShape calls = find_call_shape(prober);
+  auto reasoning = find_reasoning(prober, calls);
+  std::vector<Prompt> prompts = find_prompts(prober);
+  if (!reasoning && !prompts.empty()) reasoning = find_own_reasoning(prober, calls, prompts.front().written);
+  const Shape shape = reasoning ? reasoning->shape : calls.shape;
+  Variants variants = find_variants(prober, shape, reasoning.has_value(), calls.shows_calls);
+  const bool has_two = std::ranges::any_of(variants, [](const auto& entry) { return entry.first.calls == 2; });
+  format::InputShape input = shape;
+  input.single_call = calls.shows_calls && !has_two;
+  if (reasoning) input.reasoning_field = reasoning->field;
+  std::vector<std::string> atoms = find_atoms(prober, variants);
+  return {prober, shape, input, calls.shows_calls, std::move(prompts), std::move(variants), std::move(atoms)};
+}
+
 }  // namespace rondo::analysis

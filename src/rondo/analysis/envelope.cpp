@@ -1,9 +1,5 @@
 // Calls inside JSON, and where the markers around calls may be cut.
-#include <algorithm>
-#include <cstring>
-
-#include "analysis/infer.h"
-#include "format/units.h"
+#include "analysis/call_text.h"
 #include "json/parse.h"
 
 namespace rondo::analysis {
@@ -75,42 +71,39 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
 
 }  // namespace
 
-bool find_json_envelope(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn, format::Calls& calls,
-                        CallText& text) {
+std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
+                                       const CallText& around) {
   const Written whole = marked(turn);
   const std::string& all = whole.text;
   const std::size_t name = all.find(name_mark(0));
-  if (name == std::string::npos) return false;
+  if (name == std::string::npos) return std::nullopt;
   const auto first = json_around(all, name, 0);
-  if (!first) return false;
+  if (!first) return std::nullopt;
   const std::size_t id = all.find(id_mark(0));  // one beside the JSON makes it a part of the call's text
-  if (id != std::string::npos && (id < first->begin || id >= first->end)) return false;
+  if (id != std::string::npos && (id < first->begin || id >= first->end)) return std::nullopt;
   const bool is_array = first->value.is_array();
-  if (is_array && first->value.as_array().empty()) return false;
-  format::JsonRoles roles;
-  find_roles(is_array ? first->value.as_array().front() : first->value, {}, roles);
-  if (!roles.name_is_key && roles.name.empty()) return false;
-  calls.envelope = is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject;
-  calls.roles = std::move(roles);
+  if (is_array && first->value.as_array().empty()) return std::nullopt;
+  JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
+  find_roles(is_array ? first->value.as_array().front() : first->value, {}, out.roles);
+  if (!out.roles.name_is_key && out.roles.name.empty()) return std::nullopt;
   const std::string lead_all = marked(lead_turn).text;
   const std::size_t slot = std::min(
       {lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
   const auto lead = slot == std::string::npos ? std::nullopt : json_around(lead_all, slot, 0);
-  if (!lead) return false;
-  const std::size_t inside = slot - lead->begin;
-  text.before = text.before.before(text.before.text.size() - std::min(inside, text.before.text.size()));
+  if (!lead) return std::nullopt;
+  const std::string& before = around.before.text;
+  out.text.before = around.before.before(before.size() - std::min(slot - lead->begin, before.size()));
   std::size_t end = first->end;
   if (!is_array && calls_in_turn > 1) {
     const std::size_t second_name = all.find(name_mark(1));
     const auto second = second_name == std::string::npos ? std::nullopt : json_around(all, second_name, first->end);
     if (second) {
-      text.between = whole.before(second->begin).from(first->end);
-      text.has_between = true;
+      out.text.between = whole.before(second->begin).from(first->end);
       end = second->end;
     }
   }
-  text.after = whole.before(std::min(all.find("@content@", end), all.size())).from(end);
-  return true;
+  out.text.after = whole.before(std::min(all.find("@content@", end), all.size())).from(end);
+  return out;
 }
 
 namespace {
@@ -128,8 +121,8 @@ bool closes(const std::string& close, const std::string& open) {
 }
 
 // Behind the calls: what closes the section, and what ends the turn.
-void split_end(const Written& written, const std::string& stop, std::span<const std::string> atoms,
-               format::Calls& calls, format::Stops& stops) {
+void split_end(const Written& written, const std::string& stop, std::span<const std::string> atoms, CallPart& part) {
+  format::Calls& calls = part.calls;
   const std::string& end = written.text;
   const std::string_view core = format::trimmed(end);
   const std::string_view plain = format::trimmed(stop);
@@ -143,46 +136,30 @@ void split_end(const Written& written, const std::string& stop, std::span<const 
   if (first != std::string_view::npos && (is_end || std::ranges::find(cuts, first) != cuts.end())) {
     std::string section = end.substr(0, lead + first);
     const std::size_t close = section.find_last_not_of(" \n\t\r") + 1;
-    stops.tool.push_back(end.substr(close, lead + first + plain.size() - close));
+    part.stops.push_back(end.substr(close, lead + first + plain.size() - close));
     if (!is_blank(section)) calls.section_close = section.substr(0, close);
     return;
   }
   if (is_blank(calls.section_open)) {
-    stops.tool.emplace_back(core);
+    part.stops.emplace_back(core);
     return;
   }
   // The last part ends the turn if something before it can close the section.
   const std::size_t last = cuts.size() > 2 ? cuts[cuts.size() - 2] : 0;
   if (last > 0 && !is_blank(core.substr(0, last)) && !stop.empty()) {
     calls.section_close = core.substr(0, last);
-    stops.tool.emplace_back(core.substr(last));
+    part.stops.emplace_back(core.substr(last));
   } else if (cuts.size() == 2 && !closes(std::string(core), calls.section_open)) {
-    stops.tool.emplace_back(core);
+    part.stops.emplace_back(core);
   } else {
     calls.section_close = core;
   }
 }
 
-}  // namespace
-
-std::string opening_of(const std::string& close) {
-  const std::size_t slash = close.find('/');
-  if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
-  return close.substr(0, slash) + close.substr(slash + 1);
-}
-
-std::string closing_of(const std::string& open) {
-  const bool is_tag =
-      open.size() > 2 && ((open.front() == '<' && open.back() == '>') || (open.front() == '[' && open.back() == ']'));
-  if (!is_tag || open.find_first_of("</>[]|= \n", 1) != open.size() - 1) return "";
-  return open.substr(0, 1) + "/" + open.substr(1);
-}
-
-namespace {
-
 // Without a second call nothing tells the call's close from the turn's end but the stop of other turns, or what closes
 // what opens the calls.
-void split_only_call(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
+void split_only_call(const CallText& text, const std::string& stop, CallPart& part) {
+  format::Calls& calls = part.calls;
   const bool is_array = calls.envelope == format::Envelope::kJsonArray;
   (is_array ? calls.section_open : calls.call_open) = text.before.text;
   const std::string& after = text.after.text;
@@ -191,13 +168,13 @@ void split_only_call(const CallText& text, const std::string& stop, format::Call
   std::string close = after;
   if (at != std::string::npos) {
     close = after.substr(0, at);
-    stops.tool.push_back(after.substr(at, plain.size()));
+    part.stops.push_back(after.substr(at, plain.size()));
   } else if (const std::string_view core = format::trimmed(after); !core.empty()) {
     const std::size_t lead = after.find(core);
     const std::vector<std::size_t> cuts = cuts_of(text.after.before(lead + core.size()).from(lead), text.atoms);
     const std::size_t last = cuts[cuts.size() - 2];
     if (!closes(std::string(core.substr(last)), calls.section_open)) {
-      stops.tool.emplace_back(core.substr(last));
+      part.stops.emplace_back(core.substr(last));
       close = after.substr(0, lead + last);
     }
   }
@@ -206,13 +183,17 @@ void split_only_call(const CallText& text, const std::string& stop, format::Call
 
 }  // namespace
 
-void split_call_text(const CallText& text, const std::string& stop, format::Calls& calls, format::Stops& stops) {
-  if (!text.has_between) return split_only_call(text, stop, calls, stops);
+CallPart with_markers(CallPart part, const CallText& text, const std::string& stop) {
+  if (!text.between) {
+    split_only_call(text, stop, part);
+    return part;
+  }
+  format::Calls& calls = part.calls;
   const std::string& before = text.before.text;
-  const std::size_t open = same_back(text.before, text.between, text.atoms);
+  const std::size_t open = same_back(text.before, *text.between, text.atoms);
   calls.call_open = before.substr(before.size() - open);
   calls.section_open = before.substr(0, before.size() - open);
-  const Written between = text.between.before(text.between.text.size() - open);
+  const Written between = text.between->before(text.between->text.size() - open);
   const std::size_t close = same_front(between, text.after, text.atoms);
   calls.call_close = between.text.substr(0, close);
   calls.separator = between.text.substr(close);
@@ -226,7 +207,8 @@ void split_call_text(const CallText& text, const std::string& stop, format::Call
     calls.separator += calls.call_open;
     calls.call_open.clear();
   }
-  split_end(text.after.from(close), stop, text.atoms, calls, stops);
+  split_end(text.after.from(close), stop, text.atoms, part);
+  return part;
 }
 
 }  // namespace rondo::analysis

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/analyst.h"
+#include "analysis/parts.h"
 
 namespace rondo::analysis {
 namespace {
@@ -266,14 +266,14 @@ ProbeRecord record_of(const Explainer& explainer, const ProbeTrial& trial, const
 }  // namespace
 
 Result<Explanation> explain(const jinja::Template& chat_template, const Options& options) {
-  Analyst analyst(chat_template, options, true);
-  auto format = analyst.run();
+  Prober prober(chat_template, options, true);
+  auto format = infer_format(prober);
   if (!format.ok()) return format.error();
-  Explainer explainer(chat_template, analyst.trials());
+  Explainer explainer(chat_template, prober.trials());
   Explanation out;
   out.format = std::move(format).value();
   out.origins = explainer.origins(*out.format);
-  for (const ProbeTrial& trial : analyst.trials()) out.probes.push_back(record_of(explainer, trial, out.format->input));
+  for (const ProbeTrial& trial : prober.trials()) out.probes.push_back(record_of(explainer, trial, out.format->input));
   return out;
 }
 

@@ -1,7 +1,5 @@
 // Ids that the template makes itself: what it writes in a call and again in the call's result.
-#include <algorithm>
-
-#include "analysis/analyst.h"
+#include "analysis/parts.h"
 #include "probe/words.h"
 
 namespace rondo::analysis {
@@ -10,7 +8,7 @@ using format::trimmed;
 
 namespace {
 
-using Kind = format::CallPiece::Kind;
+using PieceKind = format::CallPiece::Kind;
 
 // Whether `text` has `"key": "value"`, with any white space.
 bool has_member(const std::string& text, const std::string& key, const std::string& value) {
@@ -30,10 +28,8 @@ std::string touching_end(const std::string& literal) {
   return literal.substr(last == std::string::npos ? 0 : last + 1);
 }
 
-}  // namespace
-
 // The member that holds a counter, in a call that is JSON.
-void Analyst::find_counted_member(const Turn& followed) {
+void find_counted_member(const Turn& followed, format::JsonRoles& roles) {
   const auto token = std::ranges::find(followed.tokens, SlotKind::kIndex, &Token::kind);
   if (token == followed.tokens.begin() || token == followed.tokens.end()) return;
   const std::string& before = std::prev(token)->text;  // up to `"key": "`
@@ -42,46 +38,47 @@ void Analyst::find_counted_member(const Turn& followed) {
   const std::size_t begin = end == std::string::npos || end == 0 ? std::string::npos : before.rfind('"', end - 1);
   if (begin == std::string::npos || trimmed(std::string_view(before).substr(colon + 1)) != "\"") return;
   const std::string key = before.substr(begin + 1, end - begin - 1);
-  if (has_member(followed.behind, key, token->text)) format_.calls.roles.id = {key};
+  if (has_member(followed.behind, key, token->text)) roles.id = {key};
 }
 
 // A counter behind a mark, or behind the name.
-void Analyst::find_counted_piece(const Turn& followed) {
-  std::vector<format::CallPiece>& pieces = format_.calls.pieces;
-  const auto index = std::ranges::find(pieces, Kind::kIndex, &format::CallPiece::kind);
+void find_counted_piece(const Turn& followed, format::Calls& calls) {
+  std::vector<format::CallPiece>& pieces = calls.pieces;
+  const auto index = std::ranges::find(pieces, PieceKind::kIndex, &format::CallPiece::kind);
   const auto token = std::ranges::find(followed.tokens, SlotKind::kIndex, &Token::kind);
   if (index == pieces.end() || index == pieces.begin() || token == followed.tokens.end()) return;
   const auto before = std::prev(index);
-  if (before->kind != Kind::kLiteral) return;
+  if (before->kind != PieceKind::kLiteral) return;
   const std::string counted = touching_end(before->text);
-  if (before != pieces.begin() && counted == before->text && std::prev(before)->kind == Kind::kName) {
+  if (before != pieces.begin() && counted == before->text && std::prev(before)->kind == PieceKind::kName) {
     const auto name = std::prev(before);
-    std::string& front = name == pieces.begin() ? format_.calls.call_open : std::prev(name)->text;
+    std::string& front = name == pieces.begin() ? calls.call_open : std::prev(name)->text;
     const std::string mark = touching_end(front);
     if (contains(followed.behind, mark + std::string(probe::kFirstTool) + counted + token->text)) {
       front.resize(front.size() - mark.size());
-      name->kind = Kind::kNameInId;
+      name->kind = PieceKind::kNameInId;
       pieces.erase(before, std::next(index));
       return;
     }
   }
-  if (!counted.empty() && contains(followed.behind, counted + token->text)) index->kind = Kind::kId;
+  if (!counted.empty() && contains(followed.behind, counted + token->text)) index->kind = PieceKind::kId;
 }
 
-void Analyst::find_made_ids() {
+}  // namespace
+
+format::Calls with_made_ids(const Evidence& evidence, format::Calls calls) {
   const auto has_counter = [](const auto& entry) {
-    return std::get<2>(entry.first) > 0 && entry.second.turn.has(SlotKind::kIndex);
+    return entry.first.calls > 0 && entry.second.turn.has(SlotKind::kIndex);
   };
-  if (!format_.calls.present || std::ranges::none_of(variants_, has_counter)) return;
-  ProbeMessage probe;
-  probe.calls = probe_calls(1);
-  const auto followed = prober_.turn(shape_, probe, {"default", true, true, false});
-  if (!followed) return;
-  if (format_.calls.envelope == format::Envelope::kTags) {
-    find_counted_piece(*followed);
-  } else if (format_.calls.roles.id.empty()) {
-    find_counted_member(*followed);
+  if (std::ranges::none_of(evidence.variants, has_counter)) return calls;
+  const auto followed = evidence.ask(message_of({.calls = 1}), {.with_result = true});
+  if (!followed) return calls;
+  if (calls.envelope == format::Envelope::kTags) {
+    find_counted_piece(*followed, calls);
+  } else if (calls.roles.id.empty()) {
+    find_counted_member(*followed, calls.roles);
   }
+  return calls;
 }
 
 }  // namespace rondo::analysis

@@ -1,8 +1,6 @@
 // Calls that history never shows: read off the example, or the sentence, with which the template's own text tells the
 // model how to call.
-#include <set>
-
-#include "analysis/analyst.h"
+#include "analysis/parts.h"
 #include "probe/words.h"
 
 namespace rondo::analysis {
@@ -118,35 +116,16 @@ bool read_sentence(const std::string& text, format::Calls& calls) {
   return false;
 }
 
-}  // namespace
-
-// Of `words` those that may be the name of a field, or of a type, and that the chat APIs do not have.
-std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most) {
-  std::set<std::string> tried = {"role",         "content",  "tool_calls", "name",
-                                 "tool_call_id", "function", "arguments",  "type"};
-  std::vector<std::string> names;
-  for (const std::string& name : words) {
-    const auto is_letter = [](char byte) { return (byte >= 'a' && byte <= 'z') || byte == '_'; };
-    if (name.size() < 4 || !std::all_of(name.begin(), name.end(), is_letter) || !tried.insert(name).second) continue;
-    names.push_back(name);
-    if (names.size() == most) break;
-  }
-  return names;
-}
-
-// What the template tells the model only where thinking is switched on: an empty pair of tags for the thoughts, and one
-// for the answer.
-void Analyst::mine_reasoning() {
-  if (format_.reasoning.present) return;
-  const auto with = prober_.instructions({"on", false, false, false});
-  auto without = prober_.instructions({"default", false, false, false});
+// Empty pairs of tags that the model is told of only where thinking is on.
+std::vector<format::Content> told_pairs(const Evidence& evidence) {
+  Prober& prober = evidence.prober;
+  const auto with = prober.instructions({.thinking = "on", .tools = false});
+  auto without = prober.instructions({.tools = false});
   for (const char* name : {"thinking", "enable_thinking"}) {
-    if (with != without || options_.kwargs.find(name) == nullptr) continue;  // the caller has switched it on
-    ProbeSetting off{"default", false, false, false};
-    off.variable = json::Member{name, json::Value(false)};
-    without = prober_.instructions(off);
+    if (with != without || prober.options().kwargs.find(name) == nullptr) continue;  // the caller has switched it on
+    without = prober.instructions({.tools = false, .variable = json::Member{name, json::Value(false)}});
   }
-  std::vector<std::pair<std::string, std::string>> pairs;
+  std::vector<format::Content> out;
   for (std::size_t at = with && without ? with->find('<') : std::string::npos; at != std::string::npos;
        at = with->find('<', at + 1)) {
     const std::size_t end = with->find('>', at);
@@ -154,85 +133,105 @@ void Analyst::mine_reasoning() {
     const std::string open = with->substr(at, end + 1 - at);
     const std::string close = closing_of(open);
     if (!close.empty() && with->substr(end + 1).starts_with(close) && !contains(*without, open))
-      pairs.emplace_back(open, close);
+      out.push_back({open, close});
   }
-  if (pairs.empty()) return mine_reasoning_fields();
-  format_.reasoning = {true, pairs[0].first, pairs[0].second, true};
-  if (pairs.size() > 1 && is_blank(format_.content.open)) format_.content = {pairs[1].first, pairs[1].second};
-  lose("reasoning in history", "no message shows reasoning; its tags are taken from what the template tells the model",
-       0);
+  return out;
+}
+
+// The tags around the reasoning in a message that only this template takes; `in_pair`: only such as are a pair.
+std::optional<format::Content> tags_around(const Evidence& evidence, const std::string& header, json::Object message,
+                                           bool in_pair) {
+  message.set("role", "assistant");
+  const auto text = evidence.prober.text_with(std::move(message), {.thinking = "on", .stand_ins = in_pair});
+  const std::size_t at = text ? text->find(kReasoningText) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  const std::string before = text->substr(0, at);
+  const std::string after = text->substr(at + kReasoningText.size());
+  const std::string open = marker_before(before);
+  const std::string closing = closing_of(open);
+  const bool is_pair = !closing.empty() && trimmed(after).starts_with(closing);
+  const std::size_t content = after.find(kContentText);
+  if (!is_pair && (in_pair || content == std::string::npos)) return std::nullopt;
+  const std::string close = is_pair ? closing : std::string(trimmed(after.substr(0, content)));
+  const bool is_tag = open.starts_with('<') || open.starts_with('[');
+  if (!is_tag || close.empty() || contains(open + close, "'") || contains(header, open)) return std::nullopt;
+  return format::Content{open, close};
+}
+
+json::Object block_of(const std::string& type, std::string_view text) { return {{"type", type}, {"text", text}}; }
+
+// A message whose content has the blocks under each of these names.
+json::Object message_of_blocks(const std::vector<std::string>& names, const json::Array& blocks) {
+  json::Object content;
+  for (const std::string& name : names) content.set(name, blocks);
+  return {{"role", "assistant"}, {"content", std::move(content)}};
 }
 
 // Thoughts in a place of their own, which the chat APIs do not have: a field that the template names, or a block of the
 // content, under a name and of a type that the template names.  Only the tags around them are taken from that.
-void Analyst::mine_reasoning_fields() {
-  const auto tags_around = [this](json::Object message, bool in_pair) {
-    message.set("role", "assistant");
-    ProbeSetting setting{"on", true, false, false};
-    setting.stand_ins = in_pair;
-    const auto text = prober_.text_with(std::move(message), setting);
-    const std::size_t at = text ? text->find(kReasoningText) : std::string::npos;
-    if (at == std::string::npos) return false;
-    const std::string before = text->substr(0, at);
-    const std::string after = text->substr(at + kReasoningText.size());
-    const std::string open = marker_before(before);
-    const std::string closing = closing_of(open);
-    const bool is_pair = !closing.empty() && trimmed(after).starts_with(closing);
-    const std::size_t content = after.find(kContentText);
-    if (!is_pair && (in_pair || content == std::string::npos)) return false;
-    const std::string close = is_pair ? closing : std::string(trimmed(after.substr(0, content)));
-    const bool is_tag = open.starts_with('<') || open.starts_with('[');
-    if (!is_tag || close.empty() || contains(open + close, "'") || contains(format_.header, open)) return false;
-    format_.reasoning = {true, open, close, true};
-    lose("reasoning in history",
-         "the template shows reasoning only in a place that messages of the chat APIs do not have", 0);
-    return true;
-  };
-  const std::vector<std::string> constants = names_in(template_.literal_texts(), kMostFields);
+std::optional<format::Content> tags_of_own_place(const Evidence& evidence, const std::string& header) {
+  const jinja::Template& chat_template = evidence.prober.chat_template();
+  const std::vector<std::string> constants = names_in(chat_template.literal_texts(), kMostFields);
   for (const std::string& name : constants) {
-    if (tags_around(json::Object{{"content", kContentText}, {name, kReasoningText}}, true)) return;
+    auto tags = tags_around(evidence, header, {{"content", kContentText}, {name, kReasoningText}}, true);
+    if (tags) return tags;
   }
-  const std::vector<std::string> members = names_in(template_.names(), kMostFields);
-  const auto content_of = [&](const json::Array& blocks) {
-    json::Object content;
-    for (const auto* names : {&constants, &members}) {
-      for (const std::string& name : *names) content.set(name, blocks);
-    }
-    return json::Object{{"role", "assistant"}, {"content", std::move(content)}};
-  };
-  const auto block = [](const std::string& type, std::string_view text) {
-    return json::Object{{"type", type}, {"text", text}};
-  };
+  std::vector<std::string> names = constants;
+  for (std::string& name : names_in(chat_template.names(), kMostFields)) names.push_back(std::move(name));
   std::vector<std::string> types;  // of blocks whose text is shown
   for (const std::string& type : constants) {
-    const auto text = prober_.text_with(content_of({block(type, kReasoningText)}), {"on", true, false, false});
+    const auto text =
+        evidence.prober.text_with(message_of_blocks(names, {block_of(type, kReasoningText)}), {.thinking = "on"});
     if (!text || !contains(*text, kReasoningText)) continue;
     types.push_back(type);
-    if (types.size() > kMostTypes) return;  // the content is printed, whatever it is
+    if (types.size() > kMostTypes) return std::nullopt;  // the content is printed, whatever it is
   }
-  if (types.empty()) return;
+  if (types.empty()) return std::nullopt;
   types.emplace_back("text");  // what every block is that is of no type of its own
   for (const std::string& type : types) {
     for (const std::string& other : types) {
-      const json::Array blocks{block(type, kReasoningText), block(other, kContentText)};
-      if (type != other && tags_around(content_of(blocks), false)) return;
+      if (type == other) continue;
+      const json::Array blocks{block_of(type, kReasoningText), block_of(other, kContentText)};
+      auto tags = tags_around(evidence, header, message_of_blocks(names, blocks), false);
+      if (tags) return tags;
     }
   }
+  return std::nullopt;
 }
 
-void Analyst::mine_instructions() {
-  mine_reasoning();
-  if (shows_calls_ || format_.calls.present) return;
-  const auto text = prober_.instructions({"default", true, false, false});
-  if (!text) return;
-  format::Calls calls;
+}  // namespace
+
+// What the template tells the model only where thinking is switched on: an empty pair of tags for the thoughts, and one
+// for the answer.
+std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown) {
+  Blocks out = shown;
+  const auto take = [&out](const format::Content& tags, const char* meaning) {
+    out.reasoning = {true, tags.open, tags.close, true};
+    out.remarks.lose("reasoning in history", meaning);
+  };
+  if (const auto pairs = told_pairs(evidence); !pairs.empty()) {
+    take(pairs[0], "no message shows reasoning; its tags are taken from what the template tells the model");
+    if (pairs.size() > 1 && is_blank(shown.content.open)) out.content = pairs[1];
+  } else if (const auto tags = tags_of_own_place(evidence, shown.header)) {
+    take(*tags, "the template shows reasoning only in a place that messages of the chat APIs do not have");
+  } else {
+    return std::nullopt;
+  }
+  return out;
+}
+
+CallPart mine_calls(const Evidence& evidence) {
+  CallPart out;
+  const auto text = evidence.prober.instructions({});
+  if (!text) return out;
+  format::Calls& calls = out.calls;
   for (std::size_t at = text->find('{'); at != std::string::npos && !calls.present; at = text->find('{', at + 1)) {
     if (const auto example = example_at(*text, at)) (void)read_example(*text, *example, calls);
   }
-  if (!calls.present && !read_sentence(*text, calls)) return;
-  format_.calls = std::move(calls);
-  lose("calls in history", "no message shows its calls; their format is taken from what the template tells the model",
-       0);
+  if (!calls.present && !read_sentence(*text, calls)) return out;
+  out.remarks.lose("calls in history",
+                   "no message shows its calls; their format is taken from what the template tells the model");
+  return out;
 }
 
 }  // namespace rondo::analysis

@@ -1,5 +1,5 @@
 // What the template writes alike for different messages, or not at all, with the line that decides it.
-#include "analysis/analyst.h"
+#include "analysis/parts.h"
 
 namespace rondo::analysis {
 
@@ -19,158 +19,146 @@ std::int32_t deciding_line(const Turn& turn, std::string_view field) {
   return line;
 }
 
-}  // namespace
-
-void Analyst::lose(std::string what, std::string meaning, std::int32_t line) {
-  for (const format::Loss& known : format_.losses) {
-    if (known.what == what) return;
-  }
-  format_.losses.push_back({std::move(what), std::move(meaning), line});
-}
-
-// A message shape of which no setting shows everything.
-void Analyst::find_dropped(const VariantKey& key) {
-  const auto& [reasoning, content, calls] = key;
-  ProbeMessage probe;
-  probe.reasoning = reasoning;
-  probe.content = content;
-  probe.calls = probe_calls(calls);
-  const auto turn = prober_.turn(shape_, probe, {"default", calls > 0, false, false});
+// A message of these parts, of which no setting shows everything.
+void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks) {
+  const auto turn = evidence.ask(message_of(parts), {.tools = parts.calls > 0});
   if (!turn) return;  // refused: nobody can write such a message
   const bool has_calls = turn->has(SlotKind::kName) || turn->has(SlotKind::kId);
-  if (calls > 0 && !has_calls) {
-    lose("calls beside content", "a message with content and calls is written without its calls",
-         deciding_line(*turn, "tool_calls"));
-  } else if (content && !turn->has(SlotKind::kContent)) {
-    lose("content beside calls", "a message with content and calls is written without its content",
-         deciding_line(*turn, "content"));
+  if (parts.calls > 0 && !has_calls) {
+    remarks.lose("calls beside content", "a message with content and calls is written without its calls",
+                 deciding_line(*turn, "tool_calls"));
+  } else if (parts.content && !turn->has(SlotKind::kContent)) {
+    remarks.lose("content beside calls", "a message with content and calls is written without its content",
+                 deciding_line(*turn, "content"));
   }
-  if (reasoning && !turn->has(SlotKind::kReasoning)) {
-    const std::string beside = calls > 0 ? "calls" : "content";
-    lose("reasoning beside " + beside, "a message with reasoning and " + beside + " is written without its reasoning",
-         deciding_line(*turn, turn->reasoning_name.empty() ? format_.input.reasoning_field : turn->reasoning_name));
+  if (parts.reasoning && !turn->has(SlotKind::kReasoning)) {
+    const std::string beside = parts.calls > 0 ? "calls" : "content";
+    const std::string& field = turn->reasoning_name.empty() ? evidence.input.reasoning_field : turn->reasoning_name;
+    remarks.lose("reasoning beside " + beside,
+                 "a message with reasoning and " + beside + " is written without its reasoning",
+                 deciding_line(*turn, field));
   }
 }
 
-void Analyst::find_content_behind_end(const Turn& turn) {
+// Whether content stands behind calls, and behind what ends the turn.
+bool has_content_behind_end(const Turn& turn, const format::Stops& stops) {
   const std::size_t content = turn.first(SlotKind::kContent);
-  const std::size_t last = last_call_slot(turn, 0);
-  if (last == kNone || content < last) return;
-  const std::string between = turn.literals(last + 1, content);
-  for (const auto* stops : {&format_.stops.content, &format_.stops.tool}) {
-    for (const std::string& stop : *stops) {
-      if (contains(between, trimmed(stop)))
-        lose("content beside calls", "content of a message with calls is written behind the end of the turn", 0);
-    }
-  }
+  const std::size_t last = turn.last_of_call(0);
+  if (last == kNone || content < last) return false;
+  const auto is_between = [between = turn.literals(last + 1, content)](const std::string& stop) {
+    return contains(between, trimmed(stop));
+  };
+  return std::ranges::any_of(stops.content, is_between) || std::ranges::any_of(stops.tool, is_between);
 }
 
-void Analyst::find_lost_parts() {
+Remarks lost_parts(const Evidence& evidence, const Blocks& blocks, const format::Stops& stops) {
+  Remarks out;
   for (const bool reasoning : {false, true}) {
-    if (reasoning && !shows_reasoning_) continue;
+    if (reasoning && !evidence.shows_reasoning()) continue;
     for (const bool content : {false, true}) {
       for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
-        const bool is_message = (reasoning || content || calls > 0) && (calls == 0 || shows_calls_);
-        const bool is_alone = reasoning && !content && calls == 0;
-        if (is_message && !is_alone && find(reasoning, content, calls) == nullptr)
-          find_dropped({reasoning, content, calls});
+        // Reasoning is no message by itself.
+        const bool is_message = (content || calls > 0) && (calls == 0 || evidence.shows_calls);
+        const Parts parts{reasoning, content, calls};
+        if (is_message && evidence.find(parts) == nullptr) find_dropped(evidence, parts, out);
       }
     }
   }
-  const Variant* both = find(false, true, 1);
-  if (both != nullptr && shows_calls_) find_content_behind_end(both->turn);
+  const Variant* both = evidence.find({.content = true, .calls = 1});
+  if (both == nullptr) return out;
+  if (has_content_behind_end(both->turn, stops))
+    out.lose("content beside calls", "content of a message with calls is written behind the end of the turn");
   // Content that stands where reasoning does.
-  if (both == nullptr || is_blank(format_.reasoning.open)) return;
+  const std::string_view open = trimmed(blocks.reasoning.open);
   const std::string before = both->turn.literals(0, both->turn.first(SlotKind::kContent));
-  if (before.ends_with(trimmed(format_.reasoning.open))) {
-    lose("content beside calls", "content of a message with calls is written as reasoning",
-         deciding_line(both->turn, "content"));
+  if (!open.empty() && before.ends_with(open)) {
+    out.lose("content beside calls", "content of a message with calls is written as reasoning",
+             deciding_line(both->turn, "content"));
   }
+  return out;
 }
 
 // The prompt for an answer opens the reasoning, and history has answers that do not close it; or content stands behind
 // other white space where calls follow.
-void Analyst::find_lost_borders() {
-  const format::GenerationPrompt* prompt = format_.generation_prompt("default");
-  const std::string_view open = trimmed(format_.reasoning.open);
-  const bool is_opened = prompt != nullptr && !open.empty() && trimmed(prompt->text).ends_with(open);
-  const Variant* plain = find(false, true, 0);
-  for (const Variant* answer : {plain, find(false, false, 1)}) {
+Remarks lost_borders(const Evidence& evidence, const Blocks& blocks) {
+  Remarks out;
+  const auto prompt = std::ranges::find(evidence.prompts, "default", &Prompt::thinking);
+  const std::string_view open = trimmed(blocks.reasoning.open);
+  const bool is_opened =
+      prompt != evidence.prompts.end() && !open.empty() && trimmed(prompt->written.text).ends_with(open);
+  const Variant* plain = evidence.find({.content = true});
+  for (const Variant* answer : {plain, evidence.find({.calls = 1})}) {
     if (answer == nullptr || !is_opened) continue;
-    if (!contains(lead(answer->turn, first_slot(answer->turn)), trimmed(format_.reasoning.close)))
-      lose("answers without reasoning", "the prompt opens reasoning that history never closes where there is none", 0);
+    if (!contains(lead(answer->turn, blocks.header), trimmed(blocks.reasoning.close)))
+      out.lose("answers without reasoning", "the prompt opens reasoning that history never closes where there is none");
   }
-  const Variant* both = find(false, true, 1);
-  if (plain == nullptr || both == nullptr) return;
+  const Variant* both = evidence.find({.content = true, .calls = 1});
+  if (plain == nullptr || both == nullptr) return out;
   const auto space_before = [](const Turn& turn) {
     const std::string before = turn.literals(0, turn.first(SlotKind::kContent));
     return before.substr(trimmed_end(before).size());
   };
-  if (both->turn.first(SlotKind::kContent) < first_call_slot(both->turn, 0) &&
+  if (both->turn.first(SlotKind::kContent) < both->turn.first_of_call(0) &&
       space_before(plain->turn) != space_before(both->turn))
-    lose("white space before content", "content stands behind other white space where calls follow", 0);
+    out.lose("white space before content", "content stands behind other white space where calls follow");
+  return out;
 }
 
-// Whether a third call is written like the second.
-void Analyst::find_lost_calls() {
-  if (!format_.calls.present || format_.input.single_call) {
-    if (format_.input.single_call)
-      lose("calls behind the first", "a message with several calls is refused, or written with one", 0);
-    return;
-  }
-  ProbeMessage probe;
-  probe.calls = probe_calls(2);
+// Whether further calls are written, and a third one like the second.
+Remarks lost_calls(const Evidence& evidence, const format::Calls& calls) {
+  Remarks out;
+  if (evidence.input.single_call)
+    out.lose("calls behind the first", "a message with several calls is refused, or written with one");
+  const Variant* two = evidence.find({.calls = 2});
+  if (!calls.present || two == nullptr) return out;
+  ProbeMessage probe = message_of({.calls = 2});
   probe.calls.push_back(probe.calls.front());
-  const Variant* two = find(false, false, 2);
-  if (two == nullptr) return;
-  const auto turn = prober_.turn(shape_, probe, two->setting);
-  if (!turn || first_call_slot(*turn, 2) == kNone) return;
-  if (between_calls(*turn, 0) == between_calls(*turn, 1)) return;
-  const Token& token = turn->tokens[last_call_slot(*turn, 1) + 1];
+  const auto turn = evidence.ask(probe, two->setting);
+  if (!turn || turn->first_of_call(2) == kNone || turn->between_calls(0) == turn->between_calls(1)) return out;
   std::int32_t line = 0;
-  for (const Source& source : token.sources) {
-    if (line == 0 && source.literal != kNoLiteral) line = template_.literals()[source.literal].line;
+  for (const Source& source : turn->tokens[turn->last_of_call(1) + 1].sources) {
+    if (line == 0 && source.literal != kNoLiteral)
+      line = evidence.prober.chat_template().literals()[source.literal].line;
   }
-  lose("calls from the third on",
-       "between the second call and the third stands what does not stand between the first two", line);
+  out.lose("calls from the third on",
+           "between the second call and the third stands what does not stand between the first two", line);
+  return out;
 }
 
-void Analyst::find_lost_values() {
-  const format::Calls& calls = format_.calls;
-  if (!calls.present) return;
-  if (is_ended_by_next_ && !is_blank(format_.content.close + calls.call_close))
-    note("only the next turn's header ends a turn: who stops at what closes content or a call sees nothing behind it");
+Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format::Calls& calls, const Ending& ending) {
+  Remarks out;
+  if (!calls.present) return out;
+  if (ending.is_next_turn && !is_blank(blocks.content.close + calls.call_close))
+    out.note(
+        "only the next turn's header ends a turn: who stops at what closes content or a call sees nothing behind it");
   const bool is_json = calls.envelope != format::Envelope::kTags;
   const bool is_named = !is_json && calls.pieces.front().kind == format::CallPiece::Kind::kName;
   const bool is_bare = (is_json || is_named) && is_blank(calls.section_open) && is_blank(calls.call_open) &&
-                       is_blank(format_.content.close);
-  if (is_bare && find(false, true, 1) != nullptr) {
-    lose("calls behind content",
-         is_json ? "nothing tells a call that follows content from content that holds JSON"
-                 : "nothing tells a call that follows content from content that names a tool",
-         0);
+                       is_blank(blocks.content.close);
+  if (is_bare && evidence.find({.content = true, .calls = 1}) != nullptr) {
+    out.lose("calls behind content", is_json
+                                         ? "nothing tells a call that follows content from content that holds JSON"
+                                         : "nothing tells a call that follows content from content that names a tool");
   }
   if (is_bare && is_named)
-    note("nothing announces a call but its name: one is read only where a tool of that name is given");
-  if (calls.arguments != format::ArgumentStyle::kParameters) return;
+    out.note("nothing announces a call but its name: one is read only where a tool of that name is given");
+  if (calls.arguments != format::ArgumentStyle::kParameters) return out;
   for (const format::ValueForm& form : calls.parameters.forms) {
     const std::string_view open = trimmed(form.open);
-    const bool is_quote = open == "\"" || open == "'";
-    if (form.style == format::ValueStyle::kRaw && is_quote)
-      lose("quotes in strings", "a string is written in quotes, and the quotes inside it as they are", 0);
+    if (form.style == format::ValueStyle::kRaw && (open == "\"" || open == "'"))
+      out.lose("quotes in strings", "a string is written in quotes, and the quotes inside it as they are");
   }
+  return out;
 }
 
 // White space at the ends of texts, which the template cuts off.
-void Analyst::infer_trims() {
-  for (const auto& [key, found] : variants_) {
-    if (std::get<2>(key) > 1) continue;
-    ProbeMessage probe;
-    probe.reasoning = std::get<0>(key);
-    probe.content = std::get<1>(key);
-    probe.calls = probe_calls(std::get<2>(key));
+format::Trims find_trims(const Evidence& evidence, Remarks& remarks) {
+  format::Trims out;
+  for (const auto& [parts, variant] : evidence.variants) {
+    if (parts.calls > 1) continue;
+    ProbeMessage probe = message_of(parts);
     probe.is_padded = true;
-    const auto turn = prober_.turn(shape_, probe, found.setting);
+    const auto turn = evidence.ask(probe, variant.setting);
     if (!turn) continue;
     for (const SlotKind kind : {SlotKind::kContent, SlotKind::kReasoning}) {
       const std::size_t first = turn->first(kind);
@@ -178,17 +166,31 @@ void Analyst::infer_trims() {
       const bool is_content = kind == SlotKind::kContent;
       const bool begin = !format::is_space(turn->tokens[first].text.front());
       const bool end = !format::is_space(turn->tokens[turn->last(kind)].text.back());
-      (is_content ? format_.trims.content_begin : format_.trims.reasoning_begin) |= begin;
-      (is_content ? format_.trims.content_end : format_.trims.reasoning_end) |= end;
+      (is_content ? out.content_begin : out.reasoning_begin) |= begin;
+      (is_content ? out.content_end : out.reasoning_end) |= end;
       if (!begin && !end) continue;
       const std::string name = is_content ? "content" : "reasoning";
       std::int32_t line = 0;
       for (const auto& [field, cut_line] : turn->cuts) {
         if ((field == "content") == is_content) line = cut_line;
       }
-      lose("white space around " + name, "white space at the ends of " + name + " is cut off", line);
+      remarks.lose("white space around " + name, "white space at the ends of " + name + " is cut off", line);
     }
   }
+  return out;
+}
+
+}  // namespace
+
+Lost find_losses(const Evidence& evidence, const Blocks& blocks, const format::Calls& calls, const format::Stops& stops,
+                 const Ending& ending) {
+  Lost out;
+  out.remarks = lost_parts(evidence, blocks, stops);
+  out.remarks.add(lost_borders(evidence, blocks));
+  out.remarks.add(lost_calls(evidence, calls));
+  out.remarks.add(lost_values(evidence, blocks, calls, ending));
+  out.trims = find_trims(evidence, out.remarks);
+  return out;
 }
 
 }  // namespace rondo::analysis

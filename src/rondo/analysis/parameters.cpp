@@ -1,8 +1,5 @@
 // Tagged parameters: what stands around keys and values, for each type of value.
-#include <algorithm>
-
-#include "analysis/infer.h"
-#include "format/units.h"
+#include "analysis/call_text.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "probe/words.h"
@@ -89,18 +86,6 @@ std::string all_text(const std::vector<Element>& elements, std::size_t begin, st
   return out;
 }
 
-std::size_t same_prefix(const std::string& a, const std::string& b) {
-  std::size_t n = 0;
-  while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
-  return n;
-}
-
-std::size_t same_suffix(const std::string& a, const std::string& b) {
-  std::size_t n = 0;
-  while (n < a.size() && n < b.size() && a[a.size() - 1 - n] == b[b.size() - 1 - n]) ++n;
-  return n;
-}
-
 // One type as it was seen between key k1 and key k2.
 struct Seen {
   ValueType type = ValueType::kString;
@@ -137,14 +122,13 @@ ValueStyle style_of(const Seen& seen) {
 
 class ParameterProber {
  public:
-  ParameterProber(Prober& prober, const Shape& shape, ProbeMessage base, ProbeSetting setting)
-      : prober_(prober), shape_(shape), base_(std::move(base)), setting_(std::move(setting)) {}
+  ParameterProber(const Evidence& evidence, const Parts& parts)
+      : evidence_(evidence), parts_(parts), setting_(evidence.variants.at(parts).setting) {}
 
-  std::optional<std::vector<Element>> elements(json::Object arguments, bool two_calls) {
-    ProbeMessage message = base_;
-    message.calls = {{std::string(probe::kFirstTool), std::move(arguments)}};
-    if (two_calls) message.calls.push_back({std::string(probe::kSecondTool), json::Object{{"q0", "w0"}}});
-    const auto turn = prober_.turn(shape_, message, setting_);
+  std::optional<std::vector<Element>> elements(json::Object arguments, std::size_t calls) {
+    ProbeMessage message = message_of({parts_.reasoning, parts_.content, calls});
+    message.calls.front().arguments = std::move(arguments);
+    const auto turn = evidence_.ask(message, setting_);
     if (!turn || !(turn->has(SlotKind::kName, 0) || turn->has(SlotKind::kId, 0))) return std::nullopt;
     reads_ = turn->reads;
     return elements_of(*turn);
@@ -160,7 +144,7 @@ class ParameterProber {
   }
 
   std::optional<Seen> see(ValueType type, json::Value value) {
-    const auto found = elements(json::Object{{"k0", "v0"}, {"k1", value}, {"k2", "v2"}}, false);
+    const auto found = elements(json::Object{{"k0", "v0"}, {"k1", value}, {"k2", "v2"}}, 1);
     if (!found) return std::nullopt;
     const Place place = place_of(*found, "k1");
     const Place next = place_of(*found, "k2");
@@ -185,10 +169,9 @@ class ParameterProber {
   }
 
  private:
-  Prober& prober_;
-  const Shape& shape_;
-  ProbeMessage base_;
-  ProbeSetting setting_;
+  const Evidence& evidence_;
+  Parts parts_;
+  const ProbeSetting& setting_;
   std::vector<FieldRead> reads_;
 };
 
@@ -208,8 +191,8 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
   std::string after = all.front().after;
   for (const Seen& seen : all) {
     if (!seen.has_value) continue;
-    before.resize(same_prefix(before, seen.before));
-    after = after.substr(after.size() - same_suffix(after, seen.after));
+    before.resize(format::alike_in_front(before, seen.before));
+    after = after.substr(after.size() - format::alike_behind(after, seen.after));
   }
   parameters.key_close = before;
   sep = after;
@@ -240,7 +223,7 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
   }
 }
 
-std::vector<Seen> see_types(ParameterProber& prober, format::Format& findings) {
+std::vector<Seen> see_types(ParameterProber& prober, Remarks& remarks) {
   const std::vector<std::pair<ValueType, json::Value>> values = {{ValueType::kString, "v1"},
                                                                  {ValueType::kInteger, parsed("7")},
                                                                  {ValueType::kFloat, parsed("2.5")},
@@ -259,8 +242,7 @@ std::vector<Seen> see_types(ParameterProber& prober, format::Format& findings) {
     if (!seen && out.empty()) return out;
     if (!seen) {
       const std::string name(format::to_string(type));
-      findings.losses.push_back(
-          {name + " arguments", "arguments of type " + name + " are left out", prober.line_of("k1")});
+      remarks.lose(name + " arguments", "arguments of type " + name + " are left out", prober.line_of("k1"));
     } else if (out.size() < 8 || type != ValueType::kString || seen->text == value.as_string()) {
       out.push_back(std::move(*seen));
     }
@@ -285,26 +267,23 @@ void quote_values(format::Parameters& parameters) {
 
 // Values with nothing around them need something between them, and strings among them quotes, whatever the template
 // does; or each has a line.
-void allow_bare_values(format::Parameters& parameters, format::Format& findings) {
+void allow_bare_values(format::Parameters& parameters, Remarks& remarks) {
   const auto is_bare = [](const ValueForm& form) {
     return form.type == ValueType::kString && form.style == ValueStyle::kRaw && format::is_blank(form.open);
   };
   const bool has_bare_strings = std::ranges::any_of(parameters.forms, is_bare);
   if (parameters.close.find('\n') != std::string::npos) {
-    if (has_bare_strings)
-      findings.losses.push_back({"lines in strings", "a string ends with its line, whatever it holds", 0});
+    if (has_bare_strings) remarks.lose("lines in strings", "a string ends with its line, whatever it holds");
     return;
   }
   if (parameters.separator.empty()) {
     parameters.separator = ", ";
-    findings.losses.push_back(
-        {"several arguments", "nothing is written between two arguments; a comma is taken as meant", 0});
+    remarks.lose("several arguments", "nothing is written between two arguments; a comma is taken as meant");
   }
   if (has_bare_strings) {
     parameters.forms.push_back({ValueType::kString, ValueStyle::kPython, "", "", ""});
-    findings.losses.push_back(
-        {"bare strings",
-         "strings stand without quotes: what ends an argument ends them, and quotes around them are dropped", 0});
+    remarks.lose("bare strings",
+                 "strings stand without quotes: what ends an argument ends them, and quotes around them are dropped");
   }
 }
 
@@ -383,7 +362,7 @@ std::string split_separator(const Around& around, const Cut& cut, format::Parame
 
 // What stands behind the name of a call without arguments; nullopt where the template does not write such a call.
 std::optional<std::string> behind_empty_call(ParameterProber& probes, const Element& name) {
-  const auto empty = probes.elements(json::Object{}, false);
+  const auto empty = probes.elements(json::Object{}, 1);
   if (!empty) return std::nullopt;
   const auto is_name = [&name](const Element& element) {
     return element.kind == Element::Kind::kOther && element.text == name.text;
@@ -395,19 +374,20 @@ std::optional<std::string> behind_empty_call(ParameterProber& probes, const Elem
 
 }  // namespace
 
-bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameters, ParameterText& text,
-                      format::Format& findings) {
-  ParameterProber probes(probe.prober, probe.shape, probe.base, probe.setting);
-  const auto three = probes.elements(json::Object{{"k0", "v0"}, {"k1", "v1"}, {"k2", "v2"}}, false);
-  if (!three) return false;
+std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Parts& parts, Remarks& remarks) {
+  ParameterProber probes(evidence, parts);
+  const auto three = probes.elements(json::Object{{"k0", "v0"}, {"k1", "v1"}, {"k2", "v2"}}, 1);
+  if (!three) return std::nullopt;
   const Place first = place_of(*three, "k0");
   const Place last = place_of(*three, "k2");
-  if (first.key == kNone || first.first_value == kNone || last.last_value == kNone) return false;
+  if (first.key == kNone || first.first_value == kNone || last.last_value == kNone) return std::nullopt;
   const std::size_t name = last_name_before(*three, first.key);
-  if (name == kNone) return false;
+  if (name == kNone) return std::nullopt;
 
-  const std::vector<Seen> all = see_types(probes, findings);
-  if (all.empty() || !all.front().has_value) return false;
+  const std::vector<Seen> all = see_types(probes, remarks);
+  if (all.empty() || !all.front().has_value) return std::nullopt;
+  ParameterPart out;
+  format::Parameters& parameters = out.parameters;
   std::string sep;
   infer_forms(all, parameters, sep);
 
@@ -425,19 +405,18 @@ bool infer_parameters(const ParameterProbe& probe, format::Parameters& parameter
                       written_between(*three, first.last_value + 1, place_of(*three, "k1").key).ending(sep),
                       behind_value(written_between(*three, last.last_value + 1, three->size()))};
   const auto none = behind_empty_call(probes, (*three)[name]);
-  const Cut cut = none ? cut_by_empty_call(around, *none, probe.atoms) : cut_by_units(around, probe.atoms);
+  const Cut cut = none ? cut_by_empty_call(around, *none, evidence.atoms) : cut_by_units(around, evidence.atoms);
   const std::string behind_all = split_separator(around, cut, parameters);
-  if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, findings);
-  text.after = around.after.from(std::min(behind_all.size(), around.after.text.size()));
-  if (probe.single_call) return true;
-  const auto two = probes.elements(json::Object{{"k0", "v0"}}, true);
-  if (!two) return true;
+  if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, remarks);
+  out.after = around.after.from(std::min(behind_all.size(), around.after.text.size()));
+  if (parts.calls == 1) return out;
+  const auto two = probes.elements(json::Object{{"k0", "v0"}}, 2);
+  if (!two) return out;
   const Place only = place_of(*two, "k0");
-  if (only.last_value == kNone) return true;
+  if (only.last_value == kNone) return out;
   const Written between = behind_value(written_between(*two, only.last_value + 1, two->size()));
-  text.has_between = true;
-  text.between = between.text.starts_with(behind_all) ? between.from(behind_all.size()) : between;
-  return true;
+  out.between = between.text.starts_with(behind_all) ? between.from(behind_all.size()) : between;
+  return out;
 }
 
 }  // namespace rondo::analysis

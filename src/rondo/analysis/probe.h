@@ -1,4 +1,4 @@
-// Probes: conversations of placeholders, rendered, and the assistant turn in them as a list of literals and slots.
+// Probes: conversations of placeholders, rendered.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/analyse.h"
+#include "analysis/turn.h"
 #include "analysis/written.h"
 #include "probe/messages.h"
 
@@ -25,67 +26,12 @@ struct ProbeMessage {
 
 // How a probe is rendered.
 struct ProbeSetting {
-  std::string thinking;  // "default", "on", "off"
+  std::string thinking = "default";  // "on", "off"
   bool tools = true;
   bool with_result = false;  // a tool result follows
   bool with_user = false;    // a user message follows
   bool stand_ins = false;    // variables that only this template has are set; else only where it refuses without
   std::optional<json::Member> variable = std::nullopt;  // one more template variable
-};
-
-enum class SlotKind : std::uint8_t { kLiteral, kReasoning, kContent, kName, kId, kIndex, kArguments };
-
-// A part of the arguments: where in them, and how it was printed.
-struct ArgumentPart {
-  std::string text;
-  std::vector<std::string> path;  // steps below `arguments`; array indices in decimal
-  bool is_key = false;
-  text::RunKind kind = text::RunKind::kData;
-  std::string chain;
-};
-
-// From byte `at` of a token's text on, up to the next one's: which literal of the template wrote it, and from which of
-// its bytes on.  kNoLiteral: none, it was computed.
-struct Source {
-  std::size_t at = 0;
-  std::uint32_t literal = 0;
-  std::uint32_t offset = 0;
-};
-inline constexpr std::uint32_t kNoLiteral = static_cast<std::uint32_t>(-1);
-
-struct Token {
-  SlotKind kind = SlotKind::kLiteral;
-  std::size_t call = 0;
-  std::string text;
-  std::vector<Source> sources;      // of kLiteral
-  std::vector<ArgumentPart> parts;  // of kArguments
-  std::string chain;                // of kReasoning and kContent: what the template did to it
-};
-
-// A condition that looked at a field of the assistant message: "content", "tool_calls", "arguments.k1".
-struct FieldRead {
-  std::string field;
-  std::int32_t line = 0;
-  bool outcome = false;
-};
-
-// An assistant turn as the template wrote it.
-struct Turn {
-  std::vector<Token> tokens;
-  std::string following;  // what the template wrote behind it, up to the next message's data
-  std::vector<Source> following_sources;
-  std::string behind;                                      // everything behind it
-  std::vector<jinja::Probe> probes;                        // of the assistant message's own texts
-  std::string reasoning_name;                              // the field that the reasoning was read from
-  std::vector<FieldRead> reads;                            // of conditions, in order
-  std::vector<std::pair<std::string, std::int32_t>> cuts;  // field and line of white space that was cut off
-
-  [[nodiscard]] bool has(SlotKind kind, std::size_t call = 0) const;
-  // Index of the first (last) token of that kind and call, or npos.
-  [[nodiscard]] std::size_t first(SlotKind kind, std::size_t call = 0) const;
-  [[nodiscard]] std::size_t last(SlotKind kind, std::size_t call = 0) const;
-  // Text of the tokens [begin, end), slots left out.
-  [[nodiscard]] std::string literals(std::size_t begin, std::size_t end) const;
 };
 
 // A probe and what came of it.
@@ -99,7 +45,6 @@ struct ProbeTrial {
 };
 
 inline constexpr char kNoText = '\x02';
-inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // Renders probes of one template.
 class Prober {
@@ -117,6 +62,8 @@ class Prober {
   [[nodiscard]] std::optional<std::string> text_of(json::Array messages, const ProbeSetting& setting);
   // The text of a conversation that ends with this message.
   [[nodiscard]] std::optional<std::string> text_with(json::Object assistant_message, const ProbeSetting& setting);
+  [[nodiscard]] const jinja::Template& chat_template() const { return template_; }
+  [[nodiscard]] const Options& options() const { return options_; }
   // The first call's limit error, if a probe ran out of limits.
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
   // What the template said to the first probe that it refused; "" if none.

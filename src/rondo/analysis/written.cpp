@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/probe.h"
 #include "format/units.h"
 
 namespace rondo::analysis {
@@ -121,8 +120,7 @@ std::size_t better_cut(std::size_t by_constants, std::size_t by_units, std::stri
 }  // namespace
 
 std::size_t same_front(const Written& a, const Written& b, std::span<const std::string> atoms) {
-  const auto differ = std::ranges::mismatch(a.text, b.text);
-  auto same = static_cast<std::size_t>(differ.in1 - a.text.begin());
+  std::size_t same = format::alike_in_front(a.text, b.text);
   const std::size_t by_units = format::common_prefix(a.text, b.text, atoms);
   const std::vector<Begin> in_a = text_begins(a);
   const std::vector<Begin> in_b = text_begins(b);
@@ -132,11 +130,8 @@ std::size_t same_front(const Written& a, const Written& b, std::span<const std::
 }
 
 std::size_t same_back(const Written& a, const Written& b, std::span<const std::string> atoms) {
-  std::size_t same = 0;
+  std::size_t same = format::alike_behind(a.text, b.text);
   const std::size_t by_units = format::common_suffix(a.text, b.text, atoms);
-  while (same < std::min(a.text.size(), b.text.size()) &&
-         a.text[a.text.size() - 1 - same] == b.text[b.text.size() - 1 - same])
-    ++same;
   const std::vector<Begin> in_a = text_begins(a);
   const std::vector<Begin> in_b = text_begins(b);
   while (same > 0 && !is_shared(in_a, a.text.size() - same, in_b, b.text.size() - same)) --same;
@@ -151,6 +146,19 @@ std::vector<std::size_t> cuts_of(const Written& written, std::span<const std::st
     if (!begin.is_tied && !begin.is_inside) cuts.insert(begin.at);
   }
   return {cuts.begin(), cuts.end()};
+}
+
+std::string opening_of(const std::string& close) {
+  const std::size_t slash = close.find('/');
+  if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
+  return close.substr(0, slash) + close.substr(slash + 1);
+}
+
+std::string closing_of(const std::string& open) {
+  const bool is_tag =
+      open.size() > 2 && ((open.front() == '<' && open.back() == '>') || (open.front() == '[' && open.back() == ']'));
+  if (!is_tag || open.find_first_of("</>[]|= \n", 1) != open.size() - 1) return "";
+  return open.substr(0, 1) + "/" + open.substr(1);
 }
 
 }  // namespace rondo::analysis

@@ -7,11 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace rondo::analysis {
+#include "analysis/turn.h"
 
-struct Source;
-struct Token;
-struct Turn;
+namespace rondo::analysis {
 
 // `begins` are the offsets in `text` at which a string constant, a text of the template or something computed begins.
 struct Written {
@@ -38,5 +36,10 @@ struct Written {
 // Where a mark may be cut in this text alone: at the boundaries of units and where the template goes on with another
 // text.
 [[nodiscard]] std::vector<std::size_t> cuts_of(const Written& written, std::span<const std::string> atoms);
+
+// `</x>` to `<x>`: how markup writes pairs; "" if `close` is no closing tag.
+[[nodiscard]] std::string opening_of(const std::string& close);
+// `<x>` to `</x>`, `[X]` to `[/X]`; "" if `open` is no such tag of one word.
+[[nodiscard]] std::string closing_of(const std::string& open);
 
 }  // namespace rondo::analysis

@@ -112,9 +112,18 @@ std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const 
   return out;
 }
 
-std::size_t common_prefix(std::string_view a, std::string_view b, std::span<const std::string> atoms) {
+std::size_t alike_in_front(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+std::size_t alike_behind(std::string_view a, std::string_view b) {
   std::size_t same = 0;
-  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+  while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same]) ++same;
+  return same;
+}
+
+std::size_t common_prefix(std::string_view a, std::string_view b, std::span<const std::string> atoms) {
+  std::size_t same = alike_in_front(a, b);
   const auto in_a = unit_boundaries(a, atoms);
   const auto in_b = unit_boundaries(b, atoms);
   while (same > 0 && !(contains(in_a, same) && contains(in_b, same))) --same;
@@ -122,8 +131,7 @@ std::size_t common_prefix(std::string_view a, std::string_view b, std::span<cons
 }
 
 std::size_t common_suffix(std::string_view a, std::string_view b, std::span<const std::string> atoms) {
-  std::size_t same = 0;
-  while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same]) ++same;
+  std::size_t same = alike_behind(a, b);
   const auto in_a = unit_boundaries(a, atoms);
   const auto in_b = unit_boundaries(b, atoms);
   while (same > 0 && !(contains(in_a, a.size() - same) && contains(in_b, b.size() - same))) --same;

@@ -26,6 +26,10 @@ namespace rondo::format {
 // `atoms` are texts that stand for themselves, whatever brackets they have: units of their own.
 [[nodiscard]] std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms = {});
 
+// How many bytes both texts have in common at their begin (end).
+[[nodiscard]] std::size_t alike_in_front(std::string_view a, std::string_view b);
+[[nodiscard]] std::size_t alike_behind(std::string_view a, std::string_view b);
+
 // Length of the longest common prefix (suffix) of both texts that ends (begins) at a unit boundary of each.
 [[nodiscard]] std::size_t common_prefix(std::string_view a, std::string_view b,
                                         std::span<const std::string> atoms = {});

@@ -1,0 +1,87 @@
+// What the probes of all message shapes have shown of a template: made once, then only read.  Internal to analysis/.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/probe.h"
+#include "format/format.h"
+#include "format/units.h"
+
+namespace rondo::analysis {
+
+// Which parts the message of a probe has: reasoning, content, number of calls.
+struct Parts {
+  bool reasoning = false;
+  bool content = false;
+  std::size_t calls = 0;
+  auto operator<=>(const Parts&) const = default;
+};
+
+// Such a message; its calls have one parameter each.
+[[nodiscard]] ProbeMessage message_of(const Parts& parts);
+
+// A turn that shows all of these parts, and how it was asked for.
+struct Variant {
+  Turn turn;
+  ProbeSetting setting;
+};
+using Variants = std::map<Parts, Variant>;
+
+// What asks for an answer where thinking is so.
+struct Prompt {
+  std::string thinking;
+  Written written;
+};
+
+struct Evidence {
+  Prober& prober;            // for what only one part asks
+  Shape shape;               // of the probes' messages
+  format::InputShape input;  // the same, as the template reads it
+  bool shows_calls = false;
+  std::vector<Prompt> prompts;
+  Variants variants;
+  std::vector<std::string> atoms;  // as Format::atoms
+
+  [[nodiscard]] bool shows_reasoning() const { return !input.reasoning_field.empty() || !input.reasoning_part.empty(); }
+  // The variant of the first of these parts that has one, or nullptr.
+  template <typename... More>
+  [[nodiscard]] const Variant* find(const Parts& parts, const More&... more) const {
+    const auto found = variants.find(parts);
+    if (found != variants.end()) return &found->second;
+    if constexpr (sizeof...(more) > 0) return find(more...);
+    return nullptr;
+  }
+  [[nodiscard]] std::optional<Turn> ask(const ProbeMessage& message, const ProbeSetting& setting) const {
+    return prober.turn(shape, message, setting);
+  }
+  [[nodiscard]] std::vector<std::size_t> boundaries(std::string_view text) const {
+    return format::unit_boundaries(text, atoms);
+  }
+};
+
+[[nodiscard]] Evidence gather_evidence(Prober& prober);
+// String constants of the template that units would cut, or not tell apart: brackets that do not pair (`]~b]`), and
+// marks without brackets (`%%done`).
+[[nodiscard]] std::vector<std::string> find_atoms(const Prober& prober, const Variants& variants);
+
+// Of `words` the first `most` that may be the name of a field, or of a type, and that the chat APIs do not have.
+[[nodiscard]] std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most);
+
+// Texts of the template.
+[[nodiscard]] inline std::string without_prefix(const std::string& text, const std::string& prefix) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+[[nodiscard]] inline std::string trimmed_end(const std::string& text) {
+  return text.substr(0, text.find_last_not_of(" \n\t\r") + 1);
+}
+[[nodiscard]] inline bool contains(const std::string& text, std::string_view part) {
+  return !part.empty() && text.find(part) != std::string::npos;
+}
+
+}  // namespace rondo::analysis
