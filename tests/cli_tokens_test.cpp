@@ -1,6 +1,7 @@
 // The program itself: tokens, their owners and masks.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "tests/support/shell.h"
@@ -38,6 +39,27 @@ TEST_CASE_FIXTURE(Shell, "tokenize: ways to show tokens") {
         2);
   CHECK(run("tokenize --model model --file nowhere").status == 1);
   CHECK(run("--no-cache tokenize --model model hello --ids").out == "259\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "large tokenizers are kept in the cache folder that the environment names") {
+  const std::string content = files::read(RONDO_SOURCE_DIR "/tests/golden/batch/model/tokenizer.json").value();
+  const std::string large = file("tokenizer.json", content + std::string(300'000, ' '));
+  const std::string none = "-u RONDO_CACHE -u XDG_CACHE_HOME -u HOME -u RONDO_TOKENIZER_CACHE";
+  const std::string own = "'" + folder().string() + "/own'";
+  // Whether a tokenizer is kept below `place` of our own folder, which the program does with this environment.
+  const auto keeps = [&](const std::string& place, const std::string& environment, const std::string& option = "") {
+    CHECK(run(option + " tokenize --model '" + large + "' hello --ids", "", none + " " + environment).out == "259\n");
+    const std::filesystem::path kept = folder() / "own" / place / "tokenizers";
+    const bool is_there = std::filesystem::exists(kept) && !std::filesystem::is_empty(kept);
+    std::filesystem::remove_all(folder() / "own");
+    return is_there;
+  };
+  CHECK(keeps("", "RONDO_CACHE=" + own + " XDG_CACHE_HOME=/nowhere HOME=/nowhere"));
+  CHECK(keeps("rondo", "XDG_CACHE_HOME=" + own + " HOME=/nowhere"));
+  CHECK(keeps(".cache/rondo", "HOME=" + own));
+  CHECK_FALSE(keeps("", ""));
+  CHECK_FALSE(keeps("", "RONDO_CACHE=" + own + " RONDO_TOKENIZER_CACHE=off"));
+  CHECK_FALSE(keeps("", "RONDO_CACHE=" + own, "--no-cache"));
 }
 
 TEST_CASE_FIXTURE(Shell, "render --mask: what is learned") {

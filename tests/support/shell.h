@@ -46,12 +46,14 @@ class Shell {
     return path;
   }
 
-  Run run(const std::string& arguments, const std::string& input = "") const {
+  // `environment`: what `env` is to change, as `-u HOME NO_COLOR=1`.
+  Run run(const std::string& arguments, const std::string& input = "", const std::string& environment = "") const {
     const std::string in = file("in", input);
     const std::string out = (folder_ / "out").string();
     const std::string err = (folder_ / "err").string();
-    const std::string command = "cd '" RONDO_SOURCE_DIR "/tests/golden/batch' && '" RONDO_PROGRAM "' <'" + in + "' >'" +
-                                out + "' 2>'" + err + "' " + arguments;  // whose own redirections win
+    const std::string command = "cd '" RONDO_SOURCE_DIR "/tests/golden/batch' && env " + environment +
+                                " '" RONDO_PROGRAM "' <'" + in + "' >'" + out + "' 2>'" + err + "' " +
+                                arguments;  // whose own redirections win
     const int status = std::system(command.c_str());
     return {WEXITSTATUS(status), files::read(out).value(), files::read(err).value()};
   }

@@ -451,6 +451,21 @@ TEST_CASE("what strict mode refuses") {
   CHECK(notes[0].place.line == 2);
 }
 
+TEST_CASE("what other engines print otherwise, also in the generation prompt") {
+  const auto printing = [](const std::string& source) {
+    std::string out;
+    for (const Finding& note : notes_of(audit_of(source), "engine-parity"))
+      out += std::to_string(note.place.line) + " " + note.sentence + "\n";
+    return out;
+  };
+  const std::string lists = "minijinja 2 prints lists and dictionaries as JSON, where Python has its own form\n";
+  const std::string markup = "the `tojson` of minijinja itself, where a server does not replace it, escapes markup\n";
+  CHECK(printing(kClean) == "2 " + markup);
+  // Values of the request; a list of the template's own is text to rondo.
+  CHECK(printing(with(kClean, "{{- '[[bot]]' }}", "{{- tools[0].function.parameters if tools }}{{- '[[bot]]' }}")) ==
+        "20 " + lists + "2 " + markup);
+}
+
 TEST_CASE("fields that can write control tokens are listed") {
   const Report report = audit_of(kClean);
   const std::vector<Finding> notes = notes_of(report, "control-text");

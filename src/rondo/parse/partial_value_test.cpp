@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/limits.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -38,6 +39,11 @@ TEST_CASE("nothing is read behind what is no JSON") {
   CHECK(after("{} x") == "{} invalid");
   CHECK(after("\"\\x\"") == "\"\" ... invalid");
   CHECK(after(std::string(100000, '[')).ends_with("invalid"));
+  // As deep as JSON may be, and no deeper.
+  const std::string deep(static_cast<std::size_t>(limits::kJsonDepth), '[');
+  CHECK(after(deep) == deep + std::string(deep.size(), ']') + " ...");
+  CHECK(after(deep + "[").ends_with("invalid"));
+  CHECK(json::parse(deep + std::string(deep.size(), ']')).ok());
 }
 
 TEST_CASE("a number at the top is complete when the text ends") {

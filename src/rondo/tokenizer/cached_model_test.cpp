@@ -98,6 +98,16 @@ TEST_CASE("a cached tokenizer is the tokenizer") {
   CHECK(std::distance(fs::directory_iterator(folder.path + "/deep"), fs::directory_iterator()) == 2);
 }
 
+TEST_CASE("tokenizers of 256 KiB and more are cached") {
+  const Folder folder("size");
+  std::string text = R"({"model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}})";
+  text.resize((std::size_t{1} << 18U) - 1, ' ');
+  (void)load(text, folder.path);
+  CHECK_FALSE(fs::exists(folder.path));
+  (void)load(text + " ", folder.path);
+  CHECK(fs::exists(folder.path));
+}
+
 TEST_CASE("a damaged cache is made again, and one that can't be written is passed over") {
   const Folder folder("damaged");
   const std::string text = large(R"("type": "BPE")", false);
