@@ -65,11 +65,19 @@ struct Bridged {
   std::vector<std::string> lossy;             // what the template would have changed, as sentences
 };
 
+// What is the matter with one argument of a call that can be read.
+struct CallProblem {
+  std::string kind;       // "swallowed_tag", "unknown_attribute", "wrong_type" or "unknown_parameter": docs/parse.md
+  std::string parameter;  // "" where it is about all arguments
+  std::string sentence;
+};
+
 struct ParsedCall {
   std::optional<std::string> id;  // only if the model wrote one
   std::string name;
-  std::string arguments;  // JSON, in the model's own characters where the format carries JSON
-  std::string status;     // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
+  std::string arguments;              // JSON, in the model's own characters where the format carries JSON
+  std::string status;                 // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
+  std::vector<CallProblem> problems;  // why a call is malformed whose arguments can be read
 };
 
 // What a model wrote.

@@ -95,6 +95,13 @@ def test_parse_response(renderer):
     assert renderer.parse_response(renderer.model.tokenize("so<|/think|>4").tolist(), prompt_ids=prompt).content == "4"
 
 
+def test_schemas_are_not_checked(renderer):
+    tools = [{"type": "function", "function": {"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}}]
+    ids = renderer.model.tokenize('<|call|>{"name": "add", "arguments": {"a": "two", "c": 1}}<|/call|><|end|>').tolist()
+    call, = renderer.parse_response(ids, tools=tools).tool_calls
+    assert (call.status, call.arguments) == (compat.ToolCallParseStatus.OK, {"a": "two", "c": 1})
+
+
 def test_bridge(renderer):
     prompt = renderer.render_ids(CONVERSATION[:2], add_generation_prompt=True)
     whole = renderer.render_ids(CONVERSATION[:3])

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analyst.h"
-#include "analysis/probe.h"
+#include "analysis/evidence.h"
 #include "chat/reasoning_fields.h"
 #include "json/print.h"
 #include "probe/words.h"
@@ -124,7 +123,7 @@ Texts Finder::with_content(std::string_view role, const std::optional<json::Valu
 json::Value Finder::call_message(const CallForm& form) const {
   format::InputShape shape = format_.input;
   shape.no_content = form.no_content.value_or(shape.no_content);
-  probe::Saying saying{"", "", probe_calls(1)};
+  probe::Saying saying{"", "", message_of({.calls = 1}).calls};
   saying.calls[0].id = probe::call_id(0);
   json::Value message = probe::assistant_message(shape, saying);
   json::Value& call = message.as_object().find("tool_calls")->as_array()[0];
@@ -288,7 +287,7 @@ void Finder::find_results() {
 
 // Whether the ids of two results are seen in what the template writes of them.
 void Finder::find_order() {
-  probe::Saying saying{"", "", probe_calls(2)};
+  probe::Saying saying{"", "", message_of({.calls = 2}).calls};
   for (std::size_t i = 0; i < saying.calls.size(); ++i) saying.calls[i].id = probe::call_id(i);
   const json::Value calls = probe::assistant_message(format_.input, saying);
   const auto texts_with = [&](std::size_t first, std::size_t second) {

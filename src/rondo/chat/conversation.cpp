@@ -86,6 +86,16 @@ std::string_view to_string(CallStatus status) {
   return "ok";
 }
 
+std::string_view to_string(CallProblem::Kind kind) {
+  switch (kind) {
+    case CallProblem::Kind::kSwallowedTag: return "swallowed_tag";
+    case CallProblem::Kind::kUnknownAttribute: return "unknown_attribute";
+    case CallProblem::Kind::kWrongType: return "wrong_type";
+    case CallProblem::Kind::kUnknownParameter: return "unknown_parameter";
+  }
+  return "wrong_type";
+}
+
 json::Value to_history(const AssistantMessage& message, std::size_t first_call_index) {
   json::Object out{{"role", "assistant"}, {"content", message.content}};
   if (message.reasoning) out.set("reasoning_content", *message.reasoning);

@@ -67,11 +67,26 @@ inline constexpr std::string_view kCallIndexKey = "index";
 enum class CallStatus { kOk, kInvalidJson, kUnclosed, kMalformed, kUnknownTool };
 [[nodiscard]] std::string_view to_string(CallStatus status);
 
+// What is the matter with one argument of a call that can be read; such a call is kMalformed at best.
+struct CallProblem {
+  enum class Kind : std::uint8_t {
+    kSwallowedTag,      // its value holds the tag of another parameter: what closes it was forgotten
+    kUnknownAttribute,  // its tag has more, or less, than the format writes there
+    kWrongType,         // the tool's schema wants another type
+    kUnknownParameter,  // the tool has no such parameter
+  };
+  Kind kind = Kind::kSwallowedTag;
+  std::string parameter;  // "" where it is about all arguments
+  std::string sentence;
+};
+[[nodiscard]] std::string_view to_string(CallProblem::Kind kind);
+
 struct ToolCall {
   std::optional<std::string> id;  // only if the model wrote one
   std::string name;
   std::string arguments;  // JSON text: the model's own characters where the format carries JSON
   CallStatus status = CallStatus::kOk;
+  std::vector<CallProblem> problems;
   std::size_t raw_begin = 0;  // bytes of the parsed text
   std::size_t raw_end = 0;
 };

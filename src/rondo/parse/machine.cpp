@@ -261,6 +261,7 @@ bool Machine::top_blank() {
   const MarkerSet::Found found = syntax_->blank_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && !is_answer_text(found)) {
+    keep_blank(found);
     pos_ = at + found.size;
     return top_marker(found);
   }
@@ -304,6 +305,16 @@ bool Machine::top_blank() {
   top_.is_blank = false;
   pos_ = at;
   return true;
+}
+
+// White space alone, in front of what ends the turn or begins a call, is an answer too, but for what the template writes there.
+void Machine::keep_blank(const MarkerSet::Found& found) {
+  const bool is_end = found.id == kStop || found.id == kHistoryClose;
+  const bool is_call = found.id == kSectionOpen || found.id == kCallOpen;
+  if (top_.is_layout || !is_blank(syntax_->format->content.open) || !(is_end || is_call)) return;
+  emit_prompt_part();
+  const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
+  emit(EventKind::kContent, found.begin - found.marker->own_lead(before));
 }
 
 // Whether a header of words is the answer's own: the template's white space before it tells that it is not.

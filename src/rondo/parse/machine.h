@@ -80,6 +80,7 @@ class Machine {
   bool absorb_trail();
   bool top();
   bool top_blank();
+  void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
@@ -203,7 +204,9 @@ class Machine {
   // parameters.cpp: tagged parameters
   bool parameter();
   bool key();
+  void take_key(std::size_t begin, std::size_t end, std::size_t close_size);
   bool value_open();
+  bool take_value_open(std::size_t end, const format::ValueForm* form);
   void select_forms(const std::string& open);
   bool value();
   bool value_marked();
@@ -221,6 +224,17 @@ class Machine {
   bool finish_parameters();
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string after_arguments_closing() const;
+
+  // tags.cpp: tags that are not as the format writes them, what a call is said to be
+  struct DamagedOpener {
+    Match match;
+    const format::ValueForm* form = nullptr;
+  };
+  [[nodiscard]] Match damaged_key_close(std::size_t at) const;
+  [[nodiscard]] DamagedOpener damaged_opener(std::size_t at) const;
+  void note_damaged_tag();
+  void look_for_tags(std::string_view value);
+  void judge_call();
 
   // Where added tokens begin in the buffer, if that is known.
   [[nodiscard]] const TokenStarts* starts() const { return starts_ ? &*starts_ : nullptr; }

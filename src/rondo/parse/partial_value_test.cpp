@@ -55,6 +55,28 @@ TEST_CASE("a number at the top is complete when the text ends") {
   CHECK(json::to_compact(value.value()) == "-1.5");
 }
 
+TEST_CASE("what is still being written is told") {
+  const auto open = [](std::string_view text) {
+    PartialValue value;
+    value.feed(text);
+    return value.open_path().value_or("none");
+  };
+  CHECK(open("") == "none");
+  CHECK(open("{") == "");
+  CHECK(open("{\"a") == "");
+  CHECK(open("{\"a\": ") == "");
+  CHECK(open("{\"a\": \"x") == "/a");
+  CHECK(open("{\"a\": \"x\"") == "");
+  CHECK(open("{\"a\": \"x\", \"b\": 1") == "/b");
+  CHECK(open("{\"b\": [") == "/b");
+  CHECK(open("{\"b\": [1, tr") == "/b/1");
+  CHECK(open("{\"b\": [1, {\"c/~\": {\"d\": \"") == "/b/1/c~1~0/d");
+  CHECK(open("{\"a\": {}, \"b\": 1, \"a\": {\"c\": \"x") == "/a/c");
+  CHECK(open("{\"a\": 1}") == "none");
+  CHECK(open("\"x") == "");
+  CHECK(open("12") == "");
+}
+
 TEST_CASE("in any pieces it is what the whole text is") {
   const std::string text =
       R"( {"a": "x\"y\\ \u00e9 \ud83d\ude00 é", "b": [1, -2.50, 1e5, true, false, null, [], {}, [[{"c": {"d": []}}]]], "": " "} )";

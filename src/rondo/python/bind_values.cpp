@@ -180,11 +180,7 @@ Arrays are views of the object's own memory, as those of Encoded.)")
            [](const AppendedObject& self) { return "Appended(" + std::to_string(self.data.ids.size()) + " ids)"; });
 }
 
-nb::object optional_text(const std::optional<std::string>& text) {
-  return text ? to_python_text(*text) : nb::object(nb::none());
-}
-
-void bind_parsed(nb::module_& module) {
+void bind_call(nb::module_& module) {
   nb::class_<CallObject>(module, "ToolCall", "A tool call that a model wrote, well or badly.")
       .def_prop_ro(
           "id", [](const CallObject& self) { return optional_text(self.call.id); },
@@ -199,6 +195,23 @@ void bind_parsed(nb::module_& module) {
           "status", [](const CallObject& self) { return std::string(chat::to_string(self.call.status)); },
           "\"ok\", \"invalid_json\", \"unclosed\", \"malformed\" or \"unknown_tool\".")
       .def_prop_ro(
+          "problems",
+          [](const CallObject& self) {
+            nb::list out;
+            for (const chat::CallProblem& problem : self.call.problems) {
+              nb::dict entry;
+              entry["kind"] = std::string(chat::to_string(problem.kind));
+              entry["parameter"] = to_python_text(problem.parameter);
+              entry["message"] = to_python_text(problem.sentence);
+              out.append(entry);
+            }
+            return out;
+          },
+          nb::sig("def problems(self) -> list[dict[str, str]]"),
+          R"(Why a call is malformed whose arguments can be read: dicts of kind, parameter and message.
+
+Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter" (docs/parse.md).)")
+      .def_prop_ro(
           "raw", [](const CallObject& self) { return to_python_text(self.raw); }, "The call as the model wrote it.",
           nb::sig("def raw(self) -> str"))
       .def_ro("token_span", &CallObject::token_span,
@@ -206,6 +219,9 @@ void bind_parsed(nb::module_& module) {
       .def("__repr__", [](const CallObject& self) {
         return "ToolCall(" + self.call.name + ", " + std::string(chat::to_string(self.call.status)) + ")";
       });
+}
+
+void bind_parsed(nb::module_& module) {
   nb::class_<ParsedObject>(module, "Parsed", "What a model wrote.")
       .def_prop_ro(
           "content", [](const ParsedObject& self) { return to_python_text(self.message.content); },
@@ -249,6 +265,7 @@ void bind_values(nb::module_& module) {
   bind_encoded(module);
   bind_bridged(module);
   bind_appended(module);
+  bind_call(module);
   bind_parsed(module);
 }
 

@@ -31,6 +31,8 @@ _STATUS = {
     "malformed": ToolCallParseStatus.MALFORMED_STRUCTURE,
     "unknown_tool": ToolCallParseStatus.UNKNOWN_TOOL,
 }
+# Kinds of problems that the interface leaves to who runs the tool.
+_OF_THE_SCHEMA = ("wrong_type", "unknown_parameter")
 # Text that no template writes of itself.
 _ASKED, _THOUGHT, _SAID = "Qaq", "Rerer", "Zizi"
 # What of a prompt says which blocks are open.
@@ -304,7 +306,8 @@ class Renderer(abc.ABC):
         return {"prompt_tail": tail if is_inside else ""}
 
     def _parsed_call(self, call):
-        status = _STATUS[call.status]
+        is_other_schema = call.problems and all(problem["kind"] in _OF_THE_SCHEMA for problem in call.problems)
+        status = ToolCallParseStatus.OK if is_other_schema else _STATUS[call.status]
         if status is ToolCallParseStatus.MALFORMED_STRUCTURE and not call.name:
             status = ToolCallParseStatus.MISSING_NAME
         is_read = status in (ToolCallParseStatus.OK, ToolCallParseStatus.UNKNOWN_TOOL, ToolCallParseStatus.MISSING_NAME)
