@@ -224,7 +224,8 @@ void Finder::find_reasoning() {
   const std::string& field = format_.input.reasoning_field;
   if (field != chat::kReasoningFields[0] && field != chat::kReasoningFields[1]) rules_.reasoning_field = field;
   const format::Reasoning& reasoning = format_.reasoning;
-  if (!reasoning.present || !reasoning.in_content) return;
+  if (!reasoning.present) return;
+  rules_.reasoning_in_content = reasoning.in_content;
   rules_.reasoning_open = reasoning.open;
   rules_.reasoning_close = reasoning.close;
 }

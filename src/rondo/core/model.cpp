@@ -186,6 +186,7 @@ Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Cal
 
 Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared& prepared,
                                                                   const chat::Conversation& conversation) const {
+  if (prepared.options.strict) return std::make_shared<const tmpl::MessageRules>();
   // Most calls have no variables of their own, and pay for no key.
   std::atomic<std::shared_ptr<const tmpl::MessageRules>>& usual = usual_rules_[prepared.is_tool_template ? 1 : 0];
   if (conversation.kwargs.empty()) {
@@ -194,7 +195,7 @@ Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared
   const auto format = format_of(prepared, conversation);
   if (!format.ok()) return format.error();
   auto rules = message_rules(rules_, prepared, conversation, *format.value());
-  if (rules.ok() && conversation.kwargs.empty() && !prepared.options.strict) usual.store(rules.value());
+  if (rules.ok() && conversation.kwargs.empty()) usual.store(rules.value());
   return rules;
 }
 
@@ -255,8 +256,12 @@ Result<render::Encoded> Model::encode(Call& call) const {
   if (call.raw_turns.empty()) {
     auto made = prompt(use, call.conversation, use.options);
     if (!made.ok()) return made.error();
+    render::InlineReasoning reasoning;
+    const auto rules = rules_of(use, call.conversation);  // lends the marks
+    if (rules.ok() && call.inline_reasoning)
+      reasoning = {rules.value()->reasoning_open, rules.value()->reasoning_close, call.conversation.messages};
     auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
-                                  made.value().rendered, call.specials);
+                                  made.value().rendered, call.specials, reasoning);
     encoded.notes = std::move(made.value().notes);
     put_as_sent(call.shaping, encoded);
     return encoded;
@@ -325,15 +330,16 @@ Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, 
   const Prepared& use = prepared.value();
   const std::string key = derived_key(use, call.conversation) +
                           (call.specials == render::ContentSpecials::kText ? " " : "p") +
-                          (locality == Locality::kProven ? " " : "n") + time_key(*use.chat_template, call.now);
+                          (call.inline_reasoning ? " " : "n") + (locality == Locality::kProven ? " " : "n") +
+                          time_key(*use.chat_template, call.now);
   return rollouts_.get(key, [&]() -> Memo<render::RolloutModel>::Made {
     auto format = format_of(use, call.conversation);
     if (!format.ok()) return format.error();
-    auto rules = rules_of(use, call.conversation);
+    const auto rules = rules_of(use, call.conversation);
     if (!rules.ok()) return rules.error();
     return render::RolloutModel::make({use.chat_template, use.tokenizer, format.value(),
                                        without_messages(call.conversation), use.options, call.specials, *rules.value(),
-                                       locality == Locality::kProven});
+                                       call.inline_reasoning, locality == Locality::kProven});
   });
 }
 

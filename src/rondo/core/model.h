@@ -57,6 +57,9 @@ struct Call {
   bool has_messages = false;  // false: one plain user message stands for them where some are needed
   std::optional<jinja::LocalTime> now;
   render::ContentSpecials specials = render::ContentSpecials::kText;
+  // Marks of reasoning at the begin of an assistant's content are the tokens that were sampled; for encode() and rollouts() of
+  // a model that is not strict.
+  bool inline_reasoning = true;
   std::vector<render::RawTurn> raw_turns;  // of the messages; for encode()
   // What prepare() changed in the messages, in the order in which it did; not an input.
   tmpl::Shaping shaping = {};

@@ -241,6 +241,35 @@ TEST_CASE("a prompt as text and as ids") {
   CHECK(model->detokenize(encoded.ids, false).value() == encoded.text);
 }
 
+TEST_CASE("marks of reasoning at the begin of an assistant's content are what was sampled") {
+  const auto model = memory_model();
+  const auto count_of = [&](const char* messages, const char* mark, bool inline_reasoning = true) {
+    Call call = call_of(messages);
+    call.inline_reasoning = inline_reasoning;
+    const auto encoded = model->encode(call);
+    REQUIRE(encoded.ok());
+    const TokenId id = model->tokenize(mark, true).value().front();
+    return std::ranges::count(encoded.value().ids, id);
+  };
+  const char* block = R"j([{"role": "user", "content": "Hi"},
+                           {"role": "assistant", "content": "(*mull so mull*)Yo (*mull not so mull*)"}])j";
+  CHECK(count_of(block, "(*mull") == 1);
+  CHECK(count_of(block, "mull*)") == 1);
+  CHECK(count_of(block, "(*mull", false) == 0);
+  // Not where it was never closed, nor in somebody else's text, nor other control tokens in the block.
+  CHECK(count_of(R"j([{"role": "assistant", "content": "(*mull so"}])j", "(*mull") == 0);
+  CHECK(count_of(R"j([{"role": "user", "content": "(*mull so mull*)"}])j", "(*mull") == 0);
+  CHECK(count_of(R"j([{"role": "assistant", "content": "(*mull ~fin~ mull*)"}])j", "~fin~") == 1);
+  CHECK(count_of(R"j([{"role": "assistant", "content": "Yo (*mull so mull*)"}])j", "(*mull") == 0);
+  // Rollouts begin with the same ids.
+  Call call = call_of(block);
+  const auto rollouts = model->rollouts(call);
+  REQUIRE(rollouts.ok());
+  const auto rollout = render::Rollout::start(rollouts.value(), call.conversation.messages);
+  REQUIRE(rollout.ok());
+  CHECK(std::ranges::equal(rollout.value().ids(), model->encode(call).value().ids));
+}
+
 TEST_CASE("raw turns stand as they were sampled") {
   const auto model = memory_model();
   Call call = call_of(R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", "raw": " Yo "},

@@ -83,7 +83,6 @@ Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const 
 
 Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, const Prepared& prepared,
                                              const chat::Conversation& conversation, const format::Format& format) {
-  if (prepared.options.strict) return std::make_shared<const tmpl::MessageRules>();
   const chat::Conversation base = without_asked(conversation);
   return rules.get(derived_key(prepared, base), [&]() -> Memo<tmpl::MessageRules>::Made {
     return std::make_shared<const tmpl::MessageRules>(

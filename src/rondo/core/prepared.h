@@ -37,7 +37,7 @@ struct Prepared {
                                                          const chat::Conversation& conversation,
                                                          const std::optional<json::Object>& corrections);
 
-// What the template needs of its messages: nothing where `prepared` is strict.  Fails as inferred_format().
+// What the template needs of its messages.  `format`: its own.
 [[nodiscard]] Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, const Prepared& prepared,
                                                            const chat::Conversation& conversation,
                                                            const format::Format& format);

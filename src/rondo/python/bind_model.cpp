@@ -92,9 +92,9 @@ nb::object render(const ModelObject& self, nb::handle messages, nb::handle tools
 
 EncodedObject encode(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
                      bool add_generation_prompt, nb::handle continue_final_message, nb::handle kwargs, nb::handle now,
-                     const std::string& content_specials, bool raw_turns) {
+                     const std::string& content_specials, bool raw_turns, bool inline_reasoning) {
   Call call = read_call({messages, tools, documents, kwargs, now, add_generation_prompt, continue_final_message,
-                         content_specials, raw_turns});
+                         content_specials, raw_turns, inline_reasoning});
   EncodedObject out;
   out.data = value_or_raise(without_gil([&] {
     out.roles = roles(call.conversation.messages);
@@ -182,7 +182,8 @@ Raises InvalidArgumentError, or TemplateError with the template's line.  Runs wi
 constexpr const char* kEncodeDoc = R"(The prompt as token ids, with the owner of each: an Encoded.
 
 Arguments as render().  content_specials="parse" recognises control tokens in user text, as
-apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one.
+apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one, but for the
+marks of a block of reasoning with which an assistant's content begins: the model has sampled them (inline_reasoning=False: nor they).
 raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
 stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them, and
 what of a continued message the template does not write.
@@ -231,12 +232,14 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None) -> str"))
       .def("encode", &encode, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
            "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
-           "now"_a = nb::none(), "content_specials"_a = "text", "raw_turns"_a = false, kEncodeDoc,
+           "now"_a = nb::none(), "content_specials"_a = "text", "raw_turns"_a = false, "inline_reasoning"_a = true,
+           kEncodeDoc,
            nb::sig("def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, "
                    "documents: rondo.types.Objects | None = None, "
                    "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
-                   "content_specials: str = 'text', raw_turns: bool = False) -> Encoded"))
+                   "content_specials: str = 'text', raw_turns: bool = False, inline_reasoning: bool = True) -> "
+                   "Encoded"))
       .def("bridge", &bridge, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
            "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
            "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true, "lossy"_a = true, kBridgeDoc,

@@ -62,6 +62,7 @@ Call read_call(const CallArguments& arguments) {
   if (arguments.content_specials != "text" && arguments.content_specials != "parse")
     raise_invalid("must be \"text\" or \"parse\"", "content_specials");
   if (arguments.content_specials == "parse") out.specials = render::ContentSpecials::kParse;
+  out.inline_reasoning = arguments.inline_reasoning;
   if (arguments.raw_turns) {
     auto turns = render::take_raw_turns(conversation.messages);
     if (!turns.ok()) raise(turns.error());

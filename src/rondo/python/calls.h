@@ -40,6 +40,7 @@ struct CallArguments {
   nanobind::handle continue_final_message;  // True: "content"
   std::string content_specials = "text";
   bool raw_turns = false;
+  bool inline_reasoning = true;
 };
 [[nodiscard]] Call read_call(const CallArguments& arguments);
 // The same of a prompt that the model answers: with the generation prompt, unless a message is continued.

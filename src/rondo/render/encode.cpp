@@ -7,6 +7,7 @@
 
 #include "format/units.h"
 #include "probe/messages.h"
+#include "probe/places.h"
 #include "probe/words.h"
 
 namespace rondo::render {
@@ -19,6 +20,12 @@ bool came_from_input_lists(const text::Run& run, const text::Origins& origins) {
   if (run.kind == text::RunKind::kLiteral) return false;
   const std::string_view root = origins.paths.root(run.path());
   return root == "messages" || root == "tools" || root == "documents";
+}
+
+// Whether the first `size` bytes of the content are white space.
+bool begins_blank(const json::Value& message, std::size_t size) {
+  const auto content = message.find_string("content");
+  return content && format::is_blank(content->substr(0, size));
 }
 
 // A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to its
@@ -72,6 +79,27 @@ std::vector<std::uint8_t> find_straddles(const jinja::Rendered& rendered, std::s
     }
   }
   return out;
+}
+
+// The marks of a block of reasoning with which the content of an assistant message begins; none if it does not.
+std::vector<ByteRange> inline_marks(const text::Run& run, const text::Origins& origins, std::string_view bytes,
+                                    const InlineReasoning& reasoning) {
+  const std::string_view open = format::trimmed(reasoning.open);
+  const std::string_view close = format::trimmed(reasoning.close);
+  const std::int32_t message = origins.paths.message(run.path());
+  if (open.empty() || close.empty() || run.kind != text::RunKind::kData || message < 0 ||
+      static_cast<std::size_t>(message) >= reasoning.messages.size())
+    return {};
+  const json::Value& said = reasoning.messages[static_cast<std::size_t>(message)];
+  if (said.find_string("role") != "assistant" || probe::message_field(origins.paths, run.path()) != "content")
+    return {};
+  const std::size_t begin = std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size());
+  const std::string_view text = bytes.substr(begin);
+  const std::size_t end = text.starts_with(open) ? text.find(close, open.size()) : std::string_view::npos;
+  // What stands before it in the content is white space that the template has cut off.
+  const bool is_first = run.source_offset == 0 || begins_blank(said, run.source_offset);
+  if (end == std::string_view::npos || !is_first) return {};
+  return {{begin, begin + open.size()}, {begin + end, begin + end + close.size()}};
 }
 
 OriginKind origin_kind(const text::Run& run, const text::Origins& origins) {
@@ -195,27 +223,31 @@ std::size_t sampled_end(const SampledTurns& turns, std::size_t data_end, std::si
 
 }  // namespace
 
-std::vector<ByteRange> trusted_ranges(const jinja::Template& chat_template, const jinja::Rendered& rendered) {
+std::vector<ByteRange> trusted_ranges(const jinja::Template& chat_template, const jinja::Rendered& rendered,
+                                      const InlineReasoning& reasoning) {
   std::vector<ByteRange> ranges;
   std::size_t at = 0;
   for (const text::Run& run : rendered.text.runs()) {
     const std::size_t begin = at;
     at += run.size;
     const std::string_view bytes = std::string_view(rendered.text.bytes()).substr(begin, run.size);
-    if (came_from_input_lists(run, rendered.origins) && !is_known_role(chat_template, run, rendered.origins, bytes))
+    if (came_from_input_lists(run, rendered.origins) && !is_known_role(chat_template, run, rendered.origins, bytes)) {
+      for (const ByteRange& mark : inline_marks(run, rendered.origins, bytes, reasoning))
+        add_range(ranges, begin + mark.begin, begin + mark.end);
       continue;
+    }
     add_range(ranges, begin, at);
   }
   return ranges;
 }
 
 std::vector<Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered, std::size_t begin,
-                                std::size_t end, ContentSpecials specials) {
+                                std::size_t end, ContentSpecials specials, const InlineReasoning& reasoning) {
   const std::string_view part = std::string_view(rendered.text.bytes()).substr(begin, end - begin);
   tokenizer::EncodeOptions options;
   std::vector<ByteRange> allowed;
   if (specials == ContentSpecials::kText) {
-    for (const ByteRange& range : trusted_ranges(context.chat_template, rendered)) {
+    for (const ByteRange& range : trusted_ranges(context.chat_template, rendered, reasoning)) {
       const std::size_t first = std::max(range.begin, begin);
       const std::size_t last = std::min(range.end, end);
       if (first < last) allowed.push_back({first - begin, last - begin});
@@ -292,8 +324,9 @@ void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin
   out.text += std::string_view(rendered.text.bytes()).substr(begin);
 }
 
-Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials) {
-  const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials);
+Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials,
+               const InlineReasoning& reasoning) {
+  const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials, reasoning);
   Encoded out;
   add_pieces(out, rendered, 0, pieces, sampled_extents(context, rendered, context.base.messages));
   return out;

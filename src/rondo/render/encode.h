@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "render/turn.h"
@@ -19,15 +21,26 @@ enum class ContentSpecials : std::uint8_t {
   kParse,  // the rendered text is tokenized as a whole, as apply_chat_template(tokenize=True) does
 };
 
-// Where added tokens may be recognised in `rendered`: bytes that no message, tool or document wrote.  One exception: a
-// role name glued between literals, when it is a role of the chat APIs or one that the template itself compares against.
+// Reasoning that stands in the content of assistant messages, as the model wrote it there: behind the mark that opens it, at the
+// content's begin, up to the one that closes it.  The two marks then are what was sampled, control tokens included.
+struct InlineReasoning {
+  std::string_view open = {};  // "": no mark is trusted
+  std::string_view close = {};
+  std::span<const json::Value> messages = {};  // of the render; their roles count
+};
+
+// Where added tokens may be recognised in `rendered`: bytes that no message, tool or document wrote.  Two exceptions: a
+// role name glued between literals, when it is a role of the chat APIs or one that the template itself compares against; and
+// the marks of inline reasoning, where the template writes the content as it is.
 [[nodiscard]] std::vector<tokenizer::ByteRange> trusted_ranges(const jinja::Template& chat_template,
-                                                               const jinja::Rendered& rendered);
+                                                               const jinja::Rendered& rendered,
+                                                               const InlineReasoning& reasoning = {});
 
 // The tokens of bytes [begin, end) of a rendered prompt, offsets relative to `begin`.
 // REQUIRES: begin <= end <= size of the text.
 [[nodiscard]] std::vector<tokenizer::Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered,
-                                                         std::size_t begin, std::size_t end, ContentSpecials specials);
+                                                         std::size_t begin, std::size_t end, ContentSpecials specials,
+                                                         const InlineReasoning& reasoning = {});
 
 // What wrote a byte.
 enum class OriginKind : std::uint8_t {
@@ -79,7 +92,8 @@ struct Encoded {
                                      ContentSpecials specials);
 
 // The same for a prompt that is rendered already, of the messages of `context`.
-[[nodiscard]] Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials);
+[[nodiscard]] Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials,
+                             const InlineReasoning& reasoning = {});
 
 // The bytes that the model would have written of one assistant message: from the end of the generation prompt inside the
 // turn to the end of the stop token.

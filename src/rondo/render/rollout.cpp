@@ -90,7 +90,10 @@ Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::
   const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
   if (!rendered.ok()) return rendered.error();
   const jinja::Rendered& full = rendered.value();
-  const std::vector<tokenizer::Piece> pieces = encode_range(context, full, 0, full.text.size(), parts.specials);
+  InlineReasoning reasoning;
+  if (parts.inline_reasoning) reasoning = {parts.rules.reasoning_open, parts.rules.reasoning_close, messages};
+  const std::vector<tokenizer::Piece> pieces =
+      encode_range(context, full, 0, full.text.size(), parts.specials, reasoning);
   out.ids_.reserve(pieces.size());
   for (const tokenizer::Piece& piece : pieces) out.ids_.push_back(piece.id);
   out.prompt_size_ = out.ids_.size();

@@ -38,7 +38,8 @@ class RolloutModel {
     chat::Conversation base;  // tools, documents, kwargs, bos and eos; its messages are not used
     tmpl::ApplyOptions apply;
     ContentSpecials specials = ContentSpecials::kText;
-    tmpl::MessageRules rules;    // by which messages are shaped
+    tmpl::MessageRules rules = {};  // by which messages are shaped
+    bool inline_reasoning = true;   // see render::InlineReasoning; the marks are those of the rules
     bool prove_locality = true;  // false: every step renders the whole history, and nothing is rendered to begin with
   };
 

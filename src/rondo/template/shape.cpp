@@ -171,7 +171,7 @@ void Shaper::shape_reasoning() {
     }
     message().set("content", std::move(parts));
     note(std::string(field), "content[0]." + part, "given as a part of the content");
-  } else if (!rules_.reasoning_close.empty()) {
+  } else if (rules_.reasoning_in_content) {
     put_reasoning_into_content(field, text);
   }
 }

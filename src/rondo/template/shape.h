@@ -50,8 +50,8 @@ struct MessageRules {
   bool takes_nulls = true;      // false: members that are null are left out
   std::string reasoning_field;  // under which the template reads reasoning; "" for those that it gets anyway
   std::string reasoning_part;   // type of a content part that carries reasoning; "" if none does
-  // Not empty: the template has no place for reasoning but the content, between these.
-  std::string reasoning_open;
+  bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
+  std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
 };
 

@@ -118,6 +118,7 @@ TEST_CASE("reasoning is given where the template looks for it") {
       shaped(message, rules).messages ==
       R"({"role":"assistant","reasoning":"R","content":[{"type":"thinking","thinking":"R"},{"type":"text","text":"C"}]})");
   rules = {};
+  rules.reasoning_in_content = true;
   rules.reasoning_open = "<<";
   rules.reasoning_close = ">>";
   CHECK(shaped(message, rules).messages == R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
