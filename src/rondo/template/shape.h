@@ -45,11 +45,11 @@ struct MessageRules {
   bool types_calls = false;                     // calls say the type `function`
   bool wraps_calls = false;                     // name and arguments of a call are inside of its `function`
   bool names_results = false;                   // a result says the name of its tool
-  bool orders_results = false;  // results stand in the order of their calls: they are told apart by nothing else
-  bool knows_developer = true;  // false: such a message is given as one of the role `system`
-  bool takes_nulls = true;      // false: members that are null are left out
-  std::string reasoning_field;  // under which the template reads reasoning; "" for those that it gets anyway
-  std::string reasoning_part;   // type of a content part that carries reasoning; "" if none does
+  bool orders_results = false;        // results stand in the order of their calls: they are told apart by nothing else
+  bool knows_developer = true;        // false: such a message is given as one of the role `system`
+  bool takes_nulls = true;            // false: members that are null are left out
+  std::string reasoning_field;        // under which the template reads reasoning; "" for those that it gets anyway
+  std::string reasoning_part;         // type of a content part that carries reasoning; "" if none does
   bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
   std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
