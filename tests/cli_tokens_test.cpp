@@ -137,7 +137,8 @@ TEST_CASE_FIXTURE(Shell, "ids go from any command into any other") {
 }
 
 TEST_CASE_FIXTURE(Shell, "template variables are given one by one, as JSON or in a file") {
-  const std::string chat_template = file("show.jinja", "{{ messages[0].content }} {{ a }} {{ b is true }} {{ c }} {{ d }}");
+  const std::string chat_template =
+      file("show.jinja", "{{ messages[0].content }} {{ a }} {{ b is true }} {{ c }} {{ d }}");
   const std::string wanted = "hello 1 True x y=z [1, 2]";
   const std::string render = "render --template '" + chat_template + "' -m hello ";
   CHECK(run(render + "--kwargs a=1 --kwargs b=true --kwargs 'c=x y=z' --kwargs 'd=[1, 2]'").out == wanted);
