@@ -42,11 +42,21 @@ Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_t
   if (const std::string& field = syntax_->format->input.reasoning_field; !chat::is_reasoning_field(field))
     message_.reasoning_field = field;
   start_from_prompt(prompt_tail);
-  // What the template writes before all content, where it is white space only.
-  if (phase_ == Phase::kTop && top_.is_blank && trail_.text.empty() && is_blank(syntax_->format->content.open)) {
-    trail_.text = syntax_->format->content.open;
-    trail_.of_reasoning = false;
+  if (phase_ != Phase::kTop) return;
+  const format::Reasoning& reasoning = syntax_->format->reasoning;
+  const bool starts_unmarked = reasoning.present && is_blank(reasoning.open) && prompt_.bytes == 0;
+  if (starts_unmarked && !inline_reasoning_) {
+    phase_ = Phase::kUndecided;
+  } else {
+    begin_content();
   }
+}
+
+// What the template writes before all content, where it is white space only.
+void Machine::begin_content() {
+  if (!top_.is_blank || !trail_.text.empty() || !is_blank(syntax_->format->content.open)) return;
+  trail_.text = syntax_->format->content.open;
+  trail_.of_reasoning = false;
 }
 
 // The machine sees every byte before the next one comes: what it decides cannot depend on the chunks.
@@ -170,6 +180,7 @@ bool Machine::step() {
   if (absorb_trail()) return true;
   if (phase_ == Phase::kTop) settle_format();
   switch (phase_) {
+    case Phase::kUndecided: return undecided();
     case Phase::kTop: return top_.is_blank ? top_blank() : top();
     case Phase::kReasoning:
       if (thoughts_.is_layout) return reasoning_after_call();
@@ -519,6 +530,7 @@ void Machine::complain(std::size_t at, std::string what) {
 
 Place Machine::place() const {
   switch (phase_) {
+    case Phase::kUndecided:
     case Phase::kTop: return Place::kContent;
     case Phase::kReasoning: return Place::kReasoning;
     case Phase::kFencedAnswer: return Place::kContent;
@@ -532,6 +544,7 @@ std::string Machine::closing_text() const {
   const format::Calls& calls = syntax_->format->calls;
   std::string section = section_.is_open ? calls.section_close : "";
   switch (phase_) {
+    case Phase::kUndecided:
     case Phase::kFencedAnswer:
     case Phase::kEnded: return "";
     case Phase::kReasoning: return syntax_->format->reasoning.close;

@@ -51,6 +51,7 @@ class Machine {
 
  private:
   enum class Phase {
+    kUndecided,
     kTop,
     kReasoning,
     kFencedAnswer,
@@ -78,6 +79,7 @@ class Machine {
   void run();
   [[nodiscard]] bool step();
   bool absorb_trail();
+  void begin_content();
   bool top();
   bool top_blank();
   void keep_blank(const MarkerSet::Found& found);
@@ -107,6 +109,7 @@ class Machine {
   void drop_prompt_space(std::string& written) const;
 
   // reasoning.cpp
+  bool undecided();
   bool reasoning();
   bool reasoning_opened(const Marker& open);
   bool reasoning_start();
