@@ -56,7 +56,7 @@ struct KnownCall {
 class Shaper {
  public:
   Shaper(json::Array& messages, const MessageRules& rules, const ShapingContext& context)
-      : messages_(messages), rules_(rules), calls_before_(context.calls_before) {
+      : messages_(messages), rules_(rules), sampled_(context.sampled), calls_before_(context.calls_before) {
     for (const chat::OpenCall& call : context.open_calls) open(call);
   }
 
@@ -108,6 +108,7 @@ class Shaper {
 
   json::Array& messages_;
   const MessageRules& rules_;
+  const std::vector<std::size_t>& sampled_;
   std::vector<KnownCall> open_;
   std::size_t calls_before_ = 0;  // those not counted
   std::size_t at_ = 0;
@@ -117,15 +118,16 @@ class Shaper {
 void Shaper::shape_message(std::string_view role) {
   if (!rules_.takes_nulls) drop_nulls();
   if (role == "assistant") {
-    shape_reasoning();
+    const bool is_sampled = std::ranges::find(sampled_, at_) != sampled_.end();
+    if (!is_sampled) shape_reasoning();
     json::Value* calls = message().find("tool_calls");
     if (calls != nullptr && calls->is_array() && !calls->as_array().empty()) {
       close_calls();
       for (const chat::OpenCall& call : chat::open_calls(messages_[at_])) open(call);
       shape_calls(calls->as_array());
-      shape_no_content();
+      if (!is_sampled) shape_no_content();
     }
-    shape_content(rules_.assistant);
+    if (!is_sampled) shape_content(rules_.assistant);
     return;
   }
   close_calls();

@@ -68,10 +68,11 @@ struct Shaping {
   std::vector<std::size_t> order;  // per message its index as sent; empty: all are where they were
 };
 
-// What stands before the messages that are shaped.
+// What is known of the messages that are shaped, and stands before them.
 struct ShapingContext {
   std::vector<chat::OpenCall> open_calls;  // which the first of them may answer
   std::size_t calls_before = 0;            // number of calls in the conversation, those not counted
+  std::vector<std::size_t> sampled = {};   // messages that stand as they were sampled: only their calls are shaped
 };
 
 // Changes `messages` in place.  Shaping what is shaped changes nothing.

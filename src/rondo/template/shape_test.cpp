@@ -176,6 +176,20 @@ TEST_CASE("other roles, nulls and values are given as the template knows them") 
         R"({"role":"tool","content":"{\"a\": [1, true]}"})");
 }
 
+TEST_CASE("of a turn that stands as it was sampled only the calls are shaped") {
+  MessageRules rules;
+  rules.assistant.content = RoleRules::Content::kParts;
+  rules.reasoning_in_content = true;
+  rules.reasoning_close = ">>";
+  rules.arguments = MessageRules::Arguments::kObject;
+  const std::string_view messages = R"([{"role":"assistant","reasoning":"R","content":"C","tool_calls":[
+      {"function":{"name":"f","arguments":"{}"}}]}])";
+  ShapingContext context;
+  context.sampled = {0};
+  CHECK(shaped(messages, rules, context).changes ==
+        "messages[0].tool_calls[0].function.arguments: given as an object\n");
+}
+
 TEST_CASE("a path leads to where the value was sent") {
   json::Array messages =
       json::parse(
