@@ -170,7 +170,7 @@ void Model::shape_messages(const Prepared& prepared, Call& call) const {
     messages.pop_back();
   }
   tmpl::ShapingContext context;
-  for (const render::RawTurn& turn : call.raw_turns) context.sampled.push_back(static_cast<std::size_t>(turn.message));
+  for (const render::RawTurn& turn : call.raw_turns) context.sampled.push_back(turn.message);
   tmpl::Shaping shaping = tmpl::shape(messages, *rules.value(), context);
   if (continued) messages.push_back(*std::move(continued));
   if (!shaping.order.empty() && continued) shaping.order.push_back(shaping.order.size());
