@@ -65,7 +65,7 @@ Border split_border(const Evidence& evidence, const std::string& header, const T
 std::string close_without_content(const Evidence& evidence, const Turn& turn, std::size_t end) {
   std::size_t next = end + 1;
   while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
-  const std::string rest = turn.literals(end + 1, next);
+  std::string rest = turn.literals(end + 1, next);
   if (next == turn.tokens.size()) return rest;
   const std::vector<std::size_t> cuts = evidence.boundaries(trimmed(rest));
   return rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]);

@@ -164,16 +164,17 @@ void Model::shape_messages(const Prepared& prepared, Call& call) const {
   if (prepared.options.strict || messages.empty()) return;
   const auto rules = rules_of(prepared, conversation);
   if (!rules.ok()) return;  // a template that no probe can be made of says why when it is rendered
-  std::optional<json::Value> continued;
-  if (conversation.continue_final_message) {
+  const bool continues = conversation.continue_final_message.has_value();
+  json::Value continued;
+  if (continues) {
     continued = std::move(messages.back());
     messages.pop_back();
   }
   tmpl::ShapingContext context;
   for (const render::RawTurn& turn : call.raw_turns) context.sampled.push_back(turn.message);
   tmpl::Shaping shaping = tmpl::shape(messages, *rules.value(), context);
-  if (continued) messages.push_back(*std::move(continued));
-  if (!shaping.order.empty() && continued) shaping.order.push_back(shaping.order.size());
+  if (continues) messages.push_back(std::move(continued));
+  if (continues && !shaping.order.empty()) shaping.order.push_back(shaping.order.size());
   if (!shaping.changes.empty()) call.shaping = std::move(shaping);
 }
 

@@ -33,7 +33,7 @@ class Trial {
   }
 
  private:
-  [[nodiscard]] bool renders(json::Array messages) {
+  [[nodiscard]] bool renders(const json::Array& messages) {
     return tmpl::apply(*prepared_.chat_template, conversation_, messages, conversation_.add_generation_prompt, options_)
         .ok();
   }
@@ -91,8 +91,11 @@ class Trial {
     for (const std::string_view other : {"user", "assistant"}) {
       json::Object with_role{{"role", other}, {"content", "x"}};
       if (role != other && helps(std::move(with_role)))
-        return place + ".role: the template takes a message of the role `" + std::string(other) +
-               "` at this place, and none of the role `" + role + "`";
+        return (place + ".role: the template takes a message of the role `")
+            .append(other)
+            .append("` at this place, and none of the role `")
+            .append(role)
+            .append("`");
     }
     return place + ": up to the message before it the template goes on";
   }

@@ -174,7 +174,8 @@ void Machine::judge_call() {
       // A tag that is given elsewhere, or that the tool does not have, is quoted.
       if (arguments.value().find(key) != nullptr || (is_listed && !has_parameter(key))) continue;
       problems.push_back(
-          {Problem::Kind::kSwallowedTag, holder, "the value of `" + holder + "` holds the tag of `" + key + "`"});
+          {Problem::Kind::kSwallowedTag, holder,
+           std::string("the value of `").append(holder).append("` holds the tag of `").append(key).append("`")});
     }
     if (tool != nullptr) {
       for (Problem& problem : schema_problems(arguments.value(), tool->parameters))
