@@ -46,13 +46,13 @@ TEST_CASE_FIXTURE(Shell, "large tokenizers are kept in the cache folder that the
   const std::string content = files::read(RONDO_SOURCE_DIR "/tests/golden/batch/model/tokenizer.json").value();
   const std::string large = file("tokenizer.json", content + std::string(300'000, ' '));
   const std::string none = "-u RONDO_CACHE -u XDG_CACHE_HOME -u HOME -u RONDO_TOKENIZER_CACHE";
-  const std::string own = "'" + folder().string() + "/own'";
+  const std::string own = "'" + path("own'");
   // Whether a tokenizer is kept below `place` of our own folder, which the program does with this environment.
   const auto keeps = [&](const std::string& place, const std::string& environment, const std::string& option = "") {
     CHECK(run(option + " tokenize --model '" + large + "' hello --ids", "", none + " " + environment).out == "259\n");
-    const std::filesystem::path kept = folder() / "own" / place / "tokenizers";
+    const std::filesystem::path kept = std::filesystem::path(path("own")) / place / "tokenizers";
     const bool is_there = std::filesystem::exists(kept) && !std::filesystem::is_empty(kept);
-    std::filesystem::remove_all(folder() / "own");
+    std::filesystem::remove_all(path("own"));
     return is_there;
   };
   CHECK(keeps("", "RONDO_CACHE=" + own + " XDG_CACHE_HOME=/nowhere HOME=/nowhere"));

@@ -36,7 +36,7 @@ const char* const kFolder = RONDO_SOURCE_DIR "/tests/golden/transcripts";
 
 // What `command` prints, in which `rondo` is the program; a last line tells of an exit status other than 0.
 std::string printed(const testing::Shell& shell, const std::string& command) {
-  const std::string folder = shell.folder().string();
+  const std::string folder = shell.path();
   const std::string script = "cd '" + std::string(kFolder) + "' && RONDO_CACHE='" + folder +
                              "/cache' && export RONDO_CACHE && rondo() { '" RONDO_PROGRAM "' \"$@\"; } && { " +
                              command + "\n} >'" + folder + "/out' 2>&1 </dev/null";

@@ -341,6 +341,24 @@ TEST_CASE("a turn with calls that nothing ends, and one that is closed twice") {
   CHECK(has_note(last, "unclosed-turn"));
 }
 
+TEST_CASE("a turn may end with plain text, or with a token that stands only where nothing follows") {
+  const auto endings = [](const std::string& source) {
+    const Report report = audit_of(source);
+    std::string out;
+    for (const auto* list : {&report.findings, &report.notes}) {
+      for (const Finding& finding : *list) {
+        if (finding.rule == "unclosed-turn" || finding.rule == "double-close") out += finding.sentence + "\n";
+      }
+    }
+    return out;
+  };
+  const auto closed_by = [](const std::string& close) { return with(kClean, "{{- '[[end]]' }}", close); };
+  CHECK(endings(closed_by("{{- '<over>' }}")) == "");
+  CHECK(endings(closed_by("{{- '<over>' if loop.last else ' / ' }}")) == "");
+  CHECK(endings(closed_by("{{- '[[end]]' if loop.last else ' / ' }}")) == "");
+  CHECK(endings(closed_by("{{- '\n' }}")) == "");
+}
+
 // ---- Tools and results
 
 TEST_CASE("tools that are not written, or only in part") {

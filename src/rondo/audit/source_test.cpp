@@ -78,6 +78,7 @@ TEST_CASE("condition: an operand is left out, or the whole is kept as it was") {
   CHECK(made(source, condition_candidates(source, 1, 52, false)) ==
         Texts{"{% if loop.last and (a or b) %}x{% endif %}{{ 1 if false else 2 }}"});
   CHECK(condition_candidates(source, 1, 34, true).empty());
+  for (const Candidate& candidate : condition_candidates(source, 1, 7, true)) CHECK_FALSE(candidate.is_copying);
   CHECK(condition_candidates(source, 7, 1, true).empty());
 }
 
@@ -89,6 +90,7 @@ TEST_CASE("strip: filters and methods that cut white space are left out") {
   REQUIRE(second.size() == 3);
   CHECK(second.back() == "{{ m.content | trim }}\n{{ a + b }}\n{{ strip }}");
   CHECK(strip_candidates(source, 3).empty());
+  for (const Candidate& candidate : strip_candidates(source, 2)) CHECK(candidate.is_copying);
 }
 
 TEST_CASE("verbatim: arguments given as text are copied, alone or in the call's object") {

@@ -1,18 +1,16 @@
 #include "core/model.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <thread>
 
 #include "base/files.h"
 #include "tests/support/core_models.h"
+#include "tests/support/own_folder.h"
 
 namespace rondo::core {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::call_of;
 using testing::kFolder;
 using testing::made;
@@ -60,16 +58,14 @@ TEST_CASE("a template is given as a path or as its text") {
 }
 
 TEST_CASE("a folder may lack one of the two, but nothing in it may be damaged") {
-  const fs::path folder = fs::temp_directory_path() / ("rondo_core_model_test_" + std::to_string(::getpid()));
-  fs::create_directories(folder);
-  fs::copy_file(kTemplateFile, folder / "chat_template.jinja", fs::copy_options::overwrite_existing);
-  CHECK(parts_of({.path = folder.string()}) == "template -");
-  REQUIRE(files::write((folder / "tokenizer.json").string(), "{").ok());
-  CHECK(Model::load({.path = folder.string()}).error().code == ErrorCode::kTokenizer);
-  fs::remove(folder / "chat_template.jinja");
-  fs::copy_file(kTokenizerFile, folder / "tokenizer.json", fs::copy_options::overwrite_existing);
-  CHECK(parts_of({.path = folder.string()}) == "- tokenizer");
-  fs::remove_all(folder);
+  const rondo::testing::OwnFolder folder;
+  const std::string chat_template = folder.file("chat_template.jinja", files::read(kTemplateFile).value());
+  CHECK(parts_of({.path = folder.path()}) == "template -");
+  folder.file("tokenizer.json", "{");
+  CHECK(Model::load({.path = folder.path()}).error().code == ErrorCode::kTokenizer);
+  std::filesystem::remove(chat_template);
+  folder.file("tokenizer.json", files::read(kTokenizerFile).value());
+  CHECK(parts_of({.path = folder.path()}) == "- tokenizer");
 }
 
 TEST_CASE("a model that lacks something says so where it is needed") {
