@@ -266,6 +266,40 @@ TEST_CASE("marks of reasoning at the begin of an assistant's content are what wa
   CHECK(std::ranges::equal(rollout.value().ids(), model->encode(call).value().ids));
 }
 
+TEST_CASE("ids of messages that were put in order belong to the messages as they were sent") {
+  const auto model = memory_model();
+  const char* history = R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [
+      {"id": "a", "type": "function", "function": {"name": "add", "arguments": {}}},
+      {"id": "b", "type": "function", "function": {"name": "add", "arguments": {}}}]}])";
+  Call call = call_of(history);
+  for (const char* id : {"b", "a"})
+    call.conversation.messages.push_back(json::Object{{"role", "tool"}, {"tool_call_id", id}, {"content", id}});
+  const json::Array results(call.conversation.messages.begin() + 2, call.conversation.messages.end());
+  const auto encoded = model->encode(call);
+  REQUIRE(encoded.ok());
+  CHECK(encoded.value().text.find("[[tool>>a~fin~[[tool>>b~fin~") != std::string::npos);
+  CHECK(encoded.value().shaped.size() == 2);
+  std::vector<std::int32_t> owners = encoded.value().message_indices;
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  CHECK(std::ranges::find(owners, 3) < std::ranges::find(owners, 2));
+  for (const render::FieldSpan& field : encoded.value().fields)
+    if (field.path.ends_with(".content") && field.message > 1)
+      CHECK(field.path == "messages[" + std::to_string(field.message) + "].content");
+
+  // The same behind a completion.
+  Call before = call_of(R"([{"role": "user", "content": "Hi"}])");
+  const auto prompt = model->encode(before);
+  REQUIRE(prompt.ok());
+  const Ids said = model->tokenize("{!do add with {} do!}{!do add with {} do!}~fin~", true).value();
+  json::Array handed_out = results;
+  for (std::size_t i = 0; i < 2; ++i) handed_out[i].as_object().set("tool_call_id", "call_" + std::to_string(1 - i));
+  const auto bridged = model->bridge(before, {prompt.value().ids, said, handed_out});
+  REQUIRE(bridged.ok());
+  CHECK(bridged.value().appended_text.starts_with("[[tool>>a~fin~[[tool>>b~fin~"));
+  std::vector<std::int32_t> of_new = bridged.value().message_indices;
+  CHECK(std::ranges::find(of_new, 1) < std::ranges::find(of_new, 0));
+}
+
 TEST_CASE("raw turns stand as they were sampled") {
   const auto model = memory_model();
   Call call = call_of(R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", "raw": " Yo "},
