@@ -466,6 +466,16 @@ def should_rerender_for_thinking_retention(thinking_retention: str, new_messages
     return introduces_user_query(new_messages, is_user_query=is_user_query)
 
 
+def should_preserve_past_thinking(messages, msg_idx: int, *, preserve_all_thinking: bool,
+                                  preserve_thinking_between_tool_calls: bool) -> bool:
+    """Whether a message's reasoning stays against its template: always, or in a tool cycle that no user has ended."""
+    if preserve_all_thinking or not preserve_thinking_between_tool_calls:
+        return preserve_all_thinking
+    roles = [message.get("role") for message in messages]
+    begin = len(roles) - roles[::-1].index("user") if "user" in roles else 0
+    return msg_idx >= begin and "tool" in roles[begin:]
+
+
 class AttributedTextSegments(list):
     """(id, is content) pairs; `has_content_attribution` says whether the second means anything."""
 

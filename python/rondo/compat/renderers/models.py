@@ -1,6 +1,7 @@
 """The rondo model of whatever a tokenizer is: of transformers, fast or slow, a model, a path, or an object with a few methods."""
 import json
 import os
+import pathlib
 import tempfile
 import weakref
 from dataclasses import dataclass, field
@@ -15,9 +16,8 @@ _MODELS = weakref.WeakKeyDictionary()
 def model_of(tokenizer, template=None, format=None):
     """The model; of a tokenizer in memory it is made once for each template and format."""
     if isinstance(tokenizer, rondo.Model):
-        # A model is what it was loaded as: without its own file there is nothing to correct.
-        return rondo.load(tokenizer.name, template=template, format=format) if template or format else tokenizer
-    if isinstance(tokenizer, (str, os.PathLike)):
+        return _corrected(tokenizer, template, format) if template or format else tokenizer
+    if isinstance(tokenizer, (str, pathlib.PurePath)):
         return rondo.load(tokenizer, template=template, format=format)
     key = json.dumps([getattr(tokenizer, "chat_template", None), template, format], sort_keys=True, default=str)
     try:
@@ -27,6 +27,13 @@ def model_of(tokenizer, template=None, format=None):
     if key not in known:
         known[key] = _made(tokenizer, template, format)
     return known[key]
+
+
+def _corrected(model, template, format):
+    """A model that was loaded from files, with another template or parts of its format."""
+    _, (path, own_template, tokenizer, own_format, strict) = model.__reduce__()
+    return rondo.load(path, template=template or own_template, tokenizer=tokenizer, strict=strict,
+                      format={**(own_format or {}), **(format or {})})
 
 
 def _made(tokenizer, template, format):

@@ -62,6 +62,7 @@ class Renderer(abc.ABC):
     """
 
     config_class = DefaultRendererConfig
+    is_thread_safe = True
 
     def __init__(self, tokenizer, config=None, **settings):
         self.tokenizer = self._tokenizer = tokenizer
@@ -194,7 +195,7 @@ class Renderer(abc.ABC):
     @property
     def supports_tools(self) -> bool:
         """Whether calls can be read: the template writes them, or a parser was named."""
-        return bool(self._facts.part("calls"))
+        return bool(self._facts.part("calls").get("present"))
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 
