@@ -73,6 +73,28 @@ TEST_CASE("parameters are known although two calls of one tool are refused") {
   CHECK(refusing->to_string() == plain->to_string());
 }
 
+// Reasoning that only the prompt opens: history cuts it out of the content.
+std::string with_inline_reasoning(const std::string& questions, const std::string& prompt) {
+  return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- set text = m.content or '' %}\n" + questions +
+         "{%- if ':mull)' in text %}{%- set text = text.split(':mull)')[-1] %}{%- endif %}\n"
+         "{{- text + '~fin~' }}\n{%- endfor %}\n{%- if add_generation_prompt %}{{- '[assistant>' }}" +
+         prompt + "{%- endif %}";
+}
+
+TEST_CASE("what history looks for in content ends the reasoning that the prompt opens") {
+  const auto markers = [](const std::string& questions, const std::string& prompt) {
+    const auto format = format_of(with_inline_reasoning(questions, prompt));
+    return format->reasoning.present ? format->reasoning.open + " " + format->reasoning.close : "none";
+  };
+  CHECK(markers("", "{{- '(mull:' }}") == "(mull: :mull)");
+  // Other questions about the content are none about where reasoning ends.
+  CHECK(markers("{%- if text.endswith('stop!') %}{{- '!' }}{%- endif %}{%- if '??' in text %}{{- '?' }}{%- endif %}\n",
+                "{{- '(mull:' }}") == "(mull: :mull)");
+  // A prompt may close the block, too, where thinking is off; white space in front of a close opens nothing.
+  CHECK(markers("", "{{- '(mull::mull)' if enable_thinking is false else '' }}") == "(mull: :mull)");
+  CHECK(markers("", "{{- '\n:mull)' if enable_thinking is false else '(mull:' }}") == "(mull: :mull)");
+}
+
 TEST_CASE("short markers are explained by the place beside what they mark") {
   // `<` stands in the header too, and behind the content.
   const std::string source =
