@@ -42,16 +42,17 @@ def test_the_form_of_no_content_that_shows_calls(tiny_folder, condition, content
 
 def test_no_content_stays_none(tiny_folder):
     """What the template understands reaches it: here a null is not the same as no member."""
-    template = ("{% for m in messages %}<|{{ m.role }}|>{% if m.content is not defined %}NOTHING{% else %}{{ m.content or '' }}"
-                "{% endif %}<|end|>{% endfor %}")
+    template = ("{% for m in messages %}<|{{ m.role }}|>{% if m.content is not defined %}NOTHING{% else %}"
+                "{{ m.content or '' }}{% endif %}<|end|>{% endfor %}")
     renderer = compat.create_renderer(rendering(tiny_folder, template))
-    assert renderer.model.detokenize(renderer.render_ids([USER, {**SAYS, "content": None}])).endswith("<|assistant|><|end|>")
+    shown = renderer.model.detokenize(renderer.render_ids([USER, {**SAYS, "content": None}]))
+    assert shown.endswith("<|assistant|><|end|>")
 
 
 # --- Settings --------------------------------------------------------------------------------------------------------
 
-DATED = "{% if model_identity is not defined %}{% set model_identity = 'Nobody' %}{% endif %}<|system|>{{ model_identity }} " \
-        "until 2024-06, {{ strftime_now('%Y-%m-%d') }}, {{ reasoning_effort }}<|end|>" + PLAIN
+DATED = ("{% if model_identity is not defined %}{% set model_identity = 'Nobody' %}{% endif %}<|system|>"
+         "{{ model_identity }} until 2024-06, {{ strftime_now('%Y-%m-%d') }}, {{ reasoning_effort }}<|end|>" + PLAIN)
 
 def dated(folder, **settings):
     renderer = compat.create_renderer(rendering(folder, DATED), compat.GptOssRendererConfig(**settings))
@@ -65,7 +66,8 @@ def test_date_and_identity_reach_the_template(tiny_folder):
         dated(tiny_folder, conversation_start_date="soon")
 
 def test_a_bridge_tells_the_same_date(tiny_folder):
-    template = PLAIN.replace("{{ m.content }}", "{{ m.content }}{{ strftime_now('%d') if m.role == 'user' }}{# reasoning_effort #}")
+    dated_users = "{{ m.content }}{{ strftime_now('%d') if m.role == 'user' }}{# reasoning_effort #}"
+    template = PLAIN.replace("{{ m.content }}", dated_users)
     config = compat.GptOssRendererConfig(conversation_start_date="2025-06-28", thinking_retention="all")
     renderer = compat.create_renderer(rendering(tiny_folder, template), config)
     prompt = renderer.render_ids([USER], add_generation_prompt=True)
@@ -75,7 +77,8 @@ def test_a_bridge_tells_the_same_date(tiny_folder):
 def test_what_the_template_writes_anyway_is_accepted(tiny_folder):
     assert "2024-06" in dated(tiny_folder, knowledge_cutoff="2024-06", use_system_prompt=True)
 
-@pytest.mark.parametrize("settings", [{"knowledge_cutoff": "2030-01"}, {"use_system_prompt": False}, {"auto_drop_analysis": False}])
+@pytest.mark.parametrize("settings", [{"knowledge_cutoff": "2030-01"}, {"use_system_prompt": False},
+                                      {"auto_drop_analysis": False}])
 def test_a_setting_without_effect_is_refused(tiny_folder, settings):
     with pytest.raises(ValueError, match=f"{next(iter(settings))}=.* has no effect"):
         dated(tiny_folder, **settings)
@@ -149,7 +152,7 @@ def test_parsers_that_there_are_not(tiny):
         with pytest.raises(ValueError, match=f"no {field} is called 'nothing'; there are"):
             compat.create_renderer(tiny, compat.DefaultRendererConfig(**{field: "nothing"}))
 
-# --- Lists that are made when asked for --------------------------------------------------------------------------------
+# --- Lists that are made when asked for ------------------------------------------------------------------------------
 
 def test_lists_behave_as_if_they_were_there(tiny):
     renderer = compat.create_renderer(tiny)
@@ -157,7 +160,8 @@ def test_lists_behave_as_if_they_were_there(tiny):
     assert "sampled_mask" not in vars(rendered)
     assert rendered == renderer.render([USER, SAYS]) and "sampled_mask" in vars(rendered)
     for again in (pickle.loads(pickle.dumps(rendered)), copy.copy(rendered), copy.deepcopy(rendered),
-                  dataclasses.replace(renderer.render([USER, SAYS])), compat.RenderedTokens(**dataclasses.asdict(rendered))):
+                  dataclasses.replace(renderer.render([USER, SAYS])),
+                  compat.RenderedTokens(**dataclasses.asdict(rendered))):
         assert again == rendered
     bridged = renderer.bridge_to_next_turn(rendered.token_ids, renderer.model.tokenize("x<|end|>").tolist(), [USER])
     sizes = {len(getattr(bridged, name)) for name in ("token_ids", "message_indices", "sampled_mask", "is_content")}
@@ -178,12 +182,13 @@ def test_names_that_users_import():
 
         assert Content is base_content and ContentPart and __version__ == compat.__version__
         assert generate and get_tool_parser and get_reasoning_parser and ToolParser and ReasoningParser
-        assert RendererPool is compat.RendererPool and create_renderer_pool and issubclass(MalformedGenerateResponseError, ValueError)
+        assert RendererPool is compat.RendererPool and create_renderer_pool
+        assert issubclass(MalformedGenerateResponseError, ValueError)
         assert OverlongPromptError is compat.OverlongPromptError
         turns = [USER, CALLS, RESULT]
-        assert should_preserve_past_thinking(turns, 1, preserve_all_thinking=False, preserve_thinking_between_tool_calls=True)
-        assert not should_preserve_past_thinking([*turns, USER], 1, preserve_all_thinking=False,
-                                                 preserve_thinking_between_tool_calls=True)
+        flags = {"preserve_all_thinking": False, "preserve_thinking_between_tool_calls": True}
+        assert should_preserve_past_thinking(turns, 1, **flags)
+        assert not should_preserve_past_thinking([*turns, USER], 1, **flags)
     finally:
         for name in [name for name in sys.modules if name == "renderers" or name.startswith("renderers.")]:
             del sys.modules[name]
@@ -195,8 +200,8 @@ def test_arguments_of_earlier_versions(tiny, tiny_folder):
     assert (named.config.tool_parser, named.config.reasoning_parser) == ("qwen3", "think")
     direct = compat.DefaultRenderer(rendering(tiny_folder, PLAIN), tool_parser="qwen3")
     assert direct.supports_tools
-    for wrong in ({"renderer": "nobody"}, {"preserve_all_thinking": True}, {"renderer": "deepseek-v3", "tool_parser": "qwen3"},
-                  {"config": compat.DefaultRendererConfig(), "renderer": "default"}):
+    for wrong in ({"renderer": "nobody"}, {"preserve_all_thinking": True},
+                  {"renderer": "deepseek-v3", "tool_parser": "qwen3"}, {"config": compat.DefaultRendererConfig(), "renderer": "default"}):
         with pytest.raises(ValueError):
             compat.create_renderer(tiny, **wrong)
 
@@ -213,7 +218,7 @@ def test_pools(tiny):
     with pytest.raises(ValueError):
         compat.RendererPool(lambda: one, size=0)
 
-# --- Tokenizers with few methods ---------------------------------------------------------------------------------------
+# --- Tokenizers with few methods -------------------------------------------------------------------------------------
 
 class Letters:
     """Ids are code points; control tokens have ids of their own."""
@@ -242,11 +247,11 @@ class TemplatedLetters(Letters):
 def test_a_tokenizer_with_a_template_and_few_methods(tiny):
     renderer, whole = compat.create_renderer(TemplatedLetters()), compat.create_renderer(tiny)
     messages = [{**USER, "content": "Hié"}, {**CALLS, "reasoning_content": "Hm."}, RESULT]
-    rendered, wanted = renderer.render(messages, add_generation_prompt=True), whole.render(messages, add_generation_prompt=True)
+    rendered, wanted = (it.render(messages, add_generation_prompt=True) for it in (renderer, whole))
     assert Letters().decode(rendered.token_ids) == whole.model.detokenize(wanted.token_ids)
-    for role in ("user", "tool"):
-        assert Letters().decode([t for t, m in zip(rendered.token_ids, rendered.content_mask_for_roles({role})) if m]) == \
-            whole.model.detokenize([t for t, m in zip(wanted.token_ids, wanted.content_mask_for_roles({role})) if m])
+    for role, body in (("user", "Hié"), ("tool", "4")):
+        mask = rendered.content_mask_for_roles({role})
+        assert Letters().decode([token for token, wanted in zip(rendered.token_ids, mask) if wanted]) == body
     sampled = Letters().decode([t for t, m in zip(rendered.token_ids, rendered.sampled_mask) if m])
     assert sampled == '<|think|>Hm.<|/think|><|call|>{"name": "add", "arguments": {"a": 2}}<|/call|><|end|>'
     parsed = renderer.parse_response(Letters().encode(sampled))
@@ -258,9 +263,9 @@ def test_a_tokenizer_with_a_template_and_few_methods(tiny):
 
 def test_a_tokenizer_that_only_applies_its_template():
     class Applies(Letters):
-        def apply_chat_template(self, messages, add_generation_prompt=False, tokenize=True, return_dict=False, tools=None, **_):
-            text = "".join(f"[{m['role']}]{m['content']}<|end|>" for m in messages) + "<|assistant|>" * add_generation_prompt
-            return self.encode(text)
+        def apply_chat_template(self, messages, add_generation_prompt=False, **_):
+            text = "".join(f"[{m['role']}]{m['content']}<|end|>" for m in messages)
+            return self.encode(text + "<|assistant|>" * add_generation_prompt)
 
     renderer = compat.create_renderer(Applies(), compat.DefaultRendererConfig(tool_parser="qwen3", anything=1))
     rendered = renderer.render([USER, SAYS], add_generation_prompt=True)
@@ -326,7 +331,8 @@ def ask(tiny, monkeypatch):
 def reply(tiny, text, **changes):
     ids = tiny.tokenize(text).tolist()
     content = [{"token": f"token_id:{token}", "logprob": -0.5} for token in ids]
-    return {"request_id": "r", "choices": [{"token_ids": ids, "logprobs": {"content": content}, "finish_reason": "stop", **changes}]}
+    choice = {"token_ids": ids, "logprobs": {"content": content}, "finish_reason": "stop", **changes}
+    return {"request_id": "r", "choices": [choice]}
 
 def test_generate(tiny, ask):
     engine = Engine(reply(tiny, '<|call|>{"name": "add", "arguments": {"a": 2}}<|/call|><|end|>'), longest=1000)
@@ -351,7 +357,8 @@ def test_what_generate_refuses(tiny, ask):
     with pytest.raises(NotImplementedError):
         ask(Engine(good), process_multimodal=False)
     entries = good["choices"][0]["logprobs"]["content"]
-    for logprobs in (None, {"content": None}, {"content": entries[1:]}, {"content": [{**entries[0], "token": "x"}, entries[1]]},
+    for logprobs in (None, {"content": None}, {"content": entries[1:]},
+                     {"content": [{**entries[0], "token": "x"}, entries[1]]},
                      *({"content": [{**entries[0], "logprob": value}, entries[1]]}
                        for value in (True, None, "1", float("inf"), -9999.0))):
         with pytest.raises(compat.MalformedGenerateResponseError):

@@ -95,16 +95,16 @@ def create_renderer(tokenizer, config=None, *, renderer: str | None = None, tool
                     chat_template_kwargs: Mapping | None = None):
     """The renderer of a tokenizer.
 
-    config: a typed configuration, or the name of one; None goes by the tokenizer's `name_or_path`, and by its template alone
-    where that is not known.  chat_template_kwargs: variables of the template.  The other arguments are those of earlier
-    versions: `renderer` is the name, the parsers are for models without a name; keeping thoughts in a full render is refused,
-    as in the newest version.
+    config: a typed configuration, or the name of one; None goes by the tokenizer's `name_or_path`, and by its template
+    alone where that is not known.  chat_template_kwargs: variables of the template.  The other arguments are those of
+    earlier versions: `renderer` is the name, the parsers are for models without a name; keeping thoughts in a full render
+    is refused, as in the newest version.
 
     Raises ValueError for a setting that would have no effect with this tokenizer's template.
     """
     if preserve_all_thinking or preserve_thinking_between_tool_calls:
-        raise ValueError("preserve_all_thinking and preserve_thinking_between_tool_calls are now thinking_retention, a field "
-                         "of the configuration")
+        raise ValueError("preserve_all_thinking and preserve_thinking_between_tool_calls are now thinking_retention, a "
+                         "field of the configuration")
     if config is not None and renderer is not None:
         raise ValueError("either `config` or `renderer` can be given")
     name = renderer if renderer is not None else config if isinstance(config, str) else None
@@ -149,11 +149,11 @@ def install(name: str = "renderers") -> None:
     importlib.invalidate_caches()
 
 
-for _name in ("create_renderer", "create_renderer_pool", "RendererPool", "merge_chat_template_kwargs", "template_field_names",
-              "Renderer", "RENDERER_REGISTRY", "MODEL_RENDERER_MAP", "MULTIMODAL_MODELS"):
+for _name in ("create_renderer", "create_renderer_pool", "RendererPool", "merge_chat_template_kwargs",
+              "template_field_names", "Renderer", "RENDERER_REGISTRY", "MODEL_RENDERER_MAP", "MULTIMODAL_MODELS"):
     setattr(base, _name, globals()[_name])
 
-__all__ = sorted({*_BASE, *_CONFIGS, *(made.__name__ for made in renderer.CLASSES.values()), "MalformedGenerateResponseError",
-                  "OverlongPromptError", "Renderer", "RendererPool", "__version__", "create_renderer", "create_renderer_pool",
-                  "custom_renderer_config", "install", "load_custom_renderer", "load_target", "merge_chat_template_kwargs",
-                  "template_field_names"})
+__all__ = sorted({*_BASE, *_CONFIGS, *(made.__name__ for made in renderer.CLASSES.values()), "OverlongPromptError",
+                  "MalformedGenerateResponseError", "Renderer", "RendererPool", "__version__", "create_renderer",
+                  "create_renderer_pool", "custom_renderer_config", "install", "load_custom_renderer", "load_target",
+                  "merge_chat_template_kwargs", "template_field_names"})

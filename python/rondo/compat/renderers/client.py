@@ -62,7 +62,7 @@ def _logprobs(choice, ids) -> list[float]:
         raise MalformedGenerateResponseError(f"{place}.content must be a list")
     if len(entries) != len(ids):
         raise MalformedGenerateResponseError(f"{place}.content has {len(entries)} entries for {len(ids)} ids")
-    return [_logprob(entry, token, f"{place}.content[{index}]") for index, (entry, token) in enumerate(zip(entries, ids))]
+    return [_logprob(entry, token, f"{place}.content[{k}]") for k, (entry, token) in enumerate(zip(entries, ids))]
 
 
 def _logprob(entry, token, place) -> float:
@@ -95,11 +95,12 @@ async def generate(
 ) -> dict[str, Any]:
     """Renders messages (or takes `prompt_ids`), samples, and gives ids, logprobs and the parsed answer as a dict.
 
-    `sampling_params` go to the engine as they are, but for `stop_token_ids` and `logprobs`, which are set here.  `prompt_attribution`:
-    the RenderedTokens behind `prompt_ids`, handed through.  `max_prompt_len`: by default what the engine says.
+    `sampling_params` go to the engine as they are, but for `stop_token_ids` and `logprobs`, which are set here.
+    `prompt_attribution`: the RenderedTokens behind `prompt_ids`, handed through.  `max_prompt_len`: by default what the
+    engine says.
 
-    Raises OverlongPromptError, MalformedGenerateResponseError, ValueError for tools that the renderer cannot read calls of, and
-    NotImplementedError for images.
+    Raises OverlongPromptError, MalformedGenerateResponseError, ValueError for tools that the renderer cannot read calls
+    of, and NotImplementedError for images.
     """
     if tools and not getattr(renderer, "supports_tools", True):
         raise ValueError(f"{type(renderer).__name__} reads no calls: its template writes none; name a tool_parser")
@@ -112,10 +113,11 @@ async def generate(
     longest = await _longest_prompt(client, model) if max_prompt_len is None else max_prompt_len
     if longest is not None and len(ids) > longest:
         raise OverlongPromptError(prompt_len=len(ids), max_prompt_len=longest)
-    sampling = {"skip_special_tokens": False, **(sampling_params or {}), "stop_token_ids": renderer.get_stop_token_ids(),
-                "logprobs": 1}
+    sampling = {"skip_special_tokens": False, **(sampling_params or {}), "logprobs": 1,
+                "stop_token_ids": renderer.get_stop_token_ids()}
     body = {"model": model, "token_ids": ids, "sampling_params": sampling}
-    body.update({name: value for name, value in (("cache_salt", cache_salt), ("priority", priority)) if value is not None})
+    extra = {"cache_salt": cache_salt, "priority": priority}
+    body.update({name: value for name, value in extra.items() if value is not None})
     reply = await _post(client, body, extra_headers)
     choice = (reply.get("choices") or [{}])[0]
     completion = list(choice.get("token_ids") or [])

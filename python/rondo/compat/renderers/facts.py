@@ -107,8 +107,8 @@ class Facts:
 
     @functools.cached_property
     def is_prefix_stable(self):
-        """Whether a conversation that ends with the model's turn stays a prefix of all that extend it, as far as a matrix of
-        small conversations shows."""
+        """Whether a conversation that ends with the model's turn stays a prefix of all that extend it, as far as a matrix
+        of small conversations shows."""
         for ending in (_PLAIN, _THINKS, {**_THINKS, "tool_calls": [_CALL]}, {**_PLAIN, "tool_calls": [_CALL]}):
             following = [_RESULT] if ending.get("tool_calls") else [_USER]
             for turns in ([_USER, ending], [_USER, _PLAIN, _USER, ending]):

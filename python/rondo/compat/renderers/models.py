@@ -1,4 +1,4 @@
-"""The rondo model of whatever a tokenizer is: of transformers, fast or slow, a model, a path, or an object with a few methods."""
+"""The rondo model of whatever a tokenizer is: one of transformers, a model, a path, an object with a few methods."""
 import json
 import os
 import pathlib
@@ -92,8 +92,8 @@ class _Bytes:
 class StubModel:
     """A model of a tokenizer of which only `encode` and `decode` are known.
 
-    Texts, owners and masks are rondo's, by bytes; ids are the tokenizer's own.  One without a chat template renders by its own
-    `apply_chat_template`, message by message, and is not bridged.
+    Texts, owners and masks are rondo's, by bytes; ids are the tokenizer's own.  One without a chat template renders by its
+    own `apply_chat_template`, message by message, and is not bridged.
     """
 
     def __init__(self, tokenizer, template, format):
@@ -161,11 +161,11 @@ class StubModel:
 
     @staticmethod
     def _unattributed(ids, owners, roles):
-        nothing = numpy.zeros(len(ids), dtype=bool)
-        return _Ids(numpy.array(ids, dtype=numpy.int32), numpy.array(owners, dtype=numpy.int32), nothing, nothing, roles, False)
+        ids, owners, nothing = (numpy.array(it, dtype=numpy.int32) for it in (ids, owners, []))
+        return _Ids(ids, owners, nothing, nothing, roles, is_attributed=False)
 
     def _as_own(self, text, by_byte, sampled, roles):
-        """What holds of a text's bytes, for the tokenizer's ids: each as its first byte, where ids can be told apart."""
+        """What holds of a text's bytes, for the tokenizer's ids: each as its first byte, if the ids spell the text."""
         ids = self._encoded(text)
         pieces = [self.detokenize([token]) for token in ids]
         if "".join(pieces) != text:

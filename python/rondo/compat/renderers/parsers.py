@@ -1,7 +1,7 @@
-"""Readers of calls and of reasoning that are chosen by name, for templates that do not show how their model writes these.
+"""Readers of calls and of reasoning that are chosen by name, for templates that do not show how a model writes these.
 
-Each is parts of a format (docs/format.md), which families.json has under the interface's names.  Text around what they find stays
-as it was written.
+Each is parts of a format (docs/format.md), which families.json has under the interface's names.  Text around what they
+find stays as it was written.
 """
 import functools
 from typing import Any, Protocol, runtime_checkable
@@ -69,7 +69,7 @@ class _MarkedReasoningParser:
 
 
 def _classes(kind, base):
-    return {key: type(entry["class"], (base,), {"key": key, "__module__": __name__, "__doc__": f"The {kind} parser {key!r}."})
+    return {key: type(entry["class"], (base,), {"key": key, "__module__": __name__, "__doc__": base.__doc__})
             for key, entry in PARSERS[kind].items()}
 
 
@@ -93,7 +93,7 @@ def get_reasoning_parser(name: str, tokenizer) -> ReasoningParser:
 
 
 def parser_format(tool_parser, reasoning_parser):
-    """The parts of a format that two names stand for; None for none.  Raises ValueError for a name that there is not."""
+    """The parts of a format that two names stand for; None for none.  Raises ValueError for an unknown name."""
     parts = {}
     if tool_parser is not None:
         _named("tool", TOOL_PARSERS, tool_parser)

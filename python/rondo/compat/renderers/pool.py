@@ -1,5 +1,7 @@
-"""Pools of renderers, as earlier versions of the interface have them.  A renderer of rondo serves any number of threads, so that one
-is enough for all."""
+"""Pools of renderers, as earlier versions of the interface have them.
+
+A renderer of rondo serves any number of threads, so that one is enough for all.
+"""
 import contextlib
 import queue
 

@@ -1,7 +1,7 @@
 """The renderer: the interface's methods over a rondo model, for any chat template.
 
-What a family's renderer knows by hand is read off the template (facts.py); messages get the form that the template needs from
-rondo itself (docs/shaping.md).
+What a family's renderer knows by hand is read off the template (facts.py); messages get the form that the template needs
+from rondo itself (docs/shaping.md).
 """
 import abc
 from collections.abc import Mapping
@@ -31,6 +31,13 @@ _PROMPT_END = 512
 def _plain_ids(ids):
     """Ids as a list of Python's ints; a list or tuple is taken to hold such."""
     return ids if isinstance(ids, list) else ids.tolist() if hasattr(ids, "tolist") else [int(token) for token in ids]
+
+
+def _behind(size, value, array):
+    """A list of `size` times the value, then the array; without a copy of the first."""
+    out = [value] * size
+    out += array.tolist()
+    return out
 
 
 def _plain(message):
@@ -88,10 +95,12 @@ class Renderer(abc.ABC):
 
     def render(self, messages, *, tools=None, add_generation_prompt=False) -> RenderedTokens:
         plain = self._prepared(messages)
-        encoded = self.model.encode(plain, tools=tools or None, add_generation_prompt=add_generation_prompt, **self._given)
+        encoded = self.model.encode(plain, tools=tools or None, add_generation_prompt=add_generation_prompt,
+                                    **self._given)
         ids, names = encoded.ids.tolist(), extract_message_tool_names(plain)
         if not getattr(encoded, "is_attributed", True):
-            return RenderedTokens(ids, encoded.message_indices.tolist(), message_roles=encoded.roles, message_tool_names=names)
+            return RenderedTokens(ids, encoded.message_indices.tolist(), message_roles=encoded.roles,
+                                  message_tool_names=names)
         owners, sampled, body = self._view(encoded, add_generation_prompt)
         return RenderedTokens.lazily(
             {"message_indices": owners.tolist, "sampled_mask": sampled.tolist, "is_content": body.tolist},
@@ -244,16 +253,18 @@ class Renderer(abc.ABC):
                 return None
             completion = [*completion, *self._facts.reasoning_closer]
         try:
-            added = self.model.append(prompt_end, completion, new_messages, tools=tools or None, close=False, **self._given)
+            added = self.model.append(prompt_end, completion, new_messages, tools=tools or None, close=False,
+                                      **self._given)
         except (rondo.BridgeError, rondo.TemplateError):
             return None
-        ids = [*_plain_ids(previous_prompt_ids), *completion, *added.ids.tolist()]
+        ids = _plain_ids(previous_prompt_ids) + completion
+        ids += added.ids.tolist()
         size = len(ids) - len(added)
         return RenderedTokens.lazily(
             {
-                "message_indices": lambda: [-1] * size + added.message_indices.tolist(),
+                "message_indices": lambda: _behind(size, -1, added.message_indices),
                 "sampled_mask": lambda: [False] * len(ids),
-                "is_content": lambda: [False] * size + added.content_mask.astype(bool).tolist(),
+                "is_content": lambda: _behind(size, False, added.content_mask.astype(bool)),
             },
             token_ids=ids,
             message_roles=[message.get("role") or "" for message in new_messages],

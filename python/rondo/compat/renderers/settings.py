@@ -18,7 +18,7 @@ def template_settings(config, model):
     Raises ValueError for a setting that this template has no use for.
     """
     fields = FAMILIES.get(config.name, {}).get("fields") or {}
-    if not fields and not config._allow_opaque_template_kwargs:  # a renderer from elsewhere, which knows what it does with them
+    if not fields and not config._allow_opaque_template_kwargs:  # a renderer from elsewhere, which may use them itself
         given = {name: getattr(config, name) for name in type(config).template_field_names()}
         return {name: value for name, value in given.items() if value is not None}, None
     kwargs, now = {}, None
