@@ -280,6 +280,9 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
                    "also the text of messages may become special tokens, as in apply_chat_template(tokenize=True)");
   command.add_flag("--raw-turns", arguments.raw_turns,
                    "assistant messages with a field `raw_ids` (ids) or `raw` (text) stand as they were sampled");
+  command.add_option("--retention", arguments.retention,
+                     "what of earlier reasoning stands in the prompt: template (the default), preserve_all_thinking, "
+                     "preserve_thinking_between_tool_calls");
   CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
   command.footer(
       "Examples:\n"
@@ -462,11 +465,15 @@ void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<in
       ->capture_default_str();
   add_asked(command, arguments.asked);
   add_corrections(command, arguments.corrections);
-  command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
+  CLI::Option* json =
+      command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
+  command.add_flag("--llama-server", arguments.llama_server, "print what llama-server takes beside a prompt, as JSON")
+      ->excludes(json);
   command.footer(
       "Triggers and warnings go to standard error.\n"
       "Examples:\n"
       "  rondo grammar --model MODEL --tools tools.json > calls.gbnf\n"
+      "  rondo grammar --model MODEL --tools tools.json --llama-server\n"
       "  rondo grammar --model MODEL --tools tools.json --tool-choice required --format lark\n"
       "  rondo grammar --model MODEL --schema answer.json --format structural_tag");
   command.callback([&] { chosen = [&] { return run_grammar(arguments); }; });
