@@ -36,6 +36,9 @@ struct Chat {
   std::string now;                    // local time for templates that print it, as "2026-03-14T15:09:26"
   // Of encode(): assistant messages with a field `raw_ids` (an array of ids) or `raw` (a text) stand as they were sampled.
   bool raw_turns = false;
+  // Of encode(): what of earlier reasoning stands in the prompt, though the template drops it: "preserve_all_thinking",
+  // "preserve_thinking_between_tool_calls"; "" or "template": as the template does.
+  std::string retention;
   // Field of the last message that the model continues: "content", "reasoning_content", "tool_calls"; excludes
   // add_generation_prompt.
   std::string continue_field;

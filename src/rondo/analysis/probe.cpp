@@ -70,13 +70,15 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
     if (rendered.ok()) return std::move(rendered).value();
     if (rendered.error().code == ErrorCode::kLimit && !limit_) limit_ = rendered.error();
     if (refusal_.empty()) refusal_ = rendered.error().message;
+    last_refusal_ = rendered.error().message;
   }
   return std::nullopt;
 }
 
 std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting) {
+  last_refusal_.clear();
   auto turn = ask(shape, message, setting);
-  if (keeps_trials_) trials_.push_back({shape, message, setting, turn, "", {}});
+  if (keeps_trials_) trials_.push_back({shape, message, setting, turn, "", {}, turn ? "" : last_refusal_});
   return turn;
 }
 
@@ -94,8 +96,9 @@ std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& message,
   auto rendered = render(std::move(messages), setting, is_followed && setting.with_result);
   if (!rendered) return std::nullopt;
   Turn turn = read_turn(*rendered, is_followed, shape.reasoning_field);
-  if (turn.tokens.empty()) return std::nullopt;
-  return turn;
+  if (!turn.tokens.empty()) return turn;
+  last_refusal_ = "the template writes nothing of the message";
+  return std::nullopt;
 }
 
 std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {

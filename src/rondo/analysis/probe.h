@@ -42,6 +42,7 @@ struct ProbeTrial {
   std::optional<Turn> turn;
   std::string generation_prompt;  // where that was asked for
   std::vector<Source> prompt_sources;
+  std::string refusal;  // why there is no turn
 };
 
 inline constexpr char kNoText = '\x02';
@@ -85,6 +86,7 @@ class Prober {
   json::Object stand_ins_;  // for them
   std::optional<Error> limit_;
   std::string refusal_;
+  std::string last_refusal_;  // why the last probe came to nothing
   bool keeps_trials_ = false;
   std::vector<ProbeTrial> trials_;
 };

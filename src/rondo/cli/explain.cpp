@@ -102,6 +102,9 @@ std::string probes_report(const json::Value& reply, bool all, const Paint& paint
     const Outcome outcome = outcome_of(probe);
     turns +=
         "  " + paint(outcome.colour, outcome.word) + "  " + std::string(probe.find_string("name").value_or("")) + "\n";
+    for (const char* why : {"refusal", "difference"}) {
+      if (const auto sentence = probe.find_string(why)) turns += "      " + printable(*sentence, false) + "\n";
+    }
     if (probe.find("parts") != nullptr) turns += "      " + turn_of(probe, paint) + "\n";
   }
   return paint("1", "Probes") + "\n  " + std::to_string(probes.size()) + " rendered, " + std::to_string(refused) +

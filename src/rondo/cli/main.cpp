@@ -140,7 +140,6 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
       "Examples:\n"
       "  rondo render MODEL --messages chat.json --tools tools.json\n"
       "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs 'bos_token=<s>' --spans\n"
-      "  rondo render MODEL --messages chat.json --trace | less\n"
       "  rondo render MODEL --messages chat.json --html prompt.html\n"
       "  rondo render MODEL --messages chat.json --mask --html mask.html\n"
       "\n"
@@ -207,7 +206,7 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
       "Examples:\n"
       "  rondo parse MODEL completion.txt --json\n"
       "  some-server | rondo parse MODEL --tools tools.json --stream --json\n"
-      "  rondo parse MODEL --tools tools.json --text 'Paris.'");
+      "  rondo parse MODEL --text 'Paris.'");
   command.callback([&, text] {
     put_model_in_place(arguments.model.model, arguments.file);
     if (text->count() == 0 && arguments.file.empty()) arguments.file = "-";
@@ -281,7 +280,6 @@ void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<
   command.footer(
       "Examples:\n"
       "  rondo tokenize MODEL \"Hello world\" --ids\n"
-      "  rondo tokenize MODEL --file a.txt --file b.txt --count\n"
       "  rondo tokenize MODEL --file a.txt --html a.html");
   command.callback([&, text, html, model] {
     put_model_in_place(arguments.tokenizer, arguments.text);
@@ -300,11 +298,13 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
                    "also the text of messages may become special tokens, as in apply_chat_template(tokenize=True)");
   command.add_flag("--raw-turns", arguments.raw_turns,
                    "assistant messages with a field `raw_ids` (ids) or `raw` (text) stand as they were sampled");
+  command.add_option("--retention", arguments.retention,
+                     "what of earlier reasoning stands in the prompt: template (the default), preserve_all_thinking, "
+                     "preserve_thinking_between_tool_calls");
   CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
   command.footer(
       "Examples:\n"
       "  rondo encode MODEL --messages chat.json\n"
-      "  rondo encode MODEL -m \"Hello\" --ids\n"
       "  rondo encode MODEL --messages chat.json --html prompt.html\n"
       "\n"
       "The table has for each id its message, whether it is the message's data or the template's text, whether the "
@@ -358,7 +358,6 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
       "Examples:\n"
       "  rondo explain MODEL\n"
       "  rondo explain chat_template.jinja --probes | less -R\n"
-      "  rondo explain MODEL --html format.html\n"
       "  rondo explain MODEL --format > format.json, then correct it: rondo parse MODEL --correct format.json\n"
       "\n"
       "The template is asked to write messages of placeholders (probes); what stands between them are the markers of "
@@ -488,12 +487,15 @@ void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<in
       ->capture_default_str();
   add_asked(command, arguments.asked);
   add_corrections(command, arguments.corrections);
-  command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
+  CLI::Option* json =
+      command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
+  command.add_flag("--llama-server", arguments.llama_server, "print what llama-server takes beside a prompt, as JSON")
+      ->excludes(json);
   command.footer(
       "Triggers and warnings go to standard error.\n"
       "Examples:\n"
       "  rondo grammar MODEL --tools tools.json > calls.gbnf\n"
-      "  rondo grammar MODEL --tools tools.json --tool-choice required --format lark\n"
+      "  rondo grammar MODEL --tools tools.json --llama-server\n"
       "  rondo grammar MODEL --schema answer.json --format structural_tag");
   command.callback([&] { chosen = [&] { return run_grammar(arguments); }; });
 }

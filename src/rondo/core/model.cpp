@@ -1,6 +1,7 @@
 #include "core/model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/files.h"
@@ -256,7 +257,13 @@ Result<render::Encoded> Model::encode(Call& call) const {
   auto prepared = prepare(call, TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const Prepared& use = prepared.value();
-  if (call.raw_turns.empty()) {
+  auto kept = keep_reasoning(call, use);
+  if (!kept.ok()) return kept.error();
+  const auto finished = [&kept](Result<render::Encoded> encoded) {
+    if (encoded.ok()) std::ranges::move(kept.value().notes, std::back_inserter(encoded.value().notes));
+    return encoded;
+  };
+  if (kept.value().turns.empty()) {
     auto made = prompt(use, call.conversation, use.options);
     if (!made.ok()) return made.error();
     render::InlineReasoning reasoning;
@@ -267,14 +274,37 @@ Result<render::Encoded> Model::encode(Call& call) const {
                                   made.value().rendered, call.specials, reasoning);
     encoded.notes = std::move(made.value().notes);
     put_as_sent(call.shaping, encoded);
-    return encoded;
+    return finished(std::move(encoded));
   }
   auto shared = turns(use, call.conversation);
   if (!shared.ok()) return shared.error();
-  auto encoded = render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
-                                    {*shared.value()->profile, shared.value()->reader}, call.raw_turns, call.specials);
+  auto encoded =
+      render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
+                         {*shared.value()->profile, shared.value()->reader}, kept.value().turns, call.specials);
   if (encoded.ok()) put_as_sent(call.shaping, encoded.value());
-  return encoded;
+  return finished(std::move(encoded));
+}
+
+// The turns that do not stand as the template writes them with what follows: raw ones, and those whose reasoning stays.
+Result<render::KeptTurns> Model::keep_reasoning(Call& call, const Prepared& prepared) const {
+  render::KeptTurns out{call.raw_turns, {}};
+  if (!call.retention) return out;
+  auto format = format_of(prepared, call.conversation);
+  if (!format.ok()) return format.error();
+  chat::Conversation& conversation = call.conversation;
+  render::drop_reasoning(conversation.messages, *call.retention, format.value()->input.reasoning_field);
+  auto kept = render::kept_turns({*prepared.chat_template, *prepared.tokenizer, conversation, prepared.options},
+                                 *format.value(), *call.retention);
+  if (!kept.ok()) return kept.error();
+  if (conversation.continue_final_message && !kept.value().turns.empty())
+    return Error(ErrorCode::kInvalidArgument,
+                 "a prompt that keeps reasoning which the template drops cannot be continued in its last message");
+  for (render::RawTurn& turn : kept.value().turns) {
+    const auto at = std::ranges::lower_bound(out.turns, turn.message, {}, &render::RawTurn::message);
+    if (at == out.turns.end() || at->message != turn.message) out.turns.insert(at, std::move(turn));
+  }
+  out.notes = std::move(kept.value().notes);
+  return out;
 }
 
 Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) const {
@@ -295,7 +325,43 @@ Result<std::shared_ptr<const Model::Turns>> Model::turns(const Prepared& prepare
   });
 }
 
+// As a rollout, which knows where the sampled turns are.
+Result<render::Bridged> Model::bridge_and_cut(Call& call, BridgeCall bridge) const {
+  if (!bridge.close)
+    return Error(ErrorCode::kInvalidArgument, "reasoning can be cut out only where the completion is closed");
+  const auto model = rollouts(call, Locality::kNotProven);
+  if (!model.ok()) return model.error();
+  const json::Array& messages = call.conversation.messages;
+  const std::size_t old_size = bridge.prompt.size() + bridge.completion.size();
+  const auto first_new = static_cast<std::int32_t>(messages.size()) + 1;
+  auto rollout =
+      render::Rollout::resume(model.value(), {bridge.prompt.begin(), bridge.prompt.end()}, messages, bridge.sampled);
+  if (!rollout.ok()) return rollout.error();
+  if (const auto said = rollout.value().complete(bridge.completion); !said.ok()) return said.error();
+  auto next = rollout.value().extend(std::move(bridge.new_messages), bridge.retention);
+  if (!next.ok()) return next.error();
+  render::Extension& done = next.value();
+  const std::span<const TokenId> ids = rollout.value().ids();
+  render::Bridged out;
+  out.ids.assign(ids.begin(), ids.end());
+  out.message_indices = rollout.value().message_indices();
+  for (std::int32_t& owner : out.message_indices) owner = std::max(owner - first_new, text::kNoMessage);
+  out.content_mask.assign(done.begin, 0);
+  out.content_mask.insert(out.content_mask.end(), done.content_mask.begin(), done.content_mask.end());
+  out.appended = ids.size() - done.begin;
+  out.appended_text = std::move(done.text);
+  out.notes = std::move(done.notes);
+  out.media = std::move(done.media);
+  out.lossy = std::move(done.lossy);
+  out.cuts = std::move(done.cuts);
+  out.kept = std::min(done.kept, old_size);
+  return out;
+}
+
 Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
+  const bool may_cut =
+      bridge.retention != render::Retention::kAll && bridge.retention != render::Retention::kAllThinking;
+  if (may_cut) return bridge_and_cut(call, std::move(bridge));
   auto prepared = prepare(call, TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const Prepared& use = prepared.value();

@@ -61,6 +61,8 @@ struct Call {
   // a model that is not strict.
   bool inline_reasoning = true;
   std::vector<render::RawTurn> raw_turns;  // of the messages; for encode()
+  // For encode(): what of earlier reasoning stands in the prompt, whatever the template drops.  nullopt: as the template does.
+  std::optional<render::Retention> retention;
   // What prepare() changed in the messages, in the order in which it did; not an input.
   tmpl::Shaping shaping = {};
 };
@@ -81,6 +83,10 @@ struct BridgeCall {
   json::Array new_messages;
   bool close = true;       // write what closes the constructs that the completion left open
   bool find_lossy = true;  // say what the template would have written differently; slow
+  // For bridge(): what of earlier reasoning stays.  Where some may be cut out, `close` must be true, and `sampled` are the
+  // ranges of the prompt's ids that the assistant messages of the call were sampled as, in order, as far as is known.
+  render::Retention retention = render::Retention::kAll;
+  std::vector<std::pair<std::size_t, std::size_t>> sampled = {};
 };
 
 // A completion read from ids: the message, the text, and where in it each token's text ends.
@@ -131,6 +137,7 @@ class Model {
   [[nodiscard]] Result<render::Encoded> encode(Call& call) const;
   // Ids of the prompt are not looked at, but for the last few; ids of the completion that are out of range fail with
   // kTokenizer.
+  // With a retention that may cut, the bridge is that of a rollout: `lossy` has what concerns the completion's end alone.
   [[nodiscard]] Result<render::Bridged> bridge(Call& call, BridgeCall bridge) const;
   // The appended part alone; only the last few of the old ids are looked at, and of the messages, where there are any,
   // what the template provably looks at.
@@ -155,6 +162,8 @@ class Model {
   [[nodiscard]] const std::string& name() const { return parts_.name; }
 
  private:
+  [[nodiscard]] Result<render::Bridged> bridge_and_cut(Call& call, BridgeCall bridge) const;
+  [[nodiscard]] Result<render::KeptTurns> keep_reasoning(Call& call, const Prepared& prepared) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
   [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> rules_of(

@@ -38,6 +38,7 @@ struct Top {
   bool is_blank = true;          // only white space since the last marker
   bool is_layout = false;        // ... and it is layout even if nothing follows
   bool is_wrapped = false;       // inside content that an opening marker began
+  bool has_header = false;       // where blocks have headings: a block's header stands, and no heading yet
   std::size_t answer_begin = 0;  // of what an answer's fence holds, offset in all text
 };
 

@@ -338,6 +338,7 @@ bool Machine::is_answer_text(const MarkerSet::Found& found) const {
 
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
+  top_.has_header = found.id == kHeader;
   switch (found.id) {
     case kReasoningOpen: return reasoning_opened(*found.marker);
     case kReasoningClose: {
@@ -548,9 +549,11 @@ std::string Machine::closing_text() const {
     case Phase::kFencedAnswer:
     case Phase::kEnded: return "";
     case Phase::kReasoning: return syntax_->format->reasoning.close;
-    case Phase::kTop: return (top_.is_wrapped ? syntax_->format->content.close : "") + section;
-    case Phase::kBetween: return section;
-    case Phase::kSection: return calls.section_close;
+    case Phase::kTop:
+      if (std::string call = opener_closing(); !call.empty()) return call + section;
+      return heading_closing() + (top_.is_wrapped ? syntax_->format->content.close : "") + section;
+    case Phase::kBetween: return opener_closing() + section;
+    case Phase::kSection: return opener_closing() + calls.section_close;
     case Phase::kJson: return scanner_.closing() + calls.call_close + section;
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;

@@ -127,6 +127,8 @@ class Machine {
   // headings.cpp
   MatchKind heading(std::size_t at);
   bool call_heading(std::string_view words, std::size_t behind);
+  [[nodiscard]] std::string heading_closing() const;
+  [[nodiscard]] std::string completed_heading(std::string_view begun) const;
 
   // attempts.cpp: what may be a call
   void begin_attempt(bool in_section, Opening opening);
@@ -227,6 +229,8 @@ class Machine {
   bool finish_parameters();
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
+  [[nodiscard]] std::string opener_closing() const;
 
   // tags.cpp: tags that are not as the format writes them, what a call is said to be
   struct DamagedOpener {

@@ -115,6 +115,7 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
       release();
       phase_ = Phase::kTop;
       thoughts_.have_call = thoughts_.is_layout = false;
+      top_.has_header = found.id == kHeader;
       if (found.id == kContentOpen) return top_marker(found);
       emit_reasoning_marker(pos_);
       trail_.text = found.marker->trail();

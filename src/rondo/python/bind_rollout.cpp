@@ -51,18 +51,11 @@ ParsedObject complete(RolloutObject& self, nb::handle completion_ids) {
 
 nb::object add(RolloutObject& self, nb::handle new_messages, const std::string& retention) {
   json::Array messages = to_objects(new_messages, "new_messages");
-  const auto policy = render::retention_of(retention);
-  if (!policy) {
-    raise_invalid(
-        "must be \"all\", \"template\", \"tool_cycle\", \"preserve_thinking_between_tool_calls\" or "
-        "\"preserve_all_thinking\", found \"" +
-            retention + "\"",
-        "retention");
-  }
+  const render::Retention policy = read_retention(retention);
   std::vector<TokenId> appended;
   value_or_raise(without_gil([&]() -> Status {
     const std::lock_guard lock(self.mutex);
-    auto added = self.rollout.extend(std::move(messages), *policy);
+    auto added = self.rollout.extend(std::move(messages), policy);
     if (!added.ok()) return added.error();
     self.last = std::move(added).value();
     const auto ids = self.rollout.ids().subspan(self.last.begin);

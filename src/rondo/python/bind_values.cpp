@@ -143,6 +143,18 @@ Arrays are views of the object's own memory, as those of Encoded.)")
           "What the template would have written differently in earlier turns: dicts of what, message, place, "
           "line, column.",
           nb::sig("def lossy(self) -> list[dict]"))
+      .def_prop_ro(
+          "cuts",
+          [](const BridgedObject& self) {
+            nb::list out;
+            for (const render::Cut& cut : self.data.cuts) out.append(nb::make_tuple(cut.begin, cut.end, cut.message));
+            return out;
+          },
+          nb::sig("def cuts(self) -> list[tuple[int, int, int]]"),
+          "(first, behind last, message) of old ids that were cut out; none unless the retention does so.")
+      .def_prop_ro(
+          "kept", [](const BridgedObject& self) { return self.data.kept; },
+          "How many leading ids are where they were: all old ones if nothing was cut.")
       .def("__len__", [](const BridgedObject& self) { return self.data.ids.size(); })
       .def("__repr__", [](const BridgedObject& self) {
         return "Bridged(" + std::to_string(self.data.ids.size()) + " ids, " + std::to_string(self.data.appended) +

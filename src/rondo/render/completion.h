@@ -33,8 +33,9 @@ struct ReasoningSpan {
 struct ParsedCompletion {
   chat::AssistantMessage message;
   std::string closing_text;
-  format::InputShape input;  // how the template wants the message to look in history
-  std::string raw;           // the text of the completion up to its stop token; ranges in `message` refer to it
+  std::vector<std::string> block_ends;  // where a turn is blocks with headings: the texts that end one, also the last
+  format::InputShape input;             // how the template wants the message to look in history
+  std::string raw;  // the text of the completion up to its stop token; ranges in `message` refer to it
   std::optional<ReasoningSpan> reasoning;
   std::vector<std::uint32_t> ends;  // per id of that text: where its bytes end in `raw`
   // What of `raw` the message is made of, in order: reasoning, content, names, ids and arguments of calls.

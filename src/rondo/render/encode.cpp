@@ -16,6 +16,8 @@ namespace {
 using tokenizer::ByteRange;
 using tokenizer::Piece;
 
+constexpr std::string_view kSampledRole = "assistant";
+
 bool came_from_input_lists(const text::Run& run, const text::Origins& origins) {
   if (run.kind == text::RunKind::kLiteral) return false;
   const std::string_view root = origins.paths.root(run.path());
@@ -204,21 +206,42 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
   return begin;
 }
 
+// The end of the token at byte `at` with which somebody else's turn begins there; `at` if none does.
+std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& messages, std::size_t at) {
+  constexpr std::size_t kLongestToken = 64;
+  const std::string_view text = turns.rendered.text.bytes();
+  const std::vector<Marker> next = markers(turns.context.tokenizer, text.substr(at, kLongestToken));
+  if (next.empty() || next.front().begin != 0) return at;
+  std::size_t end = 0;
+  for (const text::Run& run : turns.rendered.text.runs()) {
+    end += run.size;
+    if (end <= at) continue;
+    const auto message = static_cast<std::size_t>(owner(run, turns.rendered.origins));  // nobody is beyond all counts
+    const bool is_other = message < messages.size() && messages[message].find_string("role") != kSampledRole;
+    return is_other ? at + next.front().end : at;
+  }
+  return at;
+}
+
 // The end of the stop of a turn whose data ends at `data_end`, and the template's text behind that at `end`.
-std::size_t sampled_end(const SampledTurns& turns, std::size_t data_end, std::size_t end) {
+std::size_t sampled_end(const SampledTurns& turns, const json::Array& messages, std::size_t data_end, std::size_t end) {
   const std::string_view text = turns.rendered.text.bytes();
   const std::string_view tail = text.substr(data_end, end - data_end);
-  if (const auto marker = closing_marker(turns.context.tokenizer, tail)) return data_end + marker->end;
+  const auto ends = turns.context.tokenizer.end_ids();
+  const std::optional<Marker> marker = closing_marker(turns.context.tokenizer, tail);
+  const bool is_stop = marker && (turns.plain.marker || std::ranges::find(ends, marker->id) != ends.end());
+  // Where plain turns have no stop of their own, what closes a turn's calls is none either: the model stops with what opens
+  // the next turn, and which one that is depends on what it said.
+  const std::size_t next = is_stop || turns.plain.marker ? end : behind_next_opener(turns, messages, end);
+  if (next > end) return next;
+  if (marker) return data_end + marker->end;
   // What plain turns have behind their stop is the template's, also where this turn has no stop.
   for (const std::string& close : {turns.plain.text, turns.plain.followed}) {
-    const auto marker = closing_marker(turns.context.tokenizer, close);
-    const std::string_view behind = marker ? std::string_view(close).substr(marker->end) : std::string_view();
+    const auto last = closing_marker(turns.context.tokenizer, close);
+    const std::string_view behind = last ? std::string_view(close).substr(last->end) : std::string_view();
     if (!behind.empty() && tail.ends_with(behind)) return end - behind.size();
   }
-  if (turns.plain.marker) return end;
-  const std::vector<Marker> next =
-      markers(turns.context.tokenizer, text.substr(end, std::min<std::size_t>(64, text.size() - end)));
-  return !next.empty() && next.front().begin == 0 ? end + next.front().end : end;
+  return end;
 }
 
 }  // namespace
@@ -284,7 +307,7 @@ std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::si
 std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
                                            const json::Array& messages) {
   std::vector<SampledExtent> out;
-  const auto is_sampled = [](const json::Value& message) { return message.find_string("role") == "assistant"; };
+  const auto is_sampled = [](const json::Value& message) { return message.find_string("role") == kSampledRole; };
   if (std::ranges::none_of(messages, is_sampled)) return out;
   SampledTurns turns{context, rendered};
   const std::vector<TurnExtent> extents = turn_extents(rendered, messages.size());
@@ -296,14 +319,16 @@ std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jin
     extent.message = static_cast<std::int32_t>(i);
     extent.begin = sampled_begin(turns, messages, i, lead);
     const std::size_t data_end = turn.data ? turn.data->end : extent.begin;
-    extent.end = sampled_end(turns, data_end, turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end));
+    extent.end = sampled_end(turns, messages, data_end,
+                             turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end));
     out.push_back(extent);
   }
   return out;
 }
 
-void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin, const std::vector<Piece>& pieces,
+void add_pieces(Encoded& out, const jinja::Rendered& rendered, const Extent& range, const std::vector<Piece>& pieces,
                 const std::vector<SampledExtent>& sampled) {
+  const std::size_t begin = range.begin;
   const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   add(out.message_indices, piece_owners(rendered, begin, pieces));
   add(out.straddles, find_straddles(rendered, begin, pieces));
@@ -321,14 +346,15 @@ void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin
     out.sampled_mask.push_back(is_sampled ? 1 : 0);
     out.samplers.push_back(is_sampled ? sampled[extent].message : text::kNoMessage);
   }
-  out.text += std::string_view(rendered.text.bytes()).substr(begin);
+  out.text += std::string_view(rendered.text.bytes()).substr(begin, range.end - begin);
 }
 
 Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials,
                const InlineReasoning& reasoning) {
   const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials, reasoning);
   Encoded out;
-  add_pieces(out, rendered, 0, pieces, sampled_extents(context, rendered, context.base.messages));
+  add_pieces(out, rendered, {0, rendered.text.size()}, pieces,
+             sampled_extents(context, rendered, context.base.messages));
   return out;
 }
 

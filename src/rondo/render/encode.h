@@ -101,9 +101,9 @@ struct SampledExtent : Extent {
   std::int32_t message = text::kNoMessage;
 };
 
-// Puts `pieces` behind what `out` has: those of a render from byte `begin` on, which their offsets count from.  `sampled`
+// Puts `pieces` behind what `out` has: those of a render's bytes in `range`, whose begin their offsets count from.  `sampled`
 // are the sampled extents of the render, in order.
-void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin,
+void add_pieces(Encoded& out, const jinja::Rendered& rendered, const Extent& range,
                 const std::vector<tokenizer::Piece>& pieces, const std::vector<SampledExtent>& sampled);
 
 // The owner of each piece, by its first byte; pieces' offsets are relative to byte `begin` of the text.

@@ -12,25 +12,9 @@ namespace {
 
 using tokenizer::TokenId;
 
-constexpr std::array<std::pair<Retention, std::string_view>, 5> kRetentions = {
-    {{Retention::kAll, "all"},
-     {Retention::kTemplate, "template"},
-     {Retention::kToolCycle, "tool_cycle"},
-     {Retention::kThinkingBetweenToolCalls, "preserve_thinking_between_tool_calls"},
-     {Retention::kAllThinking, "preserve_all_thinking"}}};
-
 bool has_role(const json::Value& message, std::string_view role) { return message.find_string("role") == role; }
 
 }  // namespace
-
-std::string_view to_string(Retention retention) {
-  return std::ranges::find(kRetentions, retention, &std::pair<Retention, std::string_view>::first)->second;
-}
-
-std::optional<Retention> retention_of(std::string_view name) {
-  const auto found = std::ranges::find(kRetentions, name, &std::pair<Retention, std::string_view>::second);
-  return found == kRetentions.end() ? std::nullopt : std::optional(found->first);
-}
 
 RolloutModel::RolloutModel(Parts parts)
     : parts_(std::move(parts)),
@@ -189,6 +173,8 @@ Result<Extension> Rollout::extend(json::Array new_messages, Retention retention)
   prompt_size_ = ids_.size();
   prompt_tail_ = added.prompt_tail;
   spoken_ = false;
+  out.content_mask = std::move(added.content_mask);
+  out.text = std::move(added.text);
   out.notes = std::move(added.notes);
   out.shaped = tmpl::sentences(shaping, "new_messages");
   out.lossy = std::move(added.lossy);
