@@ -226,7 +226,7 @@ TEST_CASE_FIXTURE(Fixture, "reasoning that the template drops stays in the promp
             call + "\n~turn~tool\nnothing~end~\n~turn~assistant\n");
   CHECK(text(out.ids) == out.text);
   CHECK(masked(out, out.sampled_mask) == "~muse~A~mused~one~end~|" + call);
-  CHECK(masked(out, out.content_mask) == "a|A|one|b|B|look| {\"at\": \"~end~\"}|nothing");
+  CHECK(masked(out, out.content_mask) == "a|A|one|b|B|look|{\"at\": \"~end~\"}|nothing");
   CHECK(std::ranges::count(out.ids, ids("~end~").front()) == 5);  // that of the arguments is text
   CHECK(message_text(out, 1) == "~turn~assistant\n~muse~A~mused~one~end~\n");
   CHECK(std::ranges::find(out.fields, "messages[1].reasoning", &FieldSpan::path) != out.fields.end());
