@@ -123,7 +123,7 @@ TEST_CASE("a grammar as JSON") {
       R"({"grammar":"root ::= \"x\"","lazy":true,"triggers":[{"type":"word","value":"<w>"},)"
       R"({"type":"pattern","value":"^p"},{"type":"token","value":7}],"warnings":["left out"],"preserved_tokens":[],)"
       R"("llama_server":{"grammar":"root ::= \"x\"","grammar_lazy":true,"grammar_triggers":[{"type":1,"value":"<w>"},)"
-      R"({"type":3,"value":"^p[\s\S]*"},{"type":0,"value":"","token":7}],"preserved_tokens":[]}})");
+      R"({"type":3,"value":"^p[\\s\\S]*"},{"type":0,"value":"","token":7}],"preserved_tokens":[]}})");
 }
 
 }  // namespace
