@@ -98,7 +98,8 @@ class ArgumentAudit {
     Finding finding = finding_of("argument-fidelity", Level::kNote);
     finding.sentence = "arguments are sorted by name";
     finding.proof = R"({"z": "zebra-one", "k": "koala-one"} is written as )" + written_call(*written);
-    finding.place = place_at(trials_.context(), written->turn.render, written->turn.prompt.size() + second);
+    finding.place =
+        causes::place_at(trials_.context().chat_template, written->turn.render, written->turn.prompt.size() + second);
     finding.path = kArguments;
     add_finding(report_, std::move(finding));
   }
@@ -156,8 +157,9 @@ class ArgumentAudit {
     for (const text::Run& run : rendered.text.runs()) {
       // Of a value that is left out only the call around it can be shown.
       const std::string path = run.is_input() ? rendered.origins.paths.to_string(run.path()) : "";
-      if (path.starts_with(kArguments)) return place_at(trials_.context(), rendered, at);
-      if (path.starts_with("messages[1].tool_calls[0]")) around = place_at(trials_.context(), rendered, at);
+      if (path.starts_with(kArguments)) return causes::place_at(trials_.context().chat_template, rendered, at);
+      if (path.starts_with("messages[1].tool_calls[0]"))
+        around = causes::place_at(trials_.context().chat_template, rendered, at);
       at += run.size;
     }
     return around;
@@ -186,7 +188,7 @@ class ArgumentAudit {
       const bool is_structure =
           run.kind == text::RunKind::kSerialiser && rendered.origins.chains.contains(run.chain, "pyrepr");
       if (!is_word && !is_structure) continue;
-      const TemplatePlace place = place_at(trials_.context(), rendered, begin);
+      const TemplatePlace place = causes::place_at(trials_.context().chat_template, rendered, begin);
       PythonValue& found = python_[place.line];
       if (found.kinds.empty()) {
         found.place = place;
@@ -262,7 +264,7 @@ bool is_told_elsewhere(const std::string& loss) {
 void report_collision(const Trials& trials, const format::Loss& loss, Report& report) {
   Finding finding = finding_of("collision", Level::kNote);
   finding.sentence = loss.meaning;
-  finding.place = place_of(trials.context().chat_template, {loss.line, 0});
+  finding.place = causes::place_of(trials.context().chat_template, {loss.line, 0});
   finding.path = "messages[1]";
   TrialSetting setting;
   if (const auto pair = alike(loss.what)) {

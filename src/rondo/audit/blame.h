@@ -1,7 +1,4 @@
-// Why a prefix broke: which place of the template, and what it did to which field.
-//
-// The differing byte has an origin on both sides.  What wrote it there and here, what was cut off the fields of the turn,
-// which conditions went another way, and which statements stand around all that, say the cause.
+// Why the prefix of a played conversation broke: the cause (causes/find.h), with the text and tokens around it.
 #pragma once
 
 #include "audit/play.h"
@@ -10,6 +7,6 @@
 namespace rondo::audit {
 
 // The break of `played.broken`, without remedies.  REQUIRES: played.broken.
-[[nodiscard]] Break find_break(const Stage& stage, const Scenario& scenario, const Played& played);
+[[nodiscard]] Break find_break(const Stage& stage, const Played& played);
 
 }  // namespace rondo::audit

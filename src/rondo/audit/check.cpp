@@ -78,7 +78,7 @@ class Checker {
       limit_ = played.outcome.note;
     }
     if (played.broken) {
-      played.outcome.broken = find_break(stage, scenario, played);
+      played.outcome.broken = find_break(stage, played);
       add_remedies(stages_, settings, stage, scenario, played);
     }
     report.cases.push_back(std::move(played.outcome));

@@ -50,7 +50,8 @@ void find_clock(const Trials& trials, Report& report) {
     Finding finding = finding_of("clock", Level::kWarning);
     finding.sentence = "the prompt holds the date or time of its rendering: another day it is another prompt";
     finding.proof = difference({"on 14 March 2026", text}, {"on 28 November 2031", after.value()});
-    finding.place = place_at(trials.context(), before.value(), first_difference(text, after.value()));
+    finding.place =
+        causes::place_at(trials.context().chat_template, before.value(), first_difference(text, after.value()));
     if (auto remedy = fixing_variable(trials, shape)) finding.remedies.push_back(std::move(*remedy));
     finding.remedies.push_back(
         {.kind = Remedy::Kind::kBridge,

@@ -174,7 +174,8 @@ class CloseAudit {
     if (is_call && trials_.context().profile.plain.marker)
       finding.proof += "; behind a turn with text there is " +
                        text::quoted(tokenizer_.token_bytes(trials_.context().profile.plain.marker->id));
-    finding.place = place_at(trials_.context(), placed.render, std::min(placed.data_end, text.size() - 1));
+    finding.place =
+        causes::place_at(trials_.context().chat_template, placed.render, std::min(placed.data_end, text.size() - 1));
     finding.path = "messages[1]";
     keep(std::move(finding), kind);
     return false;
@@ -193,7 +194,7 @@ class CloseAudit {
     Finding finding = finding_of("double-close", Level::kWarning);
     finding.sentence = "a second stop token stands behind a turn with ";
     finding.proof = "behind the turn stands " + shortened(own);
-    finding.place = place_at(trials_.context(), placed.render, placed.data_end + stops[1].begin);
+    finding.place = causes::place_at(trials_.context().chat_template, placed.render, placed.data_end + stops[1].begin);
     finding.path = "messages[1]";
     keep(std::move(finding), kind);
   }
@@ -211,7 +212,7 @@ class CloseAudit {
     Finding finding = finding_of("unclosed-turn", Level::kNote);
     finding.sentence = "no stop token stands behind the last turn of a conversation: training data needs one added";
     finding.proof = "the conversation ends with " + excerpt(text, at, text.size());
-    finding.place = place_at(trials_.context(), rendered.value(), at);
+    finding.place = causes::place_at(trials_.context().chat_template, rendered.value(), at);
     finding.path = "messages[1]";
     add_finding(report_, std::move(finding));
   }

@@ -227,7 +227,7 @@ class GlueFinder {
                       excerpt(text, found.begin, found.end) + ", where " +
                       text::quoted(text.substr(found.begin, found.end - found.begin)) +
                       " is one token if the prompt is tokenized as a whole";
-      finding.place = place_at(trials_.context(), rendered.value(), at);
+      finding.place = causes::place_at(trials_.context().chat_template, rendered.value(), at);
       finding.path = pattern(path);
       add_finding(report_, std::move(finding));
       return true;
@@ -268,7 +268,7 @@ void find_control_text(const Trials& trials, Report& report) {
       const std::string& text = rendered.value().text.bytes();
       finding.proof = text::quoted(token->text) + " in the " + field.name + " is written as " +
                       excerpt(text, *at, *at + token->text.size());
-      finding.place = place_at(trials.context(), rendered.value(), *at);
+      finding.place = causes::place_at(trials.context().chat_template, rendered.value(), *at);
     }
     written.push_back(field.name);
   }

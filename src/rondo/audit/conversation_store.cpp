@@ -53,7 +53,7 @@ Incoming make_incoming(chat::ApiRequest& request, std::uint64_t line, std::optio
   std::uint64_t hash = kChainSeed;
   for (std::size_t i = 0; i < out.messages.size(); ++i) {
     if (i < instructions) {
-      out.shapes.push_back(shape_of(content_text(out.messages[i])));
+      out.shapes.push_back(shape_of(chat::content_text(out.messages[i])));
       out.shape = join(out.shape, out.shapes.back());
       continue;
     }

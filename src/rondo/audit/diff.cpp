@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "causes/places.h"
 #include "probe/places.h"
-#include "render/explain.h"
 
 namespace rondo::audit {
 namespace {
@@ -35,7 +35,7 @@ void show(const PromptMaker& maker, ReplayStep& step, const std::vector<TokenId>
   const jinja::Rendered* rendered = traced(maker, step);
   if (rendered == nullptr) return;
   const std::size_t byte = at == 0 ? 0 : step.sent().ends[at - 1];
-  out.place = render::describe_origin(*rendered, byte);
+  out.place = causes::describe_origin(*rendered, byte);
   const text::Run* run = probe::spot_at(*rendered, byte).run;
   if (run != nullptr) out.message = render::owner(*run, rendered->origins);
 }

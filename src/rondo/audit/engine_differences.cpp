@@ -59,10 +59,11 @@ void compare_wrapped(const Trials& trials, Report& report) {
     if (parts.ok()) {
       const std::string& text = parts.value().text.bytes();
       finding.proof = difference({"text", plain.value()}, {"wrapped", text});
-      finding.place = place_at(trials.context(), parts.value(), first_difference(text, plain.value()));
+      finding.place =
+          causes::place_at(trials.context().chat_template, parts.value(), first_difference(text, plain.value()));
     } else {
       finding.proof = "wrapped, the template fails with " + text::quoted(parts.error().message);
-      finding.place = place_of(trials.context(), parts.error());
+      finding.place = causes::place_of(trials.context().chat_template, parts.error());
     }
     finding.path = "messages";
     add_finding(report, std::move(finding));
@@ -78,7 +79,7 @@ struct Parts {
 
   void add(const AuditContext& context, const std::string& name, const text::Literal& at) {
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
-    if (names.empty()) place = place_of(context.chat_template, at);
+    if (names.empty()) place = causes::place_of(context.chat_template, at);
     names.push_back(name);
   }
 };
@@ -96,7 +97,7 @@ void report_features(const Trials& trials, Report& report) {
     Finding finding = finding_of("engine-parity", Level::kNote);
     finding.sentence =
         "minijinja takes none for iterable, and fails on its length where a request has no `" + none->subject + "`";
-    finding.place = place_of(context.chat_template, none->place);
+    finding.place = causes::place_of(context.chat_template, none->place);
     finding.proof = "line " + std::to_string(none->place.line) + " is `" + finding.place.source + "`";
     finding.path = none->subject;
     add_finding(report, std::move(finding));
@@ -156,7 +157,7 @@ void compare_dialects(const Trials& trials, Report& report) {
     Finding finding = finding_of("engine-parity", Level::kNote);
     finding.sentence = printing.sentence;
     finding.proof = difference({"jinja2", text}, {printing.dialect.name, other});
-    finding.place = place_at(trials.context(), rendered.value(), first_difference(text, other));
+    finding.place = causes::place_at(trials.context().chat_template, rendered.value(), first_difference(text, other));
     finding.path = "messages";
     add_finding(report, std::move(finding));
   }

@@ -15,10 +15,9 @@
 #include "audit/scenarios.h"
 #include "audit/splice_candidates.h"
 #include "audit/splices.h"
-#include "audit/spots.h"
 #include "audit/subject.h"
+#include "causes/places.h"
 #include "probe/places.h"
-#include "render/explain.h"
 
 namespace rondo::audit {
 namespace {
@@ -257,9 +256,9 @@ class Fixer {
   }
 
   void add_flips(const Step& step, std::vector<Candidate>& out) const {
-    std::vector<const jinja::Decision*> flipped = render::flips(step.prompt, *step.again);
+    std::vector<const jinja::Decision*> flipped = causes::flips(step.prompt, *step.again);
     if (step.alone) {
-      const auto more = render::flips(*step.alone, *step.again);
+      const auto more = causes::flips(*step.alone, *step.again);
       flipped.insert(flipped.begin(), more.begin(), more.end());
     }
     // What was asked about the turn itself is the likelier cause.
@@ -274,7 +273,7 @@ class Fixer {
   // What the if statements around what is written at a byte ask: they are to go on writing it, or not to write it.
   void add_around(const Subject& subject, const SourceBlocks& blocks, const jinja::Rendered& rendered, std::size_t at,
                   bool written, std::vector<Candidate>& out) const {
-    const text::Literal place = written_at(*subject.chat_template, rendered, at);
+    const text::Literal place = causes::written_at(*subject.chat_template, rendered, at);
     const auto token = source_.token_at(place.line, place.column);
     if (!token) return;
     const std::size_t byte = source_.tokens()[*token].begin;

@@ -32,7 +32,7 @@ void report_generation(const Trials& trials, const json::Array& messages, const 
                                         : "a {% generation %} block leaves out what the model samples";
     finding.proof =
         text::quoted(std::string_view(text).substr(begin, end - begin)) + " in " + excerpt(text, begin, end);
-    finding.place = place_at(trials.context(), rendered.value(), begin);
+    finding.place = causes::place_at(trials.context().chat_template, rendered.value(), begin);
     finding.path = "messages";
     add_finding(report, std::move(finding));
   }

@@ -7,7 +7,7 @@
 
 #include "audit/source.h"
 #include "audit/source_blocks.h"
-#include "audit/spots.h"
+#include "causes/places.h"
 #include "probe/places.h"
 #include "render/training.h"
 
@@ -134,7 +134,7 @@ class Marker {
 
   static std::optional<std::size_t> token_of(const AuditContext& context, const Source& source,
                                              const jinja::Rendered& rendered, const text::Run& run) {
-    const text::Literal where = writer_of(context.chat_template, rendered, run);
+    const text::Literal where = causes::writer_of(context.chat_template, rendered, run);
     return source.token_at(where.line, where.column);
   }
 

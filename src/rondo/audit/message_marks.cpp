@@ -189,16 +189,6 @@ std::uint64_t hash_value(const json::Value& value) {
   return 0;
 }
 
-std::string content_text(const json::Value& message) {
-  const json::Value* content = message.find("content");
-  if (content == nullptr) return "";
-  if (content->is_string()) return content->as_string();
-  if (!content->is_array()) return "";
-  std::string out;
-  for (const json::Value& part : content->as_array()) out += part.find_string("text").value_or("");
-  return out;
-}
-
 MessageMark mark_of(const json::Value& message) {
   MessageMark out;
   out.exact = hash_value(message);
@@ -207,7 +197,7 @@ MessageMark mark_of(const json::Value& message) {
   if (content != nullptr && content->is_string()) {
     loose = combine(loose, hash_bytes(format::trimmed(content->as_string())));
   } else {
-    loose = combine(loose, hash_bytes(format::trimmed(content_text(message))));
+    loose = combine(loose, hash_bytes(format::trimmed(chat::content_text(message))));
     if (content != nullptr && content->is_array()) {
       for (const json::Value& part : content->as_array()) {
         if (part.find("text") == nullptr) loose = combine(loose, hash_value(part));

@@ -25,7 +25,6 @@ struct MessageMark {
 [[nodiscard]] std::vector<MessageMark> marks_of(const json::Array& messages);
 
 // The text of a message's content; of a list of parts their texts, one after the other.
-[[nodiscard]] std::string content_text(const json::Value& message);
 
 // "system", "developer" and the like come before the conversation: how many messages do.
 [[nodiscard]] std::size_t leading_instructions(std::span<const json::Value> messages);

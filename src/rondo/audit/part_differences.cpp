@@ -85,7 +85,7 @@ Outcome try_part(const Trials& trials, const Slot& slot) {
   if (!parts.ok()) {
     out.reading = Reading::kRefused;
     out.as_parts = parts.error().message;
-    out.place = place_of(trials.context(), parts.error());
+    out.place = causes::place_of(trials.context().chat_template, parts.error());
     return out;
   }
   out.as_parts = parts.value().text.bytes();
@@ -95,10 +95,11 @@ Outcome try_part(const Trials& trials, const Slot& slot) {
     out.reading = Reading::kRead;
   } else if (at == std::string::npos) {
     out.reading = Reading::kDropped;
-    out.place = place_at(trials.context(), parts.value(), differs);
+    out.place = causes::place_at(trials.context().chat_template, parts.value(), differs);
   } else {
     out.reading = is_printed_value(parts.value(), at) ? Reading::kPrinted : Reading::kOther;
-    out.place = place_at(trials.context(), parts.value(), out.reading == Reading::kPrinted ? at : differs);
+    out.place = causes::place_at(trials.context().chat_template, parts.value(),
+                                 out.reading == Reading::kPrinted ? at : differs);
   }
   return out;
 }
@@ -133,7 +134,7 @@ class TwoParts {
     found.finding.level = found.is_lost ? Level::kError : Level::kNote;
     found.finding.path = slot.path;
     const std::size_t at = found.is_lost ? text.find(kFirstWord) : first_difference(outcome.as_parts, text);
-    found.finding.place = place_at(trials_.context(), two.value(), at);
+    found.finding.place = causes::place_at(trials_.context().chat_template, two.value(), at);
     found.finding.proof = difference({"one part", outcome.as_parts}, {"the same in two parts", text});
     // One line of the template may write several roles.
     const auto known = std::ranges::find_if(found_, [&found](const Found& other) {
@@ -209,7 +210,7 @@ void compare_no_content(const Trials& trials, Report& report) {
       finding.level = is_null ? Level::kError : Level::kWarning;
       finding.sentence = "a message with calls whose content is " + what + " is refused";
       finding.proof = "the template fails with " + text::quoted(rendered.error().message);
-      finding.place = place_of(trials.context(), rendered.error());
+      finding.place = causes::place_of(trials.context().chat_template, rendered.error());
       finding.remedies.push_back(
           {.kind = Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`", .is_verified = true});
       add_finding(report, std::move(finding));
@@ -221,7 +222,7 @@ void compare_no_content(const Trials& trials, Report& report) {
       finding.level = Level::kWarning;
       finding.sentence = "content that is null beside calls is written as a word";
       finding.proof = "content null is written as " + excerpt(text, *at, *at + 4);
-      finding.place = place_at(trials.context(), rendered.value(), *at);
+      finding.place = causes::place_at(trials.context().chat_template, rendered.value(), *at);
       finding.remedies.push_back({.kind = Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`"});
       add_finding(report, std::move(finding));
     } else if (empty.ok() && text != empty.value()) {
@@ -229,7 +230,8 @@ void compare_no_content(const Trials& trials, Report& report) {
       finding.level = Level::kNote;
       finding.sentence = "beside calls, content that is " + what + " is written otherwise than empty content";
       finding.proof = difference({"empty", empty.value()}, {what, text});
-      finding.place = place_at(trials.context(), rendered.value(), first_difference(empty.value(), text));
+      finding.place =
+          causes::place_at(trials.context().chat_template, rendered.value(), first_difference(empty.value(), text));
       add_finding(report, std::move(finding));
     }
   }
@@ -246,7 +248,7 @@ void find_part_differences(const Trials& trials, Report& report) {
       const std::string& text = parts.value().text.bytes();
       finding.proof = "as one part: " + excerpt(text, text.find(kQuestionWord), text.size()) +
                       "; as text, nothing of it is in the prompt";
-      finding.place = place_at(trials.context(), parts.value(), text.find(kQuestionWord));
+      finding.place = causes::place_at(trials.context().chat_template, parts.value(), text.find(kQuestionWord));
     }
     finding.path = "messages[0].content";
     finding.remedies.push_back(

@@ -11,7 +11,6 @@
 #include "audit/sample.h"
 #include "audit/scenarios.h"
 #include "audit/settings.h"
-#include "jinja/outline.h"
 #include "render/completion.h"
 #include "render/turn.h"
 #include "rondo/result.h"
@@ -25,7 +24,6 @@ struct Subject {
   bool has_tokenizer = true;
   chat::Conversation base;  // bos, eos and the request's kwargs
   tmpl::ApplyOptions options;
-  jinja::Outline outline;
 };
 
 // A subject under one setting.

@@ -80,6 +80,10 @@ class PromptMaker {
   [[nodiscard]] static const json::Array& messages_of(const Sheet& sheet);
 
   [[nodiscard]] const Parts& parts() const { return parts_; }
+  // Whether the ids end with a token that ends turns.
+  [[nodiscard]] bool ends_turn(const std::vector<tokenizer::TokenId>& ids) const {
+    return !ids.empty() && profile_.is_stop(ids.back());
+  }
   // Whether the template asks for the time.
   [[nodiscard]] bool reads_clock() const { return reads_clock_; }
   // The conversation's variables without its messages, for render/.

@@ -28,7 +28,7 @@ void report_failure(const AuditContext& context, const Error& error, Report& rep
                          ? "the template exceeds the limits of a render on a small conversation"
                          : "the template refuses a conversation of one user message";
   finding.proof = "the error is " + text::quoted(error.message);
-  finding.place = place_of(context, error);
+  finding.place = causes::place_of(context.chat_template, error);
   finding.path = "messages";
   add_finding(report, std::move(finding));
 }

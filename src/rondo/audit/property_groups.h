@@ -4,8 +4,8 @@
 
 #include "audit/findings.h"
 #include "audit/proofs.h"
-#include "audit/spots.h"
 #include "audit/trials.h"
+#include "causes/places.h"
 
 namespace rondo::audit {
 

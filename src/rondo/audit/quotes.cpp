@@ -64,7 +64,7 @@ void find_bare_quotes(const Trials& trials, Report& report) {
     finding.sentence = field.name + " is put between quotes, and the quotes inside it are not escaped";
     finding.proof = text::quoted(kQuoting) + " is written as " +
                     excerpt(rendered.value().text.bytes(), at - 1, at + kQuoting.size() + 1);
-    finding.place = place_at(trials.context(), rendered.value(), at);
+    finding.place = causes::place_at(trials.context().chat_template, rendered.value(), at);
     const text::Run* run = probe::spot_at(rendered.value(), at).run;
     finding.path = rendered.value().origins.paths.to_string(run->path());
     finding.remedies.push_back(

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "audit/property_groups.h"
-#include "render/explain.h"
+#include "causes/places.h"
 
 namespace rondo::audit {
 namespace {
@@ -177,7 +177,7 @@ class RefusalAudit {
         std::string(is_meant(refusal.error) ? "the template refuses on purpose: " : "the template fails on: ") +
         listed(refusal.shapes);
     finding.proof = (is_meant(refusal.error) ? "it raises " : "the error is ") + text::quoted(refusal.error.message);
-    finding.place = place_of(trials_.context(), refusal.error);
+    finding.place = causes::place_of(trials_.context().chat_template, refusal.error);
     finding.path = "messages";
     add_finding(report_, std::move(finding));
   }
@@ -205,7 +205,8 @@ class RefusalAudit {
       dropped.finding.path = "messages[" + std::to_string(index) + "].content";
       dropped.finding.place = flipped_place(shape, index, word, rendered);
       if (dropped.finding.place.line == 0)
-        dropped.finding.place = last_look(trials_.context(), rendered, static_cast<std::int32_t>(index), "role");
+        dropped.finding.place =
+            causes::last_look(trials_.context().chat_template, rendered, static_cast<std::int32_t>(index), "role");
       dropped_.push_back(std::move(dropped));
     }
   }
@@ -236,8 +237,9 @@ class RefusalAudit {
       const auto before = trials_.render(fewer, shape.setting);
       if (!before.ok() || before.value().text.bytes().find(word) == std::string::npos) continue;
       const auto last = static_cast<std::int32_t>(count) - 1;
-      const jinja::Decision* flip = render::first_flip(before.value(), rendered, last);
-      return flip == nullptr ? TemplatePlace{} : place_of(trials_.context().chat_template, {flip->line, flip->column});
+      const jinja::Decision* flip = causes::first_flip(before.value(), rendered, last);
+      return flip == nullptr ? TemplatePlace{}
+                             : causes::place_of(trials_.context().chat_template, {flip->line, flip->column});
     }
     return {};
   }
@@ -266,14 +268,14 @@ void find_strict_differences(const Trials& trials, Report& report) {
     if (!sandboxed.ok()) {
       finding.sentence = "transformers' sandbox refuses the template where other engines run it";
       finding.proof = "with " + shape.name + ": " + text::quoted(sandboxed.error().message);
-      finding.place = place_of(trials.context(), sandboxed.error());
+      finding.place = causes::place_of(trials.context().chat_template, sandboxed.error());
     } else if (sandboxed.value().text.bytes() != allowed.value().text.bytes()) {
       const std::string& text = allowed.value().text.bytes();
       const std::size_t at = first_difference(text, sandboxed.value().text.bytes());
       finding.level = Level::kWarning;
       finding.sentence = "transformers' sandbox writes another prompt than other engines";
       finding.proof = difference({"other engines", text}, {"sandbox", sandboxed.value().text.bytes()});
-      finding.place = place_at(trials.context(), allowed.value(), at);
+      finding.place = causes::place_at(trials.context().chat_template, allowed.value(), at);
     } else {
       continue;
     }

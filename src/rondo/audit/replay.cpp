@@ -235,8 +235,8 @@ void Replay::State::blame_instructions(const ReplayStep& step) {
     FoundCause cause;
     cause.name = to_string(set == RewriteSet::kStableHeader ? ChangeKind::kVolatileHeader : ChangeKind::kDate);
     for (std::size_t i = 0; i < step.request.shapes.size(); ++i) {
-      const std::vector<TextChange> changes =
-          text_changes(content_text(PromptMaker::messages_of(*sheet)[i]), content_text(step.request.messages[i]));
+      const std::vector<TextChange> changes = text_changes(chat::content_text(PromptMaker::messages_of(*sheet)[i]),
+                                                           chat::content_text(step.request.messages[i]));
       if (changes.empty()) continue;
       cause.path = "messages[" + std::to_string(i) + "].content";
       cause.sentence = "byte " + std::to_string(changes[0].begin) + " of the system text differs between conversations";

@@ -5,9 +5,10 @@
 #include <cctype>
 #include <utility>
 
-#include "audit/spots.h"
+#include "base/utf8.h"
+#include "causes/find.h"
+#include "causes/places.h"
 #include "probe/places.h"
-#include "render/explain.h"
 #include "render/join.h"
 #include "render/turn.h"
 
@@ -38,7 +39,8 @@ bool is_undone(const ReplayStep& step, RewriteSet set, const Change& change) {
   const auto& sheet = step.sheets[static_cast<std::size_t>(set)];
   const auto index = static_cast<std::size_t>(change.message);
   if (!sheet || index >= step.parent->instructions.size()) return false;
-  return content_text(PromptMaker::messages_of(*sheet)[index]) == content_text(step.parent->instructions[index]);
+  return chat::content_text(PromptMaker::messages_of(*sheet)[index]) ==
+         chat::content_text(step.parent->instructions[index]);
 }
 
 // What the template writes behind the turn of message `index`, which the ids `before` end with.
@@ -117,6 +119,15 @@ bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
   return kept_then + parent.prompts[0]->ids.size() > kept + before.size();
 }
 
+// Some of `text` from byte `at` on, whole characters.
+std::string shown_at(std::string_view text, std::size_t at) {
+  constexpr std::size_t kShown = 40;
+  std::string_view out = text.substr(std::min(at, text.size()));
+  std::size_t end = std::min(out.size(), kShown);
+  while (end > 0 && end < out.size() && utf8::is_continuation(out[end])) --end;
+  return std::string(out.substr(0, end));
+}
+
 // The beginning of a reasoning, by which it is looked for in a prompt.
 std::string_view beginning_of(std::string_view reasoning) {
   constexpr std::size_t kEnough = 24;
@@ -135,30 +146,13 @@ bool is_for_certain(const ReplayStep& step, const Change& change, std::size_t ke
          step.sent().text.find(text) == std::string::npos;
 }
 
-// Whether the template leaves out the reasoning of a message, wholly.
-bool drops_reasoning(const jinja::Rendered& rendered, const json::Array& messages, std::int32_t index) {
-  if (index < 0 || static_cast<std::size_t>(index) >= messages.size()) return false;
-  const json::Value& message = messages[static_cast<std::size_t>(index)];
-  const json::Value* reasoning = message.find(tmpl::reasoning_field(message));
-  if (reasoning == nullptr || !reasoning->is_string() || reasoning->as_string().empty()) return false;
-  const std::size_t begin = render::turn_begin(rendered, index).value_or(0);
-  const std::size_t end = render::turn_begin(rendered, index + 1).value_or(rendered.text.size());
-  if (end < begin) return false;
-  const std::string_view turn = std::string_view(rendered.text.bytes()).substr(begin, end - begin);
-  return turn.find(beginning_of(reasoning->as_string())) == std::string_view::npos;
-}
-
-std::string kind_of(const jinja::Rendered& rendered, const json::Array& old_messages, const text::Run* run,
-                    const render::Break& broken) {
-  if (drops_reasoning(rendered, old_messages, broken.message)) return "reasoning-dropped";
-  if (broken.cause.find("cuts characters off") != std::string::npos) return "whitespace-stripped";
-  const bool is_rewritten =
-      run != nullptr && (run->kind == text::RunKind::kSerialiser || run->kind == text::RunKind::kScalar ||
-                         run->kind == text::RunKind::kEscaped);
-  if (is_rewritten) return "json-respelled";
-  const bool is_space = broken.rerendered.empty() ||
-                        std::string_view(" \t\r\n").find(broken.rerendered.front()) != std::string_view::npos;
-  return is_space ? "whitespace" : "rewritten";
+// What the answer has, of which different things may be the cause.
+std::string parts_of(const json::Value& answer) {
+  std::string out;
+  if (answer.find(tmpl::reasoning_field(answer)) != nullptr) out += 'r';
+  if (!chat::content_text(answer).empty()) out += 'c';
+  if (answer.find("tool_calls") != nullptr) out += 't';
+  return out;
 }
 
 }  // namespace
@@ -222,7 +216,7 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
   const text::Run* run = probe::spot_at(*rendered, byte).run;
   const std::int32_t owner = run == nullptr ? text::kNoMessage : render::owner(*run, rendered->origins);
   if (is_retokenized(step, kept))
-    return {"retokenized", render::describe_origin(*rendered, byte), "the same text becomes other tokens", "", "", 0};
+    return {"retokenized", causes::describe_origin(*rendered, byte), "the same text becomes other tokens", "", "", 0};
   const Change* change = change_at(step, *rendered, run, owner);
   if (change != nullptr && is_for_certain(step, *change, kept)) return from_change(*change);
   if (remedy_helps(step, RewriteSet::kStableDate, kept) && maker_.reads_clock())
@@ -230,7 +224,7 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
   for (const Change& other : step.comparison.changes) {
     if (other.kind == ChangeKind::kVariablesChanged) return from_change(other);
   }
-  return in_template(step, kept, run, owner);
+  return in_template(step, kept, run);
 }
 
 // Whether both go on with the same text, in other tokens.
@@ -244,45 +238,60 @@ bool CauseFinder::is_retokenized(const ReplayStep& step, std::size_t kept) const
   return text.ok() && !text.value().empty() && std::string_view(prompt.text).substr(byte).starts_with(text.value());
 }
 
-FoundCause CauseFinder::in_template(ReplayStep& step, std::size_t kept, const text::Run* run, std::int32_t owner) {
+// The search of causes/find.h, over the messages as the template got them.
+FoundCause CauseFinder::search(ReplayStep& step, std::size_t kept) const {
+  FoundCause out{"template: " + std::string(causes::to_string(causes::CauseKind::kCondition)), "", "", "", "", 0};
+  const PromptMaker::Parts& parts = maker_.parts();
+  const jinja::Rendered& again = *step.traced;
+  const chat::Conversation base = maker_.base_of(*step.sheets[0]);
+  const Incoming& last = step.parent->last;
+  const Sheet before = maker_.sheet(last.messages, last.tools, last.kwargs, last.now);
+  const std::vector<TokenId>& prompt_ids = step.parent->prompts[0]->ids;
+  const std::vector<TokenId>& sampled = step.parent->completion;
+  const Prompt& prompt = step.sent();
+  const auto completion = render::text_behind(*parts.tokenizer, prompt_ids, sampled);
+  if (!completion.ok()) return out;
+  const std::size_t stop = maker_.ends_turn(sampled) ? parts.tokenizer->token_bytes(sampled.back()).size() : 0;
+  std::optional<probe::Extent> parted;
+  if (kept < prompt.ids.size()) {
+    const TokenId seen = kept < prompt_ids.size() ? prompt_ids[kept] : sampled[kept - prompt_ids.size()];
+    const tokenizer::Piece again{prompt.ids[kept], kept == 0 ? 0 : prompt.ends[kept - 1], prompt.ends[kept]};
+    parted = causes::parted_tokens(*parts.tokenizer, seen, again);
+  }
+  auto found = causes::find_cause(causes::Exchange{.chat_template = *parts.chat_template,
+                                                   .base = base,
+                                                   .options = parts.apply,
+                                                   .format = parts.format,
+                                                   .before = PromptMaker::messages_of(before),
+                                                   .completion = completion.value(),
+                                                   .stop_size = std::min(stop, completion.value().size()),
+                                                   .after = PromptMaker::messages_of(*step.sheets[0]),
+                                                   .again = again,
+                                                   .parted_tokens = parted});
+  if (!found.ok()) return out;
+  causes::Cause& cause = found.value().cause;
+  const std::string seen = step.parent->prompts[0]->text + completion.value();
+  out.name = "template: " + std::string(causes::to_string(cause.kind));
+  out.path = cause.path.empty() ? causes::describe_origin(again, found.value().at) : std::move(cause.path);
+  out.sentence = std::move(cause.sentence);
+  out.before = shown_at(seen, found.value().at);
+  out.after = shown_at(again.text.bytes(), found.value().at);
+  out.line = cause.place.line;
+  return out;
+}
+
+FoundCause CauseFinder::in_template(ReplayStep& step, std::size_t kept, const text::Run* run) {
   const jinja::Rendered& rendered = *step.traced;
   std::string key = std::to_string(run == nullptr ? -1 : static_cast<int>(run->kind)) + " ";
   const bool is_literal = run != nullptr && run->kind == text::RunKind::kLiteral;
   key += is_literal       ? std::to_string(run->origin)
          : run == nullptr ? ""
                           : without_digits(rendered.origins.paths.to_string(run->path()));
-  const json::Array& old_messages = step.parent->last.messages;
-  key += drops_reasoning(rendered, old_messages, owner) ? " r" : "";
+  key += kept < step.parent->prompts[0]->ids.size() ? " p" : " c";
+  if (step.comparison.appended_from > 0) key += parts_of(step.request.messages[step.comparison.appended_from - 1]);
   const auto known = std::ranges::find(known_, key, &std::pair<std::string, Known>::first);
   if (known != known_.end() && known->second.found >= kFindTimes) return known->second.cause;
-
-  const chat::Conversation base = maker_.base_of(*step.sheets[0]);
-  const render::TurnContext context{*maker_.parts().chat_template, *maker_.parts().tokenizer, base,
-                                    maker_.parts().apply};
-  // The conversation as it ended with the answer.
-  const Incoming& last = step.parent->last;
-  json::Array before_messages = last.messages;
-  if (step.parent->answers == 0 && step.comparison.appended_from > 0)
-    before_messages.push_back(step.request.messages[step.comparison.appended_from - 1]);
-  auto before = maker_.trace(maker_.sheet(before_messages, last.tools, last.kwargs, last.now), false);
-  std::vector<tokenizer::Piece> pieces;
-  pieces.reserve(step.sent().ids.size());
-  std::uint32_t begin = 0;
-  for (std::size_t i = 0; i < step.sent().ids.size(); ++i) {
-    pieces.push_back({step.sent().ids[i], begin, step.sent().ends[i]});
-    begin = step.sent().ends[i];
-  }
-  const std::vector<TokenId> old_ids = joined(step.parent->prompts[0]->ids, step.parent->completion);
-  const auto broken = render::find_break(context, old_ids, rendered, pieces, before.ok() ? &before.value() : nullptr);
-  FoundCause out{"template: rewritten", "", "", "", "", 0};
-  if (broken && broken->kept_tokens == kept) {
-    out = {"template: " + kind_of(rendered, before_messages, run, *broken),
-           broken->place,
-           broken->cause,
-           broken->kept,
-           broken->rerendered,
-           broken->line};
-  }
+  FoundCause out = search(step, kept);
   if (known != known_.end()) {
     ++known->second.found;
   } else if (known_.size() < kMostKnown) {

@@ -61,7 +61,8 @@ class CauseFinder {
   };
 
   [[nodiscard]] bool is_retokenized(const ReplayStep& step, std::size_t kept) const;
-  [[nodiscard]] FoundCause in_template(ReplayStep& step, std::size_t kept, const text::Run* run, std::int32_t owner);
+  [[nodiscard]] FoundCause in_template(ReplayStep& step, std::size_t kept, const text::Run* run);
+  [[nodiscard]] FoundCause search(ReplayStep& step, std::size_t kept) const;
 
   const PromptMaker& maker_;
   std::vector<std::pair<std::string, Known>> known_;

@@ -1,7 +1,6 @@
 #include "audit/report.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "json/members.h"
@@ -9,47 +8,22 @@
 namespace rondo::audit {
 namespace {
 
-template <typename E, std::size_t N>
-using Names = std::array<std::pair<E, std::string_view>, N>;
-
-constexpr Names<CauseKind, 21> kCauses{{
-    {CauseKind::kReasoningDropped, "reasoning-dropped"},
-    {CauseKind::kReasoningAdded, "reasoning-added"},
-    {CauseKind::kWhitespaceStripped, "whitespace-stripped"},
-    {CauseKind::kWhitespaceAdded, "whitespace-added"},
-    {CauseKind::kJsonRespelled, "json-respelled"},
-    {CauseKind::kLiteralEnvelope, "literal-envelope"},
-    {CauseKind::kPythonValue, "python-value"},
-    {CauseKind::kDoubleEncoded, "double-encoded"},
-    {CauseKind::kGenerationPrompt, "generation-prompt"},
-    {CauseKind::kMovedMessage, "moved-message"},
-    {CauseKind::kMovedTools, "moved-tools"},
-    {CauseKind::kRewrittenId, "rewritten-id"},
-    {CauseKind::kForcedClose, "forced-close"},
-    {CauseKind::kLostMarkup, "lost-markup"},
-    {CauseKind::kDroppedField, "dropped-field"},
-    {CauseKind::kReordered, "reordered"},
-    {CauseKind::kReplacedClose, "replaced-close"},
-    {CauseKind::kRetokenized, "retokenized"},
-    {CauseKind::kClock, "clock"},
-    {CauseKind::kRefused, "refused"},
-    {CauseKind::kCondition, "condition"},
-}};
-constexpr Names<Remedy::Kind, 5> kRemedies{{{Remedy::Kind::kVariable, "variable"},
-                                            {Remedy::Kind::kArguments, "arguments"},
-                                            {Remedy::Kind::kField, "field"},
-                                            {Remedy::Kind::kPatch, "patch"},
-                                            {Remedy::Kind::kBridge, "bridge"}}};
-constexpr Names<Verdict, 3> kVerdicts{
+constexpr json::Names<Remedy::Kind, 5> kRemedies{{{Remedy::Kind::kVariable, "variable"},
+                                                  {Remedy::Kind::kArguments, "arguments"},
+                                                  {Remedy::Kind::kField, "field"},
+                                                  {Remedy::Kind::kPatch, "patch"},
+                                                  {Remedy::Kind::kBridge, "bridge"}}};
+constexpr json::Names<Verdict, 3> kVerdicts{
     {{Verdict::kHolds, "holds"}, {Verdict::kBreaks, "breaks"}, {Verdict::kSkipped, "skipped"}}};
-constexpr Names<Level, 3> kLevels{{{Level::kNote, "note"}, {Level::kWarning, "warning"}, {Level::kError, "error"}}};
+constexpr json::Names<Level, 3> kLevels{
+    {{Level::kNote, "note"}, {Level::kWarning, "warning"}, {Level::kError, "error"}}};
 
 // The tag of the functions below.
 struct ReportJson {
   static constexpr bool kRefusesUnknown = false;  // of another version
 };
 
-const auto& names_of(ReportJson /*tag*/, CauseKind /*type*/) { return kCauses; }
+const auto& names_of(ReportJson /*tag*/, CauseKind /*type*/) { return causes::kCauseNames; }
 const auto& names_of(ReportJson /*tag*/, Remedy::Kind /*type*/) { return kRemedies; }
 const auto& names_of(ReportJson /*tag*/, Verdict /*type*/) { return kVerdicts; }
 const auto& names_of(ReportJson /*tag*/, Level /*type*/) { return kLevels; }
@@ -160,7 +134,6 @@ void visit(V& v, Report& report) {
 
 }  // namespace
 
-std::string_view to_string(CauseKind kind) { return json::name_in(kCauses, kind); }
 std::string_view to_string(Remedy::Kind kind) { return json::name_in(kRemedies, kind); }
 std::string_view to_string(Verdict verdict) { return json::name_in(kVerdicts, verdict); }
 std::string_view to_string(Level level) { return json::name_in(kLevels, level); }

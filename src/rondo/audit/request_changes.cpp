@@ -113,7 +113,7 @@ class Comparer {
     for (std::size_t i = 0; i < std::min(old_count, new_count); ++i) {
       if (before_.marks[i].exact == after_.marks[i].exact) continue;
       const std::vector<TextChange> changes =
-          text_changes(content_text(before_.messages[i]), content_text(after_.messages[i]));
+          text_changes(chat::content_text(before_.messages[i]), chat::content_text(after_.messages[i]));
       for (const TextChange& change : changes) {
         add({change.is_time ? ChangeKind::kDate : ChangeKind::kVolatileHeader, static_cast<std::int32_t>(i),
              place(i) + ".content", "byte " + std::to_string(change.begin) + " of the system text changed",
@@ -206,8 +206,8 @@ class Comparer {
     Change change;
     change.message = static_cast<std::int32_t>(new_);
     change.path = place(new_);
-    if (gone > 0) change.before = shown(content_text(before_.messages[old_]));
-    if (come > 0) change.after = shown(content_text(after_.messages[new_]));
+    if (gone > 0) change.before = shown(chat::content_text(before_.messages[old_]));
+    if (come > 0) change.after = shown(chat::content_text(after_.messages[new_]));
     if (come == 0) {
       change.kind = ChangeKind::kHistoryTruncated;
       change.sentence = std::to_string(gone) + " messages are gone";
@@ -244,8 +244,8 @@ class Comparer {
                   static_cast<std::int32_t>(new_),
                   place(new_),
                   "the conversation goes on from here without the " + std::to_string(lost) + " messages that followed",
-                  shown(content_text(before_.messages[old_])),
-                  new_ < after_.messages.size() ? shown(content_text(after_.messages[new_])) : ""};
+                  shown(chat::content_text(before_.messages[old_])),
+                  new_ < after_.messages.size() ? shown(chat::content_text(after_.messages[new_])) : ""};
     if (only_instructions && fresh < lost) {
       change.kind = ChangeKind::kHistoryCompacted;
       change.sentence = std::to_string(lost) + " messages were replaced by " + std::to_string(fresh);

@@ -43,14 +43,15 @@ class ResultAudit {
       finding.level = Level::kWarning;
       finding.sentence = "a tool result without `name` is refused; the public chat APIs have none there";
       finding.proof = "the template fails with " + text::quoted(rendered.error().message);
-      finding.place = place_of(trials_.context(), rendered.error());
+      finding.place = causes::place_of(trials_.context().chat_template, rendered.error());
     } else if (rendered.value().text.bytes() != named) {
       const std::string& text = rendered.value().text.bytes();
       finding.rule = "dropped-field";
       finding.level = Level::kNote;
       finding.sentence = "the name of a tool result is written, and the public chat APIs have none there";
       finding.proof = difference({"with a name", named}, {"without", text});
-      finding.place = place_at(trials_.context(), rendered.value(), first_difference(text, named));
+      finding.place =
+          causes::place_at(trials_.context().chat_template, rendered.value(), first_difference(text, named));
     } else {
       return;
     }
@@ -80,13 +81,13 @@ class ResultAudit {
         finding.rule = "refused";
         finding.sentence = std::string("a tool result ") + change.what + " is refused";
         finding.proof = "the template fails with " + text::quoted(rendered.error().message);
-        finding.place = place_of(trials_.context(), rendered.error());
+        finding.place = causes::place_of(trials_.context().chat_template, rendered.error());
       } else if (rendered.value().text.bytes().find(kResultWord) == std::string::npos) {
         finding.rule = "dropped-field";
         finding.level = Level::kWarning;
         finding.sentence = std::string("a tool result ") + change.what + " is not written";
         finding.proof = difference({"with the call's id", told}, {change.what, rendered.value().text.bytes()});
-        finding.place = last_look(trials_.context(), rendered.value(), 2, "tool_call_id");
+        finding.place = causes::last_look(trials_.context().chat_template, rendered.value(), 2, "tool_call_id");
       } else {
         continue;
       }
@@ -109,17 +110,17 @@ class ResultAudit {
       finding.rule = "refused";
       finding.sentence = "results in another order than their calls are refused";
       finding.proof = "the template fails with " + text::quoted(reversed.error().message);
-      finding.place = place_of(trials_.context(), reversed.error());
+      finding.place = causes::place_of(trials_.context().chat_template, reversed.error());
     } else if (reversed.value().text.bytes() == text) {
       finding.rule = "results-reordered";
       finding.sentence = "tool results are written in the order of their calls, whatever order they are sent in";
       finding.proof = "sent either way: " + excerpt(text, text.find(kResultWord), text.find(kSecondResultWord));
-      finding.place = place_at(trials_.context(), ordered.value(), text.find(kResultWord));
+      finding.place = causes::place_at(trials_.context().chat_template, ordered.value(), text.find(kResultWord));
     } else if (!tells_call(ordered.value())) {
       finding.rule = "collision";
       finding.sentence = "results of two calls of one tool are told apart by their order alone";
       finding.proof = "they are written as " + excerpt(text, text.find(kResultWord), text.find(kSecondResultWord));
-      finding.place = place_at(trials_.context(), ordered.value(), text.find(kResultWord));
+      finding.place = causes::place_at(trials_.context().chat_template, ordered.value(), text.find(kResultWord));
     } else {
       return;
     }

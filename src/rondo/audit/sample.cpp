@@ -14,12 +14,6 @@ namespace {
 
 using render::Extent;
 
-void widen(std::optional<Extent>& extent, std::size_t begin, std::size_t end) {
-  if (!extent) extent = Extent{begin, end};
-  extent->begin = std::min(extent->begin, begin);
-  extent->end = std::max(extent->end, end);
-}
-
 // How much of the beginning of `text` the end of `before` already is.
 std::size_t already_written(std::string_view before, std::string_view text) {
   std::size_t size = std::min(before.size(), text.size());
@@ -263,37 +257,6 @@ class Sampler {
 };
 
 }  // namespace
-
-Regions find_regions(const jinja::Rendered& rendered, const format::Format& format, std::int32_t index, Extent within) {
-  constexpr std::size_t kItemDepth = 4;  // messages[i].tool_calls[k]
-  const text::PathTable& paths = rendered.origins.paths;
-  Regions out;
-  std::vector<std::optional<Extent>> calls;
-  std::size_t at = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    const std::size_t run_begin = at;
-    at += run.size;
-    if (at <= within.begin || run_begin >= within.end || !render::is_message_data(run, rendered.origins)) continue;
-    if (paths.message(run.path()) != index) continue;
-    const std::size_t begin = std::max(run_begin, within.begin) - within.begin;
-    const std::size_t end = std::min(at, within.end) - within.begin;
-    const std::string_view field = probe::message_field(paths, run.path());
-    const std::string_view part = format.input.reasoning_part;
-    if (chat::is_reasoning_field(field) || field == format.input.reasoning_field ||
-        (!part.empty() && paths.step_name(run.path()) == part)) {
-      widen(out.reasoning, begin, end);
-    } else if (field == "content") {
-      widen(out.content, begin, end);
-    } else if (field == "tool_calls" && paths.depth(run.path()) >= kItemDepth &&
-               paths.step_kind(paths.prefix(run.path(), kItemDepth)) == text::PathTable::StepKind::kIndex) {
-      const std::size_t call = paths.step_index(paths.prefix(run.path(), kItemDepth));
-      if (calls.size() <= call) calls.resize(call + 1);
-      widen(calls[call], begin, end);
-    }
-  }
-  for (const std::optional<Extent>& call : calls) out.calls.push_back(call.value_or(Extent{}));
-  return out;
-}
 
 Sample sample(const AuditContext& context, const json::Array& history, const jinja::Rendered& prompt,
               const json::Value& message) {

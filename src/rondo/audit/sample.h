@@ -10,27 +10,14 @@
 
 #include "audit/context.h"
 #include "audit/scenarios.h"
+#include "causes/sampled.h"
 #include "render/turn.h"
 
 namespace rondo::audit {
 
-// Where the parts of a message stand in the text of its turn.
-struct Regions {
-  std::optional<render::Extent> reasoning;
-  std::optional<render::Extent> content;
-  std::vector<render::Extent> calls;  // from the first to the last byte of a call's own data
-};
-
-// Those of message `index` within bytes [begin, end) of `rendered`; offsets count from `begin`.
-[[nodiscard]] Regions find_regions(const jinja::Rendered& rendered, const format::Format& format, std::int32_t index,
-                                   render::Extent within);
-
-struct Sampled {
-  std::string text;  // with its stop
-  Regions regions;
-  std::size_t stop_begin = 0;  // text.size() if there is none
-  bool is_cut = false;         // it ends in the middle
-};
+using causes::find_regions;
+using causes::Regions;
+using causes::Sampled;
 
 // A sampled text, or why there is none.
 struct Sample {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "audit/spots.h"
+#include "causes/places.h"
 #include "probe/places.h"
 #include "probe/variables.h"
 
@@ -77,7 +77,7 @@ class Editor {
   [[nodiscard]] RunPlace place_of_run(const jinja::Rendered& rendered, std::size_t at) const {
     const probe::Spot spot = probe::spot_at(rendered, at);
     if (spot.run == nullptr) return {};
-    const text::Literal place = writer_of(context_.chat_template, rendered, *spot.run);
+    const text::Literal place = causes::writer_of(context_.chat_template, rendered, *spot.run);
     return {spot.run, spot.begin, source_.token_at(place.line, place.column)};
   }
 

@@ -27,9 +27,7 @@ tmpl::ApplyOptions with_limits(tmpl::ApplyOptions options) {
 }  // namespace
 
 Result<Subject> make_subject(const Input& input) {
-  Subject subject{input.chat_template,        input.tokenizer,
-                  input.tokenizer != nullptr, {},
-                  with_limits(input.options), jinja::Outline(input.chat_template->source())};
+  Subject subject{input.chat_template, input.tokenizer, input.tokenizer != nullptr, {}, with_limits(input.options)};
   subject.base.kwargs = input.base.kwargs;
   subject.base.bos_token = input.base.bos_token;
   subject.base.eos_token = input.base.eos_token;

@@ -108,7 +108,7 @@ class ToolAudit {
     finding.sentence =
         takes_plain ? "a tool with a parameter that is an object or an array is refused" : "tools are refused";
     finding.proof = "the template fails with " + text::quoted(error.message);
-    finding.place = place_of(trials_.context(), error);
+    finding.place = causes::place_of(trials_.context().chat_template, error);
     finding.path = "tools";
     add_finding(report_, std::move(finding));
   }
@@ -118,7 +118,7 @@ class ToolAudit {
     for (const jinja::Decision& decision : rendered.decisions) {
       for (const text::PathId path : rendered.reads_of(decision)) {
         if (rendered.origins.paths.root(path) == "tools")
-          return place_of(trials_.context().chat_template, {decision.line, decision.column});
+          return causes::place_of(trials_.context().chat_template, {decision.line, decision.column});
       }
     }
     return {};
@@ -158,7 +158,7 @@ class ToolAudit {
       finding.sentence = "of a tool's definition these are not written: " + listed(parts);
       const std::size_t at = text.find(kShip);
       finding.proof = "the tool is written as " + shortened(std::string_view(text).substr(at, text.size() - at));
-      finding.place = place_at(trials_.context(), rendered, at);
+      finding.place = causes::place_at(trials_.context().chat_template, rendered, at);
       finding.path = is_needed ? "tools[0].function" : "tools[0].function.parameters";
       add_finding(report_, std::move(finding));
     }
@@ -188,7 +188,7 @@ class ToolAudit {
     finding.sentence = "of a tool's definition these are not written: " + listed(missing);
     const std::size_t at = rendered.text.bytes().find("harbour");
     finding.proof = "with another definition the prompt is the same: " + excerpt(rendered.text.bytes(), at, at + 60);
-    finding.place = place_at(trials_.context(), rendered, at);
+    finding.place = causes::place_at(trials_.context().chat_template, rendered, at);
     finding.path = "tools[0].function.parameters.properties";
     add_finding(report_, std::move(finding));
   }
@@ -204,7 +204,7 @@ class ToolAudit {
         Finding finding = finding_of("python-value", Level::kNote);
         finding.sentence = "tools are printed as Python prints them";
         finding.proof = "they are written as " + excerpt(rendered.text.bytes(), at, at + 60);
-        finding.place = place_at(trials_.context(), rendered, at);
+        finding.place = causes::place_at(trials_.context().chat_template, rendered, at);
         finding.path = "tools";
         add_finding(report_, std::move(finding));
         return;

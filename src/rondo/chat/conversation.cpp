@@ -68,6 +68,16 @@ bool is_filled(const json::Value* value) {
   return false;
 }
 
+std::string content_text(const json::Value& message) {
+  const json::Value* content = message.find("content");
+  if (content == nullptr) return "";
+  if (content->is_string()) return content->as_string();
+  if (!content->is_array()) return "";
+  std::string out;
+  for (const json::Value& part : content->as_array()) out += part.find_string("text").value_or("");
+  return out;
+}
+
 bool has_content(const json::Value& message) {
   for (const std::string_view field : {"content", "reasoning_content", "tool_calls"}) {
     if (is_filled(message.find(field))) return true;

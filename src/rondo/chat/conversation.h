@@ -60,6 +60,9 @@ inline constexpr std::string_view kCallIndexKey = "index";
 // True for a text or list that holds something; false for anything else, and for nullptr.
 [[nodiscard]] bool is_filled(const json::Value* value);
 
+// The text of a message: its content, or that of its text parts.
+[[nodiscard]] std::string content_text(const json::Value& message);
+
 // True if a message carries something that a prompt should show: text, content parts, reasoning or tool calls.
 [[nodiscard]] bool has_content(const json::Value& message);
 

@@ -374,6 +374,7 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   if (!shaping.ok()) return shaping.error();
   render::BridgeRequest request = request_of(call, bridge, completion.value());
   request.find_lossy = bridge.find_lossy;
+  request.format = &shared.value()->reader.format();
   auto bridged = render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
   if (bridged.ok()) put_as_sent(call.shaping, shaping.value(), bridged.value());
   return bridged;

@@ -43,8 +43,8 @@ DemoRow row_of(const session::Turn& turn, std::size_t number) {
   row.rerender_prompt = turn.rerender->ids.size();
   row.rerender_reused = turn.rerender->reusable;
   if (turn.rerender->broken) {
-    row.cause = turn.rerender->broken->cause;
-    row.line = turn.rerender->broken->line;
+    row.cause = turn.rerender->broken->cause.sentence;
+    row.line = turn.rerender->broken->cause.place.line;
   }
   return row;
 }

@@ -8,35 +8,32 @@
 namespace rondo::format {
 namespace {
 
-template <typename E, std::size_t N>
-using Names = std::array<std::pair<E, std::string_view>, N>;
-
-constexpr Names<NoContent, 3> kNoContent{
+constexpr json::Names<NoContent, 3> kNoContent{
     {{NoContent::kEmpty, "empty"}, {NoContent::kNull, "null"}, {NoContent::kAbsent, "absent"}}};
-constexpr Names<Envelope, 3> kEnvelopes{
+constexpr json::Names<Envelope, 3> kEnvelopes{
     {{Envelope::kTags, "tags"}, {Envelope::kJsonObject, "json_object"}, {Envelope::kJsonArray, "json_array"}}};
-constexpr Names<ArgumentStyle, 3> kArgumentStyles{{{ArgumentStyle::kJson, "json"},
-                                                   {ArgumentStyle::kJsonText, "json_text"},
-                                                   {ArgumentStyle::kParameters, "parameters"}}};
-constexpr Names<CallPiece::Kind, 6> kPieceKinds{{{CallPiece::Kind::kLiteral, "literal"},
-                                                 {CallPiece::Kind::kName, "name"},
-                                                 {CallPiece::Kind::kId, "id"},
-                                                 {CallPiece::Kind::kNameInId, "name_in_id"},
-                                                 {CallPiece::Kind::kIndex, "index"},
-                                                 {CallPiece::Kind::kArguments, "arguments"}}};
-constexpr Names<ValueType, 8> kValueTypes{{{ValueType::kString, "string"},
-                                           {ValueType::kInteger, "integer"},
-                                           {ValueType::kFloat, "float"},
-                                           {ValueType::kTrue, "true"},
-                                           {ValueType::kFalse, "false"},
-                                           {ValueType::kNull, "null"},
-                                           {ValueType::kObject, "object"},
-                                           {ValueType::kArray, "array"}}};
-constexpr Names<ValueStyle, 5> kValueStyles{{{ValueStyle::kRaw, "raw"},
-                                             {ValueStyle::kJson, "json"},
-                                             {ValueStyle::kPython, "python"},
-                                             {ValueStyle::kConstant, "constant"},
-                                             {ValueStyle::kNested, "nested"}}};
+constexpr json::Names<ArgumentStyle, 3> kArgumentStyles{{{ArgumentStyle::kJson, "json"},
+                                                         {ArgumentStyle::kJsonText, "json_text"},
+                                                         {ArgumentStyle::kParameters, "parameters"}}};
+constexpr json::Names<CallPiece::Kind, 6> kPieceKinds{{{CallPiece::Kind::kLiteral, "literal"},
+                                                       {CallPiece::Kind::kName, "name"},
+                                                       {CallPiece::Kind::kId, "id"},
+                                                       {CallPiece::Kind::kNameInId, "name_in_id"},
+                                                       {CallPiece::Kind::kIndex, "index"},
+                                                       {CallPiece::Kind::kArguments, "arguments"}}};
+constexpr json::Names<ValueType, 8> kValueTypes{{{ValueType::kString, "string"},
+                                                 {ValueType::kInteger, "integer"},
+                                                 {ValueType::kFloat, "float"},
+                                                 {ValueType::kTrue, "true"},
+                                                 {ValueType::kFalse, "false"},
+                                                 {ValueType::kNull, "null"},
+                                                 {ValueType::kObject, "object"},
+                                                 {ValueType::kArray, "array"}}};
+constexpr json::Names<ValueStyle, 5> kValueStyles{{{ValueStyle::kRaw, "raw"},
+                                                   {ValueStyle::kJson, "json"},
+                                                   {ValueStyle::kPython, "python"},
+                                                   {ValueStyle::kConstant, "constant"},
+                                                   {ValueStyle::kNested, "nested"}}};
 
 // The tag of the functions below.
 struct FormatJson {

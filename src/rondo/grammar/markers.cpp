@@ -30,7 +30,8 @@ Line& Line::literal(std::string_view text) {
 
 Line& Line::space(std::size_t least) {
   if (ends_with_space_ && least > 0) parts_.pop_back();
-  if (!ends_with_space_ || least > 0) parts_.push_back(white_space(*grammar_, least, kMostSpace));
+  if (!ends_with_space_ || least > 0)
+    parts_.push_back(white_space(*grammar_, static_cast<std::uint32_t>(least), kMostSpace));
   ends_with_space_ = true;
   return *this;
 }

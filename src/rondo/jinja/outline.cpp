@@ -69,10 +69,10 @@ void Outline::add_tag(const std::vector<Token>& tokens, std::size_t first, std::
   for (std::size_t i = first + 1; i < last; ++i) {
     if (tokens[i].kind == TokenKind::kAssign) is_target = false;
     if (tokens[i].kind == TokenKind::kPipe && !tag.filter && i + 1 < last) tag.filter = at(tokens[i + 1]);
-    if (tokens[i].kind == TokenKind::kString) tag.names.push_back(tokens[i].text);  // m['x'] is m.x
+    if (tokens[i].kind == TokenKind::kString) tag.names.push_back({tokens[i].text, at(tokens[i])});  // m['x'] is m.x
     if (tokens[i].kind != TokenKind::kName) continue;
     if (is_target) tag.assigned = tokens[i].text;
-    tag.names.push_back(tokens[i].text);
+    tag.names.push_back({tokens[i].text, at(tokens[i])});
   }
   tags_.push_back(std::move(tag));
 }
@@ -128,14 +128,25 @@ text::Literal Outline::tag(const text::Literal& place) const {
   return tag == nullptr ? place : tag->range.begin;
 }
 
+bool Outline::has_name(const Tag& tag, std::string_view name) {
+  return std::ranges::find(tag.names, name, &Name::text) != tag.names.end();
+}
+
 bool Outline::assigns_for(const text::Literal& other, const text::Literal& condition) const {
   const Tag* asking = tag_of(condition);
   const Block* block = if_of(other);
   if (asking == nullptr || block == nullptr) return false;
+  // Of an expression with a condition in it, only that part asks: up to its else.
+  const auto begins_before = [&](const Name& name) { return is_before(name.place, condition); };
+  const auto first =
+      is_condition(condition) ? asking->names.begin() : std::ranges::find_if_not(asking->names, begins_before);
+  const auto last = is_condition(condition) ? asking->names.end()
+                                            : std::find_if(first, asking->names.end(),
+                                                           [](const Name& name) { return name.text == "else"; });
   return std::ranges::any_of(tags_, [&](const Tag& tag) {
     return !tag.assigned.empty() && !is_before(tag.range.begin, block->range.begin) &&
            is_before(tag.range.begin, block->range.end) &&
-           std::ranges::find(asking->names, tag.assigned) != asking->names.end();
+           std::ranges::find(first, last, tag.assigned, &Name::text) != last;
   });
 }
 
@@ -144,7 +155,7 @@ std::vector<text::Literal> Outline::uses(const text::Literal& place) const {
   std::vector<text::Literal> out;
   if (own == nullptr || own->assigned.empty()) return out;
   for (const Tag& tag : tags_) {
-    const bool is_used = std::ranges::find(tag.names, own->assigned) != tag.names.end();
+    const bool is_used = has_name(tag, own->assigned);
     if (is_used && tag.assigned != own->assigned) out.push_back(tag.range.begin);
   }
   return out;
@@ -152,7 +163,7 @@ std::vector<text::Literal> Outline::uses(const text::Literal& place) const {
 
 bool Outline::tag_names(const text::Literal& place, std::string_view name) const {
   const Tag* tag = tag_of(place);
-  return tag != nullptr && std::ranges::find(tag->names, name) != tag->names.end();
+  return tag != nullptr && has_name(*tag, name);
 }
 
 bool Outline::names(const text::Literal& condition, std::string_view name) const {
@@ -161,7 +172,7 @@ bool Outline::names(const text::Literal& condition, std::string_view name) const
   return std::ranges::any_of(tags_, [&](const Tag& tag) {
     const bool is_inside = block != nullptr && !is_before(tag.range.begin, block->range.begin) &&
                            is_before(tag.range.begin, block->range.end);
-    return (is_inside || &tag == own) && std::ranges::find(tag.names, name) != tag.names.end();
+    return (is_inside || &tag == own) && has_name(tag, name);
   });
 }
 
@@ -171,7 +182,7 @@ std::optional<text::Literal> Outline::filtered_before(const text::Literal& place
   for (const Tag* tag = writing; tag != tags_.data();) {
     --tag;
     if (tag->assigned.empty() || !tag->filter) continue;
-    if (std::ranges::find(writing->names, tag->assigned) != writing->names.end()) return tag->filter;
+    if (has_name(*writing, tag->assigned)) return tag->filter;
   }
   return std::nullopt;
 }

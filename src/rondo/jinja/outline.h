@@ -33,7 +33,7 @@ class Outline {
   [[nodiscard]] std::vector<text::Literal> loops(const text::Literal& place) const;
   // The beginning of the tag that `place` stands in; `place` itself if it stands in none.
   [[nodiscard]] text::Literal tag(const text::Literal& place) const;
-  // Whether the if statement of the condition `other` assigns to a variable that the tag of `condition` names.
+  // Whether the if statement of the condition `other` assigns to a variable that `condition` names.
   [[nodiscard]] bool assigns_for(const text::Literal& other, const text::Literal& condition) const;
   // Whether `place` stands in the condition of an if statement, and not in what is written.
   [[nodiscard]] bool is_condition(const text::Literal& place) const { return if_of(place) != nullptr; }
@@ -61,14 +61,20 @@ class Outline {
     std::size_t depth = 0;
   };
 
+  struct Name {
+    std::string text;
+    text::Literal place;
+  };
+
   struct Tag {
     Range range;
-    std::vector<std::string> names;  // that it has, string constants among them
-    std::string assigned;            // the variable, or the attribute of one, that a set tag assigns to
+    std::vector<Name> names;  // that it has, string constants among them
+    std::string assigned;     // the variable, or the attribute of one, that a set tag assigns to
     std::optional<text::Literal> filter;
   };
 
   void add_tag(const std::vector<Token>& tokens, std::size_t first, std::size_t last);
+  [[nodiscard]] static bool has_name(const Tag& tag, std::string_view name);
   [[nodiscard]] const Tag* tag_of(const text::Literal& place) const;
   [[nodiscard]] const Block* if_of(const text::Literal& condition) const;
 

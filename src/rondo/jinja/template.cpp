@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +14,7 @@
 #include "jinja/compiler.h"
 #include "jinja/instructions.h"
 #include "jinja/lexer.h"
+#include "jinja/outline.h"
 #include "jinja/parser.h"
 #include "jinja/runtime.h"
 #include "jinja/vm.h"
@@ -94,6 +96,8 @@ struct Template::State {
   Program program;
   mutable BlockPool blocks;
   mutable LastSizes last_sizes;
+  mutable std::once_flag outline_made;
+  mutable std::optional<Outline> outline;
 };
 
 Template::Template(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -158,6 +162,10 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
 }
 
 const std::string& Template::source() const { return state_->program.source; }
+const Outline& Template::outline() const {
+  std::call_once(state_->outline_made, [this] { state_->outline.emplace(source()); });
+  return *state_->outline;
+}
 const std::string& Template::name() const { return state_->name; }
 const std::vector<std::string>& Template::undeclared_variables() const { return state_->program.undeclared; }
 const std::vector<std::string>& Template::literal_texts() const { return state_->program.literal_texts; }

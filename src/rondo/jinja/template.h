@@ -25,6 +25,8 @@
 
 namespace rondo::jinja {
 
+class Outline;
+
 struct CompileOptions {
   bool trim_blocks = true;             // the first newline behind a block tag is dropped
   bool lstrip_blocks = true;           // white space before a block tag on its line is dropped
@@ -119,6 +121,8 @@ class Template {
   [[nodiscard]] Result<Rendered> render(const json::Object& variables, const RenderOptions& options) const;
 
   [[nodiscard]] const std::string& source() const;
+  // Which statements stand around a place of the source; made when first asked for.
+  [[nodiscard]] const Outline& outline() const;
   [[nodiscard]] const std::string& name() const;
   // Variables that the template reads and nobody sets (as jinja2.meta.find_undeclared_variables), sorted.
   [[nodiscard]] const std::vector<std::string>& undeclared_variables() const;

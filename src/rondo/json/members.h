@@ -18,6 +18,8 @@
 // What is absent stays as it is.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,8 +40,12 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-template <typename Names, typename E>
-std::string_view name_in(const Names& names, E value) {
+// The names of an enumeration's values.
+template <typename E, std::size_t N>
+using Names = std::array<std::pair<E, std::string_view>, N>;
+
+template <typename Table, typename E>
+std::string_view name_in(const Table& names, E value) {
   for (const auto& [candidate, name] : names) {
     if (candidate == value) return name;
   }

@@ -62,7 +62,7 @@ BridgeFields read_bridge(Fields& fields) {
 }
 
 json::Value finding_to_json(const render::LossyFinding& finding) {
-  json::Object out{{"what", finding.what}};
+  json::Object out{{"what", finding.what}, {"cause", causes::to_string(finding.cause)}};
   if (finding.message >= 0) out.set("message", finding.message);
   if (!finding.place.empty()) out.set("place", finding.place);
   if (finding.line > 0) out.set("line", finding.line);

@@ -39,6 +39,7 @@ nb::list message_spans(const std::vector<std::int32_t>& owners, std::size_t mess
 nb::dict lossy_to_python(const render::LossyFinding& finding) {
   nb::dict out;
   out["what"] = to_python_text(finding.what);
+  out["cause"] = causes::to_string(finding.cause);
   out["message"] = finding.message < 0 ? nb::object(nb::none()) : nb::object(nb::int_(finding.message));
   out["place"] = to_python_text(finding.place);
   out["line"] = finding.line;

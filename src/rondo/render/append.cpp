@@ -120,6 +120,7 @@ std::vector<LossyFinding> find_misplaced(const SuffixRender& suffix, std::span<c
     const std::optional<Extent> data = data_extent(suffix.full, index);
     if (!data || data->begin >= suffix.close.suffix_begin) continue;
     LossyFinding finding;
+    finding.cause = causes::CauseKind::kMovedTools;
     finding.message = index;
     finding.place = "messages[" + std::to_string(index) + "]";
     finding.what = "the template writes new_messages[" + std::to_string(i) +
@@ -255,7 +256,10 @@ Result<Appended> append_turn(const TurnContext& context, const PlainClose& plain
   add_all(out.notes, written.notes);
   add_media(find_media(suffix, written.begin, written.pieces, following.messages), written.lead_pieces.size(), out);
   if (!written.changed_end.empty())
-    out.lossy.push_back({.what = written.changed_end, .message = suffix.index, .place = {}});
+    out.lossy.push_back({.cause = causes::CauseKind::kReplacedClose,
+                         .what = written.changed_end,
+                         .message = suffix.index,
+                         .place = {}});
   for (LossyFinding& finding : find_misplaced(suffix, following.messages)) out.lossy.push_back(std::move(finding));
   if (described != nullptr)
     describe(written, suffix, new_turns(context, suffix, history, sampled.said, following), *described);

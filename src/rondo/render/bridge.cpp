@@ -70,8 +70,10 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
   if (request.find_lossy) {
     const Following& following = turn.value().following;
     const json::Array stand_in = stand_in_history();
-    out.lossy = find_lossy(context, request.messages.value_or(stand_in),
-                           history_message(*request.completion, following.answers), following.messages);
+    static const format::Format kUnknown;
+    out.lossy =
+        find_lossy(context, request.format == nullptr ? kUnknown : *request.format, request.messages.value_or(stand_in),
+                   history_message(*request.completion, following.answers), following.messages);
     out.lossy.insert(out.lossy.end(), added.lossy.begin(), added.lossy.end());
   }
   return out;

@@ -21,7 +21,9 @@
 #include <string>
 #include <vector>
 
+#include "causes/cause.h"
 #include "chat/conversation.h"
+#include "format/format.h"
 #include "render/completion.h"
 #include "render/encode.h"
 #include "render/stop.h"
@@ -40,13 +42,16 @@ struct BridgeRequest {
   bool allow_turns = false;           // assistant messages among the new ones are rendered, as history is
   bool add_generation_prompt = true;  // the appended text ends with the opening of the next turn
   ContentSpecials specials = ContentSpecials::kText;
-  // Whether bridge() says what the template would have changed; that takes up to three renders of the whole history.
+  // Whether bridge() says what the template would have changed; that takes up to three renders of the whole history, and
+  // the format names the causes where it is given.
   bool find_lossy = true;
+  const format::Format* format = nullptr;
 };
 
 // Something of the earlier turns that the template would write differently once the new messages follow.  The bridge
 // keeps the old ids all the same.
 struct LossyFinding {
+  causes::CauseKind cause = causes::CauseKind::kCondition;
   std::string what;                         // a sentence
   std::int32_t message = text::kNoMessage;  // index in messages + completion
   std::string place;                        // origin of the differing text: "messages[1].reasoning_content"

@@ -65,6 +65,8 @@ class CompletionReader {
                                               std::span<const tokenizer::TokenId> completion_ids,
                                               std::optional<std::size_t> tail = {}) const;
 
+  [[nodiscard]] const format::Format& format() const { return *format_; }
+
  private:
   std::shared_ptr<const format::Format> format_;
   const tokenizer::Tokenizer& tokenizer_;

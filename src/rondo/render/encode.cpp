@@ -206,7 +206,8 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
   return begin;
 }
 
-// The end of the token at byte `at` with which somebody else's turn begins there; `at` if none does.
+// The end of the token at byte `at` with which somebody else's turn begins there, or which ends the conversation; `at` if
+// there is none.
 std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& messages, std::size_t at) {
   constexpr std::size_t kLongestToken = 64;
   const std::string_view text = turns.rendered.text.bytes();
@@ -217,7 +218,9 @@ std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& mes
     end += run.size;
     if (end <= at) continue;
     const auto message = static_cast<std::size_t>(owner(run, turns.rendered.origins));  // nobody is beyond all counts
-    const bool is_other = message < messages.size() && messages[message].find_string("role") != kSampledRole;
+    const bool is_turn = message < messages.size();
+    const bool is_other = is_turn ? messages[message].find_string("role") != kSampledRole
+                                  : !turns.rendered.origins.contexts.at(run.context).generation_prompt;
     return is_other ? at + next.front().end : at;
   }
   return at;
@@ -310,9 +313,9 @@ std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jin
   const auto is_sampled = [](const json::Value& message) { return message.find_string("role") == kSampledRole; };
   if (std::ranges::none_of(messages, is_sampled)) return out;
   SampledTurns turns{context, rendered};
-  const std::vector<TurnExtent> extents = turn_extents(rendered, messages.size());
+  const std::vector<probe::TurnExtent> extents = probe::turn_extents(rendered, messages.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    const TurnExtent& turn = extents[i];
+    const probe::TurnExtent& turn = extents[i];
     if (!is_sampled(messages[i]) || !turn.begin) continue;
     const Extent lead{*turn.begin, turn.data ? std::max(turn.data->begin, *turn.begin) : turn.tail_end};
     SampledExtent extent;

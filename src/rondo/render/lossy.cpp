@@ -2,49 +2,13 @@
 
 #include <algorithm>
 
+#include "causes/find.h"
+#include "causes/places.h"
 #include "format/units.h"
 #include "probe/places.h"
-#include "render/explain.h"
 
 namespace rondo::render {
 namespace {
-
-std::size_t common_prefix(std::string_view a, std::string_view b) {
-  return static_cast<std::size_t>(
-      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first -
-      a.begin());
-}
-
-// The owner of byte `at` in `rendered`, or kNoMessage.
-std::int32_t owner_at(const jinja::Rendered& rendered, std::size_t at) {
-  std::size_t end = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    end += run.size;
-    if (at < end) return owner(run, rendered.origins);
-  }
-  return text::kNoMessage;
-}
-
-// A finding if `after` does not start with bytes [0, kept) of `before`.
-std::optional<LossyFinding> compare(const TurnContext& context, const jinja::Rendered& before, std::size_t kept,
-                                    const jinja::Rendered& after, const std::string& what) {
-  const std::string_view old_text = std::string_view(before.text.bytes()).substr(0, kept);
-  const std::size_t same = common_prefix(old_text, after.text.bytes());
-  if (same == old_text.size()) return std::nullopt;
-  LossyFinding finding;
-  finding.message = owner_at(before, same);
-  finding.place = describe_origin(before, same);
-  const jinja::Decision* flip = first_flip(before, after, finding.message);
-  finding.what = what + ": " + text::quoted(old_text.substr(same, 40)) + " becomes " +
-                 text::quoted(std::string_view(after.text.bytes()).substr(same, 40));
-  if (flip != nullptr) {
-    finding.line = flip->line;
-    finding.column = flip->column;
-    finding.what += "; line " + std::to_string(flip->line) + " `" + source_line(context.chat_template, flip->line) +
-                    "` now goes the other way";
-  }
-  return finding;
-}
 
 // Where the closing token of message `index`'s turn begins, or white space before it.
 std::size_t before_close(const TurnContext& context, const jinja::Rendered& turn, std::int32_t index) {
@@ -76,6 +40,8 @@ void add_dropped_fields(const jinja::Rendered& after, const json::Value& assista
                         std::vector<LossyFinding>& out) {
   const auto add = [&](const char* field) {
     LossyFinding finding;
+    finding.cause = field == std::string_view("reasoning_content") ? causes::CauseKind::kReasoningDropped
+                                                                   : causes::CauseKind::kDroppedField;
     finding.message = index;
     finding.place = "messages[" + std::to_string(index) + "]." + field;
     finding.what = std::string("the template does not write the turn's ") + field + " any more";
@@ -89,32 +55,104 @@ void add_dropped_fields(const jinja::Rendered& after, const json::Value& assista
   if (assistant.find("tool_calls") != nullptr && !writes_path(after, index, {"tool_calls"})) add("tool_calls");
 }
 
+class LossySearch {
+ public:
+  LossySearch(const TurnContext& context, const format::Format& format, std::span<const json::Value> history,
+              const json::Value& assistant, std::span<const json::Value> new_messages)
+      : context_(context),
+        format_(format),
+        history_(history),
+        assistant_(assistant),
+        messages_(context.base, history),
+        turn_(with_turn(new_messages)) {}
+
+  std::vector<LossyFinding> run() {
+    if (!after_.ok()) return {};
+    const Result<jinja::Rendered> prompt = render(true);
+    if (prompt.ok()) {
+      if (!again().starts_with(prompt.value().text.bytes()))
+        return {finding("the earlier prompt changes", prompt.value(), {})};
+    }
+    if (turn_.ok()) {
+      const auto index = static_cast<std::int32_t>(history_.size());
+      const std::size_t kept = before_close(context_, turn_.value(), index);
+      const std::string_view said = std::string_view(turn_.value().text.bytes()).substr(0, kept);
+      if (!again().starts_with(said)) {
+        const std::string what = "the assistant's turn changes";
+        const bool goes_on = prompt.ok() && said.starts_with(prompt.value().text.bytes());
+        if (!goes_on) return {finding(what, turn_.value(), {})};
+        const std::size_t begin = prompt.value().text.size();
+        causes::Sampled sampled;
+        sampled.text = said.substr(begin);
+        sampled.regions = causes::find_regions(turn_.value(), format_, index, {begin, kept});
+        sampled.stop_begin = sampled.text.size();
+        return {finding(what, prompt.value(), sampled)};
+      }
+    }
+    std::vector<LossyFinding> out;
+    add_dropped_fields(after_.value(), assistant_, static_cast<std::int32_t>(history_.size()), out);
+    return out;
+  }
+
+ private:
+  // Renders the turn as last message, and then with what follows; the history alone is left.
+  Result<jinja::Rendered> with_turn(std::span<const json::Value> new_messages) {
+    messages_.push(assistant_);
+    Result<jinja::Rendered> turn = render(false);
+    for (const json::Value& message : new_messages) messages_.push(message);
+    after_ = render(true);
+    messages_.shrink(history_.size());
+    return turn;
+  }
+  Result<jinja::Rendered> render(bool add_generation_prompt) {
+    return messages_.render(context_.chat_template, add_generation_prompt, context_.options);
+  }
+  [[nodiscard]] std::string_view again() const { return after_.value().text.bytes(); }
+
+  // Why the next prompt does not begin with `prompt` and `sampled`.
+  LossyFinding finding(const std::string& what, const jinja::Rendered& prompt, const causes::Sampled& sampled) {
+    const causes::Event event{.chat_template = context_.chat_template,
+                              .format = format_,
+                              .history = history_,
+                              .prompt = prompt,
+                              .render_bare = [this] { return render(false); },
+                              .sampled = sampled,
+                              .kept = assistant_,
+                              .alone = turn_.ok() ? &turn_.value() : nullptr,
+                              .again = &after_.value(),
+                              .refusal = nullptr,
+                              .parted_tokens = {}};
+    causes::Found found = causes::find_cause(event);
+    const std::string seen = event.seen();
+    LossyFinding out;
+    out.cause = found.cause.kind;
+    out.message = found.cause.message;
+    out.place = found.cause.path.empty() ? causes::describe_origin(after_.value(), found.at) : found.cause.path;
+    out.line = found.cause.place.line;
+    out.column = found.cause.place.column;
+    out.what = what + ": " + text::quoted(std::string_view(seen).substr(found.at, kShownBytes)) + " becomes " +
+               text::quoted(again().substr(std::min(found.at, again().size()), kShownBytes)) + "; " +
+               found.cause.sentence;
+    return out;
+  }
+
+  static constexpr std::size_t kShownBytes = 40;
+
+  const TurnContext& context_;
+  const format::Format& format_;
+  std::span<const json::Value> history_;
+  const json::Value& assistant_;
+  tmpl::ReadyConversation messages_;
+  Result<jinja::Rendered> after_ = Error(ErrorCode::kInvalidArgument, "not rendered");
+  Result<jinja::Rendered> turn_;
+};
+
 }  // namespace
 
-std::vector<LossyFinding> find_lossy(const TurnContext& context, std::span<const json::Value> history,
-                                     const json::Value& assistant, std::span<const json::Value> new_messages) {
-  std::vector<LossyFinding> out;
-  const auto index = static_cast<std::int32_t>(history.size());
-  tmpl::ReadyConversation messages(context.base, history);
-  messages.push(assistant);
-  const Result<jinja::Rendered> turn = messages.render(context.chat_template, false, context.options);
-  for (const json::Value& message : new_messages) messages.push(message);
-  const Result<jinja::Rendered> after = messages.render(context.chat_template, true, context.options);
-  if (!after.ok()) return out;
-  messages.shrink(history.size());
-  const Result<jinja::Rendered> prompt = messages.render(context.chat_template, true, context.options);
-  if (prompt.ok()) {
-    const auto finding =
-        compare(context, prompt.value(), prompt.value().text.size(), after.value(), "the earlier prompt changes");
-    if (finding) out.push_back(*finding);
-  }
-  if (out.empty() && turn.ok()) {
-    const auto finding = compare(context, turn.value(), before_close(context, turn.value(), index), after.value(),
-                                 "the assistant's turn changes");
-    if (finding) out.push_back(*finding);
-  }
-  if (out.empty()) add_dropped_fields(after.value(), assistant, index, out);
-  return out;
+std::vector<LossyFinding> find_lossy(const TurnContext& context, const format::Format& format,
+                                     std::span<const json::Value> history, const json::Value& assistant,
+                                     std::span<const json::Value> new_messages) {
+  return LossySearch(context, format, history, assistant, new_messages).run();
 }
 
 }  // namespace rondo::render

@@ -9,8 +9,8 @@ namespace rondo::render {
 
 // Compares the renders that the template makes before and after `new_messages` follow `assistant`.  Empty if the
 // earlier text stays as it is, and also where the template refuses one of the renders.
-[[nodiscard]] std::vector<LossyFinding> find_lossy(const TurnContext& context, std::span<const json::Value> history,
-                                                   const json::Value& assistant,
+[[nodiscard]] std::vector<LossyFinding> find_lossy(const TurnContext& context, const format::Format& format,
+                                                   std::span<const json::Value> history, const json::Value& assistant,
                                                    std::span<const json::Value> new_messages);
 
 }  // namespace rondo::render

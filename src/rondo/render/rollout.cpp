@@ -187,7 +187,8 @@ Result<Extension> Rollout::extend(json::Array new_messages, Retention retention)
 }
 
 std::vector<LossyFinding> Rollout::find_lossy(const json::Array& new_messages) const {
-  return render::find_lossy(model_->context(), messages_, history_message(last_, new_messages), new_messages);
+  return render::find_lossy(model_->context(), *model_->parts().format, messages_, history_message(last_, new_messages),
+                            new_messages);
 }
 
 void Rollout::add_stretches(std::span<const std::int32_t> owners, std::int32_t first_message) {

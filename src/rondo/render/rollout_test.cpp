@@ -448,18 +448,21 @@ std::string lossy_of(const std::string& source, const std::string& sampled, cons
 
 TEST_CASE("what the template would change in the old turns is told with its place") {
   CHECK(lossy_of(kKeeping, "(*mull Hm mull*)Yo~fin~", kThanks) == "");
-  CHECK(lossy_of(forgetting(), "(*mull Hm mull*)Yo~fin~", kThanks) ==
-        R"(message 1, line 7, column 8, template line 7: the assistant's turn changes: "(*mull Hm mull*)Yo" becomes )"
-        R"("Yo~fin~[[user>>Thanks~fin~[[assistant>>"; line 7 `{%- if m.reasoning_content and loop.index0 > ns.last -%})"
-        R"({{- '(*mull ' + m.reasoning_content + ' mull*)' -}}{%- endif -%}` now goes the other way)"
-        "\n");
+  CHECK(
+      lossy_of(forgetting(), "(*mull Hm mull*)Yo~fin~", kThanks) ==
+      R"(message 1, line 7, column 8, messages[1].reasoning_content: the assistant's turn changes: "(*mull Hm mull*)Yo" )"
+      R"(becomes "Yo~fin~[[user>>Thanks~fin~[[assistant>>"; the reasoning is gone: )"
+      R"(line 7 `{%- if m.reasoning_content and loop.index0 > ns.last -%})"
+      R"({{- '(*mull ' + m.reasoning_content + ' mull*)' -}}{%- endif -%}` was true, now false)"
+      "\n");
   const std::string last =
       replaced(kKeeping, "{{- '[[' + m.role + '>>' -}}", "{{- '[[' + m.role + ('!' if loop.last else '') + '>>' -}}");
   CHECK(
       lossy_of(last, "Yo~fin~", kThanks) ==
       R"(message 0, line 6, column 29, template line 6: the earlier prompt changes: "!>>Hi~fin~[[assistant>>" becomes )"
-      R"(">>Hi~fin~[[assistant>>Yo~fin~[[user!>>Th"; line 6 `{{- '[[' + m.role + ('!' if loop.last else '') + '>>' -}}` )"
-      "now goes the other way\n");
+      R"(">>Hi~fin~[[assistant>>Yo~fin~[[user!>>Th"; an earlier turn is written otherwise: )"
+      R"(line 6 `{{- '[[' + m.role + ('!' if loop.last else '') + '>>' -}}` was true, now false)"
+      "\n");
   const std::string silent = replaced(kKeeping, "{%- if m.content is string -%}",
                                       "{%- if m.role == 'assistant' -%}{%- elif m.content is string -%}");
   CHECK(lossy_of(silent, "Yo~fin~", kThanks) ==

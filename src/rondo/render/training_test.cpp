@@ -149,7 +149,7 @@ TEST_CASE_FIXTURE(Fixture, "the extents of all turns are those of each") {
   const auto rendered = render_messages(context, conversation, true);
   REQUIRE(rendered.ok());
   const std::string& bytes = rendered.value().text.bytes();
-  const auto all = turn_extents(rendered.value(), conversation.size());
+  const auto all = probe::turn_extents(rendered.value(), conversation.size());
   REQUIRE(all.size() == conversation.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     CAPTURE(i);

@@ -1,10 +1,7 @@
-// The geometry of turns in a traced render: where a message's data ends, what closes its turn, which token stops it.
+// How turns end in a traced render: what closes them, which token stops them.
 //
-// Everything here is read off the origins of one render (text/text.h) and the tokenizer's added tokens; no marker is
+// Everything here is read off the origins of one render (probe/turns.h) and the tokenizer's added tokens; no marker is
 // known in advance.
-//
-//   <header> data of message a <own tail: closers, stop token, white space> next message's text
-//                             ^ data_end                                    ^ tail_end
 #pragma once
 
 #include <optional>
@@ -14,42 +11,19 @@
 
 #include "chat/conversation.h"
 #include "jinja/template.h"
+#include "probe/turns.h"
 #include "rondo/result.h"
 #include "template/chat_template.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::render {
 
-// The message that a run belongs to: its context's message, else the guard, else the message its data came from.
-// Tool and document lists and the generation prompt belong to nobody (kNoMessage).
-[[nodiscard]] std::int32_t owner(const text::Run& run, const text::Origins& origins);
-
-// True for bytes that came from a message, other than its role: copied, escaped, serialised or printed.
-[[nodiscard]] bool is_message_data(const text::Run& run, const text::Origins& origins);
-
-// Bytes [begin, end) of a rendered text.
-struct Extent {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
-// From the first to the last byte of message `index`'s own data (its role aside) that was written in its own turn;
-// nullopt if the template wrote none.  What a later turn repeats of it (a result, the name of its call) is none.
-[[nodiscard]] std::optional<Extent> data_extent(const jinja::Rendered& rendered, std::int32_t index);
-
-// Offset behind the template's text that follows `from` and still belongs to message `index`'s turn.
-[[nodiscard]] std::size_t tail_end(const jinja::Rendered& rendered, std::int32_t index, std::size_t from);
-
-// Offset of the first byte that belongs to message `index`, or nullopt.
-[[nodiscard]] std::optional<std::size_t> turn_begin(const jinja::Rendered& rendered, std::int32_t index);
-
-// The three of them for each of the first `count` messages; takes time linear in the text.
-struct TurnExtent {
-  std::optional<std::size_t> begin;
-  std::optional<Extent> data;
-  std::size_t tail_end = 0;  // from the end of the data, else from `begin`
-};
-[[nodiscard]] std::vector<TurnExtent> turn_extents(const jinja::Rendered& rendered, std::size_t count);
+using probe::data_extent;
+using probe::Extent;
+using probe::is_message_data;
+using probe::owner;
+using probe::tail_end;
+using probe::turn_begin;
 
 // An added token inside a text.
 struct Marker {

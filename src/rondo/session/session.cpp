@@ -3,26 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "causes/find.h"
+#include "causes/places.h"
 #include "render/join.h"
 
 namespace rondo::session {
 namespace {
 
-// Two token lists can differ and still spell the same text, at least over the tokens where they part; then no template
-// line is to blame.
-void explain_tokenization(const render::TurnContext& context, std::span<const TokenId> known,
-                          const jinja::Rendered& rendered, std::span<const tokenizer::Piece> parted,
-                          render::Break& broken) {
-  const Result<std::string> text = context.tokenizer.decode(known, {});
-  const Result<std::string> through = context.tokenizer.decode(known.first(broken.kept_tokens + 1), {});
-  if (parted.empty() || !text.ok() || !through.ok()) return;
-  const std::string& again = rendered.text.bytes();
-  const auto same = static_cast<std::size_t>(
-      std::mismatch(text.value().begin(), text.value().end(), again.begin(), again.end()).first - text.value().begin());
-  if (same < through.value().size() || same < parted.front().end) return;
-  broken.line = 0;
-  broken.column = 0;
-  broken.cause = "the same text, in other tokens than the model sampled";
+constexpr std::size_t kShownTokens = 12;
+
+std::string decode_some(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids) {
+  const Result<std::string> text = tokenizer.decode(ids.first(std::min(ids.size(), kShownTokens)), {});
+  return text.ok() ? text.value() : "";
 }
 
 }  // namespace
@@ -63,7 +55,42 @@ Result<Turn> Session::step(engine::GenerateOptions generate) {
   return turn;
 }
 
-Result<Rerender> Session::render_again(std::size_t known) {
+// Why the engine's ids `seen` and the re-render `again` part behind `kept` ids.
+Break Session::find_break(std::span<const TokenId> seen, std::size_t kept, const jinja::Rendered& again,
+                          std::span<const tokenizer::Piece> pieces, std::size_t new_messages) const {
+  const render::RolloutModel& model = rollout_.model();
+  const render::TurnContext& context = model.context();
+  const std::size_t byte = kept < pieces.size() ? pieces[kept].begin : again.text.size();
+  Break out;
+  out.kept_tokens = kept;
+  out.kept = decode_some(context.tokenizer, seen.subspan(kept));
+  out.rerendered = again.text.bytes().substr(byte, std::max<std::size_t>(out.kept.size(), 24));
+  out.place = causes::describe_origin(again, byte);
+  const Turn& turn = turns_.back();
+  const std::span<const TokenId> sampled = seen.subspan(turn.sampled_begin);
+  const Result<std::string> completion =
+      render::text_behind(context.tokenizer, seen.first(turn.sampled_begin), sampled);
+  if (!completion.ok()) return out;
+  const bool stops = !sampled.empty() && model.profile().is_stop(sampled.back());
+  const std::size_t stop_size = stops ? context.tokenizer.token_bytes(sampled.back()).size() : 0;
+  std::optional<probe::Extent> parted;
+  if (kept < pieces.size()) parted = causes::parted_tokens(context.tokenizer, seen[kept], pieces[kept]);
+  const std::span<const json::Value> all = messages();
+  auto found = causes::find_cause(causes::Exchange{.chat_template = context.chat_template,
+                                                   .base = context.base,
+                                                   .options = context.options,
+                                                   .format = model.parts().format,
+                                                   .before = all.first(all.size() - new_messages - 1),
+                                                   .completion = completion.value(),
+                                                   .stop_size = std::min(stop_size, completion.value().size()),
+                                                   .after = all,
+                                                   .again = again,
+                                                   .parted_tokens = parted});
+  if (found.ok()) out.cause = std::move(found).value().cause;
+  return out;
+}
+
+Result<Rerender> Session::render_again(std::size_t known, std::size_t new_messages) {
   const render::TurnContext& context = rollout_.model().context();
   Result<jinja::Rendered> rendered = render::render_messages(context, messages(), true);
   if (!rendered.ok()) return rendered.error();
@@ -72,33 +99,28 @@ Result<Rerender> Session::render_again(std::size_t known) {
   Rerender out;
   out.ids = render::ids_of(pieces);
   const std::span<const TokenId> seen = ids().first(known);
-  out.broken = render::find_break(context, seen, rendered.value(), pieces, before_ ? &*before_ : nullptr);
-  out.reusable = out.broken ? out.broken->kept_tokens : known;
-  if (out.broken) {
-    const std::size_t at = out.broken->kept_tokens;
-    explain_tokenization(context, seen, rendered.value(), std::span(pieces).subspan(at), *out.broken);
+  out.reusable = static_cast<std::size_t>(std::ranges::mismatch(seen, out.ids).in1 - seen.begin());
+  if (out.reusable < known) {
     // A break stays where it is for the rest of the conversation; its cause is seen only in the render it came with.
-    if (broken_ && broken_->kept_tokens == at && broken_->message == out.broken->message) out.broken = broken_;
+    const bool is_known = broken_ && broken_->kept_tokens == out.reusable;
+    out.broken = is_known ? *broken_ : find_break(seen, out.reusable, rendered.value(), pieces, new_messages);
   }
   broken_ = out.broken;
   return out;
 }
 
-// What the last `new_messages` change is seen against the render without them; both ask for a turn of the model, so that the
-// generation prompt's condition is no change.
+// What the visible messages would have cost, `new_messages` of which have just been added behind the model's turn.
 void Session::compare_with_rerender(std::size_t known, std::size_t new_messages) {
-  const json::Array earlier(messages().begin(), messages().end() - static_cast<std::ptrdiff_t>(new_messages));
-  Result<jinja::Rendered> before = render::render_messages(rollout_.model().context(), earlier, true);
-  before_ = before.ok() ? std::optional(std::move(before).value()) : std::nullopt;
   // A template that refuses the visible messages leaves the client without any prompt: nothing can be reused.
-  Result<Rerender> again = render_again(known);
+  Result<Rerender> again = render_again(known, new_messages);
   if (again.ok()) {
     rerender_ = std::move(again).value();
-  } else {
-    rerender_.emplace().broken.emplace();
-    rerender_->broken->cause = "the template refuses the messages: " + again.error().message;
-    rerender_->broken->line = again.error().line;
+    return;
   }
+  causes::Cause& cause = rerender_.emplace().broken.emplace().cause;
+  cause.kind = causes::CauseKind::kRefused;
+  cause.sentence = "the template refuses the messages: " + again.error().message;
+  cause.place = causes::place_of(rollout_.model().context().chat_template, again.error());
 }
 
 Status Session::add(json::Array new_messages) {

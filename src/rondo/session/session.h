@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "causes/cause.h"
 #include "engine/engine.h"
-#include "render/explain.h"
 #include "render/rollout.h"
 #include "rondo/result.h"
 
@@ -29,12 +29,20 @@ struct SessionOptions {
   bool compare = false;  // also render the visible messages again before each turn
 };
 
+// The first token at which a re-render differs from what the engine has seen.
+struct Break {
+  std::size_t kept_tokens = 0;  // length of the common prefix
+  std::string kept;             // what the engine holds from there on (a few tokens)
+  std::string rerendered;       // what the template writes now
+  std::string place;            // origin of the re-rendered text: "messages[1].content", "template line 39"
+  causes::Cause cause;
+};
+
 // The prompt that a client without the ids would have sent: all visible messages, rendered and tokenized.
 struct Rerender {
   std::vector<TokenId> ids;
-  std::size_t reusable = 0;  // how many of its first ids the engine has seen
-  std::optional<render::Break>
-      broken;  // the first place where it differs from what the engine has seen; nullopt: nowhere
+  std::size_t reusable = 0;     // how many of its first ids the engine has seen
+  std::optional<Break> broken;  // the first place where it differs from what the engine has seen; nullopt: nowhere
 };
 
 // One turn of the model.
@@ -79,7 +87,9 @@ class Session {
   Session(render::Rollout rollout, engine::Engine& engine, const SessionOptions& options)
       : rollout_(std::move(rollout)), engine_(&engine), options_(options) {}
   void compare_with_rerender(std::size_t known, std::size_t new_messages);
-  [[nodiscard]] Result<Rerender> render_again(std::size_t known);
+  [[nodiscard]] Result<Rerender> render_again(std::size_t known, std::size_t new_messages);
+  [[nodiscard]] Break find_break(std::span<const TokenId> seen, std::size_t kept, const jinja::Rendered& again,
+                                 std::span<const tokenizer::Piece> pieces, std::size_t new_messages) const;
 
   render::Rollout rollout_;
   engine::Engine* engine_;
@@ -89,8 +99,7 @@ class Session {
   std::vector<std::string> notes_;
   std::vector<render::LossyFinding> lossy_;
   std::optional<Rerender> rerender_;
-  std::optional<jinja::Rendered> before_;  // the visible messages without what was added last
-  std::optional<render::Break> broken_;    // where the last re-render broke
+  std::optional<Break> broken_;  // where the last re-render broke
 };
 
 }  // namespace rondo::session

@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(Fixture, "each next prompt is everything so far and the new tu
   REQUIRE(second.value().rerender->broken.has_value());
   const std::string kept = "[user:hi~fin~[assistant:";
   CHECK(second.value().rerender->reusable == tokenizer->encode_ids(kept, {}).size());
-  CHECK(second.value().rerender->broken->line == 6);
+  CHECK(second.value().rerender->broken->cause.place.line == 6);
   CHECK(tokenizer->decode(second.value().rerender->ids, {}).value() == kept + "one~fin~[user:more~fin~[assistant:");
   CHECK(second.value().generated() == tokenizer->encode_ids(" two ~fin~", {}).size());
 
@@ -137,8 +137,8 @@ TEST_CASE_FIXTURE(Fixture, "each next prompt is everything so far and the new tu
   CHECK(third.value().truncated);
   // The break stays where it is, and so does its cause, which this render no longer shows.
   CHECK(third.value().rerender->reusable == second.value().rerender->reusable);
-  CHECK(third.value().rerender->broken->cause == second.value().rerender->broken->cause);
-  CHECK(third.value().rerender->broken->line == 6);
+  CHECK(third.value().rerender->broken->cause.sentence == second.value().rerender->broken->cause.sentence);
+  CHECK(third.value().rerender->broken->cause.place.line == 6);
   CHECK(text() ==
         "[user:hi~fin~[assistant:(hm)one~fin~[user:more~fin~[assistant: two ~fin~[user:again~fin~[assistant:three");
   REQUIRE(session->add(messages(R"([{"role": "user", "content": "go on"}])")).ok());
@@ -161,9 +161,8 @@ TEST_CASE_FIXTURE(Fixture, "a re-render of the same text in other tokens is not 
   const session::Rerender again = rerendered_after("one\n~x~two ~fin~");
   REQUIRE(again.broken.has_value());
   CHECK(again.reusable == tokenizer->encode_ids("[user:hi~fin~[assistant:one", {}).size());
-  CHECK(again.broken->cause == "the same text, in other tokens than the model sampled");
-  CHECK(again.broken->line == 0);
-  CHECK(again.broken->column == 0);
+  CHECK(again.broken->cause.kind == causes::CauseKind::kRetokenized);
+  CHECK(again.broken->cause.sentence == R"(the same text becomes other tokens at "\n~x~two ~fin~")");
   CHECK(tokenizer->decode(again.ids, {}).value() ==
         "[user:hi~fin~[assistant:one\n~x~two~fin~[user:more~fin~[assistant:");
 }
@@ -171,17 +170,19 @@ TEST_CASE_FIXTURE(Fixture, "a re-render of the same text in other tokens is not 
 TEST_CASE_FIXTURE(Fixture, "tokens that part only in what they spell are told apart by that") {
   source = kTrimming;
   const auto cause_after = [&](const char* completion) { return rerendered_after(completion).broken.value().cause; };
+  const std::string stripped = "line 4 `{{- (m.content or '') | trim -}}` cuts white space off messages[1].content";
   // The text differs right behind the control token, or inside it.
-  CHECK(cause_after("one\n~x~ ~fin~") == "the same text, in other tokens than the model sampled");
-  CHECK(cause_after("one~y ~fin~") == "the model's own spelling is not kept");
-  CHECK(cause_after("one ~fin~") == "line 4 cuts characters off messages[1].content");
+  CHECK(cause_after("one\n~x~ ~fin~").kind == causes::CauseKind::kRetokenized);
+  CHECK(cause_after("one~y ~fin~").sentence == stripped);
+  CHECK(cause_after("one ~fin~").sentence == stripped);
 }
 
 TEST_CASE_FIXTURE(Fixture, "reasoning that no condition drops is not blamed on the generation prompt's condition") {
   source = kTrimming;
   const session::Rerender again = rerendered_after("(hm)one~fin~");
   CHECK(again.reusable == tokenizer->encode_ids("[user:hi~fin~[assistant:", {}).size());
-  CHECK(again.broken.value().cause == "the model's own spelling is not kept");
+  CHECK(again.broken.value().cause.kind == causes::CauseKind::kReasoningDropped);
+  CHECK(again.broken.value().cause.path == "messages[1].reasoning_content");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a re-render that keeps everything costs nothing") {
@@ -200,6 +201,6 @@ TEST_CASE_FIXTURE(Fixture, "a re-render that ends early, or is refused, keeps wh
   const session::Rerender refused = rerendered_after("boom~fin~");
   CHECK(refused.ids.empty());
   CHECK(refused.reusable == 0);
-  CHECK(refused.broken.value().cause == "the template refuses the messages: no");
-  CHECK(refused.broken.value().line == 5);
+  CHECK(refused.broken.value().cause.sentence == "the template refuses the messages: no");
+  CHECK(refused.broken.value().cause.place.line == 5);
 }

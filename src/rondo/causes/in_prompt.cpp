@@ -1,15 +1,15 @@
 // Breaks before the completion: the prompt itself is written otherwise than it was.
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
-#include "audit/blamer.h"
+#include "causes/finder.h"
 #include "format/units.h"
+#include "jinja/outline.h"
 #include "probe/places.h"
-#include "render/explain.h"
-#include "render/turn.h"
 
-namespace rondo::audit {
+namespace rondo::causes {
 namespace {
 
 constexpr std::size_t kReach = 400;  // bytes of markup between a break and the data that it belongs to
@@ -20,36 +20,36 @@ std::size_t unowned_end(const jinja::Rendered& prompt) {
   std::size_t at = prompt.text.size();
   const auto runs = prompt.text.runs();
   for (std::size_t i = runs.size(); i-- > 0;) {
-    const bool is_owned = render::owner(runs[i], prompt.origins) != text::kNoMessage;
+    const bool is_owned = probe::owner(runs[i], prompt.origins) != text::kNoMessage;
     if (is_owned || runs[i].path() != text::PathId::kNone) break;
     at -= runs[i].size;
   }
   return at;
 }
 
-std::string_view role_of(const json::Array& messages, std::int32_t index) {
+std::string_view role_of(std::span<const json::Value> messages, std::int32_t index) {
   if (index < 0 || static_cast<std::size_t>(index) >= messages.size()) return {};
   return messages[static_cast<std::size_t>(index)].find_string("role").value_or("");
 }
 
 }  // namespace
 
-Cause Blamer::of_prompt() const {
-  const auto bare = render::render_messages(context_.turn(), step_.history, false);
-  const std::string& text = step_.prompt.text.bytes();
+Cause Finder::of_prompt() const {
+  const auto bare = event_.render_bare();
+  const std::string& text = event_.prompt.text.bytes();
   std::size_t begin = bare.ok() && text.starts_with(bare.value().text.bytes()) ? bare.value().text.size() : text.size();
-  if (begin == text.size()) begin = unowned_end(step_.prompt);
-  const probe::Spot then = probe::spot_at(step_.prompt, at_);
-  const bool is_marked = then.run != nullptr && step_.prompt.origins.contexts.at(then.run->context).generation_prompt;
+  if (begin == text.size()) begin = unowned_end(event_.prompt);
+  const probe::Spot then = probe::spot_at(event_.prompt, at_);
+  const bool is_marked = then.run != nullptr && event_.prompt.origins.contexts.at(then.run->context).generation_prompt;
   if (is_marked || at_ >= begin) return of_generation_prompt(std::min(begin, at_));
-  const probe::Spot input_then = probe::input_from(step_.prompt, at_, kReach);
+  const probe::Spot input_then = probe::input_from(event_.prompt, at_, kReach);
   const probe::Spot input_now = probe::input_from(*again_, at_, kReach);
   if (auto cause = of_new_message(input_now)) return *std::move(cause);
   if (is_moved_head(input_then, input_now)) {
     const bool is_tools =
-        (input_then.run != nullptr && step_.prompt.origins.paths.root(input_then.run->path()) == "tools") ||
+        (input_then.run != nullptr && event_.prompt.origins.paths.root(input_then.run->path()) == "tools") ||
         (input_now.run != nullptr && again_->origins.paths.root(input_now.run->path()) == "tools");
-    return of_context(CauseKind::kMovedTools, step_.prompt, text::kNoMessage,
+    return of_context(CauseKind::kMovedTools, event_.prompt, text::kNoMessage,
                       is_tools ? "the tool declarations stand elsewhere" : "the system text stands elsewhere",
                       is_tools ? "tools" : "messages[0].content");
   }
@@ -57,45 +57,45 @@ Cause Blamer::of_prompt() const {
 }
 
 // What is new is written before what was there, or what stood at the end of the prompt stands behind the turn now.
-std::optional<Cause> Blamer::of_new_message(const probe::Spot& now) const {
+std::optional<Cause> Finder::of_new_message(const probe::Spot& now) const {
   const std::int32_t message = now.run == nullptr ? text::kNoMessage : again_->origins.paths.message(now.run->path());
   if (message > index_) {
     const std::string path = again_->origins.paths.to_string(now.run->path());
     return make(CauseKind::kMovedTools, written_at(template_, *again_, std::max(at_, now.begin)),
                 "text of a new message is written before the turns that were there", path);
   }
-  const probe::Spot then = probe::spot_at(step_.prompt, at_);
+  const probe::Spot then = probe::spot_at(event_.prompt, at_);
   const probe::Spot here_now = probe::spot_at(*again_, at_);
   if (then.run == nullptr || here_now.run == nullptr) return std::nullopt;
-  if (render::owner(*then.run, step_.prompt.origins) != text::kNoMessage) return std::nullopt;
-  if (render::owner(*here_now.run, again_->origins) < index_) return std::nullopt;
-  const text::Literal literal = written_at(template_, step_.prompt, at_);
+  if (probe::owner(*then.run, event_.prompt.origins) != text::kNoMessage) return std::nullopt;
+  if (probe::owner(*here_now.run, again_->origins) < index_) return std::nullopt;
+  const text::Literal literal = written_at(template_, event_.prompt, at_);
   return make(CauseKind::kMovedTools, literal,
               "text that stood at the end of the prompt stands behind the turn now: " +
                   in_words(place_of(template_, literal)) + " wrote " + quoted_start(seen_rest()));
 }
 
-bool Blamer::is_moved_head(const probe::Spot& then, const probe::Spot& now) const {
+bool Finder::is_moved_head(const probe::Spot& then, const probe::Spot& now) const {
   const auto is_head = [&](const jinja::Rendered& rendered, const probe::Spot& spot) {
     if (spot.run == nullptr) return false;
     if (rendered.origins.paths.root(spot.run->path()) == "tools") return true;
     const std::int32_t message = rendered.origins.paths.message(spot.run->path());
-    return role_of(step_.history, message) == "system" &&
+    return role_of(event_.history, message) == "system" &&
            probe::message_field(rendered.origins.paths, spot.run->path()) == "content";
   };
-  const bool was = is_head(step_.prompt, then);
+  const bool was = is_head(event_.prompt, then);
   const bool is = is_head(*again_, now);
   if (was != is) return true;
   return was &&
-         step_.prompt.origins.paths.to_string(then.run->path()) != again_->origins.paths.to_string(now.run->path());
+         event_.prompt.origins.paths.to_string(then.run->path()) != again_->origins.paths.to_string(now.run->path());
 }
 
 // Of a constant that was given a name: where the prompt's end most likely wrote it, which is the use that the last of the
 // prompt's conditions decided about.  Of everything else the place itself.
-text::Literal Blamer::use_of(const text::Literal& constant) const {
+text::Literal Finder::use_of(const text::Literal& constant) const {
   const std::vector<text::Literal> uses = outline_.uses(constant);
   if (uses.empty()) return constant;
-  const std::vector<jinja::Decision>& decisions = step_.prompt.decisions;
+  const std::vector<jinja::Decision>& decisions = event_.prompt.decisions;
   for (auto decision = decisions.rbegin(); decision != decisions.rend(); ++decision) {
     const text::Literal condition{decision->line, decision->column};
     std::vector<text::Literal> decided;
@@ -107,52 +107,52 @@ text::Literal Blamer::use_of(const text::Literal& constant) const {
 }
 
 // The turn does not begin as the prompt said it would.
-Cause Blamer::of_generation_prompt(std::size_t begin) const {
-  const std::string_view opened = std::string_view(step_.prompt.text.bytes()).substr(begin);
+Cause Finder::of_generation_prompt(std::size_t begin) const {
+  const std::string_view opened = std::string_view(event_.prompt.text.bytes()).substr(begin);
   const std::string_view open = format::trimmed(format_.reasoning.open);
   const bool opens_reasoning = !open.empty() && opened.find(open) != std::string_view::npos;
   if (held_alone()) {
     // History does begin so, until something else follows.
     const bool is_reasoning = opens_reasoning && at_ >= begin + opened.rfind(open);
     if (is_reasoning) {
-      return of_context(CauseKind::kReasoningDropped, *step_.alone, index_,
+      return of_context(CauseKind::kReasoningDropped, *event_.alone, index_,
                         "the reasoning that the prompt opened is gone", reasoning_path(index_));
     }
-    return of_context(CauseKind::kCondition, *step_.alone, index_, "the turn begins otherwise once messages follow",
+    return of_context(CauseKind::kCondition, *event_.alone, index_, "the turn begins otherwise once messages follow",
                       "");
   }
   // The text may be a constant that was given a name; what is wrong is where it is written.
-  const text::Literal literal = use_of(written_at(template_, step_.prompt, at_));
+  const text::Literal literal = use_of(written_at(template_, event_.prompt, at_));
   return make(CauseKind::kGenerationPrompt, literal,
               in_words(place_of(template_, literal)) + " opens the turn with " +
-                  quoted_start(std::string_view(step_.prompt.text.bytes()).substr(at_)) + ", where history has " +
+                  quoted_start(std::string_view(event_.prompt.text.bytes()).substr(at_)) + ", where history has " +
                   quoted_start(again_rest()));
 }
 
 // A turn before the last prompt is written otherwise.
-Cause Blamer::of_earlier_turn() const {
-  const probe::Spot then = probe::spot_at(step_.prompt, at_);
+Cause Finder::of_earlier_turn() const {
+  const probe::Spot then = probe::spot_at(event_.prompt, at_);
   const probe::Spot now = probe::spot_at(*again_, at_);
   std::int32_t message = text::kNoMessage;
-  if (then.run != nullptr) message = render::owner(*then.run, step_.prompt.origins);
-  if (message == text::kNoMessage && now.run != nullptr) message = render::owner(*now.run, again_->origins);
+  if (then.run != nullptr) message = probe::owner(*then.run, event_.prompt.origins);
+  if (message == text::kNoMessage && now.run != nullptr) message = probe::owner(*now.run, again_->origins);
   const std::string_view open = format::trimmed(format_.reasoning.open);
   const bool was_opened = is_at_mark(seen_, at_, open);
   const bool is_opened = is_at_mark(again_->text.bytes(), at_, open);
   const bool is_turn = message != text::kNoMessage;
   const std::string& field = format_.input.reasoning_field;
   const bool was_shown =
-      is_turn && (probe::shows_reasoning(step_.prompt, message, field) || (was_opened && !is_opened));
+      is_turn && (probe::shows_reasoning(event_.prompt, message, field) || (was_opened && !is_opened));
   const bool is_shown = is_turn && (probe::shows_reasoning(*again_, message, field) || (is_opened && !was_opened));
   Cause cause;
   if (was_shown && !is_shown) {
-    cause = of_context(CauseKind::kReasoningDropped, step_.prompt, message, "the reasoning of an earlier turn is gone",
+    cause = of_context(CauseKind::kReasoningDropped, event_.prompt, message, "the reasoning of an earlier turn is gone",
                        reasoning_path(message));
   } else if (!was_shown && is_shown) {
-    cause = of_context(CauseKind::kReasoningAdded, step_.prompt, message, "the reasoning of an earlier turn is back",
+    cause = of_context(CauseKind::kReasoningAdded, event_.prompt, message, "the reasoning of an earlier turn is back",
                        reasoning_path(message));
   } else {
-    cause = of_context(CauseKind::kCondition, step_.prompt, message, "an earlier turn is written otherwise", "");
+    cause = of_context(CauseKind::kCondition, event_.prompt, message, "an earlier turn is written otherwise", "");
   }
   cause.message = message;
   return cause;
@@ -160,7 +160,7 @@ Cause Blamer::of_earlier_turn() const {
 
 // Something is written otherwise than in `earlier`, because other messages follow: by a condition that went another way,
 // or by another loop.
-Cause Blamer::of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message, const std::string& what,
+Cause Finder::of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message, const std::string& what,
                          std::string path) const {
   const text::Literal then = written_at(template_, earlier, at_);
   const text::Literal now = here();
@@ -178,10 +178,10 @@ Cause Blamer::of_context(CauseKind kind, const jinja::Rendered& earlier, std::in
                     ", and was by " + in_words(place_of(template_, *differing.in1)),
                 std::move(path));
   }
-  if (const jinja::Decision* flip = render::first_flip(earlier, *again_, message))
+  if (const jinja::Decision* flip = first_flip(earlier, *again_, message))
     return of_flip(kind, *flip, what, std::move(path));
   const text::Literal& literal = now.line > 0 ? now : then;
   return make(kind, literal, what + ", at " + in_words(place_of(template_, literal)), std::move(path));
 }
 
-}  // namespace rondo::audit
+}  // namespace rondo::causes

@@ -1,12 +1,12 @@
-#include "audit/spots.h"
+#include "causes/places.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "probe/places.h"
-#include "render/explain.h"
 
-namespace rondo::audit {
+namespace rondo::causes {
 namespace {
 
 // The offset in the source; behind its end where there is no such place.
@@ -35,6 +35,27 @@ text::Literal literal_place(const jinja::Template& chat_template, std::size_t li
   return source.substr(std::min(offset_of(source, at), source.size())).starts_with(before) ? behind(at, before) : at;
 }
 
+// Decisions of two renders correspond when the same condition was evaluated for the same input element, and as often
+// before.
+class DecisionKeys {
+ public:
+  using Key = std::tuple<std::uint32_t, std::string, std::int32_t, std::uint32_t>;
+
+  explicit DecisionKeys(const jinja::Rendered& rendered) : rendered_(rendered) {}
+
+  // REQUIRES: called once for each decision, in order.
+  Key next(const jinja::Decision& decision) {
+    const text::Context& context = rendered_.origins.contexts.at(decision.context);
+    Key key{decision.node, rendered_.origins.paths.to_string(context.element), context.message, {}};
+    std::get<3>(key) = seen_[key]++;
+    return key;
+  }
+
+ private:
+  const jinja::Rendered& rendered_;
+  std::map<Key, std::uint32_t> seen_;
+};
+
 }  // namespace
 
 text::Literal writer_of(const jinja::Template& chat_template, const jinja::Rendered& rendered, const text::Run& run) {
@@ -62,18 +83,17 @@ TemplatePlace place_of(const jinja::Template& chat_template, const text::Literal
   if (literal.line <= 0) return place;
   place.line = literal.line;
   place.column = literal.column;
-  place.source = render::source_line(chat_template, literal.line);
+  place.source = source_line(chat_template, literal.line);
   return place;
 }
 
-TemplatePlace place_of(const AuditContext& context, const Error& error) {
-  return place_of(context.chat_template, text::Literal{error.line, error.column});
+TemplatePlace place_of(const jinja::Template& chat_template, const Error& error) {
+  return place_of(chat_template, text::Literal{error.line, error.column});
 }
 
-TemplatePlace place_at(const AuditContext& context, const jinja::Rendered& rendered, std::size_t at) {
+TemplatePlace place_at(const jinja::Template& chat_template, const jinja::Rendered& rendered, std::size_t at) {
   if (rendered.text.empty()) return {};
   at = std::min(at, rendered.text.size() - 1);
-  const jinja::Template& chat_template = context.chat_template;
   const probe::Spot spot = probe::spot_at(rendered, at);
   const text::Run& run = *spot.run;
   return place_of(chat_template, run.kind == text::RunKind::kLiteral
@@ -81,7 +101,7 @@ TemplatePlace place_at(const AuditContext& context, const jinja::Rendered& rende
                                      : writer_of(chat_template, rendered, run));
 }
 
-TemplatePlace last_look(const AuditContext& context, const jinja::Rendered& rendered, std::int32_t message,
+TemplatePlace last_look(const jinja::Template& chat_template, const jinja::Rendered& rendered, std::int32_t message,
                         std::string_view field) {
   const text::PathTable& paths = rendered.origins.paths;
   text::Literal last;
@@ -90,7 +110,7 @@ TemplatePlace last_look(const AuditContext& context, const jinja::Rendered& rend
       if (paths.message(path) == message && paths.step_name(path) == field) last = {decision.line, decision.column};
     }
   }
-  return place_of(context.chat_template, last);
+  return place_of(chat_template, last);
 }
 
 bool is_at_mark(std::string_view text, std::size_t at, std::string_view mark) {
@@ -112,8 +132,8 @@ const jinja::Decision* flip_around(const jinja::Outline& outline, const jinja::R
                                    const std::vector<text::Literal>& places) {
   const jinja::Decision* best = nullptr;
   std::tuple<bool, std::size_t> best_rank;  // of another message; how far
-  const std::vector<const jinja::Decision*> flips = render::flips(before, after);
-  for (const jinja::Decision* flip : flips) {
+  const std::vector<const jinja::Decision*> all = flips(before, after);
+  for (const jinja::Decision* flip : all) {
     const jinja::Decision& decision = *flip;
     const bool is_other = after.origins.contexts.at(decision.context).message != message;
     for (const text::Literal& place : places) {
@@ -128,7 +148,7 @@ const jinja::Decision* flip_around(const jinja::Outline& outline, const jinja::R
   const auto message_of_decision = [&](const jinja::Decision* decision) {
     return after.origins.contexts.at(decision->context).message;
   };
-  for (const jinja::Decision* flip : flips) {
+  for (const jinja::Decision* flip : all) {
     if (flip == best || best == nullptr) break;
     if (message_of_decision(flip) != message_of_decision(best)) continue;
     if (outline.assigns_for({flip->line, flip->column}, {best->line, best->column})) return flip;
@@ -136,4 +156,54 @@ const jinja::Decision* flip_around(const jinja::Outline& outline, const jinja::R
   return best;
 }
 
-}  // namespace rondo::audit
+std::string source_line(const jinja::Template& chat_template, std::int32_t line) {
+  const std::string_view source = chat_template.source();
+  std::size_t begin = 0;
+  for (std::int32_t i = 1; i < line; ++i) {
+    begin = source.find('\n', begin);
+    if (begin == std::string_view::npos) return "";
+    ++begin;
+  }
+  std::string_view text = source.substr(begin, source.find('\n', begin) - begin);
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
+}
+
+std::string describe_origin(const jinja::Rendered& rendered, std::size_t at) {
+  const text::Run* run = probe::spot_at(rendered, at).run;
+  if (run == nullptr) return "end of the prompt";
+  if (run->kind == text::RunKind::kLiteral) {
+    return "template line " + std::to_string(rendered.origins.literals[run->origin].line);
+  }
+  std::string out = rendered.origins.paths.to_string(run->path());
+  if (out.empty()) return "computed by the template";
+  if (run->chain != text::ChainId::kNone) out += " via " + rendered.origins.chains.to_string(run->chain);
+  return out;
+}
+
+std::vector<const jinja::Decision*> flips(const jinja::Rendered& before, const jinja::Rendered& after) {
+  std::map<DecisionKeys::Key, bool> earlier;
+  DecisionKeys before_keys(before);
+  for (const jinja::Decision& decision : before.decisions) {
+    earlier.emplace(before_keys.next(decision), decision.outcome);
+  }
+  std::vector<const jinja::Decision*> out;
+  DecisionKeys after_keys(after);
+  for (const jinja::Decision& decision : after.decisions) {
+    const auto found = earlier.find(after_keys.next(decision));
+    if (found != earlier.end() && found->second != decision.outcome) out.push_back(&decision);
+  }
+  return out;
+}
+
+const jinja::Decision* first_flip(const jinja::Rendered& before, const jinja::Rendered& after, std::int32_t message) {
+  const std::vector<const jinja::Decision*> all = flips(before, after);
+  const auto wanted = std::ranges::find_if(all, [&](const jinja::Decision* decision) {
+    return message == text::kNoMessage || after.origins.contexts.at(decision->context).message == message;
+  });
+  if (wanted != all.end()) return *wanted;
+  return all.empty() ? nullptr : all.front();
+}
+
+}  // namespace rondo::causes

@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "audit/blamer.h"
+#include "causes/finder.h"
 #include "format/units.h"
 #include "probe/places.h"
-#include "render/explain.h"
-#include "render/turn.h"
 
-namespace rondo::audit {
+namespace rondo::causes {
 namespace {
 
 using text::RunKind;
@@ -35,7 +33,7 @@ bool contains_step(const text::Origins& origins, const text::Run& run, std::stri
 
 }  // namespace
 
-Cause Blamer::of_turn() const {
+Cause Finder::of_turn() const {
   if (auto cause = of_reasoning()) return *std::move(cause);
   if (auto cause = of_stop()) return *std::move(cause);
   if (auto cause = of_what_follows()) return *std::move(cause);
@@ -50,36 +48,36 @@ Cause Blamer::of_turn() const {
 }
 
 // Reasoning that is gone, or that nobody sampled.
-std::optional<Cause> Blamer::of_reasoning() const {
-  const std::optional<render::Extent>& sampled = step_.sampled.regions.reasoning;
-  const std::optional<render::Extent> shown = shown_regions().reasoning;
+std::optional<Cause> Finder::of_reasoning() const {
+  const std::optional<probe::Extent>& sampled = event_.sampled.regions.reasoning;
+  const std::optional<probe::Extent> shown = shown_regions().reasoning;
   if (sampled && !shown && in_turn() <= sampled->end) {
     const std::string what = "the reasoning is gone";
     if (held_alone())
-      return of_context(CauseKind::kReasoningDropped, *step_.alone, index_, what, reasoning_path(index_));
+      return of_context(CauseKind::kReasoningDropped, *event_.alone, index_, what, reasoning_path(index_));
     return make(CauseKind::kReasoningDropped, here(), what + ": history has " + quoted_start(again_rest()) + " instead",
                 reasoning_path(index_));
   }
   const std::string_view open = format::trimmed(format_.reasoning.open);
   if (!shown && is_at_mark(seen_, at_, open) && held_alone()) {
-    return of_context(CauseKind::kReasoningDropped, *step_.alone, index_, "the empty reasoning is gone",
+    return of_context(CauseKind::kReasoningDropped, *event_.alone, index_, "the empty reasoning is gone",
                       reasoning_path(index_));
   }
   const bool is_open = is_at_mark(again_->text.bytes(), at_, open);
   if (sampled || !is_open) return std::nullopt;
   const std::string what = "history has reasoning markup that was not sampled";
-  if (held_alone()) return of_context(CauseKind::kReasoningAdded, *step_.alone, index_, what, "");
+  if (held_alone()) return of_context(CauseKind::kReasoningAdded, *event_.alone, index_, what, "");
   return make(CauseKind::kReasoningAdded, here(), what + ": " + words_here() + " writes " + quoted_start(again_rest()));
 }
 
 // The token that ended the turn is another one in history.
-std::optional<Cause> Blamer::of_stop() const {
-  if (step_.sampled.is_cut || in_turn() < step_.sampled.stop_begin) return std::nullopt;
+std::optional<Cause> Finder::of_stop() const {
+  if (event_.sampled.is_cut || in_turn() < event_.sampled.stop_begin) return std::nullopt;
   const probe::Spot now = probe::spot_at(*again_, at_);
   if (now.run != nullptr && now.run->path() != text::PathId::kNone) return std::nullopt;
-  const std::string_view stop = std::string_view(step_.sampled.text).substr(step_.sampled.stop_begin);
-  const std::string_view written = std::string_view(again_->text.bytes()).substr(step_.prompt.text.size());
-  const std::string_view in_place = written.substr(std::min(step_.sampled.stop_begin, written.size()));
+  const std::string_view stop = std::string_view(event_.sampled.text).substr(event_.sampled.stop_begin);
+  const std::string_view written = std::string_view(again_->text.bytes()).substr(event_.prompt.text.size());
+  const std::string_view in_place = written.substr(std::min(event_.sampled.stop_begin, written.size()));
   if (is_space(again_rest().empty() ? 'x' : again_rest().front())) return std::nullopt;
   return make(CauseKind::kReplacedClose, here(),
               "the turn ended with " + text::quoted(stop) + ", history has " + quoted_start(in_place) +
@@ -87,54 +85,104 @@ std::optional<Cause> Blamer::of_stop() const {
 }
 
 // The turn was written as it was sampled while it was the last one.
-std::optional<Cause> Blamer::of_what_follows() const {
+std::optional<Cause> Finder::of_what_follows() const {
   if (!held_alone()) return std::nullopt;
-  const std::vector<text::Literal> places = {written_at(template_, *step_.alone, at_), here()};
+  const std::vector<text::Literal> places = {written_at(template_, *event_.alone, at_), here()};
   const std::string what = "the turn is written otherwise once messages follow";
-  if (const jinja::Decision* flip = flip_around(outline_, *step_.alone, *again_, index_, places))
+  if (const jinja::Decision* flip = flip_around(outline_, *event_.alone, *again_, index_, places))
     return of_flip(CauseKind::kCondition, *flip, what, message_path(""));
-  return of_context(CauseKind::kCondition, *step_.alone, index_, what, message_path(""));
+  return of_context(CauseKind::kCondition, *event_.alone, index_, what, message_path(""));
+}
+
+// The closest condition of those that `takes` which decided about what is written at the break.
+template <typename Takes>
+std::optional<text::Literal> Finder::closest(const Takes& takes) const {
+  std::optional<text::Literal> best;
+  std::size_t least = static_cast<std::size_t>(-1);
+  for (const jinja::Decision& decision : again_->decisions) {
+    const text::Literal place{decision.line, decision.column};
+    if (again_->origins.contexts.at(decision.context).message != index_ || !outline_.decides(place, here())) continue;
+    const std::size_t distance = outline_.distance(place, here());
+    if (distance >= least || !takes(decision)) continue;
+    least = distance;
+    best = place;
+  }
+  return best;
 }
 
 // A value of a call, or the JSON around it.
-std::optional<Cause> Blamer::of_call() const {
+std::optional<Cause> Finder::of_call() const {
   const std::size_t first = calls_begin();
   if (first == std::string::npos) return std::nullopt;
   const probe::Spot now = probe::spot_at(*again_, at_);
-  const bool is_in_call =
-      in_turn() >= first || (now.run != nullptr && calls_begin() != std::string::npos &&
-                             again_->origins.paths.to_string(now.run->path()).find("tool_calls") != std::string::npos);
+  const text::PathTable& paths = again_->origins.paths;
+  const bool is_of_call = now.run != nullptr && paths.message(now.run->path()) == index_ &&
+                          probe::message_field(paths, now.run->path()) == "tool_calls";
+  const bool is_in_call = in_turn() >= first || is_of_call;
   const bool is_json = format_.calls.envelope != format::Envelope::kTags;
   if (!kept_calls() && in_turn() + 1 >= first) {
-    return make(step_.sampled.is_cut ? CauseKind::kForcedClose : CauseKind::kLostMarkup, here(),
+    return make(event_.sampled.is_cut ? CauseKind::kForcedClose : CauseKind::kLostMarkup, here(),
                 "the call was not understood, and its markup is no part of a message");
   }
   if (now.run == nullptr) return std::nullopt;
-  if (now.run->path() != text::PathId::kNone && again_->origins.paths.message(now.run->path()) == index_ && is_in_call)
-    return of_value(*now.run);
-  if (step_.sampled.is_cut && is_in_call)
+  if (is_of_call) return of_value(*now.run);
+  if (event_.sampled.is_cut && is_in_call)
     return make(CauseKind::kForcedClose, here(), "the call was cut off, and " + words_here() + " closes it");
-  if (scenario_.arguments != ArgumentsForm::kWanted && is_in_call) {
-    const text::Literal literal = decided_at();
-    return make(CauseKind::kCondition, literal,
-                "arguments in another form are written otherwise: " + in_words(place_of(template_, literal)));
-  }
   // Punctuation of JSON that stands in the template.
   const char written = again_rest().front();
   const char sampled = seen_rest().front();
   const bool is_punctuation = kJsonPunctuation.find(written) != std::string_view::npos ||
                               kJsonPunctuation.find(sampled) != std::string_view::npos;
-  const bool is_spelled = turn_.spelling == Spelling::kCompactJson || turn_.spelling == Spelling::kSpacedJson;
-  if (is_json && is_spelled && is_punctuation && now.run->kind == RunKind::kLiteral) {
+  if (is_json && has_begun_json() && is_punctuation && now.run->kind == RunKind::kLiteral) {
     return make(CauseKind::kLiteralEnvelope, here(),
                 words_here() + " writes JSON as " + quoted_start(again_rest()) + ", the model wrote " +
                     quoted_start(seen_rest()));
   }
+  if (!is_in_call) return std::nullopt;
+  if (const auto place = argument_form()) {
+    return make(CauseKind::kCondition, *place,
+                "arguments in another form are written otherwise: " + in_words(place_of(template_, *place)));
+  }
   return std::nullopt;
 }
 
+// The closest condition about the arguments that decided about what is written at the break, where the client sent them in the
+// form that the template does not ask for.
+std::optional<text::Literal> Finder::argument_form() const {
+  const json::Value* calls = kept_calls();
+  if (calls == nullptr) return std::nullopt;
+  const bool is_other = std::ranges::any_of(calls->as_array(), [&](const json::Value& call) {
+    const json::Value* function = call.find("function");
+    const json::Value* arguments = function == nullptr ? nullptr : function->find("arguments");
+    return arguments != nullptr && arguments->is_string() != format_.input.arguments_as_text;
+  });
+  if (!is_other) return std::nullopt;
+  const text::PathTable& paths = again_->origins.paths;
+  return closest([&](const jinja::Decision& decision) {
+    return std::ranges::any_of(again_->reads_of(decision),
+                               [&](text::PathId path) { return paths.step_name(path) == "arguments"; });
+  });
+}
+
+// Whether the break lies between the beginning of the first call and the end of the last.
+bool Finder::is_in_calls() const {
+  const std::vector<probe::Extent>& calls = event_.sampled.regions.calls;
+  return !calls.empty() && in_turn() >= calls_begin() && in_turn() <= calls.back().end;
+}
+
+// Whether the JSON of the calls has begun before the break.
+bool Finder::has_begun_json() const {
+  const Regions& regions = event_.sampled.regions;
+  std::size_t from = 0;
+  for (const auto& part : {regions.reasoning, regions.content}) {
+    if (part && part->end <= calls_begin()) from = std::max(from, part->end);
+  }
+  const std::string_view before = std::string_view(event_.sampled.text).substr(0, in_turn());
+  return before.find_first_of("{[", from) != std::string_view::npos;
+}
+
 // What became of a value of the call.
-Cause Blamer::of_value(const text::Run& run) const {
+Cause Finder::of_value(const text::Run& run) const {
   const text::Origins& origins = again_->origins;
   const std::string path = origins.paths.to_string(run.path());
   const std::string_view last = origins.paths.step_name(run.path());
@@ -163,10 +211,10 @@ Cause Blamer::of_value(const text::Run& run) const {
 }
 
 // A part of the turn that is not written, or somewhere else.
-std::optional<Cause> Blamer::of_missing_part() const {
+std::optional<Cause> Finder::of_missing_part() const {
   const Regions shown = shown_regions();
-  const Regions& sampled = step_.sampled.regions;
-  const bool keeps_content = !format::is_blank(step_.said.message.content);
+  const Regions& sampled = event_.sampled.regions;
+  const bool keeps_content = !format::is_blank(chat::content_text(event_.kept));
   if (sampled.content && !shown.content && keeps_content && in_turn() <= sampled.content->end) {
     return make(CauseKind::kDroppedField, lost_at("content", "tool_calls"),
                 "the content is gone: history has " + quoted_start(again_rest()) + " instead", message_path("content"));
@@ -185,22 +233,12 @@ std::optional<Cause> Blamer::of_missing_part() const {
 }
 
 // The closest condition that decided about what is written at the break; that place itself if there is none.
-text::Literal Blamer::decided_at() const {
-  text::Literal best = here();
-  std::size_t closest = static_cast<std::size_t>(-1);
-  for (const jinja::Decision& decision : again_->decisions) {
-    const text::Literal place{decision.line, decision.column};
-    if (again_->origins.contexts.at(decision.context).message != index_ || !outline_.decides(place, here())) continue;
-    const std::size_t distance = outline_.distance(place, here());
-    if (distance >= closest) continue;
-    closest = distance;
-    best = place;
-  }
-  return best;
+text::Literal Finder::decided_at() const {
+  return closest([](const jinja::Decision&) { return true; }).value_or(here());
 }
 
 // The condition about `because`, another field of the message, that decides over `field`; decided_at() if there is none.
-text::Literal Blamer::lost_at(std::string_view field, std::string_view because) const {
+text::Literal Finder::lost_at(std::string_view field, std::string_view because) const {
   const text::PathTable& paths = again_->origins.paths;
   for (const jinja::Decision& decision : again_->decisions) {
     const text::Literal place{decision.line, decision.column};
@@ -215,7 +253,7 @@ text::Literal Blamer::lost_at(std::string_view field, std::string_view because) 
 }
 
 // White space alone.
-std::optional<Cause> Blamer::of_space() const {
+std::optional<Cause> Finder::of_space() const {
   const std::string_view seen = seen_rest();
   const std::string_view again = again_rest();
   if (seen.empty() || again.empty()) return std::nullopt;
@@ -229,13 +267,12 @@ std::optional<Cause> Blamer::of_space() const {
     return make(CauseKind::kWhitespaceAdded, here(),
                 words_here() + " writes " + quoted_start(again) + ", the model wrote " + quoted_start(seen));
   }
-  if (turn_.spelling == Spelling::kCompactJson || turn_.spelling == Spelling::kSpacedJson)
-    return make(CauseKind::kJsonRespelled, here(), "the call is serialised again: " + words_here());
+  if (is_in_calls()) return make(CauseKind::kJsonRespelled, here(), "the call is serialised again: " + words_here());
   return make(CauseKind::kLostMarkup, here(), "white space of the turn became part of a field");
 }
 
 // White space that was sampled and is gone: cut off a field, or never part of one.
-Cause Blamer::of_lost_space() const {
+Cause Finder::of_lost_space() const {
   const probe::Spot behind = probe::input_from(*again_, at_, 64);
   const jinja::Strip* best = nullptr;
   int best_rank = -1;
@@ -260,8 +297,8 @@ Cause Blamer::of_lost_space() const {
                   quoted_start(seen_rest()) + ", " + words_here() + " has " + quoted_start(again_rest()));
 }
 
-Cause Blamer::of_the_rest() const {
-  if (step_.sampled.is_cut)
+Cause Finder::of_the_rest() const {
+  if (event_.sampled.is_cut)
     return make(CauseKind::kForcedClose, here(), "the turn was cut off, and " + words_here() + " closes it");
   const std::string differing =
       "the model wrote " + quoted_start(seen_rest()) + ", " + words_here() + " writes " + quoted_start(again_rest());
@@ -271,4 +308,4 @@ Cause Blamer::of_the_rest() const {
   return make(CauseKind::kLostMarkup, here(), differing, path);
 }
 
-}  // namespace rondo::audit
+}  // namespace rondo::causes

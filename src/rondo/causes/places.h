@@ -1,16 +1,16 @@
-// Places of a template, and which of them wrote a byte of a render.  Internal to audit/.
+// Places of a template, which of them wrote a byte of a render, and which conditions went another way.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "audit/context.h"
-#include "audit/report.h"
+#include "causes/cause.h"
 #include "jinja/outline.h"
 #include "jinja/template.h"
+#include "rondo/result.h"
 
-namespace rondo::audit {
+namespace rondo::causes {
 
 // Where the template has what wrote the run: a literal, or the output expression; line 0 if unknown.
 [[nodiscard]] text::Literal writer_of(const jinja::Template& chat_template, const jinja::Rendered& rendered,
@@ -23,12 +23,13 @@ namespace rondo::audit {
 [[nodiscard]] TemplatePlace place_of(const jinja::Template& chat_template, const text::Literal& literal);
 
 // Where an error happened, if it has a place.
-[[nodiscard]] TemplatePlace place_of(const AuditContext& context, const Error& error);
+[[nodiscard]] TemplatePlace place_of(const jinja::Template& chat_template, const Error& error);
 // Where byte `at` was written, or the last byte of a shorter text: its literal, or the expression that printed it.
-[[nodiscard]] TemplatePlace place_at(const AuditContext& context, const jinja::Rendered& rendered, std::size_t at);
+[[nodiscard]] TemplatePlace place_at(const jinja::Template& chat_template, const jinja::Rendered& rendered,
+                                     std::size_t at);
 
 // The last condition that looked at that field of the message.
-[[nodiscard]] TemplatePlace last_look(const AuditContext& context, const jinja::Rendered& rendered,
+[[nodiscard]] TemplatePlace last_look(const jinja::Template& chat_template, const jinja::Rendered& rendered,
                                       std::int32_t message, std::string_view field);
 
 // Whether byte `at` of `text` is one of `mark`'s, or white space stands between it and `mark`.
@@ -43,4 +44,18 @@ namespace rondo::audit {
                                                  const jinja::Rendered& after, std::int32_t message,
                                                  const std::vector<text::Literal>& places);
 
-}  // namespace rondo::audit
+// Where byte `at` came from: "template line 39" or "messages[1].content via strip".
+[[nodiscard]] std::string describe_origin(const jinja::Rendered& rendered, std::size_t at);
+
+// The source line of a template, trimmed, for messages; "" if there is no such line.
+[[nodiscard]] std::string source_line(const jinja::Template& chat_template, std::int32_t line);
+
+// Every condition that went another way in `after` than in `before`, under the same input element; in order.
+[[nodiscard]] std::vector<const jinja::Decision*> flips(const jinja::Rendered& before, const jinja::Rendered& after);
+
+// The first condition that went another way in `after` than in `before`, under the same input element.  One that was
+// evaluated under `message` is preferred (kNoMessage: none is).  nullptr if all went the same way.
+[[nodiscard]] const jinja::Decision* first_flip(const jinja::Rendered& before, const jinja::Rendered& after,
+                                                std::int32_t message);
+
+}  // namespace rondo::causes

@@ -1,33 +1,31 @@
-// The search for the cause of one break, step by step.  Internal to audit/.
+// The search for the cause of one break, step by step.  Internal to causes/.
 //
-// blame.cpp         where it is, and causes of the whole prompt
-// blame_prompt.cpp  breaks before the completion
-// blame_turn.cpp    breaks inside it
+// finder.cpp     where it is, and causes of the whole prompt
+// in_prompt.cpp  breaks before the turn
+// in_turn.cpp    breaks inside it
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "audit/blame.h"
-#include "audit/spots.h"
+#include "causes/find.h"
+#include "causes/places.h"
 #include "probe/places.h"
 
-namespace rondo::audit {
+namespace rondo::causes {
 
-class Blamer {
+class Finder {
  public:
-  // The arguments must outlive it.
-  Blamer(const Stage& stage, const Scenario& scenario, const Played& played);
+  explicit Finder(const Event& event);
 
   // To be called once.
-  [[nodiscard]] Break run();
+  [[nodiscard]] Found run();
 
  private:
-  void find_difference(Break& out);
   [[nodiscard]] Cause refused() const;
-  [[nodiscard]] Cause retokenized();
+  [[nodiscard]] Cause retokenized() const;
 
-  // blame_prompt.cpp
+  // in_prompt.cpp
   [[nodiscard]] Cause of_prompt() const;
   [[nodiscard]] Cause of_generation_prompt(std::size_t begin) const;
   [[nodiscard]] text::Literal use_of(const text::Literal& constant) const;
@@ -37,12 +35,17 @@ class Blamer {
   [[nodiscard]] Cause of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message,
                                  const std::string& what, std::string path) const;
 
-  // blame_turn.cpp
+  // in_turn.cpp
   [[nodiscard]] Cause of_turn() const;
   [[nodiscard]] std::optional<Cause> of_reasoning() const;
   [[nodiscard]] std::optional<Cause> of_what_follows() const;
   [[nodiscard]] std::optional<Cause> of_call() const;
   [[nodiscard]] Cause of_value(const text::Run& run) const;
+  template <typename Takes>
+  [[nodiscard]] std::optional<text::Literal> closest(const Takes& takes) const;
+  [[nodiscard]] std::optional<text::Literal> argument_form() const;
+  [[nodiscard]] bool is_in_calls() const;
+  [[nodiscard]] bool has_begun_json() const;
   [[nodiscard]] std::optional<Cause> of_space() const;
   [[nodiscard]] Cause of_lost_space() const;
   [[nodiscard]] std::optional<Cause> of_missing_part() const;
@@ -72,23 +75,19 @@ class Blamer {
     return std::string_view(again_->text.bytes()).substr(std::min(at_, again_->text.size()));
   }
   // Offset in the sampled text.  REQUIRES: the break is not in the prompt.
-  [[nodiscard]] std::size_t in_turn() const { return at_ - step_.prompt.text.size(); }
+  [[nodiscard]] std::size_t in_turn() const { return at_ - event_.prompt.text.size(); }
 
-  AuditContext context_;
-  const jinja::Outline& outline_;
+  const Event& event_;
   const jinja::Template& template_;
+  const jinja::Outline& outline_;
   const format::Format& format_;
-  const Scenario& scenario_;
-  const ScenarioTurn& turn_;
-  const Step& step_;
   std::string seen_;
   std::int32_t index_;                      // of the assistant message
   const jinja::Rendered* again_ = nullptr;  // the next prompt
   std::size_t at_ = 0;                      // the first byte that differs
-  std::size_t retokenized_at_ = 0;
 };
 
 // At most a few dozen bytes in quotes.
 [[nodiscard]] std::string quoted_start(std::string_view text);
 
-}  // namespace rondo::audit
+}  // namespace rondo::causes

@@ -1,0 +1,175 @@
+// One cause for one event: what check, diff, replay and the bridge say of the same break, over every template of the corpus.
+//
+// An event is a scenario of the audit, played up to the turn that the next prompt writes otherwise.  diff and replay see messages
+// only: they take part where the turn was sampled as they must think.  The bridge tells what the template changes of its own
+// writing: it takes part where the turn was written so while it was the last one.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "audit/blame.h"
+#include "audit/diff.h"
+#include "audit/play.h"
+#include "audit/replay.h"
+#include "audit/scenarios.h"
+#include "audit/subject.h"
+#include "base/files.h"
+#include "json/print.h"
+#include "render/lossy.h"
+#include "tests/support/corpus.h"
+
+namespace rondo::audit {
+namespace {
+
+constexpr std::string_view kOfTemplate = "template: ";
+
+struct Counts {
+  std::size_t events = 0;
+  std::size_t compared = 0;
+  std::size_t differing = 0;
+};
+
+// Kind, line and field; the field only where there is one.
+std::string told(std::string_view kind, std::int32_t line, std::string_view path) {
+  return std::string(kind) + " line " + std::to_string(line) + " " + std::string(path);
+}
+
+class Agreement {
+ public:
+  Agreement(const Subject& subject, const Stage& stage) : subject_(subject), stage_(stage) {}
+
+  void compare(const Scenario& scenario, Counts& counts) {
+    const Played played = play(stage_, scenario);
+    if (!played.broken || !played.broken->again || scenario.is_inherent) return;
+    const Step& step = *played.broken;
+    const Cause cause = find_break(stage_, played).cause;
+    const AuditContext context = stage_.context(played.with_tools);
+    ++counts.events;
+    std::string name = scenario.name;
+    const auto check = [&](const std::string& who, const std::string& said, const std::string& wanted) {
+      ++counts.compared;
+      if (said == wanted) return;
+      ++counts.differing;
+      MESSAGE(subject_.chat_template->name() << " " << name << ", " << who << ": " << said << ", check: " << wanted);
+    };
+    compare_with_bridge(context, step, cause, check);
+    compare_with_diff(context, step, cause, check);
+  }
+
+ private:
+  // What the template changes of its own writing.
+  template <typename Check>
+  void compare_with_bridge(const AuditContext& context, const Step& step, const Cause& cause,
+                           const Check& check) const {
+    const std::string seen = step.seen();
+    const bool is_own =
+        step.alone && step.alone->text.bytes().starts_with(seen.substr(0, seen.size() - stop_size(step)));
+    if (!is_own) return;
+    const auto found = render::find_lossy(context.turn(), *context.format, step.history, step.kept, step.following);
+    if (found.empty()) return;
+    const render::LossyFinding& finding = found.front();
+    const std::string path = cause.path.empty() ? "" : finding.place;
+    check("bridge", told(to_string(finding.cause), finding.line, path),
+          told(to_string(cause.kind), cause.place.line, cause.path));
+  }
+
+  template <typename Check>
+  void compare_with_diff(const AuditContext& context, const Step& step, const Cause& cause, const Check& check) const {
+    const PromptMaker maker({.chat_template = subject_.chat_template,
+                             .tokenizer = subject_.tokenizer,
+                             .format = context.format,
+                             .bos_token = subject_.base.bos_token,
+                             .eos_token = subject_.base.eos_token,
+                             .kwargs = context.base.kwargs,
+                             .apply = subject_.options});
+    chat::ApiRequest before;
+    before.messages = step.history;
+    before.tools = context.base.tools;
+    chat::ApiRequest after = before;
+    after.messages.push_back(step.kept);
+    after.messages.insert(after.messages.end(), step.following.begin(), step.following.end());
+    if (!is_sampled_alike(maker, before, after, step)) return;
+    const std::string wanted = told(to_string(cause.kind), cause.place.line, cause.path);
+    const auto told_of = [&](const FoundCause& found) {
+      const bool is_template = found.name.starts_with(kOfTemplate);
+      const std::string_view kind = std::string_view(found.name).substr(is_template ? kOfTemplate.size() : 0);
+      return told(kind, found.line, cause.path.empty() ? "" : found.path);
+    };
+    if (const auto diff = diff_requests(maker, before, after); diff.ok() && diff.value().breaks)
+      check("diff", told_of(diff.value().cause), wanted);
+    const auto replayed = replay(maker.parts(), before, after);
+    if (replayed) check("replay", told_of(*replayed), wanted);
+  }
+
+  // Whether the messages are in the template's own form, and say what was sampled.
+  [[nodiscard]] static bool is_sampled_alike(const PromptMaker& maker, const chat::ApiRequest& before,
+                                             const chat::ApiRequest& after, const Step& step) {
+    const Sheet whole = maker.sheet(after.messages, after.tools, {}, std::nullopt);
+    if (PromptMaker::messages_of(whole) != after.messages) return false;
+    Sheet sheet = maker.sheet(before.messages, before.tools, {}, std::nullopt);
+    const auto prompt = maker.prompt(sheet, nullptr);
+    if (!prompt.ok() || prompt.value().text != step.prompt.text.bytes()) return false;
+    const auto ids = maker.sampled(sheet, prompt.value(), step.kept);
+    const auto text = maker.parts().tokenizer->decode(ids, {});
+    return text.ok() && !ids.empty() && text.value() == step.sampled.text;
+  }
+
+  // The only cause of a log with both requests.
+  [[nodiscard]] static std::optional<FoundCause> replay(const PromptMaker::Parts& parts, const chat::ApiRequest& before,
+                                                        const chat::ApiRequest& after) {
+    std::string log;
+    for (const chat::ApiRequest* request : {&before, &after}) {
+      json::Object body{{"model", "m"}, {"messages", request->messages}};
+      if (request->tools) body.set("tools", *request->tools);
+      log += json::to_compact(json::Value(std::move(body))) + "\n";
+    }
+    Replay replay(parts, {});
+    std::size_t at = 0;
+    LogReader reader([&](char* out, std::size_t size) {
+      const std::size_t count = std::min(size, log.size() - at);
+      std::copy_n(log.data() + at, count, out);
+      at += count;
+      return count;
+    });
+    while (auto entry = reader.next()) replay.feed(std::move(*entry));
+    const ReplayReport report = replay.report();
+    if (report.causes.size() != 1) return std::nullopt;
+    const ReplayCause& cause = report.causes.front();
+    return FoundCause{cause.name, cause.examples.front().path, cause.examples.front().sentence, "", "", cause.line};
+  }
+
+  [[nodiscard]] static std::size_t stop_size(const Step& step) {
+    return step.sampled.text.size() - step.sampled.stop_begin;
+  }
+
+  const Subject& subject_;
+  const Stage& stage_;
+};
+
+TEST_CASE("check, diff, replay and the bridge name one cause, line and field for one event") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) return;
+  Counts counts;
+  for (const test::CorpusRow& row : corpus->rows()) {
+    auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
+    if (!compiled.ok()) continue;
+    Input input;
+    input.chat_template = std::move(compiled).value();
+    input.base.bos_token = row.bos_token;
+    input.base.eos_token = row.eos_token;
+    input.options.now = test::kClock;
+    const auto subject = make_subject(input);
+    if (!subject.ok()) continue;
+    const auto stage = Stage::make(subject.value(), {"default", subject.value().base.kwargs});
+    if (!stage.ok()) continue;
+    Agreement agreement(subject.value(), *stage.value());
+    for (const Scenario& scenario : scenarios()) agreement.compare(scenario, counts);
+  }
+  MESSAGE(counts.events << " events, " << counts.compared << " comparisons, " << counts.differing << " differ");
+  CHECK(counts.compared > 0);
+  CHECK(counts.differing == 0);
+}
+
+}  // namespace
+}  // namespace rondo::audit
