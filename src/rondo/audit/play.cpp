@@ -266,7 +266,7 @@ class Player {
     set_arguments(step.said, message);
     set_reasoning(message);
     const bool has_content = !step.said.message.content.empty();
-    switch (scenario_.content) {
+    switch (sending_.content.value_or(scenario_.content)) {
       case ContentForm::kWanted: break;
       case ContentForm::kNull:
         if (!has_content) message.set("content", nullptr);

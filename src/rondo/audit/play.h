@@ -79,6 +79,7 @@ struct Step {
 struct Sending {
   std::optional<ArgumentsForm> arguments;
   std::optional<ReasoningForm> reasoning;
+  std::optional<ContentForm> content;
   // What the model says, turn by turn as far as it goes, where that is known: not what this template would make of it.
   const std::vector<Sampled>* samples = nullptr;
 };

@@ -7,6 +7,7 @@
 
 #include "audit/property_groups.h"
 #include "causes/places.h"
+#include "json/print.h"
 
 namespace rondo::audit {
 namespace {
@@ -250,9 +251,41 @@ class RefusalAudit {
   std::vector<Dropped> dropped_;
 };
 
+// The message with the arguments of its calls as text, as the APIs have them.
+json::Value with_text_arguments(json::Value message) {
+  for (json::Value& call : message.as_object().find("tool_calls")->as_array()) {
+    json::Object& function = call.as_object().find("function")->as_object();
+    const json::Value arguments = *function.find("arguments");
+    if (!arguments.is_string()) function.set("arguments", json::to_compact(arguments));
+  }
+  return message;
+}
+
+// Clients send arguments as a string of JSON; where the template needs an object, somebody has to parse them first.
+void find_refused_arguments(const Trials& trials, Report& report) {
+  if (!trials.writes_calls()) return;
+  const json::Value call = trials.assistant({"", "", {first_call()}});
+  const json::Value result = trials.result(0, kToolName, kResultWord);
+  const TrialSetting setting{.generation_prompt = true, .tools = true};
+  const auto refused = trials.render({user_message(), with_text_arguments(call), result}, setting);
+  if (refused.ok() || !trials.text({user_message(), call, result}, setting).ok()) return;
+  Finding finding = finding_of("refused", Level::kNote);
+  finding.sentence = "calls whose arguments are a string of JSON are refused";
+  finding.proof = "the template fails with " + text::quoted(refused.error().message);
+  finding.place = causes::place_of(trials.context().chat_template, refused.error());
+  finding.path = "messages[1].tool_calls[0].function.arguments";
+  finding.remedies.push_back({.kind = Remedy::Kind::kArguments,
+                              .sentence = "send the arguments as an object (rondo does in lenient mode)",
+                              .is_verified = true});
+  add_finding(report, std::move(finding));
+}
+
 }  // namespace
 
-void find_refusals(const Trials& trials, Report& report) { RefusalAudit(trials, report).run(); }
+void find_refusals(const Trials& trials, Report& report) {
+  RefusalAudit(trials, report).run();
+  find_refused_arguments(trials, report);
+}
 
 void find_strict_differences(const Trials& trials, Report& report) {
   for (const Shape& shape : all_shapes(trials)) {

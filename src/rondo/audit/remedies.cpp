@@ -60,7 +60,7 @@ void try_settings(Stages& stages, const std::vector<Setting>& settings, const St
 void try_arguments(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
   if (!scenario.has_calls()) return;
   for (const ArgumentsForm form : {ArgumentsForm::kText, ArgumentsForm::kObject}) {
-    if (!holds(play(stage, scenario, {form, std::nullopt}))) continue;
+    if (!holds(play(stage, scenario, {.arguments = form}))) continue;
     const char* sentence = form == ArgumentsForm::kText ? "send the arguments as the string that the model wrote"
                                                         : "send the arguments as an object";
     out.push_back({.kind = Remedy::Kind::kArguments, .sentence = sentence, .is_verified = true});
@@ -70,11 +70,33 @@ void try_arguments(const Stage& stage, const Scenario& scenario, std::vector<Rem
 
 void try_reasoning(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
   if (scenario.reasoning == ReasoningForm::kWanted) return;
-  if (!holds(play(stage, scenario, {std::nullopt, ReasoningForm::kWanted}))) return;
+  if (!holds(play(stage, scenario, {.reasoning = ReasoningForm::kWanted}))) return;
   const std::string& field = stage.format().input.reasoning_field;
   out.push_back({.kind = Remedy::Kind::kField,
                  .sentence = "send the reasoning back, as `" + (field.empty() ? "reasoning_content" : field) + "`",
                  .is_verified = true});
+}
+
+void try_content(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
+  if (scenario.content == ContentForm::kWanted) return;
+  constexpr std::pair<ContentForm, const char*> kForms[] = {
+      {ContentForm::kEmpty, "send `\"content\": \"\"` beside calls"},
+      {ContentForm::kNull, "send `\"content\": null` beside calls"},
+      {ContentForm::kAbsent, "leave `content` out beside calls"}};
+  for (const auto& [form, sentence] : kForms) {
+    if (form == scenario.content || !holds(play(stage, scenario, {.content = form}))) continue;
+    out.push_back({.kind = Remedy::Kind::kField, .sentence = sentence, .is_verified = true});
+    return;
+  }
+}
+
+// What to do in the template about a value that it prints, or serialises again.  The spelling of a single value is lost with
+// the text that it stood in: no template gets it back.
+std::string patch_for_value(const Cause& cause, const std::string& at) {
+  if (cause.path.ends_with(".content")) return "let the template write content only where there is some" + at;
+  if (cause.path.ends_with(".arguments")) return "let the template copy arguments that are a string as they are" + at;
+  return cause.kind == CauseKind::kPythonValue ? "let the template write values that are no text with `tojson`" + at
+                                               : "";
 }
 
 // What to do in the template.
@@ -86,7 +108,7 @@ std::string patch_for(const Cause& cause) {
     case CauseKind::kWhitespaceStripped: return "let the template copy the field as it is, without cutting" + at;
     case CauseKind::kWhitespaceAdded: return "let the literal" + at + " write what models write";
     case CauseKind::kJsonRespelled:
-    case CauseKind::kPythonValue: return "let the template copy arguments that are a string as they are" + at;
+    case CauseKind::kPythonValue: return patch_for_value(cause, at);
     case CauseKind::kDoubleEncoded: return "let the template serialise arguments only if they are no string" + at;
     case CauseKind::kGenerationPrompt: return "let history begin a turn as the generation prompt does" + at;
     case CauseKind::kMovedMessage:
@@ -119,6 +141,7 @@ void add_remedies(Stages& stages, const std::vector<Setting>& settings, const St
   try_settings(stages, settings, stage, scenario, played.first_prompt, out);
   try_arguments(stage, scenario, out);
   try_reasoning(stage, scenario, out);
+  try_content(stage, scenario, out);
   const std::string patch = scenario.is_inherent ? "" : patch_for(cause);
   if (!patch.empty()) out.push_back({.kind = Remedy::Kind::kPatch, .sentence = patch, .kwargs = {}});
   if (played.outcome.bridge == Verdict::kSkipped) return;

@@ -107,16 +107,18 @@ std::optional<Extent> find_json(std::string_view text, Extent within, const json
   return std::nullopt;
 }
 
-// Writes numbers of tagged parameters as `spelled` has them.
-bool respell_numbers(const json::Value& spelled, Extent call, Sampled& sampled) {
+// Writes numbers, false and null of tagged parameters as `spelled` has them.
+bool respell_scalars(const json::Value& spelled, Extent call, Sampled& sampled) {
   bool is_changed = false;
   for (const json::Member& member : spelled.as_object()) {
-    if (!member.value.is_number()) continue;
+    if (!member.value.is_number() && !member.value.is_bool() && !member.value.is_null()) continue;
     const std::string printed = json::to_python(member.value, {});
+    const std::string own = member.value.is_number() ? member.value.number() : json::to_compact(member.value);
+    if (printed == own) continue;
     const std::string_view part = std::string_view(sampled.text).substr(call.begin, call.end - call.begin);
     const std::size_t at = part.rfind(printed);
     if (at == std::string_view::npos) continue;
-    replace(sampled, {call.begin + at, call.begin + at + printed.size()}, member.value.number());
+    replace(sampled, {call.begin + at, call.begin + at + printed.size()}, own);
     is_changed = true;
   }
   return is_changed;
@@ -133,7 +135,7 @@ std::optional<std::string> respell_own(const ScenarioTurn& turn, Sampled& sample
       replace(sampled, *found, turn.calls[i].spelled);
       is_done = true;
     } else {
-      is_done = respell_numbers(value, call, sampled) || is_done;
+      is_done = respell_scalars(value, call, sampled) || is_done;
     }
   }
   if (is_done) return std::nullopt;

@@ -143,6 +143,9 @@ void add_spellings(std::vector<Scenario>& out) {
   const char* const big = R"({"location": "Paris", "days": 123456789012345678901234567890})";
   add(out, "number-big", "a number of thirty digits",
       {spelled(asks(kThought, "", {weather(big, big)}), Spelling::kOwnJson)});
+  const char* const literals = R"({"location": "Paris", "detailed": false, "threshold": null})";
+  add(out, "json-literals", "false and null as JSON spells them",
+      {spelled(asks(kThought, "", {weather(literals, literals)}), Spelling::kOwnJson)});
   add(out, "escape-unicode", "a character written as an escape",
       {spelled(asks(kThought, "", {weather(R"({"location": "Zürich"})", R"({"location": "Z\u00fcrich"})")}),
                Spelling::kOwnJson)});

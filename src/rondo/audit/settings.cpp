@@ -55,12 +55,16 @@ class Prober {
     Outlook out;
     chat::Conversation conversation = base_;
     conversation.kwargs = kwargs;
-    for (const json::Array& probe : probes_) {
-      const bool ends_in_turn = probe.back().find_string("role") == "assistant";
-      const auto rendered = tmpl::apply(template_, conversation, probe, !ends_in_turn, options_);
-      out.texts.push_back(rendered.ok() ? rendered.value().text.bytes() : "");
-      if (!rendered.ok()) ++out.refused;
-      if (rendered.ok()) count(rendered.value(), variable, out);
+    // What a switch does may show only where there are no tools.
+    for (const bool has_tools : {true, false}) {
+      if (!has_tools) conversation.tools.reset();
+      for (const json::Array& probe : probes_) {
+        const bool ends_in_turn = probe.back().find_string("role") == "assistant";
+        const auto rendered = tmpl::apply(template_, conversation, probe, !ends_in_turn, options_);
+        out.texts.push_back(rendered.ok() ? rendered.value().text.bytes() : "");
+        if (!rendered.ok()) ++out.refused;
+        if (rendered.ok()) count(rendered.value(), variable, out);
+      }
     }
     return out;
   }
