@@ -373,10 +373,15 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   const auto shaping = shape_following(use, call, completion.value(), bridge.new_messages);
   if (!shaping.ok()) return shaping.error();
   render::BridgeRequest request = request_of(call, bridge, completion.value());
-  request.find_lossy = bridge.find_lossy;
+  request.find_lossy = bridge.find_lossy || !bridge.allow_lossy;
   request.format = &shared.value()->reader.format();
   auto bridged = render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
-  if (bridged.ok()) put_as_sent(call.shaping, shaping.value(), bridged.value());
+  if (!bridged.ok()) return bridged;
+  if (!bridge.allow_lossy && !bridged.value().lossy.empty()) {
+    const render::LossyFinding& finding = bridged.value().lossy.front();
+    return Error(ErrorCode::kCannotBridge, finding.what).at(finding.line, finding.column);
+  }
+  put_as_sent(call.shaping, shaping.value(), bridged.value());
   return bridged;
 }
 

@@ -83,6 +83,9 @@ struct BridgeCall {
   json::Array new_messages;
   bool close = true;       // write what closes the constructs that the completion left open
   bool find_lossy = true;  // say what the template would have written differently; slow
+  // For bridge(): false fails with kCannotBridge where there is such a finding, and looks for them in any case.  Where earlier
+  // reasoning may be cut out, differences are what was asked for.
+  bool allow_lossy = true;
   // For bridge(): what of earlier reasoning stays.  Where some may be cut out, `close` must be true, and `sampled` are the
   // ranges of the prompt's ids that the assistant messages of the call were sampled as, in order, as far as is known.
   render::Retention retention = render::Retention::kAll;

@@ -80,13 +80,10 @@ Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
   }
   auto made = model_->bridge(call.value(), {.prompt = bridge.prompt_ids,
                                             .completion = bridge.completion_ids,
-                                            .new_messages = std::move(new_messages).value()});
+                                            .new_messages = std::move(new_messages).value(),
+                                            .allow_lossy = bridge.allow_lossy});
   if (!made.ok()) return made.error();
   render::Bridged& from = made.value();
-  if (!bridge.allow_lossy && !from.lossy.empty()) {
-    const render::LossyFinding& finding = from.lossy.front();
-    return Error(ErrorCode::kCannotBridge, finding.what).at(finding.line, finding.column);
-  }
   Bridged out{std::move(from.ids), std::move(from.message_indices), from.appended, {}};
   for (render::LossyFinding& finding : from.lossy) out.lossy.push_back(std::move(finding.what));
   return out;

@@ -85,10 +85,6 @@ json::Array media_to_json(const std::vector<render::MediaSpan>& media) {
   return out;
 }
 
-Error refusal(const render::LossyFinding& finding) {
-  return Error(ErrorCode::kCannotBridge, finding.what).at(finding.line, finding.column);
-}
-
 Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) {
   auto model = context.models.model(request.chat_template, request.corrections);
   if (!model.ok()) return model.error();
@@ -97,6 +93,7 @@ Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) 
   return model.value()->bridge(call, {.prompt = request.prompt_ids,
                                       .completion = request.completion_ids,
                                       .new_messages = std::move(request.new_messages),
+                                      .allow_lossy = request.lossy,
                                       .retention = request.retention,
                                       .sampled = std::move(request.sampled)});
 }
@@ -119,7 +116,6 @@ Reply op_bridge(const OpContext& context, Fields& fields) {
   auto bridged = bridge(context, request);
   if (!bridged.ok()) return bridged.error();
   const render::Bridged& done = bridged.value();
-  if (!may_cut && !request.lossy && !done.lossy.empty()) return refusal(done.lossy.front());
   json::Object reply{{"ids", numbers_to_json(done.ids)},
                      {"message_indices", numbers_to_json(done.message_indices)},
                      {"appended", done.appended}};

@@ -113,6 +113,7 @@ struct BridgeArguments {
   nb::handle new_messages;
   bool close = true;
   bool lossy = true;
+  bool find_lossy = true;
   std::string retention = "all";
   nb::handle sampled = {};
 };
@@ -135,8 +136,14 @@ Made bridged(const ModelObject& self, const BridgeArguments& given, const CallAr
   const render::Retention retention = read_retention(given.retention);
   std::vector<std::pair<std::size_t, std::size_t>> sampled = read_ranges(given.sampled);
   return value_or_raise(without_gil([&]() -> Result<Made> {
-    core::BridgeCall bridge{prompt.span(), completion.span(), std::move(added),  given.close,
-                            given.lossy,   retention,         std::move(sampled)};
+    core::BridgeCall bridge{.prompt = prompt.span(),
+                            .completion = completion.span(),
+                            .new_messages = std::move(added),
+                            .close = given.close,
+                            .find_lossy = given.find_lossy,
+                            .allow_lossy = given.lossy,
+                            .retention = retention,
+                            .sampled = std::move(sampled)};
     if (const tokenizer::Tokenizer* tokenizer = self.model->tokenizer(); tokenizer != nullptr) {
       if (Status valid = core::check_ids(*tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
       if (Status valid = core::check_ids(*tokenizer, bridge.completion, "completion_ids"); !valid.ok())
@@ -148,16 +155,21 @@ Made bridged(const ModelObject& self, const BridgeArguments& given, const CallAr
 
 BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids, nb::handle new_messages,
                      nb::handle messages, nb::handle tools, nb::handle documents, nb::handle kwargs, nb::handle now,
-                     const std::string& content_specials, bool close, bool lossy, const std::string& retention,
-                     nb::handle sampled) {
-  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, lossy, retention, sampled},
+                     const std::string& content_specials, bool close, bool lossy, bool find_lossy,
+                     const std::string& retention, nb::handle sampled) {
+  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, lossy, find_lossy, retention, sampled},
                   {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::bridge)};
 }
 
 AppendedObject append(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids,
                       nb::handle new_messages, nb::handle messages, nb::handle tools, nb::handle documents,
                       nb::handle kwargs, nb::handle now, const std::string& content_specials, bool close) {
-  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, false},
+  return {bridged(self,
+                  {.prompt_ids = prompt_ids,
+                   .completion_ids = completion_ids,
+                   .new_messages = new_messages,
+                   .close = close,
+                   .find_lossy = false},
                   {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::append)};
 }
 
@@ -216,8 +228,8 @@ constexpr const char* kBridgeDoc = R"(The next prompt of a rollout: the old ids 
 prompt_ids, completion_ids: what the model was given and what it sampled, shape (n,), any integer dtype (int32 is not
 copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: what follows,
 none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
-token is written all the same.  lossy=False does not look for what the template would have written differently (that takes
-renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
+token is written all the same.  lossy=False raises BridgeError where the template would have written something of the old turns
+differently; find_lossy=False does not look for that (it takes renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
 retention: what of earlier reasoning stays: "all" (the old ids stay as they are) or "preserve_all_thinking", "template",
 "tool_cycle", "preserve_thinking_between_tool_calls"; with one that cuts, sampled are the ranges of prompt_ids that the
 assistant messages in `messages` were sampled as, in order, and `cuts` and `kept` of the result say what is gone.
@@ -263,13 +275,14 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
       .def("bridge", &bridge, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
            "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
            "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true, "lossy"_a = true,
-           "retention"_a = "all", "sampled"_a = nb::none(), kBridgeDoc,
+           "find_lossy"_a = true, "retention"_a = "all", "sampled"_a = nb::none(), kBridgeDoc,
            nb::sig("def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: "
                    "rondo.types.Messages, *, "
                    "messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: "
                    "rondo.types.Objects | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
-                   "content_specials: str = 'text', close: bool = True, lossy: bool = True, retention: str = 'all', "
+                   "content_specials: str = 'text', close: bool = True, lossy: bool = True, find_lossy: bool = True, "
+                   "retention: str = 'all', "
                    "sampled: collections.abc.Sequence[tuple[int, int]] | None = None) -> Bridged"))
       .def(
           "append", &append, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
