@@ -150,7 +150,10 @@ std::vector<std::size_t> cuts_of(const Written& written, std::span<const std::st
 
 std::string opening_of(const std::string& close) {
   const std::size_t slash = close.find('/');
-  if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
+  if (close.size() < 3 || slash == std::string::npos) return "";
+  const bool is_sign = std::ranges::none_of(close.substr(0, slash),
+                                            [](char byte) { return format::is_word(byte) || format::is_space(byte); });
+  if (slash > 2 && !is_sign) return "";
   return close.substr(0, slash) + close.substr(slash + 1);
 }
 
