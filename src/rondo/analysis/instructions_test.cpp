@@ -293,5 +293,33 @@ TEST_CASE("marks of something else are no reasoning") {
   CHECK(tags_where("{%- if '</do>' in c %}{%- set c = c.split('</do>')[-1] %}{%- endif %}{{- c }}") == "none");
 }
 
+// What a template is read to say of reasoning that tells the model this, always or where thinking is on.
+std::string told(const std::string& sentence, const std::string& condition = "true") {
+  const auto format =
+      format_of("{%- if " + condition + " %}{{- '((system))" + sentence + "((end))' }}{%- endif %}" + R"J(
+{%- for m in messages %}{{- '((' + m.role + '))' + m.content + '((end))' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '((assistant))' }}{%- endif %})J");
+  return tags_of(format->reasoning) + (format->content.open.empty() ? "" : ", then " + format->content.open);
+}
+
+TEST_CASE("the model is told between which tags to think") {
+  CHECK(told("Write your reasoning between <muse> and </muse>, then answer.") == "<muse>..</muse>");
+  CHECK(told("Reply as <muse> {your thoughts} </muse> {your answer}.") == "<muse>..</muse>");
+  CHECK(told("First think: [MUSE]...[/MUSE], then reply.") == "[MUSE]..[/MUSE]");
+  CHECK(told("Think inside <|muse|> and <|/muse|>.") == "<|muse|>..<|/muse|>");
+  CHECK(told("<|begin_of_muse|> {thought} <|end_of_muse|>") == "<|begin_of_muse|>..<|end_of_muse|>");
+  CHECK(told("Format:\\n<muse>\\nyour thoughts\\n</muse>\\n<say>\\nyour answer\\n</say>") ==
+        "<muse>..</muse>, then <say>");
+  CHECK(told("Put your thoughts into <muse> {} </muse>.", "thinking") == "<muse>..</muse>");
+}
+
+TEST_CASE("tags of other things that the model is told of are no reasoning") {
+  CHECK(told("Put the title between <title> and </title>.") == "none");
+  CHECK(told("Think first. Put the title between <title> and </title>.") == "none");
+  CHECK(told("<rules>\\nThink well before you answer.\\nBe brief.\\n</rules>") == "none");
+  CHECK(told("Your thoughts go into <muse>.") == "none");
+  CHECK(told("Use <b>bold</b> where there is a reason.") == "none");
+}
+
 }  // namespace
 }  // namespace rondo::analysis
