@@ -24,6 +24,7 @@ import sys
 import tempfile
 
 import jinja_conversations
+from bench_worker import Worker
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 # Files of $RONDO_FIXTURES/templates, one or two of each widely used family.
@@ -40,32 +41,6 @@ TOLERANCE = 0.05
 # rondo itself, asked for the runs of all that it writes, the parts of JSON dumps included.
 ALL_RUNS = "all runs"
 PEERS = {"jinja2": "jinja2", "minijinja": "minijinja", "llama": "llama.cpp"}
-
-
-class Worker:
-    """An engine behind the line protocol."""
-
-    def __init__(self, command):
-        environment = dict(os.environ, TZ="UTC")
-        # A process of its own for the whole run; ended by close().
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env=environment, stderr=subprocess.DEVNULL)
-
-    def ask(self, *fields):
-        """The fields of the answer; raises RuntimeError with the worker's message."""
-        try:
-            self.process.stdin.write("\t".join(map(str, fields)) + "\n")
-            self.process.stdin.flush()
-            status, *answer = self.process.stdout.readline().rstrip("\n").split("\t")
-        except BrokenPipeError:
-            status, answer = "", []
-        if status != "ok":
-            raise RuntimeError(answer[0] if answer else "the worker ended")
-        return answer
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 # --- Starting the engines -----------------------------------------------------------------------------------------

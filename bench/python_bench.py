@@ -47,6 +47,11 @@ def best(function, tries):
     return min(times)
 
 
+def read(rendered):
+    """Asks for the lists that are made when they are asked for."""
+    return rendered.message_indices, rendered.sampled_mask, rendered.is_content
+
+
 def load(folder):
     if folder:
         return rondo.load(folder)
@@ -118,7 +123,7 @@ def measure(model, folder, ours, theirs, count, tries):
 
     line("encode: NumPy arrays", best(lambda: model.encode(messages, add_generation_prompt=True), tries),
          beside(lambda: theirs.render(messages, add_generation_prompt=True), 3))
-    line("compat render: lists", best(lambda: ours.render(messages, add_generation_prompt=True), tries),
+    line("compat render: lists", best(lambda: read(ours.render(messages, add_generation_prompt=True)), tries),
          beside(lambda: theirs.render(messages, add_generation_prompt=True), 3))
     prompt = ours.render_ids(messages[:-2], add_generation_prompt=True)
     completion = ours.render_ids(messages[:-1])[len(prompt):-1]
@@ -128,6 +133,8 @@ def measure(model, folder, ours, theirs, count, tries):
     bridge = beside(lambda: theirs.bridge_to_next_turn(prompt, completion, following))
     line("rollout: one tool result", add, bridge)
     line("compat bridge: lists", best(lambda: ours.bridge_to_next_turn(prompt, completion, following), tries), bridge)
+    line("the same, and every list read", best(lambda: read(ours.bridge_to_next_turn(prompt, completion, following)), tries),
+         bridge)
     beside_cpp(model, folder, prompt, completion, following, tries * 5)
     parse = beside(lambda: theirs.parse_response(completion, prompt_ids=prompt))
     tail = numpy.array(prompt[-64:], dtype=numpy.int32)

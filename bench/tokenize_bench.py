@@ -11,11 +11,11 @@ import argparse
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 import tokenize_texts
+from bench_worker import Worker
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO / "tools"))
@@ -31,42 +31,23 @@ SLOW = ("kitoken", "HF tokenizers", "tiktoken")
 PIECE_BYTES = 400
 
 
-class Worker:
+class Tokenizer(Worker):
     """A tokenizer behind the line protocol of tokenize_peer.py."""
 
     def __init__(self, name, library, folders, is_quick):
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, folders)))
-        command = [sys.executable, "-B", REPO / "bench" / "tokenize_peer.py", name, library]
-        # A process of its own for the whole run; ended by close().
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env=environment, stderr=subprocess.DEVNULL)
+        super().__init__([sys.executable, "-B", REPO / "bench" / "tokenize_peer.py", name, library],
+                         PYTHONPATH=os.pathsep.join(map(str, folders)))
         self.slow = name in SLOW
         self.is_asked_once = self.slow and is_quick
-
-    def ask(self, *fields):
-        """The fields of the answer; raises RuntimeError with the worker's message."""
-        try:
-            self.process.stdin.write("\t".join(map(str, fields)) + "\n")
-            self.process.stdin.flush()
-            status, *answer = self.process.stdout.readline().rstrip("\n").split("\t")
-        except BrokenPipeError:
-            status, answer = "", []
-        if status != "ok":
-            raise RuntimeError(answer[0] if answer else "the worker ended")
-        return answer
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def start(library, peers, is_quick):
     folders = bench_peers.unpack_tokenizers()
-    workers = {"rondo": Worker("rondo", library, [], is_quick)}
+    workers = {"rondo": Tokenizer("rondo", library, [], is_quick)}
     for name in peers:
         packages = [folders[package] for package in PACKAGES.get(name, [])]
         if all(packages):
-            workers[name] = Worker(name, library, packages, is_quick)
+            workers[name] = Tokenizer(name, library, packages, is_quick)
     return workers
 
 

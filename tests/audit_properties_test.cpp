@@ -15,9 +15,9 @@
 #include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "model/model_files.h"
 #include "tests/support/byte_tokenizer.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_models.h"
+#include "tests/support/corpus_templates.h"
 
 namespace rondo {
 namespace {
@@ -43,22 +43,13 @@ std::shared_ptr<const tokenizer::Tokenizer> stand_in(const test::CorpusRow& row)
 Subject load(const test::CorpusRow& row) {
   Subject out;
   out.chat_template = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id).value();
-  if (!row.model_folder.empty()) {
-    const auto files = model::load(row.model_folder);
-    if (files.ok() && files.value().tokenizer) {
-      auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-      if (tokenizer.ok()) out.tokenizer = tokenizer.value();
-    }
-  }
+  if (const auto model = test::load_model(row)) out.tokenizer = model->tokenizer;
   out.has_tokenizer = out.tokenizer != nullptr;
   if (!out.has_tokenizer) out.tokenizer = stand_in(row);
   out.base.bos_token = row.bos_token;
   out.base.eos_token = row.eos_token;
-  out.options.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
-  analysis::Options analyse;
-  analyse.bos_token = row.bos_token;
-  analyse.eos_token = row.eos_token;
-  analyse.now = out.options.now;
+  out.options.now = test::kClock;
+  analysis::Options analyse = test::analysis_options(row);
   if (out.has_tokenizer) analyse.tokenizer = out.tokenizer.get();
   out.format = analysis::analyse(*out.chat_template, analyse).value();
   return out;
@@ -86,10 +77,7 @@ void check_finding(const audit::Finding& finding, bool is_note, std::int32_t lin
 
 TEST_CASE("properties of the templates of the corpus") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const char* only = std::getenv("RONDO_ROW");
   const char* path = std::getenv("RONDO_VERBOSE");
   std::ofstream verbose;
@@ -136,10 +124,7 @@ TEST_CASE("properties of the templates of the corpus") {
 // golden/check/properties.jsonl: what was read in the templates themselves, each with its reason.
 TEST_CASE("faults that are known from reading templates are found, and clean templates have none") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const std::string text = files::read(RONDO_SOURCE_DIR "/tests/golden/check/properties.jsonl").value();
   std::map<std::string, std::vector<json::Value>> labels;
   for (std::size_t begin = 0; begin < text.size();) {

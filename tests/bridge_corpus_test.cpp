@@ -6,9 +6,8 @@
 #include <cctype>
 #include <map>
 
-#include "model/model_files.h"
 #include "render/bridge.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_models.h"
 
 namespace rondo {
 namespace {
@@ -181,26 +180,19 @@ void check_turn(const render::TurnContext& context, const render::TurnProfile& p
 }
 
 TEST_CASE("corpus: bridge = re-render wherever the template allows it") {
-  const auto corpus = test::Corpus::open();
-  if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
   Tally total;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
-    const auto files = model::load(row.model_folder);
-    REQUIRE_MESSAGE(files.ok(), files.error().to_string());
-    const auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-    if (!tokenizer.ok()) continue;  // kinds of tokenizers that are not supported yet
-    const auto chat_template = jinja::Template::compile(files.value().templates.front().text, {}, row.id);
-    REQUIRE_MESSAGE(chat_template.ok(), chat_template.error().to_string());
+    const auto model = test::load_model(row);
+    if (!model) continue;
     Tally tally;
     for (const test::CorpusConversation& item : corpus->conversations()) {
       if (item.has_tag("injection")) continue;
       chat::Conversation base = corpus->conversation(row, item);
       tmpl::ApplyOptions options;
-      options.now = corpus->clock();
-      const render::TurnContext context{*chat_template.value(), *tokenizer.value(), base, options};
+      options.now = test::kClock;
+      const render::TurnContext context{*model->chat_template, *model->tokenizer, base, options};
       const std::vector<Turn> turns = turns_of(item.messages);
       if (turns.empty()) continue;
       const render::TurnProfile profile = render::probe_turns(context);

@@ -13,9 +13,9 @@
 
 #include "analysis/analyse.h"
 #include "json/print.h"
-#include "model/model_files.h"
 #include "render/bridge.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_models.h"
+#include "tests/support/corpus_templates.h"
 #include "tests/support/rollouts.h"
 
 namespace rondo {
@@ -255,7 +255,7 @@ long env_number(const char* name, long otherwise) {
 
 // The row's sets of template variables, each with and without tools.
 std::vector<std::unique_ptr<Bench>> benches_of(const test::CorpusRow& row, const jinja::Template& chat_template,
-                                               const tokenizer::Tokenizer& tokenizer, jinja::LocalTime now) {
+                                               const tokenizer::Tokenizer& tokenizer) {
   std::vector<std::unique_ptr<Bench>> out;
   for (const json::Value& set : row.kwargs_sets) {
     const std::string name(*set.find_string("name"));
@@ -273,12 +273,9 @@ std::vector<std::unique_ptr<Bench>> benches_of(const test::CorpusRow& row, const
       }
       if (has_marks) continue;
       tmpl::ApplyOptions options;
-      options.now = now;
-      analysis::Options analyse;
-      analyse.bos_token = base.bos_token;
-      analyse.eos_token = base.eos_token;
+      options.now = test::kClock;
+      analysis::Options analyse = test::analysis_options(row);
       analyse.kwargs = base.kwargs;
-      analyse.now = now;
       analyse.tokenizer = &tokenizer;
       auto format = analysis::analyse(chat_template, analyse);
       if (!format.ok()) continue;
@@ -294,11 +291,8 @@ std::vector<std::unique_ptr<Bench>> benches_of(const test::CorpusRow& row, const
 }
 
 TEST_CASE("random rollouts: old ids stay, a bridge exists, and it is what the template writes") {
-  const auto corpus = test::Corpus::open();
-  if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
   const std::vector<test::CorpusRow> rows = corpus->rows_with_tokenizer();
   const long wanted = env_number("RONDO_TEST_ROLLOUTS", 3000) / static_cast<long>(rows.size()) + 1;
   const auto seed = static_cast<std::uint32_t>(env_number("RONDO_TEST_SEED", 1));
@@ -311,13 +305,9 @@ TEST_CASE("random rollouts: old ids stay, a bridge exists, and it is what the te
     std::fflush(stdout);
   };
   for (const test::CorpusRow& row : rows) {
-    const auto files = model::load(row.model_folder);
-    REQUIRE_MESSAGE(files.ok(), files.error().to_string());
-    const auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-    if (!tokenizer.ok()) continue;
-    const auto chat_template = jinja::Template::compile(files.value().templates.front().text, {}, row.id);
-    REQUIRE_MESSAGE(chat_template.ok(), chat_template.error().to_string());
-    const auto benches = benches_of(row, *chat_template.value(), *tokenizer.value(), corpus->clock());
+    const auto model = test::load_model(row);
+    if (!model) continue;
+    const auto benches = benches_of(row, *model->chat_template, *model->tokenizer);
     Tally tally;
     for (std::uint32_t i = 0; tally.bridges < wanted && i < 20 * wanted && !benches.empty(); ++i)
       roll_out(*benches[i % benches.size()], seed + i, tally);

@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(Shell, "bridge says what is wrong with its arguments") {
     CHECK(failed.out == "");
     return failed.err.substr(0, failed.err.find('\n'));
   };
-  CHECK(complaint(bridge("[259]", next)).starts_with("rondo: name a model with --model"));
+  CHECK(complaint(bridge("[259]", next)).starts_with("rondo: name a model, by place"));
   CHECK(complaint(bridge("[259]", next) + "--template model/chat_template.jinja") ==
         "rondo: the field `tokenizer` is missing");
   CHECK(complaint("bridge --model model --prompt-ids '[x' --completion-ids '[259]' --new-messages '" + next + "'") ==

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 #include "base/files.h"
 #include "tests/support/shell.h"
@@ -51,6 +52,27 @@ TEST_CASE_FIXTURE(Shell, "diff says by its status whether a prefix holds") {
   CHECK(run("diff '" + first + "' --model model").status == 2);
 }
 
+TEST_CASE_FIXTURE(Shell, "diff tells what the client changed, with texts where there are any") {
+  const auto request = [&](const char* name, const std::string& messages) {
+    return "'" + file(name, "{\"messages\": [" + messages + "]}") + "' ";
+  };
+  const std::string hello = R"({"role": "user", "content": "hello"})";
+  const std::string first = request("a.json", hello + R"(, {"role": "assistant", "content": "x"})");
+  const auto changes = [&](const std::string& second) {
+    const std::string out = run("diff " + first + second + "--model model --color never").out;
+    const std::size_t at = out.find("\nwhat the client changed\n");
+    return at == std::string::npos ? "" : out.substr(at + 25);
+  };
+  CHECK(changes(request("b.json", R"({"role": "user", "content": "other"}, {"role": "assistant", "content": "x"})")) ==
+        "  message-edited at messages[0]: the message was edited: `hello` -> `other`\n");
+  CHECK(changes(request("b.json", hello)) ==
+        "  branched at messages[1]: the conversation goes on from here without the 1 messages that followed: "
+        "`x` -> ``\n");
+  CHECK(changes(request("b.json", hello + R"(, {"role": "assistant", "content": " x"})")) ==
+        "  content-respelled at messages[1]: the same content is spelled otherwise\n");
+  CHECK(changes(first) == "");
+}
+
 TEST_CASE_FIXTURE(Shell, "batch answers line by line, in order") {
   const std::string request = R"({"op": "jinja", "template": "{{ x }}", "context": {"x": )";
   std::string input = "\n" + request + "1}, \"id\": 1}\r\n\r\nnonsense\n" + request + "2}, \"id\": 2}";
@@ -84,6 +106,37 @@ TEST_CASE_FIXTURE(Shell, "batch fails only when a stream does") {
   const Run full = run("batch > /dev/full", R"({"op": "jinja", "template": "x"})");
   CHECK(full.status == 1);
   CHECK(full.err.starts_with("rondo: standard output: "));
+}
+
+// Reasoning of earlier turns is not written.
+const char* const kForgetful =
+    "{%- for m in messages %}{{- '<|' + m.role + '|>' }}{%- if m.role == 'assistant' %}{{- '(mull:' + "
+    "(m.reasoning_content if loop.last and m.reasoning_content else '') + ':mull)' }}{%- endif %}"
+    "{{- (m.content or '') + '<|end|>' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|assistant|>(mull:' }}"
+    "{%- endif %}";
+
+TEST_CASE_FIXTURE(Shell, "check names the first cases of a finding, and says where there are more") {
+  const std::string check = "check '" + file("forgetful.jinja", kForgetful) + "' --fail-on never";
+  std::string scenarios;
+  std::string names;
+  for (const char* scenario :
+       {"reasoning-content", "reasoning", "reasoning-content-twice", "blank-line-behind-reasoning"}) {
+    scenarios += std::string(" --scenario ") + scenario;
+    names += std::string(names.empty() ? "" : ", ") + scenario + " / default";
+  }
+  const Run four = run(check + scenarios);
+  CHECK(four.out.find("\n      in 4 cases: " + names + "\n") != std::string::npos);
+  const Run five = run(check + scenarios + " --scenario newline-ends-reasoning");
+  CHECK(five.out.find("\n      in 5 cases: " + names + ", ...\n") != std::string::npos);
+  const Run one = run(check + " --scenario reasoning");
+  CHECK(one.out.find("\n      in 1 case: reasoning / default\n") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "check fails on what it is told to fail on") {
+  const std::string check = "check '" + file("forgetful.jinja", kForgetful) + "' --scenario reasoning --fail-on ";
+  for (const auto& [level, status] : {std::pair{"never", 0}, {"error", 0}, {"warning", 1}, {"note", 1}})
+    CHECK_MESSAGE(run(check + level).status == status, level);
+  CHECK(run(check + "worst").status == 2);
 }
 
 TEST_CASE_FIXTURE(Shell, "check writes a page, SARIF and test results beside its table") {

@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
       {"render --model " + cut, kHello, "rondo: " + cut + ": byte "},
       {"render --model model --kwargs '{bad}'", kHello, "rondo: --kwargs:1:2: expected a key in double quotes"},
       {"render --model model --now noon", kHello, "rondo: `now` must be a time"},
-      {"render", kHello, "rondo: name a model with --model"},
+      {"render", kHello, "rondo: name a model, by place"},
       {"tokenize --model nowhere x", "", "rondo: nowhere: no such file or folder"},
       {"tokenize --model model/chat_template.jinja x", "", "rondo: model/chat_template.jinja: not a tokenizer"},
       {"detokenize --model model '[999999]'", "", "rondo: "},

@@ -1,6 +1,7 @@
 // The program itself: tokens, their owners and masks.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "tests/support/shell.h"
@@ -8,6 +9,7 @@
 namespace rondo {
 
 using testing::kHello;
+using testing::Run;
 using testing::Shell;
 
 TEST_CASE_FIXTURE(Shell, "tokenize and detokenize") {
@@ -38,6 +40,27 @@ TEST_CASE_FIXTURE(Shell, "tokenize: ways to show tokens") {
         2);
   CHECK(run("tokenize --model model --file nowhere").status == 1);
   CHECK(run("--no-cache tokenize --model model hello --ids").out == "259\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "large tokenizers are kept in the cache folder that the environment names") {
+  const std::string content = files::read(RONDO_SOURCE_DIR "/tests/golden/batch/model/tokenizer.json").value();
+  const std::string large = file("tokenizer.json", content + std::string(300'000, ' '));
+  const std::string none = "-u RONDO_CACHE -u XDG_CACHE_HOME -u HOME -u RONDO_TOKENIZER_CACHE";
+  const std::string own = "'" + path("own'");
+  // Whether a tokenizer is kept below `place` of our own folder, which the program does with this environment.
+  const auto keeps = [&](const std::string& place, const std::string& environment, const std::string& option = "") {
+    CHECK(run(option + " tokenize --model '" + large + "' hello --ids", "", none + " " + environment).out == "259\n");
+    const std::filesystem::path kept = std::filesystem::path(path("own")) / place / "tokenizers";
+    const bool is_there = std::filesystem::exists(kept) && !std::filesystem::is_empty(kept);
+    std::filesystem::remove_all(path("own"));
+    return is_there;
+  };
+  CHECK(keeps("", "RONDO_CACHE=" + own + " XDG_CACHE_HOME=/nowhere HOME=/nowhere"));
+  CHECK(keeps("rondo", "XDG_CACHE_HOME=" + own + " HOME=/nowhere"));
+  CHECK(keeps(".cache/rondo", "HOME=" + own));
+  CHECK_FALSE(keeps("", ""));
+  CHECK_FALSE(keeps("", "RONDO_CACHE=" + own + " RONDO_TOKENIZER_CACHE=off"));
+  CHECK_FALSE(keeps("", "RONDO_CACHE=" + own, "--no-cache"));
 }
 
 TEST_CASE_FIXTURE(Shell, "render --mask: what is learned") {
@@ -77,6 +100,52 @@ TEST_CASE_FIXTURE(Shell, "encode: raw turns") {
   CHECK(table.find("note: messages[1]: the completion has no stop token; \"~fin~\" was added") != std::string::npos);
   CHECK(run("encode --model model --raw-turns", R"([{"role": "assistant", "raw": 1}])").err ==
         "rondo: messages[0].raw must be a text, found an integer\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "a model is named by place as well, in front of the rest or behind it") {
+  CHECK(run("tokenize model hello --ids").out == "259\n");
+  CHECK(run("tokenize hello model --ids").out == "259\n");
+  CHECK(run("tokenize hello --model model --ids").out == "259\n");
+  CHECK(run("tokenize model --ids", "hello").out == "259\n");
+  CHECK(run("encode model -m hello --ids").out == run("encode --model model -m hello --ids").out);
+  CHECK(run("render model -m hello").out == run("render --model model -m hello").out);
+  CHECK(run("parse model", "Hi").out == run("parse --model model", "Hi").out);
+  CHECK(run("parse " + file("said.txt", "Hi") + " model").out == run("parse --model model", "Hi").out);
+  CHECK(run("grammar model").err == run("grammar --model model").err);
+  for (const char* command : {"tokenize hello", "detokenize 259"}) {
+    CHECK(run(command).status == 2);
+    CHECK(run(command).err.starts_with("MODEL is required"));
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "ids go from any command into any other") {
+  const std::string ids = run("encode model -m hello --ids").out;
+  const std::string text = "<bos>[[user: hello~fin~[[assistant: ";
+  CHECK(run("detokenize model", ids).out == text);
+  CHECK(run("detokenize model -", ids).out == text);
+  CHECK(run("detokenize model", run("encode model -m hello --json").out).out == text);
+  CHECK(run("detokenize model '" + ids + "'").out == text);
+  CHECK(run("detokenize model " + file("ids.txt", ids)).out == text);
+  CHECK(run("detokenize --ids '[259]' model").out == "hello");
+  const std::string rest =
+      " --completion-ids '259 283' --new-messages '[{\"role\": \"user\", \"content\": \"world\"}]'";
+  const Run bridged = run("bridge model --prompt-ids -" + rest + " --json", ids);
+  CHECK(bridged.status == 0);
+  CHECK(run("detokenize model", bridged.out).out == text + "hello~fin~[[user: world~fin~[[assistant: ");
+  CHECK(run("detokenize model", "1 2 x").err.find("standard input") != std::string::npos);
+  CHECK(run("detokenize model", "1 2 x").status == 1);
+}
+
+TEST_CASE_FIXTURE(Shell, "template variables are given one by one, as JSON or in a file") {
+  const std::string chat_template =
+      file("show.jinja", "{{ messages[0].content }} {{ a }} {{ b is true }} {{ c }} {{ d }}");
+  const std::string wanted = "hello 1 True x y=z [1, 2]";
+  const std::string render = "render --template '" + chat_template + "' -m hello ";
+  CHECK(run(render + "--kwargs a=1 --kwargs b=true --kwargs 'c=x y=z' --kwargs 'd=[1, 2]'").out == wanted);
+  const std::string json = R"({"a": 1, "b": true, "c": "x y=z", "d": [1, 2]})";
+  CHECK(run(render + "--kwargs '" + json + "'").out == wanted);
+  CHECK(run(render + "--kwargs '" + file("kwargs.json", json) + "'").out == wanted);
+  CHECK(run(render + "--kwargs =1").err.find("expected KEY=VALUE, found `=1`") != std::string::npos);
 }
 
 }  // namespace rondo

@@ -1,14 +1,13 @@
 // The demonstration's parts: the families' rollouts break nowhere over bridges; the conversation on a tiny model runs.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "demo/demo.h"
 #include "demo/demo_parts.h"
 #include "demo/table.h"
 #include "json/parse.h"
+#include "tests/support/own_folder.h"
 
 using namespace rondo;
 using namespace rondo::demo;
@@ -51,12 +50,11 @@ TEST_CASE("the agent's conversation on a tiny model reuses everything but the ne
   if (folder.empty() || !engine::has_llama_cpp()) return;
   DemoOptions options;
   options.fixtures = folder;
-  options.cache_folder = (std::filesystem::temp_directory_path() / ("rondo-demo-" + std::to_string(getpid()))).string();
+  const testing::OwnFolder cache;
+  options.cache_folder = cache.path();
   options.json = true;
   std::string printed;
   const Status status = run_demo(options, [&](std::string_view text) { printed += text; }, [](std::string_view) {});
-  std::error_code ignored;
-  std::filesystem::remove_all(options.cache_folder, ignored);
   REQUIRE_MESSAGE(status.ok(), (status.ok() ? "" : status.error().to_string()));
   const json::Value report = json::parse(printed).value();
   const json::Value& agent = *report.find("agent");

@@ -1,12 +1,11 @@
-// Template -> Format -> parser, against what the templates themselves write: parse(render(message)) == message.
+// Template -> Format -> parser, over the recorded completions of the corpus: each is read as the message that it came from.
 //
-// Over the templates of the corpus, over its recorded completions, and over an invented template.  RONDO_VERBOSE=<row> prints that row's format and failures.
+// RONDO_VERBOSE=<row> prints that row's format and failures.  Messages of every shape: format_matrix_test.cpp.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -16,13 +15,12 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/parser.h"
-#include "tests/support/corpus.h"
-#include "tests/support/messages.h"
+#include "template/chat_template.h"
+#include "tests/support/corpus_templates.h"
 
 namespace rondo {
 namespace {
 
-namespace fs = std::filesystem;
 using format::Format;
 
 std::string completions_file(const std::string& row) {
@@ -132,13 +130,6 @@ std::string percent(const Rate& rate) {
   return text;
 }
 
-std::shared_ptr<const jinja::Template> compiled(const std::string& path) {
-  const auto source = files::read(path);
-  REQUIRE_MESSAGE(source.ok(), source.error().to_string());
-  auto result = jinja::Template::compile(source.value(), {}, fs::path(path).filename().string());
-  return result.ok() ? result.value() : nullptr;
-}
-
 json::Object kwargs_named(const test::CorpusRow& row, const std::string& name) {
   for (const json::Value& set : row.kwargs_sets) {
     const json::Value* kwargs = set.find("kwargs");
@@ -173,7 +164,7 @@ std::optional<Prompt> prompt_of(const jinja::Template& chat_template, const test
     if (is_tools) conversation.tools.reset();
   }
   tmpl::ApplyOptions apply;
-  apply.now = corpus.clock();
+  apply.now = test::kClock;
   auto rendered = tmpl::apply(chat_template, conversation, apply);
   if (!rendered.ok()) return std::nullopt;
   prompt.text = rendered.value().text.bytes();
@@ -218,33 +209,21 @@ Rate check_completions(const test::Corpus& corpus, const test::CorpusRow& row, c
   return rate;
 }
 
-analysis::Options analysis_options(const test::CorpusRow& row) {
-  analysis::Options options;
-  options.bos_token = row.bos_token;
-  options.eos_token = row.eos_token;
-  options.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
-  return options;
-}
-
 TEST_CASE("recorded completions of the corpus are read as the messages they came from") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   Rate total;
   std::string report;
   for (const test::CorpusRow& row : corpus->rows()) {
     if (!files::exists(completions_file(row.id))) continue;
     const char* only = std::getenv("RONDO_ROW");
     if (only != nullptr && row.id != only) continue;
-    const auto chat_template = compiled(row.template_path);
-    if (!chat_template) continue;
-    const auto format = analysis::analyse(*chat_template, analysis_options(row));
-    REQUIRE_MESSAGE(format.ok(), row.id << ": " << format.error().to_string());
-    CHECK_MESSAGE(!format.value()->verify(), row.id);
-    if (is_verbose(row.id)) MESSAGE(row.id << "\n" << format.value()->to_string());
-    const Rate rate = check_completions(*corpus, row, *chat_template, format.value());
+    const auto found = test::analysed_template(row);
+    if (!found.ok()) continue;
+    const std::shared_ptr<const Format>& format = found.value().format;
+    CHECK_MESSAGE(!format->verify(), row.id);
+    if (is_verbose(row.id)) MESSAGE(row.id << "\n" << format->to_string());
+    const Rate rate = check_completions(*corpus, row, *found.value().chat_template, format);
     CHECK_MESSAGE(rate.chunking == 0, row.id << ": chunks matter in " << rate.chunking);
     total.good += rate.good;
     total.all += rate.all;
@@ -253,239 +232,6 @@ TEST_CASE("recorded completions of the corpus are read as the messages they came
   MESSAGE("completions read as their messages: " << percent(total) << "\nnot all of:\n" << report);
   CHECK(total.all > 1000);
   CHECK(total.good >= 0.96 * total.all);
-}
-
-// ---- Messages of all shapes, rendered and read back ----------------------------------------------------------------
-
-constexpr const char* kValues =
-    R"(["Paris", "a \"q\" \\ 'x' <b> & é 日本", "l1\nl2\n\n  l3", "42", "true", "{\"a\": 1}", "", " lead and trail ", 3, -7, 1.5,
-  1e21, true, false, null, {"u":"C","n":1}, {"l":[1,2.5,null,true,"s"],"o":{"p":{"q":"r"}}}, ["a","b"], [1,"a",null,{"k":[]}], {}, []])";
-
-json::Value tool_call(const Format& format, std::size_t index, const std::string& name, const json::Object& arguments) {
-  json::Object function{{"name", name}, {"arguments", arguments}};
-  if (format.input.arguments_as_text) function.set("arguments", json::to_python(json::Value(arguments), {}));
-  // Where the id carries the name it must do so here too.
-  const auto& pieces = format.calls.pieces;
-  const bool is_named = std::any_of(pieces.begin(), pieces.end(),
-                                    [](const auto& piece) { return piece.kind == format::CallPiece::Kind::kNameInId; });
-  const std::string id =
-      is_named ? "functions." + name + ":" + std::to_string(index) : "abcdef00" + std::to_string(index);
-  return json::Object{{"id", id}, {"type", "function"}, {"function", function}};
-}
-
-json::Value assistant(const Format& format, const char* reasoning, const char* content,
-                      const std::vector<json::Object>& calls) {
-  json::Object out{{"role", "assistant"}};
-  if (content != nullptr) {
-    out.set("content", content);
-  } else if (format.input.no_content != format::NoContent::kAbsent) {
-    out.set("content", format.input.no_content == format::NoContent::kNull ? json::Value() : json::Value(""));
-  }
-  if (reasoning != nullptr) out.set(format.input.reasoning_field, reasoning);
-  json::Array list;
-  for (const json::Object& call : calls)
-    list.push_back(tool_call(format, list.size(), list.size() % 2 == 0 ? "get_weather" : "search", call));
-  if (!list.empty()) out.set("tool_calls", std::move(list));
-  return out;
-}
-
-std::vector<json::Value> messages_for(const Format& format) {
-  std::vector<json::Value> out;
-  out.push_back(assistant(format, nullptr, "Hello there.\n\nSecond *par* <b>x</b>", {}));
-  const bool thinks = !format.input.reasoning_field.empty();
-  if (thinks) out.push_back(assistant(format, "Think\n\nmore", "Hello there.", {}));
-  if (!format.calls.present) return out;
-  const json::Value values = json::parse(kValues).value();
-  for (const json::Value& value : values.as_array())
-    out.push_back(assistant(format, nullptr, nullptr, {json::Object{{"k", value}}}));
-  out.push_back(assistant(format, nullptr, nullptr,
-                          {json::Object{{"a", "x"}, {"b", 2}, {"c", true}, {"d", nullptr}, {"f", "y\nz"}}}));
-  out.push_back(assistant(format, nullptr, nullptr, {json::Object{}}));
-  out.push_back(assistant(format, nullptr, "Let me look.", {json::Object{{"city", "Paris"}}}));
-  if (thinks) out.push_back(assistant(format, "I think\nso", nullptr, {json::Object{{"city", "Paris"}, {"d", 3}}}));
-  if (thinks) out.push_back(assistant(format, "I think", "Let me look.", {json::Object{{"city", "Paris"}}}));
-  if (format.input.single_call) return out;
-  out.push_back(
-      assistant(format, nullptr, nullptr, {json::Object{{"city", "Paris"}, {"n", 1}}, json::Object{{"q", "x"}}}));
-  out.push_back(
-      assistant(format, nullptr, nullptr,
-                {json::Object{{"city", "Paris"}}, json::Object{{"q", "x"}}, json::Object{{"city", "Rome"}, {"d", 2}}}));
-  out.push_back(assistant(format, nullptr, nullptr, {json::Object{}, json::Object{{"q", "x"}}}));
-  return out;
-}
-
-// Tools whose schemas have the types of the message's own arguments.
-json::Value tools_for(const json::Value& message) {
-  json::Array tools;
-  for (const char* name : {"get_weather", "search"}) {
-    json::Object properties;
-    if (const json::Value* calls = message.find("tool_calls")) {
-      for (const json::Value& call : calls->as_array()) {
-        if (call.find("function")->find_string("name") != name) continue;
-        json::Value arguments = *call.find("function")->find("arguments");
-        if (arguments.is_string()) arguments = json::parse(arguments.as_string()).value();
-        for (const json::Member& member : arguments.as_object()) {
-          properties.set(member.key, json::Object{{"type", test::type_name(member.value)}, {"description", "d"}});
-        }
-      }
-    }
-    tools.push_back(test::tool_of(name, std::move(properties), false));
-  }
-  return json::Value(std::move(tools));
-}
-
-// The text of the turn behind the prompt; nullopt if the template refuses or rewrites the prompt.
-struct Written {
-  std::string prompt;
-  std::string text;
-};
-
-std::optional<Written> written(const jinja::Template& chat_template, const analysis::Options& special,
-                               const json::Value& message, bool thinking) {
-  chat::Conversation conversation;
-  conversation.messages = json::Array{json::Object{{"role", "user"}, {"content", "Hi."}}};
-  if (message.find("tool_calls") != nullptr) conversation.tools = tools_for(message);
-  if (thinking) conversation.kwargs = json::Object{{"enable_thinking", true}, {"thinking", true}};
-  conversation.bos_token = special.bos_token;
-  conversation.eos_token = special.eos_token;
-  tmpl::ApplyOptions apply;
-  apply.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
-  const auto render = [&] { return tmpl::apply(chat_template, conversation, apply); };
-  const auto plain = render();
-  conversation.add_generation_prompt = true;
-  const auto prompt = render();
-  conversation.add_generation_prompt = false;
-  conversation.messages.push_back(message);
-  const auto full = render();
-  if (!plain.ok() || !prompt.ok() || !full.ok()) return std::nullopt;
-  const std::string& text = full.value().text.bytes();
-  for (const auto* before : {&prompt.value(), &plain.value()}) {
-    const std::string& start = before->text.bytes();
-    if (text.starts_with(start)) return Written{start, text.substr(start.size())};
-  }
-  return std::nullopt;
-}
-
-Rate check_round_trip(const std::string& name, const jinja::Template& chat_template, const analysis::Options& special,
-                      const std::shared_ptr<const Format>& format) {
-  Rate rate;
-  for (const json::Value& message : messages_for(*format)) {
-    std::string expected;
-    std::optional<Written> turn;
-    for (const bool thinking : {false, true}) {
-      turn = written(chat_template, special, message, thinking);
-      if (!turn) continue;
-      expected = show_expected(message, turn->text);
-      if (expected == show_expected(message, json::to_compact(message) + turn->text)) break;
-    }
-    if (!turn) continue;
-    parse::Options options;
-    options.tools = tools_for(message);
-    options.prompt_tail = turn->prompt;
-    const std::string got = parsed(format, options, turn->text, turn->text.size() + 1);
-    rate.count(got == expected);
-    for (const std::size_t chunk : {1, 2, 5})
-      rate.chunking += parsed(format, options, turn->text, chunk) != got ? 1 : 0;
-    if (got != expected && is_verbose(name)) {
-      MESSAGE(name << "\n  text " << json::to_compact(json::Value(turn->text)) << "\n  got  " << got << "\n  want "
-                   << expected);
-    }
-  }
-  return rate;
-}
-
-// (path, special tokens) of every template at hand.
-std::vector<std::pair<std::string, analysis::Options>> templates_at_hand() {
-  std::vector<std::pair<std::string, analysis::Options>> out;
-  const auto corpus = test::Corpus::open();
-  if (!corpus) return out;
-  std::map<std::string, analysis::Options> by_path;
-  for (const test::CorpusRow& row : corpus->rows()) by_path.emplace(row.template_path, analysis_options(row));
-  out.assign(by_path.begin(), by_path.end());
-  return out;
-}
-
-TEST_CASE("parse(render(message)) == message over the templates at hand") {
-  const auto templates = templates_at_hand();
-  if (templates.empty()) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
-  Rate total;
-  Rate with_calls;
-  std::string report;
-  int call_templates = 0;
-  for (const auto& [path, special] : templates) {
-    const auto chat_template = compiled(path);
-    if (!chat_template) continue;
-    const std::string name = fs::path(path).stem().string();
-    const auto format = analysis::analyse(*chat_template, special);
-    if (!format.ok()) continue;
-    CHECK_MESSAGE(!format.value()->verify(), name);
-    if (is_verbose(name)) MESSAGE(name << "\n" << format.value()->to_string());
-    const Rate rate = check_round_trip(name, *chat_template, special, format.value());
-    CHECK_MESSAGE(rate.chunking == 0, name << ": chunks matter in " << rate.chunking);
-    call_templates += format.value()->calls.present ? 1 : 0;
-    for (Rate* sum : {&total, format.value()->calls.present ? &with_calls : nullptr}) {
-      if (sum == nullptr) continue;
-      sum->good += rate.good;
-      sum->all += rate.all;
-    }
-    if (rate.good != rate.all) report += "  " + percent(rate) + "  " + name + "\n";
-  }
-  MESSAGE("messages read back: " << percent(total) << "; with calls, " << call_templates
-                                 << " templates: " << percent(with_calls) << "\nnot all of:\n"
-                                 << report);
-  CHECK(total.good >= 0.95 * total.all);
-}
-
-// ---- Invented templates --------------------------------------------------------------------------------------------
-
-constexpr const char* kInventedJson = R"JINJA(
-{%- for m in messages %}
-{{- '[[' + m.role + '>>' }}
-{%- if m.reasoning_content %}{{- '(*mull ' + m.reasoning_content + ' mull*)' }}{%- endif %}
-{{- m.content or '' }}
-{%- for c in m.tool_calls or [] %}
-{{- '{!do ' + c.function.name + ' with ' + (c.function.arguments | tojson) + ' do!}' }}
-{%- endfor %}
-{{- '~fin~' }}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '[[assistant>>' }}{%- endif %}
-)JINJA";
-
-constexpr const char* kInventedParameters = R"JINJA(
-{%- for m in messages %}
-{{- '#' + m.role + '#\n' }}
-{%- if m.reasoning_content %}{{- '~~~musing\n' + m.reasoning_content + '\n~~~\n' }}{%- endif %}
-{{- m.content or '' }}
-{%- if m.tool_calls %}{{- '\n=run=' }}
-{%- for c in m.tool_calls %}
-{{- '\n(op ' + c.function.name + ')' }}
-{%- for k, v in c.function.arguments.items() %}
-{{- '\n(arg ' + k + ')' }}{{- v if v is string else v | tojson }}{{- '(/arg)' }}
-{%- endfor %}
-{{- '\n(/op)' }}
-{%- endfor %}{{- '\n=done=' }}{%- endif %}
-{{- '#end#\n' }}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '#assistant#\n' }}{%- endif %}
-)JINJA";
-
-TEST_CASE("templates with markers that nobody has seen") {
-  for (const char* source : {kInventedJson, kInventedParameters}) {
-    const auto chat_template = jinja::Template::compile(source, {}, "invented");
-    REQUIRE(chat_template.ok());
-    const auto format = analysis::analyse(*chat_template.value(), {});
-    REQUIRE(format.ok());
-    INFO(format.value()->to_string());
-    CHECK(format.value()->reasoning.present);
-    CHECK(format.value()->calls.present);
-    const Rate rate = check_round_trip("invented", *chat_template.value(), {}, format.value());
-    CHECK(rate.all >= 25);
-    CHECK(rate.good == rate.all);
-    CHECK(rate.chunking == 0);
-  }
 }
 
 TEST_CASE("a template that refuses everything still has a format") {

@@ -5,11 +5,10 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "analysis/analyse.h"
 #include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_templates.h"
 #include "tests/support/schema.h"
 
 namespace rondo {
@@ -45,23 +44,14 @@ TEST_CASE("the reader knows every member of the schema and no other") {
 }
 
 // The format as a section of golden/format/rows.txt.
-std::string section_of(const test::Corpus& corpus, const test::CorpusRow& row) {
-  const auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
-  REQUIRE(compiled.ok());
-  analysis::Options options;
-  options.bos_token = row.bos_token;
-  options.eos_token = row.eos_token;
-  options.now = corpus.clock();
-  return "### " + row.id + "\n" + analysis::analyse(*compiled.value(), options).value()->to_string();
+std::string section_of(const test::CorpusRow& row) {
+  return "### " + row.id + "\n" + test::analysed_template(row).value().format->to_string();
 }
 
 // "### id", then the format of that row of the corpus; RONDO_UPDATE=1 rewrites the formats, the ids are chosen by hand.
 TEST_CASE("the formats of chosen templates are what they were") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const std::string path = RONDO_SOURCE_DIR "/tests/golden/format/rows.txt";
   const std::string golden = files::read(path).value();
   std::string now;
@@ -73,7 +63,7 @@ TEST_CASE("the formats of chosen templates are what they were") {
     const std::string id = section.substr(4, section.find('\n') - 4);
     const test::CorpusRow* row = corpus->find(id);
     REQUIRE_MESSAGE((row != nullptr || test::is_small_corpus() || id.starts_with("own-")), id);
-    const std::string text = row != nullptr ? section_of(*corpus, *row) : section;
+    const std::string text = row != nullptr ? section_of(*row) : section;
     CHECK_MESSAGE((section == text || std::getenv("RONDO_UPDATE") != nullptr), "now\n" << text);
     now += text;
     compared += row != nullptr ? 1 : 0;
@@ -84,21 +74,13 @@ TEST_CASE("the formats of chosen templates are what they were") {
 
 TEST_CASE("the formats of all templates follow the schema and survive JSON") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const json::Value schema = read_schema();
   int count = 0;
   for (const test::CorpusRow& row : corpus->rows()) {
-    const auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
-    if (!compiled.ok()) continue;
-    analysis::Options options;
-    options.bos_token = row.bos_token;
-    options.eos_token = row.eos_token;
-    const auto format = analysis::analyse(*compiled.value(), options);
-    REQUIRE(format.ok());
-    const json::Value written = format::to_json(*format.value());
+    const auto found = test::analysed_template(row);
+    if (!found.ok()) continue;
+    const json::Value written = format::to_json(*found.value().format);
     CHECK_MESSAGE(test::objection(written, schema) == "", row.id);
     const auto again = format::from_json(written);
     REQUIRE_MESSAGE(again.ok(), row.id << ": " << again.error().message);

@@ -10,9 +10,8 @@
 #include <random>
 
 #include "json/print.h"
-#include "model/model_files.h"
 #include "render/bridge.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_models.h"
 
 namespace rondo {
 namespace {
@@ -212,11 +211,8 @@ void check_bridge(const render::TurnContext& context, const render::TurnProfile&
 }  // namespace
 
 TEST_CASE("no control token is made of the bytes of messages and tools") {
-  const std::optional<test::Corpus> corpus = test::Corpus::open();
-  if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
   const std::vector<test::CorpusRow> rows = corpus->rows_with_tokenizer();
   const char* wanted = std::getenv("RONDO_TEST_CONVERSATIONS");
   const std::size_t count = (wanted == nullptr ? 4'000 : std::strtoull(wanted, nullptr, 10)) / rows.size() + 1;
@@ -228,20 +224,17 @@ TEST_CASE("no control token is made of the bytes of messages and tools") {
   };
   for (const test::CorpusRow& row : rows) {
     INFO(row.id);
-    const auto files = model::load(row.model_folder);
-    if (!files.ok() || !files.value().tokenizer || files.value().templates.empty()) continue;
-    const auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-    const auto chat_template = jinja::Template::compile(files.value().templates[0].text, {}, row.id);
-    REQUIRE(tokenizer.ok());
-    REQUIRE(chat_template.ok());
-    Attacker attacker(*tokenizer.value(), 5);
+    const auto model = test::load_model(row);
+    if (!model) continue;
+    const jinja::Template& chat_template = *model->chat_template;
+    const tokenizer::Tokenizer& tokenizer = *model->tokenizer;
+    Attacker attacker(tokenizer, 5);
     tmpl::ApplyOptions options;
-    options.now = corpus->clock();
+    options.now = test::kClock;
     chat::Conversation plain;
     plain.bos_token = row.bos_token;
     plain.eos_token = row.eos_token;
-    const render::TurnProfile profile =
-        render::probe_turns({*chat_template.value(), *tokenizer.value(), plain, options});
+    const render::TurnProfile profile = render::probe_turns({chat_template, tokenizer, plain, options});
     Tally tally;
     // Some templates refuse most of what is thrown at them.
     for (std::size_t i = 0; tally.rendered < count && i < 8 * count; ++i) {
@@ -249,9 +242,8 @@ TEST_CASE("no control token is made of the bytes of messages and tools") {
       conversation.messages = attacker.messages();
       if (attacker.uses_tools()) conversation.tools = json::Value(attacker.tools());
       conversation.add_generation_prompt = i % 2 == 0;
-      check(*chat_template.value(), *tokenizer.value(), conversation, options, tally);
-      check_bridge({*chat_template.value(), *tokenizer.value(), conversation, options}, profile, attacker,
-                   conversation.messages, tally);
+      check(chat_template, tokenizer, conversation, options, tally);
+      check_bridge({chat_template, tokenizer, conversation, options}, profile, attacker, conversation.messages, tally);
     }
     print(row.id, tally);
     total.add(tally);

@@ -14,6 +14,7 @@
 #include "audit/replay.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "probe/messages.h"
 #include "tests/support/byte_tokenizer.h"
 
 namespace rondo::audit {
@@ -52,6 +53,13 @@ PromptMaker::Parts parts_of(const std::string& source, std::optional<jinja::Loca
   parts.format = format.value();
   parts.apply.now = now;
   return parts;
+}
+
+// The prompt that a maker writes for these messages.
+std::string prompt_of(const std::string& source, const json::Array& messages) {
+  const PromptMaker maker(parts_of(source));
+  const auto prompt = maker.prompt(maker.sheet(messages, std::nullopt, {}, std::nullopt), nullptr);
+  return prompt.ok() ? maker.parts().tokenizer->decode(prompt.value().ids, {}).value() : prompt.error().message;
 }
 
 ReplayReport replay(const std::string& source, const std::vector<std::string>& lines,
@@ -124,6 +132,40 @@ std::string line_with_reply(json::Array messages, json::Value reply, const json:
   for (const json::Member& member : more) request.set(member.key, member.value);
   json::Object response{{"id", "r"}, {"choices", json::Array{json::Object{{"message", std::move(reply)}}}}};
   return json::to_compact(json::Object{{"request", std::move(request)}, {"response", std::move(response)}});
+}
+
+TEST_CASE("messages are sent in the form that the template takes") {
+  const json::Value question = message("user", "q");
+  const auto prompt = [&](const std::string& content, json::Value answer) {
+    return prompt_of("{% for m in messages %}<{{ m.role }}>" + content +
+                         "{% for c in m.tool_calls or [] %}<call>{{ c.function.name }} {{ c.function.arguments }}"
+                         "{% endfor %}<end>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}",
+                     {question, std::move(answer), question});
+  };
+  const auto asked = [](const std::string& between) {
+    return "<user>q<end><assistant>" + between + "<end><user>q<end><assistant>";
+  };
+  // Content that is not there: null, an empty text, no member at all.
+  json::Value call = called("{}");
+  call.as_object().set("content", nullptr);
+  CHECK(prompt("{{ m.content or '' }}", call) == asked("<call>f {}"));
+  CHECK(prompt("{{ m.content + '' }}", call) == asked("<call>f {}"));
+  CHECK(prompt("{% if 'content' in m %}{% if not m.content %}{{ raise_exception('empty') }}{% endif %}"
+               "{{ m.content }}{% endif %}",
+               call) == asked("<call>f {}"));
+  // Arguments as a text where the template copies that, else as an object, although they were sent as a text.
+  call = called(R"({"a": 1})");
+  CHECK(prompt("{{ m.content }}", call) == asked(R"(<call>f {"a": 1})"));
+  CHECK(prompt("{% for c in m.tool_calls or [] %}{% for k in c.function.arguments.keys() %}{{ k }}={% endfor %}"
+               "{% endfor %}{{ m.content }}",
+               call) == asked("a=<call>f {'a': 1}"));
+  // Parts of text, where the template knows none, are one text.
+  json::Value parts = message("assistant", "");
+  parts.as_object().set("content", json::Array{probe::text_part("a"), probe::text_part("b")});
+  CHECK(prompt("{{ m.content }}", parts) == asked("a\nb"));
+  CHECK(prompt("{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}"
+               "{% endfor %}{% endif %}",
+               parts) == asked("ab"));
 }
 
 TEST_CASE("hits of a conversation of two requests, counted by hand") {
@@ -439,9 +481,9 @@ TEST_CASE("memory for few conversations only") {
 TEST_CASE("hostile lines are counted and passed over") {
   const std::string good = line({message("user", "hello")});
   std::string deep(5000, '[');
-  std::string raises = line({message("user", "hello"), json::Object{{"role", "user"}}});
+  std::string raises = line({message("user", "hello"), json::Object{{"role", "user"}, {"content", 3}}});
   const ReplayReport report = replay(
-      "{% for m in messages %}{% if m.content is not defined %}{{ raise_exception('no content') }}{% endif %}{% endfor "
+      "{% for m in messages %}{% if m.content is number %}{{ raise_exception('no content') }}{% endif %}{% endfor "
       "%}" +
           std::string(kPlain),
       {good, good.substr(0, good.size() / 2), std::string("{\"messages\": \0}", 15), "", "   ", deep, "3", "{}",

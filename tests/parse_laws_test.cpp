@@ -6,12 +6,11 @@
 #include <memory>
 #include <random>
 
-#include "analysis/analyse.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "parse/parser.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_templates.h"
 #include "tests/support/parsed.h"
 
 namespace rondo {
@@ -171,24 +170,13 @@ void check_row(const test::CorpusRow& row, const std::shared_ptr<const Format>& 
 
 TEST_CASE("the laws of the parser hold for mutated completions of every template") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr ? 1 : 7;
   Count count;
   for (const test::CorpusRow& row : corpus->rows()) {
     if (!files::exists(completions_file(row.id))) continue;
-    const auto source = files::read(row.template_path);
-    const auto compiled = jinja::Template::compile(source.value(), {}, row.id);
-    if (!compiled.ok()) continue;
-    analysis::Options options;
-    options.bos_token = row.bos_token;
-    options.eos_token = row.eos_token;
-    options.now = jinja::LocalTime{2026, 3, 14, 15, 9, 26};
-    const auto format = analysis::analyse(*compiled.value(), options);
-    if (!format.ok()) continue;
-    check_row(row, format.value(), step, count);
+    const auto found = test::analysed_template(row);
+    if (found.ok()) check_row(row, found.value().format, step, count);
   }
   MESSAGE(count.closed << " of " << count.texts << " texts that were cut off are complete with their closing text");
   CHECK(count.texts > 200);

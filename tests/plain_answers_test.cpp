@@ -7,12 +7,11 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/analyse.h"
 #include "base/files.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "parse/parser.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_templates.h"
 
 namespace rondo {
 namespace {
@@ -55,26 +54,17 @@ std::string objection(const std::shared_ptr<const format::Format>& format, const
 
 TEST_CASE("answers without calls come back as they were written") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const json::Value tools =
       json::parse(files::read(RONDO_SOURCE_DIR "/tests/golden/transcripts/tools.json").value()).value();
   CHECK(answers().size() >= 40);
   std::set<std::string> seen;
   for (const test::CorpusRow& row : corpus->rows()) {
     if (!seen.insert(row.template_path).second) continue;
-    auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
-    if (!compiled.ok()) continue;
-    analysis::Options options;
-    options.bos_token = row.bos_token;
-    options.eos_token = row.eos_token;
-    options.now = corpus->clock();
-    const auto format = analysis::analyse(*compiled.value(), options);
-    if (!format.ok()) continue;
-    CHECK_MESSAGE(objection(format.value(), std::nullopt) == "", row.id);
-    CHECK_MESSAGE(objection(format.value(), tools) == "", row.id << ", with tools");
+    const auto found = test::analysed_template(row);
+    if (!found.ok()) continue;
+    CHECK_MESSAGE(objection(found.value().format, std::nullopt) == "", row.id);
+    CHECK_MESSAGE(objection(found.value().format, tools) == "", row.id << ", with tools");
   }
   CHECK(seen.size() >= 50);
 }

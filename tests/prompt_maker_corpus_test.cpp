@@ -8,9 +8,9 @@
 #include "analysis/analyse.h"
 #include "audit/prompt_maker.h"
 #include "audit/replay_step.h"
-#include "model/model_files.h"
 #include "render/bridge.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_models.h"
+#include "tests/support/corpus_templates.h"
 
 namespace rondo {
 namespace {
@@ -49,23 +49,16 @@ void compare(const audit::PromptMaker& maker, const chat::Conversation& base, co
 }
 
 // The maker of a row; its tokenizer is always supported.
-audit::PromptMaker maker_of(const test::Corpus& corpus, const test::CorpusRow& row) {
-  const auto files = model::load(row.model_folder);
-  REQUIRE(files.ok());
-  const auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-  const auto chat_template = jinja::Template::compile(files.value().templates.front().text, {}, row.id);
-  REQUIRE(tokenizer.ok());
-  REQUIRE(chat_template.ok());
-  analysis::Options options;
-  options.tokenizer = tokenizer.value().get();
-  options.bos_token = row.bos_token;
-  options.eos_token = row.eos_token;
-  options.now = corpus.clock();
-  const auto format = analysis::analyse(*chat_template.value(), options);
+audit::PromptMaker maker_of(const test::CorpusRow& row) {
+  const auto model = test::load_model(row);
+  REQUIRE(model);
+  analysis::Options options = test::analysis_options(row);
+  options.tokenizer = model->tokenizer.get();
+  const auto format = analysis::analyse(*model->chat_template, options);
   REQUIRE(format.ok());
   audit::PromptMaker::Parts parts{
-      chat_template.value(), tokenizer.value(), format.value(), row.bos_token, row.eos_token, {}, {}};
-  parts.apply.now = corpus.clock();
+      model->chat_template, model->tokenizer, format.value(), row.bos_token, row.eos_token, {}, {}};
+  parts.apply.now = test::kClock;
   return audit::PromptMaker(std::move(parts));
 }
 
@@ -136,15 +129,12 @@ void bridge_one(const audit::PromptMaker& maker, const chat::Conversation& base,
 }
 
 TEST_CASE("prompts of all models, from what is known and as a whole") {
-  const std::optional<test::Corpus> corpus = test::Corpus::open();
-  if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
   Tally tally;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
     CAPTURE(row.id);
-    const audit::PromptMaker maker = maker_of(*corpus, row);
+    const audit::PromptMaker maker = maker_of(row);
     // All of them one after the other, so that unrelated prompts stand beside each other as well.
     for (const test::CorpusConversation& item : corpus->conversations())
       compare(maker, corpus->conversation(row, item), item.messages, tally);
@@ -155,14 +145,11 @@ TEST_CASE("prompts of all models, from what is known and as a whole") {
 }
 
 TEST_CASE("bridges of all models, from the next prompt and by render") {
-  const std::optional<test::Corpus> corpus = test::Corpus::open();
-  if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
   Bridges total;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
-    const audit::PromptMaker maker = maker_of(*corpus, row);
+    const audit::PromptMaker maker = maker_of(row);
     Bridges tally;
     for (const test::CorpusConversation& item : corpus->conversations()) {
       if (item.has_tag("injection")) continue;

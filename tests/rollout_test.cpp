@@ -9,9 +9,9 @@
 
 #include "analysis/analyse.h"
 #include "json/parse.h"
-#include "model/model_files.h"
 #include "render/raw_turns.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_models.h"
+#include "tests/support/corpus_templates.h"
 #include "tests/support/rollouts.h"
 
 namespace rondo {
@@ -31,27 +31,19 @@ const char* const kTools = R"([
     {"type": "object", "properties": {"city": {"type": "string", "description": "d"}}, "required": ["city"]}}}])";
 
 // nullptr if the row's tokenizer cannot be loaded.
-std::shared_ptr<const RolloutModel> load(const test::Corpus& corpus, const test::CorpusRow& row, bool with_tools,
-                                         json::Object kwargs = {}) {
-  const auto files = model::load(row.model_folder);
-  REQUIRE_MESSAGE(files.ok(), files.error().to_string());
-  const auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-  if (!tokenizer.ok()) return nullptr;
-  const auto chat_template = jinja::Template::compile(files.value().templates.front().text, {}, row.id);
-  REQUIRE(chat_template.ok());
+std::shared_ptr<const RolloutModel> load(const test::CorpusRow& row, bool with_tools, json::Object kwargs = {}) {
+  const auto model = test::load_model(row);
+  if (!model) return nullptr;
   RolloutModel::Parts parts;
-  parts.chat_template = chat_template.value();
-  parts.tokenizer = tokenizer.value();
+  parts.chat_template = model->chat_template;
+  parts.tokenizer = model->tokenizer;
   parts.base.bos_token = row.bos_token;
   parts.base.eos_token = row.eos_token;
   parts.base.kwargs = std::move(kwargs);
   if (with_tools) parts.base.tools = json::parse(kTools).value();
-  parts.apply.now = corpus.clock();
-  analysis::Options options;
-  options.bos_token = row.bos_token;
-  options.eos_token = row.eos_token;
+  parts.apply.now = test::kClock;
+  analysis::Options options = test::analysis_options(row);
   options.kwargs = parts.base.kwargs;
-  options.now = corpus.clock();
   options.tokenizer = parts.tokenizer.get();
   auto format = analysis::analyse(*parts.chat_template, options);
   if (!format.ok()) return nullptr;
@@ -61,7 +53,7 @@ std::shared_ptr<const RolloutModel> load(const test::Corpus& corpus, const test:
 
 std::shared_ptr<const RolloutModel> load(const test::Corpus& corpus, const std::string& id, json::Object kwargs = {}) {
   const test::CorpusRow* row = corpus.find(id);
-  return row != nullptr && !row->model_folder.empty() ? load(corpus, *row, true, std::move(kwargs)) : nullptr;
+  return row != nullptr && !row->model_folder.empty() ? load(*row, true, std::move(kwargs)) : nullptr;
 }
 
 std::vector<TokenId> ids_of(const RolloutModel& model, const std::string& text) {
@@ -149,17 +141,14 @@ void compare_window(const std::shared_ptr<const RolloutModel>& shared, const std
 }
 
 TEST_CASE("a window, and messages with raw turns, give what the whole history gives") {
-  const auto corpus = test::Corpus::open();
-  if (!corpus || corpus->rows_with_tokenizer().empty()) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
   int local = 0;
   int all = 0;
   int compared = 0;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
     for (const bool with_tools : {true, false}) {
-      const auto model = load(*corpus, row, with_tools);
+      const auto model = load(row, with_tools);
       if (model == nullptr) continue;
       const render::Locality& locality = model->locality();
       const std::string& user = locality.reason(render::Step::kUserAfterText);
@@ -207,12 +196,10 @@ int occurrences(const std::string& text, const std::string& part) {
 }
 
 TEST_CASE("retention: reasoning that the template drops is cut out, and nothing else") {
-  const auto corpus = test::Corpus::open();
-  const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
-  if (model == nullptr) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
+  const auto model = load(*corpus, "qwen3");
+  REQUIRE(model != nullptr);
   // Odd spelling throughout, to see that it stays.
   const std::vector<std::string> sampled = {
       "<think>\nlook it  "
@@ -247,10 +234,7 @@ struct Speaker {
 
 TEST_CASE("retention: an empty block stays where the template writes one") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const std::vector<Speaker> speakers = {
       {"kimi-k2.6",
        {"look it  "
@@ -303,10 +287,7 @@ void check_opened_block(const std::shared_ptr<const RolloutModel>& model, const 
 TEST_CASE("retention: a block that the prompt opened goes with its opening") {
   CHECK_FALSE(render::retention_of("some").has_value());
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const std::string call =
       "look it  "
       "up\n</think>\n\n<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</"
@@ -335,12 +316,10 @@ TEST_CASE("retention: a block that the prompt opened goes with its opening") {
 }
 
 TEST_CASE("a rollout that was begun elsewhere goes on as one that was not") {
-  const auto corpus = test::Corpus::open();
-  const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
-  if (model == nullptr) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
+  const auto model = load(*corpus, "qwen3");
+  REQUIRE(model != nullptr);
   const std::vector<std::string> sampled = {
       "<think>\nlook\n</think>\n\n<tool_call>\n{\"name\":\"get_weather\",\"arguments\":{}}\n</tool_call><|im_end|>",
       "<think>\nmild\n</think>\n\n20<|im_end|>"};
@@ -362,12 +341,10 @@ TEST_CASE("a rollout that was begun elsewhere goes on as one that was not") {
 }
 
 TEST_CASE("a rollout keeps the order of turns") {
-  const auto corpus = test::Corpus::open();
-  const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
-  if (model == nullptr) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
+  const auto model = load(*corpus, "qwen3");
+  REQUIRE(model != nullptr);
   auto rollout = Rollout::start(model, messages(R"([{"role": "user", "content": "Hi"}])")).value();
   const json::Array thanks = messages(R"([{"role": "user", "content": "Thanks"}])");
   CHECK_FALSE(rollout.extend(thanks).ok());
@@ -380,12 +357,10 @@ TEST_CASE("a rollout keeps the order of turns") {
 }
 
 TEST_CASE("rollouts of one model run in many threads") {
-  const auto corpus = test::Corpus::open();
-  const auto model = corpus ? load(*corpus, "qwen3") : nullptr;
-  if (model == nullptr) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
+  const auto model = load(*corpus, "qwen3");
+  REQUIRE(model != nullptr);
   constexpr int kThreads = 4;
   constexpr int kRollouts = 25;
   std::vector<std::string> texts(kThreads * kRollouts);

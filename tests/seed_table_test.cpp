@@ -11,10 +11,10 @@
 
 #include "analysis/analyse.h"
 #include "json/parse.h"
-#include "model/model_files.h"
 #include "render/bridge.h"
 #include "render/join.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_models.h"
+#include "tests/support/corpus_templates.h"
 
 namespace rondo {
 namespace {
@@ -45,24 +45,18 @@ const char* const kTools =
 
 std::optional<Model> load(const test::Corpus& corpus, const std::string& id, const std::string& kwargs) {
   const test::CorpusRow* found = corpus.find(id);
-  if (found == nullptr || found->model_folder.empty()) return std::nullopt;
-  const auto files = model::load(found->model_folder);
-  REQUIRE(files.ok());
+  const auto loaded = found == nullptr ? std::nullopt : test::load_model(*found);
+  if (!loaded) return std::nullopt;
   Model out;
-  auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-  REQUIRE(tokenizer.ok());
-  out.tokenizer = tokenizer.value();
-  out.chat_template = jinja::Template::compile(files.value().templates.front().text, {}, id).value();
+  out.tokenizer = loaded->tokenizer;
+  out.chat_template = loaded->chat_template;
   out.base.bos_token = found->bos_token;
   out.base.eos_token = found->eos_token;
   out.base.tools = parse(kTools);
   out.base.kwargs = parse(kwargs).as_object();
-  out.options.now = corpus.clock();
-  analysis::Options analyse;
-  analyse.bos_token = out.base.bos_token;
-  analyse.eos_token = out.base.eos_token;
+  out.options.now = test::kClock;
+  analysis::Options analyse = test::analysis_options(*found);
   analyse.kwargs = out.base.kwargs;
-  analyse.now = corpus.clock();
   analyse.tokenizer = out.tokenizer.get();
   out.format = analysis::analyse(*out.chat_template, analyse).value();
   return out;
@@ -256,10 +250,7 @@ bool check_row(const test::Corpus& corpus, const Row& row) {
 
 TEST_CASE("the table: re-render as published, bridge in all twelve rows") {
   const auto corpus = test::Corpus::open();
-  if (!corpus) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  if (!corpus) return;
   const auto check = [&corpus](const Row& row) { return check_row(*corpus, row); };
   const std::vector<Row> published = table();
   const std::vector<Row> others = stand_ins();
@@ -270,7 +261,7 @@ TEST_CASE("the table: re-render as published, bridge in all twelve rows") {
 // The models that the groups below are played with; nothing if the corpus is not there.
 std::vector<std::pair<std::string, Model>> all_models() {
   std::vector<std::pair<std::string, Model>> out;
-  const auto corpus = test::Corpus::open();
+  const auto corpus = test::Corpus::open_with_models();
   if (!corpus) return out;
   for (const std::string id : {"qwen3.6", "glm5.1", "kimi-k2.6", "deepseek-v4", "gpt-oss", "qwen3.5", "glm4.7",
                                "own-forgetful", "own-stripping", "own-numbered", "own-respelling"}) {
@@ -281,20 +272,18 @@ std::vector<std::pair<std::string, Model>> all_models() {
   return out;
 }
 
-// The first of these that is there.
-std::optional<Model> one_model(std::initializer_list<const char*> ids) {
-  const auto corpus = test::Corpus::open();
+// The first of these that is there; one of them is.
+Model one_model(const test::Corpus& corpus, std::initializer_list<const char*> ids) {
   std::optional<Model> out;
   for (const char* id : ids) {
-    if (corpus && !out) out = load(*corpus, id, "{}");
+    if (!out) out = load(corpus, id, "{}");
   }
-  return out;
+  REQUIRE(out);
+  return *std::move(out);
 }
 
 TEST_CASE("thinking that was cut off: the bridge closes it, and the ids stay") {
-  const auto models = all_models();
-  if (models.empty()) MESSAGE(test::kNoCorpus);
-  for (const auto& [name, model] : models) {
+  for (const auto& [name, model] : all_models()) {
     CAPTURE(name);
     const json::Value whole = call_message("need it for sure", kDict);
     const std::string canonical_text = canonical(model, user("Weather?"), whole);
@@ -312,9 +301,7 @@ TEST_CASE("thinking that was cut off: the bridge closes it, and the ids stay") {
 }
 
 TEST_CASE("a call that cannot be parsed: the turn stays as it was sampled") {
-  const auto models = all_models();
-  if (models.empty()) MESSAGE(test::kNoCorpus);
-  for (const auto& [name, model] : models) {
+  for (const auto& [name, model] : all_models()) {
     CAPTURE(name);
     const std::string whole = canonical(model, user("Weather?"), call_message("need it", kDict));
     const std::string sampled = whole.substr(0, whole.rfind("Beijing") + 3);
@@ -327,50 +314,46 @@ TEST_CASE("a call that cannot be parsed: the turn stays as it was sampled") {
 }
 
 TEST_CASE("white space that templates do not keep") {
-  const auto glm = one_model({"glm5.1", "glm4.7"});
-  const auto qwen = one_model({"qwen3.6", "qwen3.5"});
-  if (!glm || !qwen) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
+  const auto glm = one_model(*corpus, {"glm5.1", "glm4.7"});
+  const auto qwen = one_model(*corpus, {"qwen3.6", "qwen3.5"});
   // Behind the reasoning.
   const json::Value answer = parse(R"({"role": "assistant", "content": "It is sunny.", "reasoning_content": "I know",
     "tool_calls": [{"id": "x", "type": "function", "function": {"name": "get_weather", "arguments": {"location": "Oslo"}}}]})");
-  std::string sampled = canonical(*glm, user("Weather?"), answer);
+  std::string sampled = canonical(glm, user("Weather?"), answer);
   sampled.replace(sampled.find("</think>"), 8, "</think>\n\n");
-  Played played = play(*glm, user("Weather?"), sampled, answer, result());
+  Played played = play(glm, user("Weather?"), sampled, answer, result());
   CHECK_FALSE(played.same_text);
   CHECK(played.bridged);
   // At the end of the reasoning, which parsers strip.
-  sampled = canonical(*qwen, user("Weather?"), answer);
+  sampled = canonical(qwen, user("Weather?"), answer);
   sampled.replace(sampled.find("I know"), 6, "I know \n\n");
-  played = play(*qwen, user("Weather?"), sampled, answer, result());
+  played = play(qwen, user("Weather?"), sampled, answer, result());
   CHECK_FALSE(played.same_text);
   CHECK(played.bridged);
   // Before a call.
-  sampled = canonical(*qwen, user("Weather?"), answer);
+  sampled = canonical(qwen, user("Weather?"), answer);
   sampled.replace(sampled.find("\n\n<tool_call>"), 2, "\n");
-  played = play(*qwen, user("Weather?"), sampled, answer, result());
+  played = play(qwen, user("Weather?"), sampled, answer, result());
   CHECK_FALSE(played.same_text);
   CHECK(played.bridged);
   // In a value.
   const json::Value code = call_message("need it", R"({"location": "a\\n\\nb"})");
-  sampled = canonical(*qwen, user("Weather?"), code);
-  played = play(*qwen, user("Weather?"), sampled, code, result());
+  sampled = canonical(qwen, user("Weather?"), code);
+  played = play(qwen, user("Weather?"), sampled, code, result());
   CHECK(played.bridged);
 }
 
 TEST_CASE("ids of calls, and results out of order or missing") {
-  const auto kimi = one_model({"kimi-k2.6", "own-numbered"});
-  if (!kimi) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
+  const auto kimi = one_model(*corpus, {"kimi-k2.6", "own-numbered"});
   const json::Value sampled_call = call_message("need it", kDict);
   json::Value kept = sampled_call;
   kept.as_object().find("tool_calls")->as_array()[0].as_object().set("id", "call_8f3a91");
-  const std::string sampled = canonical(*kimi, user("Weather?"), sampled_call);
-  const Played played = play(*kimi, user("Weather?"), sampled, kept, result());
+  const std::string sampled = canonical(kimi, user("Weather?"), sampled_call);
+  const Played played = play(kimi, user("Weather?"), sampled, kept, result());
   CHECK_FALSE(played.same_text);  // the engine's id is not the model's
   CHECK(played.bridged);
 
@@ -384,9 +367,10 @@ TEST_CASE("ids of calls, and results out of order or missing") {
   render::BridgeRequest request;
   request.completion = &said;
   request.new_messages = parse(R"([{"role": "tool", "tool_call_id": "b", "content": "2"},
-    {"role": "tool", "tool_call_id": "b", "content": "again"}, {"role": "tool", "tool_call_id": "z", "content": "?"}])")
+    {"role": "tool", "tool_call_id": "b", "content": "again"}, {"role": "tool", "tool_call_id": "z", "content": "?"},
+    {"role": "tool", "tool_call_id": "a", "content": "1"}])")
                              .as_array();
-  const auto bridged = render::bridge(kimi->context(), render::probe_turns(kimi->context()), request);
+  const auto bridged = render::bridge(kimi.context(), render::probe_turns(kimi.context()), request);
   REQUIRE(bridged.ok());
   std::string notes;
   for (const std::string& note : bridged.value().notes) notes += note + "\n";
@@ -394,54 +378,52 @@ TEST_CASE("ids of calls, and results out of order or missing") {
   CHECK_MESSAGE(notes.find("\"b\" has more than one result") != std::string::npos, notes);
   CHECK_MESSAGE(notes.find("no call of the turn has the id \"z\"") != std::string::npos, notes);
   request.new_messages.resize(1);
-  const auto partial = render::bridge(kimi->context(), render::probe_turns(kimi->context()), request);
+  const auto partial = render::bridge(kimi.context(), render::probe_turns(kimi.context()), request);
   REQUIRE(partial.ok());
   CHECK(std::ranges::any_of(partial.value().notes,
                             [](const std::string& note) { return note.starts_with("2 of the turn's 3 calls"); }));
 }
 
 TEST_CASE("four things that a re-render cannot help") {
-  const auto python = one_model({"qwen3.5"});
-  const auto qwen = one_model({"qwen3.6", "qwen3.5"});
-  if (!python || !qwen) {
-    MESSAGE(test::kNoCorpus);
-    return;
-  }
+  const auto corpus = test::Corpus::open_with_models();
+  if (!corpus) return;
+  const auto python = one_model(*corpus, {"qwen3.5"});
+  const auto qwen = one_model(*corpus, {"qwen3.6", "qwen3.5"});
   // 1. Python prints a boolean in its own way.
   const json::Value call = call_message("need it", R"({"location": "Beijing", "detailed": true})");
-  std::string sampled = canonical(*python, user("Weather?"), call);
+  std::string sampled = canonical(python, user("Weather?"), call);
   const std::size_t printed = sampled.find("True");
   REQUIRE(printed != std::string::npos);
   sampled.replace(printed, 4, "true");
-  Played played = play(*python, user("Weather?"), sampled, call, result());
+  Played played = play(python, user("Weather?"), sampled, call, result());
   CHECK_FALSE(played.same_text);
   CHECK(played.bridged);
 
   // 2. The same text in other tokens: bytes one by one where the tokenizer would merge them.
-  const render::TurnContext context = qwen->context();
+  const render::TurnContext context = qwen.context();
   const auto prompt = render::render_messages(context, user("Weather?"), true);
-  const std::vector<TokenId> prompt_ids = ids_of(*qwen, prompt.value());
-  const std::string text = canonical(*qwen, user("Weather?"), call);
+  const std::vector<TokenId> prompt_ids = ids_of(qwen, prompt.value());
+  const std::string text = canonical(qwen, user("Weather?"), call);
   std::vector<TokenId> split;
-  for (const TokenId id : ids_behind(*qwen, prompt_ids, text)) {
-    const std::string_view bytes = qwen->tokenizer->token_bytes(id);
-    const auto first = bytes.size() > 1 ? qwen->tokenizer->find(bytes.substr(0, 1)) : std::nullopt;
-    const auto rest = bytes.size() > 1 ? qwen->tokenizer->find(bytes.substr(1)) : std::nullopt;
-    if (qwen->tokenizer->is_added(id) || !first || !rest) {
+  for (const TokenId id : ids_behind(qwen, prompt_ids, text)) {
+    const std::string_view bytes = qwen.tokenizer->token_bytes(id);
+    const auto first = bytes.size() > 1 ? qwen.tokenizer->find(bytes.substr(0, 1)) : std::nullopt;
+    const auto rest = bytes.size() > 1 ? qwen.tokenizer->find(bytes.substr(1)) : std::nullopt;
+    if (qwen.tokenizer->is_added(id) || !first || !rest) {
       split.push_back(id);
     } else {
       split.insert(split.end(), {*first, *rest});
     }
   }
-  REQUIRE(split != ids_behind(*qwen, prompt_ids, text));
+  REQUIRE(split != ids_behind(qwen, prompt_ids, text));
   json::Array all = user("Weather?");
   all.push_back(call);
   all.push_back(result()[0]);
   const auto again = render::render_messages(context, all, true);
   CHECK(again.value().text.bytes().starts_with(prompt.value().text.bytes() + text));
-  CHECK_FALSE(begins_with(ids_of(*qwen, again.value()), prompt_ids, split));
+  CHECK_FALSE(begins_with(ids_of(qwen, again.value()), prompt_ids, split));
   const render::TurnProfile profile = render::probe_turns(context);
-  const auto said = render::interpret(qwen->format, *qwen->tokenizer, profile, qwen->base.tools, prompt_ids, split);
+  const auto said = render::interpret(qwen.format, *qwen.tokenizer, profile, qwen.base.tools, prompt_ids, split);
   render::BridgeRequest request;
   request.prompt_ids = prompt_ids;
   request.completion_ids = split;
@@ -455,13 +437,13 @@ TEST_CASE("four things that a re-render cannot help") {
   CHECK(bridged.value().lossy.empty());
 
   // 3. The engine took the stop token away: the bridge puts it back.
-  std::vector<TokenId> stopless = ids_behind(*qwen, prompt_ids, text);
+  std::vector<TokenId> stopless = ids_behind(qwen, prompt_ids, text);
   REQUIRE(profile.is_stop(stopless.back()));
   stopless.pop_back();
   request.completion_ids = stopless;
   const auto restored = render::bridge(context, profile, request);
   REQUIRE(restored.ok());
-  CHECK(restored.value().ids == ids_of(*qwen, again.value()));
+  CHECK(restored.value().ids == ids_of(qwen, again.value()));
 
   // 4. Templates take messages, not tokens: a prompt that no messages render to goes on all the same.
   const std::vector<TokenId> strange = {11, 22, 33, 44, 55};

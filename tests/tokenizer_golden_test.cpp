@@ -3,14 +3,12 @@
 // The vocabularies with .inp and .out files come from the engine's package; tokenizer.json files, texts and ids from the
 // corpus.  Without RONDO_TEST_FULL only some of the larger corpus is taken.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -21,6 +19,7 @@
 #include "json/parse.h"
 #include "model/model_files.h"
 #include "tests/support/corpus_files.h"
+#include "tests/support/own_folder.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::tokenizer {
@@ -53,15 +52,6 @@ bool is_wanted(std::string_view id) {
   const bool is_of_sample = std::find(std::begin(kSample), std::end(kSample), id) != std::end(kSample);
   return full() || is_of_sample || test::is_small_corpus();
 }
-
-// A folder that is removed at the end.
-struct Scratch {
-  fs::path path = fs::temp_directory_path() / ("rondo_tokenizer_golden_" + std::to_string(::getpid()));
-  Scratch() { fs::create_directories(path); }
-  ~Scratch() { fs::remove_all(path); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-};
 
 std::vector<json::Value> read_lines(const std::string& name) {
   std::vector<json::Value> values;
@@ -104,10 +94,10 @@ bool in_order(const std::vector<Piece>& pieces, std::size_t size) {
 }
 
 // The folder of a tokenizer.json of the corpus, overlays applied; "" if that can't be had here.
-std::string corpus_tokenizer(const json::Value& row, const fs::path& scratch) {
+std::string corpus_tokenizer(const json::Value& row, const testing::OwnFolder& scratch) {
   const std::string id(*row.find_string("id"));
   const std::string file(*row.find_string("file"));
-  const std::string path = (scratch / (id + ".json")).string();
+  const std::string path = scratch.path(id + ".json");
   if (file.ends_with(".json.xz")) {
     (void)output_of("xz -dc '" + corpus_path(file) + "' > '" + path + "'");
   } else {
@@ -234,7 +224,7 @@ TEST_CASE("a rank file from a package gives the ids of the same vocabulary in th
 // Files of the makers' own formats, and tokenizers of the corpus whose ids without added tokens are the same.
 TEST_CASE("corpus: texts with rank files and tekken.json") {
   if (!has_ids()) return;
-  const Scratch scratch;
+  const testing::OwnFolder scratch;
   std::map<std::int64_t, std::string> texts;
   for (const json::Value& line : read_lines("tokens/strings.jsonl.xz")) {
     texts[*line.find("i")->to_int64()] = std::string(*line.find_string("s"));
@@ -247,15 +237,14 @@ TEST_CASE("corpus: texts with rank files and tekken.json") {
                                                   {"o200k_base.tiktoken", "o200k_base.tiktoken", "gptoss"},
                                                   {"tekken_240911.trimmed.json", "tekken.json", "mistral_nemo"}};
   // Models that ship such a file ship the code that splits the text and brings it into NFC.
-  std::ofstream(scratch.path / "tokenization_x.py")
-      << "PAT_STR = r\"\"\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
-         " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\"\"\"\n"
-         "text = unicodedata.normalize(\"NFC\", text)\n";
+  scratch.file("tokenization_x.py",
+               "PAT_STR = r\"\"\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
+               " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\"\"\"\n"
+               "text = unicodedata.normalize(\"NFC\", text)\n");
   for (const auto& [file_name, name, golden] : given) {
     const std::string file = file_name;
-    const fs::path folder = std::string_view(name) == "x.tiktoken" ? scratch.path : scratch.path / golden;
-    fs::create_directories(folder);
-    const std::string path = (folder / name).string();
+    const std::string path =
+        scratch.file(std::string_view(name) == "x.tiktoken" ? name : std::string(golden) + "/" + name, "");
     (void)output_of("xz -dc '" + corpus_path("tokenizers/native/" + file) + ".xz' > '" + path + "'");
     CAPTURE(file);
     const auto tokenizer = load(path);
@@ -278,7 +267,7 @@ TEST_CASE("corpus: texts with rank files and tekken.json") {
 
 TEST_CASE("corpus: texts") {
   if (!has_ids()) return;
-  const Scratch scratch;
+  const testing::OwnFolder scratch;
   std::map<std::int64_t, std::string> texts;
   for (const json::Value& line : read_lines("tokens/strings.jsonl.xz")) {
     texts[*line.find("i")->to_int64()] = std::string(*line.find_string("s"));
@@ -288,7 +277,7 @@ TEST_CASE("corpus: texts") {
     const std::string id(*row.find_string("id"));
     if (row.find_string("format") == "gguf") continue;
     if (!is_wanted(id)) continue;
-    const std::string path = corpus_tokenizer(row, scratch.path);
+    const std::string path = corpus_tokenizer(row, scratch);
     CAPTURE(id);
     const auto tokenizer = load(path);
     fs::remove(path);
@@ -306,7 +295,7 @@ TEST_CASE("corpus: texts") {
 
 TEST_CASE("corpus: rendered chats") {
   if (!has_ids()) return;
-  const Scratch scratch;
+  const testing::OwnFolder scratch;
   const json::Value index = json::parse(files::read(corpus_path("tokenizers/index.json")).value()).value();
   int chats = 0;
   const json::Value manifest = json::parse(files::read(corpus_path("manifest.json")).value()).value();
@@ -319,7 +308,7 @@ TEST_CASE("corpus: rendered chats") {
       const std::string name(*chat.find_string("id"));
       const std::string golden = "tokens_chat/" + name + ".jsonl.xz";
       if (chat.find_string("tokenizer") != row.find_string("file") || !files::exists(corpus_path(golden))) continue;
-      if (!tokenizer) tokenizer = load(corpus_tokenizer(row, scratch.path));
+      if (!tokenizer) tokenizer = load(corpus_tokenizer(row, scratch));
       std::map<std::string, std::string> texts = rendered(name);
       for (const json::Value& line : read_lines(golden)) {
         const std::string& text = texts.at(std::string(*line.find_string("c")));

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> kKinds = {"check", "explain", "grammar", "page"};
+constexpr std::array<std::string_view, 5> kKinds = {"audit", "check", "explain", "grammar", "page"};
 
 std::string_view kind_of(const std::string& name) {
   const auto kind = std::ranges::find_if(kKinds, [&](std::string_view one) { return name.starts_with(one); });
@@ -36,7 +36,7 @@ const char* const kFolder = RONDO_SOURCE_DIR "/tests/golden/transcripts";
 
 // What `command` prints, in which `rondo` is the program; a last line tells of an exit status other than 0.
 std::string printed(const testing::Shell& shell, const std::string& command) {
-  const std::string folder = shell.folder().string();
+  const std::string folder = shell.path();
   const std::string script = "cd '" + std::string(kFolder) + "' && RONDO_CACHE='" + folder +
                              "/cache' && export RONDO_CACHE && rondo() { '" RONDO_PROGRAM "' \"$@\"; } && { " +
                              command + "\n} >'" + folder + "/out' 2>&1 </dev/null";

@@ -27,28 +27,24 @@ def _is_wanted(parts):
 
 def unpack():
     """Unpacks it unless that has been done; returns the folder."""
-    final = cache.root() / ("llama-common-" + cache.key(VERSION, fetch.PACKAGES[llama.PACKAGE]["sha256"]))
-    with cache.lock(final.name):
-        if final.is_dir():
-            return final
+    def fill(folder):
         archive = fetch.package(llama.PACKAGE)
         cache.say("unpacking the template engine and the parser of llama.cpp")
-        with cache.new_folder(final) as staged:
-            llama.unpack(archive, staged, _is_wanted)
-    return final
+        llama.unpack(archive, folder, _is_wanted)
+
+    key = cache.key(VERSION, fetch.PACKAGES[llama.PACKAGE]["sha256"])
+    return cache.filled(cache.root() / f"llama-common-{key}", fill)
 
 
 def unpack_wheel(name):
     """The folder of a pinned Python package; None where it cannot be had (no network, another kind of machine)."""
-    final = cache.root() / ("wheel-" + name + "-" + cache.key(VERSION, fetch.PACKAGES[name]["sha256"]))
-    with cache.lock(final.name):
-        if final.is_dir():
-            return final
-        with contextlib.suppress(SystemExit):
-            archive = fetch.package(name)
-            with cache.new_folder(final) as staged, zipfile.ZipFile(archive) as wheel:
-                wheel.extractall(staged)
-            return final
+    def fill(folder):
+        with zipfile.ZipFile(fetch.package(name)) as wheel:
+            wheel.extractall(folder)
+
+    key = cache.key(VERSION, fetch.PACKAGES[name]["sha256"])
+    with contextlib.suppress(SystemExit):
+        return cache.filled(cache.root() / f"wheel-{name}-{key}", fill)
     cache.say(f"{name} is not to be had here, passed over")
     return None
 

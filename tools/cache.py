@@ -90,5 +90,15 @@ def new_folder(final):
     staged.rename(final)
 
 
+def filled(final, fill):
+    """The folder `final`; where it is not there yet, fill(folder) makes what is in it, for all processes once."""
+    if not final.is_dir():
+        with lock(final.name):
+            if not final.is_dir():
+                with new_folder(final) as staged:
+                    fill(staged)
+    return final
+
+
 if __name__ == "__main__":
     print(root())

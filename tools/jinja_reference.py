@@ -41,16 +41,11 @@ def _unpack(archive, folder, wanted):
 
 def unpack():
     """Unpacks everything unless that has been done; returns the folder."""
-    final = prefix()
-    if final.is_dir():
-        return final
-    with cache.lock(final.name):
-        if not final.is_dir():
-            archives = [fetch.package(name) for name in NAMES]
-            with cache.new_folder(final) as staged:
-                _unpack(archives[0], staged, ("src", "tests"))
-                _unpack(archives[1], staged, ("src",))
-    return final
+    def fill(folder):
+        for name, wanted in zip(NAMES, (("src", "tests"), ("src",))):
+            _unpack(fetch.package(name), folder, wanted)
+
+    return cache.filled(prefix(), fill)
 
 
 def available():

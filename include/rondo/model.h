@@ -36,18 +36,22 @@ struct Chat {
   std::string now;                    // local time for templates that print it, as "2026-03-14T15:09:26"
   // Of encode(): assistant messages with a field `raw_ids` (an array of ids) or `raw` (a text) stand as they were sampled.
   bool raw_turns = false;
+  // Of encode(): what of earlier reasoning stands in the prompt, though the template drops it: "preserve_all_thinking",
+  // "preserve_thinking_between_tool_calls"; "" or "template": as the template does.
+  std::string retention;
   // Field of the last message that the model continues: "content", "reasoning_content", "tool_calls"; excludes
   // add_generation_prompt.
   std::string continue_field;
 };
 
-// A prompt in token ids; all vectors but `notes` have one entry per id.
+// A prompt in token ids; all vectors but the last two have one entry per id.
 struct Encoded {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> message_indices;  // the message an id belongs to; -1: none
   std::vector<std::uint8_t> content_mask;     // 1: a message's own data
   std::vector<std::uint8_t> sampled_mask;     // 1: the model itself would have written it
-  std::vector<std::string> notes;  // of raw turns: what was written to close them, where a message says something else
+  std::vector<std::string> notes;   // of raw turns: what was written to close them, where a message says something else
+  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
 };
 
 // The next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.
@@ -64,11 +68,19 @@ struct Bridged {
   std::vector<std::string> lossy;             // what the template would have changed, as sentences
 };
 
+// What is the matter with one argument of a call that can be read.
+struct CallProblem {
+  std::string kind;       // "swallowed_tag", "unknown_attribute", "wrong_type" or "unknown_parameter": docs/parse.md
+  std::string parameter;  // "" where it is about all arguments
+  std::string sentence;
+};
+
 struct ParsedCall {
   std::optional<std::string> id;  // only if the model wrote one
   std::string name;
-  std::string arguments;  // JSON, in the model's own characters where the format carries JSON
-  std::string status;     // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
+  std::string arguments;              // JSON, in the model's own characters where the format carries JSON
+  std::string status;                 // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
+  std::vector<CallProblem> problems;  // why a call is malformed whose arguments can be read
 };
 
 // What a model wrote.

@@ -57,6 +57,9 @@ class Parser {
   // The arguments of call `index` so far, as JSON text that is closed where it breaks off: {"city":"Par"}.  "null" before
   // they have begun.  REQUIRES: index < message().tool_calls.size().
   [[nodiscard]] std::string partial_arguments(std::size_t index) const;
+  // Of these, a JSON pointer to the innermost value that is still being written: "/city"; all others are complete.  nullopt
+  // where none is.  rondo/partial_value.h reads other text so.
+  [[nodiscard]] std::optional<std::string> open_argument(std::size_t index) const;
   // close(), then the message.
   [[nodiscard]] Parsed finish();
 

@@ -73,9 +73,10 @@ struct Error {
   int column = 0;
   std::string line_text;  // the text of line `line`, for the code frame; "" if unknown
   std::optional<std::uint64_t> offset;
+  std::string hint;                // what is at fault, or would help, where that is known: a sentence
   std::vector<std::string> trail;  // callers, innermost first ("in macro `render_tool` called at line 12")
 
-  // "source:line:column: message", then the line with a caret below its column and the trail, where known.
+  // "source:line:column: message", then the line with a caret below its column, the trail and the hint, where known.
   [[nodiscard]] std::string to_string() const;
 };
 

@@ -34,9 +34,10 @@ enum class Retention : std::uint8_t {
 
 // What one extend() did.
 struct Extended {
-  std::size_t begin = 0;           // ids()[begin ..) was appended
-  std::size_t kept = 0;            // how many leading ids are where they were: all old ones if nothing was cut
-  std::vector<std::string> notes;  // what was written to close the turn, and what does not fit, as sentences
+  std::size_t begin = 0;            // ids()[begin ..) was appended
+  std::size_t kept = 0;             // how many leading ids are where they were: all old ones if nothing was cut
+  std::vector<std::string> notes;   // what was written to close the turn, and what does not fit, as sentences
+  std::vector<std::string> shaped;  // what of the new messages was given to the template otherwise than it was sent
 };
 
 class Rollout {

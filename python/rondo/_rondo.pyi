@@ -61,6 +61,12 @@ class Encoded:
         """
 
     @property
+    def shaped(self) -> list[str]:
+        """
+        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        """
+
+    @property
     def roles(self) -> list[str]:
         """The role of each message; "" for one without."""
 
@@ -110,6 +116,12 @@ class Bridged:
         """What was synthesised or replaced by a stand-in, and why: sentences."""
 
     @property
+    def shaped(self) -> list[str]:
+        """
+        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        """
+
+    @property
     def lossy(self) -> list[dict]:
         """
         What the template would have written differently in earlier turns: dicts of what, message, place, line, column.
@@ -146,6 +158,12 @@ class Appended:
         """What was synthesised or replaced by a stand-in, and why: sentences."""
 
     @property
+    def shaped(self) -> list[str]:
+        """
+        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        """
+
+    @property
     def lossy(self) -> list[dict]:
         """
         How the completion's end differs from what the template writes there: dicts as those of Bridged.
@@ -172,6 +190,14 @@ class ToolCall:
     @property
     def status(self) -> str:
         """"ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"."""
+
+    @property
+    def problems(self) -> list[dict[str, str]]:
+        """
+        Why a call is malformed whose arguments can be read: dicts of kind, parameter and message.
+
+        Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter" (docs/parse.md).
+        """
 
     @property
     def raw(self) -> str:
@@ -252,12 +278,13 @@ class Model:
             >>> model.render([{"role": "user", "content": "Hello"}], add_generation_prompt=True)
         """
 
-    def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', raw_turns: bool = False) -> Encoded:
+    def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', raw_turns: bool = False, inline_reasoning: bool = True) -> Encoded:
         """
         The prompt as token ids, with the owner of each: an Encoded.
 
         Arguments as render().  content_specials="parse" recognises control tokens in user text, as
-        apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one.
+        apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one, but for the
+        marks of a block of reasoning with which an assistant's content begins: the model has sampled them (inline_reasoning=False: nor they).
         raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
         stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them, and
         what of a continued message the template does not write.
@@ -394,12 +421,65 @@ class StreamParser:
     def close(self) -> list[dict]:
         """The completion ends here: what was held back."""
 
+    def arguments(self, call: int) -> Any:
+        """
+        The arguments of a call so far, as a Python value: {"city": "Par"}.
+
+        Strings grow; a number or word is there when it is complete.  None before they have begun.
+        """
+
+    def open_argument(self, call: int) -> str | None:
+        """
+        Of these, a JSON pointer to the innermost value that is still being written; None where none is.
+        """
+
     def finish(self) -> Parsed:
         """close(), then all of it as a Parsed."""
 
     @property
     def ended(self) -> bool:
         """A stop was seen; what follows belongs to nobody."""
+
+class PartialValue:
+    """
+    The JSON value that a text is so far, while it arrives.
+
+    Strings are there with their first character, dicts and lists with their opening bracket; a number or word when it is complete.
+    StreamParser keeps one for each call; this one reads any text, such as the parts of arguments that an API streams.
+
+        >>> value = rondo.PartialValue()
+        >>> value.feed('{"city": "Par')
+        >>> value.value, value.open_path
+        ({'city': 'Par'}, '/city')
+    """
+
+    def __init__(self) -> None: ...
+
+    def feed(self, text: str) -> None:
+        """
+        The next piece.  From a character that no JSON has there on, nothing more is read.
+        """
+
+    def close(self) -> None:
+        """The text ends here: a number at the top is complete."""
+
+    @property
+    def value(self) -> Any:
+        """None before it has begun."""
+
+    @property
+    def open_path(self) -> str | None:
+        """
+        A JSON pointer to the innermost value that has begun and is not complete; None where there is none.
+        """
+
+    @property
+    def complete(self) -> bool:
+        """The whole value is there."""
+
+    @property
+    def valid(self) -> bool:
+        """False once a character came that no JSON has there."""
 
 class Rollout:
     """
@@ -445,7 +525,7 @@ class Rollout:
     @property
     def last_add(self) -> dict[str, Any]:
         """
-        What the last add() did: begin (the first appended id), kept (how many leading ids are where they were), cuts ((first, behind last, message) of ids that were cut out), notes.
+        What the last add() did: begin (the first appended id), kept (how many leading ids are where they were), cuts ((first, behind last, message) of ids that were cut out), notes, shaped (what of the new messages was given to the template otherwise than it was sent).
         """
 
     @property

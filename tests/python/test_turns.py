@@ -80,6 +80,41 @@ def test_stream_parser(tiny, tools, by):
         stream.feed("more")
 
 
+def test_arguments_while_they_come(tiny, tools):
+    stream = tiny.stream_parser(tools=tools)
+    assert stream.arguments(0) is None and stream.open_argument(0) is None
+    stream.feed('<|call|>{"name": "add", "arguments": {"a": 2, "b": [1, "x')
+    assert (stream.arguments(0), stream.open_argument(0)) == ({"a": 2, "b": [1, "x"]}, "/b/1")
+    stream.feed('"]}}<|/call|><|end|>')
+    assert (stream.arguments(0), stream.open_argument(0)) == ({"a": 2, "b": [1, "x"]}, None)
+
+
+def test_partial_value():
+    value = rondo.PartialValue()
+    assert (value.value, value.open_path, value.complete, value.valid) == (None, None, False, True)
+    for piece in ('{"city": "Par', "is", '", "n": 1'):
+        value.feed(piece)
+    assert (value.value, value.open_path) == ({"city": "Paris"}, "/n")
+    value.feed("2}")
+    assert value.value == {"city": "Paris", "n": 12} and value.complete
+    value.feed("}")
+    assert not value.valid
+    number = rondo.PartialValue()
+    number.feed("-1.5")
+    number.close()
+    assert number.value == -1.5 and number.complete
+
+
+def test_problems_of_arguments(tiny, tools):
+    parsed = tiny.parse('<|call|>{"name": "add", "arguments": {"a": "two", "c": 1}}<|/call|><|end|>', tools=tools)
+    call = parsed.tool_calls[0]
+    assert (call.status, call.arguments) == ("malformed", '{"a": "two", "c": 1}')
+    assert call.problems == [
+        {"kind": "wrong_type", "parameter": "a", "message": "`a` is a string, and the tool's schema wants an integer"},
+        {"kind": "unknown_parameter", "parameter": "c", "message": "the tool has no parameter `c`"}]
+    assert tiny.parse(CALL, tools=tools).tool_calls[0].problems == []
+
+
 def test_a_character_in_pieces(tiny):
     stream = tiny.stream_parser()
     texts = [event["text"] for byte in tiny.tokenize("\U0001f600") for event in stream.feed(int(byte))]
@@ -141,7 +176,7 @@ def test_rollout(tiny, conversation, tools):
     ids = rollout.ids
     assert ids.tolist() == [*prompt, *tiny.tokenize(CALL), *new] and len(rollout) == len(ids)
     assert tiny.detokenize(ids[rollout.sampled_mask == 1]) == CALL
-    assert rollout.last_add == {"begin": len(ids) - len(new), "kept": len(ids) - len(new), "cuts": [], "notes": []}
+    assert rollout.last_add == {"begin": len(ids) - len(new), "kept": len(ids) - len(new), "cuts": [], "notes": [], "shaped": []}
     with pytest.raises(rondo.InvalidArgumentError, match="retention"):
         rollout.add([{"role": "user", "content": "x"}], retention="some")
     assert [message["role"] for message in rollout.messages] == ["system", "user", "assistant", "tool"]

@@ -15,7 +15,7 @@ import rondo
 def seen(tmp_path_factory):
     file = tmp_path_factory.mktemp("show") / "show.jinja"
     file.write_text("{{ messages[0].content | tojson }}", encoding="utf-8")
-    model = rondo.load(file)
+    model = rondo.load(file, strict=True)
     return lambda value: model.render([{"role": "user", "content": value}])
 
 

@@ -5,25 +5,22 @@
 #include <utility>
 
 #include "base/files.h"
-#include "model/model_files.h"
+#include "tests/support/corpus_models.h"
 
 namespace rondo::test {
 
 std::optional<audit::Report> audit_of(const Corpus& corpus, const std::string& row, std::vector<std::string> scenarios,
                                       json::Object kwargs) {
   const CorpusRow* found = corpus.find(row);
-  if (found == nullptr || found->model_folder.empty()) return std::nullopt;
-  const auto files = model::load(found->model_folder);
-  REQUIRE_MESSAGE(files.ok(), files.error().to_string());
-  auto tokenizer = tokenizer::Tokenizer::load(*files.value().tokenizer);
-  REQUIRE_MESSAGE(tokenizer.ok(), tokenizer.error().to_string());
+  const auto model = found == nullptr ? std::nullopt : load_model(*found);
+  if (!model) return std::nullopt;
   audit::Input input;
-  input.chat_template = jinja::Template::compile(files.value().templates.front().text, {}, row).value();
-  input.tokenizer = std::move(tokenizer).value();
+  input.chat_template = model->chat_template;
+  input.tokenizer = model->tokenizer;
   input.base.bos_token = found->bos_token;
   input.base.eos_token = found->eos_token;
   input.base.kwargs = std::move(kwargs);
-  input.options.now = corpus.clock();
+  input.options.now = kClock;
   input.model = row;
   audit::Options options;
   options.scenarios = std::move(scenarios);
@@ -39,7 +36,7 @@ Result<audit::Report> audit_of_template(const Corpus& corpus, const CorpusRow& r
   input.chat_template = std::move(compiled).value();
   input.base.bos_token = row.bos_token;
   input.base.eos_token = row.eos_token;
-  input.options.now = corpus.clock();
+  input.options.now = kClock;
   input.model = row.id;
   return audit::check(input, {});
 }

@@ -68,7 +68,10 @@ bool CorpusConversation::has_tag(const std::string& tag) const {
 
 std::optional<Corpus> Corpus::open() {
   const std::string root = corpus_folder();
-  if (root.empty()) return std::nullopt;
+  if (root.empty()) {
+    MESSAGE(kNoCorpus);
+    return std::nullopt;
+  }
   const std::string models = corpus_models();
   Corpus corpus;
   const json::Value manifest = read_json(root + "/manifest.json");
@@ -77,6 +80,15 @@ std::optional<Corpus> Corpus::open() {
   for (const auto& entry : fs::directory_iterator(root + "/conversations")) paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) corpus.conversations_.push_back(read_conversation(path));
+  return corpus;
+}
+
+std::optional<Corpus> Corpus::open_with_models() {
+  auto corpus = open();
+  if (corpus && corpus->rows_with_tokenizer().empty()) {
+    MESSAGE(kNoCorpus);
+    corpus.reset();
+  }
   return corpus;
 }
 

@@ -13,6 +13,9 @@
 
 namespace rondo::test {
 
+// The time at which its prompts were rendered.
+inline constexpr jinja::LocalTime kClock{2026, 3, 14, 15, 9, 26};
+
 struct CorpusRow {
   std::string id;
   std::string template_path;  // absolute
@@ -35,8 +38,10 @@ struct CorpusConversation {
 
 class Corpus {
  public:
-  // nullopt when there is no corpus: kNoCorpus.  Fails the test when it is there and cannot be read.
+  // nullopt when there is no corpus, which is said (kNoCorpus).  Fails the test when it is there and cannot be read.
   static std::optional<Corpus> open();
+  // The same where its models have not been unpacked either.
+  static std::optional<Corpus> open_with_models();
 
   [[nodiscard]] const std::vector<CorpusRow>& rows() const { return rows_; }
   // nullptr if this corpus has no such row: the larger one lacks the invented templates, the small one many others.
@@ -46,7 +51,6 @@ class Corpus {
   [[nodiscard]] const std::vector<CorpusConversation>& conversations() const { return conversations_; }
   // Everything but the messages: tools, documents, kwargs, bos and eos.
   [[nodiscard]] chat::Conversation conversation(const CorpusRow& row, const CorpusConversation& item) const;
-  [[nodiscard]] jinja::LocalTime clock() const { return {2026, 3, 14, 15, 9, 26}; }
 
  private:
   std::vector<CorpusRow> rows_;

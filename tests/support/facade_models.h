@@ -2,14 +2,12 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "rondo/model.h"
+#include "tests/support/own_folder.h"
 
 namespace rondo::testing {
 
@@ -28,26 +26,10 @@ inline Model model_of(const Result<Model>& loaded) {
 
 inline Model tiny_model() { return model_of(Model::load(kFolder)); }
 
-// A file that is there as long as this.
-class File {
- public:
-  File(const std::string& name, const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / ("rondo_facade_" + std::to_string(::getpid()) + name)) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~File() { std::filesystem::remove(path_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 // The tokenizer of the folder with a template of the test's own.
 inline Model model_with(const std::string& chat_template) {
-  const File file(".jinja", chat_template);
-  return model_of(Model::load(file.path(), kFolder));
+  const OwnFolder folder("template");
+  return model_of(Model::load(folder.file("own.jinja", chat_template), kFolder));
 }
 
 inline Chat user_chat(const std::string& content = "Hi") {

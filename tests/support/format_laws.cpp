@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/message_rules.h"
 #include "base/utf8.h"
 #include "format/units.h"
 #include "grammar/matcher.h"
@@ -407,6 +408,23 @@ class BridgeLaw {
   render::TurnProfile profile_ = render::probe_turns(context_);
 };
 
+// ---- History
+
+// Behind the prompt's own words of reasoning the parser's message has them; a template that trims has said so.
+std::string check_return(const Question& question) {
+  const auto got = parse::parse(question.specimen.format, parse_options(question), question.turn.text);
+  REQUIRE(got.ok());
+  chat::Conversation conversation;
+  conversation.messages = json::Array{user_message(), chat::to_history(got.value(), 0)};
+  conversation.tools = question.tools;
+  tmpl::shape(conversation.messages, question.specimen.rules);
+  const auto again = tmpl::apply(*question.specimen.chat_template, conversation, apply_options());
+  if (!again.ok()) return again.error().to_string();
+  const std::string wanted = question.turn.prompt + question.turn.text;
+  const std::string& text = again.value().text.bytes();
+  return text == wanted ? "" : shown(text) + " for " + shown(wanted);
+}
+
 // ---- JSON
 
 std::string check_travel(const format::Format& format) {
@@ -428,6 +446,7 @@ std::string_view to_string(Law law) {
     case Law::kRefuses: return "refuses";
     case Law::kReadsIds: return "reads ids";
     case Law::kBridges: return "bridges";
+    case Law::kReturns: return "returns";
     case Law::kTravels: return "travels";
   }
   return "";
@@ -439,7 +458,8 @@ Specimen specimen_of(const TemplateShape& shape) {
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string() << "\n" << source);
   auto format = analysis::analyse(*compiled.value(), {});
   REQUIRE_MESSAGE(format.ok(), format.error().to_string() << "\n" << source);
-  return {shape, compiled.value(), format.value()};
+  return {shape, compiled.value(), format.value(),
+          analysis::find_message_rules(*compiled.value(), {}, *format.value())};
 }
 
 Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted, std::uint64_t seed) {
@@ -452,8 +472,8 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
   if (law == Law::kRefuses && specimen.shape.content_behind && !wanted.content.empty()) return {false, ""};
   if (const std::string why = write(question); !why.empty()) return {true, why};
   // What cannot be read is counted as that alone.
-  const bool needs_reading =
-      law == Law::kAccepts || law == Law::kRefuses || law == Law::kReadsIds || law == Law::kBridges;
+  const bool needs_reading = law == Law::kAccepts || law == Law::kRefuses || law == Law::kReadsIds ||
+                             law == Law::kBridges || law == Law::kReturns;
   if (needs_reading && !misread(question).empty()) return {false, ""};
   switch (law) {
     case Law::kReads: return {true, check_reading(question, true)};
@@ -463,6 +483,7 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
     case Law::kRefuses: return {true, check_refusal(question, seed)};
     case Law::kReadsIds:
     case Law::kBridges: return BridgeLaw(law, question).check(seed);
+    case Law::kReturns: return {true, check_return(question)};
     default: return {true, ""};
   }
 }

@@ -10,6 +10,7 @@
 #include "analysis/analyse.h"
 #include "format/format.h"
 #include "jinja/template.h"
+#include "template/shape.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_template.h"
 
@@ -23,10 +24,11 @@ enum class Law : std::uint8_t {
   kRefuses,   // and takes none in which a visible character of the calls' markup is missing
   kReadsIds,  // the turn as ids, its marks as tokens, is the message too
   kBridges,   // a bridge exists, and is the re-render where that only appends
+  kReturns,   // what the parser gives, sent as history, is the same turn again
   kTravels,   // the format as JSON goes out and in unchanged
 };
-inline constexpr std::array kLaws = {Law::kReads,   Law::kKeepsAll, Law::kPieces,  Law::kAccepts,
-                                     Law::kRefuses, Law::kReadsIds, Law::kBridges, Law::kTravels};
+inline constexpr std::array kLaws = {Law::kReads,    Law::kKeepsAll, Law::kPieces,  Law::kAccepts, Law::kRefuses,
+                                     Law::kReadsIds, Law::kBridges,  Law::kReturns, Law::kTravels};
 [[nodiscard]] std::string_view to_string(Law law);
 
 // A template and the format that was inferred from it.
@@ -34,6 +36,7 @@ struct Specimen {
   TemplateShape shape;
   std::shared_ptr<const jinja::Template> chat_template;
   std::shared_ptr<const format::Format> format;
+  tmpl::MessageRules rules;
 };
 // Fails the test if the template does not compile, or its analysis ends with an error.
 [[nodiscard]] Specimen specimen_of(const TemplateShape& shape);

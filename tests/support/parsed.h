@@ -74,6 +74,24 @@ inline std::string run(const std::shared_ptr<const format::Format>& format, cons
   return show(message.value());
 }
 
+// What is known of the text before anybody says that it has ended, as the events tell it.
+inline std::string known(const std::shared_ptr<const format::Format>& format, const Options& options,
+                         const std::vector<std::string>& chunks) {
+  Parser parser(format, options);
+  std::string content;
+  std::string reasoning;
+  std::string calls;
+  for (const std::string& chunk : chunks) {
+    for (const Event& event : parser.feed(chunk)) {
+      if (event.kind == EventKind::kContent) content += event.text;
+      if (event.kind == EventKind::kReasoning) reasoning += event.text;
+      if (event.kind == EventKind::kCallStart) calls += " " + event.text;
+      if (event.kind == EventKind::kArguments) calls += event.text;
+    }
+  }
+  return "R(" + reasoning + ") C(" + content + ")" + calls;
+}
+
 // The message, after checking that every way to cut the text in two, and byte by byte, gives the same.
 inline std::string in_any_chunks(const std::shared_ptr<const format::Format>& format, const std::string& text,
                                  const Options& options = {}) {
@@ -85,6 +103,7 @@ inline std::string in_any_chunks(const std::shared_ptr<const format::Format>& fo
   std::vector<std::string> bytes;
   for (const char byte : text) bytes.emplace_back(1, byte);
   CHECK(run(format, options, bytes) == whole);
+  CHECK(known(format, options, bytes) == known(format, options, {text}));
   return whole;
 }
 

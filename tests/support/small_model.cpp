@@ -1,11 +1,9 @@
 #include "tests/support/small_model.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 
 #include "base/files.h"
@@ -14,8 +12,6 @@
 
 namespace rondo::testing {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Numbers of the GGUF format: types of values, and of tokens.
 constexpr std::uint32_t kUint32 = 4;
@@ -78,24 +74,6 @@ class Metadata {
 };
 
 }  // namespace
-
-OwnFolder::OwnFolder(const std::string& name)
-    : path_((fs::temp_directory_path() / ("rondo-" + name + "-" + std::to_string(::getpid()))).string()) {
-  fs::create_directories(path_);
-}
-
-OwnFolder::~OwnFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-std::string OwnFolder::path(const std::string& name) const { return name.empty() ? path_ : path_ + "/" + name; }
-
-std::string OwnFolder::file(const std::string& name, std::string_view content) const {
-  fs::create_directories(fs::path(path(name)).parent_path());
-  REQUIRE(files::write(path(name), content).ok());
-  return path(name);
-}
 
 std::string small_vocabulary(const std::vector<std::string>& words) {
   const json::Value tokenizer = json::parse(files::read(std::string(kSmallFolder) + "/tokenizer.json").value()).value();

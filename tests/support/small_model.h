@@ -7,27 +7,12 @@
 #include <vector>
 
 #include "engine/tiny_model.h"
+#include "tests/support/own_folder.h"
 
 namespace rondo::testing {
 
 // The folder with that template and tokenizer, without weights.
 inline constexpr const char* kSmallFolder = RONDO_SOURCE_DIR "/tests/golden/batch/model";
-
-// A folder of a test's own, removed with all that is in it when this ends.
-class OwnFolder {
- public:
-  explicit OwnFolder(const std::string& name);
-  ~OwnFolder();
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-
-  [[nodiscard]] std::string path(const std::string& name = "") const;
-  // Writes a file, with the folders that it is in; its path.  Fails the test if it can't be written.
-  std::string file(const std::string& name, std::string_view content) const;
-
- private:
-  std::string path_;
-};
 
 // The bytes of a GGUF file that is the vocabulary and nothing more.  The words, which are ASCII letters, and what they begin
 // with become tokens too.

@@ -1,30 +1,17 @@
 #include "tests/support/tiny.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "tests/support/own_folder.h"
+
 namespace rondo::testing {
-namespace {
-
-// Removed when the program ends.
-struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("rondo-tiny-" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-};
-
-}  // namespace
-
 std::string tiny_model_path(const engine::TinyArchitecture& architecture) {
-  static const Folder folder;
-  std::string path = (folder.path / (std::string(architecture.name) + ".gguf")).string();
+  static const OwnFolder folder("tiny");  // removed when the program ends
+  std::string path = folder.path(std::string(architecture.name) + ".gguf");
   if (!std::filesystem::exists(path)) {
     engine::TinyModel model;
     model.architecture = architecture.name;

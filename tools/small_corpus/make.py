@@ -8,7 +8,6 @@ import hashlib
 import json
 import lzma
 import os
-import pathlib
 import shutil
 
 import cache
@@ -169,13 +168,4 @@ def _fill(folder):
 
 def make():
     """Makes it unless that has been done; returns the folder."""
-    final = prefix()
-    if final.is_dir():
-        return final
-    fixtures.unpack()
-    with cache.lock(final.name):
-        if not final.is_dir():
-            cache.say("making the small corpus (half a minute)")
-            with cache.new_folder(final) as staged:
-                _fill(pathlib.Path(staged))
-    return final
+    return cache.filled(prefix(), _fill)

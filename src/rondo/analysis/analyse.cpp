@@ -21,7 +21,7 @@ std::vector<format::GenerationPrompt> generation_prompts(const Evidence& evidenc
       if (value.is_string() && contains(text, value.as_string())) continue;  // it is only repeated
       if (std::ranges::find(out, text, &format::GenerationPrompt::text) != out.end()) continue;
       const std::string shown = value.is_string() ? value.as_string() : value.as_bool() ? "true" : "false";
-      out.push_back({name + "=" + shown, text});
+      out.push_back({std::string(name).append("=").append(shown), text});
     }
   }
   return out;

@@ -65,7 +65,7 @@ Border split_border(const Evidence& evidence, const std::string& header, const T
 std::string close_without_content(const Evidence& evidence, const Turn& turn, std::size_t end) {
   std::size_t next = end + 1;
   while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
-  const std::string rest = turn.literals(end + 1, next);
+  std::string rest = turn.literals(end + 1, next);
   if (next == turn.tokens.size()) return rest;
   const std::vector<std::size_t> cuts = evidence.boundaries(trimmed(rest));
   return rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
@@ -172,6 +172,27 @@ std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const
   return format::Content{std::move(open), behind.substr(0, json)};
 }
 
+// Markers around content that are there only where reasoning stands before it: `</think><say>` C `</say>`.
+void wrap_beside_reasoning(const Evidence& evidence, const Turn& thinking, const Written& plain_tail, Blocks& blocks) {
+  const std::size_t content = thinking.last(SlotKind::kContent);
+  if (content == kNone || !is_blank(blocks.content.open)) return;
+  const Written tail = written(thinking, content + 1, thinking.tokens.size());
+  const std::size_t stop = same_back(tail, plain_tail, evidence.atoms);
+  const std::string close = tail.text.substr(0, tail.text.size() - stop);
+  if (is_blank(close) || stop < plain_tail.text.size()) return;
+  // What opens it is its pair, else the last of several marks between reasoning and content.
+  const std::string& between = blocks.reasoning.close;
+  const std::string pair = opening_of(std::string(trimmed(close)));
+  std::size_t at = pair.empty() ? std::string::npos : between.rfind(pair);
+  if (at == std::string::npos) {
+    const std::vector<std::size_t> cuts = evidence.boundaries(trimmed(between));
+    if (cuts.size() > 2) at = between.find(trimmed(between)) + cuts[cuts.size() - 2];
+  }
+  if (at == std::string::npos || is_blank(std::string_view(between).substr(0, at))) return;
+  blocks.content = {between.substr(at), close};
+  blocks.reasoning.close.resize(at);
+}
+
 }  // namespace
 
 Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
@@ -200,7 +221,10 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   const bool is_closed = !is_blank(std::string_view(tail.text).substr(0, same));
   if (is_closed) out.content.close = tail.text.substr(0, same);
   out.plain_tail = tail.text.substr(is_closed ? same : 0);
-  if (!is_closed && calling != nullptr) out.content = wrap_beside_calls(evidence, out).value_or(out.content);
+  const Variant* both = evidence.find({true, true, 0});
+  if (!is_closed && both != nullptr && plain != both) wrap_beside_reasoning(evidence, both->turn, tail, out);
+  if (!is_closed && calling != nullptr && is_blank(out.content.close))
+    out.content = wrap_beside_calls(evidence, out).value_or(out.content);
   return out;
 }
 

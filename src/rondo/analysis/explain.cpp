@@ -248,6 +248,7 @@ ProbeRecord record_of(const Explainer& explainer, const ProbeTrial& trial, const
   record.is_message = trial.message.reasoning || trial.message.content || !trial.message.calls.empty();
   if (!record.is_message) add_literal(explainer, trial.generation_prompt, trial.prompt_sources, record.parts);
   record.is_refused = record.is_message && !trial.turn;
+  record.refusal = trial.refusal;
   record.is_other_shape = record.is_message && is_other_shape(trial, input);
   if (!trial.turn) return record;
   for (const Token& token : trial.turn->tokens) {

@@ -41,6 +41,7 @@ struct ProbePart {
 struct ProbeRecord {
   std::string name;         // "content, 2 calls; thinking on; with a tool result behind it"
   bool is_refused = false;  // the template refused it, or wrote nothing of the message
+  std::string refusal;      // why: what the template said
   bool is_message = false;  // not so of what asks for a generation prompt alone
   // The message had another shape than Format::input says (reasoning in another place, arguments as another type).
   bool is_other_shape = false;

@@ -70,13 +70,15 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
     if (rendered.ok()) return std::move(rendered).value();
     if (rendered.error().code == ErrorCode::kLimit && !limit_) limit_ = rendered.error();
     if (refusal_.empty()) refusal_ = rendered.error().message;
+    last_refusal_ = rendered.error().message;
   }
   return std::nullopt;
 }
 
 std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting) {
+  last_refusal_.clear();
   auto turn = ask(assistant(shape, message), message.calls, shape.reasoning_field, setting);
-  if (keeps_trials_) trials_.push_back({shape, message, setting, turn, "", {}});
+  if (keeps_trials_) trials_.push_back({shape, message, setting, turn, "", {}, turn ? "" : last_refusal_});
   return turn;
 }
 
@@ -99,8 +101,9 @@ std::optional<Turn> Prober::ask(json::Value assistant, const std::vector<probe::
   auto rendered = render(std::move(messages), setting, is_followed && setting.with_result);
   if (!rendered) return std::nullopt;
   Turn turn = read_turn(*rendered, is_followed, own_field);
-  if (turn.tokens.empty()) return std::nullopt;
-  return turn;
+  if (!turn.tokens.empty()) return turn;
+  last_refusal_ = "the template writes nothing of the message";
+  return std::nullopt;
 }
 
 std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
@@ -119,11 +122,14 @@ std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
   return out;
 }
 
-std::optional<std::string> Prober::text_with(json::Object assistant_message, const ProbeSetting& setting) {
-  json::Array messages{probe::plain_message("user", kQuestionText), std::move(assistant_message)};
+std::optional<std::string> Prober::text_of(json::Array messages, const ProbeSetting& setting) {
   auto rendered = render(std::move(messages), setting, false);
   if (!rendered) return std::nullopt;
   return rendered->text.bytes();
+}
+
+std::optional<std::string> Prober::text_with(json::Object assistant_message, const ProbeSetting& setting) {
+  return text_of({probe::plain_message("user", kQuestionText), std::move(assistant_message)}, setting);
 }
 
 std::optional<Written> Prober::generation_prompt(const ProbeSetting& setting) {

@@ -42,6 +42,7 @@ struct ProbeTrial {
   std::optional<Turn> turn;
   std::string generation_prompt;  // where that was asked for
   std::vector<Source> prompt_sources;
+  std::string refusal;  // why there is no turn
 };
 
 inline constexpr char kNoText = '\x02';
@@ -60,6 +61,8 @@ class Prober {
   [[nodiscard]] std::optional<Written> generation_prompt(const ProbeSetting& setting);
   // What the template itself writes before a question, kNoText in place of everything else.
   [[nodiscard]] std::optional<std::string> instructions(const ProbeSetting& setting);
+  // The text of these messages.
+  [[nodiscard]] std::optional<std::string> text_of(json::Array messages, const ProbeSetting& setting);
   // The text of a conversation that ends with this message.
   [[nodiscard]] std::optional<std::string> text_with(json::Object assistant_message, const ProbeSetting& setting);
   [[nodiscard]] const jinja::Template& chat_template() const { return template_; }
@@ -86,6 +89,7 @@ class Prober {
   json::Object stand_ins_;  // for them
   std::optional<Error> limit_;
   std::string refusal_;
+  std::string last_refusal_;  // why the last probe came to nothing
   bool keeps_trials_ = false;
   std::vector<ProbeTrial> trials_;
 };

@@ -126,6 +126,13 @@ TEST_CASE("check: white space that is cut off content") {
   CHECK(has_verified(broken, Remedy::Kind::kBridge));
 }
 
+TEST_CASE("check: white space is cut where the content is written, not where a condition looks at it") {
+  const std::string source = changed("{{- m.content if m.content is string",
+                                     "{%- if m.content | trim %}{{- '' }}{%- endif %}\n"
+                                     "{{- m.content | trim if m.content is string");
+  check_cause(break_of(source, "space-before-content"), CauseKind::kWhitespaceStripped, place(source, "trim if"));
+}
+
 TEST_CASE("check: reasoning that goes once a user message follows, and a variable that keeps it") {
   const std::string source =
       changed("(m.reasoning_content or '')", "(m.reasoning_content if loop.last or keep_thoughts else '')");
@@ -259,6 +266,38 @@ TEST_CASE("check: a template that breaks down on the next prompt") {
   const Break broken = break_of(source, "call");
   CHECK(to_string(broken.cause.kind) == to_string(CauseKind::kRefused));
   CHECK(broken.cause.place.line == place(source, "m.content.nothing").line);
+}
+
+TEST_CASE("check: a template that breaks down on another form of a message is not played in that form") {
+  const auto note_of = [](const std::string& source, const std::string& scenario) {
+    const auto report = checked(source, {scenario});
+    REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+    const Case& played = report.value().cases.front();
+    CHECK(played.string_prefix == Verdict::kSkipped);
+    CHECK_FALSE(played.broken.has_value());
+    return played.note;
+  };
+  const std::string refusal = "the template refuses the next prompt: ";
+  CHECK(note_of(changed("{{- c.function.arguments }}", "{{- c.function.arguments.nothing.at_all }}"), "arguments-text")
+            .starts_with(refusal));
+  CHECK(note_of(changed("m.content if m.content is string else m.content | map(attribute='text') | join if m.content",
+                        "m.content if m.content is string else m.content.nothing.at_all if m.content"),
+                "content-parts")
+            .starts_with(refusal));
+}
+
+TEST_CASE(
+    "check: arguments are sent as text where the template copies them, although it refuses to ask behind a turn") {
+  const std::string source =
+      changed("{%- if add_generation_prompt %}\n",
+              "{%- if add_generation_prompt %}\n"
+              "{%- if messages[-1].role == 'assistant' %}{{- raise_exception('nobody asked') }}{%- endif %}\n");
+  const auto report = checked(source, {"json-compact", "number-exponent"});
+  REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+  for (const Case& played : report.value().cases) {
+    CAPTURE(played.scenario);
+    CHECK(played.string_prefix == Verdict::kHolds);
+  }
 }
 
 TEST_CASE("check: a turn that was cut off is no fault of the template's") {

@@ -4,10 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "analysis/message_rules.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "probe/messages.h"
-#include "probe/words.h"
 #include "render/encode.h"
 #include "render/join.h"
 
@@ -17,42 +16,13 @@ namespace {
 using tokenizer::Piece;
 using tokenizer::TokenId;
 
-constexpr std::string_view kCallId = "call00001";
-
-bool is_text_parts(const json::Value& content) {
-  return content.is_array() && std::ranges::all_of(content.as_array(), [](const json::Value& part) {
-           return part.find_string("type") == "text" && part.find_string("text").has_value();
-         });
-}
-
-// One text, as engines join parts for templates that know none.
-std::string joined_parts(const json::Array& parts) {
-  std::string out;
-  for (const json::Value& part : parts) {
-    if (!out.empty()) out += "\n";
-    out += *part.find_string("text");
-  }
-  return out;
-}
-
-// The object that holds a call's arguments.
-json::Object& function_of(json::Value& call) {
-  json::Value* function = call.as_object().find("function");
-  return function != nullptr && function->is_object() ? function->as_object() : call.as_object();
-}
-
-const json::Value* arguments_of(const json::Value& call) {
-  const json::Value* function = call.find("function");
-  return (function != nullptr && function->is_object() ? *function : call).find("arguments");
-}
-
 // In place of JSON that a serialiser wrote, the characters that were sent, where these differ.
 void put_own_spelling(std::string& text, const json::Value& answer) {
   const json::Value* calls = answer.find("tool_calls");
   if (calls == nullptr || !calls->is_array()) return;
   std::size_t from = 0;
   for (const json::Value& call : calls->as_array()) {
-    const json::Value* arguments = arguments_of(call);
+    const json::Value* arguments = chat::function_of(call).find("arguments");
     if (arguments == nullptr || !arguments->is_string()) continue;
     const auto parsed = json::parse(arguments->as_string());
     if (!parsed.ok() || !parsed.value().is_object()) continue;
@@ -110,60 +80,23 @@ PromptMaker::PromptMaker(Parts parts) : parts_(std::move(parts)) {
     longest_added_ = std::max(longest_added_, token.content.size());
     is_barrier_[static_cast<std::size_t>(token.id)] = !token.normalized && !token.single_word ? 1 : 0;
   }
-  for (const char* role : {"system", "user", "assistant", "tool"}) {
-    if (shows_parts(role)) roles_with_parts_.emplace_back(role);
-  }
   chat::Conversation base;
   base.bos_token = parts_.bos_token;
   base.eos_token = parts_.eos_token;
   base.kwargs = parts_.kwargs;
   profile_ = render::probe_turns({*parts_.chat_template, *parts_.tokenizer, base, parts_.apply});
+  analysis::Options options;
+  options.bos_token = parts_.bos_token;
+  options.eos_token = parts_.eos_token;
+  options.kwargs = parts_.kwargs;
+  options.now = parts_.apply.now;
+  options.limits = parts_.apply.limits;
+  rules_ = analysis::find_message_rules(*parts_.chat_template, options, *parts_.format);
+  // Engines put a line end between parts, and parse arguments also for a template that takes them as they were sent.
+  rules_.part_separator = "\n";
+  if (rules_.arguments == tmpl::MessageRules::Arguments::kAny)
+    rules_.arguments = tmpl::MessageRules::Arguments::kObject;
   reads_clock_ = parts_.chat_template->source().find("strftime_now") != std::string::npos;
-}
-
-// Whether a text in a list of parts is written as the same text alone.
-bool PromptMaker::shows_parts(const std::string& role) const {
-  json::Array messages;
-  if (role != "system") messages.push_back(probe::plain_message("user", probe::kShortQuestion));
-  if (role == "tool") {
-    json::Array calls{probe::tool_call(kCallId, "f", json::Object())};
-    messages.push_back(json::Object{{"role", "assistant"}, {"content", ""}, {"tool_calls", std::move(calls)}});
-  }
-  if (role == "user") messages.clear();
-  messages.push_back(json::Object{{"role", role}, {"content", probe::kPartText}, {"tool_call_id", kCallId}});
-  Sheet as_text{tmpl::template_variables(chat::Conversation{}, messages, true), parts_.apply.now};
-  messages.back().as_object().set("content", json::Array{probe::text_part(probe::kPartText)});
-  Sheet as_parts{tmpl::template_variables(chat::Conversation{}, messages, true), parts_.apply.now};
-  const auto text = render(as_text, false);
-  const auto with_parts = render(as_parts, false);
-  return text.ok() && with_parts.ok() && text.value().text.bytes() == with_parts.value().text.bytes();
-}
-
-json::Value PromptMaker::shaped(const json::Value& message) const {
-  json::Value out = message;
-  json::Object& fields = out.as_object();
-  const format::InputShape& shape = parts_.format->input;
-  json::Value* content = fields.find("content");
-  const std::string_view role = message.find_string("role").value_or("");
-  if (content != nullptr && is_text_parts(*content) &&
-      std::ranges::find(roles_with_parts_, role) == roles_with_parts_.end())
-    *content = joined_parts(content->as_array());
-  if (content != nullptr && content->is_null()) {
-    if (shape.no_content == format::NoContent::kEmpty) *content = "";
-    if (shape.no_content == format::NoContent::kAbsent) fields.erase("content");
-  }
-  json::Value* calls = fields.find("tool_calls");
-  if (calls == nullptr || !calls->is_array()) return out;
-  for (json::Value& call : calls->as_array()) {
-    if (!call.is_object()) continue;
-    json::Value* arguments = function_of(call).find("arguments");
-    if (arguments == nullptr) continue;
-    if (shape.arguments_as_text && !arguments->is_string()) *arguments = json::to_python(*arguments, {});
-    if (shape.arguments_as_text || !arguments->is_string()) continue;
-    auto parsed = json::parse(arguments->as_string());
-    if (parsed.ok() && parsed.value().is_object()) *arguments = std::move(parsed).value();
-  }
-  return out;
 }
 
 Sheet PromptMaker::sheet(const json::Array& messages, const std::optional<json::Value>& tools,
@@ -176,7 +109,8 @@ Sheet PromptMaker::sheet(const json::Array& messages, const std::optional<json::
   for (const json::Member& member : kwargs) conversation.kwargs.set(member.key, member.value);
   json::Array own;
   own.reserve(messages.size() + 1);
-  for (const json::Value& message : messages) own.push_back(shaped(message));
+  own.insert(own.end(), messages.begin(), messages.end());
+  tmpl::shape(own, rules_);
   return {tmpl::template_variables(conversation, std::move(own), true), now ? now : parts_.apply.now};
 }
 
@@ -274,7 +208,8 @@ std::optional<std::string> PromptMaker::turn_text(Sheet& sheet, const Prompt& pr
 
 std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, const json::Value& answer) const {
   json::Array& messages = messages_of(sheet);
-  json::Array one{shaped(answer)};
+  json::Array one{answer};
+  tmpl::shape(one, rules_);
   json::Object aliased = tmpl::template_variables(chat::Conversation{}, std::move(one), false);
   messages.push_back(std::move(aliased.find("messages")->as_array().front()));
   sheet.variables.set("add_generation_prompt", false);

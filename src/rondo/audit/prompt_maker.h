@@ -21,6 +21,7 @@
 #include "render/stop.h"
 #include "rondo/result.h"
 #include "template/chat_template.h"
+#include "template/shape.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::audit {
@@ -58,8 +59,7 @@ class PromptMaker {
   // Renders a few probes.  REQUIRES: no part is null.
   explicit PromptMaker(Parts parts);
 
-  // Calls' arguments become objects, or texts of JSON, whichever the template shows as sampled; text parts become a text where
-  // the template shows no parts.  Engines do the same.
+  // The messages get the form that the template needs (tmpl::shape), as engines bring them into one.
   [[nodiscard]] Sheet sheet(const json::Array& messages, const std::optional<json::Value>& tools,
                             const json::Object& kwargs, std::optional<jinja::LocalTime> now) const;
 
@@ -86,15 +86,13 @@ class PromptMaker {
   [[nodiscard]] chat::Conversation base_of(const Sheet& sheet) const;
 
  private:
-  [[nodiscard]] json::Value shaped(const json::Value& message) const;
   [[nodiscard]] Result<jinja::Rendered> render(const Sheet& sheet, bool origins) const;
   [[nodiscard]] std::optional<std::string> turn_text(Sheet& sheet, const Prompt& prompt) const;
-  [[nodiscard]] bool shows_parts(const std::string& role) const;
   [[nodiscard]] std::optional<std::size_t> restart(const Prompt& known, std::size_t common) const;
 
   Parts parts_;
   render::TurnProfile profile_;
-  std::vector<std::string> roles_with_parts_;
+  tmpl::MessageRules rules_;
   std::size_t longest_added_ = 0;
   std::vector<std::uint8_t> is_barrier_;  // per id: an added token that is found whatever stands around it
   bool reads_clock_ = false;

@@ -341,6 +341,25 @@ TEST_CASE("a turn with calls that nothing ends, and one that is closed twice") {
   CHECK(has_note(last, "unclosed-turn"));
 }
 
+TEST_CASE("a turn may end with plain text, or with a token that stands only where nothing follows") {
+  const auto endings = [](const std::string& source) {
+    const Report report = audit_of(source);
+    std::string out;
+    for (const auto* list : {&report.findings, &report.notes}) {
+      for (const Finding& finding : *list) {
+        if (finding.rule == "unclosed-turn" || finding.rule == "double-close") out += finding.sentence + "\n";
+      }
+    }
+    return out;
+  };
+  const auto closed_by = [](const std::string& close) { return with(kClean, "{{- '[[end]]' }}", close); };
+  CHECK(endings(closed_by("{{- '<over>' }}")) == "");
+  CHECK(endings(closed_by("{{- '<over>' if loop.last else ' / ' }}")) == "");
+  CHECK(endings(closed_by("{{- '[[end]]' if loop.last else ' / ' }}")) == "");
+  CHECK(endings(closed_by("{{- '\n' }}")) ==
+        "no stop token stands behind the last turn of a conversation: training data needs one added\n");
+}
+
 // ---- Tools and results
 
 TEST_CASE("tools that are not written, or only in part") {
@@ -449,6 +468,21 @@ TEST_CASE("what strict mode refuses") {
   const std::vector<Finding> notes = notes_of(report, "strict-differs");
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].place.line == 2);
+}
+
+TEST_CASE("what other engines print otherwise, also in the generation prompt") {
+  const auto printing = [](const std::string& source) {
+    std::string out;
+    for (const Finding& note : notes_of(audit_of(source), "engine-parity"))
+      out += std::to_string(note.place.line) + " " + note.sentence + "\n";
+    return out;
+  };
+  const std::string lists = "minijinja 2 prints lists and dictionaries as JSON, where Python has its own form\n";
+  const std::string markup = "the `tojson` of minijinja itself, where a server does not replace it, escapes markup\n";
+  CHECK(printing(kClean) == "2 " + markup);
+  // Values of the request; a list of the template's own is text to rondo.
+  CHECK(printing(with(kClean, "{{- '[[bot]]' }}", "{{- tools[0].function.parameters if tools }}{{- '[[bot]]' }}")) ==
+        "20 " + lists + "2 " + markup);
 }
 
 TEST_CASE("fields that can write control tokens are listed") {

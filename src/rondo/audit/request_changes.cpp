@@ -37,6 +37,16 @@ const json::Array* calls_of(const json::Value& message) {
   return calls != nullptr && calls->is_array() ? &calls->as_array() : nullptr;
 }
 
+// The message without members that say nothing: a content that is null says the same as an empty one, and as none.
+json::Object said(const json::Value& message) {
+  json::Object out;
+  for (const json::Member& member : message.as_object()) {
+    const bool is_empty = member.value.is_null() || (member.key == "content" && !chat::is_filled(&member.value));
+    if (!is_empty) out.set(member.key, member.value);
+  }
+  return out;
+}
+
 std::string arguments_text(const json::Value& call) {
   const json::Value* function = call.find("function");
   const json::Value* arguments = (function == nullptr ? call : *function).find("arguments");
@@ -141,11 +151,13 @@ class Comparer {
            shown(old_reasoning), shown(new_reasoning)});
     }
     compare_calls(before, after);
-    const json::Value* old_content = before.find("content");
-    const json::Value* new_content = after.find("content");
+    const json::Object was = said(before);
+    const json::Object is = said(after);
+    const json::Value* old_content = was.find("content");
+    const json::Value* new_content = is.find("content");
     const bool same_content =
         old_content != nullptr && new_content != nullptr ? *old_content == *new_content : old_content == new_content;
-    if (out_.changes.size() == known || !same_content) respelled(new_, place(new_));
+    if (!same_content || (out_.changes.size() == known && was != is)) respelled(new_, place(new_));
   }
 
   void compare_calls(const json::Value& before, const json::Value& after) {

@@ -52,6 +52,12 @@ TEST_CASE("what is appended is no change") {
 }
 
 TEST_CASE("the same message in another form") {
+  // A reply says that it has no content in one way, the client in another.
+  for (const char* none : {R"("content": "")", R"("content": null, "refusal": null)", R"("name": null)"}) {
+    const std::string call = R"(, "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}])";
+    CHECK(compared(R"([{"role": "assistant", "content": null)" + call,
+                   std::string(R"([{"role": "assistant", )") + none + call) == "| 1 goes on");
+  }
   CHECK(compared(R"([{"role": "user", "content": "a"}])",
                  R"([{"role": "user", "content": [{"type": "text", "text": "a"}]}])") ==
         "content-respelled at messages[0]; | 1 goes on");

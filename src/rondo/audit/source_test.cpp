@@ -34,6 +34,28 @@ TEST_CASE("source: every token knows its bytes") {
   CHECK_FALSE(source.token_at(0, 0));
 }
 
+TEST_CASE("source: the tag around a token, the group behind a bracket, the operand in front of a filter") {
+  const Source source("a{% if x %}b{{ f(y[0], (z)).w | trim }}c");
+  const auto tag = [&](std::size_t token) { return std::string(source.text_of(source.tag_of(token))); };
+  CHECK(tag(0).empty());  // text, an opening bracket, a closing one: no part of a tag
+  CHECK(tag(1).empty());
+  CHECK(tag(2) == "if x");
+  CHECK(tag(3) == "if x");
+  CHECK(tag(4).empty());
+  CHECK(tag(7) == "f(y[0], (z)).w | trim");
+  CHECK(tag(source.tokens().size()).empty());
+  const auto number = [&](std::string_view text) {
+    std::size_t at = 0;
+    while (source.text_of({at, at + 1}) != text) ++at;
+    return at;
+  };
+  const std::size_t open = number("(");
+  CHECK(source.text_of({open, source.behind_group(open)}) == "(y[0], (z))");
+  CHECK(source.group_begin(source.behind_group(open) - 1) == open);
+  CHECK(source.behind_group(source.tokens().size()) == source.tokens().size());
+  CHECK(source.text_of({source.operand_begin(number("|")), number("|")}) == "f(y[0], (z)).w");
+}
+
 TEST_CASE("source: edits are made in any order, and can be told as a diff") {
   const Source source("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12");
   const std::vector<Edit> edits = {{24, 26, "twelve"}, {2, 3, "two\nand more"}};
@@ -56,6 +78,7 @@ TEST_CASE("condition: an operand is left out, or the whole is kept as it was") {
   CHECK(made(source, condition_candidates(source, 1, 52, false)) ==
         Texts{"{% if loop.last and (a or b) %}x{% endif %}{{ 1 if false else 2 }}"});
   CHECK(condition_candidates(source, 1, 34, true).empty());
+  for (const Candidate& candidate : condition_candidates(source, 1, 7, true)) CHECK_FALSE(candidate.is_copying);
   CHECK(condition_candidates(source, 7, 1, true).empty());
 }
 
@@ -67,6 +90,7 @@ TEST_CASE("strip: filters and methods that cut white space are left out") {
   REQUIRE(second.size() == 3);
   CHECK(second.back() == "{{ m.content | trim }}\n{{ a + b }}\n{{ strip }}");
   CHECK(strip_candidates(source, 3).empty());
+  for (const Candidate& candidate : strip_candidates(source, 2)) CHECK(candidate.is_copying);
 }
 
 TEST_CASE("verbatim: arguments given as text are copied, alone or in the call's object") {

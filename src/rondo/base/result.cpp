@@ -78,6 +78,7 @@ std::string Error::to_string() const {
   out += message;
   if (line > 0 && column > 0 && !line_text.empty()) append_code_frame(*this, out);
   for (const std::string& caller : trail) out += "\n  " + caller;
+  if (!hint.empty()) out += "\n  hint: " + hint;
   return out;
 }
 

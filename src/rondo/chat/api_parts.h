@@ -19,7 +19,6 @@ namespace rondo::chat {
 
 // Content from parts in the form of the Chat API: nothing is "", one text is that text, else they are a list.
 [[nodiscard]] json::Value content_of(json::Array parts);
-[[nodiscard]] json::Value text_part(std::string_view text);
 [[nodiscard]] json::Value image_part(std::string_view url);
 
 // {"type": "function", ...}.

@@ -98,8 +98,6 @@ json::Value content_of(json::Array parts) {
   return parts;
 }
 
-json::Value text_part(std::string_view text) { return json::Object{{"type", "text"}, {"text", text}}; }
-
 json::Value image_part(std::string_view url) {
   return json::Object{{"type", "image_url"}, {"image_url", json::Object{{"url", url}}}};
 }

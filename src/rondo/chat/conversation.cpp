@@ -18,7 +18,7 @@ std::string element(const std::string& what, std::size_t index) { return what + 
 
 json::Value call_to_history(const ToolCall& call, std::size_t number) {
   json::Object function{{"name", call.name}, {"arguments", call.arguments}};
-  return json::Object{{"id", call.id ? *call.id : "call_" + std::to_string(number)},
+  return json::Object{{"id", call.id ? *call.id : std::string(kHandedOutId) + std::to_string(number)},
                       {"type", "function"},
                       {"function", std::move(function)}};
 }
@@ -52,6 +52,15 @@ bool is_api_role(std::string_view role) {
 
 bool is_arguments_key(std::string_view key) { return key == "arguments" || key == "parameters"; }
 
+json::Value text_part(std::string_view text) { return json::Object{{"type", "text"}, {"text", text}}; }
+
+const json::Value& function_of(const json::Value& call) {
+  const json::Value* function = call.find(kCallFunctionKey);
+  return function != nullptr && function->is_object() ? *function : call;
+}
+
+json::Value& function_of(json::Value& call) { return const_cast<json::Value&>(function_of(std::as_const(call))); }
+
 bool is_filled(const json::Value* value) {
   if (value == nullptr) return false;
   if (value->is_string()) return !value->as_string().empty();
@@ -75,6 +84,16 @@ std::string_view to_string(CallStatus status) {
     case CallStatus::kUnknownTool: return "unknown_tool";
   }
   return "ok";
+}
+
+std::string_view to_string(CallProblem::Kind kind) {
+  switch (kind) {
+    case CallProblem::Kind::kSwallowedTag: return "swallowed_tag";
+    case CallProblem::Kind::kUnknownAttribute: return "unknown_attribute";
+    case CallProblem::Kind::kWrongType: return "wrong_type";
+    case CallProblem::Kind::kUnknownParameter: return "unknown_parameter";
+  }
+  return "wrong_type";
 }
 
 json::Value to_history(const AssistantMessage& message, std::size_t first_call_index) {

@@ -50,6 +50,13 @@ inline constexpr std::string_view kCallFunctionKey = "function";
 inline constexpr std::string_view kCallIdKey = "id";
 inline constexpr std::string_view kCallIndexKey = "index";
 
+// {"type": "text", "text": `text`}
+[[nodiscard]] json::Value text_part(std::string_view text);
+
+// The object that holds a call's name and arguments: its `function`, or the call itself.
+[[nodiscard]] const json::Value& function_of(const json::Value& call);
+[[nodiscard]] json::Value& function_of(json::Value& call);
+
 // True for a text or list that holds something; false for anything else, and for nullptr.
 [[nodiscard]] bool is_filled(const json::Value* value);
 
@@ -60,11 +67,26 @@ inline constexpr std::string_view kCallIndexKey = "index";
 enum class CallStatus { kOk, kInvalidJson, kUnclosed, kMalformed, kUnknownTool };
 [[nodiscard]] std::string_view to_string(CallStatus status);
 
+// What is the matter with one argument of a call that can be read; such a call is kMalformed at best.
+struct CallProblem {
+  enum class Kind : std::uint8_t {
+    kSwallowedTag,      // its value holds the tag of another parameter: what closes it was forgotten
+    kUnknownAttribute,  // its tag has more, or less, than the format writes there
+    kWrongType,         // the tool's schema wants another type
+    kUnknownParameter,  // the tool has no such parameter
+  };
+  Kind kind = Kind::kSwallowedTag;
+  std::string parameter;  // "" where it is about all arguments
+  std::string sentence;
+};
+[[nodiscard]] std::string_view to_string(CallProblem::Kind kind);
+
 struct ToolCall {
   std::optional<std::string> id;  // only if the model wrote one
   std::string name;
   std::string arguments;  // JSON text: the model's own characters where the format carries JSON
   CallStatus status = CallStatus::kOk;
+  std::vector<CallProblem> problems;
   std::size_t raw_begin = 0;  // bytes of the parsed text
   std::size_t raw_end = 0;
 };
@@ -78,8 +100,11 @@ struct AssistantMessage {
   bool complete = false;  // false if something that was opened is still open
 };
 
+// What an id of to_history() begins with, where the model wrote none; the call's number follows.
+inline constexpr std::string_view kHandedOutId = "call_";
+
 // The message in OpenAI's shape, for use as history: role, content, reasoning_content (and the same under reasoning_field),
-// tool_calls with ids made up as "call_<index>" (from `first_call_index` on) where the model wrote none.
+// tool_calls with ids handed out as "call_<index>" (from `first_call_index` on) where the model wrote none.
 [[nodiscard]] json::Value to_history(const AssistantMessage& message, std::size_t first_call_index);
 
 // A tool definition's function name and JSON schema of its parameters; accepts {"type":"function","function":{...}}

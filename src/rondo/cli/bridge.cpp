@@ -16,11 +16,11 @@ Result<json::Value> make_request(const BridgeArguments& arguments) {
   if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();
-  auto prompt_ids = json_argument(arguments.prompt_ids, "--prompt-ids");
+  auto prompt_ids = ids_argument(arguments.prompt_ids, "--prompt-ids");
   if (!prompt_ids.ok()) return prompt_ids.error();
-  auto completion_ids = json_argument(arguments.completion_ids, "--completion-ids");
+  auto completion_ids = ids_argument(arguments.completion_ids, "--completion-ids");
   if (!completion_ids.ok()) return completion_ids.error();
-  auto new_messages = read_messages(arguments.new_messages);
+  auto new_messages = read_messages(arguments.new_messages, "--new-messages");
   if (!new_messages.ok()) return new_messages.error();
   request.set("prompt_ids", std::move(prompt_ids).value());
   request.set("completion_ids", std::move(completion_ids).value());

@@ -86,6 +86,7 @@ struct GrammarArguments {
   std::string format = "gbnf";
   std::string corrections;  // as for parse
   bool json = false;
+  bool llama_server = false;
 };
 
 struct BridgeArguments {
@@ -128,6 +129,7 @@ struct EncodeArguments {
   ConversationArguments conversation;
   bool parse_content = false;
   bool raw_turns = false;
+  std::string retention;
   TokenView view;
 };
 

@@ -55,8 +55,7 @@ int run_diff(const DiffArguments& arguments) {
   ModelArguments model = arguments.model;
   if (model.tokenizer.empty()) model.tokenizer = model.model;
   if (Status status = add_model(request, model); !status.ok()) return report(status.error());
-  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok())
-    return report(status.error());
+  if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return report(status.error());
   for (const auto& [field, path] : {std::pair{"before", &arguments.before}, std::pair{"after", &arguments.after}}) {
     auto body = read_json(*path);
     if (!body.ok()) return report(body.error());

@@ -102,6 +102,9 @@ std::string probes_report(const json::Value& reply, bool all, const Paint& paint
     const Outcome outcome = outcome_of(probe);
     turns +=
         "  " + paint(outcome.colour, outcome.word) + "  " + std::string(probe.find_string("name").value_or("")) + "\n";
+    for (const char* why : {"refusal", "difference"}) {
+      if (const auto sentence = probe.find_string(why)) turns += "      " + printable(*sentence, false) + "\n";
+    }
     if (probe.find("parts") != nullptr) turns += "      " + turn_of(probe, paint) + "\n";
   }
   return paint("1", "Probes") + "\n  " + std::to_string(probes.size()) + " rendered, " + std::to_string(refused) +
@@ -143,7 +146,7 @@ Status check(const ExplainArguments& arguments) {
 Result<json::Value> make_request(const ExplainArguments& arguments) {
   json::Object request{{"op", "explain"}};
   if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
-  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status.error();
+  if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
   if (Status status = add_json(request, "tools", arguments.tools, "--tools"); !status.ok()) return status.error();
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();

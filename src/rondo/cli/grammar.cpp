@@ -39,9 +39,14 @@ int run_grammar(const GrammarArguments& arguments) {
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   const protocol::Service service(service_options());
-  auto reply = service.run(request.value());
+  auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());
+  if (arguments.llama_server) {
+    const json::Value* body = reply.value().find("llama_server");
+    if (body != nullptr) return print_json(*body);
+    return report(Error(ErrorCode::kInvalidArgument, "--llama-server goes with --format gbnf alone"));
+  }
   tell(reply.value());
   return print(std::string(reply.value().find_string("grammar").value_or(""))) ? kSuccess : kFailure;
 }

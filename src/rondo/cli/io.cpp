@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include "base/files.h"
@@ -37,6 +38,14 @@ std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
+
+// Whether it starts as arrays and objects do.
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
+}
+
+bool is_numbers(std::string_view text) { return text.find_first_not_of("0123456789 \t\r\n") == std::string_view::npos; }
 
 }  // namespace
 
@@ -70,14 +79,50 @@ Result<json::Value> read_json(const std::string& path) {
 }
 
 Result<json::Value> json_argument(const std::string& argument, const std::string& option) {
-  const std::size_t first = argument.find_first_not_of(" \t\r\n");
-  const bool is_json = first != std::string::npos && (argument[first] == '[' || argument[first] == '{');
-  if (!is_json) return read_json(argument);
+  if (!is_json(argument)) return read_json(argument);
   auto value = json::parse(argument);
   if (value.ok()) return value;
   Error error = value.error();
   error.source = option;
   return error;
+}
+
+Result<json::Value> object_argument(const std::string& argument, const std::string& option) {
+  if (is_json(argument) || argument.find('=') == std::string::npos || files::exists(argument))
+    return json_argument(argument, option);
+  json::Object out;
+  std::istringstream lines(argument);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Error(ErrorCode::kInvalidArgument, "expected KEY=VALUE, found `" + line + "`", option);
+    const std::string text = line.substr(equals + 1);
+    auto value = json::parse(text);
+    out.set(line.substr(0, equals), value.ok() ? std::move(value).value() : json::Value(text));
+  }
+  return json::Value(std::move(out));
+}
+
+Result<json::Value> ids_argument(const std::string& argument, const std::string& option) {
+  const bool is_file = !is_json(argument) && !is_numbers(argument);
+  const std::string source = !is_file ? option : argument == "-" ? "standard input" : argument;
+  auto content = is_file ? read_input(argument) : Result<std::string>(argument);
+  if (!content.ok()) return content.error();
+  std::string text = std::move(content).value();
+  if (is_numbers(text)) {
+    std::istringstream words(text);
+    std::string list;
+    for (std::string word; words >> word;) list += (list.empty() ? "" : ",") + word;
+    text = "[" + list + "]";
+  }
+  auto value = json::parse(text);
+  if (!value.ok()) {
+    Error error = value.error();
+    error.source = source;
+    return error;
+  }
+  const json::Value* ids = value.value().find("ids");
+  return ids != nullptr ? *ids : value.value();
 }
 
 protocol::ServiceOptions service_options() {

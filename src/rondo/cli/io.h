@@ -33,6 +33,13 @@ void announce_input();
 // `option` is how the argument is called in messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
+// An object as json_argument(), or as lines `KEY=VALUE`: a value that is no JSON is a text.
+[[nodiscard]] Result<json::Value> object_argument(const std::string& argument, const std::string& option);
+
+// An array of ids: JSON or a file with it, an object with `ids` as other commands print, or numbers with white space between
+// them.
+[[nodiscard]] Result<json::Value> ids_argument(const std::string& argument, const std::string& option);
+
 // For a service that knows the local time and keeps tokenizers in cache_folder(), unless $RONDO_TOKENIZER_CACHE is "off".
 [[nodiscard]] protocol::ServiceOptions service_options();
 

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "cli/request.h"
 
 namespace rondo::cli {
 namespace {
@@ -20,15 +21,15 @@ constexpr const char* kAbout =
 
 constexpr const char* kExamples =
     "A first walk (MODEL is a Hugging Face style folder or a .gguf file):\n"
-    "  rondo render --model MODEL -m \"What is the capital of France?\"\n"
-    "  rondo render --model MODEL -m \"Hello\" --spans        where each part of the prompt came from\n"
-    "  rondo render --model MODEL -m \"Hello\" --trace        what each line of the template wrote, and why\n"
-    "  rondo render --model MODEL -m \"Hello\" --html p.html  the same as a page\n"
-    "  rondo tokenize --model MODEL \"Hello world\"\n"
-    "  rondo encode --model MODEL --messages chat.json       token ids, with owners and masks\n"
-    "  echo 'Paris.' | rondo parse --model MODEL\n"
+    "  rondo render MODEL -m \"What is the capital of France?\"\n"
+    "  rondo render MODEL -m \"Hello\" --spans        where each part of the prompt came from\n"
+    "  rondo render MODEL -m \"Hello\" --trace        what each line of the template wrote, and why\n"
+    "  rondo render MODEL -m \"Hello\" --html p.html  the same as a page\n"
+    "  rondo tokenize MODEL \"Hello world\"\n"
+    "  rondo encode MODEL --messages chat.json       token ids, with owners and masks\n"
+    "  echo 'Paris.' | rondo parse MODEL\n"
     "  rondo explain MODEL                                   the format that the parser uses, with template lines\n"
-    "  rondo replay requests.jsonl --model MODEL             what a prefix cache saves on a log, and what is lost\n"
+    "  rondo replay requests.jsonl MODEL             what a prefix cache saves on a log, and what is lost\n"
     "  rondo check MODEL                                     what of its template breaks the prefix, and why\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
     "\n"
@@ -37,6 +38,22 @@ constexpr const char* kExamples =
 
 CLI::Option* json_option(CLI::App& command, const char* name, std::string& value, const char* help) {
   return command.add_option(name, value, help)->type_name("JSON|FILE");
+}
+
+CLI::Option* ids_option(CLI::App& command, const char* name, std::string& value, const std::string& help) {
+  return command
+      .add_option(name, value,
+                  help + ": numbers, a JSON array, what another command printed, or a file; - for standard input")
+      ->type_name("IDS|JSON|FILE");
+}
+
+void kwargs_option(CLI::App& command, std::string& value, const std::string& help) {
+  command
+      .add_option(
+          "--kwargs", value,
+          help + ": KEY=VALUE, such as enable_thinking=false, may be repeated; or a JSON object, or a file with one")
+      ->type_name("KEY=VALUE|JSON|FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Join);
 }
 
 CLI::Option* path_option(CLI::App& command, const char* name, std::string& value, const char* help) {
@@ -55,7 +72,8 @@ void add_language(CLI::App& command, std::string& mode, std::string& now) {
 }
 
 void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
-  path_option(command, "--model", model.model, "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file");
+  path_option(command, "MODEL,--model", model.model,
+              "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file");
   path_option(command, "--template", model.chat_template,
               "chat template: a .jinja file, or a folder or .gguf with one");
   path_option(command, "--tokenizer", model.tokenizer,
@@ -65,13 +83,12 @@ void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
 }
 
 void add_conversation(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
-  command.add_option("--messages", conversation.messages, messages_help)->type_name("FILE");
+  json_option(command, "--messages", conversation.messages, messages_help.c_str());
   command.add_option("-m,--message", conversation.texts, "a user message, added to the end; may be repeated")
       ->type_name("TEXT");
   json_option(command, "--tools", conversation.tools, "tool definitions: a JSON array or a file with one");
   json_option(command, "--documents", conversation.documents, "documents: a JSON array or a file with one");
-  json_option(command, "--kwargs", conversation.kwargs,
-              "further template variables: a JSON object, such as '{\"enable_thinking\": false}', or a file with one");
+  kwargs_option(command, conversation.kwargs, "further template variables");
   command.add_flag("--no-generation-prompt", conversation.no_generation_prompt,
                    "do not open the turn that the model is to write");
   command
@@ -121,11 +138,10 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON; with --spans and --trace also theirs");
   command.footer(
       "Examples:\n"
-      "  rondo render --model MODEL --messages chat.json --tools tools.json\n"
-      "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs '{\"bos_token\": \"<s>\"}' --spans\n"
-      "  rondo render --model MODEL --messages chat.json --trace | less\n"
-      "  rondo render --model MODEL --messages chat.json --html prompt.html\n"
-      "  rondo render --model MODEL --messages chat.json --mask --html mask.html\n"
+      "  rondo render MODEL --messages chat.json --tools tools.json\n"
+      "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs 'bos_token=<s>' --spans\n"
+      "  rondo render MODEL --messages chat.json --html prompt.html\n"
+      "  rondo render MODEL --messages chat.json --mask --html mask.html\n"
       "\n"
       "What the marks of --trace mean: `?` a condition, `>` what the line wrote, with values in angle brackets, `-` "
       "what\n"
@@ -168,11 +184,11 @@ void add_asked(CLI::App& command, AskedArguments& arguments) {
 
 void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("parse", "what a model wrote to a message: reasoning, content, tool calls");
-  add_model(command, arguments.model, false);
-  add_conversation(command, arguments.conversation, "the conversation that the model answered");
   CLI::Option* text =
       command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
   CLI::Option* file = command.add_option("FILE", arguments.file, "a file with it; - for standard input (the default)");
+  add_model(command, arguments.model, false);
+  add_conversation(command, arguments.conversation, "the conversation that the model answered");
   text->excludes(file);
   add_corrections(command, arguments.corrections);
   add_asked(command, arguments.asked);
@@ -188,10 +204,11 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
                    "print the message as JSON; with --stream a line for each piece, and the message last");
   command.footer(
       "Examples:\n"
-      "  rondo parse --model MODEL completion.txt --json\n"
-      "  some-server | rondo parse --model MODEL --tools tools.json --stream --json\n"
-      "  rondo parse --model MODEL --tools tools.json --text 'Paris.'");
+      "  rondo parse MODEL completion.txt --json\n"
+      "  some-server | rondo parse MODEL --tools tools.json --stream --json\n"
+      "  rondo parse MODEL --text 'Paris.'");
   command.callback([&, text] {
+    put_model_in_place(arguments.model.model, arguments.file);
     if (text->count() == 0 && arguments.file.empty()) arguments.file = "-";
     chosen = [&] { return run_parse(arguments); };
   });
@@ -202,11 +219,11 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
       *app.add_subcommand("bridge", "the next prompt: the old token ids unchanged, plus only the new turn");
   add_model(command, arguments.model, true);
   add_conversation(command, arguments.conversation, "the messages behind the prompt ids");
-  json_option(command, "--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")->required();
-  json_option(command, "--completion-ids", arguments.completion_ids, "ids that the model sampled after it")->required();
+  ids_option(command, "--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")->required();
+  ids_option(command, "--completion-ids", arguments.completion_ids, "ids that the model sampled after it")->required();
   command
       .add_option("--new-messages", arguments.new_messages, "the messages after that completion; - for standard input")
-      ->type_name("FILE")
+      ->type_name("JSON|FILE")
       ->required();
   add_corrections(command, arguments.corrections);
   command
@@ -221,7 +238,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");
   command.footer(
       "Example:\n"
-      "  rondo bridge --model MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages "
+      "  rondo bridge MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages "
       "next.json");
   command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
 }
@@ -249,9 +266,9 @@ CLI::Option* add_view(CLI::App& command, TokenView& view, const std::string& jso
 
 void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("tokenize", "text to token ids");
-  path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
-      ->required();
   CLI::Option* text = command.add_option("TEXT", arguments.text, "the text (default: standard input)");
+  CLI::Option* model = path_option(command, "MODEL,--model,--tokenizer", arguments.tokenizer,
+                                   "model folder, tokenizer.json, .gguf, ...");
   command.add_option("--file", arguments.files, "a file with the text; - for standard input; may be repeated")
       ->type_name("FILE")
       ->excludes(text);
@@ -262,11 +279,12 @@ void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<
   CLI::Option* html = add_view(command, arguments.view, "print {\"ids\", \"offsets\"} as JSON, a line for each file");
   command.footer(
       "Examples:\n"
-      "  rondo tokenize --model MODEL \"Hello world\" --ids\n"
-      "  rondo tokenize --model MODEL --file a.txt --file b.txt --count\n"
-      "  rondo tokenize --model MODEL --file a.txt --html a.html");
-  command.callback([&, text, html] {
-    arguments.has_text = text->count() > 0;
+      "  rondo tokenize MODEL \"Hello world\" --ids\n"
+      "  rondo tokenize MODEL --file a.txt --html a.html");
+  command.callback([&, text, html, model] {
+    put_model_in_place(arguments.tokenizer, arguments.text);
+    if (arguments.tokenizer.empty()) throw CLI::RequiredError("MODEL");
+    arguments.has_text = text->count() > 0 && !(arguments.text.empty() && model->count() == 0);
     arguments.view.html = html->count() > 0;
     chosen = [&] { return run_tokenize(arguments); };
   });
@@ -280,12 +298,14 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
                    "also the text of messages may become special tokens, as in apply_chat_template(tokenize=True)");
   command.add_flag("--raw-turns", arguments.raw_turns,
                    "assistant messages with a field `raw_ids` (ids) or `raw` (text) stand as they were sampled");
+  command.add_option("--retention", arguments.retention,
+                     "what of earlier reasoning stands in the prompt: template (the default), preserve_all_thinking, "
+                     "preserve_thinking_between_tool_calls");
   CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
   command.footer(
       "Examples:\n"
-      "  rondo encode --model MODEL --messages chat.json\n"
-      "  rondo encode --model MODEL -m \"Hello\" --ids\n"
-      "  rondo encode --model MODEL --messages chat.json --html prompt.html\n"
+      "  rondo encode MODEL --messages chat.json\n"
+      "  rondo encode MODEL --messages chat.json --html prompt.html\n"
       "\n"
       "The table has for each id its message, whether it is the message's data or the template's text, whether the "
       "model "
@@ -299,13 +319,20 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
 
 void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("detokenize", "token ids to text");
-  path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...")
-      ->required();
-  json_option(command, "--ids,IDS", arguments.ids, "a JSON array of ids, or a file with one")->required();
+  ids_option(command, "--ids,IDS", arguments.ids, "the ids (default: standard input)");
+  path_option(command, "MODEL,--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...");
   command.add_flag("--skip-special", arguments.skip_special, "leave special tokens out");
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON");
-  command.footer("Example:\n  rondo detokenize --model MODEL '[9707, 1879]'");
-  command.callback([&] { chosen = [&] { return run_detokenize(arguments); }; });
+  command.footer(
+      "Examples:\n"
+      "  rondo detokenize MODEL '[9707, 1879]'\n"
+      "  rondo tokenize MODEL 'Hello world' --ids | rondo detokenize MODEL");
+  command.callback([&] {
+    put_model_in_place(arguments.tokenizer, arguments.ids);
+    if (arguments.tokenizer.empty()) throw CLI::RequiredError("MODEL");
+    if (arguments.ids.empty()) arguments.ids = "-";
+    chosen = [&] { return run_detokenize(arguments); };
+  });
 }
 
 void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<int()>& chosen) {
@@ -316,7 +343,7 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   path_option(command, "--tokenizer", arguments.model.tokenizer,
               "tokenizer whose added tokens count as special (default: that of the model, if it has one)");
   add_language(command, arguments.model.mode, arguments.model.now);
-  json_option(command, "--kwargs", arguments.kwargs, "further template variables: a JSON object, or a file with one");
+  kwargs_option(command, arguments.kwargs, "further template variables");
   add_corrections(command, arguments.corrections);
   CLI::Option* format = command.add_flag("--format", arguments.format, "print the format alone, as JSON to correct");
   command.add_flag("--grammar", arguments.grammar, "show the grammar of tool calls, for --tools or for an example");
@@ -331,8 +358,7 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
       "Examples:\n"
       "  rondo explain MODEL\n"
       "  rondo explain chat_template.jinja --probes | less -R\n"
-      "  rondo explain MODEL --html format.html\n"
-      "  rondo explain MODEL --format > format.json, then correct it: rondo parse --model MODEL --correct format.json\n"
+      "  rondo explain MODEL --format > format.json, then correct it: rondo parse MODEL --correct format.json\n"
       "\n"
       "The template is asked to write messages of placeholders (probes); what stands between them are the markers of "
       "the "
@@ -348,12 +374,12 @@ void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& 
   command.add_option("A", arguments.before, "the earlier request: a JSON file with `messages`, or `input`")->required();
   command.add_option("B", arguments.after, "the later request; - for standard input")->required();
   add_model(command, arguments.model, true);
-  json_option(command, "--kwargs", arguments.kwargs, "template variables for both: a JSON object or a file with one");
+  kwargs_option(command, arguments.kwargs, "template variables for both");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `diff` (docs/batch.md)");
   command.footer(
       "Example:\n"
-      "  rondo diff turn1.json turn2.json --model MODEL\n"
+      "  rondo diff turn1.json turn2.json MODEL\n"
       "\n"
       "Exit status: 0 if the second prompt begins with all of the first, 3 if not, 1 on failure.");
   command.callback([&] { chosen = [&] { return run_diff(arguments); }; });
@@ -364,7 +390,7 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
       *app.add_subcommand("replay", "a log of requests: what a prefix cache saves, what is lost, and why");
   command.add_option("LOG", arguments.log, "a file with a JSON object on each line; - for standard input")->required();
   add_model(command, arguments.model, true);
-  json_option(command, "--kwargs", arguments.kwargs, "template variables for all: a JSON object or a file with one");
+  kwargs_option(command, arguments.kwargs, "template variables for all");
   command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -379,7 +405,7 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   command.add_flag("--json", arguments.json, "print the reply of the op `replay` (docs/batch.md)");
   command.footer(
       "Example:\n"
-      "  rondo replay requests.jsonl --model MODEL\n"
+      "  rondo replay requests.jsonl MODEL\n"
       "\n"
       "Which logs are understood, and what the numbers mean: docs/replay.md.");
   command.callback([&] { chosen = [&] { return run_replay(arguments); }; });
@@ -394,8 +420,7 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
       ->required();
   path_option(command, "--tokenizer", arguments.tokenizer, "tokenizer: a file or folder (default: that of the model)");
   add_language(command, arguments.mode, arguments.now);
-  json_option(command, "--kwargs", arguments.kwargs,
-              "template variables that every setting has: a JSON object or a file");
+  kwargs_option(command, arguments.kwargs, "template variables that every setting has");
   command.add_option("--scenario", arguments.scenarios, "only this scenario; may be repeated")->type_name("NAME");
   command
       .add_option(
@@ -429,7 +454,7 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
       "  rondo check chat_template.jinja --tokenizer MODEL --fail-on warning\n"
       "  rondo check models/*/ --html check.html --sarif check.sarif --junit check.xml\n"
       "  rondo check MODEL --fix --output mended.jinja\n"
-      "  rondo check MODEL --scenario reasoning-call --kwargs '{\"enable_thinking\": false}' --json\n"
+      "  rondo check MODEL --scenario reasoning-call --kwargs enable_thinking=false --json\n"
       "\n"
       "Each row of the table is a conversation: the model's turn is sampled, parsed, kept as a message and rendered "
       "again\n"
@@ -462,19 +487,23 @@ void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<in
       ->capture_default_str();
   add_asked(command, arguments.asked);
   add_corrections(command, arguments.corrections);
-  command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
+  CLI::Option* json =
+      command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
+  command.add_flag("--llama-server", arguments.llama_server, "print what llama-server takes beside a prompt, as JSON")
+      ->excludes(json);
   command.footer(
       "Triggers and warnings go to standard error.\n"
       "Examples:\n"
-      "  rondo grammar --model MODEL --tools tools.json > calls.gbnf\n"
-      "  rondo grammar --model MODEL --tools tools.json --tool-choice required --format lark\n"
-      "  rondo grammar --model MODEL --schema answer.json --format structural_tag");
+      "  rondo grammar MODEL --tools tools.json > calls.gbnf\n"
+      "  rondo grammar MODEL --tools tools.json --llama-server\n"
+      "  rondo grammar MODEL --schema answer.json --format structural_tag");
   command.callback([&] { chosen = [&] { return run_grammar(arguments); }; });
 }
 
 void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("chat", "talk to a model on the embedded engine");
-  path_option(command, "--model", arguments.model, "a .gguf file (default: a small random model that talks nonsense)");
+  path_option(command, "MODEL,--model", arguments.model,
+              "a .gguf file (default: a small random model that talks nonsense)");
   path_option(command, "--template", arguments.chat_template, "a chat template that replaces the model's own");
   command.add_option("--system", arguments.system, "a system message")->type_name("TEXT");
   command.add_option("--max-tokens", arguments.max_tokens, "at most this many per turn")
@@ -485,14 +514,15 @@ void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& 
       ->capture_default_str();
   command.add_option("--seed", arguments.seed, "of the sampler")->capture_default_str();
   command.add_flag("--json", arguments.json, "print one JSON object per turn");
-  command.footer("Example:\n  rondo chat --model model.gguf --system \"Be brief.\"");
+  command.footer("Example:\n  rondo chat model.gguf --system \"Be brief.\"");
   command.callback([&] { chosen = [&] { return run_chat(arguments); }; });
 }
 
 void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand(
       "demo", "an agent holds a conversation on the embedded engine; a table shows what bridging saves");
-  path_option(command, "--model", arguments.model, "a .gguf file (default: a small random model, made on the spot)");
+  path_option(command, "MODEL,--model", arguments.model,
+              "a .gguf file (default: a small random model, made on the spot)");
   path_option(command, "--corpus", arguments.corpus, "folder with templates and tokenizers for the table of families");
   command
       .add_option("--gemma", arguments.gemma,

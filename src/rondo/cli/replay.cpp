@@ -181,8 +181,7 @@ int run_replay(const ReplayArguments& arguments) {
   ModelArguments model = arguments.model;
   if (model.tokenizer.empty()) model.tokenizer = model.model;
   if (Status status = add_model(request, model); !status.ok()) return report(status.error());
-  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok())
-    return report(status.error());
+  if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return report(status.error());
   request.set("capacity", arguments.capacity);
   request.set("block", arguments.block);
   request.set("memory_mb", arguments.memory_mb);

@@ -1,16 +1,19 @@
 #include "cli/request.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
+#include "base/files.h"
 #include "cli/io.h"
 
 namespace rondo::cli {
 namespace {
 
-// A file with `messages`: the body of a chat request, or the array itself.
-Status add_messages_file(json::Object& request, const std::string& path) {
-  auto content = read_json(path);
+// `messages`: the body of a chat request, or the array itself, or a file with it.
+Status add_messages(json::Object& request, const std::string& argument, const std::string& option) {
+  auto content = json_argument(argument, option);
   if (!content.ok()) return content.error();
   const json::Value* messages = content.value().find("messages");
   if (messages == nullptr) {
@@ -23,12 +26,23 @@ Status add_messages_file(json::Object& request, const std::string& path) {
   return Done{};
 }
 
+bool names_model(const std::string& path) {
+  if (path.empty() || !files::exists(path)) return false;
+  if (files::is_folder(path)) return true;
+  const auto ends_with = [&](std::string_view suffix) { return path.ends_with(suffix); };
+  return std::ranges::any_of(std::array{".gguf", "tokenizer.json", ".model", ".tiktoken", "tekken.json"}, ends_with);
+}
+
 }  // namespace
+
+void put_model_in_place(std::string& model, std::string& other) {
+  if (names_model(other) && !names_model(model)) std::swap(model, other);
+}
 
 Status add_model(json::Object& request, const ModelArguments& arguments) {
   const std::string& chat_template = arguments.chat_template.empty() ? arguments.model : arguments.chat_template;
   if (chat_template.empty())
-    return Error(ErrorCode::kInvalidArgument, "name a model with --model, or a template with --template");
+    return Error(ErrorCode::kInvalidArgument, "name a model, by place or with --model, or a template with --template");
   request.set("template_file", chat_template);
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);
@@ -70,7 +84,7 @@ Result<json::Value> run_with_vocabulary(const protocol::Service& service, const 
 
 Status add_conversation(json::Object& request, const ConversationArguments& arguments) {
   if (!arguments.messages.empty()) {
-    if (Status status = add_messages_file(request, arguments.messages); !status.ok()) return status;
+    if (Status status = add_messages(request, arguments.messages, "--messages"); !status.ok()) return status;
   }
   if (!arguments.texts.empty()) {
     json::Value* messages = request.find("messages");
@@ -81,16 +95,24 @@ Status add_conversation(json::Object& request, const ConversationArguments& argu
   }
   if (Status status = add_json(request, "tools", arguments.tools, "--tools"); !status.ok()) return status;
   if (Status status = add_json(request, "documents", arguments.documents, "--documents"); !status.ok()) return status;
-  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status;
+  if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status;
   const bool continues = !arguments.continue_final.empty();
   if (continues) request.set("continue_final_message", arguments.continue_final);
   request.set("add_generation_prompt", !arguments.no_generation_prompt && !continues);
   return Done{};
 }
 
-Result<json::Value> read_messages(const std::string& path) {
+Status add_kwargs(json::Object& request, const std::string& argument) {
+  if (argument.empty()) return Done{};
+  auto value = object_argument(argument, "--kwargs");
+  if (!value.ok()) return value.error();
+  request.set("kwargs", std::move(value).value());
+  return Done{};
+}
+
+Result<json::Value> read_messages(const std::string& argument, const std::string& option) {
   json::Object request;
-  if (Status status = add_messages_file(request, path); !status.ok()) return status.error();
+  if (Status status = add_messages(request, argument, option); !status.ok()) return status.error();
   return *request.find("messages");
 }
 
@@ -103,7 +125,7 @@ Result<json::Value> run_audit(const protocol::Service& service, json::Object req
   of_model.mode = arguments.mode;
   of_model.now = arguments.now;
   if (Status status = add_model(request, of_model); !status.ok()) return status.error();
-  if (Status status = add_json(request, "kwargs", arguments.kwargs, "--kwargs"); !status.ok()) return status.error();
+  if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
   return run_with_vocabulary(service, json::Value(std::move(request)), of_model, options);
 }
 

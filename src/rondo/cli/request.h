@@ -15,6 +15,10 @@ namespace rondo::cli {
 // template is named.
 [[nodiscard]] Status add_model(json::Object& request, const ModelArguments& arguments);
 
+// Where a model and something else are given by place: `other` becomes the model if it is the only one that names a folder, a .gguf
+// or a tokenizer's file.
+void put_model_in_place(std::string& model, std::string& other);
+
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);
 
@@ -37,8 +41,11 @@ namespace rondo::cli {
                                             const CheckArguments& arguments, const std::string& model,
                                             const protocol::RunOptions& options);
 
-// The messages in the file `path`: an array, or the `messages` of an object.
-[[nodiscard]] Result<json::Value> read_messages(const std::string& path);
+// Sets `kwargs` to an object_argument(), if there is one.
+[[nodiscard]] Status add_kwargs(json::Object& request, const std::string& argument);
+
+// Messages: an array, or the `messages` of an object, or a file with either.  `option` as of add_json().
+[[nodiscard]] Result<json::Value> read_messages(const std::string& argument, const std::string& option);
 
 // Of a reply: the text of a field, "" if it has none; whether a field is true.
 [[nodiscard]] std::string text_of(const json::Value& object, std::string_view field);

@@ -105,7 +105,7 @@ int run_tokenize(const TokenizeArguments& arguments) {
 }
 
 int run_detokenize(const DetokenizeArguments& arguments) {
-  auto ids = json_argument(arguments.ids, "--ids");
+  auto ids = ids_argument(arguments.ids, "--ids");
   if (!ids.ok()) return report(ids.error());
   json::Object request{{"op", "detokenize"}, {"tokenizer", arguments.tokenizer}, {"ids", std::move(ids).value()}};
   request.set("skip_special", arguments.skip_special);

@@ -155,6 +155,7 @@ class Report {
     }
     quiet_rows(rows_.size() - quiet, rows_.size());
     never();
+    shaped();
     return std::move(out_);
   }
 
@@ -306,6 +307,14 @@ class Report {
       const std::string owner = owners_.name(parts_[stretches[i].first]);
       note(">", owner + ": " + written(stretches[i], width_ - std::min(width_ / 2, margin_ + 4 + owner.size())));
     }
+  }
+
+  // What the template got otherwise than it was sent.
+  void shaped() {
+    const json::Value* sentences = reply_.find("shaped");
+    if (sentences == nullptr) return;
+    out_ += "\n";
+    for (const json::Value& sentence : sentences->as_array()) out_ += printable(sentence.as_string(), false) + "\n";
   }
 
   void never() {

@@ -1,7 +1,10 @@
 #include "core/grammar.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "format/units.h"
 #include "grammar/gbnf.h"
 #include "grammar/lark.h"
 #include "grammar/structural_tag.h"
@@ -48,9 +51,88 @@ std::vector<GrammarTrigger> triggers_of(const grammar::TurnGrammar& turn, const 
     out.push_back({trigger.is_pattern ? Kind::kPattern : Kind::kWord, trigger.value});
     if (tokenizer == nullptr || trigger.is_pattern) continue;
     const auto id = tokenizer->find(trigger.value);
-    if (id && tokenizer->is_added(*id)) out.push_back({Kind::kToken, "", *id});
+    if (id && tokenizer->is_added(*id)) out.push_back({Kind::kToken, trigger.value, *id});
   }
   return out;
+}
+
+// The texts that a format writes around reasoning, content and calls.
+std::vector<std::string_view> marks_of(const format::Format& format) {
+  const format::Calls& calls = format.calls;
+  std::vector<std::string_view> out = {format.reasoning.open, format.reasoning.close, format.content.open,
+                                       format.content.close};
+  if (!calls.present) return out;
+  out.insert(out.end(),
+             {calls.section_open, calls.call_open, calls.separator, calls.call_close, calls.section_close,
+              calls.parameters.open, calls.parameters.key_close, calls.parameters.close, calls.parameters.separator});
+  for (const format::CallPiece& piece : calls.pieces) out.emplace_back(piece.text);
+  for (const format::ValueForm& form : calls.parameters.forms) out.insert(out.end(), {form.open, form.close});
+  return out;
+}
+
+// The marks' units: tags, control tokens, and words between these.
+std::vector<std::string> units_of(const std::vector<std::string_view>& marks, const format::Format& format) {
+  std::vector<std::string> out;
+  for (const std::string_view mark : marks) {
+    const std::string_view core = format::trimmed(mark);
+    std::size_t begin = 0;
+    for (const std::size_t end : format::unit_boundaries(core, format.atoms)) {
+      if (end > begin) out.emplace_back(format::trimmed(core.substr(begin, end - begin)));
+      begin = std::max(begin, end);
+    }
+  }
+  return out;
+}
+
+bool is_stop(const format::Format& format, std::string_view text) {
+  const auto is_it = [text](const std::string& stop) { return format::trimmed(stop) == text; };
+  return std::ranges::any_of(format.stops.content, is_it) || std::ranges::any_of(format.stops.tool, is_it);
+}
+
+std::vector<std::string> preserved_tokens(const format::Format& format, const tokenizer::Tokenizer* tokenizer) {
+  std::vector<std::string> out;
+  const auto add = [&](std::string text) {
+    if (!format::is_blank(text) && !is_stop(format, text) && std::ranges::find(out, text) == out.end())
+      out.push_back(std::move(text));
+  };
+  const std::vector<std::string_view> marks = marks_of(format);
+  if (tokenizer == nullptr) {
+    for (std::string& unit : units_of(marks, format)) add(std::move(unit));
+    return out;
+  }
+  for (const std::string_view mark : marks) {
+    for (const tokenizer::Piece& piece : tokenizer->encode(mark, {.added_only = true}))
+      add(std::string(tokenizer->token_bytes(piece.id)));
+  }
+  return out;
+}
+
+// What the engine's server takes beside a prompt, under its own names.
+json::Object llama_server(const GrammarText& grammar) {
+  constexpr int kToken = 0;
+  constexpr int kWord = 1;
+  constexpr int kWholePattern = 3;
+  json::Array triggers;
+  for (const GrammarTrigger& trigger : grammar.triggers) {
+    switch (trigger.kind) {
+      case GrammarTrigger::Kind::kWord:
+        triggers.push_back(json::Object{{"type", kWord}, {"value", trigger.value}});
+        break;
+      case GrammarTrigger::Kind::
+          kPattern:  // which has to match all of the text there, also what stands behind its group
+        triggers.push_back(json::Object{{"type", kWholePattern}, {"value", trigger.value + "[\\s\\S]*"}});
+        break;
+      case GrammarTrigger::Kind::kToken:  // in the place of the word before it
+        if (!triggers.empty() && triggers.back().find_string("value") == trigger.value) triggers.pop_back();
+        triggers.push_back(
+            json::Object{{"type", kToken}, {"value", trigger.value}, {"token", static_cast<std::int64_t>(trigger.id)}});
+        break;
+    }
+  }
+  return {{"grammar", grammar.text},
+          {"grammar_lazy", grammar.is_lazy},
+          {"grammar_triggers", std::move(triggers)},
+          {"preserved_tokens", json::Array(grammar.preserved_tokens.begin(), grammar.preserved_tokens.end())}};
 }
 
 }  // namespace
@@ -88,6 +170,9 @@ Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequ
   out.text = text_of(turn.value(), request.language);
   out.is_lazy = turn.value().is_lazy && request.language == GrammarLanguage::kGbnf;
   if (out.is_lazy) out.triggers = triggers_of(turn.value(), tokenizer);
+  out.language = request.language;
+  if (out.language == GrammarLanguage::kGbnf && turn.value().is_needed)
+    out.preserved_tokens = preserved_tokens(format, tokenizer);
   out.warnings = std::move(turn.value().warnings);
   return out;
 }
@@ -106,10 +191,15 @@ json::Value to_json(const GrammarText& grammar) {
         break;
     }
   }
-  return json::Value(json::Object{{"grammar", grammar.text},
-                                  {"lazy", grammar.is_lazy},
-                                  {"triggers", std::move(triggers)},
-                                  {"warnings", json::Array(grammar.warnings.begin(), grammar.warnings.end())}});
+  json::Object out{{"grammar", grammar.text},
+                   {"lazy", grammar.is_lazy},
+                   {"triggers", std::move(triggers)},
+                   {"warnings", json::Array(grammar.warnings.begin(), grammar.warnings.end())}};
+  if (grammar.language == GrammarLanguage::kGbnf) {
+    out.set("preserved_tokens", json::Array(grammar.preserved_tokens.begin(), grammar.preserved_tokens.end()));
+    out.set("llama_server", llama_server(grammar));
+  }
+  return json::Value(std::move(out));
 }
 
 }  // namespace rondo::core

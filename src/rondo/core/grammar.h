@@ -35,7 +35,7 @@ enum class GrammarLanguage : std::uint8_t { kGbnf, kStructuralTag, kLark };
 struct GrammarTrigger {
   enum class Kind : std::uint8_t { kWord, kPattern, kToken };
   Kind kind = Kind::kWord;
-  std::string value;          // of a word or pattern
+  std::string value;          // of a word or pattern; of a token its text
   tokenizer::TokenId id = 0;  // of a token
 };
 
@@ -43,9 +43,13 @@ struct GrammarText {
   std::string text;      // "" where nothing needs to be constrained
   bool is_lazy = false;  // it begins at a trigger
   std::vector<GrammarTrigger> triggers;
+  // Of GBNF: the tokens of the format's marks but for stops, which an engine must show as text for the grammar to meet them;
+  // without a tokenizer the marks, of which those that are one token count.
+  std::vector<std::string> preserved_tokens;
   std::vector<std::string> warnings;  // what of the schemas it leaves out
+  GrammarLanguage language = GrammarLanguage::kGbnf;
 };
-// {"grammar", "lazy", "triggers", "warnings"} (docs/batch.md).
+// {"grammar", "lazy", "triggers", "warnings"}, and of GBNF "preserved_tokens" and "llama_server" (docs/batch.md).
 [[nodiscard]] json::Value to_json(const GrammarText& grammar);
 
 struct GrammarRequest {

@@ -118,9 +118,12 @@ TEST_CASE("a grammar as JSON") {
                       {GrammarTrigger::Kind::kPattern, "^p"},
                       {GrammarTrigger::Kind::kToken, "", 7}};
   grammar.warnings = {"left out"};
-  CHECK(json::to_compact(to_json(grammar)) ==
-        R"({"grammar":"root ::= \"x\"","lazy":true,"triggers":[{"type":"word","value":"<w>"},)"
-        R"({"type":"pattern","value":"^p"},{"type":"token","value":7}],"warnings":["left out"]})");
+  CHECK(
+      json::to_compact(to_json(grammar)) ==
+      R"({"grammar":"root ::= \"x\"","lazy":true,"triggers":[{"type":"word","value":"<w>"},)"
+      R"({"type":"pattern","value":"^p"},{"type":"token","value":7}],"warnings":["left out"],"preserved_tokens":[],)"
+      R"("llama_server":{"grammar":"root ::= \"x\"","grammar_lazy":true,"grammar_triggers":[{"type":1,"value":"<w>"},)"
+      R"({"type":3,"value":"^p[\\s\\S]*"},{"type":0,"value":"","token":7}],"preserved_tokens":[]}})");
 }
 
 }  // namespace

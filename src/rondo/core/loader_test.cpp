@@ -1,28 +1,12 @@
 #include "core/loader.h"
 
-#include <unistd.h>
-
-#include <filesystem>
-
-#include "base/files.h"
 #include "tests/support/core_models.h"
+#include "tests/support/own_folder.h"
 
 namespace rondo::core {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A folder of files of the test's own.
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("rondo_loader_test_" + std::to_string(::getpid()));
-
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  std::string write(const std::string& name, const std::string& text) const {
-    REQUIRE(files::write((path / name).string(), text).ok());
-    return (path / name).string();
-  }
-};
+using rondo::testing::OwnFolder;
 
 TEST_CASE("a template's text is compiled once for the same options") {
   Loader loader;
@@ -62,48 +46,48 @@ TEST_CASE("a template that is no UTF-8 is refused with the place") {
 }
 
 TEST_CASE("a folder's template brings its special tokens, and a second one for tools") {
-  const Folder folder;
-  folder.write("tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}, "chat_template": [
+  const OwnFolder folder;
+  folder.file("tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}, "chat_template": [
       {"name": "default", "template": "plain"}, {"name": "rag", "template": "{% broken"},
       {"name": "tool_use", "template": "tools"}]})");
   Loader loader;
-  const auto loaded = loader.template_from_file(folder.path.string(), {});
+  const auto loaded = loader.template_from_file(folder.path(), {});
   REQUIRE_MESSAGE(loaded.ok(), loaded.error().to_string());
   CHECK(loaded.value()->tokens.bos == "<s>");
   CHECK(loaded.value()->tokens.eos == "</s>");
   CHECK(loaded.value()->with_tools(false)->source() == "plain");
   CHECK(loaded.value()->with_tools(true)->source() == "tools");
-  CHECK(loader.template_from_file(folder.path.string(), {}).value() == loaded.value());
+  CHECK(loader.template_from_file(folder.path(), {}).value() == loaded.value());
 }
 
 TEST_CASE("what is missing is looked for again") {
-  const Folder folder;
+  const OwnFolder folder;
   Loader loader;
-  const std::string path = (folder.path / "late.jinja").string();
+  const std::string path = folder.path("late.jinja");
   CHECK(loader.template_from_file(path, {}).error().code == ErrorCode::kNotFound);
-  folder.write("late.jinja", "here");
+  folder.file("late.jinja", "here");
   CHECK(loader.template_from_file(path, {}).value()->plain->source() == "here");
 }
 
 TEST_CASE("a damaged JSON file is told with its place") {
-  const Folder folder;
-  folder.write("tokenizer.json", "{\n \"model\": }");
+  const OwnFolder folder;
+  folder.file("tokenizer.json", "{\n \"model\": }");
   Loader loader;
-  const auto tokenizer = loader.tokenizer(folder.path.string());
+  const auto tokenizer = loader.tokenizer(folder.path());
   REQUIRE_FALSE(tokenizer.ok());
   CHECK(tokenizer.error().code == ErrorCode::kTokenizer);
-  folder.write("tokenizer_config.json", "{\n]");
-  const auto chat_template = loader.template_from_file(folder.path.string(), {});
+  folder.file("tokenizer_config.json", "{\n]");
+  const auto chat_template = loader.template_from_file(folder.path(), {});
   REQUIRE_FALSE(chat_template.ok());
   CHECK(chat_template.error().code == ErrorCode::kNotFound);
   CHECK(chat_template.error().message.starts_with("line 2, column 1: "));
 }
 
 TEST_CASE("a folder may lack a tokenizer; a file that is named as one must be one") {
-  const Folder folder;
-  const std::string file = folder.write("chat_template.jinja", "x");
+  const OwnFolder folder;
+  const std::string file = folder.file("chat_template.jinja", "x");
   Loader loader;
-  const auto none = loader.tokenizer(folder.path.string());
+  const auto none = loader.tokenizer(folder.path());
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().code == ErrorCode::kNotFound);
   CHECK(none.error().message == "the folder has no tokenizer");

@@ -1,9 +1,11 @@
 #include "core/model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/files.h"
+#include "core/refusal.h"
 #include "render/completion.h"
 #include "render/token_text.h"
 
@@ -42,6 +44,41 @@ Result<render::ParsedCompletion> read_completion(const BridgeCall& bridge, const
   auto read = reader.read(profile, bridge.prompt, bridge.completion);
   if (read.ok() && !bridge.close) read.value().closing_text.clear();
   return read;
+}
+
+// Indices of new messages as these were sent, and what was changed in the messages and in them.
+template <typename Next>
+void put_as_sent(const tmpl::Shaping& shaping, const tmpl::Shaping& following, Next& next) {
+  next.shaped = tmpl::sentences(shaping);
+  const std::vector<std::string> more = tmpl::sentences(following, "new_messages");
+  next.shaped.insert(next.shaped.end(), more.begin(), more.end());
+  if (following.order.empty()) return;
+  const auto sent = [&](std::int32_t& message) {
+    if (message >= 0)
+      message = static_cast<std::int32_t>(tmpl::sent_index(following, static_cast<std::size_t>(message)));
+  };
+  for (std::int32_t& message : next.message_indices) sent(message);
+  for (render::MediaSpan& span : next.media) sent(span.message);
+}
+
+// Message indices and paths of a prompt as the messages were sent.
+void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
+  encoded.shaped = tmpl::sentences(shaping);
+  if (shaping.changes.empty()) return;
+  const auto sent = [&](std::int32_t& message) {
+    if (message >= 0) message = static_cast<std::int32_t>(tmpl::sent_index(shaping, static_cast<std::size_t>(message)));
+  };
+  for (std::int32_t& message : encoded.message_indices) sent(message);
+  for (std::int32_t& message : encoded.samplers) sent(message);
+  for (render::FieldSpan& field : encoded.fields) {
+    if (field.message < 0) continue;
+    const std::size_t begin = field.path.find('.');
+    sent(field.message);
+    if (begin == std::string::npos) continue;
+    const auto message = static_cast<std::size_t>(field.message);
+    field.path = "messages[" + std::to_string(message) + "]." +
+                 tmpl::sent_path(shaping, message, std::string_view(field.path).substr(begin + 1));
+  }
 }
 
 // The template that replaces a model's own, or its own; null where it has none.
@@ -117,7 +154,53 @@ Result<Prepared> Model::prepare(Call& call, TokenizerUse tokenizer) const {
     out.tokenizer = parts_.tokenizer->tokenizer;
     take_absent(conversation, parts_.tokenizer->tokens);
   }
+  shape_messages(out, call);
   return out;
+}
+
+// A message that the model continues keeps its form: of its arguments, say, only a beginning is there.
+void Model::shape_messages(const Prepared& prepared, Call& call) const {
+  chat::Conversation& conversation = call.conversation;
+  json::Array& messages = conversation.messages;
+  if (prepared.options.strict || messages.empty()) return;
+  const auto rules = rules_of(prepared, conversation);
+  if (!rules.ok()) return;  // a template that no probe can be made of says why when it is rendered
+  const bool continues = conversation.continue_final_message.has_value();
+  json::Value continued;
+  if (continues) {
+    continued = std::move(messages.back());
+    messages.pop_back();
+  }
+  tmpl::ShapingContext context;
+  for (const render::RawTurn& turn : call.raw_turns) context.sampled.push_back(turn.message);
+  tmpl::Shaping shaping = tmpl::shape(messages, *rules.value(), context);
+  if (continues) messages.push_back(std::move(continued));
+  if (continues && !shaping.order.empty()) shaping.order.push_back(shaping.order.size());
+  if (!shaping.changes.empty()) call.shaping = std::move(shaping);
+}
+
+// New messages behind a completion.
+Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Call& call,
+                                             const render::ParsedCompletion& said, json::Array& new_messages) const {
+  if (prepared.options.strict || new_messages.empty()) return tmpl::Shaping();
+  const auto rules = rules_of(prepared, call.conversation);
+  if (!rules.ok()) return rules.error();
+  return tmpl::shape(new_messages, *rules.value(), render::shaping_context(call.conversation.messages, said));
+}
+
+Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared& prepared,
+                                                                  const chat::Conversation& conversation) const {
+  if (prepared.options.strict) return std::make_shared<const tmpl::MessageRules>();
+  // Most calls have no variables of their own, and pay for no key.
+  std::atomic<std::shared_ptr<const tmpl::MessageRules>>& usual = usual_rules_[prepared.is_tool_template ? 1 : 0];
+  if (conversation.kwargs.empty()) {
+    if (auto known = usual.load()) return known;
+  }
+  const auto format = format_of(prepared, conversation);
+  if (!format.ok()) return format.error();
+  auto rules = message_rules(rules_, prepared, conversation, *format.value());
+  if (rules.ok() && conversation.kwargs.empty()) usual.store(rules.value());
+  return rules;
 }
 
 Result<std::shared_ptr<const format::Format>> Model::format_of(const Prepared& prepared,
@@ -163,25 +246,65 @@ Result<std::string> Model::render(Call& call) const {
 
 Result<Prompt> Model::prompt(const Prepared& prepared, const chat::Conversation& conversation,
                              const tmpl::ApplyOptions& options) const {
-  return make_prompt(prepared, conversation, options, [&] { return format_of(prepared, conversation); });
+  auto made = make_prompt(prepared, conversation, options, [&] { return format_of(prepared, conversation); });
+  if (made.ok() || options.strict || made.error().code == ErrorCode::kLimit) return made;
+  Error error = made.error();
+  error.hint = refusal_hint(prepared, conversation);
+  return error;
 }
 
 Result<render::Encoded> Model::encode(Call& call) const {
   auto prepared = prepare(call, TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const Prepared& use = prepared.value();
-  if (call.raw_turns.empty()) {
+  auto kept = keep_reasoning(call, use);
+  if (!kept.ok()) return kept.error();
+  const auto finished = [&kept](Result<render::Encoded> encoded) {
+    if (encoded.ok()) std::ranges::move(kept.value().notes, std::back_inserter(encoded.value().notes));
+    return encoded;
+  };
+  if (kept.value().turns.empty()) {
     auto made = prompt(use, call.conversation, use.options);
     if (!made.ok()) return made.error();
+    render::InlineReasoning reasoning;
+    const auto rules = rules_of(use, call.conversation);  // lends the marks
+    if (rules.ok() && call.inline_reasoning)
+      reasoning = {rules.value()->reasoning_open, rules.value()->reasoning_close, call.conversation.messages};
     auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
-                                  made.value().rendered, call.specials);
+                                  made.value().rendered, call.specials, reasoning);
     encoded.notes = std::move(made.value().notes);
-    return encoded;
+    put_as_sent(call.shaping, encoded);
+    return finished(std::move(encoded));
   }
   auto shared = turns(use, call.conversation);
   if (!shared.ok()) return shared.error();
-  return render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
-                            {*shared.value()->profile, shared.value()->reader}, call.raw_turns, call.specials);
+  auto encoded =
+      render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
+                         {*shared.value()->profile, shared.value()->reader}, kept.value().turns, call.specials);
+  if (encoded.ok()) put_as_sent(call.shaping, encoded.value());
+  return finished(std::move(encoded));
+}
+
+// The turns that do not stand as the template writes them with what follows: raw ones, and those whose reasoning stays.
+Result<render::KeptTurns> Model::keep_reasoning(Call& call, const Prepared& prepared) const {
+  render::KeptTurns out{call.raw_turns, {}};
+  if (!call.retention) return out;
+  auto format = format_of(prepared, call.conversation);
+  if (!format.ok()) return format.error();
+  chat::Conversation& conversation = call.conversation;
+  render::drop_reasoning(conversation.messages, *call.retention, format.value()->input.reasoning_field);
+  auto kept = render::kept_turns({*prepared.chat_template, *prepared.tokenizer, conversation, prepared.options},
+                                 *format.value(), *call.retention);
+  if (!kept.ok()) return kept.error();
+  if (conversation.continue_final_message && !kept.value().turns.empty())
+    return Error(ErrorCode::kInvalidArgument,
+                 "a prompt that keeps reasoning which the template drops cannot be continued in its last message");
+  for (render::RawTurn& turn : kept.value().turns) {
+    const auto at = std::ranges::lower_bound(out.turns, turn.message, {}, &render::RawTurn::message);
+    if (at == out.turns.end() || at->message != turn.message) out.turns.insert(at, std::move(turn));
+  }
+  out.notes = std::move(kept.value().notes);
+  return out;
 }
 
 Result<std::shared_ptr<const render::TurnProfile>> Model::profile(Call& call) const {
@@ -202,7 +325,43 @@ Result<std::shared_ptr<const Model::Turns>> Model::turns(const Prepared& prepare
   });
 }
 
+// As a rollout, which knows where the sampled turns are.
+Result<render::Bridged> Model::bridge_and_cut(Call& call, BridgeCall bridge) const {
+  if (!bridge.close)
+    return Error(ErrorCode::kInvalidArgument, "reasoning can be cut out only where the completion is closed");
+  const auto model = rollouts(call, Locality::kNotProven);
+  if (!model.ok()) return model.error();
+  const json::Array& messages = call.conversation.messages;
+  const std::size_t old_size = bridge.prompt.size() + bridge.completion.size();
+  const auto first_new = static_cast<std::int32_t>(messages.size()) + 1;
+  auto rollout =
+      render::Rollout::resume(model.value(), {bridge.prompt.begin(), bridge.prompt.end()}, messages, bridge.sampled);
+  if (!rollout.ok()) return rollout.error();
+  if (const auto said = rollout.value().complete(bridge.completion); !said.ok()) return said.error();
+  auto next = rollout.value().extend(std::move(bridge.new_messages), bridge.retention);
+  if (!next.ok()) return next.error();
+  render::Extension& done = next.value();
+  const std::span<const TokenId> ids = rollout.value().ids();
+  render::Bridged out;
+  out.ids.assign(ids.begin(), ids.end());
+  out.message_indices = rollout.value().message_indices();
+  for (std::int32_t& owner : out.message_indices) owner = std::max(owner - first_new, text::kNoMessage);
+  out.content_mask.assign(done.begin, 0);
+  out.content_mask.insert(out.content_mask.end(), done.content_mask.begin(), done.content_mask.end());
+  out.appended = ids.size() - done.begin;
+  out.appended_text = std::move(done.text);
+  out.notes = std::move(done.notes);
+  out.media = std::move(done.media);
+  out.lossy = std::move(done.lossy);
+  out.cuts = std::move(done.cuts);
+  out.kept = std::min(done.kept, old_size);
+  return out;
+}
+
 Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
+  const bool may_cut =
+      bridge.retention != render::Retention::kAll && bridge.retention != render::Retention::kAllThinking;
+  if (may_cut) return bridge_and_cut(call, std::move(bridge));
   auto prepared = prepare(call, TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const Prepared& use = prepared.value();
@@ -211,9 +370,13 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   const render::TurnProfile& profile = *shared.value()->profile;
   auto completion = read_completion(bridge, shared.value()->reader, profile);
   if (!completion.ok()) return completion.error();
+  const auto shaping = shape_following(use, call, completion.value(), bridge.new_messages);
+  if (!shaping.ok()) return shaping.error();
   render::BridgeRequest request = request_of(call, bridge, completion.value());
   request.find_lossy = bridge.find_lossy;
-  return render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
+  auto bridged = render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
+  if (bridged.ok()) put_as_sent(call.shaping, shaping.value(), bridged.value());
+  return bridged;
 }
 
 Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
@@ -223,7 +386,11 @@ Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
   const render::RolloutModel& model = *shared.value();
   auto completion = read_completion(bridge, model.reader(), model.profile());
   if (!completion.ok()) return completion.error();
-  return model.append(request_of(call, bridge, completion.value()));
+  const tmpl::Shaping shaping = tmpl::shape(bridge.new_messages, model.parts().rules,
+                                            render::shaping_context(call.conversation.messages, completion.value()));
+  auto appended = model.append(request_of(call, bridge, completion.value()));
+  if (appended.ok()) put_as_sent(call.shaping, shaping, appended.value());
+  return appended;
 }
 
 Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, Locality locality) const {
@@ -232,13 +399,16 @@ Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, 
   const Prepared& use = prepared.value();
   const std::string key = derived_key(use, call.conversation) +
                           (call.specials == render::ContentSpecials::kText ? " " : "p") +
-                          (locality == Locality::kProven ? " " : "n") + time_key(*use.chat_template, call.now);
+                          (call.inline_reasoning ? " " : "n") + (locality == Locality::kProven ? " " : "n") +
+                          time_key(*use.chat_template, call.now);
   return rollouts_.get(key, [&]() -> Memo<render::RolloutModel>::Made {
     auto format = format_of(use, call.conversation);
     if (!format.ok()) return format.error();
+    const auto rules = rules_of(use, call.conversation);
+    if (!rules.ok()) return rules.error();
     return render::RolloutModel::make({use.chat_template, use.tokenizer, format.value(),
-                                       without_messages(call.conversation), use.options, call.specials,
-                                       locality == Locality::kProven});
+                                       without_messages(call.conversation), use.options, call.specials, *rules.value(),
+                                       call.inline_reasoning, locality == Locality::kProven});
   });
 }
 

@@ -10,6 +10,8 @@
 // locks of their own: every member may be called from many threads at once.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,7 +57,14 @@ struct Call {
   bool has_messages = false;  // false: one plain user message stands for them where some are needed
   std::optional<jinja::LocalTime> now;
   render::ContentSpecials specials = render::ContentSpecials::kText;
+  // Marks of reasoning at the begin of an assistant's content are the tokens that were sampled; for encode() and rollouts() of
+  // a model that is not strict.
+  bool inline_reasoning = true;
   std::vector<render::RawTurn> raw_turns;  // of the messages; for encode()
+  // For encode(): what of earlier reasoning stands in the prompt, whatever the template drops.  nullopt: as the template does.
+  std::optional<render::Retention> retention;
+  // What prepare() changed in the messages, in the order in which it did; not an input.
+  tmpl::Shaping shaping = {};
 };
 
 // What a parser gets beside the text.
@@ -74,6 +83,10 @@ struct BridgeCall {
   json::Array new_messages;
   bool close = true;       // write what closes the constructs that the completion left open
   bool find_lossy = true;  // say what the template would have written differently; slow
+  // For bridge(): what of earlier reasoning stays.  Where some may be cut out, `close` must be true, and `sampled` are the
+  // ranges of the prompt's ids that the assistant messages of the call were sampled as, in order, as far as is known.
+  render::Retention retention = render::Retention::kAll;
+  std::vector<std::pair<std::size_t, std::size_t>> sampled = {};
 };
 
 // A completion read from ids: the message, the text, and where in it each token's text ends.
@@ -112,8 +125,9 @@ class Model {
                                                                         const Source& source);
 
   // Template and tokenizer for the conversation of `call`, which gets the special tokens that the model brings where it has
-  // none itself; so a call serves any number of times.  All members that take a call begin so, and fail with kUnsupported
-  // where the model brings no template, or no tokenizer though one is needed.
+  // none itself, and whose messages get the form that the template needs (docs/shaping.md), unless the model is strict; so a
+  // call serves any number of times.  All members that take a call begin so, and fail with kUnsupported where the model
+  // brings no template, or no tokenizer though one is needed.
   [[nodiscard]] Result<Prepared> prepare(Call& call, TokenizerUse tokenizer) const;
 
   // The prompt of a conversation that prepare() has completed.
@@ -123,6 +137,7 @@ class Model {
   [[nodiscard]] Result<render::Encoded> encode(Call& call) const;
   // Ids of the prompt are not looked at, but for the last few; ids of the completion that are out of range fail with
   // kTokenizer.
+  // With a retention that may cut, the bridge is that of a rollout: `lossy` has what concerns the completion's end alone.
   [[nodiscard]] Result<render::Bridged> bridge(Call& call, BridgeCall bridge) const;
   // The appended part alone; only the last few of the old ids are looked at, and of the messages, where there are any,
   // what the template provably looks at.
@@ -147,8 +162,16 @@ class Model {
   [[nodiscard]] const std::string& name() const { return parts_.name; }
 
  private:
+  [[nodiscard]] Result<render::Bridged> bridge_and_cut(Call& call, BridgeCall bridge) const;
+  [[nodiscard]] Result<render::KeptTurns> keep_reasoning(Call& call, const Prepared& prepared) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
+  [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> rules_of(
+      const Prepared& prepared, const chat::Conversation& conversation) const;
+  void shape_messages(const Prepared& prepared, Call& call) const;
+  [[nodiscard]] Result<tmpl::Shaping> shape_following(const Prepared& prepared, const Call& call,
+                                                      const render::ParsedCompletion& said,
+                                                      json::Array& new_messages) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile_of(
       const Prepared& prepared, const chat::Conversation& conversation) const;
   // What turns of one template, tokenizer, tool list and template variables share.
@@ -172,6 +195,9 @@ class Model {
   Parts parts_;
   mutable Memo<render::TurnProfile> profiles_{64};
   mutable Memo<format::Format> formats_{64};
+  mutable Memo<tmpl::MessageRules> rules_{64};
+  mutable std::array<std::atomic<std::shared_ptr<const tmpl::MessageRules>>, 2>
+      usual_rules_;  // without kwargs; with_tools()
   mutable Memo<Turns> turns_{64};
   mutable Memo<Parsing> parsings_{64};
   mutable Memo<render::RolloutModel> rollouts_{64};

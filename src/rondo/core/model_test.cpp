@@ -1,18 +1,16 @@
 #include "core/model.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <thread>
 
 #include "base/files.h"
 #include "tests/support/core_models.h"
+#include "tests/support/own_folder.h"
 
 namespace rondo::core {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::call_of;
 using testing::kFolder;
 using testing::made;
@@ -60,16 +58,14 @@ TEST_CASE("a template is given as a path or as its text") {
 }
 
 TEST_CASE("a folder may lack one of the two, but nothing in it may be damaged") {
-  const fs::path folder = fs::temp_directory_path() / ("rondo_core_model_test_" + std::to_string(::getpid()));
-  fs::create_directories(folder);
-  fs::copy_file(kTemplateFile, folder / "chat_template.jinja", fs::copy_options::overwrite_existing);
-  CHECK(parts_of({.path = folder.string()}) == "template -");
-  REQUIRE(files::write((folder / "tokenizer.json").string(), "{").ok());
-  CHECK(Model::load({.path = folder.string()}).error().code == ErrorCode::kTokenizer);
-  fs::remove(folder / "chat_template.jinja");
-  fs::copy_file(kTokenizerFile, folder / "tokenizer.json", fs::copy_options::overwrite_existing);
-  CHECK(parts_of({.path = folder.string()}) == "- tokenizer");
-  fs::remove_all(folder);
+  const rondo::testing::OwnFolder folder;
+  const std::string chat_template = folder.file("chat_template.jinja", files::read(kTemplateFile).value());
+  CHECK(parts_of({.path = folder.path()}) == "template -");
+  folder.file("tokenizer.json", "{");
+  CHECK(Model::load({.path = folder.path()}).error().code == ErrorCode::kTokenizer);
+  std::filesystem::remove(chat_template);
+  folder.file("tokenizer.json", files::read(kTokenizerFile).value());
+  CHECK(parts_of({.path = folder.path()}) == "- tokenizer");
 }
 
 TEST_CASE("a model that lacks something says so where it is needed") {
@@ -239,6 +235,69 @@ TEST_CASE("a prompt as text and as ids") {
   const auto parsed = model->encode(call).value();
   CHECK(std::count(parsed.ids.begin(), parsed.ids.end(), 257) == 2);
   CHECK(model->detokenize(encoded.ids, false).value() == encoded.text);
+}
+
+TEST_CASE("marks of reasoning at the begin of an assistant's content are what was sampled") {
+  const auto model = memory_model();
+  const auto count_of = [&](const char* messages, const char* mark, bool inline_reasoning = true) {
+    Call call = call_of(messages);
+    call.inline_reasoning = inline_reasoning;
+    const auto encoded = model->encode(call);
+    REQUIRE(encoded.ok());
+    const TokenId id = model->tokenize(mark, true).value().front();
+    return std::ranges::count(encoded.value().ids, id);
+  };
+  const char* block = R"j([{"role": "user", "content": "Hi"},
+                           {"role": "assistant", "content": "(*mull so mull*)Yo (*mull not so mull*)"}])j";
+  CHECK(count_of(block, "(*mull") == 1);
+  CHECK(count_of(block, "mull*)") == 1);
+  CHECK(count_of(block, "(*mull", false) == 0);
+  // Not where it was never closed, nor in somebody else's text, nor other control tokens in the block.
+  CHECK(count_of(R"j([{"role": "assistant", "content": "(*mull so"}])j", "(*mull") == 0);
+  CHECK(count_of(R"j([{"role": "user", "content": "(*mull so mull*)"}])j", "(*mull") == 0);
+  CHECK(count_of(R"j([{"role": "assistant", "content": "(*mull ~fin~ mull*)"}])j", "~fin~") == 1);
+  CHECK(count_of(R"j([{"role": "assistant", "content": "Yo (*mull so mull*)"}])j", "(*mull") == 0);
+  // Rollouts begin with the same ids.
+  Call call = call_of(block);
+  const auto rollouts = model->rollouts(call);
+  REQUIRE(rollouts.ok());
+  const auto rollout = render::Rollout::start(rollouts.value(), call.conversation.messages);
+  REQUIRE(rollout.ok());
+  CHECK(std::ranges::equal(rollout.value().ids(), model->encode(call).value().ids));
+}
+
+TEST_CASE("ids of messages that were put in order belong to the messages as they were sent") {
+  const auto model = memory_model();
+  const char* history = R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [
+      {"id": "a", "type": "function", "function": {"name": "add", "arguments": {}}},
+      {"id": "b", "type": "function", "function": {"name": "add", "arguments": {}}}]}])";
+  Call call = call_of(history);
+  for (const char* id : {"b", "a"})
+    call.conversation.messages.push_back(json::Object{{"role", "tool"}, {"tool_call_id", id}, {"content", id}});
+  const json::Array results(call.conversation.messages.begin() + 2, call.conversation.messages.end());
+  const auto encoded = model->encode(call);
+  REQUIRE(encoded.ok());
+  CHECK(encoded.value().text.find("[[tool>>a~fin~[[tool>>b~fin~") != std::string::npos);
+  CHECK(encoded.value().shaped.size() == 2);
+  std::vector<std::int32_t> owners = encoded.value().message_indices;
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  CHECK(std::ranges::find(owners, 3) < std::ranges::find(owners, 2));
+  for (const render::FieldSpan& field : encoded.value().fields)
+    if (field.path.ends_with(".content") && field.message > 1)
+      CHECK(field.path == "messages[" + std::to_string(field.message) + "].content");
+
+  // The same behind a completion.
+  Call before = call_of(R"([{"role": "user", "content": "Hi"}])");
+  const auto prompt = model->encode(before);
+  REQUIRE(prompt.ok());
+  const Ids said = model->tokenize("{!do add with {} do!}{!do add with {} do!}~fin~", true).value();
+  json::Array handed_out = results;
+  for (std::size_t i = 0; i < 2; ++i) handed_out[i].as_object().set("tool_call_id", "call_" + std::to_string(1 - i));
+  const auto bridged = model->bridge(before, {prompt.value().ids, said, handed_out});
+  REQUIRE(bridged.ok());
+  CHECK(bridged.value().appended_text.starts_with("[[tool>>a~fin~[[tool>>b~fin~"));
+  std::vector<std::int32_t> of_new = bridged.value().message_indices;
+  CHECK(std::ranges::find(of_new, 1) < std::ranges::find(of_new, 0));
 }
 
 TEST_CASE("raw turns stand as they were sampled") {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/analyse.h"
+#include "analysis/message_rules.h"
 #include "json/print.h"
 
 namespace rondo::core {
@@ -77,6 +78,15 @@ Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const 
     auto format = analysis::analyse(*prepared.chat_template, options_for(prepared, base));
     if (!format.ok() || !corrections) return format;
     return corrected(*format.value(), *corrections);
+  });
+}
+
+Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, const Prepared& prepared,
+                                             const chat::Conversation& conversation, const format::Format& format) {
+  const chat::Conversation base = without_asked(conversation);
+  return rules.get(derived_key(prepared, base), [&]() -> Memo<tmpl::MessageRules>::Made {
+    return std::make_shared<const tmpl::MessageRules>(
+        analysis::find_message_rules(*prepared.chat_template, options_for(prepared, base), format));
   });
 }
 

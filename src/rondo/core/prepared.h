@@ -13,6 +13,7 @@
 #include "jinja/template.h"
 #include "rondo/result.h"
 #include "template/chat_template.h"
+#include "template/shape.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::core {
@@ -36,7 +37,12 @@ struct Prepared {
                                                          const chat::Conversation& conversation,
                                                          const std::optional<json::Object>& corrections);
 
-// The same with its grounds, made anew each time.
+// What the template needs of its messages.  `format`: its own.
+[[nodiscard]] Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, const Prepared& prepared,
+                                                           const chat::Conversation& conversation,
+                                                           const format::Format& format);
+
+// An inferred_format() with its grounds, made anew each time.
 [[nodiscard]] Result<analysis::Explanation> explained_format(const Prepared& prepared,
                                                              const chat::Conversation& conversation,
                                                              const std::optional<json::Object>& corrections);

@@ -18,8 +18,7 @@ Result<ParserStream::Events> ParserStream::feed(std::span<const TokenId> ids) {
     if (!text.ok()) return text.error();
     text_ += text.value();
     const parse::Piece piece{id, text.value(), tokenizer.is_added(id)};
-    const auto events = parser_.feed(std::span(&piece, 1));
-    out.insert(out.end(), events.begin(), events.end());
+    note(parser_.feed(std::span(&piece, 1)), out);
   }
   return out;
 }
@@ -35,8 +34,7 @@ ParserStream::Events ParserStream::feed(std::string_view text) {
 ParserStream::Events ParserStream::close() {
   if (is_closed_) return {};
   Events out = end_ids();
-  const auto events = parser_.close();
-  out.insert(out.end(), events.begin(), events.end());
+  note(parser_.close(), out);
   is_closed_ = true;
   return out;
 }
@@ -45,8 +43,17 @@ ParserStream::Events ParserStream::end_ids() { return decoder_ ? take(decoder_->
 
 ParserStream::Events ParserStream::take(std::string_view text) {
   text_ += text;
-  const auto events = parser_.feed(text);
-  return {events.begin(), events.end()};
+  Events out;
+  note(parser_.feed(text), out);
+  return out;
+}
+
+void ParserStream::note(std::span<const parse::Event> events, Events& out) {
+  out.insert(out.end(), events.begin(), events.end());
+  for (const parse::Event& event : events) {
+    if (event.kind == parse::EventKind::kCallStart) arguments_.push_back(std::make_unique<parse::PartialValue>());
+    if (event.kind == parse::EventKind::kArguments) arguments_[event.call]->feed(event.text);
+  }
 }
 
 }  // namespace rondo::core

@@ -10,6 +10,7 @@
 
 #include "core/model.h"
 #include "parse/parser.h"
+#include "parse/partial_value.h"
 #include "rondo/result.h"
 #include "tokenizer/tokenizer.h"
 
@@ -30,6 +31,10 @@ class ParserStream {
   // The text ends here: what was held back, nothing the second time.
   [[nodiscard]] Events close();
 
+  // The arguments of a call so far; nullptr where the text has no such call yet.
+  [[nodiscard]] const parse::PartialValue* arguments(std::size_t call) const {
+    return call < arguments_.size() ? arguments_[call].get() : nullptr;
+  }
   [[nodiscard]] bool takes_ids() const { return decoder_.has_value(); }
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   [[nodiscard]] const std::string& text() const { return text_; }  // all that was fed
@@ -40,11 +45,13 @@ class ParserStream {
   // What they began of a character.
   [[nodiscard]] Events end_ids();
   [[nodiscard]] Events take(std::string_view text);
+  void note(std::span<const parse::Event> events, Events& out);
 
   std::shared_ptr<const Model> model_;
   parse::Parser parser_;
   std::optional<tokenizer::Tokenizer::Stream> decoder_;
   std::string text_;
+  std::vector<std::unique_ptr<parse::PartialValue>> arguments_;
   bool is_closed_ = false;
 };
 

@@ -89,8 +89,12 @@ Parsed parsed_of(const chat::AssistantMessage& message) {
   out.content = message.content;
   out.reasoning = message.reasoning;
   out.complete = message.complete;
-  for (const chat::ToolCall& call : message.tool_calls)
-    out.tool_calls.push_back({call.id, call.name, call.arguments, std::string(chat::to_string(call.status))});
+  for (const chat::ToolCall& call : message.tool_calls) {
+    ParsedCall& said =
+        out.tool_calls.emplace_back(call.id, call.name, call.arguments, std::string(chat::to_string(call.status)));
+    for (const chat::CallProblem& problem : call.problems)
+      said.problems.push_back({std::string(chat::to_string(problem.kind)), problem.parameter, problem.sentence});
+  }
   return out;
 }
 

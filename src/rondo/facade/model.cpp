@@ -56,11 +56,16 @@ Result<Encoded> Model::encode(const Chat& chat) const {
     if (!turns.ok()) return turns.error();
     call.value().raw_turns = std::move(turns).value();
   }
+  if (!chat.retention.empty()) {
+    call.value().retention = render::retention_of(chat.retention);
+    if (!call.value().retention)
+      return Error(ErrorCode::kInvalidArgument, "`retention` is no policy: \"" + chat.retention + "\"");
+  }
   auto made = model_->encode(call.value());
   if (!made.ok()) return made.error();
   render::Encoded& from = made.value();
-  return Encoded{std::move(from.ids), std::move(from.message_indices), std::move(from.content_mask),
-                 std::move(from.sampled_mask), std::move(from.notes)};
+  return Encoded{std::move(from.ids),          std::move(from.message_indices), std::move(from.content_mask),
+                 std::move(from.sampled_mask), std::move(from.notes),           std::move(from.shaped)};
 }
 
 Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
@@ -73,8 +78,9 @@ Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
        {std::pair{&bridge.prompt_ids, "prompt_ids"}, {&bridge.completion_ids, "completion_ids"}}) {
     if (Status valid = core::check_ids(tokenizer, *ids, name); !valid.ok()) return valid.error();
   }
-  auto made = model_->bridge(call.value(),
-                             {bridge.prompt_ids, bridge.completion_ids, std::move(new_messages).value(), true, true});
+  auto made = model_->bridge(call.value(), {.prompt = bridge.prompt_ids,
+                                            .completion = bridge.completion_ids,
+                                            .new_messages = std::move(new_messages).value()});
   if (!made.ok()) return made.error();
   render::Bridged& from = made.value();
   if (!bridge.allow_lossy && !from.lossy.empty()) {

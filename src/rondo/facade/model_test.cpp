@@ -39,8 +39,8 @@ TEST_CASE("a model is loaded from a folder, or from a template and a tokenizer")
   // Unlike a model of core/, one of these always has both.
   CHECK(Model::load(folder + "/chat_template.jinja").error().code == ErrorCode::kTokenizer);
   CHECK(Model::load(folder + "/tokenizer.json").error().code == ErrorCode::kNotFound);
-  const testing::File broken(".jinja", "{% if %}");
-  CHECK(Model::load(broken.path(), folder).error().code == ErrorCode::kTemplateSyntax);
+  const testing::OwnFolder own;
+  CHECK(Model::load(own.file("broken.jinja", "{% if %}"), folder).error().code == ErrorCode::kTemplateSyntax);
 }
 
 TEST_CASE("a prompt as text") {

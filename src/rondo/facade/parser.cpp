@@ -5,7 +5,6 @@
 #include "core/stream.h"
 #include "facade/convert.h"
 #include "json/print.h"
-#include "parse/partial_value.h"
 
 namespace rondo {
 namespace {
@@ -27,21 +26,20 @@ std::optional<ParseEvent::Kind> kind_of(parse::EventKind kind) {
 
 struct Parser::State {
   core::ParserStream stream;
-  std::vector<std::unique_ptr<parse::PartialValue>> arguments;  // of each call so far
-
-  // The events without the format's own syntax.
-  std::vector<ParseEvent> take(const core::ParserStream::Events& events) {
-    std::vector<ParseEvent> out;
-    for (const parse::Event& event : events) {
-      const auto kind = kind_of(event.kind);
-      if (!kind) continue;
-      if (*kind == ParseEvent::Kind::kCallStart) arguments.push_back(std::make_unique<parse::PartialValue>());
-      if (*kind == ParseEvent::Kind::kArguments) arguments[event.call]->feed(event.text);
-      out.push_back({*kind, event.text, event.call, event.id});
-    }
-    return out;
-  }
 };
+
+namespace {
+
+// The events without the format's own syntax.
+std::vector<ParseEvent> shown(const core::ParserStream::Events& events) {
+  std::vector<ParseEvent> out;
+  for (const parse::Event& event : events) {
+    if (const auto kind = kind_of(event.kind)) out.push_back({*kind, event.text, event.call, event.id});
+  }
+  return out;
+}
+
+}  // namespace
 
 Parser::Parser(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Parser::~Parser() = default;
@@ -54,27 +52,33 @@ Result<Parser> Parser::start(const Model& model, const Chat& chat) {
   const std::shared_ptr<const core::Model>& inner = Access::model(model);
   auto parser = inner->parser(call.value(), {});
   if (!parser.ok()) return parser.error();
-  return Parser(std::unique_ptr<State>(new State{{inner, std::move(parser).value()}, {}}));
+  return Parser(std::unique_ptr<State>(new State{{inner, std::move(parser).value()}}));
 }
 
 Result<std::vector<ParseEvent>> Parser::feed(const std::vector<std::int32_t>& ids) {
   if (state_->stream.is_closed()) return Error(ErrorCode::kInvalidArgument, "the parser is closed");
   const auto events = state_->stream.feed(ids);
   if (!events.ok()) return events.error();
-  return state_->take(events.value());
+  return shown(events.value());
 }
 
 Result<std::vector<ParseEvent>> Parser::feed(std::string_view text) {
   if (state_->stream.is_closed()) return Error(ErrorCode::kInvalidArgument, "the parser is closed");
-  return state_->take(state_->stream.feed(text));
+  return shown(state_->stream.feed(text));
 }
 
-std::vector<ParseEvent> Parser::close() { return state_->take(state_->stream.close()); }
+std::vector<ParseEvent> Parser::close() { return shown(state_->stream.close()); }
 
 Parsed Parser::message() const { return facade::parsed_of(state_->stream.parser().message()); }
 
 std::string Parser::partial_arguments(std::size_t index) const {
-  return index < state_->arguments.size() ? json::to_compact(state_->arguments[index]->value()) : "null";
+  const parse::PartialValue* value = state_->stream.arguments(index);
+  return value != nullptr ? json::to_compact(value->value()) : "null";
+}
+
+std::optional<std::string> Parser::open_argument(std::size_t index) const {
+  const parse::PartialValue* value = state_->stream.arguments(index);
+  return value != nullptr ? value->open_path() : std::nullopt;
 }
 
 Parsed Parser::finish() {

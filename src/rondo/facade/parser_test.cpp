@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "rondo/partial_value.h"
 #include "tests/support/facade_models.h"
 
 namespace rondo {
@@ -114,6 +115,42 @@ TEST_CASE("ids and text may be mixed") {
   joined.matches(parser.message());
 }
 
+TEST_CASE("any text can be looked at while it comes") {
+  PartialValue value;
+  CHECK(value.json() == "null");
+  value.feed(R"({"city": "Par)");
+  CHECK(value.json() == R"({"city":"Par"})");
+  CHECK(value.open_path() == "/city");
+  PartialValue moved = std::move(value);
+  moved.feed(R"(is", "n": 3)");
+  CHECK(moved.json() == R"({"city":"Paris"})");
+  moved.feed("}");
+  CHECK((moved.is_complete() && moved.is_valid() && !moved.open_path()));
+  CHECK(moved.json() == R"({"city":"Paris","n":3})");
+  PartialValue number;
+  number.feed("12");
+  CHECK_FALSE(number.is_complete());
+  number.close();
+  CHECK(number.is_complete());
+  number.feed("x");
+  CHECK_FALSE(number.is_valid());
+}
+
+TEST_CASE("what is the matter with a call's arguments is said") {
+  Chat chat = user_chat();
+  chat.tools =
+      R"([{"type": "function", "function": {"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}}])";
+  Parser parser = started(tiny_model(), chat);
+  static_cast<void>(parser.feed(R"({!do add with {"a": "one"} do!}~fin~)"));
+  const Parsed said = parser.finish();
+  REQUIRE(said.tool_calls.size() == 1);
+  CHECK(said.tool_calls[0].status == "malformed");
+  REQUIRE(said.tool_calls[0].problems.size() == 1);
+  CHECK(said.tool_calls[0].problems[0].kind == "wrong_type");
+  CHECK(said.tool_calls[0].problems[0].parameter == "a");
+  CHECK(said.tool_calls[0].problems[0].sentence == "`a` is a string, and the tool's schema wants an integer");
+}
+
 TEST_CASE("arguments can be looked at while they come") {
   const Model model = tiny_model();
   Parser parser = started(model);
@@ -122,9 +159,13 @@ TEST_CASE("arguments can be looked at while they come") {
   CHECK(parser.partial_arguments(0) == "null");
   static_cast<void>(parser.feed("{\"a\": 1, \"city\": \"Par"));
   CHECK(parser.partial_arguments(0) == R"({"a":1,"city":"Par"})");
+  CHECK(parser.open_argument(0) == "/city");
   static_cast<void>(parser.feed("is\"} do!}{!do add with {\"a\": ["));
   CHECK(parser.partial_arguments(0) == R"({"a":1,"city":"Paris"})");
   CHECK(parser.partial_arguments(1) == R"({"a":[]})");
+  CHECK(parser.open_argument(0) == std::nullopt);
+  CHECK(parser.open_argument(1) == "/a");
+  CHECK(parser.open_argument(2) == std::nullopt);
   CHECK(parser.partial_arguments(2) == "null");
   const Parsed cut = parser.finish();
   CHECK_FALSE(cut.complete);

@@ -53,7 +53,7 @@ Result<Extended> Rollout::extend(const std::string& new_messages, Retention rete
   auto extended = state_->rollout.extend(std::move(messages).value(), retention_of(retention));
   if (!extended.ok()) return extended.error();
   render::Extension& done = extended.value();
-  Extended out{done.begin, done.kept, std::move(done.notes)};
+  Extended out{done.begin, done.kept, std::move(done.notes), std::move(done.shaped)};
   for (render::LossyFinding& finding : done.lossy) out.notes.push_back(std::move(finding.what));
   return out;
 }

@@ -21,16 +21,16 @@ TEST_CASE("a session needs a model file") {
     return session.error().code;
   };
   CHECK(refused("/no/such.gguf") == ErrorCode::kNotFound);
-  const testing::File text(".gguf", "no model");
-  CHECK(refused(text.path()) == ErrorCode::kTokenizer);
-  const testing::File cut("_cut.gguf", empty_gguf().substr(0, 12));
-  CHECK(refused(cut.path()) == ErrorCode::kTokenizer);
+  const testing::OwnFolder folder;
+  CHECK(refused(folder.file("text.gguf", "no model")) == ErrorCode::kTokenizer);
+  CHECK(refused(folder.file("cut.gguf", empty_gguf().substr(0, 12))) == ErrorCode::kTokenizer);
 }
 
 TEST_CASE("a session needs a chat, a tokenizer and a template") {
-  const testing::File file(".gguf", empty_gguf());
+  const testing::OwnFolder folder;
+  const std::string path = folder.file("empty.gguf", empty_gguf());
   const auto refused = [&](const Chat& chat, const SessionOptions& options) {
-    const auto session = Session::start(file.path(), chat, options);
+    const auto session = Session::start(path, chat, options);
     REQUIRE_FALSE(session.ok());
     return session.error();
   };

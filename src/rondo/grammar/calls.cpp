@@ -289,7 +289,7 @@ void CallBuilder::slot(Line& line, const Tool& tool, CallPiece::Kind kind, std::
 }
 
 // The name of a tool, or the key under which a call's JSON holds it.
-std::string CallBuilder::bare_pattern() const {
+std::string CallBuilder::bare_pattern(bool is_reasoning_open) const {
   const format::Calls& calls = format_.calls;
   std::string names;
   if (calls.envelope == format::Envelope::kTags || calls.roles.name_is_key) {
@@ -307,8 +307,9 @@ std::string CallBuilder::bare_pattern() const {
     if (calls.envelope == format::Envelope::kJsonArray) call = "\\[\\s*" + call;
   }
   const std::string reasoning(trimmed(format_.reasoning.close));
-  const std::string lead =
-      reasoning.empty() ? "^[^\\[{]*" : "^(?:[\\s\\S]*?" + pattern_escaped(reasoning) + ")?[^\\[{]*";
+  const std::string lead = reasoning.empty() ? "^[^\\[{]*"
+                                             : "^(?:[\\s\\S]*?" + pattern_escaped(reasoning) +
+                                                   (is_reasoning_open ? ")[^\\[{]*" : ")?[^\\[{]*");
   return lead + "(" + section + (section.empty() ? "" : "\\s*") + before + call + ")";
 }
 

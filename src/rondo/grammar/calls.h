@@ -39,8 +39,8 @@ class CallBuilder {
   // True if calls need no marker before them, also where there are openings.
   [[nodiscard]] bool may_be_bare() const;
   // An ECMA-262 pattern whose first group is the begin of the calls, at the begin of the text; for formats without
-  // openings.
-  [[nodiscard]] std::string bare_pattern() const;
+  // openings.  With `is_reasoning_open` behind the end of reasoning that the prompt has opened.
+  [[nodiscard]] std::string bare_pattern(bool is_reasoning_open) const;
   // Characters with which bare calls begin.
   [[nodiscard]] static CharSet bare_begin() { return CharSet::any_of("{["); }
   [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }

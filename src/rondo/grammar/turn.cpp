@@ -143,7 +143,8 @@ class TurnBuilder {
     const bool is_begun =
         std::any_of(openings.begin(), openings.end(), [this](const auto& opening) { return begun(opening.word) > 0; });
     const bool needs_pattern = is_begun || calls.may_be_bare();
-    if (may_be_lazy && (!needs_pattern || options_.laziness == Laziness::kAnyTrigger)) {
+    const bool takes_patterns = options_.laziness == Laziness::kAnyTrigger;
+    if (may_be_lazy && (takes_patterns || !(needs_pattern || is_reasoning_open()))) {
       lazy(calls, openings, is_begun);
       return;
     }
@@ -191,7 +192,7 @@ class TurnBuilder {
     if (may_be_lazy && options_.laziness == Laziness::kAnyTrigger &&
         format_.calls.envelope != format::Envelope::kTags) {
       out_.is_lazy = true;
-      out_.triggers.push_back({true, calls.bare_pattern()});
+      out_.triggers.push_back({true, calls.bare_pattern(is_reasoning_open())});
       g_.define(root_, all);
       return;
     }
@@ -233,6 +234,13 @@ class TurnBuilder {
     return g_.choice(ways);
   }
 
+  // In reasoning that the prompt has opened a model may well write the words: triggers wait for its end.
+  Trigger word_trigger(const std::string& word) const {
+    if (!is_reasoning_open()) return {false, word};
+    return {true, "^[\\s\\S]*?" + pattern_escaped(trimmed(format_.reasoning.close)) + "[\\s\\S]*?(" +
+                      pattern_escaped(word) + ")"};
+  }
+
   void lazy(CallBuilder& calls, const Openings& openings, bool is_begun) {
     const bool may_be_bare = calls.may_be_bare();
     out_.is_lazy = true;
@@ -242,7 +250,7 @@ class TurnBuilder {
       const RuleId rest = g_.declare("calls");
       g_.define(rest, g_.sequence({opening.rest, after_calls(openings)}));
       if (!is_begun && !may_be_bare) out_.parts.push_back({opening.word, rest});
-      out_.triggers.push_back({false, opening.word});
+      out_.triggers.push_back(word_trigger(opening.word));
       ways.push_back(g_.sequence({g_.literal(opening.word), g_.reference(rest)}));
       if (const std::size_t size = begun(opening.word); size > 0) {
         ways.push_back(g_.sequence({g_.literal(opening.word.substr(size)), g_.reference(rest)}));
@@ -250,7 +258,7 @@ class TurnBuilder {
       }
     }
     if (may_be_bare) {
-      out_.triggers.push_back({true, calls.bare_pattern()});
+      out_.triggers.push_back({true, calls.bare_pattern(is_reasoning_open())});
       ways.push_back(bare(calls));
     }
     if (!begins.empty()) out_.triggers.push_back({true, "^(" + begins + ")"});

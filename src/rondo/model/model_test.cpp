@@ -1,37 +1,16 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "base/files.h"
 #include "model/gguf.h"
 #include "model/model_files.h"
+#include "tests/support/own_folder.h"
 
 namespace rondo::model {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A fresh folder that is removed at the end.
-struct Folder {
-  fs::path path;
-  explicit Folder(const std::string& name)
-      : path(fs::temp_directory_path() / ("rondo_model_test_" + std::to_string(::getpid()) + name)) {
-    fs::remove_all(path);
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string put(const std::string& name, const std::string& content) const {
-    const fs::path file = path / name;
-    fs::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << content;
-    return file.string();
-  }
-};
+using testing::OwnFolder;
 
 template <typename T>
 std::string raw(T value) {
@@ -69,9 +48,9 @@ std::string small_gguf() {
 }  // namespace
 
 TEST_CASE("gguf: a whole file, and every prefix of it is refused") {
-  const Folder folder("gguf");
+  const OwnFolder folder("gguf");
   const std::string whole = small_gguf();
-  const Result<Gguf> gguf = read_gguf(folder.put("a.gguf", whole));
+  const Result<Gguf> gguf = read_gguf(folder.file("a.gguf", whole));
   REQUIRE(gguf.ok());
   CHECK(gguf.value().version == 3);
   REQUIRE(gguf.value().tensors.size() == 2);
@@ -80,7 +59,7 @@ TEST_CASE("gguf: a whole file, and every prefix of it is refused") {
   CHECK(*gguf.value().find_string("tokenizer.ggml.model") == "gpt2");
   CHECK(gguf.value().find_int("tokenizer.ggml.bos_token_id") == 2);
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const Result<Gguf> cut = read_gguf(folder.put("cut.gguf", whole.substr(0, size)));
+    const Result<Gguf> cut = read_gguf(folder.file("cut.gguf", whole.substr(0, size)));
     REQUIRE_FALSE(cut.ok());
     CHECK(cut.error().code == ErrorCode::kTokenizer);
     CHECK(cut.error().offset.has_value());
@@ -88,9 +67,9 @@ TEST_CASE("gguf: a whole file, and every prefix of it is refused") {
 }
 
 TEST_CASE("gguf: violations are named") {
-  const Folder folder("gguf_bad");
+  const OwnFolder folder("gguf_bad");
   const auto refuse = [&folder](const std::string& content) {
-    const Result<Gguf> gguf = read_gguf(folder.put("bad.gguf", content));
+    const Result<Gguf> gguf = read_gguf(folder.file("bad.gguf", content));
     REQUIRE_FALSE(gguf.ok());
     return gguf.error().message;
   };
@@ -118,8 +97,8 @@ TEST_CASE("gguf: violations are named") {
 }
 
 TEST_CASE("load: gguf with named templates") {
-  const Folder folder("load_gguf");
-  const Result<ModelFiles> files = load(folder.put("m.gguf", small_gguf()));
+  const OwnFolder folder("load_gguf");
+  const Result<ModelFiles> files = load(folder.file("m.gguf", small_gguf()));
   REQUIRE(files.ok());
   CHECK(files.value().tokenizer.has_value());
   REQUIRE(files.value().templates.size() == 2);
@@ -127,16 +106,16 @@ TEST_CASE("load: gguf with named templates") {
   CHECK(files.value().templates[1].name == "rag");
   CHECK(files.value().bos_token == "<s>");
   CHECK_FALSE(files.value().eos_token.has_value());
-  CHECK(load(folder.path.string()).ok());  // a folder with one .gguf
+  CHECK(load(folder.path()).ok());  // a folder with one .gguf
 }
 
 TEST_CASE("load: folder") {
-  const Folder folder("folder");
-  const std::string root = folder.path.string();
+  const OwnFolder folder("folder");
+  const std::string root = folder.path();
   CHECK(load(root).error().code == ErrorCode::kNotFound);
   CHECK(load(root + "/nothing").error().message == "no such file or folder");
-  folder.put("tokenizer_config.json",
-             R"({"bos_token": {"content": "<b>"}, "eos_token": "<e>",
+  folder.file("tokenizer_config.json",
+              R"({"bos_token": {"content": "<b>"}, "eos_token": "<e>",
                  "chat_template": [{"name": "tool_use", "template": "T"}, {"name": "default", "template": "D"}]})");
   Result<ModelFiles> files = load(root);
   REQUIRE(files.ok());
@@ -145,26 +124,26 @@ TEST_CASE("load: folder") {
   CHECK(files.value().bos_token == "<b>");
   CHECK(files.value().eos_token == "<e>");
   CHECK(load_tokenizer_source(root).error().code == ErrorCode::kNotFound);
-  folder.put("chat_template.jinja", "J");
-  folder.put("additional_chat_templates/rag.jinja", "G");
+  folder.file("chat_template.jinja", "J");
+  folder.file("additional_chat_templates/rag.jinja", "G");
   files = load_template_source(root);
   REQUIRE(files.ok());
   REQUIRE(files.value().templates.size() == 2);
   CHECK(files.value().templates[0].text == "J");
   CHECK(files.value().templates[1].name == "rag");
-  folder.put("tokenizer.json", "{\"model\": ");
+  folder.file("tokenizer.json", "{\"model\": ");
   CHECK(load_template_source(root).ok());
   CHECK(load(root).error().code == ErrorCode::kJson);
   CHECK(load(root).error().source.ends_with("tokenizer.json"));
-  folder.put("tokenizer.json", "{\"model\": {");
+  folder.file("tokenizer.json", "{\"model\": {");
   CHECK(*load(root).value().tokenizer->tokenizer_json == "{\"model\": {");
 }
 
 TEST_CASE("load: a folder with a tokenizer only") {
-  const Folder folder("tokenizer_only");
-  folder.put("tokenizer.json", R"({"model": {"type": "BPE"}})");
-  folder.put("generation_config.json", R"({"eos_token_id": [1, 2]})");
-  const std::string root = folder.path.string();
+  const OwnFolder folder("tokenizer_only");
+  folder.file("tokenizer.json", R"({"model": {"type": "BPE"}})");
+  folder.file("generation_config.json", R"({"eos_token_id": [1, 2]})");
+  const std::string root = folder.path();
   const Result<ModelFiles> files = load(root);
   REQUIRE(files.ok());
   CHECK(files.value().templates.empty());
@@ -175,13 +154,13 @@ TEST_CASE("load: a folder with a tokenizer only") {
 }
 
 TEST_CASE("load: single files") {
-  const Folder folder("single");
-  CHECK(load(folder.put("a.jinja", "A")).value().templates[0].text == "A");
-  CHECK(load(folder.put("a.txt", "B")).value().templates[0].text == "B");
-  CHECK(load(folder.put("chat_template.json", R"({"chat_template": "C"})")).value().templates[0].text == "C");
-  CHECK(load(folder.put("other.json", R"({"x": 1})")).error().code == ErrorCode::kNotFound);
-  CHECK(load(folder.put("bad.json", R"({"chat_template": 1})")).error().code == ErrorCode::kJson);
-  CHECK(load(folder.put("cut.gguf", "GGUF")).error().code == ErrorCode::kTokenizer);
+  const OwnFolder folder("single");
+  CHECK(load(folder.file("a.jinja", "A")).value().templates[0].text == "A");
+  CHECK(load(folder.file("a.txt", "B")).value().templates[0].text == "B");
+  CHECK(load(folder.file("chat_template.json", R"({"chat_template": "C"})")).value().templates[0].text == "C");
+  CHECK(load(folder.file("other.json", R"({"x": 1})")).error().code == ErrorCode::kNotFound);
+  CHECK(load(folder.file("bad.json", R"({"chat_template": 1})")).error().code == ErrorCode::kJson);
+  CHECK(load(folder.file("cut.gguf", "GGUF")).error().code == ErrorCode::kTokenizer);
 }
 
 }  // namespace rondo::model

@@ -1,17 +1,13 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "model/model_files.h"
+#include "tests/support/own_folder.h"
 
 namespace rondo::model {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Pieces of a protocol buffer.
 std::string varint(std::uint64_t value) {
@@ -45,21 +41,6 @@ std::string rank_problem(std::string_view text) {
   const Result<RankFile> file = parse_rank_file(text);
   return file.ok() ? "none" : file.error().to_string();
 }
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("rondo_sources_test_" + std::to_string(::getpid()));
-  Folder() {
-    fs::remove_all(path);
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string put(const std::string& name, const std::string& content) const {
-    std::ofstream(path / name, std::ios::binary) << content;
-    return (path / name).string();
-  }
-};
 
 }  // namespace
 
@@ -141,32 +122,32 @@ TEST_CASE("tokenizer code: the pattern is read where it is assigned") {
 }
 
 TEST_CASE("a folder gives the tokenizer that transformers would take, and what stands beside it") {
-  const Folder folder;
-  folder.put("vocab.json", "{}");
-  CHECK_FALSE(load_tokenizer_source(folder.path.string()).ok());
-  folder.put("vocab.txt", "a\n");
-  CHECK_FALSE(load_tokenizer_source(folder.path.string()).value().vocabulary->tokens);
-  folder.put("merges.txt", "a b\n");
-  const auto vocabulary = load_tokenizer_source(folder.path.string()).value().vocabulary;
+  const testing::OwnFolder folder;
+  folder.file("vocab.json", "{}");
+  CHECK_FALSE(load_tokenizer_source(folder.path()).ok());
+  folder.file("vocab.txt", "a\n");
+  CHECK_FALSE(load_tokenizer_source(folder.path()).value().vocabulary->tokens);
+  folder.file("merges.txt", "a b\n");
+  const auto vocabulary = load_tokenizer_source(folder.path()).value().vocabulary;
   CHECK(vocabulary->tokens == "{}");
   CHECK(vocabulary->merges == "a b\n");
   CHECK(vocabulary->words == "a\n");
-  folder.put("x.tiktoken", "YQ== 0\n");
-  folder.put("tokenization_x.py", "pat_str = r'\\w'\n");
-  folder.put("added_tokens.json", "{\"<x>\": 1}");
-  const auto source = [&] { return load_tokenizer_source(folder.path.string()).value(); };
+  folder.file("x.tiktoken", "YQ== 0\n");
+  folder.file("tokenization_x.py", "pat_str = r'\\w'\n");
+  folder.file("added_tokens.json", "{\"<x>\": 1}");
+  const auto source = [&] { return load_tokenizer_source(folder.path()).value(); };
   CHECK(source().ranks != nullptr);
   CHECK(source().code.pattern == "\\w");
   CHECK(source().added_tokens != nullptr);
-  folder.put("tokenizer.model", small_model());
+  folder.file("tokenizer.model", small_model());
   CHECK(source().sentence_piece != nullptr);
-  folder.put("tekken.json", "{\"config\": {\"pattern\": \"a\"}, \"vocab\": []}");
+  folder.file("tekken.json", "{\"config\": {\"pattern\": \"a\"}, \"vocab\": []}");
   CHECK(source().tekken_json != nullptr);
-  folder.put("tokenizer.json", "{\"model\": {}}");
+  folder.file("tokenizer.json", "{\"model\": {}}");
   CHECK(source().tokenizer_json != nullptr);
   // A file named for itself.
-  CHECK(load_tokenizer_source(folder.put("t.model.v3", "YWI= 5\n")).value().ranks != nullptr);
-  const Result<TokenizerSource> bad = load_tokenizer_source(folder.put("bad.model", "nothing"));
+  CHECK(load_tokenizer_source(folder.file("t.model.v3", "YWI= 5\n")).value().ranks != nullptr);
+  const Result<TokenizerSource> bad = load_tokenizer_source(folder.file("bad.model", "nothing"));
   CHECK(bad.error().message == "is neither a SentencePiece model nor a rank file");
 }
 

@@ -20,7 +20,7 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
   attempt_.is_open = true;
   attempt_.begin = raw(head_);
   attempt_.opening = opening;
-  section_.expects_call = false;
+  section_.expects_call = top_.has_header = false;
 }
 
 // Whether a call may be reported, now that its name is known.  What opens a call proves it, except in reasoning, where

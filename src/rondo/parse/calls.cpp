@@ -351,6 +351,7 @@ void Machine::end_call(std::size_t raw_end) {
   if (!call_.is_reported) return;
   call_.is_reported = false;
   call().raw_end = raw_end;
+  judge_call();
   push({EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
 }
 

@@ -38,6 +38,7 @@ struct Top {
   bool is_blank = true;          // only white space since the last marker
   bool is_layout = false;        // ... and it is layout even if nothing follows
   bool is_wrapped = false;       // inside content that an opening marker began
+  bool has_header = false;       // where blocks have headings: a block's header stands, and no heading yet
   std::size_t answer_begin = 0;  // of what an answer's fence holds, offset in all text
 };
 
@@ -76,6 +77,9 @@ struct Call {
   bool has_arguments = false;  // they have begun
   bool is_string = false;      // they stand in a string
   std::size_t parameters = 0;  // that were read
+  std::vector<chat::CallProblem> problems;
+  std::vector<std::pair<std::string, std::string>>
+      swallowed;  // a parameter, and the name in a tag that its value holds
 };
 
 // A call that is a JSON object.
@@ -119,6 +123,7 @@ struct Markup {
 
 struct Parameter {
   std::string key;
+  std::size_t value_begin = 0;  // in the call's arguments
   std::vector<const format::ValueForm*> forms;
   std::vector<std::unique_ptr<Marker>> closers;  // those that hold the key
   MarkerSet closer_set;

@@ -1,4 +1,8 @@
 // Headings of blocks: words in any order, up to the text that ends every heading (format::Calls::heading_close).
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "format/units.h"
 #include "parse/machine.h"
 
@@ -6,6 +10,42 @@ namespace rondo::parse {
 namespace {
 
 constexpr std::size_t kLongestHeading = 256;
+
+// A call whose name never came is addressed to somebody who is not there.
+constexpr std::string_view kNobody = "none";
+
+constexpr std::string_view kWordEnds = " <>|";
+
+// The first word of `text`, without what stands in front of it.
+std::string_view word_at(std::string_view text) { return text.substr(0, text.find_first_of(kWordEnds)); }
+
+// The texts of a format's headings, those of calls first.
+std::vector<std::string_view> heading_texts(const format::Format& format) {
+  std::vector<std::string_view> out;
+  for (const format::CallPiece& piece : format.calls.pieces) out.emplace_back(piece.text);
+  out.insert(out.end(), {format.calls.call_open, format.content.open, format.reasoning.open});
+  return out;
+}
+
+// What is missing of the last word in `begun`, the begin of a heading, or the word that a mark at its end asks for, as the
+// format's headings have it.
+std::string rest_of_word(const format::Format& format, std::string_view begun) {
+  const std::size_t before = begun.find_last_of(kWordEnds);
+  const std::string_view last = before == std::string_view::npos ? begun : begun.substr(before + 1);
+  const std::string_view mark = last.empty() ? begun.substr(begun.find_last_of(' ') + 1) : "";
+  for (const std::string_view text : heading_texts(format)) {
+    for (std::size_t at = 0; !mark.empty() && at < mark.size(); ++at) {
+      const std::string_view end = mark.substr(at);
+      if (end.front() == '<' && text.starts_with(end)) return std::string(word_at(text.substr(end.size())));
+    }
+    for (std::size_t at = 0; !last.empty() && at != std::string_view::npos; at = text.find_first_of(kWordEnds, at)) {
+      if (at > 0) ++at;
+      const std::string_view word = word_at(text.substr(at));
+      if (word.size() > last.size() && word.starts_with(last)) return std::string(word.substr(last.size()));
+    }
+  }
+  return "";
+}
 
 std::string heading_name(std::string_view words) {
   return std::string(words.substr(0, words.find_first_of(" \t\r\n|<")));
@@ -49,6 +89,7 @@ MatchKind Machine::heading(std::size_t at) {
     if ((is_known || is_other) && call_heading(rest, behind)) return MatchKind::kFull;
   }
   pos_ = behind;
+  top_.has_header = false;
   if (is_reasoning) {
     emit_reasoning_marker(pos_);
     phase_ = Phase::kReasoning;
@@ -72,6 +113,39 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
   while (call_.piece < pieces.size() && pieces[call_.piece].kind != format::CallPiece::Kind::kArguments) ++call_.piece;
   pos_ = behind;
   return true;
+}
+
+// What makes a block of a heading that the text breaks off in: its rest, and what closes the block if that is no stop of the turn.
+std::string Machine::heading_closing() const {
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || calls.heading_close.empty() || !top_.is_blank) return "";
+  std::string_view begun = format::trimmed(std::string_view(buffer_).substr(head_));
+  if (top_.has_header) return completed_heading(begun);
+  // The header of a further block may be cut off as well; at the begin of a turn the prompt has it.
+  const std::string_view header = format::trimmed(syntax_->format->header);
+  if (begun.empty()) return "";
+  if (header.starts_with(begun)) return std::string(header.substr(begun.size())) + completed_heading("");
+  if (begun.starts_with(header)) begun = format::trimmed(begun.substr(header.size()));
+  return completed_heading(begun);
+}
+
+// The rest of a heading that begins with `begun`, and of its block.
+std::string Machine::completed_heading(std::string_view begun) const {
+  const format::Format& format = *syntax_->format;
+  for (const auto& [open, close] : {std::pair{&format.content.open, &format.content.close},
+                                    std::pair{&format.reasoning.open, &format.reasoning.close}}) {
+    const std::string_view whole = format::trimmed(*open);
+    if (!whole.empty() && whole.starts_with(begun)) return std::string(whole.substr(begun.size())) + *close;
+  }
+  std::string out = rest_of_word(format, begun);
+  const std::string words = std::string(begun) + out;
+  const std::string& call = syntax_->call_open.core();
+  const std::size_t found = words.find(call);
+  const bool is_call = options().calls && found != std::string::npos;
+  if (is_call && heading_name(std::string_view(words).substr(found + call.size())).empty()) out += kNobody;
+  out += format.calls.heading_close;
+  if (is_call) out += "{}" + (format.stops.tool.empty() ? std::string() : format.stops.tool.front());
+  return out;
 }
 
 }  // namespace rondo::parse

@@ -42,11 +42,21 @@ Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_t
   if (const std::string& field = syntax_->format->input.reasoning_field; !chat::is_reasoning_field(field))
     message_.reasoning_field = field;
   start_from_prompt(prompt_tail);
-  // What the template writes before all content, where it is white space only.
-  if (phase_ == Phase::kTop && top_.is_blank && trail_.text.empty() && is_blank(syntax_->format->content.open)) {
-    trail_.text = syntax_->format->content.open;
-    trail_.of_reasoning = false;
+  if (phase_ != Phase::kTop) return;
+  const format::Reasoning& reasoning = syntax_->format->reasoning;
+  const bool starts_unmarked = reasoning.present && is_blank(reasoning.open) && prompt_.bytes == 0;
+  if (starts_unmarked && !inline_reasoning_) {
+    phase_ = Phase::kUndecided;
+  } else {
+    begin_content();
   }
+}
+
+// What the template writes before all content, where it is white space only.
+void Machine::begin_content() {
+  if (!top_.is_blank || !trail_.text.empty() || !is_blank(syntax_->format->content.open)) return;
+  trail_.text = syntax_->format->content.open;
+  trail_.of_reasoning = false;
 }
 
 // The machine sees every byte before the next one comes: what it decides cannot depend on the chunks.
@@ -170,6 +180,7 @@ bool Machine::step() {
   if (absorb_trail()) return true;
   if (phase_ == Phase::kTop) settle_format();
   switch (phase_) {
+    case Phase::kUndecided: return undecided();
     case Phase::kTop: return top_.is_blank ? top_blank() : top();
     case Phase::kReasoning:
       if (thoughts_.is_layout) return reasoning_after_call();
@@ -261,6 +272,7 @@ bool Machine::top_blank() {
   const MarkerSet::Found found = syntax_->blank_set.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && !is_answer_text(found)) {
+    keep_blank(found);
     pos_ = at + found.size;
     return top_marker(found);
   }
@@ -306,6 +318,16 @@ bool Machine::top_blank() {
   return true;
 }
 
+// White space alone, in front of what ends the turn or begins a call, is an answer too, but for what the template writes there.
+void Machine::keep_blank(const MarkerSet::Found& found) {
+  const bool is_end = found.id == kStop || found.id == kHistoryClose;
+  const bool is_call = found.id == kSectionOpen || found.id == kCallOpen;
+  if (top_.is_layout || !is_blank(syntax_->format->content.open) || !(is_end || is_call)) return;
+  emit_prompt_part();
+  const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
+  emit(EventKind::kContent, found.begin - found.marker->own_lead(before));
+}
+
 // Whether a header of words is the answer's own: the template's white space before it tells that it is not.
 bool Machine::is_answer_text(const MarkerSet::Found& found) const {
   if (found.id != kHeader || !syntax_->has_plain_header) return false;
@@ -316,6 +338,7 @@ bool Machine::is_answer_text(const MarkerSet::Found& found) const {
 
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
+  top_.has_header = found.id == kHeader;
   switch (found.id) {
     case kReasoningOpen: return reasoning_opened(*found.marker);
     case kReasoningClose: {
@@ -508,6 +531,7 @@ void Machine::complain(std::size_t at, std::string what) {
 
 Place Machine::place() const {
   switch (phase_) {
+    case Phase::kUndecided:
     case Phase::kTop: return Place::kContent;
     case Phase::kReasoning: return Place::kReasoning;
     case Phase::kFencedAnswer: return Place::kContent;
@@ -521,12 +545,15 @@ std::string Machine::closing_text() const {
   const format::Calls& calls = syntax_->format->calls;
   std::string section = section_.is_open ? calls.section_close : "";
   switch (phase_) {
+    case Phase::kUndecided:
     case Phase::kFencedAnswer:
     case Phase::kEnded: return "";
     case Phase::kReasoning: return syntax_->format->reasoning.close;
-    case Phase::kTop: return (top_.is_wrapped ? syntax_->format->content.close : "") + section;
-    case Phase::kBetween: return section;
-    case Phase::kSection: return calls.section_close;
+    case Phase::kTop:
+      if (std::string call = opener_closing(); !call.empty()) return call + section;
+      return heading_closing() + (top_.is_wrapped ? syntax_->format->content.close : "") + section;
+    case Phase::kBetween: return opener_closing() + section;
+    case Phase::kSection: return opener_closing() + calls.section_close;
     case Phase::kJson: return scanner_.closing() + calls.call_close + section;
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;

@@ -51,6 +51,7 @@ class Machine {
 
  private:
   enum class Phase {
+    kUndecided,
     kTop,
     kReasoning,
     kFencedAnswer,
@@ -78,8 +79,10 @@ class Machine {
   void run();
   [[nodiscard]] bool step();
   bool absorb_trail();
+  void begin_content();
   bool top();
   bool top_blank();
+  void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
@@ -106,6 +109,7 @@ class Machine {
   void drop_prompt_space(std::string& written) const;
 
   // reasoning.cpp
+  bool undecided();
   bool reasoning();
   bool reasoning_opened(const Marker& open);
   bool reasoning_start();
@@ -123,6 +127,8 @@ class Machine {
   // headings.cpp
   MatchKind heading(std::size_t at);
   bool call_heading(std::string_view words, std::size_t behind);
+  [[nodiscard]] std::string heading_closing() const;
+  [[nodiscard]] std::string completed_heading(std::string_view begun) const;
 
   // attempts.cpp: what may be a call
   void begin_attempt(bool in_section, Opening opening);
@@ -203,7 +209,9 @@ class Machine {
   // parameters.cpp: tagged parameters
   bool parameter();
   bool key();
+  void take_key(std::size_t begin, std::size_t end, std::size_t close_size);
   bool value_open();
+  bool take_value_open(std::size_t end, const format::ValueForm* form);
   void select_forms(const std::string& open);
   bool value();
   bool value_marked();
@@ -221,6 +229,19 @@ class Machine {
   bool finish_parameters();
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
+  [[nodiscard]] std::string opener_closing() const;
+
+  // tags.cpp: tags that are not as the format writes them, what a call is said to be
+  struct DamagedOpener {
+    Match match;
+    const format::ValueForm* form = nullptr;
+  };
+  [[nodiscard]] Match damaged_key_close(std::size_t at) const;
+  [[nodiscard]] DamagedOpener damaged_opener(std::size_t at) const;
+  void note_damaged_tag();
+  void look_for_tags(std::string_view value);
+  void judge_call();
 
   // Where added tokens begin in the buffer, if that is known.
   [[nodiscard]] const TokenStarts* starts() const { return starts_ ? &*starts_ : nullptr; }

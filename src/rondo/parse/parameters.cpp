@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "format/units.h"
+#include "json/parse.h"
 #include "json/print.h"
 #include "parse/machine.h"
 
@@ -82,14 +83,13 @@ bool Machine::key() {
     const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kFull && end > begin) {
-      parameter_.key = format::trimmed(std::string_view(buffer_).substr(begin, end - begin));
-      emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + escaped(parameter_.key) + "\":");
-      pos_ = end + found.size;
-      emit(EventKind::kMarker, pos_);
-      trail_.text = found.marker->trail();
-      trail_.of_reasoning = false;
-      ++call_.parameters;
-      phase_ = Phase::kValueOpen;
+      take_key(begin, end, found.size);
+      return true;
+    }
+    if (const Match damaged = end > begin ? damaged_key_close(end) : Match{}; damaged.kind != MatchKind::kNone) {
+      if (damaged.kind == MatchKind::kPartial) return false;
+      take_key(begin, end, damaged.size);
+      note_damaged_tag();
       return true;
     }
     if (end > begin && is_space(buffer_[end])) {
@@ -104,6 +104,18 @@ bool Machine::key() {
     }
   }
   return false;
+}
+
+// A key is [begin, end), and what closes it has `close_size` bytes.
+void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_size) {
+  parameter_.key = format::trimmed(std::string_view(buffer_).substr(begin, end - begin));
+  emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + escaped(parameter_.key) + "\":");
+  pos_ = end + close_size;
+  emit(EventKind::kMarker, pos_);
+  syntax_->key_set.for_each([this](int, const Marker& marker) { trail_.text = marker.trail(); });
+  trail_.of_reasoning = false;
+  ++call_.parameters;
+  phase_ = Phase::kValueOpen;
 }
 
 // Finds out which forms the value may have, by what opens it.
@@ -126,15 +138,24 @@ bool Machine::value_open() {
         best_size = match.size;
       }
     }
-    if (best) {
-      pos_ = at + best_size;
-      emit(EventKind::kMarker, pos_);
-      trail_.text = syntax_->value_openers[*best].trail();
-      select_forms(forms[*best].open);
-      return true;
+    if (best) return take_value_open(at + best_size, &forms[*best]);
+    const DamagedOpener damaged = at < buffer_.size() ? damaged_opener(at) : DamagedOpener{};
+    if (damaged.match.kind == MatchKind::kPartial) return false;
+    if (damaged.match.kind == MatchKind::kFull) {
+      note_damaged_tag();
+      return take_value_open(at + damaged.match.size, damaged.form);
     }
   }
-  select_forms("");
+  return take_value_open(pos_, nullptr);
+}
+
+// The value's opener ends at `end`; `form` is null where none is known by it.
+bool Machine::take_value_open(std::size_t end, const ValueForm* form) {
+  pos_ = end;
+  emit(EventKind::kMarker, pos_);
+  const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
+  if (form != nullptr) trail_.text = syntax_->value_openers[static_cast<std::size_t>(form - forms.data())].trail();
+  select_forms(form != nullptr ? form->open : "");
   return true;
 }
 
@@ -177,6 +198,7 @@ void Machine::select_forms(const std::string& open) {
     return form->style == ValueStyle::kJson || form->style == ValueStyle::kPython;
   });
   scanner_ = JsonScanner();
+  parameter_.value_begin = call().arguments.size();
   parameter_.markup.seen = base_ + head_;
   if (parameter_.is_streaming) emit(EventKind::kArguments, head_, "\"");
   phase_ = Phase::kValue;
@@ -412,6 +434,8 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
   if (parameter_.is_streaming) {
     stream_value(end);
     emit(EventKind::kArguments, head_, "\"");
+    const auto whole = json::parse(std::string_view(call().arguments).substr(parameter_.value_begin));
+    if (whole.ok() && whole.value().is_string()) look_for_tags(whole.value().as_string());
   } else {
     std::string_view text = std::string_view(buffer_).substr(head_, end - head_);
     const bool is_bare_string = std::any_of(
@@ -424,6 +448,7 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
         nested ? *nested
                : as_choice(read_value(text, parameter_.forms, parameter_.types, syntax_->nested), parameter_.schema);
     emit(EventKind::kArguments, end, json::to_compact(read));
+    if (read.is_string() && read.as_string() == text) look_for_tags(read.as_string());
   }
   pos_ = std::max(terminator_end, head_);
   emit(EventKind::kMarker, pos_);
@@ -447,18 +472,35 @@ std::string Machine::parameters_closing() const {
   return out;
 }
 
-std::string Machine::after_arguments_closing() const {
+// The rest of a call from `piece` on, without arguments.
+std::string Machine::rest_of_call(std::size_t piece) const {
   std::string out;
   const auto& pieces = syntax_->format->calls.pieces;
-  bool is_behind = false;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const bool is_left = phase_ == Phase::kPieces ? i >= call_.piece : is_behind;
-    if (is_left && pieces[i].kind == format::CallPiece::Kind::kLiteral) out += pieces[i].text;
-    const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
-    if (is_left && is_json && pieces[i].kind == format::CallPiece::Kind::kArguments) out += "{}";
-    is_behind = is_behind || pieces[i].kind == format::CallPiece::Kind::kArguments;
+  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  for (; piece < pieces.size(); ++piece) {
+    if (pieces[piece].kind == format::CallPiece::Kind::kLiteral) out += pieces[piece].text;
+    if (is_json && pieces[piece].kind == format::CallPiece::Kind::kArguments) out += "{}";
   }
   return out + syntax_->format->calls.call_close;
+}
+
+std::string Machine::after_arguments_closing() const {
+  if (phase_ == Phase::kPieces) return rest_of_call(call_.piece);
+  const auto& pieces = syntax_->format->calls.pieces;
+  const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
+  return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
+}
+
+// What closes a call, or a section, whose opener has begun and is not complete.
+std::string Machine::opener_closing() const {
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || !options().calls) return "";
+  const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(head_));
+  const Marker section(calls.section_open);
+  if (const std::string_view rest = section.missing_behind(begun); !rest.empty())
+    return std::string(rest) + section.trail() + calls.section_close;
+  const std::string_view rest = syntax_->call_open.missing_behind(begun);
+  return rest.empty() ? "" : std::string(rest) + syntax_->call_open.trail() + rest_of_call(0);
 }
 
 }  // namespace rondo::parse

@@ -346,6 +346,37 @@ TEST_CASE("what would close the text") {
   CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx\n</p>\n</f>\n</call>") == "");
 }
 
+// Text is held back until it is known what it is.
+TEST_CASE("reasoning that nothing opens") {
+  Format format = base();
+  format.reasoning = {true, "", "<over>", false};
+  format.calls.present = true;
+  format.calls.call_open = "<do ";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ">"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.call_close = "</do>";
+  const auto shared = share(format);
+  const auto read = [&](std::string_view text, std::size_t size) {
+    Parser parser(shared, {});
+    for (; !text.empty(); text.remove_prefix(std::min(size, text.size()))) (void)parser.feed(text.substr(0, size));
+    return testing::show(parser.finish().value());
+  };
+  for (const std::size_t size : {std::size_t{1}, std::size_t{3}, std::size_t{100}}) {
+    CHECK(read("Hm.<over>Yes<eot>", size) == testing::show({.content = "Yes", .reasoning = "Hm.", .complete = true}));
+    CHECK(read("Yes<eot>", size) == testing::show({.content = "Yes", .complete = true}));
+    CHECK(read("Yes", size) == testing::show({.content = "Yes", .complete = true}));
+    CHECK(read("Hm.<over><do f>{}</do><eot>", size).find("Hm.") != std::string::npos);
+    CHECK(read("Yes<do f>{}</do><eot>", size).find("Hm.") == std::string::npos);
+  }
+  Parser parser(shared, {});
+  CHECK(parser.feed("Hm, well").empty());
+  CHECK(parser.closing_text().empty());
+  CHECK(parser.feed("<over>").front().kind == EventKind::kReasoning);
+  // A prompt that has closed the reasoning has decided it.
+  Parser answering(shared, {.prompt_tail = "[bot]<over>"});
+  CHECK(!answering.feed("Yes, well").empty());
+}
+
 TEST_CASE("partial text and strict parsing") {
   Options options;
   options.partial = true;

@@ -13,6 +13,28 @@ bool is_scalar_byte(char byte) {
          byte == '+' || byte == '.';
 }
 
+// A key, or an index, as a step of a JSON pointer.
+std::string pointer_step(std::string_view key) {
+  std::string out = "/";
+  for (const char byte : key) {
+    if (byte == '~' || byte == '/') {
+      out += byte == '~' ? "~0" : "~1";
+    } else {
+      out += byte;
+    }
+  }
+  return out;
+}
+
+// Where in `container` the value `inner` stands, which is its last one but for a key that came twice.
+std::string step_to(const json::Value& container, const json::Value* inner) {
+  if (container.is_array()) return pointer_step(std::to_string(container.as_array().size() - 1));
+  const json::Object& members = container.as_object();
+  const json::Member* at = members.end() - 1;
+  while (at != members.begin() && &at->value != inner) --at;
+  return pointer_step(at->key);
+}
+
 bool is_first_half(char32_t code) { return code >= 0xD800 && code < 0xDC00; }
 bool is_second_half(char32_t code) { return code >= 0xDC00 && code < 0xE000; }
 
@@ -27,6 +49,18 @@ void PartialValue::feed(std::string_view text) {
 
 void PartialValue::close() {
   if (is_valid_ && state_ == State::kInScalar) is_valid_ = end_scalar();
+}
+
+std::optional<std::string> PartialValue::open_path() const {
+  const bool is_leaf = state_ == State::kInString || state_ == State::kInScalar;
+  if (state_ == State::kDone || (open_.empty() && !is_leaf)) return std::nullopt;
+  std::string out;
+  for (std::size_t i = 1; i < open_.size(); ++i) out += step_to(*open_[i - 1], open_[i]);
+  if (open_.empty() || !is_leaf) return out;
+  if (state_ == State::kInString) return out + step_to(*open_.back(), string_);
+  // A number or word has no place yet.
+  const json::Value& container = *open_.back();
+  return out + pointer_step(container.is_object() ? key_ : std::to_string(container.as_array().size()));
 }
 
 bool PartialValue::take(char byte) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ class PartialValue {
 
   // Null before the value has begun.  Valid until the next feed().
   [[nodiscard]] const json::Value& value() const { return root_; }
+  // A JSON pointer to the innermost value that has begun and is not complete, "" for the whole; nullopt if there is none.
+  [[nodiscard]] std::optional<std::string> open_path() const;
   [[nodiscard]] bool has_begun() const { return state_ != State::kValue || !open_.empty() || !is_valid_; }
   [[nodiscard]] bool is_complete() const { return state_ == State::kDone; }
   [[nodiscard]] bool is_valid() const { return is_valid_; }

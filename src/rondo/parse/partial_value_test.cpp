@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/limits.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -38,6 +39,11 @@ TEST_CASE("nothing is read behind what is no JSON") {
   CHECK(after("{} x") == "{} invalid");
   CHECK(after("\"\\x\"") == "\"\" ... invalid");
   CHECK(after(std::string(100000, '[')).ends_with("invalid"));
+  // As deep as JSON may be, and no deeper.
+  const std::string deep(static_cast<std::size_t>(limits::kJsonDepth), '[');
+  CHECK(after(deep) == deep + std::string(deep.size(), ']') + " ...");
+  CHECK(after(deep + "[").ends_with("invalid"));
+  CHECK(json::parse(deep + std::string(deep.size(), ']')).ok());
 }
 
 TEST_CASE("a number at the top is complete when the text ends") {
@@ -47,6 +53,28 @@ TEST_CASE("a number at the top is complete when the text ends") {
   value.close();
   CHECK(value.is_complete());
   CHECK(json::to_compact(value.value()) == "-1.5");
+}
+
+TEST_CASE("what is still being written is told") {
+  const auto open = [](std::string_view text) {
+    PartialValue value;
+    value.feed(text);
+    return value.open_path().value_or("none");
+  };
+  CHECK(open("") == "none");
+  CHECK(open("{") == "");
+  CHECK(open("{\"a") == "");
+  CHECK(open("{\"a\": ") == "");
+  CHECK(open("{\"a\": \"x") == "/a");
+  CHECK(open("{\"a\": \"x\"") == "");
+  CHECK(open("{\"a\": \"x\", \"b\": 1") == "/b");
+  CHECK(open("{\"b\": [") == "/b");
+  CHECK(open("{\"b\": [1, tr") == "/b/1");
+  CHECK(open("{\"b\": [1, {\"c/~\": {\"d\": \"") == "/b/1/c~1~0/d");
+  CHECK(open("{\"a\": {}, \"b\": 1, \"a\": {\"c\": \"x") == "/a/c");
+  CHECK(open("{\"a\": 1}") == "none");
+  CHECK(open("\"x") == "");
+  CHECK(open("12") == "");
 }
 
 TEST_CASE("in any pieces it is what the whole text is") {

@@ -29,6 +29,7 @@ void Machine::start_from_prompt(std::string_view tail) {
       written = prompt.text;
     is_generation_prompt = true;
   }
+  top_.has_header = header != std::string::npos;
   const std::string shown = written;
   prompt_.is_generated = is_generation_prompt;
   if (is_generation_prompt) drop_prompt_space(written);

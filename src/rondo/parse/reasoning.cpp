@@ -6,6 +6,25 @@
 
 namespace rondo::parse {
 
+// Nothing marks the beginning of this format's reasoning.  What stands before the mark that closes it is reasoning; where another
+// mark comes first, or none, there is none.  Until that is known all text is held back.
+bool Machine::undecided() {
+  const MarkerSet::Found found = syntax_->reasoning_set.find(buffer_, pos_, is_end_, starts());
+  if (found.kind != MatchKind::kFull && !is_end_) {
+    pos_ = found.begin;
+    return false;
+  }
+  pos_ = head_;
+  if (found.kind == MatchKind::kFull && found.id == kReasoningClose) {
+    phase_ = Phase::kReasoning;
+    message_.reasoning.emplace();
+  } else {
+    phase_ = Phase::kTop;
+    begin_content();
+  }
+  return true;
+}
+
 // `open` ends at pos_.  Words of the prompt with which the reasoning begins are a part of it.
 bool Machine::reasoning_opened(const Marker& open) {
   phase_ = Phase::kReasoning;
@@ -96,6 +115,7 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
       release();
       phase_ = Phase::kTop;
       thoughts_.have_call = thoughts_.is_layout = false;
+      top_.has_header = found.id == kHeader;
       if (found.id == kContentOpen) return top_marker(found);
       emit_reasoning_marker(pos_);
       trail_.text = found.marker->trail();

@@ -41,20 +41,6 @@ TypeSet type_of(const json::Value& value) {
   return {};
 }
 
-// "#/$defs/x" inside `root`.
-const json::Value* resolve(std::string_view reference, const json::Value& root) {
-  if (!reference.starts_with("#")) return nullptr;
-  reference.remove_prefix(1);
-  const json::Value* at = &root;
-  while (!reference.empty() && at != nullptr) {
-    reference.remove_prefix(1);
-    const std::size_t end = std::min(reference.find('/'), reference.size());
-    at = at->find(reference.substr(0, end));
-    reference.remove_prefix(end);
-  }
-  return at;
-}
-
 std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& root, int depth) {
   if (!schema.is_object() || depth > kReferenceDepth) return std::nullopt;
   TypeSet set;
@@ -73,7 +59,7 @@ std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& ro
   }
   if (set.empty()) {
     if (const auto reference = schema.find_string("$ref")) {
-      const json::Value* target = resolve(*reference, root);
+      const json::Value* target = resolve_reference(*reference, root);
       return target != nullptr ? types_at(*target, root, depth + 1) : std::nullopt;
     }
     for (const char* key : {"anyOf", "oneOf", "allOf"}) {
@@ -100,7 +86,7 @@ const json::Value* property_at(const json::Value& schema, const json::Value& roo
     if (const json::Value* found = properties->find(key)) return found;
   }
   if (const auto reference = schema.find_string("$ref")) {
-    const json::Value* target = resolve(*reference, root);
+    const json::Value* target = resolve_reference(*reference, root);
     if (target != nullptr) return property_at(*target, root, key, depth + 1);
   }
   for (const char* combinator : {"allOf", "anyOf", "oneOf"}) {
@@ -305,8 +291,38 @@ bool TypeSet::allows(const json::Value& value) const {
   }
 }
 
+const json::Value* resolve_reference(std::string_view reference, const json::Value& root) {
+  if (!reference.starts_with("#")) return nullptr;
+  reference.remove_prefix(1);
+  const json::Value* at = &root;
+  while (!reference.empty() && at != nullptr) {
+    reference.remove_prefix(1);
+    const std::size_t end = std::min(reference.find('/'), reference.size());
+    at = at->find(reference.substr(0, end));
+    reference.remove_prefix(end);
+  }
+  return at;
+}
+
 std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root) {
   return types_at(schema, root, 0);
+}
+
+std::string wanted_types(const json::Value& schema, const json::Value& root) {
+  const std::optional<TypeSet> types = schema_types(schema, root);
+  std::string out;
+  if (!types) return out;
+  const auto add = [&](TypeSet::Type type, json::Kind kind) {
+    if (types->has(type)) out += (out.empty() ? "" : " or ") + std::string(json::describe(kind));
+  };
+  add(TypeSet::kString, json::Kind::kString);
+  add(TypeSet::kInteger, json::Kind::kInteger);
+  if (types->has(TypeSet::kNumber)) out += out.empty() ? "a number" : " or a number";
+  add(TypeSet::kBoolean, json::Kind::kBool);
+  add(TypeSet::kObject, json::Kind::kObject);
+  add(TypeSet::kArray, json::Kind::kArray);
+  add(TypeSet::kNull, json::Kind::kNull);
+  return out;
 }
 
 const json::Value* property_schema(const json::Value& schema, const json::Value& root, std::string_view key) {

@@ -40,8 +40,12 @@ class TypeSet {
   std::uint8_t bits_ = 0;
 };
 
+// What "#/$defs/x" stands for inside `root`; nullptr if nothing is there, or if it leads elsewhere.
+[[nodiscard]] const json::Value* resolve_reference(std::string_view reference, const json::Value& root);
 // The types that `schema` allows; nullopt if it does not say.  `root` resolves local references.
 [[nodiscard]] std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root);
+// The same in words, "an integer or null"; "" if it does not say.
+[[nodiscard]] std::string wanted_types(const json::Value& schema, const json::Value& root);
 // The schema of property `key`, nullptr if there is none.
 [[nodiscard]] const json::Value* property_schema(const json::Value& schema, const json::Value& root,
                                                  std::string_view key);

@@ -56,8 +56,6 @@ json::Value tool_call(std::optional<std::string_view> id, std::string_view name,
   return call;
 }
 
-json::Value text_part(std::string_view text) { return json::Object{{"type", "text"}, {"text", text}}; }
-
 json::Array with_parts(json::Array messages) {
   for (json::Value& message : messages) {
     json::Value* content = message.as_object().find("content");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chat/conversation.h"
 #include "format/format.h"
 #include "json/value.h"
 
@@ -33,7 +34,7 @@ struct Saying {
 // {id, type, function: {name, arguments}}; no id if there is none.
 [[nodiscard]] json::Value tool_call(std::optional<std::string_view> id, std::string_view name, json::Value arguments);
 
-[[nodiscard]] json::Value text_part(std::string_view text);
+using chat::text_part;
 // Every content that is text as a list of one part, and null as an empty list.
 [[nodiscard]] json::Array with_parts(json::Array messages);
 

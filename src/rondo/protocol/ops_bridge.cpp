@@ -1,7 +1,5 @@
 // bridge: the next prompt as the old ids plus only the new turn.
-#include <algorithm>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +8,7 @@
 #include "protocol/reply.h"
 #include "render/bridge.h"
 #include "render/completion.h"
-#include "render/rollout.h"
+#include "render/retention.h"
 
 namespace rondo::protocol {
 namespace {
@@ -58,9 +56,7 @@ BridgeFields read_bridge(Fields& fields) {
   if (fields.choice("content_specials", {"text", "parse"}) == "parse") out.specials = render::ContentSpecials::kParse;
   out.lossy = fields.flag("lossy", false);
   out.corrections = read_corrections(fields);
-  const auto retention = render::retention_of(fields.choice(
-      "retention", {"all", "template", "tool_cycle", "preserve_thinking_between_tool_calls", "preserve_all_thinking"}));
-  out.retention = retention.value_or(render::Retention::kAll);  // any other word is told by `fields`
+  out.retention = read_retention(fields).value_or(render::Retention::kAll);
   out.sampled = read_ranges(fields, "sampled");
   return out;
 }
@@ -98,40 +94,18 @@ Result<render::Bridged> bridge(const OpContext& context, BridgeFields& request) 
   if (!model.ok()) return model.error();
   core::Call call = context.models.call(request.chat_template, std::move(request.input));
   call.specials = request.specials;
-  return model.value()->bridge(call, {request.prompt_ids, request.completion_ids, std::move(request.new_messages)});
+  return model.value()->bridge(call, {.prompt = request.prompt_ids,
+                                      .completion = request.completion_ids,
+                                      .new_messages = std::move(request.new_messages),
+                                      .retention = request.retention,
+                                      .sampled = std::move(request.sampled)});
 }
 
-// With a retention that may cut ids out: as a rollout, which knows where the sampled turns are.
-Reply bridge_with_retention(const OpContext& context, BridgeFields& request) {
-  auto loaded = context.models.model(request.chat_template, request.corrections);
-  if (!loaded.ok()) return loaded.error();
-  core::Call call = context.models.call(request.chat_template, std::move(request.input));
-  call.specials = request.specials;
-  const auto model = loaded.value()->rollouts(call, core::Locality::kNotProven);
-  if (!model.ok()) return model.error();
-  json::Array& messages = call.conversation.messages;
-  const std::size_t old_size = request.prompt_ids.size() + request.completion_ids.size();
-  const auto first_new = static_cast<std::int32_t>(messages.size()) + 1;
-  auto rollout = render::Rollout::resume(model.value(), std::move(request.prompt_ids), messages, request.sampled);
-  if (!rollout.ok()) return rollout.error();
-  if (const auto said = rollout.value().complete(request.completion_ids); !said.ok()) return said.error();
-  const auto next = rollout.value().extend(request.new_messages, request.retention);
-  if (!next.ok()) return next.error();
-  const render::Extension& done = next.value();
-  std::vector<std::int32_t> owners = rollout.value().message_indices();
-  for (std::int32_t& owner : owners) owner = std::max(owner - first_new, -1);
-  json::Array cuts;
-  for (const render::Cut& cut : done.cuts)
-    cuts.push_back(json::Object{{"begin", cut.begin}, {"end", cut.end}, {"message", cut.message}});
-  json::Object reply{{"ids", numbers_to_json(rollout.value().ids())},
-                     {"message_indices", numbers_to_json(owners)},
-                     {"appended", rollout.value().ids().size() - done.begin},
-                     {"kept", std::min(done.kept, old_size)},
-                     {"cuts", std::move(cuts)},
-                     {"lossy", findings_to_json(done.lossy)}};
-  if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
-  if (!done.media.empty()) reply.set("media", media_to_json(done.media));
-  return json::Value(std::move(reply));
+json::Array cuts_to_json(const std::vector<render::Cut>& cuts) {
+  json::Array out;
+  for (const render::Cut& cut : cuts)
+    out.push_back(json::Object{{"begin", cut.begin}, {"end", cut.end}, {"message", cut.message}});
+  return out;
 }
 
 }  // namespace
@@ -140,18 +114,23 @@ Reply op_bridge(const OpContext& context, Fields& fields) {
   BridgeFields request = read_bridge(fields);
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
-  if (request.retention != render::Retention::kAll && request.retention != render::Retention::kAllThinking)
-    return bridge_with_retention(context, request);
+  const bool may_cut =
+      request.retention != render::Retention::kAll && request.retention != render::Retention::kAllThinking;
   auto bridged = bridge(context, request);
   if (!bridged.ok()) return bridged.error();
   const render::Bridged& done = bridged.value();
-  if (!request.lossy && !done.lossy.empty()) return refusal(done.lossy.front());
+  if (!may_cut && !request.lossy && !done.lossy.empty()) return refusal(done.lossy.front());
   json::Object reply{{"ids", numbers_to_json(done.ids)},
                      {"message_indices", numbers_to_json(done.message_indices)},
                      {"appended", done.appended}};
-  if (request.lossy) {
+  if (may_cut) {
+    reply.set("kept", done.kept);
+    reply.set("cuts", cuts_to_json(done.cuts));
+  }
+  if (may_cut || request.lossy) {
     reply.set("lossy", findings_to_json(done.lossy));
-    if (!done.notes.empty()) reply.set("notes", json::Array(done.notes.begin(), done.notes.end()));
+    if (!done.notes.empty()) reply.set("notes", texts_to_json(done.notes));
+    if (!done.shaped.empty()) reply.set("shaped", texts_to_json(done.shaped));
     if (!done.media.empty()) reply.set("media", media_to_json(done.media));
   }
   return json::Value(std::move(reply));

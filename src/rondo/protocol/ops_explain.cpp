@@ -8,6 +8,7 @@
 #include "grammar/gbnf.h"
 #include "grammar/turn.h"
 #include "json/parse.h"
+#include "json/print.h"
 #include "parse/parser.h"
 #include "protocol/ops.h"
 #include "protocol/places.h"
@@ -53,34 +54,59 @@ json::Value tools_named(const std::vector<std::string>& names) {
   return tools;
 }
 
-// Whether the parser finds in a probe's turn what the probe's message held.
-bool is_read_back(const std::shared_ptr<const format::Format>& format, const analysis::ProbeRecord& probe) {
-  std::string text;
+// What a probe's message held, or what the parser finds in its turn.
+struct Held {
   std::string reasoning;
   std::string content;
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // of calls: those that follow each other are one, since a name may be written twice
+};
+
+void add_name(std::vector<std::string>& names, const std::string& name) {
+  if (names.empty() || names.back() != name) names.push_back(name);
+}
+
+Held held_by(const format::Format& format, const analysis::ProbeRecord& probe) {
+  Held out;
   for (const analysis::ProbePart& part : probe.parts) {
-    text += part.text;
-    if (part.slot == "reasoning") reasoning += part.text;
-    if (part.slot == "content") content += part.text;
-    // A name may be written more than once in its call.
-    if (part.slot == "name" && (names.empty() || names.back() != part.text)) names.push_back(part.text);
-    if (part.slot == "id" && names_are_in_ids(*format)) names.push_back(part.text);
+    if (part.slot == "reasoning") out.reasoning += part.text;
+    if (part.slot == "content") out.content += part.text;
+    if (part.slot == "name") add_name(out.names, part.text);
+    if (part.slot == "id" && names_are_in_ids(format)) out.names.push_back(part.text);
   }
+  return out;
+}
+
+std::string quoted(const std::string& text) { return json::to_compact(json::Value(text)); }
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out.empty() ? "none" : out;
+}
+
+// What the parser finds in a probe's turn that is not what the probe's message held; "" if all of it is.
+std::string difference(const std::shared_ptr<const format::Format>& format, const analysis::ProbeRecord& probe) {
+  const Held wanted = held_by(*format, probe);
+  std::string text;
+  for (const analysis::ProbePart& part : probe.parts) text += part.text;
   if (text.starts_with(format->header)) text.erase(0, format->header.size());
   parse::Options options;
   options.prompt_tail = format->header;
-  options.tools = tools_named(names);
+  options.tools = tools_named(wanted.names);
   const auto message = parse::parse(format, std::move(options), text);
-  if (!message.ok() || message.value().reasoning.value_or("") != reasoning || message.value().content != content)
-    return false;
-  std::vector<std::string> found;
+  if (!message.ok()) return message.error().message;
+  Held found{message.value().reasoning.value_or(""), message.value().content, {}};
   for (const chat::ToolCall& call : message.value().tool_calls) {
-    const bool is_fine = call.status == chat::CallStatus::kOk;
-    const std::string name = !is_fine ? "" : names_are_in_ids(*format) ? call.id.value_or("") : call.name;
-    if (found.empty() || found.back() != name) found.push_back(name);
+    if (call.status != chat::CallStatus::kOk) return "a call is read as " + std::string(chat::to_string(call.status));
+    add_name(found.names, names_are_in_ids(*format) ? call.id.value_or("") : call.name);
   }
-  return found == names;
+  if (found.reasoning != wanted.reasoning)
+    return "reasoning is read as " + quoted(found.reasoning) + ", it was " + quoted(wanted.reasoning);
+  if (found.content != wanted.content)
+    return "content is read as " + quoted(found.content) + ", it was " + quoted(wanted.content);
+  if (found.names != wanted.names)
+    return "calls are read of " + listed(found.names) + ", they were of " + listed(wanted.names);
+  return "";
 }
 
 json::Array probes_to_json(const analysis::Explanation& explanation, const TemplateLines& lines) {
@@ -89,6 +115,7 @@ json::Array probes_to_json(const analysis::Explanation& explanation, const Templ
     json::Object entry{{"name", probe.name}};
     if (probe.is_refused) {
       entry.set("refused", true);
+      entry.set("refusal", probe.refusal);
       out.emplace_back(std::move(entry));
       continue;
     }
@@ -103,7 +130,9 @@ json::Array probes_to_json(const analysis::Explanation& explanation, const Templ
     if (probe.is_other_shape) {
       entry.set("other_shape", true);
     } else if (probe.is_message) {
-      entry.set("read_back", is_read_back(explanation.format, probe));
+      const std::string differs = difference(explanation.format, probe);
+      entry.set("read_back", differs.empty());
+      if (!differs.empty()) entry.set("difference", differs);
     }
     entry.set("parts", std::move(parts));
     out.emplace_back(std::move(entry));

@@ -56,6 +56,11 @@ json::Value call_to_json(const chat::ToolCall& call) {
     out.set("status", chat::to_string(call.status));
     out.set("raw", json::Array{call.raw_begin, call.raw_end});
   }
+  json::Array problems;
+  for (const chat::CallProblem& problem : call.problems)
+    problems.push_back(json::Object{
+        {"kind", chat::to_string(problem.kind)}, {"parameter", problem.parameter}, {"message", problem.sentence}});
+  if (!problems.empty()) out.set("problems", std::move(problems));
   return out;
 }
 

@@ -86,11 +86,12 @@ Reply op_render(const OpContext& context, Fields& fields) {
     if (!written.ok()) return written.error();
   }
   json::Object reply{{"text", rendered.text.bytes()}};
-  if (spans) reply.set("spans", spans_to_json(rendered, chat_template, sent_messages(conversation)));
+  if (spans) reply.set("spans", spans_to_json(rendered, chat_template, sent_messages(conversation), call.shaping));
   if (context.options.trace) {
     reply.set("trace", trace_to_json(rendered, chat_template, tmpl::template_variables(conversation),
-                                     sent_messages(conversation)));
+                                     sent_messages(conversation), call.shaping));
   }
+  if (!call.shaping.changes.empty()) reply.set("shaped", texts_to_json(tmpl::sentences(call.shaping)));
   if (!prompt.value().notes.empty()) reply.set("notes", texts_to_json(prompt.value().notes));
   return json::Value(std::move(reply));
 }

@@ -139,9 +139,13 @@ Reply op_encode(const OpContext& context, Fields& fields) {
   const bool parse_specials = fields.choice("content_specials", {"text", "parse"}) == "parse";
   const std::optional<render::MaskOptions> mask_options = read_mask(fields);
   const bool has_raw_turns = fields.flag("raw_turns", false);
+  const std::optional<render::Retention> retention = read_retention(fields);
+  const bool inline_reasoning = fields.flag("inline_reasoning", true);
   if (Status status = fields.finish(); !status.ok()) return status.error();
   core::Call call = context.models.call(template_fields, std::move(input));
   if (parse_specials) call.specials = render::ContentSpecials::kParse;
+  call.inline_reasoning = inline_reasoning;
+  call.retention = retention;
   if (has_raw_turns) {
     auto taken = render::take_raw_turns(call.conversation.messages);
     if (!taken.ok()) return taken.error();
@@ -163,6 +167,7 @@ Reply op_encode(const OpContext& context, Fields& fields) {
     reply.set("loss_mask", numbers_to_json(mask.value()));
   }
   if (!out.notes.empty()) reply.set("notes", texts_to_json(out.notes));
+  if (!out.shaped.empty()) reply.set("shaped", texts_to_json(out.shaped));
   if (context.options.trace) {
     reply.set("text", out.text);
     reply.set("fields", field_rows(out));

@@ -1,6 +1,7 @@
 #include "protocol/places.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/utf8.h"
 #include "template/chat_template.h"
@@ -63,7 +64,25 @@ std::string_view OriginNamer::literal_bytes(const text::Run& run) const {
   return index < literal_texts_.size() ? std::string_view(literal_texts_[index]) : std::string_view();
 }
 
-std::string OriginNamer::path(text::PathId path) const {
+std::int32_t OriginNamer::message(std::int32_t index) const {
+  if (index < 0) return index;
+  return static_cast<std::int32_t>(tmpl::sent_index(shaping_, static_cast<std::size_t>(index)));
+}
+
+OriginNamer::Sent OriginNamer::sent(text::PathId path) const {
+  Sent out{aliased(path), false};
+  const std::int32_t index = origins_.paths.message(path);
+  const std::size_t begin = out.path.find('.');
+  if (index < 0 || shaping_.changes.empty() || begin == std::string::npos) return out;
+  const auto message = static_cast<std::size_t>(this->message(index));
+  const std::string below = out.path.substr(begin + 1);
+  out.is_reshaped = tmpl::change_at(shaping_, message, below) != nullptr;
+  out.path = "messages[" + std::to_string(message) + "]." + tmpl::sent_path(shaping_, message, below);
+  return out;
+}
+
+// Reasoning may have reached the template under another name than it was sent by.
+std::string OriginNamer::aliased(text::PathId path) const {
   const text::PathTable& paths = origins_.paths;
   std::string name = paths.to_string(path);
   constexpr std::size_t kFieldDepth = 3;  // messages, [i], field
@@ -105,7 +124,9 @@ NamedOrigin OriginNamer::name(const text::Run& run) const {
     return out;
   }
   out.from = root == "messages" ? "message" : root == "tools" ? "tools" : root == "documents" ? "documents" : "kwargs";
-  out.path = path(run.path());
+  Sent sent = this->sent(run.path());
+  out.path = std::move(sent.path);
+  out.is_reshaped = sent.is_reshaped;
   return out;
 }
 

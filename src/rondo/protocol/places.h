@@ -9,6 +9,7 @@
 
 #include "jinja/template.h"
 #include "json/value.h"
+#include "template/shape.h"
 #include "text/text.h"
 
 namespace rondo::protocol {
@@ -50,30 +51,43 @@ class TemplateLines {
 // One run in the words of the protocol (docs/batch.md, op render).
 struct NamedOrigin {
   std::string_view from;
-  std::string path;     // "" for what the template, the clock or a special token wrote
-  TemplatePlace place;  // of a literal; of what wrote everything else
+  std::string path;          // "" for what the template, the clock or a special token wrote
+  bool is_reshaped = false;  // what was sent there is not what the template got
+  TemplatePlace place;       // of a literal; of what wrote everything else
 };
 
 class OriginNamer {
  public:
-  // `messages` are those of the request.  All must outlive this.
-  OriginNamer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Array& messages)
+  // `messages` as the template got them, `shaping` what of them was sent otherwise.  All must outlive this.
+  OriginNamer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Array& messages,
+              const tmpl::Shaping& shaping)
       : origins_(rendered.origins),
         messages_(messages),
+        shaping_(shaping),
         lines_(chat_template),
         literal_texts_(chat_template.literal_texts()),
         expressions_(chat_template.expressions()) {}
 
   [[nodiscard]] NamedOrigin name(const text::Run& run) const;
-  // A path as the request has it: reasoning may have reached the template under another name than it was sent by.
-  [[nodiscard]] std::string path(text::PathId path) const;
+  // A path as the request has it: a value may have reached the template in another place than it was sent.
+  [[nodiscard]] std::string path(text::PathId path) const { return sent(path).path; }
+  // A message's index as the request has it.
+  [[nodiscard]] std::int32_t message(std::int32_t index) const;
   // The bytes of the literal that a run was copied from.  REQUIRES: run.kind == kLiteral.
   [[nodiscard]] std::string_view literal_bytes(const text::Run& run) const;
   [[nodiscard]] const TemplateLines& lines() const { return lines_; }
 
  private:
+  struct Sent {
+    std::string path;
+    bool is_reshaped = false;
+  };
+  [[nodiscard]] Sent sent(text::PathId path) const;
+  [[nodiscard]] std::string aliased(text::PathId path) const;
+
   const text::Origins& origins_;
   const json::Array& messages_;
+  const tmpl::Shaping& shaping_;
   TemplateLines lines_;
   const std::vector<std::string>& literal_texts_;
   std::vector<text::Literal> expressions_;

@@ -66,12 +66,13 @@ json::Value error_to_json(const Error& error) {
   } else if (error.code == ErrorCode::kParse && error.offset) {
     out.set("at", json::Object{{"offset", static_cast<std::size_t>(*error.offset)}});
   }
+  if (!error.hint.empty()) out.set("hint", error.hint);
   return out;
 }
 
 json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
-                          const json::Array& messages) {
-  const OriginNamer namer(rendered, chat_template, messages);
+                          const json::Array& messages, const tmpl::Shaping& shaping) {
+  const OriginNamer namer(rendered, chat_template, messages, shaping);
   json::Array out;
   std::optional<Span> last;
   std::size_t at = 0;

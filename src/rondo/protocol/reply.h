@@ -4,6 +4,7 @@
 #include "jinja/template.h"
 #include "json/value.h"
 #include "rondo/result.h"
+#include "template/shape.h"
 
 namespace rondo::protocol {
 
@@ -11,9 +12,9 @@ namespace rondo::protocol {
 [[nodiscard]] json::Value error_to_json(const Error& error);
 
 // The parts of a rendered text: [{"start", "end", "from", "path"?, "line"?}], without gap or overlap.  `chat_template` is
-// the one that made it, `messages` are those of the request.
+// the one that made it, `messages` and `shaping` as of OriginNamer.
 [[nodiscard]] json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
-                                        const json::Array& messages);
+                                        const json::Array& messages, const tmpl::Shaping& shaping);
 
 // An array of numbers.
 template <typename Numbers>

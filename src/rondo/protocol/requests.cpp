@@ -69,6 +69,12 @@ ConversationFields read_conversation(Fields& fields, const ConversationDefaults&
   return out;
 }
 
+std::optional<render::Retention> read_retention(Fields& fields) {
+  if (!fields.has("retention")) return std::nullopt;
+  return render::retention_of(fields.choice(
+      "retention", {"all", "template", "tool_cycle", "preserve_thinking_between_tool_calls", "preserve_all_thinking"}));
+}
+
 std::optional<json::Object> read_corrections(Fields& fields) {
   if (!fields.has("corrections")) return std::nullopt;
   return fields.object("corrections");

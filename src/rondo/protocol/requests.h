@@ -40,6 +40,9 @@ struct ConversationFields {
 // The field `corrections`: parts of a format's JSON (docs/format.md) that count instead of what was inferred.
 [[nodiscard]] std::optional<json::Object> read_corrections(Fields& fields);
 
+// The field `retention`: what of earlier reasoning stays; nullopt where it is absent.
+[[nodiscard]] std::optional<render::Retention> read_retention(Fields& fields);
+
 // The models that requests have named, loaded once and kept.  Thread-safe.
 class Models {
  public:

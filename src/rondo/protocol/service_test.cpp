@@ -93,6 +93,47 @@ TEST_CASE("people see more of tokens") {
   CHECK(traced.find("kinds")->as_array().front() == json::Value("special"));
 }
 
+// A template that takes arguments as an object, contents as text and needs names in results; what was sent is none of it.
+TEST_CASE("origins and owners of shaped messages are those that were sent") {
+  const Service service({});
+  json::Value asked = json::parse(R"JSON({"op": "render", "mode": "lenient", "spans": true, "messages": [
+      {"role": "user", "content": [{"type": "text", "text": "Hi"}]},
+      {"role": "assistant", "content": null, "tool_calls": [
+        {"id": "b", "type": "function", "function": {"name": "f", "arguments": "{\"k\": \"v\"}"}},
+        {"id": "c", "type": "function", "function": {"name": "g", "arguments": "{}"}}]},
+      {"role": "tool", "tool_call_id": "c", "content": "second"},
+      {"role": "tool", "tool_call_id": "b", "content": "first"}]})JSON")
+                          .value();
+  asked.as_object().set(
+      "template",
+      "{% for m in messages %}[{{ m.content + '' }}{% for c in m.tool_calls or [] %}<{{ c.function.name }}"
+      "{% for k, v in c.function.arguments.items() %} {{ k }}={{ v }}{% endfor %}>{% endfor %}"
+      "{{ '#' + m.name if m.role == 'tool' }}]{% endfor %}");
+  const auto reply = service.run(asked);
+  REQUIRE_MESSAGE(reply.ok(), reply.error().to_string());
+  CHECK(reply.value().find_string("text") == "[Hi][<f k=v><g>][first#f][second#g]");
+  std::string paths;
+  for (const json::Value& span : reply.value().find("spans")->as_array())
+    paths += std::string(span.find_string("path").value_or("")) + " ";
+  for (const char* path :
+       {"messages[0].content ", "messages[1].tool_calls[0].function.arguments ", "messages[3].content "})
+    CHECK_MESSAGE(paths.find(path) != std::string::npos, paths);
+  CHECK(paths.find("messages[3].content") < paths.find("messages[2].content"));
+  std::string shaped;
+  for (const json::Value& sentence : reply.value().find("shaped")->as_array()) shaped += sentence.as_string() + "\n";
+  CHECK(shaped ==
+        "messages[0].content: given as one text\n"
+        "messages[1].tool_calls[0].function.arguments: given as an object\n"
+        "messages[1].tool_calls[1].function.arguments: given as an object\n"
+        "messages[1].content: given as an empty text\n"
+        "messages[3].role: put where its call stands among the calls\n"
+        "messages[2].role: put where its call stands among the calls\n"
+        "messages[3].name: given as `f`, the tool that was called\n"
+        "messages[2].name: given as `g`, the tool that was called\n");
+  asked.as_object().set("mode", "strict");
+  CHECK(service.run(asked).error().code == ErrorCode::kTemplateError);
+}
+
 TEST_CASE("check and fix tell how far they are") {
   const Service service({});
   std::size_t last = 0;

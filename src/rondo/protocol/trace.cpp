@@ -48,11 +48,11 @@ const json::Value* find_input(const json::Object& variables, const text::PathTab
 class Tracer {
  public:
   Tracer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Object& variables,
-         const json::Array& messages)
+         const json::Array& messages, const tmpl::Shaping& shaping)
       : rendered_(rendered),
         template_(chat_template),
         variables_(variables),
-        namer_(rendered, chat_template, messages),
+        namer_(rendered, chat_template, messages, shaping),
         rows_(namer_.lines()) {}
 
   [[nodiscard]] json::Object trace() {
@@ -115,10 +115,11 @@ class Tracer {
 
   void add_part(json::Array& parts, const text::Run& run, std::size_t begin) {
     const text::Context& context = rendered_.origins.contexts.at(run.context);
-    json::Object out{{"start", begin}, {"end", begin + run.size}, {"origin", origin(run, namer_.name(run))}};
-    const std::int32_t owner = render::owner(run, rendered_.origins);
+    const NamedOrigin name = namer_.name(run);
+    json::Object out{{"start", begin}, {"end", begin + run.size}, {"origin", origin(run, name)}};
+    const std::int32_t owner = namer_.message(render::owner(run, rendered_.origins));
     if (owner != text::kNoMessage) out.set("owner", owner);
-    if (run.kind == text::RunKind::kData || run.kind == text::RunKind::kEscaped) {
+    if (!name.is_reshaped && (run.kind == text::RunKind::kData || run.kind == text::RunKind::kEscaped)) {
       out.set("source", json::Array{static_cast<std::size_t>(run.source_offset),
                                     static_cast<std::size_t>(run.source_offset) + run.source_size});
     }
@@ -156,7 +157,7 @@ class Tracer {
   [[nodiscard]] json::Object outcome(const jinja::Decision& decision) const {
     const text::Context& context = rendered_.origins.contexts.at(decision.context);
     json::Object out{{"outcome", decision.outcome}};
-    if (context.owner() != text::kNoMessage) out.set("owner", context.owner());
+    if (context.owner() != text::kNoMessage) out.set("owner", namer_.message(context.owner()));
     if (context.element != text::PathId::kNone) out.set("element", path_name(context.element));
     json::Array reads;
     for (const text::PathId path : rendered_.reads_of(decision)) reads.emplace_back(path_name(path));
@@ -260,8 +261,8 @@ class Tracer {
 }  // namespace
 
 json::Object trace_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
-                           const json::Object& variables, const json::Array& messages) {
-  return Tracer(rendered, chat_template, variables, messages).trace();
+                           const json::Object& variables, const json::Array& messages, const tmpl::Shaping& shaping) {
+  return Tracer(rendered, chat_template, variables, messages, shaping).trace();
 }
 
 }  // namespace rondo::protocol

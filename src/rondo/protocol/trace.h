@@ -3,12 +3,14 @@
 
 #include "jinja/template.h"
 #include "json/value.h"
+#include "template/shape.h"
 
 namespace rondo::protocol {
 
 // {"template", "messages", "origins", "parts", "conditions", "cuts", "idle"}.  `chat_template` is the one that made
-// `rendered` out of `variables`; `messages` are those of the request.
+// `rendered` out of `variables`; `messages` and `shaping` as of OriginNamer.
 [[nodiscard]] json::Object trace_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
-                                         const json::Object& variables, const json::Array& messages);
+                                         const json::Object& variables, const json::Array& messages,
+                                         const tmpl::Shaping& shaping);
 
 }  // namespace rondo::protocol

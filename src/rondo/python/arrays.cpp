@@ -93,7 +93,16 @@ void Ids::read_sequence(nb::handle value, std::string_view name) {
   }
   own_.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr())));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
-    const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    PyObject* entry = PySequence_Fast_GET_ITEM(items.ptr(), i);
+    if (PyLong_CheckExact(entry)) {  // nearly all: read without a reference of our own
+      int is_beyond = 0;
+      const long id = PyLong_AsLongAndOverflow(entry, &is_beyond);
+      if (is_beyond == 0 && id >= 0 && id <= kMostId) {
+        own_.push_back(static_cast<tokenizer::TokenId>(id));
+        continue;
+      }
+    }
+    const nb::object item = nb::borrow(entry);
     const bool is_integer = !PyBool_Check(item.ptr()) && PyIndex_Check(item.ptr()) != 0;
     const nb::object number = is_integer ? nb::steal(PyNumber_Index(item.ptr())) : nb::object();
     if (!number.is_valid()) {

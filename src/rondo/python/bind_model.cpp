@@ -1,6 +1,7 @@
 // Model: loading, rendering, encoding, bridging.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -92,9 +93,10 @@ nb::object render(const ModelObject& self, nb::handle messages, nb::handle tools
 
 EncodedObject encode(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
                      bool add_generation_prompt, nb::handle continue_final_message, nb::handle kwargs, nb::handle now,
-                     const std::string& content_specials, bool raw_turns) {
+                     const std::string& content_specials, bool raw_turns, const std::optional<std::string>& retention,
+                     bool inline_reasoning) {
   Call call = read_call({messages, tools, documents, kwargs, now, add_generation_prompt, continue_final_message,
-                         content_specials, raw_turns});
+                         content_specials, raw_turns, inline_reasoning, retention});
   EncodedObject out;
   out.data = value_or_raise(without_gil([&] {
     out.roles = roles(call.conversation.messages);
@@ -111,7 +113,17 @@ struct BridgeArguments {
   nb::handle new_messages;
   bool close = true;
   bool lossy = true;
+  std::string retention = "all";
+  nb::handle sampled = {};
 };
+
+// [(begin, end), ...]
+std::vector<std::pair<std::size_t, std::size_t>> read_ranges(nb::handle ranges) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  if (!ranges.is_valid() || ranges.is_none()) return out;
+  if (!nb::try_cast(ranges, out)) raise_invalid("must be a sequence of (begin, end)", "sampled");
+  return out;
+}
 
 template <typename Made>
 Made bridged(const ModelObject& self, const BridgeArguments& given, const CallArguments& arguments,
@@ -120,8 +132,11 @@ Made bridged(const ModelObject& self, const BridgeArguments& given, const CallAr
   const Ids completion(given.completion_ids, "completion_ids");
   json::Array added = to_objects(given.new_messages, "new_messages");
   Call call = read_call(arguments);
+  const render::Retention retention = read_retention(given.retention);
+  std::vector<std::pair<std::size_t, std::size_t>> sampled = read_ranges(given.sampled);
   return value_or_raise(without_gil([&]() -> Result<Made> {
-    core::BridgeCall bridge{prompt.span(), completion.span(), std::move(added), given.close, given.lossy};
+    core::BridgeCall bridge{prompt.span(), completion.span(), std::move(added),  given.close,
+                            given.lossy,   retention,         std::move(sampled)};
     if (const tokenizer::Tokenizer* tokenizer = self.model->tokenizer(); tokenizer != nullptr) {
       if (Status valid = core::check_ids(*tokenizer, bridge.prompt, "prompt_ids"); !valid.ok()) return valid.error();
       if (Status valid = core::check_ids(*tokenizer, bridge.completion, "completion_ids"); !valid.ok())
@@ -133,8 +148,9 @@ Made bridged(const ModelObject& self, const BridgeArguments& given, const CallAr
 
 BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids, nb::handle new_messages,
                      nb::handle messages, nb::handle tools, nb::handle documents, nb::handle kwargs, nb::handle now,
-                     const std::string& content_specials, bool close, bool lossy) {
-  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, lossy},
+                     const std::string& content_specials, bool close, bool lossy, const std::string& retention,
+                     nb::handle sampled) {
+  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, lossy, retention, sampled},
                   {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::bridge)};
 }
 
@@ -182,10 +198,12 @@ Raises InvalidArgumentError, or TemplateError with the template's line.  Runs wi
 constexpr const char* kEncodeDoc = R"(The prompt as token ids, with the owner of each: an Encoded.
 
 Arguments as render().  content_specials="parse" recognises control tokens in user text, as
-apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one.
+apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one, but for the
+marks of a block of reasoning with which an assistant's content begins: the model has sampled them (inline_reasoning=False: nor they).
 raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
 stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them, and
-what of a continued message the template does not write.
+what of a continued message the template does not write.  retention: what of earlier reasoning stands in the prompt though
+the template drops it: "preserve_all_thinking", "preserve_thinking_between_tool_calls"; by default what the template writes.
 
 Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs without the GIL.
 
@@ -200,6 +218,9 @@ copied), or sequences of ints; the completion with or without its stop token, po
 none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
 token is written all the same.  lossy=False does not look for what the template would have written differently (that takes
 renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
+retention: what of earlier reasoning stays: "all" (the old ids stay as they are) or "preserve_all_thinking", "template",
+"tool_cycle", "preserve_thinking_between_tool_calls"; with one that cuts, sampled are the ranges of prompt_ids that the
+assistant messages in `messages` were sampled as, in order, and `cuts` and `kept` of the result say what is gone.
 
 Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
 InvalidArgumentError, TemplateError.  Runs without the GIL.
@@ -231,21 +252,25 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None) -> str"))
       .def("encode", &encode, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
            "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
-           "now"_a = nb::none(), "content_specials"_a = "text", "raw_turns"_a = false, kEncodeDoc,
+           "now"_a = nb::none(), "content_specials"_a = "text", "raw_turns"_a = false, "retention"_a = nb::none(),
+           "inline_reasoning"_a = true, kEncodeDoc,
            nb::sig("def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, "
                    "documents: rondo.types.Objects | None = None, "
                    "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
-                   "content_specials: str = 'text', raw_turns: bool = False) -> Encoded"))
+                   "content_specials: str = 'text', raw_turns: bool = False, retention: str | None = None, "
+                   "inline_reasoning: bool = True) -> Encoded"))
       .def("bridge", &bridge, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
            "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
-           "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true, "lossy"_a = true, kBridgeDoc,
+           "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true, "lossy"_a = true,
+           "retention"_a = "all", "sampled"_a = nb::none(), kBridgeDoc,
            nb::sig("def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: "
                    "rondo.types.Messages, *, "
                    "messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: "
                    "rondo.types.Objects | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None, "
-                   "content_specials: str = 'text', close: bool = True, lossy: bool = True) -> Bridged"))
+                   "content_specials: str = 'text', close: bool = True, lossy: bool = True, retention: str = 'all', "
+                   "sampled: collections.abc.Sequence[tuple[int, int]] | None = None) -> Bridged"))
       .def(
           "append", &append, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
           "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),

@@ -178,6 +178,26 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
             return events_to_python(events);
           },
           nb::sig("def close(self) -> list[dict]"), "The completion ends here: what was held back.")
+      .def(
+          "arguments",
+          [](StreamObject& self, std::size_t call) {
+            const std::lock_guard lock(self.mutex);
+            const parse::PartialValue* value = self.stream.arguments(call);
+            return value != nullptr ? to_python(value->value()) : nb::object(nb::none());
+          },
+          "call"_a, nb::sig("def arguments(self, call: int) -> typing.Any"),
+          R"(The arguments of a call so far, as a Python value: {"city": "Par"}.
+
+Strings grow; a number or word is there when it is complete.  None before they have begun.)")
+      .def(
+          "open_argument",
+          [](StreamObject& self, std::size_t call) {
+            const std::lock_guard lock(self.mutex);
+            const parse::PartialValue* value = self.stream.arguments(call);
+            return optional_text(value != nullptr ? value->open_path() : std::nullopt);
+          },
+          "call"_a, nb::sig("def open_argument(self, call: int) -> str | None"),
+          "Of these, a JSON pointer to the innermost value that is still being written; None where none is.")
       .def("finish", &finish, "close(), then all of it as a Parsed.")
       .def_prop_ro(
           "ended",
@@ -186,6 +206,72 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
             return self.stream.parser().ended();
           },
           "A stop was seen; what follows belongs to nobody.");
+}
+
+// --- Partial values --------------------------------------------------------------------------------------------------
+
+struct PartialObject {
+  parse::PartialValue value;
+  std::mutex mutex;
+};
+
+void bind_partial(nb::module_& module) {
+  nb::class_<PartialObject>(module, "PartialValue", R"(The JSON value that a text is so far, while it arrives.
+
+Strings are there with their first character, dicts and lists with their opening bracket; a number or word when it is complete.
+StreamParser keeps one for each call; this one reads any text, such as the parts of arguments that an API streams.
+
+    >>> value = rondo.PartialValue()
+    >>> value.feed('{"city": "Par')
+    >>> value.value, value.open_path
+    ({'city': 'Par'}, '/city')
+)")
+      .def(nb::init<>())
+      .def(
+          "feed",
+          [](PartialObject& self, nb::handle text) {
+            const std::string piece = to_text(text, "text");
+            const std::lock_guard lock(self.mutex);
+            self.value.feed(piece);
+          },
+          "text"_a, nb::sig("def feed(self, text: str) -> None"),
+          "The next piece.  From a character that no JSON has there on, nothing more is read.")
+      .def(
+          "close",
+          [](PartialObject& self) {
+            const std::lock_guard lock(self.mutex);
+            self.value.close();
+          },
+          "The text ends here: a number at the top is complete.")
+      .def_prop_ro(
+          "value",
+          [](PartialObject& self) {
+            const std::lock_guard lock(self.mutex);
+            return to_python(self.value.value());
+          },
+          nb::sig("def value(self) -> typing.Any"), "None before it has begun.")
+      .def_prop_ro(
+          "open_path",
+          [](PartialObject& self) {
+            const std::lock_guard lock(self.mutex);
+            return optional_text(self.value.open_path());
+          },
+          nb::sig("def open_path(self) -> str | None"),
+          "A JSON pointer to the innermost value that has begun and is not complete; None where there is none.")
+      .def_prop_ro(
+          "complete",
+          [](PartialObject& self) {
+            const std::lock_guard lock(self.mutex);
+            return self.value.is_complete();
+          },
+          "The whole value is there.")
+      .def_prop_ro(
+          "valid",
+          [](PartialObject& self) {
+            const std::lock_guard lock(self.mutex);
+            return self.value.is_valid();
+          },
+          "False once a character came that no JSON has there.");
 }
 
 // --- Formats and grammars --------------------------------------------------------------------------------------------
@@ -278,6 +364,7 @@ Raises InvalidArgumentError for a scenario that there is not.  Runs without the 
 
 void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
   bind_stream(module);
+  bind_partial(module);
   model
       .def(
           "parse", &parse, "completion"_a, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),

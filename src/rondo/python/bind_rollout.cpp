@@ -51,18 +51,11 @@ ParsedObject complete(RolloutObject& self, nb::handle completion_ids) {
 
 nb::object add(RolloutObject& self, nb::handle new_messages, const std::string& retention) {
   json::Array messages = to_objects(new_messages, "new_messages");
-  const auto policy = render::retention_of(retention);
-  if (!policy) {
-    raise_invalid(
-        "must be \"all\", \"template\", \"tool_cycle\", \"preserve_thinking_between_tool_calls\" or "
-        "\"preserve_all_thinking\", found \"" +
-            retention + "\"",
-        "retention");
-  }
+  const render::Retention policy = read_retention(retention);
   std::vector<TokenId> appended;
   value_or_raise(without_gil([&]() -> Status {
     const std::lock_guard lock(self.mutex);
-    auto added = self.rollout.extend(std::move(messages), *policy);
+    auto added = self.rollout.extend(std::move(messages), policy);
     if (!added.ok()) return added.error();
     self.last = std::move(added).value();
     const auto ids = self.rollout.ids().subspan(self.last.begin);
@@ -76,13 +69,17 @@ nb::dict last_to_python(RolloutObject& self) {
   const std::lock_guard lock(self.mutex);
   nb::list cuts;
   for (const render::Cut& cut : self.last.cuts) cuts.append(nb::make_tuple(cut.begin, cut.end, cut.message));
-  nb::list notes;
-  for (const std::string& note : self.last.notes) notes.append(to_python_text(note));
+  const auto texts = [](const std::vector<std::string>& sentences) {
+    nb::list list;
+    for (const std::string& sentence : sentences) list.append(to_python_text(sentence));
+    return list;
+  };
   nb::dict out;
   out["begin"] = self.last.begin;
   out["kept"] = self.last.kept;
   out["cuts"] = cuts;
-  out["notes"] = notes;
+  out["notes"] = texts(self.last.notes);
+  out["shaped"] = texts(self.last.shaped);
   return out;
 }
 
@@ -155,7 +152,8 @@ thread at a time gets into one.)")
       .def_prop_ro("last_add", &last_to_python, nb::sig("def last_add(self) -> dict[str, typing.Any]"),
                    "What the last add() did: begin (the first appended id), kept (how many leading ids are where they "
                    "were), cuts "
-                   "((first, behind last, message) of ids that were cut out), notes.")
+                   "((first, behind last, message) of ids that were cut out), notes, shaped "
+                   "(what of the new messages was given to the template otherwise than it was sent).")
       .def_prop_ro(
           "messages",
           [](RolloutObject& self) {

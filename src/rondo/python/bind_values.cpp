@@ -93,6 +93,10 @@ object alive.  Writing into one changes what the object shows, and nothing else.
           "notes", [](const EncodedObject& self) { return texts(self.data.notes); },
           "Of raw turns: what was written to close them, and where a message is not what its completion says.",
           nb::sig("def notes(self) -> list[str]"))
+      .def_prop_ro(
+          "shaped", [](const EncodedObject& self) { return texts(self.data.shaped); },
+          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          nb::sig("def shaped(self) -> list[str]"))
       .def_ro("roles", &EncodedObject::roles, "The role of each message; \"\" for one without.")
       .def_ro("tool_names", &EncodedObject::tool_names,
               "Per message the tool whose result it is: its own `name`, or that of the call which it answers; None for "
@@ -131,10 +135,26 @@ Arrays are views of the object's own memory, as those of Encoded.)")
           "What was synthesised or replaced by a stand-in, and why: sentences.",
           nb::sig("def notes(self) -> list[str]"))
       .def_prop_ro(
+          "shaped", [](const BridgedObject& self) { return texts(self.data.shaped); },
+          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          nb::sig("def shaped(self) -> list[str]"))
+      .def_prop_ro(
           "lossy", [](const BridgedObject& self) { return findings(self.data.lossy); },
           "What the template would have written differently in earlier turns: dicts of what, message, place, "
           "line, column.",
           nb::sig("def lossy(self) -> list[dict]"))
+      .def_prop_ro(
+          "cuts",
+          [](const BridgedObject& self) {
+            nb::list out;
+            for (const render::Cut& cut : self.data.cuts) out.append(nb::make_tuple(cut.begin, cut.end, cut.message));
+            return out;
+          },
+          nb::sig("def cuts(self) -> list[tuple[int, int, int]]"),
+          "(first, behind last, message) of old ids that were cut out; none unless the retention does so.")
+      .def_prop_ro(
+          "kept", [](const BridgedObject& self) { return self.data.kept; },
+          "How many leading ids are where they were: all old ones if nothing was cut.")
       .def("__len__", [](const BridgedObject& self) { return self.data.ids.size(); })
       .def("__repr__", [](const BridgedObject& self) {
         return "Bridged(" + std::to_string(self.data.ids.size()) + " ids, " + std::to_string(self.data.appended) +
@@ -160,6 +180,10 @@ Arrays are views of the object's own memory, as those of Encoded.)")
           "What was synthesised or replaced by a stand-in, and why: sentences.",
           nb::sig("def notes(self) -> list[str]"))
       .def_prop_ro(
+          "shaped", [](const AppendedObject& self) { return texts(self.data.shaped); },
+          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          nb::sig("def shaped(self) -> list[str]"))
+      .def_prop_ro(
           "lossy", [](const AppendedObject& self) { return findings(self.data.lossy); },
           "How the completion's end differs from what the template writes there: dicts as those of Bridged.",
           nb::sig("def lossy(self) -> list[dict]"))
@@ -168,11 +192,7 @@ Arrays are views of the object's own memory, as those of Encoded.)")
            [](const AppendedObject& self) { return "Appended(" + std::to_string(self.data.ids.size()) + " ids)"; });
 }
 
-nb::object optional_text(const std::optional<std::string>& text) {
-  return text ? to_python_text(*text) : nb::object(nb::none());
-}
-
-void bind_parsed(nb::module_& module) {
+void bind_call(nb::module_& module) {
   nb::class_<CallObject>(module, "ToolCall", "A tool call that a model wrote, well or badly.")
       .def_prop_ro(
           "id", [](const CallObject& self) { return optional_text(self.call.id); },
@@ -187,6 +207,23 @@ void bind_parsed(nb::module_& module) {
           "status", [](const CallObject& self) { return std::string(chat::to_string(self.call.status)); },
           "\"ok\", \"invalid_json\", \"unclosed\", \"malformed\" or \"unknown_tool\".")
       .def_prop_ro(
+          "problems",
+          [](const CallObject& self) {
+            nb::list out;
+            for (const chat::CallProblem& problem : self.call.problems) {
+              nb::dict entry;
+              entry["kind"] = std::string(chat::to_string(problem.kind));
+              entry["parameter"] = to_python_text(problem.parameter);
+              entry["message"] = to_python_text(problem.sentence);
+              out.append(entry);
+            }
+            return out;
+          },
+          nb::sig("def problems(self) -> list[dict[str, str]]"),
+          R"(Why a call is malformed whose arguments can be read: dicts of kind, parameter and message.
+
+Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter" (docs/parse.md).)")
+      .def_prop_ro(
           "raw", [](const CallObject& self) { return to_python_text(self.raw); }, "The call as the model wrote it.",
           nb::sig("def raw(self) -> str"))
       .def_ro("token_span", &CallObject::token_span,
@@ -194,6 +231,9 @@ void bind_parsed(nb::module_& module) {
       .def("__repr__", [](const CallObject& self) {
         return "ToolCall(" + self.call.name + ", " + std::string(chat::to_string(self.call.status)) + ")";
       });
+}
+
+void bind_parsed(nb::module_& module) {
   nb::class_<ParsedObject>(module, "Parsed", "What a model wrote.")
       .def_prop_ro(
           "content", [](const ParsedObject& self) { return to_python_text(self.message.content); },
@@ -237,6 +277,7 @@ void bind_values(nb::module_& module) {
   bind_encoded(module);
   bind_bridged(module);
   bind_appended(module);
+  bind_call(module);
   bind_parsed(module);
 }
 

@@ -43,6 +43,18 @@ std::size_t token_at(const std::vector<std::uint32_t>& ends, std::size_t byte) {
 
 }  // namespace
 
+render::Retention read_retention(const std::string& name) {
+  const auto retention = render::retention_of(name);
+  if (!retention) {
+    raise_invalid(
+        "must be \"all\", \"template\", \"tool_cycle\", \"preserve_thinking_between_tool_calls\" or "
+        "\"preserve_all_thinking\", found \"" +
+            name + "\"",
+        "retention");
+  }
+  return *retention;
+}
+
 Call read_call(const CallArguments& arguments) {
   Call out;
   chat::Conversation& conversation = out.conversation;
@@ -62,6 +74,8 @@ Call read_call(const CallArguments& arguments) {
   if (arguments.content_specials != "text" && arguments.content_specials != "parse")
     raise_invalid("must be \"text\" or \"parse\"", "content_specials");
   if (arguments.content_specials == "parse") out.specials = render::ContentSpecials::kParse;
+  out.inline_reasoning = arguments.inline_reasoning;
+  if (arguments.retention) out.retention = read_retention(*arguments.retention);
   if (arguments.raw_turns) {
     auto turns = render::take_raw_turns(conversation.messages);
     if (!turns.ok()) raise(turns.error());

@@ -40,7 +40,11 @@ struct CallArguments {
   nanobind::handle continue_final_message;  // True: "content"
   std::string content_specials = "text";
   bool raw_turns = false;
+  bool inline_reasoning = true;
+  std::optional<std::string> retention = {};  // nullopt: as the template does
 };
+// Raises for a name that there is not.
+[[nodiscard]] render::Retention read_retention(const std::string& name);
 [[nodiscard]] Call read_call(const CallArguments& arguments);
 // The same of a prompt that the model answers: with the generation prompt, unless a message is continued.
 [[nodiscard]] Call read_answer_call(const CallArguments& arguments);

@@ -274,6 +274,10 @@ nb::object to_python_text(std::string_view text) {
   return nb::steal(out);
 }
 
+nb::object optional_text(const std::optional<std::string>& text) {
+  return text ? to_python_text(*text) : nb::object(nb::none());
+}
+
 std::string to_text(nb::handle value, std::string_view name) {
   Reader reader(name);
   if (!PyUnicode_Check(value.ptr()))

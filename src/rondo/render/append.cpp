@@ -228,7 +228,7 @@ void describe(const Written& written, const SuffixRender& suffix, const std::vec
   for (auto* mask : {&out.content_mask, &out.straddles, &out.sampled_mask, &out.generation_mask})
     mask->resize(out.ids.size(), 0);
   out.text += written.lead;
-  add_pieces(out, suffix.full, written.begin, written.pieces, sampled);
+  add_pieces(out, suffix.full, {written.begin, suffix.full.text.size()}, written.pieces, sampled);
 }
 
 void add_all(std::vector<std::string>& to, std::vector<std::string> from) {

@@ -58,6 +58,7 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
   out.content_mask.assign(old_size, 0);
   out.content_mask.insert(out.content_mask.end(), added.content_mask.begin(), added.content_mask.end());
   out.appended = added.ids.size();
+  out.kept = old_size;
   out.prompt_tail = added.prompt_tail;
   out.appended_text = std::move(added.text);
   out.notes = std::move(added.notes);

@@ -74,7 +74,15 @@ struct Appended {
   std::size_t prompt_tail = 0;
   std::vector<MediaSpan> media;     // spans count from the first appended id
   std::vector<std::string> notes;   // what was synthesised or replaced by a stand-in, and why
+  std::vector<std::string> shaped;  // see Bridged; of Model::append()
   std::vector<LossyFinding> lossy;  // how the completion's end differs from what the template writes there
+};
+
+// Old ids that were cut out.
+struct Cut {
+  std::size_t begin = 0;  // ids [begin, end) as they were before
+  std::size_t end = 0;
+  std::size_t message = 0;  // index of the assistant message whose reasoning it was
 };
 
 struct Bridged {
@@ -84,9 +92,13 @@ struct Bridged {
   std::size_t appended = 0;
   std::size_t prompt_tail = 0;  // see Appended
   std::string appended_text;
-  std::vector<MediaSpan> media;    // spans of `ids`
-  std::vector<std::string> notes;  // what was synthesised or replaced by a stand-in, and why
+  std::vector<MediaSpan> media;     // spans of `ids`
+  std::vector<std::string> notes;   // what was synthesised or replaced by a stand-in, and why
+  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
   std::vector<LossyFinding> lossy;
+  // With a retention that may cut (render/retention.h); `ids` begin with the old ones otherwise.
+  std::vector<Cut> cuts;
+  std::size_t kept = 0;  // how many leading ids are where they were: all old ones if nothing was cut
 };
 
 // The appended part alone: nothing is done for the old ids but to look at the last few of them.

@@ -45,6 +45,16 @@ bool follows_space(const format::Format& format, std::string_view stop) {
   return is_it(format.content.close) || std::ranges::any_of(format.stops.content, is_it);
 }
 
+// What ends a block of a turn: one text may end any of them, and the turn with the last.
+std::vector<std::string> block_ends(const format::Format& format) {
+  std::vector<std::string> out;
+  for (const auto* ends : {&format.stops.history_close, &format.stops.content, &format.stops.tool}) {
+    for (const std::string& end : *ends) out.emplace_back(format::trimmed(end));
+  }
+  std::erase(out, "");
+  return out;
+}
+
 parse::Options options_of(std::optional<json::Value> tools, std::vector<std::string> special_tokens) {
   parse::Options options;
   options.tools = std::move(tools);
@@ -191,6 +201,21 @@ std::vector<std::string> marker_tokens(const format::Format& format, const token
   return out;
 }
 
+std::vector<chat::OpenCall> open_calls(const ParsedCompletion& said) {
+  std::vector<chat::OpenCall> out;
+  for (const chat::ToolCall& call : said.message.tool_calls) {
+    out.push_back({std::nullopt, call.name});
+    if (call.id) out.back().id = *call.id;
+  }
+  return out;
+}
+
+tmpl::ShapingContext shaping_context(std::span<const json::Value> history, const ParsedCompletion& said) {
+  tmpl::ShapingContext out{open_calls(said), 0};
+  for (const json::Value& message : history) out.calls_before += chat::open_calls(message).size();
+  return out;
+}
+
 CompletionReader::CompletionReader(std::shared_ptr<const format::Format> format, const tokenizer::Tokenizer& tokenizer,
                                    std::optional<json::Value> tools)
     : format_(std::move(format)),
@@ -223,6 +248,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   } else {
     reading.finish();
   }
+  if (!format_->calls.heading_close.empty()) out.block_ends = block_ends(*format_);
   out.input = format_->input;
   out.message = parser.message();
   out.reasoning = reading.reasoning();

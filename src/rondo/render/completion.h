@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "chat/conversation.h"
+#include "chat/results.h"
 #include "format/format.h"
 #include "parse/parser.h"
 #include "render/stop.h"
 #include "rondo/result.h"
+#include "template/shape.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::render {
@@ -31,8 +33,9 @@ struct ReasoningSpan {
 struct ParsedCompletion {
   chat::AssistantMessage message;
   std::string closing_text;
-  format::InputShape input;  // how the template wants the message to look in history
-  std::string raw;           // the text of the completion up to its stop token; ranges in `message` refer to it
+  std::vector<std::string> block_ends;  // where a turn is blocks with headings: the texts that end one, also the last
+  format::InputShape input;             // how the template wants the message to look in history
+  std::string raw;  // the text of the completion up to its stop token; ranges in `message` refer to it
   std::optional<ReasoningSpan> reasoning;
   std::vector<std::uint32_t> ends;  // per id of that text: where its bytes end in `raw`
   // What of `raw` the message is made of, in order: reasoning, content, names, ids and arguments of calls.
@@ -67,6 +70,12 @@ class CompletionReader {
   const tokenizer::Tokenizer& tokenizer_;
   std::shared_ptr<const parse::Syntax> syntax_;
 };
+
+// The calls that results may answer; views of `said`.
+[[nodiscard]] std::vector<chat::OpenCall> open_calls(const ParsedCompletion& said);
+
+// What messages that follow `history` and the completion are shaped by (tmpl::shape); views of `said`.
+[[nodiscard]] tmpl::ShapingContext shaping_context(std::span<const json::Value> history, const ParsedCompletion& said);
 
 // CompletionReader::read() of a reader that is made for this call.
 [[nodiscard]] Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format,

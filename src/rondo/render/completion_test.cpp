@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(Fixture, "what closes calls that nobody answered is written be
   const std::vector<TokenId> before = ids("[user]Hi~done~[assistant]");
   const std::vector<TokenId> completion = ids("~do~add~with~n=1;~called~");
   ParsedCompletion said;
-  said.message.tool_calls = {{std::nullopt, "add", R"({"n": 1})", chat::CallStatus::kOk, 0, 0}};
+  said.message.tool_calls = {{std::nullopt, "add", R"({"n": 1})", chat::CallStatus::kOk, {}, 0, 0}};
   BridgeRequest request{.prompt_ids = before, .completion_ids = completion, .completion = &said};
   request.messages = history;
   request.new_messages = json::parse(R"([{"role": "user", "content": "Go"}])").value().as_array();

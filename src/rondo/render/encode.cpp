@@ -7,6 +7,7 @@
 
 #include "format/units.h"
 #include "probe/messages.h"
+#include "probe/places.h"
 #include "probe/words.h"
 
 namespace rondo::render {
@@ -15,10 +16,18 @@ namespace {
 using tokenizer::ByteRange;
 using tokenizer::Piece;
 
+constexpr std::string_view kSampledRole = "assistant";
+
 bool came_from_input_lists(const text::Run& run, const text::Origins& origins) {
   if (run.kind == text::RunKind::kLiteral) return false;
   const std::string_view root = origins.paths.root(run.path());
   return root == "messages" || root == "tools" || root == "documents";
+}
+
+// Whether the first `size` bytes of the content are white space.
+bool begins_blank(const json::Value& message, std::size_t size) {
+  const auto content = message.find_string("content");
+  return content && format::is_blank(content->substr(0, size));
 }
 
 // A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to its
@@ -72,6 +81,27 @@ std::vector<std::uint8_t> find_straddles(const jinja::Rendered& rendered, std::s
     }
   }
   return out;
+}
+
+// The marks of a block of reasoning with which the content of an assistant message begins; none if it does not.
+std::vector<ByteRange> inline_marks(const text::Run& run, const text::Origins& origins, std::string_view bytes,
+                                    const InlineReasoning& reasoning) {
+  const std::string_view open = format::trimmed(reasoning.open);
+  const std::string_view close = format::trimmed(reasoning.close);
+  const std::int32_t message = origins.paths.message(run.path());
+  if (open.empty() || close.empty() || run.kind != text::RunKind::kData || message < 0 ||
+      static_cast<std::size_t>(message) >= reasoning.messages.size())
+    return {};
+  const json::Value& said = reasoning.messages[static_cast<std::size_t>(message)];
+  if (said.find_string("role") != "assistant" || probe::message_field(origins.paths, run.path()) != "content")
+    return {};
+  const std::size_t begin = std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size());
+  const std::string_view text = bytes.substr(begin);
+  const std::size_t end = text.starts_with(open) ? text.find(close, open.size()) : std::string_view::npos;
+  // What stands before it in the content is white space that the template has cut off.
+  const bool is_first = run.source_offset == 0 || begins_blank(said, run.source_offset);
+  if (end == std::string_view::npos || !is_first) return {};
+  return {{begin, begin + open.size()}, {begin + end, begin + end + close.size()}};
 }
 
 OriginKind origin_kind(const text::Run& run, const text::Origins& origins) {
@@ -176,46 +206,71 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
   return begin;
 }
 
+// The end of the token at byte `at` with which somebody else's turn begins there; `at` if none does.
+std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& messages, std::size_t at) {
+  constexpr std::size_t kLongestToken = 64;
+  const std::string_view text = turns.rendered.text.bytes();
+  const std::vector<Marker> next = markers(turns.context.tokenizer, text.substr(at, kLongestToken));
+  if (next.empty() || next.front().begin != 0) return at;
+  std::size_t end = 0;
+  for (const text::Run& run : turns.rendered.text.runs()) {
+    end += run.size;
+    if (end <= at) continue;
+    const auto message = static_cast<std::size_t>(owner(run, turns.rendered.origins));  // nobody is beyond all counts
+    const bool is_other = message < messages.size() && messages[message].find_string("role") != kSampledRole;
+    return is_other ? at + next.front().end : at;
+  }
+  return at;
+}
+
 // The end of the stop of a turn whose data ends at `data_end`, and the template's text behind that at `end`.
-std::size_t sampled_end(const SampledTurns& turns, std::size_t data_end, std::size_t end) {
+std::size_t sampled_end(const SampledTurns& turns, const json::Array& messages, std::size_t data_end, std::size_t end) {
   const std::string_view text = turns.rendered.text.bytes();
   const std::string_view tail = text.substr(data_end, end - data_end);
-  if (const auto marker = closing_marker(turns.context.tokenizer, tail)) return data_end + marker->end;
+  const auto ends = turns.context.tokenizer.end_ids();
+  const std::optional<Marker> marker = closing_marker(turns.context.tokenizer, tail);
+  const bool is_stop = marker && (turns.plain.marker || std::ranges::find(ends, marker->id) != ends.end());
+  // Where plain turns have no stop of their own, what closes a turn's calls is none either: the model stops with what opens
+  // the next turn, and which one that is depends on what it said.
+  const std::size_t next = is_stop || turns.plain.marker ? end : behind_next_opener(turns, messages, end);
+  if (next > end) return next;
+  if (marker) return data_end + marker->end;
   // What plain turns have behind their stop is the template's, also where this turn has no stop.
   for (const std::string& close : {turns.plain.text, turns.plain.followed}) {
-    const auto marker = closing_marker(turns.context.tokenizer, close);
-    const std::string_view behind = marker ? std::string_view(close).substr(marker->end) : std::string_view();
+    const auto last = closing_marker(turns.context.tokenizer, close);
+    const std::string_view behind = last ? std::string_view(close).substr(last->end) : std::string_view();
     if (!behind.empty() && tail.ends_with(behind)) return end - behind.size();
   }
-  if (turns.plain.marker) return end;
-  const std::vector<Marker> next =
-      markers(turns.context.tokenizer, text.substr(end, std::min<std::size_t>(64, text.size() - end)));
-  return !next.empty() && next.front().begin == 0 ? end + next.front().end : end;
+  return end;
 }
 
 }  // namespace
 
-std::vector<ByteRange> trusted_ranges(const jinja::Template& chat_template, const jinja::Rendered& rendered) {
+std::vector<ByteRange> trusted_ranges(const jinja::Template& chat_template, const jinja::Rendered& rendered,
+                                      const InlineReasoning& reasoning) {
   std::vector<ByteRange> ranges;
   std::size_t at = 0;
   for (const text::Run& run : rendered.text.runs()) {
     const std::size_t begin = at;
     at += run.size;
     const std::string_view bytes = std::string_view(rendered.text.bytes()).substr(begin, run.size);
-    if (came_from_input_lists(run, rendered.origins) && !is_known_role(chat_template, run, rendered.origins, bytes))
+    if (came_from_input_lists(run, rendered.origins) && !is_known_role(chat_template, run, rendered.origins, bytes)) {
+      for (const ByteRange& mark : inline_marks(run, rendered.origins, bytes, reasoning))
+        add_range(ranges, begin + mark.begin, begin + mark.end);
       continue;
+    }
     add_range(ranges, begin, at);
   }
   return ranges;
 }
 
 std::vector<Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered, std::size_t begin,
-                                std::size_t end, ContentSpecials specials) {
+                                std::size_t end, ContentSpecials specials, const InlineReasoning& reasoning) {
   const std::string_view part = std::string_view(rendered.text.bytes()).substr(begin, end - begin);
   tokenizer::EncodeOptions options;
   std::vector<ByteRange> allowed;
   if (specials == ContentSpecials::kText) {
-    for (const ByteRange& range : trusted_ranges(context.chat_template, rendered)) {
+    for (const ByteRange& range : trusted_ranges(context.chat_template, rendered, reasoning)) {
       const std::size_t first = std::max(range.begin, begin);
       const std::size_t last = std::min(range.end, end);
       if (first < last) allowed.push_back({first - begin, last - begin});
@@ -252,7 +307,7 @@ std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::si
 std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
                                            const json::Array& messages) {
   std::vector<SampledExtent> out;
-  const auto is_sampled = [](const json::Value& message) { return message.find_string("role") == "assistant"; };
+  const auto is_sampled = [](const json::Value& message) { return message.find_string("role") == kSampledRole; };
   if (std::ranges::none_of(messages, is_sampled)) return out;
   SampledTurns turns{context, rendered};
   const std::vector<TurnExtent> extents = turn_extents(rendered, messages.size());
@@ -264,14 +319,16 @@ std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jin
     extent.message = static_cast<std::int32_t>(i);
     extent.begin = sampled_begin(turns, messages, i, lead);
     const std::size_t data_end = turn.data ? turn.data->end : extent.begin;
-    extent.end = sampled_end(turns, data_end, turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end));
+    extent.end = sampled_end(turns, messages, data_end,
+                             turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end));
     out.push_back(extent);
   }
   return out;
 }
 
-void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin, const std::vector<Piece>& pieces,
+void add_pieces(Encoded& out, const jinja::Rendered& rendered, const Extent& range, const std::vector<Piece>& pieces,
                 const std::vector<SampledExtent>& sampled) {
+  const std::size_t begin = range.begin;
   const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   add(out.message_indices, piece_owners(rendered, begin, pieces));
   add(out.straddles, find_straddles(rendered, begin, pieces));
@@ -289,13 +346,15 @@ void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin
     out.sampled_mask.push_back(is_sampled ? 1 : 0);
     out.samplers.push_back(is_sampled ? sampled[extent].message : text::kNoMessage);
   }
-  out.text += std::string_view(rendered.text.bytes()).substr(begin);
+  out.text += std::string_view(rendered.text.bytes()).substr(begin, range.end - begin);
 }
 
-Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials) {
-  const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials);
+Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials,
+               const InlineReasoning& reasoning) {
+  const std::vector<Piece> pieces = encode_range(context, rendered, 0, rendered.text.size(), specials, reasoning);
   Encoded out;
-  add_pieces(out, rendered, 0, pieces, sampled_extents(context, rendered, context.base.messages));
+  add_pieces(out, rendered, {0, rendered.text.size()}, pieces,
+             sampled_extents(context, rendered, context.base.messages));
   return out;
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "render/turn.h"
@@ -19,15 +21,26 @@ enum class ContentSpecials : std::uint8_t {
   kParse,  // the rendered text is tokenized as a whole, as apply_chat_template(tokenize=True) does
 };
 
-// Where added tokens may be recognised in `rendered`: bytes that no message, tool or document wrote.  One exception: a
-// role name glued between literals, when it is a role of the chat APIs or one that the template itself compares against.
+// Reasoning that stands in the content of assistant messages, as the model wrote it there: behind the mark that opens it, at the
+// content's begin, up to the one that closes it.  The two marks then are what was sampled, control tokens included.
+struct InlineReasoning {
+  std::string_view open = {};  // "": no mark is trusted
+  std::string_view close = {};
+  std::span<const json::Value> messages = {};  // of the render; their roles count
+};
+
+// Where added tokens may be recognised in `rendered`: bytes that no message, tool or document wrote.  Two exceptions: a
+// role name glued between literals, when it is a role of the chat APIs or one that the template itself compares against; and
+// the marks of inline reasoning, where the template writes the content as it is.
 [[nodiscard]] std::vector<tokenizer::ByteRange> trusted_ranges(const jinja::Template& chat_template,
-                                                               const jinja::Rendered& rendered);
+                                                               const jinja::Rendered& rendered,
+                                                               const InlineReasoning& reasoning = {});
 
 // The tokens of bytes [begin, end) of a rendered prompt, offsets relative to `begin`.
 // REQUIRES: begin <= end <= size of the text.
 [[nodiscard]] std::vector<tokenizer::Piece> encode_range(const TurnContext& context, const jinja::Rendered& rendered,
-                                                         std::size_t begin, std::size_t end, ContentSpecials specials);
+                                                         std::size_t begin, std::size_t end, ContentSpecials specials,
+                                                         const InlineReasoning& reasoning = {});
 
 // What wrote a byte.
 enum class OriginKind : std::uint8_t {
@@ -53,7 +66,7 @@ struct FieldSpan {
   std::string path;  // "messages[2].tool_calls[0].function.arguments.city"
 };
 
-// A prompt in token ids.  All vectors but `fields` and `notes` have one entry per id.
+// A prompt in token ids.  All vectors but the last three have one entry per id.
 struct Encoded {
   std::string text;
   std::vector<tokenizer::TokenId> ids;
@@ -70,6 +83,7 @@ struct Encoded {
   // Of raw turns what was synthesised, and why (render/raw_turns.h); of a continued message what the template does not
   // write (core/prompt.h).
   std::vector<std::string> notes;
+  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
 };
 
 // Fails as tmpl::apply does.
@@ -78,7 +92,8 @@ struct Encoded {
                                      ContentSpecials specials);
 
 // The same for a prompt that is rendered already, of the messages of `context`.
-[[nodiscard]] Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials);
+[[nodiscard]] Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, ContentSpecials specials,
+                             const InlineReasoning& reasoning = {});
 
 // The bytes that the model would have written of one assistant message: from the end of the generation prompt inside the
 // turn to the end of the stop token.
@@ -86,9 +101,9 @@ struct SampledExtent : Extent {
   std::int32_t message = text::kNoMessage;
 };
 
-// Puts `pieces` behind what `out` has: those of a render from byte `begin` on, which their offsets count from.  `sampled`
+// Puts `pieces` behind what `out` has: those of a render's bytes in `range`, whose begin their offsets count from.  `sampled`
 // are the sampled extents of the render, in order.
-void add_pieces(Encoded& out, const jinja::Rendered& rendered, std::size_t begin,
+void add_pieces(Encoded& out, const jinja::Rendered& rendered, const Extent& range,
                 const std::vector<tokenizer::Piece>& pieces, const std::vector<SampledExtent>& sampled);
 
 // The owner of each piece, by its first byte; pieces' offsets are relative to byte `begin` of the text.

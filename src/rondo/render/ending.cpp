@@ -54,6 +54,11 @@ std::string last_text(const tokenizer::Tokenizer& tokenizer, std::span<const Tok
   return text.ok() ? std::move(text).value() : std::string();
 }
 
+// Whether `text` ends with what ends a block of the turn, so that nothing more closes it.
+bool ends_block(const ParsedCompletion& said, std::string_view text) {
+  return std::ranges::any_of(said.block_ends, [text](const std::string& end) { return text.ends_with(end); });
+}
+
 // What closes a completion that was cut off and ends with `sampled`, as the template closes it in history.
 Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
              const std::string& sampled) {
@@ -62,7 +67,8 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
   lead.text += missing_closers(tokenizer, sampled + lead.text, close.closers, said.message);
   if (!without_space(lead.text).empty())
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
-  if (!close.stop_opens_next && !close.history_close.empty()) {
+  const bool is_ended = !lead.text.empty() && ends_block(said, lead.text);
+  if (!close.stop_opens_next && !close.history_close.empty() && !is_ended) {
     lead.text += close.history_close;
     lead.notes.push_back("the completion has no stop token; " + text::quoted(close.history_close) + " was added");
   }
@@ -83,13 +89,16 @@ std::optional<std::string> rest_of_close(const tokenizer::Tokenizer& tokenizer, 
 }
 
 // Whether a completion without a stop token, whose end reads `sampled`, has closed its turn all the same.
-bool ends_closed(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, std::span<const TokenId> completion,
+bool ends_closed(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const SampledTurn& turn,
                  std::string_view sampled) {
+  const std::span<const TokenId> completion = turn.completion_ids;
   if (!close.stop_id && !close.stop.empty()) return sampled.ends_with(close.stop);
   if (close.stop_opens_next || close.history_close.empty() || completion.empty()) return false;
   // The form that ends the turn in history was sampled in the place of the stop.
   const TokenId last = completion.back();
-  return tokenizer.is_added(last) && close.history_close == tokenizer.token_bytes(last);
+  if (!tokenizer.is_added(last)) return false;
+  const std::string_view text = tokenizer.token_bytes(last);
+  return close.history_close == text || (turn.said.closing_text.empty() && ends_block(turn.said, text));
 }
 
 // Whether `ids` are the last of what the template writes to close the turn; some templates write several closing tokens.
@@ -124,7 +133,7 @@ Lead lead_of(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
     return rest ? Lead{*std::move(rest), true, {}} : Lead{};
   }
   const std::string sampled = last_text(tokenizer, turn.completion_ids);
-  if (ends_closed(tokenizer, close, turn.completion_ids, sampled)) return {};
+  if (ends_closed(tokenizer, close, turn, sampled)) return {};
   return closing(tokenizer, close, turn.said, sampled);
 }
 

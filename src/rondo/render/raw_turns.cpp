@@ -16,6 +16,7 @@
 namespace rondo::render {
 namespace {
 
+using tokenizer::Piece;
 using tokenizer::TokenId;
 
 constexpr std::string_view kIdsField = "raw_ids";
@@ -25,8 +26,9 @@ std::string place_of(std::size_t message, std::string_view field) {
   return "messages[" + std::to_string(message) + "]." + std::string(field);
 }
 
-// The field that the completion came from.
+// The message, or the field of it that the completion came from.
 std::string place_of(const RawTurn& turn) {
+  if (turn.completion.index() == 2) return "messages[" + std::to_string(turn.message) + "]";
   return place_of(turn.message, turn.completion.index() == 0 ? kIdsField : kTextField);
 }
 
@@ -104,7 +106,7 @@ class RawPrompt {
     if (!rendered.ok()) return rendered.error();
     const jinja::Rendered& full = rendered.value();
     const auto pieces = encode_range(context_, full, 0, full.text.size(), specials_);
-    add_pieces(out_, full, 0, pieces, sampled_extents(context_, full, before));
+    add_pieces(out_, full, {0, full.text.size()}, pieces, sampled_extents(context_, full, before));
     prompt_tail_ = prompt_tail(full, 0, pieces);
     return Done{};
   }
@@ -113,18 +115,25 @@ class RawPrompt {
   Status take(const RawTurn& turn, std::size_t end) {
     prompt_size_ = out_.ids.size();
     own_generation_prompt(turn);
-    const auto* ids = std::get_if<0>(&turn.completion);
-    const std::vector<TokenId> sampled =
-        ids != nullptr ? *ids
-                       : ids_of(encode_behind(context_.tokenizer, out_.ids, std::get<1>(turn.completion), nullptr));
+    const auto* written = std::get_if<WrittenTurn>(&turn.completion);
+    const std::vector<Piece> pieces =
+        written == nullptr
+            ? std::vector<Piece>()
+            : encode_range(context_, *written->rendered, written->extent.begin, written->extent.end, specials_);
+    const std::vector<TokenId> sampled = written == nullptr ? sampled_of(turn) : ids_of(pieces);
     Result<ParsedCompletion> said = reading_.reader.read(reading_.profile, out_.ids, sampled, prompt_tail_);
     if (!said.ok()) return at(said.error(), turn);
     const json::Value& message = messages_[turn.message];
-    if (const std::string_view field = other_field(message, said.value().message); !field.empty())
-      out_.notes.push_back(place_of(turn.message, field) +
+    const std::string_view other = written == nullptr ? other_field(message, said.value().message) : "";
+    if (!other.empty())
+      out_.notes.push_back(place_of(turn.message, other) +
                            " is not what the turn's completion says; the completion stands");
     take_ids(message, said.value().message);
-    if (Status added = add_sampled(turn, sampled, said.value()); !added.ok()) return added;
+    if (written != nullptr) {
+      add_pieces(out_, *written->rendered, written->extent, pieces, {written->extent});
+    } else if (Status added = add_sampled(turn, sampled, said.value()); !added.ok()) {
+      return added;
+    }
     if (turn.message + 1 == messages_.size() && !context_.base.add_generation_prompt) return Done{};
     return close(turn, said.value(), end);
   }
@@ -132,6 +141,11 @@ class RawPrompt {
   [[nodiscard]] Encoded& out() { return out_; }
 
  private:
+  [[nodiscard]] std::vector<TokenId> sampled_of(const RawTurn& turn) const {
+    if (const auto* ids = std::get_if<std::vector<TokenId>>(&turn.completion)) return *ids;
+    return ids_of(encode_behind(context_.tokenizer, out_.ids, std::get<std::string>(turn.completion), nullptr));
+  }
+
   static Error at(Error error, const RawTurn& turn) {
     error.source = place_of(turn);
     return error;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,11 +21,18 @@
 
 namespace rondo::render {
 
+// An assistant message as the template writes it in a render of its own.
+struct WrittenTurn {
+  std::shared_ptr<const jinja::Rendered> rendered;
+  SampledExtent extent;  // what of it the model would have sampled
+};
+
 // An assistant message as it was sampled.
 struct RawTurn {
   std::size_t message = 0;
-  // Ids, with or without their stop token, or text in which control tokens count as such.
-  std::variant<std::vector<tokenizer::TokenId>, std::string> completion;
+  // Ids, with or without their stop token, or text in which control tokens count as such; or none, and what the template
+  // writes stands for them.
+  std::variant<std::vector<tokenizer::TokenId>, std::string, WrittenTurn> completion;
 };
 
 // Takes the fields `raw_ids` (an array of ids) and `raw` (a text) out of the assistant messages; where a message has both,
@@ -43,7 +51,7 @@ struct RawReading {
 // that is last, unless a generation prompt was asked for.  The result's `notes` say what was written to close a turn, and where
 // a message's parts are not what its completion says.
 // Fails as the template does, with kInvalidArgument where the conversation is to be continued, with kTokenizer on ids out of
-// range.  REQUIRES: `turns` as from take_raw_turns(), at least one.
+// range.  REQUIRES: `turns` as from take_raw_turns() or kept_turns(), in order, at least one.
 [[nodiscard]] Result<Encoded> encode_raw(const TurnContext& context, const RawReading& reading,
                                          const std::vector<RawTurn>& turns, ContentSpecials specials);
 

@@ -44,6 +44,7 @@ struct Fixture {
   std::shared_ptr<const jinja::Template> chat_template = jinja::Template::compile(kTemplate, {}, "test").value();
   chat::Conversation conversation;
   tmpl::ApplyOptions options;
+  std::vector<std::string> notes;  // of kept()
 
   [[nodiscard]] std::vector<TokenId> ids(std::string_view text) const { return tokenizer->encode_ids(text, {}); }
   [[nodiscard]] std::string text(std::span<const TokenId> ids) const { return tokenizer->decode(ids, {}).value(); }
@@ -65,6 +66,21 @@ struct Fixture {
     const TurnProfile profile = probe_turns(context);
     const CompletionReader reader(test_format(), *tokenizer, conversation.tools);
     return encode_raw(context, {profile, reader}, turns.value(), ContentSpecials::kText);
+  }
+  // The prompt with the reasoning that the policy keeps.
+  [[nodiscard]] Encoded kept(Retention retention) {
+    drop_reasoning(conversation.messages, retention, "reasoning");
+    const TurnContext context{*chat_template, *tokenizer, conversation, options};
+    auto turns = kept_turns(context, *test_format(), retention);
+    REQUIRE(turns.ok());
+    notes = turns.value().notes;
+    if (turns.value().turns.empty()) return encode(*chat_template, *tokenizer, conversation, options, {}).value();
+    const TurnProfile profile = probe_turns(context);
+    const CompletionReader reader(test_format(), *tokenizer, conversation.tools);
+    auto out = encode_raw(context, {profile, reader}, turns.value().turns, ContentSpecials::kText);
+    if (!out.ok()) FAIL(out.error().to_string());
+    check_shape(out.value());
+    return std::move(out).value();
   }
   [[nodiscard]] Encoded encoded() {
     auto out = tried();
@@ -192,6 +208,85 @@ TEST_CASE_FIXTURE(Fixture, "a message that says something else than its completi
   CHECK(out.text.ends_with("sampled~end~"));
   REQUIRE(out.notes.size() == 1);
   CHECK(out.notes[0] == "messages[1].content is not what the turn's completion says; the completion stands");
+}
+
+const char* const kThoughtful = R"([{"role": "user", "content": "a"},
+  {"role": "assistant", "content": "one", "reasoning": "A"}, {"role": "user", "content": "b"},
+  {"role": "assistant", "content": "", "reasoning": "B", "tool_calls": [{"id": "c", "function": {"name": "look",
+    "arguments": {"at": "~end~"}}}]}, {"role": "tool", "content": "nothing"}])";
+
+TEST_CASE_FIXTURE(Fixture, "reasoning that the template drops stays in the prompt of messages") {
+  add(kThoughtful);
+  conversation.add_generation_prompt = true;
+  const Encoded out = kept(Retention::kAllThinking);
+  const std::string call = "~muse~B~mused~~call~look {\"at\": \"~end~\"}~called~~end~";
+  CHECK(out.text ==
+        "~turn~user\na~end~\n~turn~assistant\n~muse~A~mused~one~end~\n~turn~user\nb~end~\n"
+        "~turn~assistant\n" +
+            call + "\n~turn~tool\nnothing~end~\n~turn~assistant\n");
+  CHECK(text(out.ids) == out.text);
+  CHECK(masked(out, out.sampled_mask) == "~muse~A~mused~one~end~|" + call);
+  CHECK(masked(out, out.content_mask) == "a|A|one|b|B|look|{\"at\": \"~end~\"}|nothing");
+  CHECK(std::ranges::count(out.ids, ids("~end~").front()) == 5);  // that of the arguments is text
+  CHECK(message_text(out, 1) == "~turn~assistant\n~muse~A~mused~one~end~\n");
+  CHECK(std::ranges::find(out.fields, "messages[1].reasoning", &FieldSpan::path) != out.fields.end());
+  CHECK(notes.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a prompt of messages that keeps all reasoning is the prompt of their rollout") {
+  add(kThoughtful);
+  conversation.add_generation_prompt = true;
+  const Encoded out = kept(Retention::kAll);
+  chat::Conversation base = conversation;
+  base.messages.clear();
+  const auto model = RolloutModel::make({.chat_template = chat_template,
+                                         .tokenizer = tokenizer,
+                                         .format = test_format(),
+                                         .base = base,
+                                         .apply = options,
+                                         .prove_locality = false});
+  const json::Array& all = conversation.messages;
+  auto rollout = Rollout::start(model, {all[0]});
+  REQUIRE(rollout.ok());
+  REQUIRE(rollout.value().complete(ids("~muse~A~mused~one~end~")).ok());
+  REQUIRE(rollout.value().extend({all[2]}).ok());
+  std::vector<TokenId> sampled = ids("~muse~B~mused~~call~look {\"at\": \"");
+  for (const char byte : std::string("~end~")) sampled.push_back(ids(std::string(1, byte)).front());
+  for (const TokenId id : ids("\"}~called~~end~")) sampled.push_back(id);
+  REQUIRE(rollout.value().complete(sampled).ok());
+  REQUIRE(rollout.value().extend({all[4]}).ok());
+  CHECK(std::ranges::equal(out.ids, rollout.value().ids()));
+  CHECK(out.sampled_mask == rollout.value().sampled_mask());
+}
+
+TEST_CASE_FIXTURE(Fixture, "what of earlier reasoning stays is the policy's to say") {
+  const auto reasoning = [&](Retention retention) {
+    conversation.messages.clear();
+    add(kThoughtful);
+    const std::string& text = kept(retention).text;
+    return std::string(text.find("~muse~A") != std::string::npos ? "A" : "") +
+           (text.find("~muse~B") != std::string::npos ? "B" : "");
+  };
+  CHECK(reasoning(Retention::kTemplate).empty());
+  CHECK(reasoning(Retention::kAllThinking) == "AB");
+  CHECK(reasoning(Retention::kThinkingBetweenToolCalls) == "B");
+  CHECK(reasoning(Retention::kToolCycle) == "B");
+  // A template that would keep all of it.
+  chat_template =
+      jinja::Template::compile(
+          "{% for m in messages %}~turn~{{ m.role }}\n{% if m.reasoning %}~muse~{{ m.reasoning }}~mused~{% endif %}"
+          "{{ m.content }}~end~\n{% endfor %}{% if add_generation_prompt %}~turn~assistant\n{% endif %}",
+          {}, "test")
+          .value();
+  CHECK(reasoning(Retention::kTemplate) == "AB");
+  CHECK(reasoning(Retention::kThinkingBetweenToolCalls) == "B");
+  // One that never shows any.
+  chat_template = jinja::Template::compile(
+                      "{% for m in messages %}~turn~{{ m.role }}\n{{ m.content }}~end~\n{% endfor %}", {}, "test")
+                      .value();
+  CHECK(reasoning(Retention::kAllThinking).empty());
+  CHECK(notes == std::vector<std::string>{"messages[1]: the template never writes its reasoning",
+                                          "messages[3]: the template never writes its reasoning"});
 }
 
 TEST_CASE_FIXTURE(Fixture, "raw turns that are none are refused with their place") {

@@ -1,4 +1,5 @@
-// What of earlier reasoning a rollout keeps: which ids are cut out when new messages follow (render/rollout.h).
+#include "render/retention.h"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,13 @@ namespace rondo::render {
 namespace {
 
 using tokenizer::TokenId;
+
+constexpr std::array<std::pair<Retention, std::string_view>, 5> kRetentions = {
+    {{Retention::kAll, "all"},
+     {Retention::kTemplate, "template"},
+     {Retention::kToolCycle, "tool_cycle"},
+     {Retention::kThinkingBetweenToolCalls, "preserve_thinking_between_tool_calls"},
+     {Retention::kAllThinking, "preserve_all_thinking"}}};
 
 // What the template writes in message `index`'s turn before its data.
 std::string_view turn_lead(const jinja::Rendered& rendered, std::size_t index) {
@@ -43,7 +51,81 @@ std::size_t begin_of(const tokenizer::Tokenizer& tokenizer, std::span<const Toke
   return end;
 }
 
+// Whether an assistant message brings reasoning: in a field of its own, or in its content between the format's markers.
+bool has_reasoning(const json::Value& message, const format::Format& format) {
+  if (!message.is_object() || message.find_string("role") != "assistant") return false;
+  for (const std::string_view field : chat::kReasoningFields) {
+    if (chat::is_filled(message.find(field))) return true;
+  }
+  if (chat::is_filled(message.find(format.input.reasoning_field))) return true;
+  const std::string_view close = format::trimmed(format.reasoning.close);
+  const auto content = message.find_string("content");
+  return format.reasoning.in_content && !close.empty() && content && content->find(close) != std::string_view::npos;
+}
+
+// How many bytes of the reasoning of message `index` stand in the prompt; of its content, where that holds the reasoning.
+std::size_t shown_reasoning(const jinja::Rendered& rendered, std::int32_t index, const format::Format& format) {
+  const text::PathTable& paths = rendered.origins.paths;
+  std::size_t size = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (!is_message_data(run, rendered.origins) || paths.message(run.path()) != index) continue;
+    const std::string_view field = probe::message_field(paths, run.path());
+    const bool is_reasoning = chat::is_reasoning_field(field) || field == format.input.reasoning_field;
+    if (is_reasoning || (format.reasoning.in_content && field == "content")) size += run.size;
+  }
+  return size;
+}
+
 }  // namespace
+
+std::string_view to_string(Retention retention) {
+  return std::ranges::find(kRetentions, retention, &std::pair<Retention, std::string_view>::first)->second;
+}
+
+std::optional<Retention> retention_of(std::string_view name) {
+  const auto found = std::ranges::find(kRetentions, name, &std::pair<Retention, std::string_view>::second);
+  return found == kRetentions.end() ? std::nullopt : std::optional(found->first);
+}
+
+std::size_t begin_of_cycle(const json::Array& messages) {
+  const auto last_user = std::find_if(messages.rbegin(), messages.rend(),
+                                      [](const json::Value& message) { return message.find_string("role") == "user"; });
+  return static_cast<std::size_t>(messages.rend() - last_user);
+}
+
+void drop_reasoning(json::Array& messages, Retention retention, std::string_view own_field) {
+  if (retention != Retention::kThinkingBetweenToolCalls) return;
+  const std::size_t cycle = begin_of_cycle(messages);
+  for (std::size_t i = 0; i < cycle; ++i) remove_reasoning(messages[i], own_field);
+}
+
+Result<KeptTurns> kept_turns(const TurnContext& context, const format::Format& format, Retention retention) {
+  KeptTurns out;
+  if (retention == Retention::kTemplate) return out;
+  const json::Array& messages = context.base.messages;
+  const Result<jinja::Rendered> full = render_messages(context, messages, context.base.add_generation_prompt);
+  if (!full.ok()) return full.error();
+  const bool is_all = retention == Retention::kAll || retention == Retention::kAllThinking;
+  for (std::size_t i = is_all ? 0 : begin_of_cycle(messages); i < messages.size(); ++i) {
+    if (!has_reasoning(messages[i], format)) continue;
+    const auto index = static_cast<std::int32_t>(i);
+    const std::size_t shown = shown_reasoning(full.value(), index, format);
+    if (shown > 0 && !format.reasoning.in_content) continue;
+    const json::Array until(messages.begin(), messages.begin() + index + 1);
+    Result<jinja::Rendered> last = render_messages(context, until, false);
+    if (!last.ok() || shown_reasoning(last.value(), index, format) <= shown) {
+      if (shown == 0)
+        out.notes.push_back("messages[" + std::to_string(i) + "]: the template never writes its reasoning");
+      continue;
+    }
+    for (const SampledExtent& extent : sampled_extents(context, last.value(), until)) {
+      if (extent.message != index) continue;
+      out.turns.push_back({i, WrittenTurn{std::make_shared<const jinja::Rendered>(std::move(last).value()), extent}});
+      break;
+    }
+  }
+  return out;
+}
 
 std::optional<Cut> Rollout::cut_of(const Turn& turn, const jinja::Rendered& after) const {
   const format::Reasoning& markers = model_->parts().format->reasoning;
@@ -71,13 +153,9 @@ std::vector<Cut> Rollout::cuts_for(const json::Array& new_messages, Retention re
   json::Array all = messages_;
   all.push_back(history_message(last_, new_messages));
   all.insert(all.end(), new_messages.begin(), new_messages.end());
-  const auto last_user = std::find_if(all.rbegin(), all.rend(),
-                                      [](const json::Value& message) { return message.find_string("role") == "user"; });
-  const auto cycle = static_cast<std::size_t>(all.rend() - last_user);  // behind the last user message
+  const std::size_t cycle = begin_of_cycle(all);
   const std::string& field = last_.input.reasoning_field;
-  if (!by_template) {
-    for (std::size_t i = 0; i < cycle; ++i) remove_reasoning(all[i], field);
-  }
+  drop_reasoning(all, retention, field);
   const Result<jinja::Rendered> after = render_messages(model_->context(), all, true);
   if (!after.ok()) return cuts;
   for (const Turn& turn : turns_) {

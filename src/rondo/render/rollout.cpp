@@ -12,25 +12,9 @@ namespace {
 
 using tokenizer::TokenId;
 
-constexpr std::array<std::pair<Retention, std::string_view>, 5> kRetentions = {
-    {{Retention::kAll, "all"},
-     {Retention::kTemplate, "template"},
-     {Retention::kToolCycle, "tool_cycle"},
-     {Retention::kThinkingBetweenToolCalls, "preserve_thinking_between_tool_calls"},
-     {Retention::kAllThinking, "preserve_all_thinking"}}};
-
 bool has_role(const json::Value& message, std::string_view role) { return message.find_string("role") == role; }
 
 }  // namespace
-
-std::string_view to_string(Retention retention) {
-  return std::ranges::find(kRetentions, retention, &std::pair<Retention, std::string_view>::first)->second;
-}
-
-std::optional<Retention> retention_of(std::string_view name) {
-  const auto found = std::ranges::find(kRetentions, name, &std::pair<Retention, std::string_view>::second);
-  return found == kRetentions.end() ? std::nullopt : std::optional(found->first);
-}
 
 RolloutModel::RolloutModel(Parts parts)
     : parts_(std::move(parts)),
@@ -83,13 +67,17 @@ Result<Appended> RolloutModel::append(PreparedTurn turn, Step step) const {
 Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::Array messages) {
   Rollout out(std::move(model));
   const RolloutModel::Parts& parts = out.model_->parts();
+  out.shaped_ = tmpl::sentences(tmpl::shape(messages, parts.rules));
   tmpl::ApplyOptions options = parts.apply;
   options.whole_dumps = true;  // whose a dump is, so are its parts
   const TurnContext context{*parts.chat_template, *parts.tokenizer, parts.base, options};
   const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
   if (!rendered.ok()) return rendered.error();
   const jinja::Rendered& full = rendered.value();
-  const std::vector<tokenizer::Piece> pieces = encode_range(context, full, 0, full.text.size(), parts.specials);
+  InlineReasoning reasoning;
+  if (parts.inline_reasoning) reasoning = {parts.rules.reasoning_open, parts.rules.reasoning_close, messages};
+  const std::vector<tokenizer::Piece> pieces =
+      encode_range(context, full, 0, full.text.size(), parts.specials, reasoning);
   out.ids_.reserve(pieces.size());
   for (const tokenizer::Piece& piece : pieces) out.ids_.push_back(piece.id);
   out.prompt_size_ = out.ids_.size();
@@ -158,6 +146,7 @@ tmpl::ReadyConversation& Rollout::ready() {
 Result<Extension> Rollout::extend(json::Array new_messages, Retention retention) {
   if (!spoken_)
     return Error(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
+  const tmpl::Shaping shaping = tmpl::shape(new_messages, model_->parts().rules, shaping_context(messages_, last_));
   BridgeRequest request{.prompt_ids = std::span(ids_).first(prompt_size_),
                         .completion_ids = std::span(ids_).subspan(prompt_size_),
                         .completion = &last_,
@@ -184,7 +173,10 @@ Result<Extension> Rollout::extend(json::Array new_messages, Retention retention)
   prompt_size_ = ids_.size();
   prompt_tail_ = added.prompt_tail;
   spoken_ = false;
+  out.content_mask = std::move(added.content_mask);
+  out.text = std::move(added.text);
   out.notes = std::move(added.notes);
+  out.shaped = tmpl::sentences(shaping, "new_messages");
   out.lossy = std::move(added.lossy);
   out.media = std::move(added.media);
   for (MediaSpan& span : out.media) {

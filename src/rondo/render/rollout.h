@@ -24,6 +24,7 @@
 
 #include "render/append.h"
 #include "render/locality.h"
+#include "render/retention.h"
 #include "rondo/result.h"
 
 namespace rondo::render {
@@ -38,6 +39,8 @@ class RolloutModel {
     chat::Conversation base;  // tools, documents, kwargs, bos and eos; its messages are not used
     tmpl::ApplyOptions apply;
     ContentSpecials specials = ContentSpecials::kText;
+    tmpl::MessageRules rules = {};  // by which messages are shaped
+    bool inline_reasoning = true;   // see render::InlineReasoning; the marks are those of the rules
     bool prove_locality = true;  // false: every step renders the whole history, and nothing is rendered to begin with
   };
 
@@ -73,34 +76,16 @@ class RolloutModel {
   TurnContext window_context_;
 };
 
-// What of the reasoning of earlier turns stays when new messages follow.  Only reasoning is ever cut; everything else stays
-// verbatim.
-enum class Retention : std::uint8_t {
-  kAll,        // all of it: the old ids stay as they are
-  kTemplate,   // what the template still writes; the rest is cut
-  kToolCycle,  // all of it until a user message comes, then as kTemplate
-  // What templates cannot express:
-  kThinkingBetweenToolCalls,  // that of the turns since the last user message; older is cut, whatever the template does
-  kAllThinking,               // all of it, also where the template has a switch that drops it; the same ids as kAll
-};
-[[nodiscard]] std::string_view to_string(Retention retention);
-// "all", "template", "tool_cycle", "preserve_thinking_between_tool_calls", "preserve_all_thinking"; nullopt for others.
-[[nodiscard]] std::optional<Retention> retention_of(std::string_view name);
-
-// Old ids that were cut out.
-struct Cut {
-  std::size_t begin = 0;  // ids [begin, end) as they were before
-  std::size_t end = 0;
-  std::size_t message = 0;  // index of the assistant message whose reasoning it was
-};
-
 // What one extend() did.
 struct Extension {
-  std::size_t begin = 0;         // ids()[begin ..) is what was appended
-  std::vector<Cut> cuts;         // in order; empty with Retention::kAll
-  std::size_t kept = 0;          // how many leading ids are where they were: all old ones if nothing was cut
-  std::vector<MediaSpan> media;  // spans of ids()
+  std::size_t begin = 0;                   // ids()[begin ..) is what was appended
+  std::vector<std::uint8_t> content_mask;  // per appended id: 1 if its first byte is a new message's own data
+  std::string text;                        // of the appended ids
+  std::vector<Cut> cuts;                   // in order; empty with Retention::kAll
+  std::size_t kept = 0;                    // how many leading ids are where they were: all old ones if nothing was cut
+  std::vector<MediaSpan> media;            // spans of ids()
   std::vector<std::string> notes;
+  std::vector<std::string> shaped;  // what of the new messages was given to the template otherwise than it was sent
   std::vector<LossyFinding> lossy;  // of the completion's end; Rollout::find_lossy() has the rest
 };
 
@@ -137,8 +122,10 @@ class Rollout {
   [[nodiscard]] std::vector<LossyFinding> find_lossy(const json::Array& new_messages) const;
 
   [[nodiscard]] std::span<const tokenizer::TokenId> ids() const { return ids_; }
-  // The conversation; a sampled turn's message joins it with the next extend().
+  // The conversation, in the form that the template needs; a sampled turn's message joins it with the next extend().
   [[nodiscard]] const json::Array& messages() const { return messages_; }
+  // What of the first messages was given to the template otherwise than it was sent.
+  [[nodiscard]] const std::vector<std::string>& shaped() const { return shaped_; }
   [[nodiscard]] const std::vector<Turn>& turns() const { return turns_; }
   [[nodiscard]] bool has_spoken() const { return spoken_; }
   [[nodiscard]] const RolloutModel& model() const { return *model_; }
@@ -166,6 +153,7 @@ class Rollout {
   std::vector<tokenizer::TokenId> ids_;
   std::vector<Stretch> stretches_;
   json::Array messages_;
+  std::vector<std::string> shaped_;
   std::optional<tmpl::ReadyConversation> ready_;  // the first of them, once a template has looked back at them
   std::vector<Turn> turns_;
   std::optional<std::size_t> prompt_tail_;

@@ -335,8 +335,6 @@ TwoTurns two_turns(const std::shared_ptr<const RolloutModel>& model, Retention r
   extended(rollout, kResult, retention);
   completed(rollout, open + "B mull*)Yo~fin~");
   const Extension last = extended(rollout, kThanks, retention);
-  std::size_t gone = 0;
-  for (const Cut& cut : last.cuts) gone += cut.end - cut.begin;
   CHECK(last.kept == (last.cuts.empty() ? last.begin : last.cuts.front().begin));
   CHECK(rollout.message_indices().size() == rollout.ids().size());
   for (const Rollout::Turn& turn : rollout.turns()) {
@@ -520,6 +518,24 @@ TEST_CASE("a window and the whole history give the same, also where turns are nu
       CHECK(is_as_rendered(rollout));
     }
   }
+}
+
+// The results came in another order than the calls, and each call got the id of the other one's result.
+TEST_CASE("ids of parallel calls are never swapped") {
+  auto parts = model_of(kKeeping)->parts();
+  parts.rules.orders_results = true;
+  const auto model = RolloutModel::make(std::move(parts));
+  Rollout rollout = started(model, R"([{"role": "user", "content": "Hi"}])");
+  completed(rollout, R"({!do f with {"a": 1} do!}{!do f with {"a": 2} do!}~fin~)");
+  const auto next = rollout.extend(messages(R"([{"role": "tool", "tool_call_id": "call_1", "content": "two"},
+                                               {"role": "tool", "tool_call_id": "call_0", "content": "one"}])"));
+  REQUIRE(next.ok());
+  CHECK(text_of(*model, rollout.ids()).ends_with("[[answer>>one~fin~[[answer>>two~fin~[[assistant>>"));
+  CHECK(next.value().shaped.size() == 2);
+  const json::Array& calls = rollout.messages()[1].find("tool_calls")->as_array();
+  CHECK(calls[0].find_string("id") == "call_0");
+  CHECK(calls[1].find_string("id") == "call_1");
+  CHECK(rollout.messages()[2].find_string("tool_call_id") == "call_0");
 }
 
 }  // namespace rondo::render

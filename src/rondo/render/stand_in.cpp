@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "chat/results.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "probe/messages.h"
@@ -13,29 +14,13 @@
 namespace rondo::render {
 namespace {
 
-// The answers to an assistant turn's calls among the new messages, each usable once.
-class ToolResults {
- public:
-  explicit ToolResults(std::span<const json::Value> messages) {
-    for (const json::Value& message : messages) {
-      if (message.find_string("role") == "tool") open_.push_back(&message);
-    }
+std::vector<const json::Value*> tool_results(std::span<const json::Value> messages) {
+  std::vector<const json::Value*> out;
+  for (const json::Value& message : messages) {
+    if (message.find_string("role") == "tool") out.push_back(&message);
   }
-
-  // The result that answers a call of `name`: the first one with that name, else the first one left; nullptr if none.
-  const json::Value* take(std::string_view name) {
-    auto found =
-        std::find_if(open_.begin(), open_.end(), [&](const json::Value* m) { return m->find_string("name") == name; });
-    if (found == open_.end()) found = open_.begin();
-    if (found == open_.end()) return nullptr;
-    const json::Value* result = *found;
-    open_.erase(found);
-    return result;
-  }
-
- private:
-  std::vector<const json::Value*> open_;
-};
+  return out;
+}
 
 std::string_view reasoning_field(const ParsedCompletion& completion) {
   return completion.input.reasoning_field.empty() ? std::string_view("reasoning_content")
@@ -54,12 +39,14 @@ std::optional<std::string> optional_string(std::optional<std::string_view> text)
 
 json::Array history_calls(const ParsedCompletion& completion, std::span<const json::Value> new_messages,
                           bool make_up_ids) {
-  ToolResults results(new_messages);
+  const std::vector<const json::Value*> results = tool_results(new_messages);
+  const auto matches = chat::match_results(open_calls(completion), results);
   json::Array calls;
   for (const chat::ToolCall& call : completion.message.tool_calls) {
-    const json::Value* result = results.take(call.name);
     std::optional<std::string> id = call.id;
-    if (!id && result != nullptr) id = optional_string(result->find_string("tool_call_id"));
+    const auto match = std::ranges::find(matches, calls.size(), &chat::ResultMatch::call);
+    if (!id && match != matches.end())
+      id = optional_string(results[static_cast<std::size_t>(match - matches.begin())]->find_string("tool_call_id"));
     if (!id && make_up_ids) id = probe::made_up_id(calls.size());
     calls.push_back(
         probe::tool_call(id, call.name, arguments_value(call.arguments, completion.input.arguments_as_text)));
@@ -69,8 +56,7 @@ json::Array history_calls(const ParsedCompletion& completion, std::span<const js
 
 json::Array calls_of_results(std::span<const json::Value> new_messages) {
   json::Array calls;
-  ToolResults results(new_messages);
-  while (const json::Value* result = results.take("")) {
+  for (const json::Value* result : tool_results(new_messages)) {
     const std::string id(result->find_string("tool_call_id").value_or(probe::made_up_id(calls.size())));
     calls.push_back(probe::tool_call(id, result->find_string("name").value_or("unknown"), nullptr));
   }
@@ -170,37 +156,34 @@ StandIn make_stand_in(const ParsedCompletion& completion, std::span<const json::
 json::Array stand_in_history() { return {probe::plain_message("user", probe::kShortQuestion)}; }
 
 std::vector<std::string> result_notes(const ParsedCompletion& completion, std::span<const json::Value> answers) {
+  using By = chat::ResultMatch::By;
   std::vector<std::string> notes;
-  std::vector<std::string_view> open;
-  for (const chat::ToolCall& call : completion.message.tool_calls) {
-    if (call.id) open.push_back(*call.id);
-  }
-  // Without ids of the model's own, results belong to the calls in their order, and cannot be wrong.
-  const bool has_ids = !open.empty() && open.size() == completion.message.tool_calls.size();
-  std::size_t results = 0;
-  std::vector<std::string_view> answered;
-  for (const json::Value& message : answers) {
-    if (message.find_string("role") != "tool") continue;
-    ++results;
-    const auto id = message.find_string("tool_call_id");
-    if (!has_ids || !id) continue;
-    const auto found = std::ranges::find(open, *id);
-    if (found != open.end()) {
-      if (found != open.begin()) notes.push_back("the result of call " + text::quoted(*id) + " comes out of order");
-      answered.push_back(*id);
-      open.erase(found);
-    } else if (std::ranges::find(answered, *id) != answered.end()) {
-      notes.push_back("the call " + text::quoted(*id) + " has more than one result");
-    } else {
+  const std::vector<chat::OpenCall> calls = open_calls(completion);
+  if (calls.empty()) return notes;
+  const std::vector<const json::Value*> results = tool_results(answers);
+  const auto matches = chat::match_results(calls, results);
+  std::size_t unanswered = calls.size();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& [by, call] = matches[i];
+    const auto id = results[i]->find_string("tool_call_id");
+    if (by == By::kId || by == By::kOrder) --unanswered;
+    const auto is_earlier = [&](const chat::ResultMatch& later) { return later.call && *later.call < *call; };
+    if (by == By::kId && std::ranges::any_of(std::span(matches).subspan(i), is_earlier))
+      notes.push_back("the result of call " + text::quoted(*id) + " comes out of order");
+    if (by == By::kAnswered) notes.push_back("the call " + text::quoted(*id) + " has more than one result");
+    if (by == By::kNothing && id && chat::have_ids(calls))
       notes.push_back("no call of the turn has the id " + text::quoted(*id) + " of a tool result");
-    }
+    if (by == By::kOrder && !id && calls.size() > 1)
+      notes.push_back("a tool result without an id answers call " + std::to_string(*call + 1) + " of " +
+                      std::to_string(calls.size()) + ", " + text::quoted(calls[*call].name) + ", by its place");
   }
-  const std::size_t calls = completion.message.tool_calls.size();
-  if (results < calls) {
-    notes.push_back(std::to_string(calls - results) + " of the turn's " + std::to_string(calls) +
+  if (unanswered > 0) {
+    notes.push_back(std::to_string(unanswered) + " of the turn's " + std::to_string(calls.size()) +
                     " calls have no result");
-  } else if (results > calls && calls > 0) {
-    notes.push_back("there are " + std::to_string(results) + " tool results for " + std::to_string(calls) + " calls");
+  }
+  if (results.size() > calls.size()) {
+    notes.push_back("there are " + std::to_string(results.size()) + " tool results for " +
+                    std::to_string(calls.size()) + " calls");
   }
   return notes;
 }

@@ -112,7 +112,7 @@ TEST_CASE("the calls of a stand-in have their names, and ids of the model, of th
   };
   CHECK(calls({result(), for_g}, Rung::Calls::kOwn) == "c0:f c1:g own:f ");
   CHECK(calls({for_g, result()}, Rung::Calls::kOwn) == "c0:f c1:g own:f ");
-  CHECK(calls({for_g}, Rung::Calls::kOwn) == "c1:f -:g own:f ");
+  CHECK(calls({for_g}, Rung::Calls::kOwn) == "-:f c1:g own:f ");
   CHECK(calls({user()}, Rung::Calls::kOwn) == "-:f -:g own:f ");
   CHECK(calls({user()}, Rung::Calls::kOwnWithIds) == "rondo0000:f rondo0001:g own:f ");
   CHECK(calls({user(), for_g, result()}, Rung::Calls::kOfResults) == "c1:g c0:f ");
@@ -173,11 +173,17 @@ TEST_CASE("results that do not fit the calls are told") {
   completion.message.tool_calls[1].id = "b";
   CHECK(notes("ab") == "");
   CHECK(notes("ba") == "the result of call \"b\" comes out of order\n");
-  CHECK(notes("b") == "the result of call \"b\" comes out of order\n1 of the turn's 2 calls have no result\n");
-  CHECK(notes("aa") == "the call \"a\" has more than one result\n");
+  // One that is missing is not out of order.
+  CHECK(notes("b") == "1 of the turn's 2 calls have no result\n");
+  CHECK(notes("aa") == "the call \"a\" has more than one result\n1 of the turn's 2 calls have no result\n");
   CHECK(notes("abx") ==
         "no call of the turn has the id \"x\" of a tool result\nthere are 3 tool results for 2 calls\n");
   CHECK(result_notes(said("", 0), json::Array{result()}).empty());
+  json::Value nameless = result();
+  nameless.as_object().erase("tool_call_id");
+  CHECK(result_notes(completion, json::Array{nameless, nameless}) ==
+        std::vector<std::string>{"a tool result without an id answers call 1 of 2, \"f\", by its place",
+                                 "a tool result without an id answers call 2 of 2, \"f\", by its place"});
 }
 
 TEST_CASE("a completion joins the history in the shape that the template wants") {

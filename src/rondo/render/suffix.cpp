@@ -73,6 +73,14 @@ struct StandInSearch {
   const Following& following;
   const std::string* known_tail;  // History::tail_alone
 
+  // A completion without calls ends as plain turns do, although the template was shown some.
+  void end_as_plain(TurnClose& close) const {
+    close.closers.clear();
+    const std::optional<Marker> marker = closing_marker(context.tokenizer, plain.followed);
+    if (!marker || !said.message.tool_calls.empty() || close.stop_opens_next || close.history_close.empty()) return;
+    close.history_close = plain.followed.substr(marker->begin, marker->end - marker->begin);
+  }
+
   // The suffix behind one stand-in.  `history` is left with what was added to it.
   Result<Found> try_out(StandIn stand_in, tmpl::ReadyConversation& history) const {
     const std::size_t index = history.size();
@@ -92,7 +100,7 @@ struct StandInSearch {
     if (std::optional<TurnClose> close = find_turn_close(context, plain, suffix.full, turn)) {
       suffix.close = *std::move(close);
       // The end of calls that the completion does not have is none of its closers.
-      if (stand_in.has_other_calls) suffix.close.closers.clear();
+      if (stand_in.has_other_calls) end_as_plain(suffix.close);
       found.fit = shows_new_messages(suffix, following.messages) ? Fit::kGood : Fit::kOutOfPlace;
     } else {
       suffix.close = close_without_data(context, plain, suffix.full, suffix.index, following.messages.size());

@@ -98,6 +98,28 @@ TEST_CASE_FIXTURE(
   CHECK(masked(encoded(true, source), {}) == "<says>Yes~end~|<says>Ok~end~");
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "where the next turn's opener is the stop, it is that of plain turns or of calls, and the model's") {
+  const char* const source =
+      "{% for m in messages %}{% if m.role == 'assistant' %}~say~{{ m.content }}"
+      "{% for c in m.tool_calls or [] %}~call~{{ c.name }}~called~{% endfor %}"
+      "{% else %}{{ '~see~' if m.role == 'tool' else '~ask~' }}{{ m.content }}{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}~say~{% endif %}";
+  tokenizer = test::byte_tokenizer({"~ask~", "~say~", "~see~", "~call~", "~called~"}, "");
+  messages = json::parse(R"([{"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "", "tool_calls": [{"name": "add"}, {"name": "sum"}]},
+    {"role": "tool", "content": "4"}, {"role": "assistant", "content": "Yes"}, {"role": "user", "content": "No"},
+    {"role": "assistant", "content": "So", "tool_calls": [{"name": "add"}]}])")
+                 .value()
+                 .as_array();
+  const Encoded all = encoded(true, source);
+  CHECK(masked(all, {}) == "~call~add~called~~call~sum~called~~see~|Yes~ask~|So~call~add~called~");
+  CHECK(masked(all, {.messages = {1, 1, 1, 0, 1, 0}}) == "~call~add~called~~call~sum~called~~see~");
+  // What opens the model's own next turn is no stop.
+  messages.push_back(json::parse(R"({"role": "assistant", "content": "Ok"})").value());
+  CHECK(masked(encoded(true, source), {.messages = {0, 0, 0, 0, 0, 1, 1}}) == "So~call~add~called~|Ok");
+}
+
 TEST_CASE_FIXTURE(Fixture, "turns without a header begin where the prompt ended") {
   const char* const source =
       "{% for m in messages %}{% if m.role == 'user' %}(ask) {{ m.content }}(answer)"

@@ -1,34 +1,24 @@
 #include "tokenizer/cached_model.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <random>
 
-#include "base/files.h"
+#include "tests/support/own_folder.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::tokenizer {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::OwnFolder;
 
-// A folder that vanishes with it.
-struct Folder {
-  explicit Folder(const std::string& name)
-      : path((fs::temp_directory_path() / ("rondo_cache_" + name + "_" + std::to_string(::getpid()))).string()) {
-    fs::remove_all(path);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path); }
-  [[nodiscard]] std::string only_file() const {
-    const fs::directory_iterator it(path);
-    return it == fs::directory_iterator() ? "" : it->path().string();
-  }
-  std::string path;
-};
+// What stands alone in a folder; "" if nothing does.
+std::string only_file(const std::string& folder) {
+  const fs::directory_iterator it(folder);
+  return it == fs::directory_iterator() ? "" : it->path().string();
+}
 
 // Large enough to be worth a cache: a thousand letters and what they merge to.
 std::string large(const std::string& model, bool scored) {
@@ -79,13 +69,13 @@ CachedModel small_model() {
 }  // namespace
 
 TEST_CASE("a cached tokenizer is the tokenizer") {
-  const Folder folder("same");
+  const OwnFolder folder("same");
   for (const bool scored : {false, true}) {
     const std::string text =
         large(scored ? R"("type": "Unigram", "unk_id": 0)" : R"("unk_token": "<unk>", "fuse_unk": true)", scored);
     const auto plain = load(text, "");
-    const auto first = load(text, folder.path + "/deep");
-    const auto second = load(text, folder.path + "/deep");
+    const auto first = load(text, folder.path("deep"));
+    const auto second = load(text, folder.path("deep"));
     for (const char* sample : {"hello<s>world", "the quick brown fox", "", "a\u00e9\u00e9b"}) {
       const auto wanted = plain->encode(sample, {});
       CHECK(first->encode(sample, {}) == wanted);
@@ -95,26 +85,36 @@ TEST_CASE("a cached tokenizer is the tokenizer") {
     CHECK(second->find("<unused_77>") == plain->find("<unused_77>"));
     CHECK(second->token_bytes(30) == plain->token_bytes(30));
   }
-  CHECK(std::distance(fs::directory_iterator(folder.path + "/deep"), fs::directory_iterator()) == 2);
+  CHECK(std::distance(fs::directory_iterator(folder.path("deep")), fs::directory_iterator()) == 2);
+}
+
+TEST_CASE("tokenizers of 256 KiB and more are cached") {
+  const OwnFolder folder("size");
+  std::string text = R"({"model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}})";
+  text.resize((std::size_t{1} << 18U) - 1, ' ');
+  (void)load(text, folder.path());
+  CHECK(only_file(folder.path()) == "");
+  (void)load(text + " ", folder.path());
+  CHECK(only_file(folder.path()) != "");
 }
 
 TEST_CASE("a damaged cache is made again, and one that can't be written is passed over") {
-  const Folder folder("damaged");
+  const OwnFolder folder("damaged");
   const std::string text = large(R"("type": "BPE")", false);
   const auto plain = load(text, "");
-  CHECK(load(text, folder.path)->encode("hello", {}) == plain->encode("hello", {}));
-  const std::string path = folder.only_file();
+  CHECK(load(text, folder.path())->encode("hello", {}) == plain->encode("hello", {}));
+  const std::string path = only_file(folder.path());
   const std::string whole = files::read(path).value();
   for (const std::size_t place :
        {std::size_t{0}, std::size_t{9}, std::size_t{40}, std::size_t{100}, whole.size() - 1}) {
     std::string damaged = whole;
     damaged[place] = static_cast<char>(damaged[place] ^ 1);
     REQUIRE(files::write(path, damaged).ok());
-    CHECK(load(text, folder.path)->encode("hello", {}) == plain->encode("hello", {}));
+    CHECK(load(text, folder.path())->encode("hello", {}) == plain->encode("hello", {}));
     CHECK(files::read(path).value() == whole);
   }
   REQUIRE(files::write(path, whole.substr(0, 50)).ok());
-  CHECK(load(text, folder.path)->encode("hello", {}) == plain->encode("hello", {}));
+  CHECK(load(text, folder.path())->encode("hello", {}) == plain->encode("hello", {}));
   CHECK(load(text, path + "/below/a/file")->encode("hello", {}) == plain->encode("hello", {}));
 }
 

@@ -306,6 +306,10 @@ TEST_CASE("GGUF rwkv: the longest token each time, bytes written with escapes") 
   const auto source = gguf("rwkv", {"<s>", "a", "ab", "abc\\x41\\n", "\\xff", "\\\\"}, {3, 1, 1, 1, 1, 1});
   CHECK(ids(source, "abcA\nab\xFF\\<s>") == Ids{3, 2, 4, 5, 0});
   CHECK(ids(source, "abcAa") == Ids{2, 1});  // what starts no token vanishes
+  std::string places;                        // the next token takes over its place
+  for (const Piece& piece : Tokenizer::load(source).value()->encode("abcAaa", {}))
+    places += std::to_string(piece.begin) + "-" + std::to_string(piece.end) + " ";
+  CHECK(places == "0-2 2-5 5-6 ");
   CHECK(Tokenizer::load(source).value()->token_bytes(3) == "abcA\n");
   CHECK(problem(gguf("rwkv", {"\\x4"}, {1})) == "the token with id 0 ends inside an escape");
 }

@@ -5,7 +5,7 @@ What these mean is the interface's own; how they are filled is rondo's.  Nothing
 import enum
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
 
 import numpy
@@ -138,6 +138,23 @@ class RenderedTokens:
     message_roles: list[str] = field(default_factory=list)
     message_tool_names: list[str | None] = field(default_factory=list)
     multi_modal_data: "MultiModalData | None" = None
+
+    @classmethod
+    def lazily(cls, makers: dict[str, Callable[[], list]], **fields: Any) -> "RenderedTokens":
+        """Fields, and functions that make the others when they are first asked for."""
+        made = cls.__new__(cls)
+        made.__dict__.update(fields, _makers=makers)
+        return made
+
+    def __getattr__(self, name):  # only for what is not there
+        make = self.__dict__.get("_makers", {}).get(name)
+        if make is None:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        value = self.__dict__[name] = make()
+        return value
+
+    def __getstate__(self):
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def tokens_per_message(self, n_messages: int | None = None, *, sampled_only: bool = False) -> list[int]:
         """How many ids each message has; with `sampled_only` how many of them the model would have written."""
@@ -449,6 +466,16 @@ def should_rerender_for_thinking_retention(thinking_retention: str, new_messages
     return introduces_user_query(new_messages, is_user_query=is_user_query)
 
 
+def should_preserve_past_thinking(messages, msg_idx: int, *, preserve_all_thinking: bool,
+                                  preserve_thinking_between_tool_calls: bool) -> bool:
+    """Whether a message's reasoning stays against its template: always, or in a tool cycle that no user has ended."""
+    if preserve_all_thinking or not preserve_thinking_between_tool_calls:
+        return preserve_all_thinking
+    roles = [message.get("role") for message in messages]
+    begin = len(roles) - roles[::-1].index("user") if "user" in roles else 0
+    return msg_idx >= begin and "tool" in roles[begin:]
+
+
 class AttributedTextSegments(list):
     """(id, is content) pairs; `has_content_attribution` says whether the second means anything."""
 
@@ -494,4 +521,4 @@ def load_tokenizer(model_name_or_path: str):
 
 __all__ = [name for name, value in list(globals().items())
            if not name.startswith("_") and getattr(value, "__module__", __name__) == __name__
-           and value not in (typing, enum, numpy)]
+           and value not in (typing, enum, numpy)] + ["Content", "ContentPart"]

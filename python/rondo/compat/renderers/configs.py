@@ -16,6 +16,7 @@ ResolvedThinkingRetention = Literal["template", "tool_cycle", "all"]
 
 _TABLE = json.loads((pathlib.Path(__file__).parent / "families.json").read_text(encoding="utf-8"))
 FAMILIES: dict[str, dict[str, Any]] = _TABLE["families"]
+PARSERS: dict[str, dict[str, dict[str, Any]]] = _TABLE["parsers"]
 MULTIMODAL_MODELS: dict[str, set[str]] = {name: set(kinds) for name, kinds in _TABLE["multimodal"].items()}
 MODEL_RENDERER_MAP: dict[str, str] = {model: name for name, family in FAMILIES.items()
                                       for model in family.get("models", ())}

@@ -1,0 +1,311 @@
+#include "analysis/message_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/evidence.h"
+#include "chat/reasoning_fields.h"
+#include "json/print.h"
+#include "probe/words.h"
+
+namespace rondo::analysis {
+namespace {
+
+using tmpl::MessageRules;
+using tmpl::RoleRules;
+
+// An id as most servers make them, and one as a person does.
+constexpr std::string_view kLongId = "call_zq7x0123456789abcdefghij";
+constexpr std::string_view kShortId = "id_1";
+
+// What the template made of a message as the last one and in front of others; nothing where it refused.
+struct Texts {
+  std::vector<std::optional<std::string>> made;
+
+  [[nodiscard]] bool operator==(const Texts&) const = default;
+  [[nodiscard]] std::ptrdiff_t count() const {
+    return std::ranges::count_if(made, [](const auto& text) { return text.has_value(); });
+  }
+  [[nodiscard]] bool any() const { return count() > 0; }
+  [[nodiscard]] bool holds(std::string_view part) const {
+    return std::ranges::any_of(made, [&](const auto& text) { return text && text->find(part) != std::string::npos; });
+  }
+};
+
+// How the call of a probe, and its result, differ from those that every template takes.
+struct CallForm {
+  std::optional<json::Value> arguments = std::nullopt;
+  std::optional<format::NoContent> no_content = std::nullopt;
+  std::optional<std::string_view> id = std::nullopt;         // of the call; "": none
+  std::optional<std::string_view> result_id = std::nullopt;  // "": none
+  std::optional<json::Value> result = std::nullopt;
+  bool has_result_content = true;
+  bool names_result = true;
+  bool is_bare = false;  // nothing around name and arguments
+  bool has_type = true;
+};
+
+class Finder {
+ public:
+  Finder(const jinja::Template& chat_template, const Options& options, const format::Format& format)
+      : prober_(chat_template, options, false), format_(format) {}
+
+  [[nodiscard]] MessageRules find() {
+    rules_.user = role_rules("user");
+    rules_.system = role_rules("system");
+    rules_.assistant = role_rules("assistant");
+    find_developer();
+    find_nulls();
+    find_reasoning();
+    find_wrapping();
+    find_arguments();
+    find_no_content();
+    rules_.tool = role_rules("tool");
+    find_values();
+    find_results();
+    find_order();
+    return std::move(rules_);
+  }
+
+ private:
+  [[nodiscard]] json::Value question(std::string_view text = probe::kQuestionText) const {
+    if (rules_.user.content != RoleRules::Content::kParts) return probe::plain_message("user", text);
+    return probe::plain_message("user", json::Array{chat::text_part(text)});
+  }
+  [[nodiscard]] Texts texts_of(json::Array messages, bool tools) {
+    const ProbeSetting setting{"default", tools, false, false};
+    Texts out{{prober_.text_of(messages, setting)}};
+    messages.push_back(question(probe::kSecondQuestionText));
+    out.made.push_back(prober_.text_of(std::move(messages), setting));
+    return out;
+  }
+  [[nodiscard]] Texts with_content(std::string_view role, const std::optional<json::Value>& content);
+  [[nodiscard]] json::Value call_message(const CallForm& form) const;
+  [[nodiscard]] Texts call_texts(const CallForm& form);
+
+  [[nodiscard]] RoleRules role_rules(std::string_view role);
+  void find_developer();
+  void find_nulls();
+  void find_reasoning();
+  void find_wrapping();
+  void find_arguments();
+  void find_no_content();
+  void find_values();
+  void find_results();
+  void find_order();
+
+  Prober prober_;
+  const format::Format& format_;
+  MessageRules rules_;
+};
+
+// Conversations whose message of that role has `content`; nullopt: none at all.
+Texts Finder::with_content(std::string_view role, const std::optional<json::Value>& content) {
+  if (role == "tool") {
+    CallForm form;
+    form.result = content;
+    form.has_result_content = content.has_value();
+    return call_texts(form);
+  }
+  json::Object message{{"role", role}};
+  if (content) message.set("content", *content);
+  json::Array messages;
+  if (role == "assistant") messages.push_back(question());
+  messages.push_back(std::move(message));
+  if (role == "system" || role == "developer") messages.push_back(question());
+  return texts_of(std::move(messages), false);
+}
+
+json::Value Finder::call_message(const CallForm& form) const {
+  format::InputShape shape = format_.input;
+  shape.no_content = form.no_content.value_or(shape.no_content);
+  probe::Saying saying{"", "", message_of({.calls = 1}).calls};
+  saying.calls[0].id = probe::call_id(0);
+  json::Value message = probe::assistant_message(shape, saying);
+  json::Value& call = message.as_object().find("tool_calls")->as_array()[0];
+  if (form.arguments) chat::function_of(call).as_object().set("arguments", *form.arguments);
+  if (form.is_bare) {
+    json::Object bare = chat::function_of(call).as_object();
+    bare.set("id", *call.find("id"));
+    bare.set(chat::kCallTypeKey, *call.find(chat::kCallTypeKey));
+    call = std::move(bare);
+  }
+  if (!form.has_type) call.as_object().erase(chat::kCallTypeKey);
+  if (form.id && form.id->empty()) call.as_object().erase("id");
+  if (form.id && !form.id->empty()) call.as_object().set("id", *form.id);
+  const bool may_be_empty = format_.calls.present || rules_.assistant.empty == RoleRules::Empty::kAny;
+  if (form.no_content || may_be_empty) return message;
+  json::Array messages{std::move(message)};
+  MessageRules known;
+  known.assistant = rules_.assistant;
+  tmpl::shape(messages, known);
+  return std::move(messages[0]);
+}
+
+// The call as the last message, its result, and a question behind both.
+Texts Finder::call_texts(const CallForm& form) {
+  const std::string own_id = probe::call_id(0);
+  const std::string_view id =
+      form.result_id.value_or(form.id && !form.id->empty() ? *form.id : std::string_view(own_id));
+  json::Value result = probe::tool_message(id, probe::kFirstTool, form.result.value_or(probe::kResultText));
+  if (id.empty()) result.as_object().erase("tool_call_id");
+  if (!form.names_result) result.as_object().erase("name");
+  if (!form.has_result_content) result.as_object().erase("content");
+  const ProbeSetting setting{"default", true, false, false};
+  json::Array messages{question(), call_message(form)};
+  Texts out{{prober_.text_of(messages, setting)}};
+  for (const json::Value& next : {std::move(result), question(probe::kSecondQuestionText)}) {
+    messages.push_back(next);
+    out.made.push_back(prober_.text_of(messages, setting));
+  }
+  return out;
+}
+
+RoleRules Finder::role_rules(std::string_view role) {
+  RoleRules rules;
+  const Texts as_text = with_content(role, json::Value(probe::kPartText));
+  const Texts as_parts = with_content(role, json::Array{chat::text_part(probe::kPartText)});
+  const bool shows_text = as_text.holds(probe::kPartText);
+  if (shows_text && as_parts != as_text) rules.content = RoleRules::Content::kText;
+  // A text that is gone through letter by letter shows neither.
+  if (!shows_text && as_parts.holds(probe::kPartText)) rules.content = RoleRules::Content::kParts;
+
+  using enum RoleRules::Empty;
+  const std::array<std::pair<RoleRules::Empty, json::Value>, 3> forms{
+      {{kText, json::Value("")}, {kList, json::Array()}, {kPart, json::Array{chat::text_part("")}}}};
+  std::vector<Texts> made;
+  Texts best;
+  for (const auto& [form, content] : forms) {
+    const Texts& texts = made.emplace_back(with_content(role, content));
+    const bool may_be = form != kText || rules.content != RoleRules::Content::kParts;
+    if (!may_be || texts.count() <= best.count()) continue;
+    best = texts;
+    rules.empty = form;
+  }
+  made.pop_back();  // a part without text may well show more than no part
+  bool are_alike = with_content(role, json::Value()) == best && with_content(role, std::nullopt) == best;
+  for (const Texts& texts : made) are_alike = are_alike && texts == best;
+  if (are_alike) rules.empty = kAny;
+  return rules;
+}
+
+void Finder::find_developer() {
+  json::Value text(probe::kPartText);
+  if (rules_.system.content == RoleRules::Content::kParts) text = json::Array{chat::text_part(probe::kPartText)};
+  if (with_content("system", text).holds(probe::kPartText))
+    rules_.knows_developer = with_content("developer", text).holds(probe::kPartText);
+}
+
+// Members that clients send as null where they have nothing to say.
+void Finder::find_nulls() {
+  const auto texts_with = [&](bool nulls) {
+    json::Value asked = question();
+    json::Object answer{{"role", "assistant"}, {"content", probe::kContentText}};
+    if (rules_.assistant.content == RoleRules::Content::kParts)
+      answer.set("content", json::Array{chat::text_part(probe::kContentText)});
+    if (nulls) {
+      asked.as_object().set("name", nullptr);
+      for (const char* field : {"reasoning_content", "tool_calls", "name", "refusal", "function_call", "audio"})
+        answer.set(field, nullptr);
+    }
+    return texts_of({std::move(asked), std::move(answer)}, false);
+  };
+  const Texts plain = texts_with(false);
+  rules_.takes_nulls = !plain.any() || texts_with(true) == plain;
+}
+
+void Finder::find_reasoning() {
+  rules_.reasoning_part = format_.input.reasoning_part;
+  // Under the other two names of the APIs every template gets it (tmpl::template_variables).
+  const std::string& field = format_.input.reasoning_field;
+  if (field != chat::kReasoningFields[0] && field != chat::kReasoningFields[1]) rules_.reasoning_field = field;
+  const format::Reasoning& reasoning = format_.reasoning;
+  if (!reasoning.present) return;
+  rules_.reasoning_in_content = reasoning.in_content;
+  rules_.reasoning_open = reasoning.open;
+  rules_.reasoning_close = reasoning.close;
+}
+
+void Finder::find_wrapping() {
+  const Texts wrapped = call_texts({});
+  rules_.wraps_calls = wrapped.any() && call_texts({.is_bare = true}) != wrapped;
+  rules_.types_calls = wrapped.any() && call_texts({.has_type = false}) != wrapped;
+}
+
+void Finder::find_arguments() {
+  const json::Object given{{"k0", "v0"}};
+  const std::string spelled = json::to_compact(json::Value(given));
+  const Texts as_object = call_texts({.arguments = given});
+  const Texts as_text = call_texts({.arguments = spelled});
+  const bool is_encoded_twice = as_text.holds(json::to_compact(json::Value(spelled)));
+  const bool takes_object = as_object.holds("v0") && !as_object.holds("'k0': 'v0'");
+  // A template that writes parameters one by one has another syntax for a text.
+  const bool is_other_syntax = takes_object && format_.calls.arguments == format::ArgumentStyle::kParameters;
+  const bool takes_text = as_text.holds("v0") && !is_encoded_twice && !is_other_syntax;
+  if (takes_object && (!takes_text || as_text.count() < as_object.count())) {
+    rules_.arguments = MessageRules::Arguments::kObject;
+  } else if (takes_text && (!takes_object || as_object.count() < as_text.count())) {
+    rules_.arguments = MessageRules::Arguments::kText;
+  }
+  const bool gives_text = rules_.arguments == MessageRules::Arguments::kText;
+  const Texts as_empty = call_texts({.arguments = gives_text ? json::Value("{}") : json::Value(json::Object())});
+  rules_.fills_arguments = as_empty.any() && call_texts({.arguments = json::Value("")}) != as_empty;
+}
+
+void Finder::find_no_content() {
+  using enum format::NoContent;
+  const format::NoContent own = format_.calls.present ? format_.input.no_content : kEmpty;
+  const Texts wanted = call_texts({.no_content = own});
+  for (const format::NoContent other : {kEmpty, kNull, kAbsent}) {
+    if (other != own && call_texts({.no_content = other}) != wanted) rules_.no_content = own;
+  }
+}
+
+// A content that is an object, as some clients send results.
+void Finder::find_values() {
+  const std::string text(probe::kPartText);
+  const Texts shown = with_content("tool", json::Object{{"k0", text}});
+  rules_.tool.dumps_values = !shown.holds(text) || shown.holds("'k0': '" + text);
+}
+
+// What else a result, and its call, have to say.
+void Finder::find_results() {
+  const Texts whole = call_texts({});
+  if (!whole.any()) return;
+  rules_.names_results = call_texts({.names_result = false}) != whole;
+  for (const std::string_view id : {kLongId, kShortId}) {
+    if (call_texts({.id = id}).count() < whole.count()) rules_.ids = MessageRules::Ids::kNineLetters;
+  }
+  if (rules_.ids == MessageRules::Ids::kNineLetters) return;
+  const std::string own_id = probe::call_id(0);
+  if (call_texts({.id = "", .result_id = own_id}) != whole || call_texts({.result_id = ""}) != whole)
+    rules_.ids = MessageRules::Ids::kNeeded;
+}
+
+// Whether the ids of two results are seen in what the template writes of them.
+void Finder::find_order() {
+  probe::Saying saying{"", "", message_of({.calls = 2}).calls};
+  for (std::size_t i = 0; i < saying.calls.size(); ++i) saying.calls[i].id = probe::call_id(i);
+  const json::Value calls = probe::assistant_message(format_.input, saying);
+  const auto texts_with = [&](std::size_t first, std::size_t second) {
+    json::Array messages{question(), calls};
+    messages.push_back(probe::tool_message(probe::call_id(first), probe::kFirstTool, "Tprobe firstT"));
+    messages.push_back(probe::tool_message(probe::call_id(second), probe::kFirstTool, "Tprobe secondT"));
+    return texts_of(std::move(messages), true);
+  };
+  const Texts in_order = texts_with(0, 1);
+  rules_.orders_results = in_order.any() && texts_with(1, 0) == in_order;
+}
+
+}  // namespace
+
+MessageRules find_message_rules(const jinja::Template& chat_template, const Options& options,
+                                const format::Format& format) {
+  return Finder(chat_template, options, format).find();
+}
+
+}  // namespace rondo::analysis

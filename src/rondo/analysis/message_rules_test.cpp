@@ -1,0 +1,108 @@
+#include "analysis/message_rules.h"
+
+#include <doctest/doctest.h>
+
+namespace rondo::analysis {
+namespace {
+
+using tmpl::MessageRules;
+using Content = tmpl::RoleRules::Content;
+using Empty = tmpl::RoleRules::Empty;
+
+MessageRules rules_of(const std::string& source) {
+  const auto chat_template = jinja::Template::compile(source, {}, "test");
+  REQUIRE(chat_template.ok());
+  const auto format = analyse(*chat_template.value(), {});
+  REQUIRE(format.ok());
+  return find_message_rules(*chat_template.value(), {}, *format.value());
+}
+
+// A template whose messages are `[role: CONTENT CALLS]`.
+std::string template_with(const std::string& content, const std::string& calls = "") {
+  return "{%- for m in messages %}{{- '[' + m.role + ': ' }}" + content + "{%- for c in m.tool_calls or [] %}" + calls +
+         "{%- endfor %}{{- ']' }}{%- endfor %}" + "{%- if add_generation_prompt %}{{- '[assistant: ' }}{%- endif %}";
+}
+
+const std::string kText = "{{- m.content }}";
+const std::string kEitherText =
+    "{%- if m.content is string %}{{- m.content }}{%- elif m.content %}{%- for p in m.content %}{{- p.text }}{%- "
+    "endfor "
+    "%}{%- endif %}";
+
+}  // namespace
+
+TEST_CASE("a template that prints contents takes texts, and no null") {
+  const MessageRules rules = rules_of(template_with(kText));
+  for (const tmpl::RoleRules& role : {rules.system, rules.user, rules.assistant}) {
+    CHECK(role.content == Content::kText);
+    CHECK(role.empty == Empty::kText);
+  }
+  CHECK(rules.takes_nulls);
+  CHECK(rules.knows_developer);
+}
+
+TEST_CASE("a template that looks for parts takes parts") {
+  const MessageRules rules = rules_of(template_with("{%- for p in m.content %}{{- p['text'] }}{%- endfor %}"));
+  CHECK(rules.user.content == Content::kParts);
+  CHECK(rules.user.empty == Empty::kList);
+  const MessageRules either = rules_of(template_with(kEitherText));
+  CHECK(either.user.content == Content::kAny);
+  CHECK(either.user.empty == Empty::kAny);
+}
+
+TEST_CASE("arguments: an object that is serialised, a text that is printed, or both") {
+  const auto arguments = [](const std::string& written) {
+    return rules_of(template_with(kEitherText, "{{- '<c ' + c.function.name + '=' + " + written + " + '>' }}"))
+        .arguments;
+  };
+  CHECK(arguments("c.function.arguments | tojson") == MessageRules::Arguments::kObject);
+  CHECK(arguments("c.function.arguments") == MessageRules::Arguments::kText);
+  CHECK(arguments("(c.function.arguments if c.function.arguments is string else c.function.arguments | tojson)") ==
+        MessageRules::Arguments::kAny);
+  const std::string members = "{%- for k, v in c.function.arguments.items() %}{{- k + ':' + v + ';' }}{%- endfor %}";
+  CHECK(
+      rules_of(template_with(kEitherText, "{{- '<c ' + c.function.name + ' ' }}" + members + "{{- '>' }}")).arguments ==
+      MessageRules::Arguments::kObject);
+}
+
+TEST_CASE("ids: nine letters, some, or none") {
+  const std::string call = "{{- '<c ' + c.function.name + ' ' + c.function.arguments | tojson + '>' }}";
+  const auto ids = [&](const std::string& before) { return rules_of(template_with(kEitherText, before + call)).ids; };
+  CHECK(ids("") == MessageRules::Ids::kAny);
+  CHECK(ids("{{- '#' + c.id }}") == MessageRules::Ids::kNeeded);
+  CHECK(ids("{%- if c.id | length != 9 %}{{- raise_exception('nine') }}{%- endif %}{{- '#' + c.id }}") ==
+        MessageRules::Ids::kNineLetters);
+}
+
+TEST_CASE("results: names, order and values") {
+  const std::string call = "{{- '<c ' + c.function.name + ' ' + c.function.arguments | tojson + '>' }}";
+  const MessageRules plain = rules_of(template_with(kEitherText, call));
+  CHECK(!plain.names_results);
+  CHECK(plain.orders_results);
+  CHECK(plain.tool.dumps_values);
+  const MessageRules named = rules_of(
+      template_with("{%- if m.role == 'tool' %}{{- m.name + '#' + m.tool_call_id }}{%- endif %}" + kEitherText, call));
+  CHECK(named.names_results);
+  CHECK(!named.orders_results);
+}
+
+TEST_CASE("a role that is not written is another one's, and members that are null may be too much") {
+  const std::string source =
+      "{%- for m in messages %}{%- if m.role in ['system', 'user', 'assistant'] %}{{- '[' + m.role + ': ' + m.content "
+      "}}"
+      "{%- if m.tool_calls is defined %}{{- m.tool_calls | length }}{%- endif %}{{- ']' }}{%- endif %}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '[assistant: ' }}{%- endif %}";
+  const MessageRules rules = rules_of(source);
+  CHECK(!rules.knows_developer);
+  CHECK(!rules.takes_nulls);
+}
+
+TEST_CASE("reasoning that only this template names, or only its content holds") {
+  const std::string own = "{%- if m.plan %}{{- '(' + m.plan + ') ' }}{%- endif %}" + kEitherText;
+  CHECK(rules_of(template_with(own)).reasoning_field == "plan");
+  CHECK(
+      rules_of(template_with("{%- if m.reasoning_content %}{{- '(' + m.reasoning_content + ')' }}{%- endif %}" + kText))
+          .reasoning_field.empty());
+}
+
+}  // namespace rondo::analysis

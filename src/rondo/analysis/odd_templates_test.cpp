@@ -1,0 +1,123 @@
+// Templates that write turns in a way that is rare, or cannot be read back.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "analysis/analyse.h"
+#include "analysis/explain.h"
+
+namespace rondo::analysis {
+namespace {
+
+// Turns with invented markers, where `calls` writes the calls of message `m`.
+std::string with_calls(const std::string& calls) {
+  return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n"
+         "{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}\n"
+         "{{- m.content or '' }}\n" +
+         calls +
+         "\n{{- '~fin~' }}\n{%- endfor %}\n"
+         "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}";
+}
+
+std::shared_ptr<const format::Format> format_of(const std::string& source) {
+  const auto compiled = jinja::Template::compile(source, {}, "invented");
+  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
+  auto format = analyse(*compiled.value(), {});
+  REQUIRE_MESSAGE(format.ok(), format.error().to_string());
+  CHECK_FALSE(format.value()->verify());
+  return format.value();
+}
+
+bool has_note(const format::Format& format, const std::string& note) {
+  return std::ranges::find(format.notes, note) != format.notes.end();
+}
+
+const std::string kJsonCalls =
+    "{%- for c in m.tool_calls or [] %}{{- '{do:' + c.function.name + '|' + (c.function.arguments | tojson) + ':do}' }}"
+    "{%- endfor %}";
+
+TEST_CASE("calls that nothing marks cannot be read, and reasoning can all the same") {
+  const auto format = format_of(with_calls(
+      "{%- for c in m.tool_calls or [] %}{{- c.function.name + (c.function.arguments | tojson) }}{%- endfor %}"));
+  CHECK_FALSE(format->calls.present);
+  CHECK(has_note(*format, "calls: nothing marks where a call begins"));
+  CHECK(format->reasoning.present);
+  CHECK(format->reasoning.open == "(mull:");
+  CHECK(format->reasoning.close == ":mull)");
+  CHECK(format->stops.content == std::vector<std::string>{"~fin~"});
+}
+
+TEST_CASE("calls that are written only while nothing follows them") {
+  const auto format = format_of(with_calls("{%- if loop.last %}" + kJsonCalls + "{%- endif %}"));
+  const auto plain = format_of(with_calls(kJsonCalls));
+  CHECK(format->calls.present);
+  CHECK(format->calls.call_open == plain->calls.call_open);
+  CHECK(format->calls.call_close == plain->calls.call_close);
+  CHECK(format->stops.content == plain->stops.content);
+}
+
+TEST_CASE("parameters are known although two calls of one tool are refused") {
+  const std::string parameters =
+      "{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
+      "{%- for k, v in c.function.arguments.items() %}{{- '<p ' + k + '>' + (v | string) + '</p>' }}{%- endfor %}"
+      "{{- '</do>' }}{%- endfor %}";
+  const auto plain = format_of(with_calls(parameters));
+  REQUIRE(plain->calls.present);
+  CHECK(plain->calls.parameters.open == "<p ");
+  CHECK(plain->calls.parameters.close == "</p>");
+  const auto refusing =
+      format_of(with_calls("{%- if m.tool_calls and m.tool_calls | length > 1 and m.tool_calls[0].function.name == "
+                           "m.tool_calls[1].function.name %}{{- raise_exception('twice') }}{%- endif %}" +
+                           parameters));
+  CHECK(refusing->calls.present);
+  CHECK(refusing->to_string() == plain->to_string());
+}
+
+// Reasoning that only the prompt opens: history cuts it out of the content.
+std::string with_inline_reasoning(const std::string& questions, const std::string& prompt) {
+  return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- set text = m.content or '' %}\n" + questions +
+         "{%- if ':mull)' in text %}{%- set text = text.split(':mull)')[-1] %}{%- endif %}\n"
+         "{{- text + '~fin~' }}\n{%- endfor %}\n{%- if add_generation_prompt %}{{- '[assistant>' }}" +
+         prompt + "{%- endif %}";
+}
+
+TEST_CASE("what history looks for in content ends the reasoning that the prompt opens") {
+  const auto markers = [](const std::string& questions, const std::string& prompt) {
+    const auto format = format_of(with_inline_reasoning(questions, prompt));
+    return format->reasoning.present ? format->reasoning.open + " " + format->reasoning.close : "none";
+  };
+  CHECK(markers("", "{{- '(mull:' }}") == "(mull: :mull)");
+  // Other questions about the content are none about where reasoning ends.
+  CHECK(markers("{%- if text.endswith('stop!') %}{{- '!' }}{%- endif %}{%- if '??' in text %}{{- '?' }}{%- endif %}\n",
+                "{{- '(mull:' }}") == "(mull: :mull)");
+  // A prompt may close the block, too, where thinking is off; white space in front of a close opens nothing.
+  CHECK(markers("", "{{- '(mull::mull)' if enable_thinking is false else '' }}") == "(mull: :mull)");
+  CHECK(markers("", "{{- '\n:mull)' if enable_thinking is false else '(mull:' }}") == "(mull: :mull)");
+}
+
+TEST_CASE("short markers are explained by the place beside what they mark") {
+  // `<` stands in the header too, and behind the content.
+  const std::string source =
+      "{%- for m in messages %}\n{{- '<' + m.role + '>' }}\n{{- m.content or '' }}\n{{- '<>' }}\n"
+      "{%- for c in m.tool_calls or [] %}\n{{- '<' + c.function.name + '|' }}\n"
+      "{{- (c.function.arguments | tojson) + '|>' }}\n{%- endfor %}\n{{- '~fin~' }}\n{%- endfor %}\n"
+      "{%- if add_generation_prompt %}{{- '<assistant>' }}{%- endif %}";
+  const auto compiled = jinja::Template::compile(source, {}, "invented");
+  REQUIRE(compiled.ok());
+  const auto explained = explain(*compiled.value(), {});
+  REQUIRE(explained.ok());
+  std::string places;
+  for (const FieldOrigin& origin : explained.value().origins) {
+    places += origin.field + " `" + origin.text + "`:";
+    for (const OriginPiece& piece : origin.pieces) places += " " + std::to_string(piece.place.line);
+    places += "\n";
+  }
+  CHECK(places ==
+        "generation_prompts[0].text `<assistant>`: 11\ngeneration_prompts[1].text `<assistant>`: 11\n"
+        "generation_prompts[2].text `<assistant>`: 11\nheader `<assistant>`: 2 0 2\ncontent.close `<>`: 4\n"
+        "calls.call_open `<`: 6\ncalls.pieces[1].text `|`: 6\ncalls.call_close `|>`: 7\n"
+        "stops.content[0] `~fin~`: 9\nstops.tool[0] `~fin~`: 9\n");
+}
+
+}  // namespace
+}  // namespace rondo::analysis

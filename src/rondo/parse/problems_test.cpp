@@ -1,0 +1,255 @@
+// What is the matter with arguments that can be read: tags that are not as the format writes them, and what the tool's schema says.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "json/parse.h"
+#include "parse/parser.h"
+#include "parse/schema_check.h"
+#include "tests/support/parsed.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::CallPiece;
+using format::Format;
+using format::ValueStyle;
+using format::ValueType;
+
+const std::string kTools = R"json([{"type": "function", "function": {"name": "find", "parameters": {"type": "object",
+  "properties": {"q": {"type": "string"}, "n": {"type": "integer"}, "deep": {"type": "boolean"}}}}}])json";
+
+format::ValueForm form(ValueType type, ValueStyle style, const std::string& open = "", const std::string& close = "") {
+  return {type, style, open, close, ""};
+}
+
+Format tags() {
+  Format format;
+  format.header = "[bot]";
+  format.stops.content = {"<eot>"};
+  format.calls.present = true;
+  format.calls.call_open = "<call>";
+  format.calls.call_close = "</call>";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ">"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.open = "<p=";
+  format.calls.parameters.key_close = ">";
+  format.calls.parameters.close = "</p>";
+  format.calls.parameters.forms = {form(ValueType::kString, ValueStyle::kRaw),
+                                   form(ValueType::kInteger, ValueStyle::kJson),
+                                   form(ValueType::kObject, ValueStyle::kJson)};
+  return format;
+}
+
+// The type stands in the tag, behind the name.
+Format typed_tags() {
+  Format format = tags();
+  format.calls.parameters.open = "<p name=\"";
+  format.calls.parameters.key_close = "\"";
+  format.calls.parameters.forms = {form(ValueType::kString, ValueStyle::kRaw, " text=\"yes\">"),
+                                   form(ValueType::kInteger, ValueStyle::kJson, " text=\"no\">"),
+                                   form(ValueType::kObject, ValueStyle::kJson, " text=\"no\">")};
+  return format;
+}
+
+// Keys and values have tags of their own.
+Format pairs() {
+  Format format = tags();
+  format.calls.parameters.open = "<k>";
+  format.calls.parameters.key_close = "</k>";
+  format.calls.parameters.close = "</v>";
+  for (format::ValueForm& one : format.calls.parameters.forms) one.open = "<v>";
+  return format;
+}
+
+Options with_tools(const std::string& tools = kTools) {
+  Options options;
+  options.tools = json::parse(tools).value();
+  return options;
+}
+
+// The calls of the text, each with what is the matter with it.
+std::string problems(const Format& format, const std::string& text, const Options& options = with_tools()) {
+  const auto shared = std::make_shared<const Format>(format);
+  REQUIRE_FALSE(format.verify());
+  const std::string whole = testing::in_any_chunks(shared, text, options);
+  const chat::AssistantMessage message = parse(shared, options, text).value();
+  std::string out = message.content;
+  for (const chat::ToolCall& call : message.tool_calls) {
+    out += call.arguments + " " + std::string(chat::to_string(call.status));
+    for (const chat::CallProblem& problem : call.problems)
+      out += "; " + std::string(chat::to_string(problem.kind)) + " of " + problem.parameter + ": " + problem.sentence;
+  }
+  return out;
+}
+
+TEST_CASE("a value that holds the tag of the next parameter") {
+  CHECK(problems(tags(), "<call>find><p=q>Oslo<p=n>3</p></call>") ==
+        R"({"q":"Oslo<p=n>3"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
+  CHECK(problems(tags(), "<call>find><p=q>Oslo<p=n>3</p></call>", {}) ==
+        R"({"q":"Oslo<p=n>3"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
+  CHECK(problems(tags(), "<call>find><p=n>3\n<p=q>Oslo</p></call>") ==
+        R"({"n":"3\n<p=q>Oslo"} malformed; swallowed_tag of n: the value of `n` holds the tag of `q`; )"
+        "wrong_type of n: `n` is a string, and the tool's schema wants an integer");
+  CHECK(problems(pairs(), "<call>find><k>q</k><v>Oslo<k>n</k><v>3</v></call>") ==
+        R"({"q":"Oslo<k>n</k><v>3"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
+  CHECK(
+      problems(typed_tags(), R"(<call>find><p name="q" text="yes">Oslo<p name="n" text="no">3</p></call>)") ==
+      R"({"q":"Oslo<p name=\"n\" text=\"no\">3"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
+}
+
+TEST_CASE("a value that quotes a tag is none that swallowed one") {
+  // The whole of another parameter, one that is given, and one that the tool does not have.
+  CHECK(problems(tags(), "<call>find><p=q>write <p=n>3</p> so</p></call>") == R"({"q":"write <p=n>3</p> so"} ok)");
+  CHECK(problems(tags(), "<call>find><p=q>open <p=n> first</p><p=n>3</p></call>") ==
+        R"({"q":"open <p=n> first","n":3} ok)");
+  CHECK(problems(tags(), "<call>find><p=q>open <p=x> first</p></call>") == R"({"q":"open <p=x> first"} ok)");
+  CHECK(problems(tags(), "<call>find><p=q>a <p= and <p=></p></call>") == R"({"q":"a <p= and <p=>"} ok)");
+}
+
+TEST_CASE("a tag with an attribute that the format lacks") {
+  const std::string damaged = "malformed; unknown_attribute of q: the tag of `q` is not as the format writes it";
+  CHECK(problems(tags(), "<call>find><p=q type=string>Oslo</p></call>") == R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(tags(), R"(<call>find><p=q type="string" x='1'>Oslo</p></call>)") == R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(typed_tags(), R"(<call>find><p name="q" text="yes" x="1">Oslo</p></call>)") ==
+        R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(typed_tags(), R"(<call>find><p name="q" x="1" text="yes">Oslo</p></call>)") ==
+        R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(typed_tags(), R"(<call>find><p name="q" text="maybe">Oslo</p></call>)") ==
+        R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(typed_tags(), R"(<call>find><p name="q">Oslo</p></call>)") == R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(pairs(), R"(<call>find><k>q</k><v type="x">Oslo</v></call>)") == R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(pairs(), R"(<call>find><k>q</k>Oslo</v></call>)") == R"({"q":"Oslo"} )" + damaged);
+  CHECK(problems(typed_tags(), R"(<call>find><p name="q" text="yes">a="b">c</p></call>)") == R"({"q":"a=\"b\">c"} ok)");
+  CHECK(problems(tags(), "<call>find><p=two words>1</p></call>", {}) == R"({"two words":1} ok)");
+}
+
+std::string judged(const std::string& schema, const std::string& arguments) {
+  std::string out;
+  for (const chat::CallProblem& problem : schema_problems(json::parse(arguments).value(), json::parse(schema).value()))
+    out += (out.empty() ? "" : "; ") + problem.sentence;
+  return out;
+}
+
+TEST_CASE("values that the declared type refuses") {
+  const auto typed = [](const std::string& type) { return R"({"properties": {"a": )" + type + "}}"; };
+  CHECK(judged(typed(R"({"type": "integer"})"), R"({"a": "1"})") ==
+        "`a` is a string, and the tool's schema wants an integer");
+  CHECK(judged(typed(R"({"type": "integer"})"), R"({"a": 1.5})") ==
+        "`a` is a float, and the tool's schema wants an integer");
+  CHECK(judged(typed(R"({"type": ["string", "null"]})"), R"({"a": []})") ==
+        "`a` is an array, and the tool's schema wants a string or null");
+  CHECK(judged(typed(R"({"anyOf": [{"type": "number"}, {"type": "boolean"}]})"), R"({"a": {}})") ==
+        "`a` is an object, and the tool's schema wants a number or a boolean");
+  CHECK(judged(typed(R"({"type": "array", "items": {"type": "object", "properties": {"b": {"type": "string"}}}})"),
+               R"({"a": [{"b": "x"}, {"b": 1}]})") == "`a[1].b` is an integer, and the tool's schema wants a string");
+  CHECK(judged(typed(R"({"enum": ["a", "b"]})"), R"({"a": 1})") ==
+        "`a` is an integer, and the tool's schema wants a string");
+  CHECK(judged(R"({"type": "object"})", "[1]") ==
+        "what is passed to the tool is an array, and the tool's schema wants an object");
+  CHECK(judged(R"({"properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "string"}}})", R"({"a": 1})") ==
+        "`a` is an integer, and the tool's schema wants a string");
+  CHECK(judged(R"({"anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": "string"}}}]})",
+               R"({"a": 1, "b": 2})")
+            .empty());
+}
+
+TEST_CASE("values that fit their declared type, and schemas that say nothing") {
+  const auto fits = [](const std::string& type, const std::string& value) {
+    return judged(R"({"type": "object", "properties": {"a": )" + type + "}}", R"({"a": )" + value + "}").empty();
+  };
+  CHECK(fits(R"({"type": "integer"})", "1.0"));
+  CHECK(fits(R"({"type": "integer"})", "1e3"));
+  CHECK(fits(R"({"type": "integer"})", "12345678901234567890123"));
+  CHECK(fits(R"({"type": "number"})", "1"));
+  CHECK(fits(R"({"type": "string", "nullable": true})", "null"));
+  CHECK(fits(R"({"type": ["string", "null"]})", "null"));
+  CHECK(fits(R"({"anyOf": [{"type": "string"}, {}]})", "1"));
+  CHECK(fits(R"({"oneOf": [{"type": "string"}, {"type": "integer"}]})", "1"));
+  CHECK(fits(R"({"enum": [1, 2.5, "x"]})", "7"));
+  CHECK(fits(R"({"const": 1})", "1.0"));
+  CHECK(fits(R"({"type": "STRING"})", "1"));
+  CHECK(fits(R"({"type": "any"})", "{}"));
+  CHECK(fits(R"({"type": []})", "{}"));
+  CHECK(fits(R"({"$ref": "elsewhere.json"})", "1"));
+  CHECK(fits(R"({"$ref": "#"})", "{}"));
+  CHECK(fits(R"({"items": {"type": "string"}})", "1"));
+  CHECK(fits(R"({"type": "object", "additionalProperties": {"type": "string"}})", R"({"b": "x"})"));
+  CHECK_FALSE(fits(R"({"type": "object", "additionalProperties": {"type": "string"}})", R"({"b": 1})"));
+  CHECK(fits("true", "1"));
+  CHECK(fits("5", "1"));
+}
+
+TEST_CASE("parameters that the schema does not have") {
+  const std::string none = "the tool has no parameter `x`";
+  CHECK(judged(R"({"type": "object", "properties": {"a": {}}})", R"({"x": 1})") == none);
+  CHECK(judged(R"({"type": "object", "properties": {}})", R"({"x": 1})") == none);
+  CHECK(judged(R"({"properties": {"a": {}}, "additionalProperties": false})", R"({"a": 1, "x": 1})") == none);
+  CHECK(judged(R"({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]})", R"({"a": 1, "b": 2, "x": 1})") ==
+        none);
+  for (const char* open :
+       {R"({"type": "object"})", "null", "{}", R"({"properties": {"a": {}}, "additionalProperties": true})",
+        R"({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}})",
+        R"({"properties": {"a": {}}, "patternProperties": {"^x": {}}})",
+        R"({"anyOf": [{"properties": {"x": {}}}, {"properties": {}}]})",
+        R"({"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"x": {}}}}})",
+        R"({"$ref": "other.json", "properties": {"a": {}}})"})
+    CHECK_MESSAGE(judged(open, R"({"x": 1})").empty(), open);
+  CHECK(judged(R"({"properties": {"a": {}}, "additionalProperties": {"type": "string"}})", R"({"x": 1})") ==
+        "`x` is an integer, and the tool's schema wants a string");
+}
+
+TEST_CASE("alternatives that refer to each other end") {
+  const std::string circle =
+      R"({"properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"anyOf": [{"$ref": "#/$defs/t"},
+    {"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}, {"type": "string"}]}}})";
+  CHECK(judged(circle, R"({"a": "x"})").empty());
+  (void)judged(circle, R"({"a": 1})");
+}
+
+TEST_CASE("a call that JSON carries is held to its tool's schema too") {
+  Format format;
+  format.header = "[bot]";
+  format.stops.content = {"<eot>"};
+  format.calls.present = true;
+  format.calls.call_open = "<call>";
+  format.calls.call_close = "</call>";
+  format.calls.envelope = format::Envelope::kJsonObject;
+  format.calls.roles = {{"name"}, {"arguments"}, {}, false};
+  CHECK(problems(format, R"(<call>{"name": "find", "arguments": {"q": "x", "n": 1.0}}</call>)") ==
+        R"({"q": "x", "n": 1.0} ok)");
+  CHECK(problems(format, R"(<call>{"name": "find", "arguments": {"n": "x", "u": 1}}</call>)") ==
+        R"({"n": "x", "u": 1} malformed; wrong_type of n: `n` is a string, and the tool's schema wants an integer; )"
+        "unknown_parameter of u: the tool has no parameter `u`");
+  CHECK(problems(format, R"(<call>{"name": "find", "arguments": {"n": "x", "u": 1}}</call>)", {}) ==
+        R"({"n": "x", "u": 1} ok)");
+  // Other damage counts more.
+  CHECK(problems(format, R"(<call>{"name": "find", "arguments": {"n": 'x'}}</call>)") == R"({"n": 'x'} invalid_json)");
+  CHECK(problems(format, R"(<call>{"name": "lost", "arguments": {"n": "x"}}</call>)") == R"({"n": "x"} unknown_tool)");
+  Options strict = with_tools();
+  strict.strict = true;
+  const auto refused = parse(std::make_shared<const Format>(format), strict,
+                             R"(Hi<call>{"name": "find", "arguments": {"u": 1}}</call>)");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message == "the tool has no parameter `u`");
+  CHECK(refused.error().offset == 2);
+}
+
+TEST_CASE("an answer of white space only") {
+  const Format format = tags();
+  CHECK(problems(format, "\n\n<eot>") == "\n\n");
+  CHECK(problems(format, " \n <call>find></call>") == " \n {} ok");
+  CHECK(problems(format, "<call>find></call>\n <eot>") == "{} ok");
+  Format thinking = tags();
+  thinking.reasoning = {true, "<muse>\n", "\n</muse>\n\n", false, false};
+  thinking.calls.call_open = "\n<call>";
+  CHECK(problems(thinking, "<muse>\nhm\n</muse>\n\n<eot>").empty());
+  CHECK(problems(thinking, "<muse>\nhm\n</muse>\n\n \n<eot>") == " \n");
+  CHECK(problems(thinking, "<muse>\nhm\n</muse>\n\n\n<call>find></call>") == "{} ok");
+  CHECK(problems(thinking, "<muse>\nhm\n</muse>\n\n\n\n<call>find></call>") == "\n{} ok");
+}
+
+}  // namespace
+}  // namespace rondo::parse

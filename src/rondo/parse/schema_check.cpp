@@ -1,0 +1,228 @@
+#include "parse/schema_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "parse/values.h"
+
+namespace rondo::parse {
+namespace {
+
+using Kind = chat::CallProblem::Kind;
+
+constexpr int kMostLooks = 10'000;  // at a pair of schema and value: alternatives that refer to each other multiply
+constexpr int kDeepest = 64;        // references may form circles
+
+// JSON writes a whole number with a fraction too.
+bool is_whole(const json::Value& value) {
+  if (value.kind() == json::Kind::kInteger) return true;
+  const std::optional<double> number = value.to_double();
+  return number && (!std::isfinite(*number) || *number == std::floor(*number));
+}
+
+// True for a name that is no type of JSON: other dialects have some.
+bool is_of_type(const json::Value& value, std::string_view type) {
+  if (type == "integer") return value.is_number() && is_whole(value);
+  if (type == "number") return value.is_number();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_bool();
+  if (type == "null") return value.is_null();
+  if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
+  return true;
+}
+
+bool is_of_types(const json::Value& value, const json::Value& types) {
+  if (types.is_string()) return is_of_type(value, types.as_string());
+  if (!types.is_array() || types.as_array().empty()) return true;
+  return std::ranges::any_of(types.as_array(), [&value](const json::Value& type) {
+    return !type.is_string() || is_of_type(value, type.as_string());
+  });
+}
+
+bool is_like(const json::Value& a, const json::Value& b) {
+  return a.kind() == b.kind() || (a.is_number() && b.is_number());
+}
+
+bool has_flag(const json::Value& schema, std::string_view key) {
+  const json::Value* flag = schema.find(key);
+  return flag != nullptr && flag->is_bool() && flag->as_bool();
+}
+
+// nullptr if there is none, or if it is no object.
+const json::Object* object_at(const json::Value& schema, std::string_view key) {
+  const json::Value* found = schema.find(key);
+  return found != nullptr && found->is_object() ? &found->as_object() : nullptr;
+}
+
+const json::Array* array_at(const json::Value& schema, std::string_view key) {
+  const json::Value* found = schema.find(key);
+  return found != nullptr && found->is_array() ? &found->as_array() : nullptr;
+}
+
+// A value that a schema refuses: where it stands inside the one that was asked about, and why.
+struct Refusal {
+  std::string path;
+  std::string why;
+};
+
+class Checker {
+ public:
+  explicit Checker(const json::Value& root) : root_(root) {}
+
+  // The first value in `value` that `schema` refuses.
+  std::optional<Refusal> refusal(const json::Value& schema, const json::Value& value, int depth = 0) {
+    if (depth > kDeepest || --looks_left_ < 0 || !schema.is_object()) return std::nullopt;
+    if (value.is_null() && has_flag(schema, "nullable")) return std::nullopt;
+    if (!has_allowed_type(schema, value)) return wrong_type(schema, value);
+    if (const auto reference = schema.find_string("$ref")) {
+      const json::Value* target = resolve_reference(*reference, root_);
+      if (target != nullptr) {
+        if (auto found = refusal(*target, value, depth + 1)) return found;
+      }
+    }
+    if (const json::Array* all = array_at(schema, "allOf")) {
+      for (const json::Value& part : *all) {
+        if (auto found = refusal(part, value, depth + 1)) return found;
+      }
+    }
+    for (const char* key : {"anyOf", "oneOf"}) {
+      const json::Array* alternatives = array_at(schema, key);
+      if (alternatives == nullptr) continue;
+      if (auto found = alternatives_refusal(schema, *alternatives, value, depth)) return found;
+    }
+    if (value.is_object()) return member_refusal(schema, value.as_object(), depth);
+    if (value.is_array()) return item_refusal(schema, value.as_array(), depth);
+    return std::nullopt;
+  }
+
+ private:
+  static bool has_allowed_type(const json::Value& schema, const json::Value& value) {
+    if (const json::Value* types = schema.find("type"); types != nullptr && !is_of_types(value, *types)) return false;
+    if (const json::Value* constant = schema.find("const"); constant != nullptr && !is_like(value, *constant))
+      return false;
+    const json::Array* choices = array_at(schema, "enum");
+    return choices == nullptr || choices->empty() ||
+           std::ranges::any_of(*choices, [&value](const json::Value& choice) { return is_like(value, choice); });
+  }
+
+  [[nodiscard]] Refusal wrong_type(const json::Value& schema, const json::Value& value) const {
+    const std::string wanted = wanted_types(schema, root_);
+    return {"", "is " + std::string(json::describe(value.kind())) +
+                    (wanted.empty() ? ", which the tool's schema does not allow"
+                                    : ", and the tool's schema wants " + wanted)};
+  }
+
+  std::optional<Refusal> alternatives_refusal(const json::Value& schema, const json::Array& alternatives,
+                                              const json::Value& value, int depth) {
+    std::optional<Refusal> deepest;
+    for (const json::Value& alternative : alternatives) {
+      auto found = refusal(alternative, value, depth + 1);
+      if (!found) return std::nullopt;
+      if (!found->path.empty() && !deepest) deepest = std::move(found);
+    }
+    // What an alternative of the right type objects to says more than that none fits.
+    if (alternatives.empty() || deepest) return deepest;
+    return wrong_type(schema, value);
+  }
+
+  std::optional<Refusal> member_refusal(const json::Value& schema, const json::Object& members, int depth) {
+    const json::Object* properties = object_at(schema, "properties");
+    const bool has_patterns = schema.find("patternProperties") != nullptr;
+    const json::Value* others = schema.find("additionalProperties");
+    for (const json::Member& member : members) {
+      const json::Value* own = properties != nullptr ? properties->find(member.key) : nullptr;
+      if (own == nullptr && !has_patterns) own = others;
+      if (own == nullptr) continue;
+      if (auto found = refusal(*own, member.value, depth + 1))
+        return Refusal{"." + member.key + found->path, std::move(found->why)};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> item_refusal(const json::Value& schema, const json::Array& items, int depth) {
+    const json::Array* first = array_at(schema, "prefixItems");
+    if (first == nullptr) first = array_at(schema, "items");  // as older drafts have it
+    const json::Value* rest = schema.find("items");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const json::Value* own = first != nullptr && i < first->size() ? &(*first)[i] : rest;
+      if (own == nullptr) continue;
+      if (auto found = refusal(*own, items[i], depth + 1))
+        return Refusal{"[" + std::to_string(i) + "]" + found->path, std::move(found->why)};
+    }
+    return std::nullopt;
+  }
+
+  const json::Value& root_;
+  int looks_left_ = kMostLooks;
+};
+
+// What a schema of arguments says of their names, references and alternatives included.
+struct Listing {
+  bool has_properties = false;
+  bool is_open = false;  // others may be meant
+};
+
+void look_through(const json::Value& schema, const json::Value& root, int depth, int& looks_left, Listing& out) {
+  if (!schema.is_object() || depth > kDeepest || --looks_left < 0) {
+    out.is_open = true;
+    return;
+  }
+  out.has_properties = out.has_properties || object_at(schema, "properties") != nullptr;
+  for (const char* key : {"additionalProperties", "unevaluatedProperties"}) {
+    const json::Value* others = schema.find(key);
+    out.is_open = out.is_open || (others != nullptr && !(others->is_bool() && !others->as_bool()));
+  }
+  for (const char* key : {"patternProperties", "if", "dependentSchemas", "dependencies", "$dynamicRef"})
+    out.is_open = out.is_open || schema.find(key) != nullptr;
+  if (const auto reference = schema.find_string("$ref")) {
+    const json::Value* target = resolve_reference(*reference, root);
+    if (target == nullptr) out.is_open = true;
+    if (target != nullptr && !out.is_open) look_through(*target, root, depth + 1, looks_left, out);
+  }
+  for (const char* key : {"allOf", "anyOf", "oneOf"}) {
+    const json::Array* parts = array_at(schema, key);
+    if (parts == nullptr) continue;
+    for (const json::Value& part : *parts) {
+      if (!out.is_open) look_through(part, root, depth + 1, looks_left, out);
+    }
+  }
+}
+
+}  // namespace
+
+bool lists_parameters(const json::Value& schema) {
+  Listing listing;
+  int looks_left = kMostLooks;
+  look_through(schema, schema, 0, looks_left, listing);
+  return listing.has_properties && !listing.is_open;
+}
+
+std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, const json::Value& schema) {
+  std::vector<chat::CallProblem> out;
+  Checker checker(schema);
+  if (!arguments.is_object()) {
+    if (const auto found = checker.refusal(schema, arguments))
+      out.push_back({Kind::kWrongType, "", "what is passed to the tool " + found->why});
+    return out;
+  }
+  const bool is_listed = lists_parameters(schema);
+  for (const json::Member& member : arguments.as_object()) {
+    if (is_listed && property_schema(schema, schema, member.key) == nullptr) {
+      out.push_back({Kind::kUnknownParameter, member.key, "the tool has no parameter `" + member.key + "`"});
+      continue;
+    }
+    // By itself, so that each is told.
+    const json::Value alone(json::Object{{member.key, member.value}});
+    if (const auto found = checker.refusal(schema, alone)) {
+      const std::string place = found->path.empty() ? member.key : found->path.substr(1);
+      out.push_back({Kind::kWrongType, member.key, "`" + place + "` " + found->why});
+    }
+  }
+  return out;
+}
+
+}  // namespace rondo::parse

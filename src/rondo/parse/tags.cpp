@@ -1,0 +1,191 @@
+// Tags of parameters that are not as the format writes them, and what a call that ends is said to be because of them and of its
+// tool's schema.
+#include <algorithm>
+
+#include "format/units.h"
+#include "json/parse.h"
+#include "parse/machine.h"
+#include "parse/schema_check.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::is_blank;
+using format::is_space;
+using Problem = chat::CallProblem;
+
+constexpr std::size_t kLongestAttributes = 256;
+constexpr std::string_view kTagEnd = ">";
+
+bool is_attribute_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
+
+// Reads attributes of a tag.
+class AttributeReader {
+ public:
+  AttributeReader(std::string_view text, bool is_end) : text_(text.substr(0, kLongestAttributes)), is_end_(is_end) {
+    is_cut_ = text.size() > text_.size();
+  }
+
+  // `fewest` or more of `word=value`, then `tail`.
+  Match up_to(std::string_view tail, std::size_t fewest) {
+    for (std::size_t count = 0;; ++count) {
+      const std::string_view rest = text_.substr(at_);
+      if (count >= fewest && rest.starts_with(tail)) return {MatchKind::kFull, at_ + tail.size()};
+      const bool may_be_tail = rest.size() < tail.size() && tail.starts_with(rest);
+      if (!attribute()) return may_be_tail || at_ == text_.size() ? open() : Match{};
+    }
+  }
+
+ private:
+  [[nodiscard]] Match open() const { return {is_end_ || is_cut_ ? MatchKind::kNone : MatchKind::kPartial, 0}; }
+
+  void skip(bool (*is_one)(char)) {
+    while (at_ < text_.size() && is_one(text_[at_])) ++at_;
+  }
+
+  // False if there is none, or if the text ends inside of it; then at_ is at its end.
+  bool attribute() {
+    skip([](char byte) { return byte == ' ' || byte == '\t'; });
+    const std::size_t name = at_;
+    skip(is_attribute_byte);
+    if (at_ == name || at_ == text_.size() || text_[at_] != '=') return false;
+    if (++at_ == text_.size()) return false;
+    const char quote = text_[at_];
+    if (quote == '"' || quote == '\'') {
+      const std::size_t end = text_.find(quote, at_ + 1);
+      at_ = end == std::string_view::npos ? text_.size() : end + 1;
+      if (end == std::string_view::npos) return false;
+    } else {
+      skip(is_attribute_byte);
+      if (at_ == text_.size()) return false;
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  bool is_end_;
+  bool is_cut_ = false;
+  std::size_t at_ = 0;
+};
+
+// What a tag is up to its bracket; "" if the text does not end one.
+std::string_view without_tag_end(std::string_view text) {
+  return text.ends_with(kTagEnd) ? text.substr(0, text.size() - kTagEnd.size()) : "";
+}
+
+// Names in tags inside of `value` that nothing closes there.
+std::vector<std::string> open_tags(std::string_view value, const format::Parameters& parameters,
+                                   const MarkerSet& closers) {
+  const std::string_view open = format::trimmed(parameters.open);
+  const std::string_view key_close = format::trimmed(parameters.key_close);
+  std::vector<std::string> out;
+  if (open.empty() || key_close.empty()) return out;
+  bool may_close = true;
+  for (std::size_t at = value.find(open); at != std::string_view::npos;) {
+    const std::size_t begin = at + open.size();
+    const std::string_view behind = value.substr(begin);
+    at = value.find(open, begin);
+    const std::size_t size = behind.substr(0, kLongestName + key_close.size()).find(key_close);
+    if (size == std::string_view::npos) continue;
+    const std::string_view key = format::trimmed(behind.substr(0, size));
+    if (key.empty() || !std::ranges::all_of(key, is_attribute_byte)) continue;
+    if (may_close) {
+      const MarkerSet::Found close = closers.find(value, begin + size + key_close.size(), true, nullptr);
+      may_close = close.kind == MatchKind::kFull;
+      if (may_close) {  // the whole of another parameter is quoted
+        at = value.find(open, close.begin + close.size);
+        continue;
+      }
+    }
+    out.emplace_back(key);
+  }
+  return out;
+}
+
+}  // namespace
+
+// The end of a key's tag at `at`, with attributes that the format lacks.
+Match Machine::damaged_key_close(std::size_t at) const {
+  const std::string_view close = format::trimmed(syntax_->format->calls.parameters.key_close);
+  const std::string_view head = without_tag_end(close);
+  std::string_view text = std::string_view(buffer_).substr(at);
+  if (close.empty() || head.size() == close.size() || !close.ends_with(kTagEnd) || !text.starts_with(head)) return {};
+  text.remove_prefix(head.size());
+  if (head.empty() && !is_space(text.front())) return {};
+  Match match = AttributeReader(text, is_end_).up_to(kTagEnd, 1);
+  if (match.kind == MatchKind::kFull) match.size += head.size();
+  return match;
+}
+
+// The opener of a value at `at` that is none of the format's: with attributes more or less, or none at all where the format always
+// has one.  Its size, and its form if it is known which.
+Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  const auto full = [](std::size_t size, const format::ValueForm* form) {
+    return DamagedOpener{{MatchKind::kFull, size}, form};
+  };
+  bool is_always_opened = true;
+  bool is_partial = false;
+  for (std::size_t i = 0; i < parameters.forms.size(); ++i) {
+    const std::string& core = syntax_->value_openers[i].core();
+    is_always_opened = is_always_opened && !core.empty();
+    const std::string_view head = without_tag_end(core);
+    if (head.empty()) continue;
+    Match match;
+    if (text.starts_with(head)) {
+      match = AttributeReader(text.substr(head.size()), is_end_).up_to(kTagEnd, 1);
+      if (match.kind == MatchKind::kFull) return full(head.size() + match.size, &parameters.forms[i]);
+    } else if (core.front() != '<') {  // the key's tag goes on
+      match = AttributeReader(text, is_end_).up_to(core, 1);
+      if (match.kind == MatchKind::kFull) return full(match.size, &parameters.forms[i]);
+    }
+    is_partial = is_partial || match.kind == MatchKind::kPartial;
+  }
+  if (is_partial) return {{MatchKind::kPartial, 0}, nullptr};
+  if (!is_always_opened) return {};
+  const std::string& first = syntax_->value_openers.front().core();
+  if (!first.ends_with(kTagEnd) || first.front() == '<') return full(0, nullptr);
+  const Match match = AttributeReader(text, is_end_).up_to(kTagEnd, 0);
+  return match.kind == MatchKind::kNone ? full(0, nullptr) : DamagedOpener{match, nullptr};
+}
+
+void Machine::note_damaged_tag() {
+  call_.problems.push_back({Problem::Kind::kUnknownAttribute, parameter_.key,
+                            "the tag of `" + parameter_.key + "` is not as the format writes it"});
+}
+
+// Whether a parameter's value, a text that stood as it is, holds the tag of another one.
+void Machine::look_for_tags(std::string_view value) {
+  if (parameter_.closer_set.empty()) return;
+  for (std::string& key : open_tags(value, syntax_->format->calls.parameters, parameter_.closer_set))
+    call_.swallowed.emplace_back(parameter_.key, std::move(key));
+}
+
+// What is the matter with the arguments of the call that ends.
+void Machine::judge_call() {
+  chat::ToolCall& made = call();
+  std::vector<Problem> problems = std::move(call_.problems);
+  const bool is_read = made.status == chat::CallStatus::kOk || made.status == chat::CallStatus::kUnknownTool;
+  if (const auto arguments = json::parse(made.arguments); is_read && arguments.ok()) {
+    const chat::ToolDefinition* tool = syntax_->tool(made.name);
+    const bool is_listed = tool != nullptr && lists_parameters(tool->parameters);
+    for (const auto& [holder, key] : call_.swallowed) {
+      // A tag that is given elsewhere, or that the tool does not have, is quoted.
+      if (arguments.value().find(key) != nullptr || (is_listed && !has_parameter(key))) continue;
+      problems.push_back(
+          {Problem::Kind::kSwallowedTag, holder,
+           std::string("the value of `").append(holder).append("` holds the tag of `").append(key).append("`")});
+    }
+    if (tool != nullptr) {
+      for (Problem& problem : schema_problems(arguments.value(), tool->parameters))
+        problems.push_back(std::move(problem));
+    }
+  }
+  if (problems.empty()) return;
+  complain(attempt_.begin, problems.front().sentence);
+  set_status(chat::CallStatus::kMalformed);
+  made.problems = std::move(problems);
+}
+
+}  // namespace rondo::parse

@@ -1,0 +1,92 @@
+// Messages in the form that a template needs them in.
+//
+// The chat APIs let a message be said in several ways: arguments as a text or an object, a content as a text, as parts or as
+// null, reasoning under one of three names.  Most templates understand some of them only, and raise, or print `None`, at the
+// rest.  What a template needs is in its MessageRules (analysis/message_rules.h finds them); shape() does what they say, and
+// tells what it changed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/results.h"
+#include "format/format.h"
+#include "json/value.h"
+
+namespace rondo::tmpl {
+
+// How the messages of one role are to be.
+struct RoleRules {
+  enum class Content : std::uint8_t { kAny, kText, kParts };
+  enum class Empty : std::uint8_t { kAny, kText, kList, kPart };
+  Content content = Content::kAny;  // a text or a list of text parts, where not both are understood
+  Empty empty = Empty::kAny;  // no content as "", as [] or as a part with the text "", where not all are understood
+  bool dumps_values = false;  // a content that is an object is given as JSON text
+};
+
+// What a template needs.  By default nothing: all forms are understood, or none is known to be.
+struct MessageRules {
+  enum class Arguments : std::uint8_t { kAny, kObject, kText };
+  enum class Ids : std::uint8_t { kAny, kNeeded, kNineLetters };
+  RoleRules system;
+  RoleRules user;
+  RoleRules assistant;
+  RoleRules tool;
+  std::string
+      part_separator;  // between parts that are given as one text: nothing, as templates that know parts write them
+  Arguments arguments = Arguments::kAny;
+  std::optional<format::NoContent> no_content;  // beside calls, where not all forms of none are understood
+  bool fills_arguments = false;                 // arguments that are missing or empty are given as {}
+  Ids ids = Ids::kAny;                          // of calls, and in their results
+  bool types_calls = false;                     // calls say the type `function`
+  bool wraps_calls = false;                     // name and arguments of a call are inside of its `function`
+  bool names_results = false;                   // a result says the name of its tool
+  bool orders_results = false;        // results stand in the order of their calls: they are told apart by nothing else
+  bool knows_developer = true;        // false: such a message is given as one of the role `system`
+  bool takes_nulls = true;            // false: members that are null are left out
+  std::string reasoning_field;        // under which the template reads reasoning; "" for those that it gets anyway
+  std::string reasoning_part;         // type of a content part that carries reasoning; "" if none does
+  bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
+  std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
+  std::string reasoning_close;
+};
+
+// Something that was given to the template in another way than it was sent.  Paths are like `tool_calls[0].id`.
+struct MessageChange {
+  std::size_t message = 0;  // index as sent
+  std::string sent;         // where it was sent; "" if it was not
+  std::string now;          // where the template finds it; "" if it does not
+  std::string what;         // "given as an object"
+};
+
+struct Shaping {
+  std::vector<MessageChange> changes;
+  std::vector<std::size_t> order;  // per message its index as sent; empty: all are where they were
+};
+
+// What is known of the messages that are shaped, and stands before them.
+struct ShapingContext {
+  std::vector<chat::OpenCall> open_calls;  // which the first of them may answer
+  std::size_t calls_before = 0;            // number of calls in the conversation, those not counted
+  std::vector<std::size_t> sampled = {};   // messages that stand as they were sampled: only their calls are shaped
+};
+
+// Changes `messages` in place.  Shaping what is shaped changes nothing.
+Shaping shape(json::Array& messages, const MessageRules& rules, const ShapingContext& context = {});
+
+// "messages[1].content: given as an empty text", with `array` in place of "messages".
+[[nodiscard]] std::vector<std::string> sentences(const Shaping& shaping, std::string_view array = "messages");
+
+// The change by which there is a value at `path` below message `index` (as sent), in the form that the template got; nullptr
+// where nothing was changed.
+[[nodiscard]] const MessageChange* change_at(const Shaping& shaping, std::size_t index, std::string_view path);
+// Where that value was sent: "content" for "content[0].text" of a text that was given as a part.
+[[nodiscard]] std::string sent_path(const Shaping& shaping, std::size_t index, std::string_view path);
+// The index of a message as sent.
+[[nodiscard]] std::size_t sent_index(const Shaping& shaping, std::size_t index);
+
+}  // namespace rondo::tmpl

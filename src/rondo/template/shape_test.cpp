@@ -1,0 +1,210 @@
+#include "template/shape.h"
+
+#include <doctest/doctest.h>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::tmpl {
+namespace {
+
+struct Outcome {
+  std::string messages;  // without the brackets of the array
+  std::string changes;   // a line each
+};
+
+Outcome shaped(std::string_view text, const MessageRules& rules, const ShapingContext& context = {}) {
+  json::Array messages = json::parse(text).value().as_array();
+  const Shaping shaping = shape(messages, rules, context);
+  json::Array again = messages;
+  CHECK(shape(again, rules, context).changes.empty());
+  CHECK(again == messages);
+  Outcome out;
+  for (const json::Value& message : messages) out.messages += json::to_compact(message);
+  for (const std::string& sentence : sentences(shaping)) out.changes += sentence + "\n";
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("without rules messages stay as they were sent") {
+  const std::string_view messages =
+      R"([{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]},{"role":"tool"},7])";
+  const Outcome out = shaped(messages, {});
+  CHECK("[" + out.messages.substr(0, 20) == messages.substr(0, 21));
+  CHECK(out.changes.empty());
+}
+
+TEST_CASE("arguments are given as the template takes them") {
+  MessageRules rules;
+  rules.arguments = MessageRules::Arguments::kObject;
+  rules.fills_arguments = true;
+  const auto arguments = [&](std::string_view given) {
+    return shaped(R"([{"role":"assistant","tool_calls":[{"function":{"name":"f")" + std::string(given) + "}}]}]",
+                  rules);
+  };
+  CHECK(arguments(R"(,"arguments":"{\"a\": 1}")").messages ==
+        R"({"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]})");
+  CHECK(arguments(R"(,"arguments":"{\"a\": 1}")").changes ==
+        "messages[0].tool_calls[0].function.arguments: given as an object\n");
+  CHECK(arguments(R"(,"arguments":{"a":1})").changes.empty());
+  for (const char* none : {"", R"(,"arguments":null)", R"(,"arguments":"")"}) {
+    CHECK(arguments(none).messages ==
+          R"({"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{}}}]})");
+  }
+  // What is no object keeps its text.
+  CHECK(arguments(R"(,"arguments":"{\"a\": ")").messages ==
+        R"({"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{"arguments":"{\"a\": "}}}]})");
+  rules.arguments = MessageRules::Arguments::kText;
+  CHECK(arguments(R"(,"arguments":{"a":1})").messages ==
+        R"({"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\"a\": 1}"}}]})");
+  CHECK(arguments(R"(,"arguments":"{\"a\":")").changes.empty());
+}
+
+TEST_CASE("a call is given as an object with a type and a function") {
+  MessageRules rules;
+  rules.types_calls = rules.wraps_calls = true;
+  const Outcome out = shaped(R"([{"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1}}]}])", rules);
+  CHECK(out.messages.find(R"("type":"function","function":{"name":"f","arguments":{"a":1}}})") != std::string::npos);
+  CHECK(out.changes.find("messages[0].tool_calls[0].parameters: given inside of `function`\n") != std::string::npos);
+  // A template that takes bare calls still knows arguments by one name only.
+  CHECK(shaped(R"([{"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1}}]}])", {}).messages ==
+        R"({"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1},"arguments":{"a":1}}]})");
+}
+
+TEST_CASE("contents are given as text or as parts") {
+  MessageRules rules;
+  rules.user = {.content = RoleRules::Content::kText, .empty = RoleRules::Empty::kText};
+  rules.system = {.content = RoleRules::Content::kParts, .empty = RoleRules::Empty::kList};
+  const auto user = [&](std::string_view content) {
+    return shaped(R"([{"role":"user")" + std::string(content) + "}]", rules).messages;
+  };
+  CHECK(user(R"(,"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}])") ==
+        R"({"role":"user","content":"ab"})");
+  CHECK(user(R"(,"content":null)") == R"({"role":"user","content":""})");
+  CHECK(user("") == R"({"role":"user","content":""})");
+  // An image has no text to be joined.
+  const std::string image = R"({"role":"user","content":[{"type":"image_url","image_url":{}}]})";
+  CHECK(shaped("[" + image + "]", rules).messages == image);
+  CHECK(shaped(R"([{"role":"system","content":"a"}])", rules).messages ==
+        R"({"role":"system","content":[{"type":"text","text":"a"}]})");
+  CHECK(shaped(R"([{"role":"system"}])", rules).messages == R"({"role":"system","content":[]})");
+}
+
+TEST_CASE("no content beside calls is said in the template's way") {
+  MessageRules rules;
+  const auto content = [&](std::string_view given, format::NoContent wanted) {
+    rules.no_content = wanted;
+    return shaped(R"([{"role":"assistant",)" + std::string(given) + R"("tool_calls":[{}]}])", rules).messages;
+  };
+  using enum format::NoContent;
+  for (const char* none : {"", R"("content":null,)", R"("content":"",)"}) {
+    CHECK(content(none, kAbsent) == R"({"role":"assistant","tool_calls":[{}]})");
+    CHECK(content(none, kEmpty).find(R"("content":"")") != std::string::npos);
+  }
+  CHECK(content(R"("content":"",)", kNull) == R"({"role":"assistant","content":null,"tool_calls":[{}]})");
+  CHECK(content("", kNull) == R"({"role":"assistant","tool_calls":[{}]})");
+  CHECK(content(R"("content":"Hi",)", kNull) == R"({"role":"assistant","content":"Hi","tool_calls":[{}]})");
+}
+
+TEST_CASE("reasoning is given where the template looks for it") {
+  const std::string_view message = R"([{"role":"assistant","reasoning":"R","content":"C"}])";
+  MessageRules rules;
+  rules.reasoning_field = "plan";
+  CHECK(shaped(message, rules).messages == R"({"role":"assistant","reasoning":"R","content":"C","plan":"R"})");
+  rules = {};
+  rules.reasoning_part = "thinking";
+  CHECK(
+      shaped(message, rules).messages ==
+      R"({"role":"assistant","reasoning":"R","content":[{"type":"thinking","thinking":"R"},{"type":"text","text":"C"}]})");
+  rules = {};
+  rules.reasoning_in_content = true;
+  rules.reasoning_open = "<<";
+  rules.reasoning_close = ">>";
+  CHECK(shaped(message, rules).messages == R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
+  CHECK(shaped(message, rules).changes == "messages[0].reasoning: given in front of the content\n");
+  CHECK(shaped(R"([{"role":"assistant","reasoning":"","content":"C"}])", rules).changes.empty());
+}
+
+TEST_CASE("a result gets the id and the name of its call") {
+  MessageRules rules;
+  rules.ids = MessageRules::Ids::kNineLetters;
+  rules.names_results = true;
+  const Outcome out = shaped(
+      R"([{"role":"assistant","tool_calls":[{"id":"call_one","function":{"name":"f"}},{"function":{"name":"g"}}]},
+          {"role":"tool","tool_call_id":"call_one","content":"1"},{"role":"tool","content":"2"}])",
+      rules);
+  const json::Array messages =
+      json::parse("[" + out.messages.substr(0, out.messages.find("}{\"role\":\"tool\"") + 1) + "]").value().as_array();
+  const json::Array& calls = messages[0].find("tool_calls")->as_array();
+  const std::string first(*calls[0].find_string("id"));
+  const std::string second(*calls[1].find_string("id"));
+  CHECK(first.size() == 9);
+  CHECK(second.size() == 9);
+  CHECK(out.messages.find(R"({"role":"tool","tool_call_id":")" + first + R"(","content":"1","name":"f"})") !=
+        std::string::npos);
+  CHECK(out.messages.find(R"({"role":"tool","content":"2","name":"g","tool_call_id":")" + second + R"("})") !=
+        std::string::npos);
+}
+
+TEST_CASE("results are put in the order of their calls where nothing else tells them apart") {
+  MessageRules rules;
+  rules.orders_results = true;
+  json::Array messages = json::parse(R"([{"role":"assistant","tool_calls":[{"id":"a"},{"id":"b"},{"id":"c"}]},
+      {"role":"tool","tool_call_id":"c"},{"role":"tool","tool_call_id":"a"},{"role":"user","content":"u"}])")
+                             .value()
+                             .as_array();
+  const Shaping shaping = shape(messages, rules);
+  CHECK(messages[1].find_string("tool_call_id") == "a");
+  CHECK(messages[2].find_string("tool_call_id") == "c");
+  CHECK(shaping.order == std::vector<std::size_t>{0, 2, 1, 3});
+  CHECK(sent_index(shaping, 1) == 2);
+  // New messages alone, behind calls that are known.
+  json::Array results(messages.begin() + 1, messages.begin() + 3);
+  std::swap(results[0], results[1]);
+  CHECK(shape(results, rules, {{{"a", ""}, {"b", ""}, {"c", ""}}, 0}).order == std::vector<std::size_t>{1, 0});
+}
+
+TEST_CASE("other roles, nulls and values are given as the template knows them") {
+  MessageRules rules;
+  rules.knows_developer = false;
+  rules.takes_nulls = false;
+  rules.tool.dumps_values = true;
+  CHECK(shaped(R"([{"role":"developer","content":"d","name":null}])", rules).messages ==
+        R"({"role":"system","content":"d"})");
+  CHECK(shaped(R"([{"role":"tool","content":{"a":[1,true]}}])", rules).messages ==
+        R"({"role":"tool","content":"{\"a\": [1, true]}"})");
+}
+
+TEST_CASE("of a turn that stands as it was sampled only the calls are shaped") {
+  MessageRules rules;
+  rules.assistant.content = RoleRules::Content::kParts;
+  rules.reasoning_in_content = true;
+  rules.reasoning_close = ">>";
+  rules.arguments = MessageRules::Arguments::kObject;
+  const std::string_view messages = R"([{"role":"assistant","reasoning":"R","content":"C","tool_calls":[
+      {"function":{"name":"f","arguments":"{}"}}]}])";
+  ShapingContext context;
+  context.sampled = {0};
+  CHECK(shaped(messages, rules, context).changes ==
+        "messages[0].tool_calls[0].function.arguments: given as an object\n");
+}
+
+TEST_CASE("a path leads to where the value was sent") {
+  json::Array messages =
+      json::parse(
+          R"([{"role":"assistant","reasoning":"R","tool_calls":[{"function":{"name":"f","arguments":"{\"a\":1}"}}]}])")
+          .value()
+          .as_array();
+  MessageRules rules;
+  rules.arguments = MessageRules::Arguments::kObject;
+  rules.reasoning_part = "thinking";
+  const Shaping shaping = shape(messages, rules);
+  CHECK(sent_path(shaping, 0, "tool_calls[0].function.arguments.a") == "tool_calls[0].function.arguments");
+  CHECK(sent_path(shaping, 0, "content[0].thinking") == "reasoning");
+  CHECK(sent_path(shaping, 0, "content[0].thinkings") == "content[0].thinkings");
+  CHECK(sent_path(shaping, 1, "content[0].thinking") == "content[0].thinking");
+  CHECK(change_at(shaping, 0, "tool_calls[0].function.name") == nullptr);
+}
+
+}  // namespace rondo::tmpl
