@@ -83,6 +83,34 @@ std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Block
   return std::nullopt;
 }
 
+// A word that neither begins nor ends with letters: a mark, where nothing else stands.
+bool is_sign(std::string_view text) {
+  return text.size() > 2 && !format::is_word(text.front()) && !format::is_word(text.back()) &&
+         std::ranges::none_of(text, format::is_space);
+}
+
+// A block that only a prompt without thinking has: a pair of tags, whatever it says between them, or nothing but two marks
+// that are kin or stand apart.
+std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks) {
+  for (const Prompt& prompt : evidence.prompts) {
+    const std::string rest = behind_header(prompt, blocks);
+    const std::string core(trimmed(rest));
+    const bool is_always = std::ranges::any_of(evidence.prompts, [&](const Prompt& other) {
+      return other.thinking == "on" && contains(other.written.text, core);
+    });
+    if (core.empty() || is_always || format::is_word(core.front())) continue;
+    for (std::size_t at = 1; at < core.size(); ++at) {
+      std::string open(trimmed(core.substr(0, at)));
+      std::string close(trimmed(core.substr(at)));
+      const bool is_apart = format::is_space(core[at]) && is_sign(open) && is_sign(close);
+      if (is_apart || are_kin(open, close)) return Tags{std::move(open), std::move(close)};
+      open = opening_of(close);
+      if (!open.empty() && core.starts_with(open)) return Tags{std::move(open), std::move(close)};
+    }
+  }
+  return std::nullopt;
+}
+
 // A closing tag among the marks: the first one up to which content is cut, else the first that is not behind what is kept.
 std::optional<Tags> closing_tag(const Evidence& evidence, const std::vector<std::string>& marks) {
   std::optional<Tags> first;
@@ -132,6 +160,7 @@ Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown, const
   if (!tags) tags = opener_in_prompt(evidence, shown, marks);
   if (!tags) tags = pair_in_prompt(evidence, shown);
   if (!tags) tags = closed_by_other_prompt(evidence, shown);
+  if (!tags) tags = closed_block(evidence, shown);
   if (!tags) tags = closing_tag(evidence, marks);
   if (!tags) tags = cut_out_of_content(evidence, marks);
   if (!tags) return mine_reasoning(evidence, shown).value_or(shown);

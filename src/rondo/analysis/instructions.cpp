@@ -135,15 +135,6 @@ std::vector<Told> told_marks(std::string_view text) {
   return out;
 }
 
-// `<|begin_of_x|>` and `<|end_of_x|>`: only the first of several words is another one.
-bool are_kin(std::string_view a, std::string_view b) {
-  const auto signs = [](std::string_view text) {
-    return text.substr(0, static_cast<std::size_t>(std::ranges::find_if(text, format::is_word) - text.begin()));
-  };
-  const auto rest = [](std::string_view text) { return text.substr(std::min(text.find('_'), text.size())); };
-  return a != b && signs(a) == signs(b) && rest(a) == rest(b) && !rest(a).empty();
-}
-
 // Whether somebody is asked to think there.
 bool speaks_of_thoughts(std::string_view text) {
   std::string lower(text);

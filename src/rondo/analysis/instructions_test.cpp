@@ -293,6 +293,34 @@ TEST_CASE("marks of something else are no reasoning") {
   CHECK(tags_where("{%- if '</do>' in c %}{%- set c = c.split('</do>')[-1] %}{%- endif %}{{- c }}") == "none");
 }
 
+// What is read off a template that has this behind the header of its prompt where thinking is off, else nothing.
+std::string closed_by(const std::string& prompt, const std::string& elsewhere = "") {
+  return tags_of(format_of(R"J({%- for m in messages %}{{- '((' + m.role + '))' + m.content + '((end))' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '((assistant))' }}
+{%- if enable_thinking is defined and not enable_thinking %}{{- ')J" +
+                           prompt + "' }}{%- else %}{{- '" + elsewhere + "' }}{%- endif %}{%- endif %}")
+                     ->reasoning);
+}
+
+TEST_CASE("a block that only a prompt without thinking has is closed reasoning") {
+  CHECK(closed_by("<muse>\\n\\n</muse>\\n\\n") == "<muse>..</muse>");
+  CHECK(closed_by("<muse>\\nI have finished.\\n</muse>\\n") == "<muse>..</muse>");
+  CHECK(closed_by("◁muse▷◁/muse▷") == "◁muse▷..◁/muse▷");
+  CHECK(closed_by("<|begin_of_muse|><|end_of_muse|>") == "<|begin_of_muse|>..<|end_of_muse|>");
+  CHECK(closed_by("<|muse_start|>\\n\\n<|muse_end|>\\n\\n") == "<|muse_start|>..<|muse_end|>");
+  CHECK(closed_by("@muse@\\n\\n@done@\\n") == "@muse@..@done@");
+  CHECK(closed_by("<|muse|>\\n<|say|>\\n") == "<|muse|>..<|say|>");
+}
+
+TEST_CASE("other words of a prompt without thinking are no reasoning") {
+  CHECK(closed_by("<|channel|>final<|message|>") == "none");
+  CHECK(closed_by("<|say|><|message|>") == "none");
+  CHECK(closed_by(" /quiet") == "none");
+  CHECK(closed_by("Be brief. <|say|>") == "none");
+  CHECK(closed_by("<|final_answer|>") == "none");
+  CHECK(closed_by("<|say|> <|en|>", "<|say|> <|en|>") == "none");
+}
+
 // What a template is read to say of reasoning that tells the model this, always or where thinking is on.
 std::string told(const std::string& sentence, const std::string& condition = "true") {
   const auto format =
@@ -308,6 +336,7 @@ TEST_CASE("the model is told between which tags to think") {
   CHECK(told("First think: [MUSE]...[/MUSE], then reply.") == "[MUSE]..[/MUSE]");
   CHECK(told("Think inside <|muse|> and <|/muse|>.") == "<|muse|>..<|/muse|>");
   CHECK(told("<|begin_of_muse|> {thought} <|end_of_muse|>") == "<|begin_of_muse|>..<|end_of_muse|>");
+  CHECK(told("Think between <|muse_start|> and <|muse_end|>.") == "<|muse_start|>..<|muse_end|>");
   CHECK(told("Format:\\n<muse>\\nyour thoughts\\n</muse>\\n<say>\\nyour answer\\n</say>") ==
         "<muse>..</muse>, then <say>");
   CHECK(told("Put your thoughts into <muse> {} </muse>.", "thinking") == "<muse>..</muse>");
@@ -318,6 +347,7 @@ TEST_CASE("tags of other things that the model is told of are no reasoning") {
   CHECK(told("Think first. Put the title between <title> and </title>.") == "none");
   CHECK(told("<rules>\\nThink well before you answer.\\nBe brief.\\n</rules>") == "none");
   CHECK(told("Your thoughts go into <muse>.") == "none");
+  CHECK(told("Give a reason with <first_name> and <last_name>.") == "none");
   CHECK(told("Use <b>bold</b> where there is a reason.") == "none");
 }
 
