@@ -41,10 +41,11 @@ json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, c
   return out;
 }
 
-bool names_are_in_ids(const format::Format& format) {
-  return std::ranges::any_of(format.calls.pieces, [](const format::CallPiece& piece) {
-    return piece.kind == format::CallPiece::Kind::kNameInId;
-  });
+// Whether the ids of a message's calls hold their names.  Ids that the template makes are not the message's.
+bool names_are_in_ids(const format::Format& format, const analysis::ProbeRecord& probe) {
+  return std::ranges::find(probe.parts, "id", &analysis::ProbePart::slot) != probe.parts.end() &&
+         std::ranges::find(format.calls.pieces, format::CallPiece::Kind::kNameInId, &format::CallPiece::kind) !=
+             format.calls.pieces.end();
 }
 
 json::Value tools_named(const std::vector<std::string>& names) {
@@ -71,7 +72,7 @@ Held held_by(const format::Format& format, const analysis::ProbeRecord& probe) {
     if (part.slot == "reasoning") out.reasoning += part.text;
     if (part.slot == "content") out.content += part.text;
     if (part.slot == "name") add_name(out.names, part.text);
-    if (part.slot == "id" && names_are_in_ids(format)) out.names.push_back(part.text);
+    if (part.slot == "id" && names_are_in_ids(format, probe)) out.names.push_back(part.text);
   }
   return out;
 }
@@ -98,7 +99,7 @@ std::string difference(const std::shared_ptr<const format::Format>& format, cons
   Held found{message.value().reasoning.value_or(""), message.value().content, {}};
   for (const chat::ToolCall& call : message.value().tool_calls) {
     if (call.status != chat::CallStatus::kOk) return "a call is read as " + std::string(chat::to_string(call.status));
-    add_name(found.names, names_are_in_ids(*format) ? call.id.value_or("") : call.name);
+    add_name(found.names, names_are_in_ids(*format, probe) ? call.id.value_or("") : call.name);
   }
   if (found.reasoning != wanted.reasoning)
     return "reasoning is read as " + quoted(found.reasoning) + ", it was " + quoted(wanted.reasoning);
