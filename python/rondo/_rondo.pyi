@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 import datetime
 from typing import Annotated, Any
 
@@ -125,6 +126,18 @@ class Bridged:
     def lossy(self) -> list[dict]:
         """
         What the template would have written differently in earlier turns: dicts of what, message, place, line, column.
+        """
+
+    @property
+    def cuts(self) -> list[tuple[int, int, int]]:
+        """
+        (first, behind last, message) of old ids that were cut out; none unless the retention does so.
+        """
+
+    @property
+    def kept(self) -> int:
+        """
+        How many leading ids are where they were: all old ones if nothing was cut.
         """
 
     def __len__(self) -> int: ...
@@ -278,7 +291,7 @@ class Model:
             >>> model.render([{"role": "user", "content": "Hello"}], add_generation_prompt=True)
         """
 
-    def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', raw_turns: bool = False, inline_reasoning: bool = True) -> Encoded:
+    def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', raw_turns: bool = False, retention: str | None = None, inline_reasoning: bool = True) -> Encoded:
         """
         The prompt as token ids, with the owner of each: an Encoded.
 
@@ -287,7 +300,8 @@ class Model:
         marks of a block of reasoning with which an assistant's content begins: the model has sampled them (inline_reasoning=False: nor they).
         raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
         stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them, and
-        what of a continued message the template does not write.
+        what of a continued message the template does not write.  retention: what of earlier reasoning stands in the prompt though
+        the template drops it: "preserve_all_thinking", "preserve_thinking_between_tool_calls"; by default what the template writes.
 
         Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs without the GIL.
 
@@ -295,7 +309,7 @@ class Model:
             >>> labels = numpy.where(encoded.sampled_mask, encoded.ids, -100)
         """
 
-    def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', close: bool = True, lossy: bool = True) -> Bridged:
+    def bridge(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', close: bool = True, lossy: bool = True, retention: str = 'all', sampled: Sequence[tuple[int, int]] | None = None) -> Bridged:
         """
         The next prompt of a rollout: the old ids unchanged, then the new turn.
 
@@ -304,6 +318,9 @@ class Model:
         none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
         token is written all the same.  lossy=False does not look for what the template would have written differently (that takes
         renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
+        retention: what of earlier reasoning stays: "all" (the old ids stay as they are) or "preserve_all_thinking", "template",
+        "tool_cycle", "preserve_thinking_between_tool_calls"; with one that cuts, sampled are the ranges of prompt_ids that the
+        assistant messages in `messages` were sampled as, in order, and `cuts` and `kept` of the result say what is gone.
 
         Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
         InvalidArgumentError, TemplateError.  Runs without the GIL.
@@ -535,3 +552,29 @@ class Rollout:
         """
 
     def __len__(self) -> int: ...
+
+class Suite:
+    """
+    Tests of a template, as their author writes them (docs/tester.md): the text of a file, YAML or JSON by the end of its name.
+
+    Raises InvalidArgumentError, with line and column.
+    """
+
+    def __init__(self, text: str, name: str) -> None: ...
+
+    @property
+    def cases(self) -> list[tuple[str, int]]:
+        """Name and line of each case."""
+
+    def load(self, model: str = '', *, cache_folder: str = '') -> Model:
+        """
+        The model that the suite names, beside its file; or the one at the path `model`.
+        """
+
+    def run(self, index: int, model: Model) -> dict[str, Any]:
+        """
+        What became of a case: a dict with name, line, passed, checks, failures, notes, and text, which shows the failures.
+        """
+
+def run_case(model: Model, case: dict[str, Any]) -> dict[str, Any]:
+    """The same of one case, which is a dict with the keys of docs/tester.md."""
