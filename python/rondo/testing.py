@@ -51,6 +51,10 @@ class Check:
 
     def expect(self, **expectations) -> "Check":
         """Any expectations of a case, by their keys: the methods below are short for these."""
+        expectations.setdefault("pieces", False)  # of what was written; unless asked for
+        return self._run(expectations)
+
+    def _run(self, expectations):
         result = run_case(self._model, {**self._input, **expectations})
         if not result["passed"]:
             raise AssertionError(result["text"].rstrip("\n"))
@@ -89,7 +93,7 @@ class Check:
         """What the model wrote is this message: content, reasoning, tool_calls, complete, place."""
         if text is not _ABSENT:
             self.writes(text)
-        return self.expect(parsed=parsed, pieces=False)
+        return self.expect(parsed=parsed)
 
     def in_pieces(self) -> "Check":
         """It is read the same in any pieces."""
@@ -97,20 +101,21 @@ class Check:
 
     def round_trips(self) -> "Check":
         """The last message, one of the assistant, is read from its own turn."""
-        return self.expect(roundtrip=True, pieces=False)
+        return self.expect(roundtrip=True)
 
     def bridges(self, new_messages, **more) -> "Check":
         """What a bridge appends is what a re-render writes; more: appended, may_differ."""
-        return self.expect(bridge={"new_messages": new_messages, **more}, pieces=False)
+        return self.expect(bridge={"new_messages": new_messages, **more})
 
     def grammar_accepts(self, *texts) -> "Check":
         """The grammar accepts these texts; without any, what the model wrote."""
-        return self.expect(grammar={"accepts": list(texts)} if texts else True, pieces=False)
+        return self.expect(grammar={"accepts": list(texts)} if texts else True)
 
     def grammar_refuses(self, *texts) -> "Check":
         """The grammar accepts none of these texts."""
-        return self.expect(grammar={"refuses": list(texts)}, pieces=False)
+        return self.expect(grammar={"refuses": list(texts)})
 
     def holds(self) -> None:
         """The laws of any conversation hold, for its turns or for some that are made up."""
-        self.expect()
+        self._input.pop("sampled", None)
+        self._run({})
