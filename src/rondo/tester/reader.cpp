@@ -10,14 +10,23 @@ std::string found_of(const json::Value& value) { return ", found " + std::string
 
 }  // namespace
 
+Problems::Problems(const SuiteText& text) : text_(text) {
+  for (std::size_t at = text.text.find('\n'); at != std::string_view::npos; at = text.text.find('\n', at + 1))
+    line_ends_.push_back(at);
+}
+
+std::size_t Problems::lines_before(std::size_t offset) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(line_ends_, offset) - line_ends_.begin());
+}
+
 void Problems::add_at(std::size_t offset, const std::string& message) {
   if (error_) return;
   error_ = Error(ErrorCode::kInvalidArgument, message, text_.name);
   if (text_.text.empty()) return;
-  const std::string_view before = text_.text.substr(0, offset);
-  const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  const std::size_t end = std::min(text_.text.find('\n', begin), text_.text.size());
-  error_->line = static_cast<int>(std::ranges::count(before, '\n')) + 1;
+  const std::size_t line = lines_before(offset);
+  const std::size_t begin = line == 0 ? 0 : line_ends_[line - 1] + 1;
+  const std::size_t end = line < line_ends_.size() ? line_ends_[line] : text_.text.size();
+  error_->line = static_cast<int>(line) + 1;
   error_->column = static_cast<int>(offset - begin) + 1;
   error_->line_text = text_.text.substr(begin, end - begin);
 }
@@ -32,8 +41,7 @@ void Problems::add_key(const json::Member& member, const std::string& message) {
 }
 
 int Problems::line(const json::Value& at) const {
-  if (text_.text.empty()) return 0;
-  return static_cast<int>(std::ranges::count(text_.text.substr(0, at.source().begin), '\n')) + 1;
+  return text_.text.empty() ? 0 : static_cast<int>(lines_before(at.source().begin)) + 1;
 }
 
 bool check_object(const json::Value& value, const std::string& what, Problems& problems) {

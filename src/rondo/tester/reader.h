@@ -23,7 +23,7 @@ namespace rondo::tester {
 // The first complaint.
 class Problems {
  public:
-  explicit Problems(const SuiteText& text) : text_(text) {}
+  explicit Problems(const SuiteText& text);
 
   // About `at`, or about the member `key` whose value it is.
   void add(const json::Value& at, const std::string& message);
@@ -34,8 +34,10 @@ class Problems {
 
  private:
   void add_at(std::size_t offset, const std::string& message);
+  [[nodiscard]] std::size_t lines_before(std::size_t offset) const;
 
   const SuiteText& text_;
+  std::vector<std::size_t> line_ends_;
   std::optional<Error> error_;
 };
 

@@ -23,35 +23,45 @@ std::string_view text_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
 
-// The text by lines.  libyaml tells places by the number of code points before them.
+// The text by lines.
 class Lines {
  public:
-  explicit Lines(std::string_view text) : text_(text), begins_{{0, 0}} {
-    for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
-      const Begin& last = begins_.back();
-      begins_.push_back({at + 1, last.index + utf8::length(text.substr(last.offset, at + 1 - last.offset))});
-    }
+  explicit Lines(std::string_view text) : text_(text), begins_{0} {
+    for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      begins_.push_back(at + 1);
   }
 
-  [[nodiscard]] std::size_t offset(std::size_t index) const {
-    const Begin& line = *(std::ranges::upper_bound(begins_, index, {}, &Begin::index) - 1);
-    return line.offset + utf8::offset_of(text_.substr(line.offset), index - line.index);
-  }
   [[nodiscard]] Error error(ErrorCode code, std::string message, std::size_t offset) const {
-    const auto next = std::ranges::upper_bound(begins_, offset, {}, &Begin::offset);
-    const std::size_t begin = (next - 1)->offset;
+    const auto next = std::ranges::upper_bound(begins_, offset);
+    const std::size_t begin = *(next - 1);
     const std::string_view line = text_.substr(begin, std::min(text_.find('\n', begin), text_.size()) - begin);
     return Error(code, std::move(message))
         .at(static_cast<int>(next - begins_.begin()), static_cast<int>(offset - begin) + 1, utf8::to_valid(line));
   }
 
  private:
-  struct Begin {
-    std::size_t offset = 0;  // in bytes
-    std::size_t index = 0;   // in code points
-  };
   std::string_view text_;
-  std::vector<Begin> begins_;
+  std::vector<std::size_t> begins_;
+};
+
+// libyaml tells places by the number of code points before them.  Mostly they follow each other, so it is counted from the last
+// one: a long line of many values takes no longer than many lines.
+class Offsets {
+ public:
+  explicit Offsets(std::string_view text) : text_(text) {}
+
+  // In bytes.
+  [[nodiscard]] std::size_t of(std::size_t index) {
+    if (index < index_) index_ = offset_ = 0;
+    offset_ += utf8::offset_of(text_.substr(offset_), index - index_);
+    index_ = index;
+    return offset_;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t index_ = 0;
+  std::size_t offset_ = 0;
 };
 
 // What a value costs where it is repeated.
@@ -311,11 +321,12 @@ Result<json::Value> read(std::string_view text, const Limits& limits) {
   if (auto error = unreadable(text, lines)) return *std::move(error);
   Builder builder(lines, shift, limits);
   EventSource source(text);
+  Offsets offsets(text);
   for (bool is_done = false; !is_done;) {
     const yaml_event_t* event = source.next();
     if (event == nullptr)
-      return lines.error(ErrorCode::kInvalidArgument, source.problem(), lines.offset(source.problem_index()));
-    tell(*event, lines.offset(event->start_mark.index), builder);
+      return lines.error(ErrorCode::kInvalidArgument, source.problem(), offsets.of(source.problem_index()));
+    tell(*event, offsets.of(event->start_mark.index), builder);
     if (builder.error()) return *builder.error();
     is_done = event->type == YAML_STREAM_END_EVENT;
   }

@@ -110,6 +110,16 @@ TEST_CASE("nesting has a limit") {
   CHECK(wrong("[[[[1]]]]", {.depth = 3}) == "line 1:4: more than 3 mappings and lists stand inside of each other");
 }
 
+TEST_CASE("a long line of many values is read like many lines") {
+  std::string text = "[é";
+  for (int i = 0; i < 60'000; ++i) text += ", é";
+  text += "]";
+  const auto value = read(text);
+  REQUIRE(value.ok());
+  CHECK(value.value().as_array().size() == 60'001);
+  CHECK(text.substr(value.value().as_array().back().source().begin) == "é]");
+}
+
 TEST_CASE("values know where they begin, behind a byte order mark too") {
   const std::string text =
       "\xEF\xBB\xBF"
