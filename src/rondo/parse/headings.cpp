@@ -38,10 +38,10 @@ std::string rest_of_word(const format::Format& format, std::string_view begun) {
       const std::string_view end = mark.substr(at);
       if (end.front() == '<' && text.starts_with(end)) return std::string(word_at(text.substr(end.size())));
     }
-    for (std::size_t at = 0; !last.empty() && at != std::string_view::npos; at = text.find_first_of(kWordEnds, at)) {
-      if (at > 0) ++at;
+    for (std::size_t at = 0; !last.empty() && at <= text.size();) {
       const std::string_view word = word_at(text.substr(at));
       if (word.size() > last.size() && word.starts_with(last)) return std::string(word.substr(last.size()));
+      at += word.size() + 1;
     }
   }
   return "";

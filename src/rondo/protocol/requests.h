@@ -47,8 +47,8 @@ struct ConversationFields {
 class Models {
  public:
   // `clock` tells the local time for requests without `now`; may be empty.
-  Models(const std::string& cache_folder, std::function<jinja::LocalTime()> clock)
-      : cache_folder_(cache_folder), loader_(cache_folder), clock_(std::move(clock)) {}
+  Models(std::string cache_folder, std::function<jinja::LocalTime()> clock)
+      : cache_folder_(std::move(cache_folder)), loader_(cache_folder_), clock_(std::move(clock)) {}
 
   // The model of `fields`.  Fails as Loader does.
   [[nodiscard]] Result<std::shared_ptr<const core::Model>> model(const TemplateFields& fields,

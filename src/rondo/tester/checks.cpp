@@ -102,13 +102,27 @@ void check_pieces(const Bench& bench, const Turn& turn, Findings& out) {
   }
 }
 
+namespace {
+
+// Without the words with which the prompt alone begins the reasoning: no message holds them.
+void drop_begun(const chat::AssistantMessage& begun, chat::AssistantMessage& read) {
+  if (begun.reasoning && read.reasoning && read.reasoning->starts_with(*begun.reasoning))
+    read.reasoning->erase(0, begun.reasoning->size());
+}
+
+}  // namespace
+
 void check_roundtrip(const Bench& bench, const Turn& turn, const json::Value& message, Findings& out) {
   auto parser = bench.parser(turn);
   if (!parser.ok()) return out.fail("no parser can be made", parser.error());
   const auto format = bench.format(turn.call);
   const std::string field = format.ok() ? format.value()->input.reasoning_field : "";
   const std::string expected = to_text(comparable(meant(message, field)));
-  const std::string got = to_text(comparable(read_in_pieces(std::move(parser).value(), {turn.text}).message));
+  auto unfed = bench.parser(turn);
+  if (!unfed.ok()) return out.fail("no parser can be made", unfed.error());
+  chat::AssistantMessage read = read_in_pieces(std::move(parser).value(), {turn.text}).message;
+  drop_begun(unfed.value().message(), read);
+  const std::string got = to_text(comparable(std::move(read)));
   if (expected == got) return;
   std::vector<ShownLine> shown = difference(expected, got);
   shown.push_back({ShownLine::Kind::kNote, "read from " + quoted(turn.text)});

@@ -75,6 +75,15 @@ TEST_CASE("a template that loses what a message says is found by its laws") {
   CHECK(failed.find("+ content: HeLLo") != std::string::npos);
 }
 
+TEST_CASE("words with which only the prompt begins the reasoning are no part of the message") {
+  constexpr const char* kBegun =
+      "{%- for m in messages %}[[{{ m.role }}>>{% if m.reasoning_content %}(*mull {{ m.reasoning_content }} mull*)"
+      "{% endif %}{{ m.content }}~fin~{% endfor %}"
+      "{%- if add_generation_prompt %}[[assistant>>(*mull Step by step: {% endif %}";
+  const auto failed = run(std::string("{") + kHi + "}", model_of(kBegun));
+  CHECK_MESSAGE(failed.empty(), failed);
+}
+
 TEST_CASE("a bridge that is not the re-render is told with the template's line") {
   constexpr const char* kCounting =
       "{%- for m in messages %}[[{{ m.role }} {{ loop.revindex }}>>{{ m.content }}~fin~{% endfor %}"

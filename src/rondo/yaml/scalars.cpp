@@ -36,8 +36,9 @@ std::string_view without_zeros(std::string_view digits) {
 
 std::optional<json::Number> of_base(std::string_view text, int base) {
   std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number, base);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, number, base);
   if (text.empty() || failure != std::errc() || stop != end) return std::nullopt;
   return json::Number{std::to_string(number), false};
 }
