@@ -2,7 +2,7 @@
 // completion, results refer to them, and the next prompt is what the template writes for the whole conversation.
 #include <doctest/doctest.h>
 
-#include "analysis/analyse.h"
+#include "analysis/message_rules.h"
 #include "json/parse.h"
 #include "render/rollout.h"
 #include "tests/support/byte_tokenizer.h"
@@ -115,13 +115,15 @@ class Talk {
     REQUIRE_MESSAGE(chat_template.ok(), chat_template.error().to_string());
     const auto format = analysis::analyse(*chat_template.value(), {});
     REQUIRE(format.ok());
+    tmpl::MessageRules rules = analysis::find_message_rules(*chat_template.value(), {}, *format.value());
     chat::Conversation base;
     base.tools = parsed(R"([{"type": "function", "function": {"name": "look"}},
                             {"type": "function", "function": {"name": "book"}}])");
     auto tokenizer = test::byte_tokenizer({"((end))", "[[do]]", "[[/do]]"}, "((end))");
+    auto model = render::RolloutModel::make(
+        {chat_template.value(), tokenizer, format.value(), base, {}, render::ContentSpecials::kText, std::move(rules)});
     auto rollout =
-        render::Rollout::start(render::RolloutModel::make({chat_template.value(), tokenizer, format.value(), base, {}}),
-                               parsed(R"([{"role": "user", "content": "Hi"}])").as_array());
+        render::Rollout::start(std::move(model), parsed(R"([{"role": "user", "content": "Hi"}])").as_array());
     REQUIRE_MESSAGE(rollout.ok(), rollout.error().to_string());
     return std::move(rollout).value();
   }
@@ -171,6 +173,14 @@ TEST_CASE("a counted member of a call in JSON is the id that results refer to") 
                               "((tool)){\"call\": \"1\", \"out\": \"fine 1\"}((end))((assistant))"));
   CHECK(talk.is_as_written());
   CHECK(talk.answer(talk.say("[[do]]{\"call\": \"2\", \"name\": \"book\", \"args\": {}}[[/do]]((end))")).empty());
+  CHECK(talk.is_as_written());
+}
+
+TEST_CASE("results of counted calls may come in any order") {
+  Talk talk(kMarkedCounter);
+  const Ids ids = talk.say("[[do]]look[[id]]#0[[with]]{\"a\": 1}[[/do]][[do]]book[[id]]#1[[with]]{}[[/do]]((end))");
+  CHECK(talk.answer({ids[1], ids[0]}).empty());
+  CHECK(talk.prompt().ends_with("((tool))[[of #0]]fine 0((end))((tool))[[of #1]]fine 1((end))((assistant))"));
   CHECK(talk.is_as_written());
 }
 
