@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <regex>
 
 #include "base/utf8.h"
 #include "format/units.h"
@@ -117,10 +118,15 @@ bool is_verbose(const std::string& name) {
 
 // ---- The law
 
+// Where the grammar begins: at a word, or at the first group of a pattern; npos if nothing triggers it.
 std::size_t first_trigger(const grammar::TurnGrammar& turn, const std::string& text) {
   std::size_t first = std::string::npos;
   for (const grammar::Trigger& trigger : turn.triggers) {
-    if (!trigger.is_pattern) first = std::min(first, text.find(trigger.value));
+    std::size_t at = trigger.is_pattern ? std::string::npos : text.find(trigger.value);
+    std::smatch found;
+    if (trigger.is_pattern && std::regex_search(text, found, std::regex(trigger.value)))
+      at = static_cast<std::size_t>(found.position(found.size() > 1 && found[1].matched ? 1 : 0));
+    first = std::min(first, at);
   }
   return first;
 }
@@ -146,12 +152,8 @@ std::string objection(const Subject& subject, const json::Value& tools, const Wr
     std::string text = turn.text;
     if (made.value().is_lazy) {
       const std::size_t at = first_trigger(made.value(), text);
-      const bool is_pattern = made.value().triggers.back().is_pattern;
-      if (at == std::string::npos && !is_pattern) return "lazy: no trigger in the text";
-      // Patterns begin at the begin of the output, or at the first bracket.
-      const bool is_whole = made.value().triggers.back().value.starts_with("^(") &&
-                            !made.value().triggers.back().value.starts_with("^(?") && at == std::string::npos;
-      if (!is_whole) text = text.substr(at != std::string::npos ? at : std::min(text.find_first_of("{["), text.size()));
+      if (at == std::string::npos) return "lazy: no trigger in the text";
+      text = text.substr(at);
     }
     if (!grammar::accepts(made.value().grammar, text)) {
       grammar::Matcher matcher(made.value().grammar);
