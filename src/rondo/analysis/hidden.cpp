@@ -93,11 +93,21 @@ std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Block
   return std::nullopt;
 }
 
-// A closing tag among the constants.
-std::optional<Tags> closing_tag(const std::vector<std::string>& constants) {
+// `<|END_X|>` to `<|START_X|>`: how control tokens name pairs; "" if `close` is none of these.
+std::string starting_of(const std::string& close) {
+  constexpr std::string_view kEnd = "END_";
+  const std::size_t at = close.find(kEnd);
+  if (at == std::string::npos || at == 0 || !format::is_paired(close)) return "";
+  return close.substr(0, at) + "START_" + close.substr(at + kEnd.size());
+}
+
+// A closing tag among the constants.  What opens turns opens no reasoning.
+std::optional<Tags> closing_tag(const std::vector<std::string>& constants, const Blocks& blocks) {
   for (const std::string& constant : constants) {
-    std::string open = opening_of(std::string(trimmed(constant)));
-    if (!open.empty()) return Tags{std::move(open), constant};
+    const std::string close(trimmed(constant));
+    std::string open = opening_of(close);
+    if (open.empty()) open = starting_of(close);
+    if (!open.empty() && blocks.header.find(open) == std::string::npos) return Tags{std::move(open), constant};
   }
   return std::nullopt;
 }
@@ -137,7 +147,7 @@ Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown) {
   if (!tags) tags = opener_in_prompt(evidence, shown, constants);
   if (!tags) tags = pair_in_prompt(evidence, shown);
   if (!tags) tags = closed_by_other_prompt(evidence, shown);
-  if (!tags) tags = closing_tag(constants);
+  if (!tags) tags = closing_tag(constants, shown);
   if (!tags) return mine_reasoning(evidence, shown).value_or(shown);
   Blocks out = shown;
   out.reasoning = {true, std::move(tags->open), std::move(tags->close), true};
