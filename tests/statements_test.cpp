@@ -102,8 +102,8 @@ void check_reply(const json::Value& reply, const json::Value& entry) {
 
 json::Object request_of(const json::Value& entry, const Names& names) {
   json::Object request{{"mode", "lenient"}, {"now", "2026-03-14T15:09:26"}};
-  for (const json::Member& member : filled(*entry.find("ask"), names).as_object())
-    request.set(member.key, member.value);
+  const json::Value asked = filled(*entry.find("ask"), names);
+  for (const json::Member& member : asked.as_object()) request.set(member.key, member.value);
   return request;
 }
 

@@ -97,17 +97,19 @@ std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Block
 std::string starting_of(const std::string& close) {
   constexpr std::string_view kEnd = "END_";
   const std::size_t at = close.find(kEnd);
-  if (at == std::string::npos || at == 0 || !format::is_paired(close)) return "";
+  if (at == std::string::npos || format::is_word(close.front()) || format::is_word(close.back())) return "";
   return close.substr(0, at) + "START_" + close.substr(at + kEnd.size());
 }
 
-// A closing tag among the constants.  What opens turns opens no reasoning.
+// A closing tag among the constants.
 std::optional<Tags> closing_tag(const std::vector<std::string>& constants, const Blocks& blocks) {
   for (const std::string& constant : constants) {
     const std::string close(trimmed(constant));
     std::string open = opening_of(close);
-    if (open.empty()) open = starting_of(close);
-    if (!open.empty() && blocks.header.find(open) == std::string::npos) return Tags{std::move(open), constant};
+    if (!open.empty()) return Tags{std::move(open), constant};
+    open = starting_of(close);
+    // What opens turns opens no reasoning.
+    if (!open.empty() && !contains(blocks.header, open)) return Tags{std::move(open), constant};
   }
   return std::nullopt;
 }
