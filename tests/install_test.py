@@ -20,6 +20,10 @@ PROJECT = REPO / "tests" / "install"
 MODEL = REPO / "tests" / "golden" / "batch" / "model"
 EXPECTED = """prompt: <bos>[[user: 2 + 2?~fin~[[assistant: 
 call: add {"a": 2}
+test: parsed: the arguments of call 1 are others
+  line 1:
+  - {"a": 3}
+  + {"a": 2}
 rollout: <bos>[[user: 2 + 2?~fin~[[assistant: {!do add with {"a": 2} do!}~fin~[[tool: 4~fin~[[assistant: 
 session: no such model
 """

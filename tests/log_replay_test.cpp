@@ -538,5 +538,28 @@ TEST_CASE("a diff names the first difference, its cause and its cost") {
   CHECK(dropped.value().cause.name == "template: reasoning-dropped");
 }
 
+TEST_CASE("what cache_control marks is read again while its time lasts") {
+  const std::string system(1100, 's');
+  const auto line = [&](const std::string& time, int turns) {
+    json::Array messages;
+    for (int i = 0; i < turns; ++i) {
+      if (i > 0) messages.push_back(message("assistant", "fine"));
+      messages.push_back(message("user", "turn " + std::to_string(i)));
+    }
+    json::Object block{{"type", "text"}, {"text", system}, {"cache_control", json::Object{{"type", "ephemeral"}}}};
+    json::Object body{{"system", json::Array{std::move(block)}}, {"messages", std::move(messages)}};
+    return json::to_compact(json::Value(json::Object{{"timestamp", time}, {"request", std::move(body)}}));
+  };
+  const ReplayReport report =
+      replay(kPlain, {line("2026-03-14T15:00:00", 1), line("2026-03-14T15:04:00", 2), line("2026-03-14T15:09:01", 3)});
+  CHECK(report.marks.requests == 3);
+  constexpr std::uint64_t kMarked = 1101;  // <system> and the text
+  CHECK(report.marks.read_tokens == kMarked);
+  CHECK(report.marks.written_tokens == 2 * kMarked);
+  CHECK(report.marks.expired_tokens == kMarked);
+  CHECK(to_json(report).find("cache_control")->find("read_tokens")->to_int64() == kMarked);
+  CHECK(replay(kPlain, {R"({"messages": [{"role": "user", "content": "x"}]})"}).marks.requests == 0);
+}
+
 }  // namespace
 }  // namespace rondo::audit

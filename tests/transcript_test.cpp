@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> kKinds = {"audit", "check", "explain", "grammar", "page"};
+constexpr std::array<std::string_view, 6> kKinds = {"audit", "check", "explain", "grammar", "page", "test"};
 
 std::string_view kind_of(const std::string& name) {
   const auto kind = std::ranges::find_if(kKinds, [&](std::string_view one) { return name.starts_with(one); });

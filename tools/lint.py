@@ -25,7 +25,7 @@ import cache
 import mutations
 
 REPO = cache.REPO
-FILE_LINES, FUNCTION_LINES = 800, 70
+FILE_LINES, FUNCTION_LINES = 600, 70
 CHECKS = ("format", "layers", "size", "words", "docs", "mutations", "headers", "tidy")
 
 # Model families, markers of chat formats, and addresses: none of them belongs into the code that users run.

@@ -552,3 +552,29 @@ class Rollout:
         """
 
     def __len__(self) -> int: ...
+
+class Suite:
+    """
+    Tests of a template, as their author writes them (docs/tester.md): the text of a file, YAML or JSON by the end of its name.
+
+    Raises InvalidArgumentError, with line and column.
+    """
+
+    def __init__(self, text: str, name: str) -> None: ...
+
+    @property
+    def cases(self) -> list[tuple[str, int]]:
+        """Name and line of each case."""
+
+    def load(self, model: str = '', *, cache_folder: str = '') -> Model:
+        """
+        The model that the suite names, beside its file; or the one at the path `model`.
+        """
+
+    def run(self, index: int, model: Model) -> dict[str, Any]:
+        """
+        What became of a case: a dict with name, line, passed, checks, failures, notes, and text, which shows the failures.
+        """
+
+def run_case(model: Model, case: dict[str, Any]) -> dict[str, Any]:
+    """The same of one case, which is a dict with the keys of docs/tester.md."""

@@ -5,6 +5,7 @@
 #include <rondo/parser.h>
 #include <rondo/rollout.h>
 #include <rondo/session.h>
+#include <rondo/testing.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -47,6 +48,15 @@ rondo::Status use_rollout(const rondo::Model& model) {
   return rondo::Done{};
 }
 
+void use_tests(const rondo::Model& model) {
+  for (const std::string& failure : rondo::testing::check(model)
+                                        .messages(question().messages)
+                                        .parses(kTurn, R"({"tool_calls": [{"name": "add", "arguments": {"a": 3}}]})")
+                                        .in_pieces()
+                                        .failures())
+    std::printf("test: %s", failure.c_str());
+}
+
 rondo::Status use(const char* folder) {
   const auto model = rondo::Model::load(folder);
   if (!model.ok()) return model.error();
@@ -55,6 +65,7 @@ rondo::Status use(const char* folder) {
   std::printf("prompt: %s\n", prompt.value().c_str());
   rondo::Status done = use_parser(model.value());
   if (!done.ok()) return done;
+  use_tests(model.value());
   done = use_rollout(model.value());
   // The engine is linked in, where there is one, although no weights are here.
   std::printf("session: %s\n",

@@ -59,7 +59,8 @@ std::string next_begin(const Evidence& evidence, const Blocks& blocks, const Tur
 
 Ending infer_ending(const Evidence& evidence, const Blocks& blocks) {
   Ending out;
-  const auto followed = evidence.ask(message_of({.content = true}), {.tools = false, .with_user = true});
+  out.followed = evidence.ask(message_of({.content = true}), {.tools = false, .with_user = true});
+  const auto& followed = out.followed;
   if (!is_blank(blocks.plain_tail)) {
     out.stops.push_back(without_repeats(trimmed_end(blocks.plain_tail)));
     if (!followed) return out;

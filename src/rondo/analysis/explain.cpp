@@ -141,12 +141,12 @@ class Explainer {
   }
 
   static Edge slot_edge(const format::CallPiece& piece) {
-    using Kind = format::CallPiece::Kind;
+    using enum format::CallPiece::Kind;
     switch (piece.kind) {
-      case Kind::kName: return Edge::kName;
-      case Kind::kId:
-      case Kind::kNameInId: return Edge::kId;
-      case Kind::kIndex: return Edge::kIndex;
+      case kName: return Edge::kName;
+      case kId:
+      case kNameInId: return Edge::kId;
+      case kIndex: return Edge::kIndex;
       default: return Edge::kAny;
     }
   }

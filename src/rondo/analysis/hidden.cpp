@@ -1,5 +1,5 @@
-// Reasoning that no message shows: what asks for an answer opens it.
-#include "analysis/parts.h"
+// Reasoning that no message shows.
+#include "analysis/cuts.h"
 
 namespace rondo::analysis {
 
@@ -7,24 +7,6 @@ using format::is_blank;
 using format::trimmed;
 
 namespace {
-
-struct Tags {
-  std::string open;
-  std::string close;
-};
-
-// What the template looks for in the texts of an assistant message.
-std::vector<std::string> searched_constants(const Variants& variants) {
-  std::vector<std::string> out;
-  for (const auto& [parts, variant] : variants) {
-    for (const jinja::Probe& probe : variant.turn.probes) {
-      const bool searches = probe.operation == "in" || probe.operation == "split" || probe.operation == "find";
-      if (searches && trimmed(probe.constant).size() > 2 && std::ranges::find(out, probe.constant) == out.end())
-        out.push_back(probe.constant);
-    }
-  }
-  return out;
-}
 
 // What a generation prompt has behind the header, without what opens content; but a tag that stands alone there is no
 // such thing, even if history writes content behind it.
@@ -34,30 +16,38 @@ std::string behind_header(const Prompt& prompt, const Blocks& blocks) {
   return is_blank(rest) && !closing_of(std::string(trimmed(all))).empty() ? all : rest;
 }
 
-// A prompt that closes the block with one of the constants.
+// A prompt that closes the block with one of the marks.
 std::optional<Tags> tags_in_prompt(const Evidence& evidence, const Blocks& blocks,
-                                   const std::vector<std::string>& constants) {
+                                   const std::vector<std::string>& marks) {
   std::optional<Tags> out;
   for (const Prompt& prompt : evidence.prompts) {
     const std::string rest = behind_header(prompt, blocks);
-    for (const std::string& constant : constants) {
-      const std::size_t at = rest.find(trimmed(constant));
-      if (at == std::string::npos || (out && out->close != constant)) continue;
-      if (!is_blank(rest.substr(0, at))) out = Tags{rest.substr(0, at), constant};
+    for (const std::string& mark : marks) {
+      const std::size_t at = rest.find(trimmed(mark));
+      if (at == std::string::npos || (out && out->close != mark)) continue;
+      if (!is_blank(rest.substr(0, at))) out = Tags{rest.substr(0, at), mark};
     }
   }
   return out;
 }
 
-// A prompt that leaves the block open, which the first of the constants closes that it does not have.
+// A prompt that leaves the block open.  Of the marks that it does not have, the first one closes it up to which content is
+// left out; if none does that, the first one.
 std::optional<Tags> opener_in_prompt(const Evidence& evidence, const Blocks& blocks,
-                                     const std::vector<std::string>& constants) {
+                                     const std::vector<std::string>& marks) {
   for (const Prompt& prompt : evidence.prompts) {
     const std::string rest = behind_header(prompt, blocks);
     if (is_blank(rest) || !prompt.written.text.starts_with(blocks.header)) continue;
-    for (const std::string& constant : constants) {
-      if (!contains(rest, trimmed(constant))) return Tags{rest, constant};
+    std::vector<std::string> closers;
+    for (const std::string& mark : marks) {
+      if (!contains(rest, trimmed(mark))) closers.push_back(mark);
     }
+    if (closers.empty()) continue;
+    auto close = closers.begin();
+    if (closers.size() > 1)
+      close = std::ranges::find_if(
+          closers, [&](const std::string& mark) { return cut_between(evidence, "", mark).is_left_out; });
+    return Tags{rest, close == closers.end() ? closers.front() : *close};
   }
   return std::nullopt;
 }
@@ -93,25 +83,58 @@ std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Block
   return std::nullopt;
 }
 
+// A word that neither begins nor ends with letters: a mark, where nothing else stands.
+bool is_sign(std::string_view text) {
+  return text.size() > 2 && !format::is_word(text.front()) && !format::is_word(text.back()) &&
+         std::ranges::none_of(text, format::is_space);
+}
+
+// A block that only a prompt without thinking has: a pair of tags, whatever it says between them, or nothing but two marks
+// that are kin or stand apart.
+std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks) {
+  for (const Prompt& prompt : evidence.prompts) {
+    const std::string rest = behind_header(prompt, blocks);
+    const std::string core(trimmed(rest));
+    const bool is_always = std::ranges::any_of(evidence.prompts, [&](const Prompt& other) {
+      return other.thinking == "on" && contains(other.written.text, core);
+    });
+    if (core.empty() || is_always || format::is_word(core.front())) continue;
+    for (std::size_t at = 1; at < core.size(); ++at) {
+      std::string open(trimmed(core.substr(0, at)));
+      std::string close(trimmed(core.substr(at)));
+      const bool is_apart = format::is_space(core[at]) && is_sign(open) && is_sign(close);
+      if (is_apart || are_kin(open, close)) return Tags{std::move(open), std::move(close)};
+      open = opening_of(close);
+      if (!open.empty() && core.starts_with(open)) return Tags{std::move(open), std::move(close)};
+    }
+  }
+  return std::nullopt;
+}
+
 // `<|END_X|>` to `<|START_X|>`: how control tokens name pairs; "" if `close` is none of these.
 std::string starting_of(const std::string& close) {
   constexpr std::string_view kEnd = "END_";
   const std::size_t at = close.find(kEnd);
-  if (at == std::string::npos || format::is_word(close.front()) || format::is_word(close.back())) return "";
+  if (at == std::string::npos || !is_sign(close)) return "";
   return close.substr(0, at) + "START_" + close.substr(at + kEnd.size());
 }
 
-// A closing tag among the constants.
-std::optional<Tags> closing_tag(const std::vector<std::string>& constants, const Blocks& blocks) {
-  for (const std::string& constant : constants) {
-    const std::string close(trimmed(constant));
+// A closing tag among the marks: the first one up to which content is cut, else the first that is not behind what is kept.
+std::optional<Tags> closing_tag(const Evidence& evidence, const std::string& header,
+                                const std::vector<std::string>& marks) {
+  std::optional<Tags> first;
+  for (const std::string& mark : marks) {
+    const std::string close(trimmed(mark));
     std::string open = opening_of(close);
-    if (!open.empty()) return Tags{std::move(open), constant};
-    open = starting_of(close);
-    // What opens turns opens no reasoning.
-    if (!open.empty() && !contains(blocks.header, open)) return Tags{std::move(open), constant};
+    if (open.empty()) {
+      open = starting_of(close);
+      if (contains(header, open)) continue;  // what opens turns opens no reasoning; nothing is in any header
+    }
+    const ContentCut cut = cut_between(evidence, "", mark);
+    if (cut.is_cut()) return Tags{std::move(open), mark};
+    if (!cut.is_kept && !first) first = Tags{std::move(open), mark};
   }
-  return std::nullopt;
+  return first;
 }
 
 // History may write a whole block without reasoning before the content, and all generation prompts its opening.
@@ -142,14 +165,17 @@ void settle(Blocks& blocks) {
 
 }  // namespace
 
-Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown) {
+Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown, const Ending& ending,
+                            const format::Calls& calls) {
   if (shown.reasoning.present) return shown;
-  const std::vector<std::string> constants = searched_constants(evidence.variants);
-  auto tags = tags_in_prompt(evidence, shown, constants);
-  if (!tags) tags = opener_in_prompt(evidence, shown, constants);
+  const std::vector<std::string> marks = searched_marks(evidence, ending, calls);
+  auto tags = tags_in_prompt(evidence, shown, marks);
+  if (!tags) tags = opener_in_prompt(evidence, shown, marks);
   if (!tags) tags = pair_in_prompt(evidence, shown);
   if (!tags) tags = closed_by_other_prompt(evidence, shown);
-  if (!tags) tags = closing_tag(constants, shown);
+  if (!tags) tags = closed_block(evidence, shown);
+  if (!tags) tags = closing_tag(evidence, shown.header, marks);
+  if (!tags) tags = cut_out_of_content(evidence, marks);
   if (!tags) return mine_reasoning(evidence, shown).value_or(shown);
   Blocks out = shown;
   out.reasoning = {true, std::move(tags->open), std::move(tags->close), true};

@@ -54,7 +54,9 @@ void find_counted_piece(const Turn& followed, format::Calls& calls) {
     const auto name = std::prev(before);
     std::string& front = name == pieces.begin() ? calls.call_open : std::prev(name)->text;
     const std::string mark = touching_end(front);
-    if (contains(followed.behind, mark + std::string(probe::kFirstTool) + counted + token->text)) {
+    // The result repeats it, or has the message's own id, which then can be no other.
+    const std::string made = mark + std::string(probe::kFirstTool) + counted + token->text;
+    if (contains(followed.behind, made) || contains(followed.behind, probe::call_id(0))) {
       front.resize(front.size() - mark.size());
       name->kind = PieceKind::kNameInId;
       pieces.erase(before, std::next(index));

@@ -116,8 +116,54 @@ bool read_sentence(const std::string& text, format::Calls& calls) {
   return false;
 }
 
-// Empty pairs of tags that the model is told of only where thinking is on.
-std::vector<format::Content> told_pairs(const Evidence& evidence) {
+// A text in angle or square brackets, without white space or quotes.
+struct Told {
+  std::size_t begin = 0;
+  std::string text;
+  [[nodiscard]] std::size_t end() const { return begin + text.size(); }
+};
+
+std::vector<Told> told_marks(std::string_view text) {
+  std::vector<Told> out;
+  for (std::size_t begin = text.find_first_of("<["); begin != std::string_view::npos;
+       begin = text.find_first_of("<[", begin + 1)) {
+    const std::size_t end = text.find_first_of("<[]> \n\t\"'`{}\x02", begin + 1);
+    const char closing = text[begin] == '<' ? '>' : ']';
+    if (end == std::string_view::npos || text[end] != closing || end - begin < 3) continue;
+    out.push_back({begin, std::string(text.substr(begin, end + 1 - begin))});
+  }
+  return out;
+}
+
+// Whether somebody is asked to think there.
+bool speaks_of_thoughts(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char byte) { return byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte; });
+  return contains(lower, "think") || contains(lower, "thought") || contains(lower, "reason");
+}
+
+// The end of a text from the last sentence on that begins in it.
+std::string_view last_sentence(std::string_view text) {
+  text = text.substr(text.size() - std::min(text.size(), kLongestSentence));
+  for (std::size_t at = text.size(); at-- > 0;) {
+    const bool is_end = text[at] == kNoText || (std::string_view(".!?").find(text[at]) != std::string_view::npos &&
+                                                at + 1 < text.size() && format::is_space(text[at + 1]));
+    if (is_end) return text.substr(at + 1);
+  }
+  return text;
+}
+
+// Whether `text` may stand for what a model writes in its place: a few words in a line.
+bool is_placeholder(std::string_view text) {
+  const std::string_view core = trimmed(text);
+  return core.size() <= kLongestSentence && core.find_first_of("\n\x02") == std::string_view::npos &&
+         last_sentence(core).size() == core.size();
+}
+
+// Pairs of marks between which the model is told to think, and to answer: what is told only where thinking is on has
+// nothing between them; elsewhere words about thoughts stand between them or in the sentence before.
+std::vector<Tags> told_pairs(const Evidence& evidence) {
   Prober& prober = evidence.prober;
   const auto with = prober.instructions({.thinking = "on", .tools = false});
   auto without = prober.instructions({.tools = false});
@@ -125,22 +171,33 @@ std::vector<format::Content> told_pairs(const Evidence& evidence) {
     if (with != without || prober.options().kwargs.find(name) == nullptr) continue;  // the caller has switched it on
     without = prober.instructions({.tools = false, .variable = json::Member{name, json::Value(false)}});
   }
-  std::vector<format::Content> out;
-  for (std::size_t at = with && without ? with->find('<') : std::string::npos; at != std::string::npos;
-       at = with->find('<', at + 1)) {
-    const std::size_t end = with->find('>', at);
-    if (end == std::string::npos) break;
-    const std::string open = with->substr(at, end + 1 - at);
-    const std::string close = closing_of(open);
-    if (!close.empty() && with->substr(end + 1).starts_with(close) && !contains(*without, open))
-      out.push_back({open, close});
+  std::vector<Tags> out;
+  if (!with || !without) return out;
+  std::string turns;  // has the marks of turns
+  for (const auto& [parts, variant] : evidence.variants) turns += variant.turn.literals() + variant.turn.following;
+  for (const Prompt& prompt : evidence.prompts) turns += prompt.written.text;
+  const std::vector<Told> marks = told_marks(*with);
+  std::size_t end = 0;  // of the last pair
+  for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
+    const Told& open = marks[i];
+    const Told& close = marks[i + 1];
+    if (opening_of(close.text) != open.text && !are_kin(open.text, close.text)) continue;
+    const std::string_view between = std::string_view(*with).substr(open.end(), close.begin - open.end());
+    const std::string_view before = std::string_view(*with).substr(end, open.begin - end);
+    const bool is_switched = between.empty() && !contains(*without, open.text);
+    const bool is_thought = is_placeholder(between) &&
+                            (out.empty() ? speaks_of_thoughts(between) || speaks_of_thoughts(last_sentence(before))
+                                         : before.size() <= kLongestSentence);
+    if ((!is_switched && !is_thought) || contains(turns, open.text)) continue;
+    out.push_back({open.text, close.text});
+    end = close.end();
   }
   return out;
 }
 
 // The tags around the reasoning in a message that only this template takes; `in_pair`: only such as are a pair.
-std::optional<format::Content> tags_around(const Evidence& evidence, const std::string& header, json::Object message,
-                                           bool in_pair) {
+std::optional<Tags> tags_around(const Evidence& evidence, const std::string& header, json::Object message,
+                                bool in_pair) {
   message.set("role", "assistant");
   const auto text = evidence.prober.text_with(std::move(message), {.thinking = "on", .stand_ins = in_pair});
   const std::size_t at = text ? text->find(kReasoningText) : std::string::npos;
@@ -155,7 +212,7 @@ std::optional<format::Content> tags_around(const Evidence& evidence, const std::
   const std::string close = is_pair ? closing : std::string(trimmed(after.substr(0, content)));
   const bool is_tag = open.starts_with('<') || open.starts_with('[');
   if (!is_tag || close.empty() || contains(open + close, "'") || contains(header, open)) return std::nullopt;
-  return format::Content{open, close};
+  return Tags{open, close};
 }
 
 json::Object block_of(const std::string& type, std::string_view text) { return {{"type", type}, {"text", text}}; }
@@ -169,7 +226,7 @@ json::Object message_of_blocks(const std::vector<std::string>& names, const json
 
 // Thoughts in a place of their own, which the chat APIs do not have: a field that the template names, or a block of the
 // content, under a name and of a type that the template names.  Only the tags around them are taken from that.
-std::optional<format::Content> tags_of_own_place(const Evidence& evidence, const std::string& header) {
+std::optional<Tags> tags_of_own_place(const Evidence& evidence, const std::string& header) {
   const jinja::Template& chat_template = evidence.prober.chat_template();
   const std::vector<std::string> constants = names_in(chat_template.literal_texts(), kMostFields);
   for (const std::string& name : constants) {
@@ -201,17 +258,16 @@ std::optional<format::Content> tags_of_own_place(const Evidence& evidence, const
 
 }  // namespace
 
-// What the template tells the model only where thinking is switched on: an empty pair of tags for the thoughts, and one
-// for the answer.
+// The first pair is for the thoughts, and one behind it for the answer.
 std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown) {
   Blocks out = shown;
-  const auto take = [&out](const format::Content& tags, const char* meaning) {
+  const auto take = [&out](const Tags& tags, const char* meaning) {
     out.reasoning = {true, tags.open, tags.close, true};
     out.remarks.lose("reasoning in history", meaning);
   };
   if (const auto pairs = told_pairs(evidence); !pairs.empty()) {
     take(pairs[0], "no message shows reasoning; its tags are taken from what the template tells the model");
-    if (pairs.size() > 1 && is_blank(shown.content.open)) out.content = pairs[1];
+    if (pairs.size() > 1 && is_blank(shown.content.open)) out.content = {pairs[1].open, pairs[1].close};
   } else if (const auto tags = tags_of_own_place(evidence, shown.header)) {
     take(*tags, "the template shows reasoning only in a place that messages of the chat APIs do not have");
   } else {

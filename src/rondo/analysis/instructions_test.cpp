@@ -6,7 +6,7 @@
 namespace rondo::analysis {
 namespace {
 
-std::shared_ptr<const format::Format> format_of(const char* source, const Options& options = {}) {
+std::shared_ptr<const format::Format> format_of(const std::string& source, const Options& options = {}) {
   const auto chat_template = jinja::Template::compile(source, {}, "invented");
   REQUIRE(chat_template.ok());
   auto format = analyse(*chat_template.value(), options);
@@ -242,6 +242,140 @@ TEST_CASE("a counter that only numbers the calls is no id") {
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '((assistant))' }}{%- endif %})JINJA");
   for (const format::CallPiece& piece : format->calls.pieces) CHECK(piece.kind != format::CallPiece::Kind::kId);
+}
+
+// A template that writes an answer's content, `c`, like this, and has that behind the header of its prompt.
+std::string answering(const std::string& answer, const std::string& prompt = "") {
+  return R"J({%- for m in messages %}
+{{- '((' + m.role + '))' }}
+{%- if m.role == 'assistant' %}
+{%- set c = m.content or '' %}
+)J" + answer +
+         R"J(
+{%- for call in m.tool_calls or [] %}{{- '<do>' ~ call.function.name ~ ' ' ~ call.function.arguments | tojson ~ '</do>' }}{%- endfor %}
+{%- else %}{{- m.content }}{%- endif %}
+{{- '((end))' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '((assistant)))J" +
+         prompt + "' }}{%- endif %}";
+}
+
+std::string tags_where(const std::string& answer, const std::string& prompt = "") {
+  return tags_of(format_of(answering(answer, prompt))->reasoning);
+}
+
+TEST_CASE("a closing tag up to which content is cut closes the reasoning, whatever looks for it") {
+  CHECK(tags_where("{{- c.split('</muse>')[-1] }}") == "<muse>..</muse>");
+  CHECK(tags_where("{{- c.rpartition('[/MUSE]')[2] }}") == "[MUSE]..[/MUSE]");
+  CHECK(tags_where("{%- set at = c.rfind('</muse>') %}{{- c[at + 7:] if at >= 0 else c }}") == "<muse>..</muse>");
+  CHECK(tags_where("{{- c.split('◁/muse▷')[-1] }}") == "◁muse▷..◁/muse▷");
+  CHECK(tags_where("{%- if c.startswith('<muse>') %}{{- c.split('</muse>', 1)[1] }}{%- else %}{{- c }}{%- endif %}") ==
+        "<muse>..</muse>");
+}
+
+TEST_CASE("content that is only cut in earlier turns tells the closing tag too") {
+  const char* answer = "{%- if loop.last %}{{- c }}{%- else %}{{- c.split('@done@')[-1] }}{%- endif %}";
+  CHECK(tags_where(answer) == "none");
+  CHECK(tags_where(answer, "@muse@\\n") == "@muse@\n..@done@");
+}
+
+TEST_CASE("a mark that is looked for in what the closing mark ends opens the reasoning") {
+  CHECK(tags_where("{%- set r = c.split('@done@')[0].split('@muse@')[-1] %}{{- c.split('@done@')[-1] }}") ==
+        "@muse@..@done@");
+  CHECK(tags_where("{%- if '@ref@' in c %}{{- '' }}{%- endif %}{%- if '@done@' in c %}"
+                   "{%- set r = c.split('@done@')[0].split('@muse@')[-1] %}{%- set c = c.split('@done@')[-1] %}"
+                   "{%- endif %}{{- c }}") == "@muse@..@done@");
+  CHECK(tags_where("{%- if '@done@' in c %}{{- '[' + c.split('@done@')[0].split('@muse@')[-1].strip() + ']' }}"
+                   "{%- set c = c.split('@done@')[-1].lstrip() %}{%- endif %}{{- c }}") == "@muse@..@done@");
+}
+
+TEST_CASE("marks between which content is cut from anywhere are those of reasoning") {
+  const char* answer = "{%- for p in c.split('<out|>') %}{{- p.split('<|in>')[0] }}{%- endfor %}";
+  CHECK(tags_where(answer) == "<|in>..<out|>");
+  CHECK(tags_where("{%- for p in c.split('{muse!') %}{{- p.split('!muse}')[-1] }}{%- endfor %}") == "{muse!..!muse}");
+}
+
+TEST_CASE("of the marks that content is searched for the one up to which it is cut closes what the prompt opens") {
+  CHECK(tags_where("{%- if '[img]' in c %}{{- '' }}{%- endif %}{{- c.split('@done@')[-1] }}", "@muse@\\n") ==
+        "@muse@\n..@done@");
+}
+
+TEST_CASE("marks of something else are no reasoning") {
+  // What opens it is not told.
+  CHECK(tags_where("{%- if '[img]' in c %}{{- '' }}{%- endif %}{{- c.split('@done@')[-1] }}") == "none");
+  // Places of pictures.
+  CHECK(tags_where(
+            "{%- for p in c.split('<image>') %}{{- '' if loop.first else '<|pic|>' }}{%- for q in p.split('<video>') %}"
+            "{{- '' if loop.first else '<|vid|>' }}{{- q }}{%- endfor %}{%- endfor %}") == "none");
+  // Lists, the end of an answer, an answer in a block, texts that are not wanted.
+  CHECK(tags_where("{%- for p in c.split('[item]') %}{{- p }}{%- endfor %}") == "none");
+  CHECK(tags_where("{{- c.split('[stop]')[0] }}") == "none");
+  CHECK(
+      tags_where("{%- if '</say>' in c %}{%- set c = c.split('</say>')[0].split('<say>')[-1] %}{%- endif %}{{- c }}") ==
+      "none");
+  CHECK(
+      tags_where("{%- if '@x@' in c and '@y@' in c %}{%- set c = c.replace('@x@', '').replace('@y@', '') %}{%- endif %}"
+                 "{{- c }}") == "none");
+  // Calls.
+  CHECK(tags_where("{%- if '</do>' in c %}{%- set c = c.split('</do>')[-1] %}{%- endif %}{{- c }}") == "none");
+}
+
+// What is read off a template that has this behind the header of its prompt where thinking is off, else nothing.
+std::string closed_by(const std::string& prompt, const std::string& elsewhere = "") {
+  return tags_of(format_of(R"J({%- for m in messages %}{{- '((' + m.role + '))' + m.content + '((end))' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '((assistant))' }}
+{%- if enable_thinking is defined and not enable_thinking %}{{- ')J" +
+                           prompt + "' }}{%- else %}{{- '" + elsewhere + "' }}{%- endif %}{%- endif %}")
+                     ->reasoning);
+}
+
+TEST_CASE("a block that only a prompt without thinking has is closed reasoning") {
+  CHECK(closed_by("<muse>\\n\\n</muse>\\n\\n") == "<muse>..</muse>");
+  CHECK(closed_by("<muse>\\nI have finished.\\n</muse>\\n") == "<muse>..</muse>");
+  CHECK(closed_by("◁muse▷◁/muse▷") == "◁muse▷..◁/muse▷");
+  CHECK(closed_by("<|begin_of_muse|><|end_of_muse|>") == "<|begin_of_muse|>..<|end_of_muse|>");
+  CHECK(closed_by("<|muse_start|>\\n\\n<|muse_end|>\\n\\n") == "<|muse_start|>..<|muse_end|>");
+  CHECK(closed_by("@muse@\\n\\n@done@\\n") == "@muse@..@done@");
+  CHECK(closed_by("<|muse|>\\n<|say|>\\n") == "<|muse|>..<|say|>");
+}
+
+TEST_CASE("other words of a prompt without thinking are no reasoning") {
+  CHECK(closed_by("<|channel|>final<|message|>") == "none");
+  CHECK(closed_by("<|say|><|message|>") == "none");
+  CHECK(closed_by(" /quiet") == "none");
+  CHECK(closed_by("Be brief. <|say|>") == "none");
+  CHECK(closed_by("<|final_answer|>") == "none");
+  CHECK(closed_by("<|say|> <|en|>", "<|say|> <|en|>") == "none");
+}
+
+// What a template is read to say of reasoning that tells the model this, always or where thinking is on.
+std::string told(const std::string& sentence, const std::string& condition = "true") {
+  const auto format =
+      format_of("{%- if " + condition + " %}{{- '((system))" + sentence + "((end))' }}{%- endif %}" + R"J(
+{%- for m in messages %}{{- '((' + m.role + '))' + m.content + '((end))' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '((assistant))' }}{%- endif %})J");
+  return tags_of(format->reasoning) + (format->content.open.empty() ? "" : ", then " + format->content.open);
+}
+
+TEST_CASE("the model is told between which tags to think") {
+  CHECK(told("Write your reasoning between <muse> and </muse>, then answer.") == "<muse>..</muse>");
+  CHECK(told("Reply as <muse> {your thoughts} </muse> {your answer}.") == "<muse>..</muse>");
+  CHECK(told("First think: [MUSE]...[/MUSE], then reply.") == "[MUSE]..[/MUSE]");
+  CHECK(told("Think inside <|muse|> and <|/muse|>.") == "<|muse|>..<|/muse|>");
+  CHECK(told("<|begin_of_muse|> {thought} <|end_of_muse|>") == "<|begin_of_muse|>..<|end_of_muse|>");
+  CHECK(told("Think between <|muse_start|> and <|muse_end|>.") == "<|muse_start|>..<|muse_end|>");
+  CHECK(told("Format:\\n<muse>\\nyour thoughts\\n</muse>\\n<say>\\nyour answer\\n</say>") ==
+        "<muse>..</muse>, then <say>");
+  CHECK(told("Put your thoughts into <muse> {} </muse>.", "thinking") == "<muse>..</muse>");
+}
+
+TEST_CASE("tags of other things that the model is told of are no reasoning") {
+  CHECK(told("Put the title between <title> and </title>.") == "none");
+  CHECK(told("Think first. Put the title between <title> and </title>.") == "none");
+  CHECK(told("<rules>\\nThink well before you answer.\\nBe brief.\\n</rules>") == "none");
+  CHECK(told("Your thoughts go into <muse>.") == "none");
+  CHECK(told("Give a reason with <first_name> and <last_name>.") == "none");
+  CHECK(told("Use <b>bold</b> where there is a reason.") == "none");
 }
 
 }  // namespace

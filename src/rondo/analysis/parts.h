@@ -4,7 +4,7 @@
 // header.cpp       what opens a turn            blocks.cpp      reasoning and content
 // call_marks.cpp   calls                        ids.cpp         ids that the template makes
 // ends.cpp         what ends a turn             losses.cpp      what history cannot give back
-// hidden.cpp       reasoning that no message shows, from what asks for an answer
+// hidden.cpp       reasoning that no message shows, from what asks for an answer; cuts.cpp   and from what content is searched for
 // instructions.cpp reasoning and calls that are only told to the model
 #pragma once
 
@@ -44,17 +44,26 @@ struct Blocks {
   Remarks remarks;
 };
 [[nodiscard]] Blocks infer_blocks(const Evidence& evidence, const std::string& header);
-// The same with reasoning that no message shows: what asks for an answer opens it, or the model is told of it.
-[[nodiscard]] Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown);
-[[nodiscard]] std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown);
 
 // What ends a turn without calls.
 struct Ending {
   std::vector<std::string> stops;
   std::vector<std::string> history_close;  // as in format::Stops
   bool is_next_turn = false;               // nothing but the begin of the next turn does
+  std::optional<Turn> followed;            // an answer before a question
 };
 [[nodiscard]] Ending infer_ending(const Evidence& evidence, const Blocks& blocks);
+
+// `shown` with reasoning that no message shows: what asks for an answer opens it, content is searched for its marks, or
+// the model is told of it.
+[[nodiscard]] Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown, const Ending& ending,
+                                          const format::Calls& calls);
+[[nodiscard]] std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown);
+// Around something.
+struct Tags {
+  std::string open;
+  std::string close;
+};
 
 struct CallPart {
   format::Calls calls;

@@ -76,17 +76,22 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
 
 std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting) {
   last_refusal_.clear();
-  auto turn = ask(shape, message, setting);
+  auto turn = ask(assistant(shape, message), message.calls, shape.reasoning_field, setting);
   if (keeps_trials_) trials_.push_back({shape, message, setting, turn, "", {}, turn ? "" : last_refusal_});
   return turn;
 }
 
-std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting) {
-  json::Array messages{probe::plain_message("user", kQuestionText), assistant(shape, message)};
+std::optional<Turn> Prober::turn_of(const std::string& content, const ProbeSetting& setting) {
+  return ask(probe::plain_message("assistant", content), {}, "", setting);
+}
+
+std::optional<Turn> Prober::ask(json::Value assistant, const std::vector<probe::SaidCall>& calls,
+                                std::string_view own_field, const ProbeSetting& setting) {
+  json::Array messages{probe::plain_message("user", kQuestionText), std::move(assistant)};
   if (setting.with_result) {
-    for (std::size_t i = 0; i < std::max<std::size_t>(message.calls.size(), 1); ++i) {
+    for (std::size_t i = 0; i < std::max<std::size_t>(calls.size(), 1); ++i) {
       json::Object result{{"role", "tool"}, {"content", probe::kResultText}, {"tool_call_id", probe::call_id(i)}};
-      if (i < message.calls.size()) result.set("name", message.calls[i].name);
+      if (i < calls.size()) result.set("name", calls[i].name);
       messages.push_back(std::move(result));
     }
   }
@@ -94,7 +99,7 @@ std::optional<Turn> Prober::ask(const Shape& shape, const ProbeMessage& message,
   const bool is_followed = setting.with_result || setting.with_user;
   auto rendered = render(std::move(messages), setting, is_followed && setting.with_result);
   if (!rendered) return std::nullopt;
-  Turn turn = read_turn(*rendered, is_followed, shape.reasoning_field);
+  Turn turn = read_turn(*rendered, is_followed, own_field);
   if (!turn.tokens.empty()) return turn;
   last_refusal_ = "the template writes nothing of the message";
   return std::nullopt;

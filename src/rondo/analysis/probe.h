@@ -55,6 +55,8 @@ class Prober {
 
   // The assistant turn, nullopt where the template refuses the probe or writes nothing of the message.
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
+  // The same of a message of that content alone; no trial.
+  [[nodiscard]] std::optional<Turn> turn_of(const std::string& content, const ProbeSetting& setting);
   // What add_generation_prompt adds behind one user message.
   [[nodiscard]] std::optional<Written> generation_prompt(const ProbeSetting& setting);
   // What the template itself writes before a question, kNoText in place of everything else.
@@ -76,7 +78,8 @@ class Prober {
  private:
   [[nodiscard]] std::optional<jinja::Rendered> render(json::Array messages, const ProbeSetting& setting,
                                                       bool generation_prompt);
-  [[nodiscard]] std::optional<Turn> ask(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
+  [[nodiscard]] std::optional<Turn> ask(json::Value assistant, const std::vector<probe::SaidCall>& calls,
+                                        std::string_view own_field, const ProbeSetting& setting);
   [[nodiscard]] json::Object kwargs(const ProbeSetting& setting) const;
 
   const jinja::Template& template_;

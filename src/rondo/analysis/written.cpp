@@ -150,7 +150,10 @@ std::vector<std::size_t> cuts_of(const Written& written, std::span<const std::st
 
 std::string opening_of(const std::string& close) {
   const std::size_t slash = close.find('/');
-  if (close.size() < 3 || slash == std::string::npos || slash > 2) return "";
+  if (close.size() < 3 || slash == std::string::npos) return "";
+  const bool is_sign = std::ranges::none_of(close.substr(0, slash),
+                                            [](char byte) { return format::is_word(byte) || format::is_space(byte); });
+  if (slash > 2 && !is_sign) return "";
   return close.substr(0, slash) + close.substr(slash + 1);
 }
 
@@ -159,6 +162,25 @@ std::string closing_of(const std::string& open) {
       open.size() > 2 && ((open.front() == '<' && open.back() == '>') || (open.front() == '[' && open.back() == ']'));
   if (!is_tag || open.find_first_of("</>[]|= \n", 1) != open.size() - 1) return "";
   return open.substr(0, 1) + "/" + open.substr(1);
+}
+
+bool are_kin(std::string_view a, std::string_view b) {
+  const auto is_letter = [](char byte) { return format::is_word(byte) && byte != '_'; };
+  const auto is_mark = [](std::string_view text) {
+    return text.size() > 2 && !format::is_word(text[0]) && !format::is_word(text[1]) && !format::is_word(text.back());
+  };
+  if (a == b || !is_mark(a) || !is_mark(b)) return false;
+  auto front = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  while (front > 0 && is_letter(a[front - 1])) --front;
+  const std::string_view a_rest = a.substr(front);
+  const std::string_view b_rest = b.substr(front);
+  const auto behind_word = [&](std::string_view text) {
+    return text.substr(static_cast<std::size_t>(std::ranges::find_if_not(text, is_letter) - text.begin()));
+  };
+  const std::string_view a_more = behind_word(a_rest);
+  const std::string_view b_more = behind_word(b_rest);
+  const bool has_more_words = a.substr(0, front).find('_') != std::string_view::npos || a_more.starts_with('_');
+  return has_more_words && a_more == b_more && a_more.size() < a_rest.size() && b_more.size() < b_rest.size();
 }
 
 }  // namespace rondo::analysis

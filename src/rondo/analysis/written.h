@@ -41,5 +41,7 @@ struct Written {
 [[nodiscard]] std::string opening_of(const std::string& close);
 // `<x>` to `</x>`, `[X]` to `[/X]`; "" if `open` is no such tag of one word.
 [[nodiscard]] std::string closing_of(const std::string& open);
+// `<|begin_of_x|>` and `<|end_of_x|>`, `<|x_start|>` and `<|x_end|>`: two marks of several words, one of which differs.
+[[nodiscard]] bool are_kin(std::string_view a, std::string_view b);
 
 }  // namespace rondo::analysis

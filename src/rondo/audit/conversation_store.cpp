@@ -45,6 +45,7 @@ Incoming make_incoming(chat::ApiRequest& request, std::uint64_t line, std::optio
   if (request.documents) out.kwargs.set("documents", *std::move(request.documents));
   out.now = now;
   out.name = std::move(request.conversation);
+  out.cache_marks = std::move(request.cache_marks);
   out.marks = marks_of(out.messages);
   if (out.tools) {
     for (const json::Value& tool : out.tools->as_array()) out.tool_hashes.push_back(hash_value(tool));

@@ -31,6 +31,7 @@ struct Incoming {
   std::vector<std::uint64_t> tool_hashes;  // of each tool
   json::Object kwargs;
   std::optional<jinja::LocalTime> now;
+  std::vector<chat::CacheMark> cache_marks;
   std::string name;                   // what the client calls the conversation
   std::vector<std::uint64_t> shapes;  // of the texts of the instructions, see shape_of()
   std::vector<std::uint64_t> chain;   // of the messages behind the instructions: a hash over each and all before it

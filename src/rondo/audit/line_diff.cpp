@@ -13,53 +13,6 @@ constexpr std::size_t kMostCells = 4'000'000;  // of the table below
 
 using Lines = std::vector<std::string_view>;
 
-// Lines [old_begin, old_end) became [new_begin, new_end).
-struct Change {
-  std::size_t old_begin = 0;
-  std::size_t old_end = 0;
-  std::size_t new_begin = 0;
-  std::size_t new_end = 0;
-};
-
-// By the longest common subsequence of the lines between equal beginnings and ends.
-std::vector<Change> changes_of(const Lines& before, const Lines& after) {
-  std::size_t head = 0;
-  while (head < before.size() && head < after.size() && before[head] == after[head]) ++head;
-  std::size_t old_end = before.size();
-  std::size_t new_end = after.size();
-  while (old_end > head && new_end > head && before[old_end - 1] == after[new_end - 1]) --old_end, --new_end;
-  const std::size_t rows = old_end - head;
-  const std::size_t columns = new_end - head;
-  if (rows == 0 && columns == 0) return {};
-  if ((rows + 1) * (columns + 1) > kMostCells) return {{head, old_end, head, new_end}};
-  // common[i][j]: of lines i.. and j..
-  std::vector<std::uint32_t> common((rows + 1) * (columns + 1), 0);
-  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return common[i * (columns + 1) + j]; };
-  for (std::size_t i = rows; i-- > 0;) {
-    for (std::size_t j = columns; j-- > 0;) {
-      cell(i, j) =
-          before[head + i] == after[head + j] ? cell(i + 1, j + 1) + 1 : std::max(cell(i + 1, j), cell(i, j + 1));
-    }
-  }
-  std::vector<Change> out;
-  for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
-    if (i < rows && j < columns && before[head + i] == after[head + j]) {
-      ++i, ++j;
-      continue;
-    }
-    Change change{head + i, head + i, head + j, head + j};
-    while (i < rows || j < columns) {
-      if (i < rows && j < columns && before[head + i] == after[head + j]) break;
-      const bool removes = i < rows && (j == columns || cell(i + 1, j) >= cell(i, j + 1));
-      removes ? ++i : ++j;
-    }
-    change.old_end = head + i;
-    change.new_end = head + j;
-    out.push_back(change);
-  }
-  return out;
-}
-
 void put(std::string& out, char mark, std::string_view line) {
   out += mark;
   out += line;
@@ -72,13 +25,13 @@ std::string range(std::size_t begin, std::size_t end) {
 }
 
 // One hunk for changes that stand close together.
-std::string hunk(const Lines& before, const Lines& after, std::span<const Change> changes) {
+std::string hunk(const Lines& before, const Lines& after, std::span<const LineChange> changes) {
   const std::size_t lead = std::min(changes.front().old_begin, kContext);
   const std::size_t tail = std::min(before.size() - changes.back().old_end, kContext);
   std::size_t at = changes.front().old_begin - lead;
   std::string out = "@@ -" + range(at, changes.back().old_end + tail) + " +" +
                     range(changes.front().new_begin - lead, changes.back().new_end + tail) + " @@\n";
-  for (const Change& change : changes) {
+  for (const LineChange& change : changes) {
     for (; at < change.old_begin; ++at) put(out, ' ', before[at]);
     for (; at < change.old_end; ++at) put(out, '-', before[at]);
     for (std::size_t i = change.new_begin; i < change.new_end; ++i) put(out, '+', after[i]);
@@ -100,10 +53,50 @@ std::vector<std::string_view> lines_with_breaks(std::string_view text) {
   return out;
 }
 
+// By the longest common subsequence of the lines between equal beginnings and ends.
+std::vector<LineChange> line_changes(const std::vector<std::string_view>& before,
+                                     const std::vector<std::string_view>& after) {
+  std::size_t head = 0;
+  while (head < before.size() && head < after.size() && before[head] == after[head]) ++head;
+  std::size_t old_end = before.size();
+  std::size_t new_end = after.size();
+  while (old_end > head && new_end > head && before[old_end - 1] == after[new_end - 1]) --old_end, --new_end;
+  const std::size_t rows = old_end - head;
+  const std::size_t columns = new_end - head;
+  if (rows == 0 && columns == 0) return {};
+  if ((rows + 1) * (columns + 1) > kMostCells) return {{head, old_end, head, new_end}};
+  // common[i][j]: of lines i.. and j..
+  std::vector<std::uint32_t> common((rows + 1) * (columns + 1), 0);
+  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return common[i * (columns + 1) + j]; };
+  for (std::size_t i = rows; i-- > 0;) {
+    for (std::size_t j = columns; j-- > 0;) {
+      cell(i, j) =
+          before[head + i] == after[head + j] ? cell(i + 1, j + 1) + 1 : std::max(cell(i + 1, j), cell(i, j + 1));
+    }
+  }
+  std::vector<LineChange> out;
+  for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
+    if (i < rows && j < columns && before[head + i] == after[head + j]) {
+      ++i, ++j;
+      continue;
+    }
+    LineChange change{head + i, head + i, head + j, head + j};
+    while (i < rows || j < columns) {
+      if (i < rows && j < columns && before[head + i] == after[head + j]) break;
+      const bool removes = i < rows && (j == columns || cell(i + 1, j) >= cell(i, j + 1));
+      removes ? ++i : ++j;
+    }
+    change.old_end = head + i;
+    change.new_end = head + j;
+    out.push_back(change);
+  }
+  return out;
+}
+
 std::string unified_diff(std::string_view before, std::string_view after, const std::string& name) {
   const Lines old_lines = lines_with_breaks(before);
   const Lines new_lines = lines_with_breaks(after);
-  const std::vector<Change> changes = changes_of(old_lines, new_lines);
+  const std::vector<LineChange> changes = line_changes(old_lines, new_lines);
   if (changes.empty()) return "";
   std::string out = "--- a/" + name + "\n+++ b/" + name + "\n";
   for (std::size_t i = 0; i < changes.size();) {

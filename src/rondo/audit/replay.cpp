@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "audit/cache_marks.h"
 #include "audit/replay_step.h"
 
 namespace rondo::audit {
@@ -80,6 +81,7 @@ struct Replay::State {
   bool make_prompts(ReplayStep& step);
   void begin_next(ReplayStep& step);
   void serve(const ConversationState& next);
+  void serve_marked(ReplayStep& step);
   void blame(ReplayStep& step);
   void blame_instructions(const ReplayStep& step);
   void blame(const FoundCause& cause, std::uint64_t line, std::uint64_t lost);
@@ -90,6 +92,7 @@ struct Replay::State {
   ConversationStore store;
   Rewriter rewriter;
   cache::Policies caches;
+  cache::Breakpoints breakpoints;
   std::vector<Lane> lanes;
   CauseFinder causes;
   SkipCounter skipped;
@@ -211,6 +214,21 @@ void Replay::State::serve(const ConversationState& next) {
   }
 }
 
+// Serves the request as sent by what its marks ask to keep.
+void Replay::State::serve_marked(ReplayStep& step) {
+  const Incoming& request = step.request;
+  const jinja::Rendered* rendered = request.cache_marks.empty() ? nullptr : traced(maker, step);
+  if (rendered == nullptr) return;
+  const MarkedPrompt marked = find_marks(*rendered, step.sent(), request.messages.size(), request.cache_marks);
+  const auto now = request.now ? std::optional(seconds_of(*request.now)) : std::nullopt;
+  const cache::BreakpointHits hits = breakpoints.serve(step.sent().ids, marked.breakpoints, marked.block_ends, now);
+  ++totals.marks.requests;
+  totals.marks.prompt_tokens += step.sent().ids.size();
+  totals.marks.read_tokens += hits.read;
+  totals.marks.written_tokens += hits.written;
+  totals.marks.expired_tokens += hits.expired;
+}
+
 void Replay::State::blame(const FoundCause& cause, std::uint64_t line, std::uint64_t lost) {
   const auto same = [&cause](const ReplayCause& known) { return known.name == cause.name && known.line == cause.line; };
   auto known = std::ranges::find_if(totals.causes, same);
@@ -303,6 +321,7 @@ void Replay::feed(LogEntry entry) {
     if (lane.bridge) step.next.bridged[*lane.bridge] = bridged_ids(state.maker, step, lane.set, *lane.bridge);
   }
   state.serve(step.next);
+  state.serve_marked(step);
   state.blame(step);
   const bool is_branch = std::ranges::any_of(step.comparison.changes,
                                              [](const Change& change) { return change.kind == ChangeKind::kBranched; });

@@ -56,6 +56,15 @@ struct ReplayLane {
   }
 };
 
+// The requests in which the client marks what to keep (cache_control), served by a cache that keeps that (cache/breakpoints.h).
+struct ReplayMarks {
+  std::uint64_t requests = 0;
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t read_tokens = 0;
+  std::uint64_t written_tokens = 0;
+  std::uint64_t expired_tokens = 0;  // that would have been read in time
+};
+
 // One request that missed.
 struct ReplayExample {
   std::uint64_t line = 0;  // of the log
@@ -92,6 +101,7 @@ struct ReplayReport {
   std::uint64_t forgotten = 0;                  // conversations that memory had no room for
   std::uint64_t measured_prompt_tokens = 0;     // by the server, where replies say it
   std::uint64_t measured_cached_tokens = 0;
+  ReplayMarks marks;
   std::vector<ReplayLane> lanes;    // as sent first
   std::vector<ReplayCause> causes;  // most lost tokens first
   ReplayOptions options;

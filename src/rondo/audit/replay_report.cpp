@@ -75,6 +75,13 @@ json::Value to_json(const ReplayReport& report) {
                    {"causes", std::move(causes)},
                    {"capacity", number(report.options.capacity)},
                    {"block", number(report.options.block)}};
+  if (report.marks.requests > 0) {
+    out.set("cache_control", json::Object{{"requests", number(report.marks.requests)},
+                                          {"prompt_tokens", number(report.marks.prompt_tokens)},
+                                          {"read_tokens", number(report.marks.read_tokens)},
+                                          {"written_tokens", number(report.marks.written_tokens)},
+                                          {"expired_tokens", number(report.marks.expired_tokens)}});
+  }
   if (report.measured_prompt_tokens > 0) {
     out.set("measured", json::Object{{"prompt_tokens", number(report.measured_prompt_tokens)},
                                      {"cached_tokens", number(report.measured_cached_tokens)}});

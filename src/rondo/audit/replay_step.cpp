@@ -255,8 +255,8 @@ FoundCause CauseFinder::search(ReplayStep& step, std::size_t kept) const {
   std::optional<probe::Extent> parted;
   if (kept < prompt.ids.size()) {
     const TokenId seen = kept < prompt_ids.size() ? prompt_ids[kept] : sampled[kept - prompt_ids.size()];
-    const tokenizer::Piece again{prompt.ids[kept], kept == 0 ? 0 : prompt.ends[kept - 1], prompt.ends[kept]};
-    parted = causes::parted_tokens(*parts.tokenizer, seen, again);
+    const tokenizer::Piece now{prompt.ids[kept], kept == 0 ? 0 : prompt.ends[kept - 1], prompt.ends[kept]};
+    parted = causes::parted_tokens(*parts.tokenizer, seen, now);
   }
   auto found = causes::find_cause(causes::Exchange{.chat_template = *parts.chat_template,
                                                    .base = base,

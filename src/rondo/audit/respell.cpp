@@ -114,7 +114,6 @@ bool respell_scalars(const json::Value& spelled, Extent call, Sampled& sampled) 
     if (!member.value.is_number() && !member.value.is_bool() && !member.value.is_null()) continue;
     const std::string printed = json::to_python(member.value, {});
     const std::string own = member.value.is_number() ? member.value.number() : json::to_compact(member.value);
-    if (printed == own) continue;
     const std::string_view part = std::string_view(sampled.text).substr(call.begin, call.end - call.begin);
     const std::size_t at = part.rfind(printed);
     if (at == std::string_view::npos) continue;

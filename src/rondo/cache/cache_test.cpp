@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "cache/breakpoints.h"
 #include "cache/policies.h"
 #include "cache/prefix_tree.h"
 
@@ -197,6 +198,47 @@ TEST_CASE("what is told late is kept where its beginning is still there") {
   const Hits hits = policies.serve(joined(prompt, range(700, 33)));
   CHECK(hits[Policy::kRadix] == 40);
   CHECK(hits[Policy::kBlocks] == 32);
+}
+
+TEST_CASE("a prefix is kept up to its breakpoint, and found there or at the end of a block before another") {
+  Breakpoints cache;
+  const Ids first = range(0, 3000);
+  const std::vector<std::size_t> blocks = {1500, 2000};
+  const auto serve = [&](const Ids& ids, std::vector<Breakpoint> marks, std::optional<std::int64_t> now = {}) {
+    const BreakpointHits hits = cache.serve(ids, marks, blocks, now);
+    return std::vector<std::size_t>{hits.read, hits.written, hits.expired};
+  };
+  CHECK(serve(first, {{1500, 300}, {2000, 300}}) == std::vector<std::size_t>{0, 2000, 0});
+  CHECK(serve(first, {{2000, 300}}) == std::vector<std::size_t>{2000, 0, 0});
+  // The end of a block in front of the breakpoint, where another request has written.
+  CHECK(serve(joined(range(0, 1500), range(9000, 900)), {{2400, 300}}) == std::vector<std::size_t>{1500, 900, 0});
+  CHECK(serve(range(5000, 3000), {{2000, 300}}) == std::vector<std::size_t>{0, 2000, 0});
+  CHECK(serve(first, {}) == std::vector<std::size_t>{0, 0, 0});
+}
+
+TEST_CASE("a prefix below 1,024 ids is not kept, nor a fifth breakpoint") {
+  Breakpoints cache;
+  const Ids ids = range(0, 9000);
+  CHECK(cache.serve(ids, std::vector<Breakpoint>{{1023, 300}}, {}, {}).written == 0);
+  CHECK(cache.serve(ids, std::vector<Breakpoint>{{1024, 300}}, {}, {}).written == 1024);
+  const std::vector<Breakpoint> five = {{1100, 9}, {1200, 9}, {1300, 9}, {1400, 9}, {1500, 9}};
+  CHECK(cache.serve(ids, five, {}, {}).written == 1400);
+}
+
+TEST_CASE("a prefix expires after its time without use") {
+  Breakpoints cache;
+  const Ids ids = range(0, 2000);
+  const std::vector<Breakpoint> marks = {{1500, 300}};
+  CHECK(cache.serve(ids, marks, {}, 1000).written == 1500);
+  CHECK(cache.serve(ids, marks, {}, 1300).read == 1500);
+  CHECK(cache.serve(ids, marks, {}, 1600).read == 1500);
+  const BreakpointHits late = cache.serve(ids, marks, {}, 1901);
+  CHECK(late.read == 0);
+  CHECK(late.expired == 1500);
+  CHECK(late.written == 1500);
+  const std::vector<Breakpoint> longer = {{1500, 3600}};
+  CHECK(cache.serve(ids, longer, {}, 1902).read == 1500);
+  CHECK(cache.serve(ids, longer, {}, 5502).read == 1500);
 }
 
 }  // namespace

@@ -1,9 +1,279 @@
+// Each cause on a template that was made to have it, with what a model wrote and what the next prompt makes of it.
 #include <doctest/doctest.h>
 
-#include "causes/cause.h"
+#include <algorithm>
+#include <memory>
+#include <string>
 
-using namespace rondo::causes;
+#include "causes/find.h"
+#include "causes/finder.h"
+#include "json/parse.h"
+#include "probe/messages.h"
+
+namespace rondo::causes {
+namespace {
+
+// Nothing that this one writes depends on what follows, and it copies what it is given.
+constexpr const char* kClean = R"JINJA({%- if tools %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}
+{%- for m in messages %}
+{{- '[' + m.role + '>' }}
+{%- if m.role == 'assistant' %}
+{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}
+{{- m.content }}
+{%- for c in m.tool_calls or [] %}
+{{- '{do:' + c.function.name + '|' }}
+{%- if c.function.arguments is string %}
+{{- c.function.arguments }}
+{%- else %}
+{{- c.function.arguments | tojson }}
+{%- endif %}
+{{- ':do}' }}
+{%- endfor %}
+{%- else %}
+{{- m.content }}
+{%- endif %}
+{{- '[fin]' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+{{- '[assistant>' }}
+{%- endif %}
+)JINJA";
+
+constexpr const char* kFormat = R"JSON({
+  "input": {"no_content": "empty", "reasoning_field": "reasoning_content"}, "header": "[assistant>",
+  "reasoning": {"present": true, "open": "(mull:", "close": ":mull)"},
+  "calls": {"present": true, "call_open": "{do:", "call_close": ":do}", "envelope": "tags",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "|"}, {"kind": "arguments"}], "arguments": "json"},
+  "stops": {"content": ["[fin]"], "tool": ["[fin]"]}})JSON";
+
+std::string changed(const std::string& from, const std::string& to, std::string source = kClean) {
+  const std::size_t at = source.find(from);
+  REQUIRE_MESSAGE(at != std::string::npos, from);
+  return source.replace(at, from.size(), to);
+}
+
+const json::Value kQuestion = probe::plain_message("user", "ask");
+const json::Value kMore = probe::plain_message("user", "more");
+
+std::shared_ptr<const format::Format> the_format() {
+  return std::make_shared<const format::Format>(format::from_json(json::parse(kFormat).value()).value());
+}
+
+// The cause where a model wrote `completion` behind a question, the client keeps `kept`, and `following` comes behind it.
+Found found(const std::string& source, const std::string& completion, const std::string& kept,
+            json::Array following = {kMore}, json::Array before = {kQuestion},
+            std::optional<probe::Extent> parted = std::nullopt) {
+  const auto chat_template = jinja::Template::compile(source, {}, "invented").value();
+  const chat::Conversation base;
+  const tmpl::ApplyOptions options;
+  json::Array after = before;
+  after.push_back(json::parse(kept).value());
+  after.insert(after.end(), following.begin(), following.end());
+  tmpl::ReadyConversation all(base, after);
+  const auto again = all.render(*chat_template, true, options);
+  REQUIRE_MESSAGE(again.ok(), again.error().to_string());
+  auto out = find_cause(Exchange{.chat_template = *chat_template,
+                                 .base = base,
+                                 .options = options,
+                                 .format = the_format(),
+                                 .before = before,
+                                 .completion = completion,
+                                 .stop_size = 0,
+                                 .after = after,
+                                 .again = again.value(),
+                                 .parted_tokens = parted});
+  REQUIRE(out.ok());
+  return out.value();
+}
+
+// "kind line path"
+std::string told(const Found& found) {
+  std::string out = std::string(to_string(found.cause.kind)) + " " + std::to_string(found.cause.place.line);
+  return found.cause.path.empty() ? out : out + " " + found.cause.path;
+}
+
+const std::string kAnswer = R"({"role": "assistant", "content": "Yes"})";
+const std::string kThought = R"({"role": "assistant", "content": "Yes", "reasoning_content": "Hm"})";
+const std::string kCall = R"({"role": "assistant", "content": "", "tool_calls":
+  [{"type": "function", "function": {"name": "f", "arguments": {"a": 1, "b": true}}}]})";
 
 TEST_CASE("every cause has a name of its own") {
   for (const auto& [kind, name] : kCauseNames) CHECK(to_string(kind) == name);
 }
+
+TEST_CASE("reasoning that a condition leaves out once messages follow") {
+  const std::string source = changed("{%- if m.reasoning_content %}", "{%- if m.reasoning_content and loop.last %}");
+  const Found out = found(source, "(mull:Hm:mull)Yes[fin]", kThought);
+  CHECK(told(out) == "reasoning-dropped 5 messages[1].reasoning_content");
+  CHECK(out.cause.sentence.ends_with("was true, now false"));
+  CHECK_FALSE(out.in_prompt);
+  CHECK(out.cause.message == 1);
+  CHECK(std::string("[user>ask[fin][assistant>").size() == out.at);
+  // No condition: nothing writes it at all.
+  const std::string never = changed("{%- if m.reasoning_content %}", "{%- if false %}");
+  CHECK(told(found(never, "(mull:Hm:mull)Yes[fin]", kThought)) == "reasoning-dropped 6 messages[1].reasoning_content");
+}
+
+TEST_CASE("reasoning markup that nobody sampled") {
+  const std::string source = changed("{{- m.content }}", "{{- '(mull::mull)' + m.content }}");
+  CHECK(told(found(source, "Yes[fin]", kAnswer)) == "reasoning-added 6");
+}
+
+TEST_CASE("white space that is cut off a field, or written where there was none") {
+  const std::string cut = changed("{{- m.content }}", "{{- m.content | trim }}");
+  CHECK(told(found(cut, "\nYes[fin]", R"({"role": "assistant", "content": "\nYes"})")) ==
+        "whitespace-stripped 6 messages[1].content");
+  const std::string more = changed("{{- '{do:'", "{{- '\\n{do:'");
+  CHECK(told(found(more, R"({do:f|{"a": 1, "b": true}:do}[fin])", kCall)) == "whitespace-added 8");
+  CHECK(told(found(kClean, "\n{do:f|{\"a\": 1, \"b\": true}:do}[fin]", kCall)) == "lost-markup 8");
+}
+
+TEST_CASE("values of a call that go through a serialiser") {
+  const std::string path = " messages[1].tool_calls[0].function.arguments";
+  CHECK(told(found(kClean, R"({do:f|{"a":1,"b":true}:do}[fin])", kCall)) == "json-respelled 12" + path);
+  const std::string python = changed("c.function.arguments | tojson", "c.function.arguments | string");
+  CHECK(told(found(python, R"({do:f|{"a": 1, "b": true}:do}[fin])", kCall)) == "python-value 12" + path + ".#a");
+  const std::string twice = changed("{{- c.function.arguments }}", "{{- c.function.arguments | tojson }}");
+  std::string text = kCall;
+  text.replace(text.find("{\"a\": 1, \"b\": true}"), 19, R"("{\"a\": 1}")");
+  CHECK(told(found(twice, R"({do:f|{"a": 1}:do}[fin])", text)) == "double-encoded 10" + path);
+  const std::string other = changed("{{- c.function.arguments }}", "{{- 'text' }}");
+  CHECK(told(found(other, R"({do:f|{"a": 1}:do}[fin])", text)) == "condition 9");
+}
+
+TEST_CASE("ids of calls that are made anew") {
+  const std::string source =
+      changed("'{do:' + c.function.name + '|'", "'{do:' + c.function.name + '#' + c.id[1:] + '|'");
+  std::string kept = kCall;
+  kept.insert(kept.find("{\"type\""), "");
+  kept.replace(kept.find("\"type\""), 6, "\"id\": \"x7\", \"type\"");
+  CHECK(told(found(source, R"({do:f#x7|{"a": 1, "b": true}:do}[fin])", kept)) ==
+        "rewritten-id 8 messages[1].tool_calls[0].id");
+}
+
+TEST_CASE("parts that are gone, or stand in another order") {
+  const std::string both = R"({"role": "assistant", "content": "See", "tool_calls":
+    [{"type": "function", "function": {"name": "f", "arguments": {}}}]})";
+  const std::string silent = changed("{{- m.content }}", "{%- if not m.tool_calls %}{{- m.content }}{%- endif %}");
+  CHECK(told(found(silent, "See{do:f|{}:do}[fin]", both)) == "dropped-field 6 messages[1].content");
+  const std::string callless = changed("m.tool_calls or []", "[]");
+  CHECK(told(found(callless, "See{do:f|{}:do}[fin]", both)) == "dropped-field 19 messages[1].tool_calls");
+  std::string late = changed("{{- m.content }}\n", "");
+  late = changed("{%- endfor %}\n{%- else %}", "{%- endfor %}\n{{- m.content }}\n{%- else %}", late);
+  CHECK(told(found(late, "See{do:f|{}:do}[fin]", both)) == "reordered 7 messages[1].content");
+}
+
+TEST_CASE("the end of a turn: another close, markup that no message holds") {
+  const std::string closes = changed("{{- '[fin]' }}", "{{- '[over]' }}");
+  CHECK(told(found(closes, "Yes[fin]", kAnswer)) == "replaced-close 19");
+  const std::string own = changed("{{- '[fin]' }}", "{{- '[over]' if m.role == 'assistant' else '[fin]' }}");
+  CHECK(told(found(own, "Yes[fin]", kAnswer)) == "replaced-close 19");
+  CHECK(told(found(kClean, "Yes<x>[fin]", kAnswer)) == "lost-markup 19");
+}
+
+TEST_CASE("the whole turn is written otherwise once messages follow") {
+  const std::string source = changed("{{- m.content }}", "{{- m.content if loop.last else m.content | upper }}");
+  const Found out = found(source, "Yes[fin]", kAnswer);
+  CHECK(told(out) == "condition 6 messages[1]");
+  CHECK(out.cause.sentence.starts_with("the turn is written otherwise once messages follow"));
+}
+
+TEST_CASE("breaks in front of the turn") {
+  const std::string opens = changed("{{- '[assistant>' }}", "{{- '[assistant>(mull:' }}");
+  const Found opened = found(opens, "Hm:mull)Yes[fin]", kAnswer);
+  CHECK(told(opened) == "generation-prompt 22");
+  CHECK(opened.in_prompt);
+  const std::string first =
+      changed("{{- m.content }}\n{%- endif %}", "{{- m.content + ('!' if loop.last else '') }}\n{%- endif %}");
+  const Found earlier = found(first, "Yes[fin]", kAnswer);
+  CHECK(told(earlier) == "condition 17");
+  CHECK(earlier.cause.message == 0);
+  const std::string head = "{{- 'last: ' + messages[-1].content }}" + std::string(kClean);
+  CHECK(told(found(head, "Yes[fin]", kAnswer)) == "moved-tools 1 messages[2].content");
+}
+
+TEST_CASE("reasoning of an earlier turn that is gone, or back") {
+  const json::Array before = {kQuestion, json::parse(kThought).value(), kMore};
+  const std::string gone =
+      changed("{%- if m.reasoning_content %}", "{%- if m.reasoning_content and loop.index0 + 3 > messages | length %}");
+  CHECK(told(found(gone, "Yes[fin]", kAnswer, {kMore}, before)) == "reasoning-dropped 5 messages[1].reasoning_content");
+  const std::string back =
+      changed("{%- if m.reasoning_content %}", "{%- if m.reasoning_content and messages | length > 3 %}");
+  CHECK(told(found(back, "Yes[fin]", kAnswer, {kMore}, before)) == "reasoning-added 5 messages[1].reasoning_content");
+}
+
+TEST_CASE("a message that another loop writes") {
+  const std::string source = R"JINJA({%- for m in messages %}{%- if loop.last %}
+{%- for x in [m] %}{{- '[' + x.role + '>' + x.content + '[fin]' }}{%- endfor %}
+{%- else %}{{- '<' + m.role + '>' + m.content + '[fin]' }}{%- endif %}{%- endfor %}
+{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %})JINJA";
+  const Found out = found(source, "Yes[fin]", kAnswer);
+  CHECK(out.in_prompt);
+  CHECK(out.cause.place.line == 1);
+}
+
+TEST_CASE("the same text in other tokens") {
+  const Found out = found(kClean, "Yes[fin]", kAnswer, {kMore}, {kQuestion}, probe::Extent{3, 7});
+  CHECK(told(out) == "retokenized 3");
+  CHECK(out.at == 3);
+}
+
+TEST_CASE("a next prompt that is refused") {
+  const auto chat_template = jinja::Template::compile(kClean, {}, "invented").value();
+  const jinja::Rendered none;
+  const Sampled sampled;
+  const json::Value kept;
+  const Error refusal = Error(ErrorCode::kTemplateRaised, "no").at(4, 2);
+  const Found out = find_cause(Event{.chat_template = *chat_template,
+                                     .format = *the_format(),
+                                     .history = {},
+                                     .prompt = none,
+                                     .render_bare = {},
+                                     .sampled = sampled,
+                                     .kept = kept,
+                                     .alone = nullptr,
+                                     .again = nullptr,
+                                     .refusal = &refusal,
+                                     .parted_tokens = {}});
+  CHECK(told(out) == "refused 4");
+  CHECK(out.cause.sentence == "the template refuses the next prompt: no");
+  CHECK(out.cause.message == 0);
+}
+
+TEST_CASE("a sampled text is read by the format's parser") {
+  const Sampled all = read_sampled(the_format(), "[assistant>", "(mull:Hm:mull)See{do:f|{}:do}{do:g|{}:do}[fin]", 0);
+  CHECK(all.stop_begin == all.text.size() - 5);
+  CHECK_FALSE(all.is_cut);
+  REQUIRE(all.regions.reasoning.has_value());
+  CHECK(all.text.substr(all.regions.reasoning->begin, all.regions.reasoning->end - all.regions.reasoning->begin) ==
+        "Hm");
+  REQUIRE(all.regions.content.has_value());
+  CHECK(all.text.substr(all.regions.content->begin, all.regions.content->end - all.regions.content->begin) == "See");
+  REQUIRE(all.regions.calls.size() == 2);
+  CHECK(all.regions.calls[0].end <= all.regions.calls[1].begin);
+  CHECK(read_sampled(the_format(), "[assistant>", "Yes", 0).is_cut);
+  const Sampled other = read_sampled(the_format(), "[assistant>", "Yes~", 1);
+  CHECK(other.stop_begin == 3);
+  CHECK_FALSE(other.is_cut);
+}
+
+TEST_CASE("places: marks, lines and quotes") {
+  CHECK(is_at_mark("ab(mull:x", 2, "(mull:"));
+  CHECK(is_at_mark("ab(mull:x", 7, "(mull:"));
+  CHECK_FALSE(is_at_mark("ab(mull:x", 8, "(mull:"));
+  CHECK(is_at_mark("a \n(mull:", 1, "(mull:"));
+  CHECK_FALSE(is_at_mark("a", 1, "(mull:"));
+  CHECK_FALSE(is_at_mark("a", 0, ""));
+  CHECK(in_words({3, 1, "{{ x }}"}) == "line 3 `{{ x }}`");
+  CHECK(in_words({}) == "the template");
+  const auto chat_template = jinja::Template::compile("a\n  {{ x }} \nb", {}, "t").value();
+  CHECK(source_line(*chat_template, 2) == "{{ x }}");
+  CHECK(source_line(*chat_template, 9).empty());
+  CHECK(place_of(*chat_template, text::Literal{2, 3}).source == "{{ x }}");
+  CHECK(place_of(*chat_template, text::Literal{}).line == 0);
+  CHECK(quoted_start(std::string(40, 'a')) == "\"" + std::string(32, 'a') + "\"");
+  CHECK(quoted_start(std::string(31, 'a') + "\u00fc!") == "\"" + std::string(31, 'a') + "\"");
+}
+
+}  // namespace
+}  // namespace rondo::causes

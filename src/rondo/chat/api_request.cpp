@@ -50,6 +50,28 @@ std::optional<json::Value> objects_of(const json::Value& body, std::string_view 
   return *found;
 }
 
+// `cache_control` of tools, content parts and the request itself, in the order of the prompt.
+void add_cache_marks(const json::Value& body, ApiRequest& out) {
+  if (out.tools) {
+    for (const json::Value& tool : out.tools->as_array()) {
+      if (const auto seconds = cache_lifetime(tool)) out.cache_marks = {{std::nullopt, CacheMark::kAll, *seconds}};
+    }
+  }
+  for (std::size_t i = 0; i < out.messages.size(); ++i) {
+    const json::Value* content = out.messages[i].find("content");
+    std::size_t size = 0;
+    if (content != nullptr && content->is_array()) {
+      for (const json::Value& part : content->as_array()) {
+        size += part.find_string("text").value_or("").size();
+        if (const auto seconds = cache_lifetime(part)) out.cache_marks.push_back({i, size, *seconds});
+      }
+    }
+    if (const auto seconds = cache_lifetime(out.messages[i])) out.cache_marks.push_back({i, CacheMark::kAll, *seconds});
+  }
+  const auto seconds = cache_lifetime(body);
+  if (seconds && !out.messages.empty()) out.cache_marks.push_back({out.messages.size() - 1, CacheMark::kAll, *seconds});
+}
+
 Result<ApiRequest> read_chat_request(json::Value body) {
   ApiRequest out;
   json::Value* messages = body.as_object().find("messages");
@@ -57,6 +79,7 @@ Result<ApiRequest> read_chat_request(json::Value body) {
   out.messages = std::move(messages->as_array());
   out.tools = objects_of(body, "tools");
   out.documents = objects_of(body, "documents");
+  add_cache_marks(body, out);
   return out;
 }
 

@@ -10,6 +10,7 @@
 //   thinking                                reasoning_content
 //   tool_use                                tool_calls; `input` as json.dumps prints it
 //   tools with input_schema                 function tools
+//   cache_control                           cache_marks
 //
 //   Responses API                           here
 //   instructions                            message 0, role system
@@ -27,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chat/cache_marks.h"
 #include "json/value.h"
 #include "rondo/result.h"
 
@@ -41,11 +43,12 @@ struct ApiRequest {
   bool has_instructions = false;  // messages[0] is made of `system` or `instructions`
   std::optional<json::Value> tools;
   std::optional<json::Value> documents;
-  json::Object kwargs;             // `chat_template_kwargs` and `reasoning_effort`
-  std::string model;               // "" if the request names none
-  std::string conversation;        // what the client calls the conversation; "" if it says nothing
-  std::string previous_response;   // `previous_response_id`: the messages are those that follow its reply
-  std::vector<std::string> notes;  // "the redacted thinking of messages[3] was left out"
+  json::Object kwargs;                 // `chat_template_kwargs` and `reasoning_effort`
+  std::string model;                   // "" if the request names none
+  std::string conversation;            // what the client calls the conversation; "" if it says nothing
+  std::string previous_response;       // `previous_response_id`: the messages are those that follow its reply
+  std::vector<CacheMark> cache_marks;  // in the order of the prompt
+  std::vector<std::string> notes;      // "the redacted thinking of messages[3] was left out"
 };
 
 // Fails with kInvalidArgument where `body` is no request of these APIs, or one with messages that are none.

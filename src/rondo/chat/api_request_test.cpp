@@ -340,5 +340,32 @@ TEST_CASE("recorded streams are joined") {
         R"([{"role":"assistant","content":"Hi"}])");
 }
 
+// "tools 300, 0:9 3600": message, bytes of its content and seconds.
+std::string marks(const std::string& body) {
+  std::string out;
+  for (const CacheMark& mark : request(body).cache_marks) {
+    out += (out.empty() ? "" : ", ") + (mark.message ? std::to_string(*mark.message) : "tools");
+    if (mark.text_end != CacheMark::kAll) out += ":" + std::to_string(mark.text_end);
+    out += " " + std::to_string(mark.seconds);
+  }
+  return out;
+}
+
+TEST_CASE("marks of the cache are kept, where they stand in the translated messages") {
+  CHECK(marks(R"({"system": [{"type": "text", "text": "Be "}, {"type": "text", "text": "brief.",
+          "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
+      "tools": [{"name": "f", "input_schema": {}, "cache_control": {"type": "ephemeral"}}],
+      "messages": [{"role": "user", "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}},
+          {"type": "text", "text": "bc"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r",
+          "cache_control": {"type": "ephemeral"}}]}]})") == "tools 300, 0:9 3600, 1:1 300, 3 300");
+  CHECK(marks(R"({"cache_control": {"type": "ephemeral"}, "messages": [{"role": "system", "content": [
+          {"type": "text", "text": "abc", "cache_control": {"type": "ephemeral"}}]}, {"role": "user", "content": "x"}]})") ==
+        "0:3 300, 1 300");
+  CHECK(marks(R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a", "cache_control": 3}]}]})") ==
+        "");
+}
+
 }  // namespace
 }  // namespace rondo::chat

@@ -47,9 +47,12 @@ class MessagesTranslation {
     std::string text;
     if (system.is_string()) text = system.as_string();
     if (system.is_array()) {
-      for (const json::Value& block : system.as_array()) text += block.find_string("text").value_or("");
+      for (const json::Value& block : system.as_array()) {
+        text += block.find_string("text").value_or("");
+        mark(block, 0, text.size());
+      }
     }
-    if (text.empty()) return;
+    if (text.empty()) return out_.cache_marks.clear();
     out_.messages.push_back(json::Object{{"role", "system"}, {"content", std::move(text)}});
     out_.has_instructions = true;
   }
@@ -75,6 +78,7 @@ class MessagesTranslation {
   void assistant(const json::Array& blocks, std::size_t index) {
     AssistantParts said;
     for (const json::Value& block : blocks) {
+      mark(block, out_.messages.size());
       const std::string_view type = block.find_string("type").value_or("");
       if (type == "text") {
         said.say(block.find_string("text").value_or(""));
@@ -96,6 +100,8 @@ class MessagesTranslation {
   void tools(const json::Value& tools) {
     json::Array functions;
     for (const json::Value& tool : tools.as_array()) {
+      if (const auto seconds = cache_lifetime(tool))
+        out_.cache_marks.insert(out_.cache_marks.begin(), {std::nullopt, CacheMark::kAll, *seconds});
       if (tool.find("input_schema") == nullptr) {
         out_.notes.push_back("the tool `" + first_text(tool, {"name", "type"}) + "` of the server was left out");
         continue;
@@ -105,12 +111,23 @@ class MessagesTranslation {
     if (!functions.empty()) out_.tools = json::Value(std::move(functions));
   }
 
+  // `cache_control` of the request itself: its end.
+  void end(const json::Value& body) {
+    if (!out_.messages.empty()) mark(body, out_.messages.size() - 1);
+  }
+
   ApiRequest take() { return std::move(out_); }
 
  private:
+  void mark(const json::Value& block, std::size_t message, std::size_t text_end = CacheMark::kAll) {
+    if (const auto seconds = cache_lifetime(block)) out_.cache_marks.push_back({message, text_end, *seconds});
+  }
+
   void user(std::string_view role, const json::Array& blocks) {
     json::Array parts;
+    std::size_t text_size = 0;
     const auto flush = [&] {
+      text_size = 0;
       if (parts.empty()) return;
       out_.messages.push_back(json::Object{{"role", role}, {"content", content_of(std::exchange(parts, {}))}});
     };
@@ -118,14 +135,18 @@ class MessagesTranslation {
       const std::string_view type = block.find_string("type").value_or("");
       if (type == "tool_result") {
         flush();
+        mark(block, out_.messages.size());
         json::Object result{
             {"role", "tool"}, {"tool_call_id", first_text(block, {"tool_use_id"})}, {"content", result_content(block)}};
         if (const json::Value* failed = block.find("is_error")) result.set("is_error", *failed);
         out_.messages.push_back(std::move(result));
       } else if (type == "text") {
         parts.push_back(text_part(block.find_string("text").value_or("")));
+        text_size += block.find_string("text").value_or("").size();
+        mark(block, out_.messages.size(), text_size);
       } else {
         parts.push_back(type == "image" ? image_part(url_of(block)) : block);
+        mark(block, out_.messages.size(), text_size);
       }
     }
     flush();
@@ -144,6 +165,7 @@ Result<ApiRequest> read_messages_request(const json::Value& body) {
     if (Status status = translation.message(messages[i], i); !status.ok()) return status.error();
   }
   if (const json::Value* tools = body.find("tools"); tools != nullptr && tools->is_array()) translation.tools(*tools);
+  translation.end(body);
   ApiRequest out = translation.take();
   out.api = Api::kMessages;
   return out;

@@ -194,6 +194,14 @@ struct CheckArguments {
   bool json = false;
 };
 
+struct TestArguments {
+  ModelArguments model;            // what is "" is as the suite says
+  std::vector<std::string> items;  // suites; the first is the model where another one follows and it names no suite
+  std::string filter;
+  std::string color = "auto";  // "auto", "always" or "never"
+  bool json = false;
+};
+
 struct BatchArguments {
   int threads = 1;
 };
@@ -229,6 +237,7 @@ struct DemoArguments {
 [[nodiscard]] int run_replay(const ReplayArguments& arguments);
 [[nodiscard]] int run_check(const CheckArguments& arguments);
 [[nodiscard]] int run_fix(const CheckArguments& arguments);
+[[nodiscard]] int run_test(const TestArguments& arguments);
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);

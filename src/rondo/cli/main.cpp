@@ -8,33 +8,12 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/io.h"
 #include "cli/request.h"
 
 namespace rondo::cli {
 namespace {
-
-constexpr const char* kAbout =
-    "rondo closes the ring between chat messages, token ids and sampled text: it renders a conversation with the\n"
-    "model's own chat template, knows where every byte came from, parses what the model wrote back into a message,\n"
-    "and appends the next turn without touching the tokens that the model has already seen.";
-
-constexpr const char* kExamples =
-    "A first walk (MODEL is a Hugging Face style folder or a .gguf file):\n"
-    "  rondo render MODEL -m \"What is the capital of France?\"\n"
-    "  rondo render MODEL -m \"Hello\" --spans        where each part of the prompt came from\n"
-    "  rondo render MODEL -m \"Hello\" --trace        what each line of the template wrote, and why\n"
-    "  rondo render MODEL -m \"Hello\" --html p.html  the same as a page\n"
-    "  rondo tokenize MODEL \"Hello world\"\n"
-    "  rondo encode MODEL --messages chat.json       token ids, with owners and masks\n"
-    "  echo 'Paris.' | rondo parse MODEL\n"
-    "  rondo explain MODEL                                   the format that the parser uses, with template lines\n"
-    "  rondo replay requests.jsonl MODEL             what a prefix cache saves on a log, and what is lost\n"
-    "  rondo check MODEL                                     what of its template breaks the prefix, and why\n"
-    "  rondo demo                                           a conversation on a real engine, with what it saves\n"
-    "\n"
-    "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
-    "2 wrong usage.";
 
 CLI::Option* json_option(CLI::App& command, const char* name, std::string& value, const char* help) {
   return command.add_option(name, value, help)->type_name("JSON|FILE");
@@ -448,20 +427,31 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
       .add_option("--junit", arguments.junit_file,
                   "also write cases and findings as test results; what reaches --fail-on fails")
       ->type_name("FILE");
-  command.footer(
-      "Examples:\n"
-      "  rondo check MODEL\n"
-      "  rondo check chat_template.jinja --tokenizer MODEL --fail-on warning\n"
-      "  rondo check models/*/ --html check.html --sarif check.sarif --junit check.xml\n"
-      "  rondo check MODEL --fix --output mended.jinja\n"
-      "  rondo check MODEL --scenario reasoning-call --kwargs enable_thinking=false --json\n"
-      "\n"
-      "Each row of the table is a conversation: the model's turn is sampled, parsed, kept as a message and rendered "
-      "again\n"
-      "with what follows it.  `string` and `token`: the next prompt begins with what the model has seen; `bridge`: so "
-      "does\n"
-      "rondo's, which keeps the ids; `parse`: the parser read what was meant.");
+  command.footer(kCheckFooter);
   command.callback([&] { chosen = [&] { return run_check(arguments); }; });
+}
+
+void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *app.add_subcommand("test", "tests of a template, as its author writes them in YAML or JSON");
+  command
+      .add_option("SUITE", arguments.items,
+                  "files with tests, - for standard input; a model in front of them is the one that is tested")
+      ->required();
+  path_option(command, "--model", arguments.model.model,
+              "model folder, .gguf file or .jinja template (default: what the suite names)");
+  path_option(command, "--template", arguments.model.chat_template, "a chat template that replaces the model's own");
+  path_option(command, "--tokenizer", arguments.model.tokenizer, "tokenizer: a file or folder (default: the model's)");
+  arguments.model.mode.clear();
+  command
+      .add_option("--mode", arguments.model.mode, "template language (default: what the suite says, else `lenient`)")
+      ->check(CLI::IsMember({"strict", "lenient"}));
+  command.add_option("--now", arguments.model.now, "the time that strftime_now shows, where a case names none")
+      ->type_name("TIME");
+  command.add_option("--filter", arguments.filter, "only cases whose names hold this")->type_name("TEXT");
+  add_color(command, arguments.color);
+  command.add_flag("--json", arguments.json, "print the reply of the op `test` (docs/batch.md)");
+  command.footer(kTestFooter);
+  command.callback([&] { chosen = [&] { return run_test(arguments); }; });
 }
 
 void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
@@ -547,6 +537,7 @@ struct AllArguments {
   DiffArguments diff;
   ReplayArguments replay;
   CheckArguments check;
+  TestArguments test;
   BatchArguments batch;
   DemoArguments demo;
 };
@@ -572,6 +563,7 @@ int run(int argc, char** argv) {
   define_detokenize(app, arguments.detokenize, chosen);
   define_explain(app, arguments.explain, chosen);
   define_check(app, arguments.check, chosen);
+  define_test(app, arguments.test, chosen);
   define_chat(app, arguments.chat, chosen);
   define_diff(app, arguments.diff, chosen);
   define_replay(app, arguments.replay, chosen);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printing.h"
 #include "json/value.h"
 
 namespace rondo::cli {
@@ -30,15 +31,11 @@ class Paint {
 // Columns of the terminal on standard output; 0 if it is none.
 [[nodiscard]] std::size_t terminal_width();
 
-// `text` with everything that a terminal would obey or not show escaped: controls, direction marks, odd spaces.  Newlines
-// and tabs become \n and \t, or stay if `keep_layout`.  Invalid UTF-8 becomes U+FFFD.
-[[nodiscard]] std::string printable(std::string_view text, bool keep_layout);
+using printing::elided;
+using printing::printable;
 
 // The string member `field` of an object, printable on one line; "" without it.
 [[nodiscard]] std::string printable_text(const json::Value& object, std::string_view field);
-
-// At most `limit` code points: the middle of a longer text is replaced by "…".  REQUIRES: limit >= 3.
-[[nodiscard]] std::string elided(std::string_view text, std::size_t limit);
 
 // With spaces behind it up to `width` code points.
 [[nodiscard]] std::string padded(std::string text, std::size_t width);

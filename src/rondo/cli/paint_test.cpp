@@ -13,20 +13,4 @@ TEST_CASE("paint: colours only when they are on") {
   CHECK_FALSE(paint_for("never").is_on());
 }
 
-TEST_CASE("paint: nothing printable steers a terminal") {
-  CHECK(printable("a\x1b[2J\r\n\tb", false) == "a\\u001b[2J\\r\\n\\tb");
-  CHECK(printable("a\r\n\tb", true) == "a\\r\n\tb");
-  CHECK(printable("\x7F\xC2\x9B\xC2\xA0", true) == "\\u007f\\u009b\\u00a0");
-  CHECK(printable("\xE2\x80\xAE\xE2\x80\xA8\xEF\xBB\xBF\xE2\x81\xA6", true) == "\\u202e\\u2028\\ufeff\\u2066");
-  CHECK(printable("\xF3\xA0\x81\x81", true) == "\\u{e0041}");
-  CHECK(printable("é😀\xC3", true) == "é😀\xEF\xBF\xBD");
-}
-
-TEST_CASE("paint: long texts lose their middle") {
-  CHECK(elided("abc", 3) == "abc");
-  CHECK(elided("abcdefghij", 7) == "abcd…ij");
-  CHECK(elided("ééééé", 3) == "éé…");
-  CHECK(elided("", 3) == "");
-}
-
 }  // namespace rondo::cli

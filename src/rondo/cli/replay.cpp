@@ -88,6 +88,15 @@ std::string lanes_table(const json::Value& reply, const Paint& paint) {
     out += is_first ? "\n" : "  " + paint("2", printable_text(lane, "sentence")) + "\n";
   }
   if (!idle.empty()) out += paint("2", "  nothing to do for: " + idle) + "\n";
+  if (const json::Value* marks = reply.find("cache_control")) {
+    const auto prompt = static_cast<double>(count_in(*marks, "prompt_tokens"));
+    const auto share = [&](const char* member) {
+      return percent(static_cast<double>(count_in(*marks, member)) / prompt);
+    };
+    out += "  a cache that keeps what `cache_control` marks, in " + grouped(count_in(*marks, "requests")) +
+           " requests: " + share("read_tokens") + " read, " + share("written_tokens") + " written, " +
+           share("expired_tokens") + " expired\n";
+  }
   if (const json::Value* measured = reply.find("measured")) {
     const auto prompt = static_cast<double>(count_in(*measured, "prompt_tokens"));
     out += "  the server itself counted " +

@@ -8,7 +8,6 @@
 #include "grammar/gbnf.h"
 #include "grammar/lark.h"
 #include "grammar/structural_tag.h"
-#include "grammar/turn.h"
 #include "json/print.h"
 
 namespace rondo::core {
@@ -156,10 +155,27 @@ Asked read_asked(Fields& fields) {
   return out;
 }
 
+parse::Options parse_options(const Asked& asked, bool has_tools) {
+  parse::Options out;
+  // A model that was asked for an answer by a schema, and given no tools, calls none.
+  out.calls = asked.tool_choice != ToolChoice::kNone && (has_tools || !asked.response_schema);
+  out.parallel_calls = asked.parallel_tool_calls;
+  out.must_call = asked.tool_choice == ToolChoice::kRequired || asked.tool_choice == ToolChoice::kNamed;
+  out.only_tool = asked.tool_name;
+  out.json_answer = asked.response_schema.has_value();
+  return out;
+}
+
 GrammarLanguage read_language(Fields& fields) {
   const std::string name = fields.choice("format", {"gbnf", "structural_tag", "lark"});
   if (name == "structural_tag") return GrammarLanguage::kStructuralTag;
   return name == "lark" ? GrammarLanguage::kLark : GrammarLanguage::kGbnf;
+}
+
+Result<grammar::TurnGrammar> make_turn_grammar(const format::Format& format, const GrammarRequest& request) {
+  grammar::TurnOptions options = turn_options(request);
+  options.laziness = grammar::Laziness::kNever;
+  return grammar::turn_grammar(format, options);
 }
 
 Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequest& request,

@@ -8,7 +8,9 @@
 
 #include "core/fields.h"
 #include "format/format.h"
+#include "grammar/turn.h"
 #include "json/value.h"
+#include "parse/parser.h"
 #include "rondo/result.h"
 #include "tokenizer/tokenizer.h"
 
@@ -26,6 +28,9 @@ struct Asked {
 
 // The fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}) and `response_schema`.
 [[nodiscard]] Asked read_asked(Fields& fields);
+
+// How a turn is read that was asked for so.
+[[nodiscard]] parse::Options parse_options(const Asked& asked, bool has_tools);
 
 enum class GrammarLanguage : std::uint8_t { kGbnf, kStructuralTag, kLark };
 // The field `format`: "gbnf", "structural_tag" or "lark".
@@ -59,6 +64,9 @@ struct GrammarRequest {
   GrammarLanguage language = GrammarLanguage::kGbnf;
 };
 
+// Over the whole output, whatever the language.  Fails as grammar::turn_grammar().
+[[nodiscard]] Result<grammar::TurnGrammar> make_turn_grammar(const format::Format& format,
+                                                             const GrammarRequest& request);
 // Without a tokenizer (nullptr) no trigger is told as a token.  Fails as grammar::turn_grammar().
 [[nodiscard]] Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequest& request,
                                                const tokenizer::Tokenizer* tokenizer);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "audit/stand_in_vocabulary.h"
 #include "base/files.h"
 #include "core/refusal.h"
 #include "render/completion.h"
@@ -418,6 +419,17 @@ Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, 
   });
 }
 
+Result<std::shared_ptr<const Model>> Model::with_stand_in(Call call) const {
+  const auto format = this->format(call);
+  if (!format.ok()) return format.error();
+  const SpecialTokens& tokens = parts_.templates->tokens;
+  auto vocabulary = audit::stand_in_vocabulary(*format.value(), {tokens.bos.value_or(""), tokens.eos.value_or("")});
+  if (!vocabulary.ok()) return vocabulary.error();
+  Parts parts = parts_;
+  parts.tokenizer = std::make_shared<const LoadedTokenizer>(LoadedTokenizer{std::move(vocabulary).value(), {}});
+  return std::make_shared<const Model>(std::move(parts));
+}
+
 // --- Completions -----------------------------------------------------------------------------------------------------
 
 Result<std::shared_ptr<const format::Format>> Model::format(Call& call) const {
@@ -500,16 +512,30 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   return out;
 }
 
-Result<GrammarText> Model::grammar(Call& call, const Asked& asked, GrammarLanguage language) const {
+Result<std::shared_ptr<const format::Format>> Model::grammar_request(Call& call, GrammarRequest& request) const {
   auto prepared = prepare(call, TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   auto format = format_of(prepared.value(), call.conversation);
   if (!format.ok()) return format.error();
   auto tail = tail_of(prepared.value(), call, {});
   if (!tail.ok()) return tail.error();
-  return make_grammar(*format.value(),
-                      {asked, call.conversation.tools, tail.value().text + tail.value().begun, language},
-                      prepared.value().tokenizer.get());
+  request.tools = call.conversation.tools;
+  request.prompt_tail = tail.value().text + tail.value().begun;
+  return format;
+}
+
+Result<GrammarText> Model::grammar(Call& call, const Asked& asked, GrammarLanguage language) const {
+  GrammarRequest request{asked, {}, "", language};
+  const auto format = grammar_request(call, request);
+  if (!format.ok()) return format.error();
+  return make_grammar(*format.value(), request, tokenizer());
+}
+
+Result<grammar::TurnGrammar> Model::turn_grammar(Call& call, const Asked& asked) const {
+  GrammarRequest request{asked, {}, ""};
+  const auto format = grammar_request(call, request);
+  if (!format.ok()) return format.error();
+  return make_turn_grammar(*format.value(), request);
 }
 
 // --- The tokenizer ---------------------------------------------------------------------------------------------------

@@ -154,6 +154,12 @@ class Model {
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
   [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language) const;
+  // The same over the whole output, never lazy, to be matched with texts.
+  [[nodiscard]] Result<grammar::TurnGrammar> turn_grammar(Call& call, const Asked& asked) const;
+
+  // For a model that brings no tokenizer: the same template with a token for each byte and one for each mark of the format
+  // that `call` has.  What is told of it in texts is told of the template; its ids and their number mean nothing.
+  [[nodiscard]] Result<std::shared_ptr<const Model>> with_stand_in(Call call) const;
 
   // nullptr if the model brings none.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const;
@@ -193,6 +199,9 @@ class Model {
   [[nodiscard]] Result<std::shared_ptr<const Parsing>> parsing(const Prepared& prepared,
                                                                const chat::Conversation& conversation,
                                                                const ParseCall& options) const;
+  // The format, and what of `request` follows from the call.
+  [[nodiscard]] Result<std::shared_ptr<const format::Format>> grammar_request(Call& call,
+                                                                              GrammarRequest& request) const;
   [[nodiscard]] Result<PromptTail> tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const;
 
   Parts parts_;

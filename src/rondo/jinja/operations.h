@@ -142,6 +142,8 @@ struct JsonStyle {
   bool html_safe = false;  // <, >, & and ' as \u003c, ..., as jinja2's own tojson
 };
 [[nodiscard]] Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style);
+// The same behind `out`, which is the template's output.
+void write_json(Runtime& runtime, const Value& value, const JsonStyle& style, text::Text& out);
 
 // `subject` with every `old` replaced, at most `count` times if that is not negative.
 [[nodiscard]] Value replace_text(Runtime& runtime, const Value& subject, const Value& old, const Value& with,

@@ -398,14 +398,19 @@ void log_probe(Runtime& runtime, std::string_view operation, const Value& consta
     if (is_input(run)) return;
   }
   constexpr std::size_t kMostPaths = 8;  // a text of many messages says little about any of them
-  std::array<text::PathId, kMostPaths> paths;
+  std::array<Probe, kMostPaths> probes;
   std::size_t count = 0;
-  const auto add = [&](text::PathId path) {
+  const auto add = [&](text::PathId path, std::uint32_t begin, std::uint32_t end) {
     if (runtime.origins.paths.message(path) == text::kNoMessage) return;
-    const auto end = paths.begin() + static_cast<std::ptrdiff_t>(count);
-    if (std::find(paths.begin(), end, path) == end) paths[count++] = path;
+    const auto known = std::span(probes).first(count);
+    if (const auto found = std::ranges::find(known, path, &Probe::path); found != known.end()) {
+      found->begin = found->end == 0 ? begin : std::min(found->begin, begin);
+      found->end = std::max(found->end, end);
+    } else {
+      probes[count++] = {runtime.line(), operation, "", path, begin, end};
+    }
   };
-  if (subject.has_path()) add(subject.path());
+  if (subject.has_path()) add(subject.path(), 0, 0);
   if (subject.is_string()) {
     const String& string = joined(runtime, subject);
     const std::span<const Run> runs(string.runs, string.run_count);
@@ -415,15 +420,12 @@ void log_probe(Runtime& runtime, std::string_view operation, const Value& consta
     const bool needs_parts = string.has_dumps && std::ranges::any_of(runs, is_of_message);
     for (const Run& run : needs_parts ? runs_of(runtime, subject) : runs) {
       if (count == kMostPaths) break;
-      if (run.kind == RunKind::kData || run.kind == RunKind::kEscaped) add(run.path());
+      if (run.kind == RunKind::kData || run.kind == RunKind::kEscaped)
+        add(run.path(), run.source_offset, run.source_offset + run.source_size);
     }
   }
-  for (const text::PathId path : std::span(paths).first(count)) {
-    Probe probe;
-    probe.line = runtime.line();
-    probe.operation = operation;
+  for (Probe& probe : std::span(probes).first(count)) {
     probe.constant = bytes_of(runtime, constant);
-    probe.path = path;
     runtime.heap.charge(sizeof(Probe) + probe.constant.size());
     runtime.probes.push_back(std::move(probe));
   }

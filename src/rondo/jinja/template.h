@@ -85,6 +85,9 @@ struct Probe {
   std::string_view operation;  // "in", "split", "startswith", "replace", ...: static
   std::string constant;
   text::PathId path = text::PathId::kNone;
+  std::uint32_t begin =
+      0;                  // the bytes of the input string at `path` that were searched, from the first to the last one
+  std::uint32_t end = 0;  // 0: all of the value there
 };
 
 // What one render produced.  Self-contained: outlives the template.

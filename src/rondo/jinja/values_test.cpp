@@ -262,7 +262,7 @@ TEST_CASE("values: strips and probes are logged") {
       json::parse(R"({"messages": [{"role": "user", "content": "\n a</t> b "}], "other": " x "})").value();
   const auto rendered = render(
       "{% set c = messages[0].content %}{{ c.strip() }}{{ other.strip() }}\n"
-      "{{ c.split('</t>')[0] }}{% if '</t>' in c and messages[0].role == 'user' %}{% endif %}",
+      "{{ c.split('</t>')[0].split('a') }}{% if '</t>' in c and messages[0].role == 'user' %}{% endif %}",
       variables, true);
   REQUIRE(rendered.ok());
   const text::PathTable& paths = rendered.value().origins.paths;
@@ -273,11 +273,12 @@ TEST_CASE("values: strips and probes are logged") {
   }
   for (const Probe& probe : rendered.value().probes) {
     log += std::to_string(probe.line) + " " + std::string(probe.operation) + " " + probe.constant + " " +
-           paths.to_string(probe.path) + "\n";
+           paths.to_string(probe.path) + "[" + std::to_string(probe.begin) + "," + std::to_string(probe.end) + ")\n";
   }
   CHECK(log ==
         "1 messages[0].content[0,2)\n1 messages[0].content[9,10)\n1 other[0,1)\n1 other[2,3)\n"
-        "2 split </t> messages[0].content\n2 in </t> messages[0].content\n");
+        "2 split </t> messages[0].content[0,10)\n2 split a messages[0].content[0,3)\n"
+        "2 in </t> messages[0].content[0,10)\n");
 }
 
 }  // namespace rondo::jinja

@@ -430,5 +430,48 @@ TEST_CASE("the states say what is looked for where") {
   CHECK(states(json_object(), no_calls).size() == 3);
 }
 
+// [s]bot[c]think[m]...[e][s]bot[c]say[m]...; calls are addressed in the heading.
+std::shared_ptr<const Format> headings() {
+  Format format;
+  format.header = "<s>bot";
+  format.reasoning = {true, "<c>think<m>", "<e>", false};
+  format.content.open = "<c>say<m>";
+  format.calls.present = true;
+  format.calls.call_open = " to=fn.";
+  format.calls.envelope = Envelope::kTags;
+  format.calls.pieces = {CallPiece{.kind = CallPiece::Kind::kName, .text = ""},
+                         CallPiece{.kind = CallPiece::Kind::kLiteral, .text = "<c>act json<m>"},
+                         CallPiece{.kind = CallPiece::Kind::kArguments, .text = ""}};
+  format.calls.heading_close = "<m>";
+  format.calls.arguments = ArgumentStyle::kJson;
+  format.stops.content = {"<eot>"};
+  format.stops.tool = {"<run>"};
+  format.stops.history_close = {"<e>"};
+  return share(std::move(format));
+}
+
+TEST_CASE("a heading that breaks off anywhere is closed, also where a heading begins with a mark") {
+  const auto format = headings();
+  for (const std::string text :
+       {"<c>think<m>Hm.<e><s>bot<c>say<m>Yes", "<c>think<m>Hm.<e><s>bot to=fn.look<c>act json<m>{\"a\": 1}",
+        "<c>say<m>Yes", " to=fn.look<c>act json<m>{}", "<c>thi", "<c>xyz", "<c>say "}) {
+    for (std::size_t size = 0; size <= text.size(); ++size) {
+      Options options;
+      options.prompt_tail = "<s>bot";
+      Parser parser(format, options);
+      const std::string cut = text.substr(0, size);
+      static_cast<void>(parser.feed(cut));
+      const std::string closing = parser.closing_text();
+      Parser whole(format, options);
+      static_cast<void>(whole.feed(cut + closing));
+      const auto read = whole.finish();
+      REQUIRE(read.ok());
+      CAPTURE(cut);
+      CAPTURE(closing);
+      for (const chat::ToolCall& call : read.value().tool_calls) CHECK(call.status != chat::CallStatus::kUnclosed);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rondo::parse

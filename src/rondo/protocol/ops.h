@@ -30,6 +30,7 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_diff(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_replay(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_check(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_test(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_fix(const OpContext& context, Fields& fields);
 
 }  // namespace rondo::protocol

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "analysis/explain.h"
+#include "core/places.h"
 #include "grammar/gbnf.h"
 #include "grammar/turn.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/parser.h"
 #include "protocol/ops.h"
-#include "protocol/places.h"
 
 namespace rondo::protocol {
 namespace {
@@ -20,14 +20,14 @@ constexpr const char* kExampleTools = R"([{"type": "function", "function": {"nam
     "type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
     "required": ["query"], "additionalProperties": false}}}])";
 
-void set_place(json::Object& out, const TemplateLines& lines, const text::Literal& literal) {
+void set_place(json::Object& out, const core::TemplateLines& lines, const text::Literal& literal) {
   if (literal.line == 0) return;
-  const TemplatePlace place = lines.place(literal);
+  const core::TemplatePlace place = lines.place(literal);
   out.set("line", place.line);
   out.set("column", place.column);
 }
 
-json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, const TemplateLines& lines) {
+json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, const core::TemplateLines& lines) {
   json::Array out;
   for (const analysis::FieldOrigin& origin : origins) {
     json::Array pieces;
@@ -41,10 +41,11 @@ json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, c
   return out;
 }
 
-bool names_are_in_ids(const format::Format& format) {
-  return std::ranges::any_of(format.calls.pieces, [](const format::CallPiece& piece) {
-    return piece.kind == format::CallPiece::Kind::kNameInId;
-  });
+// Whether the ids of a message's calls hold their names.  Ids that the template makes are not the message's.
+bool names_are_in_ids(const format::Format& format, const analysis::ProbeRecord& probe) {
+  return std::ranges::find(probe.parts, "id", &analysis::ProbePart::slot) != probe.parts.end() &&
+         std::ranges::find(format.calls.pieces, format::CallPiece::Kind::kNameInId, &format::CallPiece::kind) !=
+             format.calls.pieces.end();
 }
 
 json::Value tools_named(const std::vector<std::string>& names) {
@@ -71,7 +72,7 @@ Held held_by(const format::Format& format, const analysis::ProbeRecord& probe) {
     if (part.slot == "reasoning") out.reasoning += part.text;
     if (part.slot == "content") out.content += part.text;
     if (part.slot == "name") add_name(out.names, part.text);
-    if (part.slot == "id" && names_are_in_ids(format)) out.names.push_back(part.text);
+    if (part.slot == "id" && names_are_in_ids(format, probe)) out.names.push_back(part.text);
   }
   return out;
 }
@@ -98,7 +99,7 @@ std::string difference(const std::shared_ptr<const format::Format>& format, cons
   Held found{message.value().reasoning.value_or(""), message.value().content, {}};
   for (const chat::ToolCall& call : message.value().tool_calls) {
     if (call.status != chat::CallStatus::kOk) return "a call is read as " + std::string(chat::to_string(call.status));
-    add_name(found.names, names_are_in_ids(*format) ? call.id.value_or("") : call.name);
+    add_name(found.names, names_are_in_ids(*format, probe) ? call.id.value_or("") : call.name);
   }
   if (found.reasoning != wanted.reasoning)
     return "reasoning is read as " + quoted(found.reasoning) + ", it was " + quoted(wanted.reasoning);
@@ -109,7 +110,7 @@ std::string difference(const std::shared_ptr<const format::Format>& format, cons
   return "";
 }
 
-json::Array probes_to_json(const analysis::Explanation& explanation, const TemplateLines& lines) {
+json::Array probes_to_json(const analysis::Explanation& explanation, const core::TemplateLines& lines) {
   json::Array out;
   for (const analysis::ProbeRecord& probe : explanation.probes) {
     json::Object entry{{"name", probe.name}};
@@ -163,7 +164,7 @@ json::Object grammar_to_json(const format::Format& format, const std::optional<j
           {"triggers", std::move(triggers)}};
 }
 
-json::Object template_to_json(const jinja::Template& chat_template, const TemplateLines& lines) {
+json::Object template_to_json(const jinja::Template& chat_template, const core::TemplateLines& lines) {
   json::Array rows;
   for (std::size_t line = 1; line <= lines.size(); ++line) rows.emplace_back(std::string(lines.line(line)));
   return {{"name", chat_template.name()}, {"lines", std::move(rows)}};
@@ -186,7 +187,7 @@ Reply op_explain(const OpContext& context, Fields& fields) {
   if (!explained.ok()) return explained.error();
   const analysis::Explanation& explanation = explained.value();
   const jinja::Template& chat_template = *prepared.value().chat_template;
-  const TemplateLines lines(chat_template);
+  const core::TemplateLines lines(chat_template);
   return json::Value(json::Object{{"format", format::to_json(*explanation.format)},
                                   {"summary", explanation.format->to_string()},
                                   {"origins", origins_to_json(explanation.origins, lines)},

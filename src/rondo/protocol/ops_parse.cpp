@@ -27,16 +27,10 @@ ParseFields read_parse(Fields& fields) {
   out.corrections = read_corrections(fields);
   out.call.by_spelling = true;
   parse::Options& options = out.call.options;
+  options = core::parse_options(asked, out.input.conversation.tools.has_value());
   options.partial = fields.flag("partial", false);
   options.strict = fields.flag("strict", false);
   options.inline_reasoning = fields.choice("reasoning", {"split", "inline"}) == "inline";
-  // A model that was asked for an answer by a schema, and given no tools, calls none.
-  const bool is_answer = asked.response_schema && !out.input.conversation.tools;
-  options.calls = asked.tool_choice != core::ToolChoice::kNone && !is_answer;
-  options.parallel_calls = asked.parallel_tool_calls;
-  options.must_call = asked.tool_choice == core::ToolChoice::kRequired || asked.tool_choice == core::ToolChoice::kNamed;
-  options.only_tool = asked.tool_name;
-  options.json_answer = asked.response_schema.has_value();
   return out;
 }
 

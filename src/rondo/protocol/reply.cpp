@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "protocol/places.h"
+#include "core/places.h"
 
 namespace rondo::protocol {
 namespace {
@@ -40,7 +40,7 @@ struct Span {
 };
 
 // The line is given for what the template wrote; everything else has a path or a name.
-Span to_span(NamedOrigin origin) {
+Span to_span(core::NamedOrigin origin) {
   Span out;
   out.from = origin.from;
   out.path = std::move(origin.path);
@@ -59,7 +59,8 @@ json::Value to_json(const Span& span) {
 
 json::Value error_to_json(const Error& error) {
   json::Object out{{"code", to_string(error.code)}, {"message", sentence(error)}};
-  if (is_template_error(error.code) && error.line > 0) {
+  const bool has_lines = is_template_error(error.code) || error.code == ErrorCode::kInvalidArgument;
+  if (has_lines && error.line > 0) {
     json::Object at{{"line", error.line}};
     if (error.column > 0) at.set("column", code_point_column(error));
     out.set("at", std::move(at));
@@ -72,7 +73,7 @@ json::Value error_to_json(const Error& error) {
 
 json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
                           const json::Array& messages, const tmpl::Shaping& shaping) {
-  const OriginNamer namer(rendered, chat_template, messages, shaping);
+  const core::OriginNamer namer(rendered, chat_template, messages, shaping);
   json::Array out;
   std::optional<Span> last;
   std::size_t at = 0;

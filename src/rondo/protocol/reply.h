@@ -12,7 +12,7 @@ namespace rondo::protocol {
 [[nodiscard]] json::Value error_to_json(const Error& error);
 
 // The parts of a rendered text: [{"start", "end", "from", "path"?, "line"?}], without gap or overlap.  `chat_template` is
-// the one that made it, `messages` and `shaping` as of OriginNamer.
+// the one that made it, `messages` and `shaping` as of core::OriginNamer.
 [[nodiscard]] json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
                                         const json::Array& messages, const tmpl::Shaping& shaping);
 

@@ -104,12 +104,24 @@ Result<std::shared_ptr<const core::Model>> Models::model(const TemplateFields& f
   });
 }
 
+Result<std::shared_ptr<const core::Model>> Models::load(core::Source source) {
+  source.cache_folder = cache_folder_;
+  std::string key = std::string("source\n") + (source.strict ? "strict" : "lenient") + "\n" + source.path;
+  if (source.chat_template) key += "\ntemplate " + *source.chat_template;
+  if (source.tokenizer) key += "\ntokenizer " + *source.tokenizer;
+  return models_.get(key, [&] { return core::Model::load(source); });
+}
+
+std::optional<jinja::LocalTime> Models::time_or_clock(std::optional<jinja::LocalTime> now) const {
+  if (!now && clock_) now = clock_();
+  return now;
+}
+
 core::Call Models::call(const TemplateFields& fields, ConversationFields input) const {
   core::Call out;
   out.conversation = std::move(input.conversation);
   out.has_messages = input.has_messages;
-  out.now = fields.now;
-  if (!out.now && clock_) out.now = clock_();
+  out.now = time_or_clock(fields.now);
   return out;
 }
 

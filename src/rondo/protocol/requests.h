@@ -48,16 +48,22 @@ class Models {
  public:
   // `clock` tells the local time for requests without `now`; may be empty.
   Models(std::string cache_folder, std::function<jinja::LocalTime()> clock)
-      : loader_(std::move(cache_folder)), clock_(std::move(clock)) {}
+      : cache_folder_(std::move(cache_folder)), loader_(cache_folder_), clock_(std::move(clock)) {}
 
   // The model of `fields`.  Fails as Loader does.
   [[nodiscard]] Result<std::shared_ptr<const core::Model>> model(const TemplateFields& fields,
                                                                  const std::optional<json::Object>& corrections = {});
+  // A model as core::Model::load() makes it; what `source` says of a cache does not count.
+  [[nodiscard]] Result<std::shared_ptr<const core::Model>> load(core::Source source);
   [[nodiscard]] core::TokenizerResult tokenizer(const std::string& path) { return loader_.tokenizer(path); }
   // What a request says as the model takes it.
   [[nodiscard]] core::Call call(const TemplateFields& fields, ConversationFields input) const;
 
+  // `now`, or else what the clock says, if there is one.
+  [[nodiscard]] std::optional<jinja::LocalTime> time_or_clock(std::optional<jinja::LocalTime> now) const;
+
  private:
+  std::string cache_folder_;
   core::Loader loader_;
   core::Memo<core::Model> models_{1024};
   std::function<jinja::LocalTime()> clock_;

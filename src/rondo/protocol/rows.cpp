@@ -39,9 +39,9 @@ std::vector<std::string_view> cut_line(std::string_view line) {
   return out;
 }
 
-TemplateRows::TemplateRows(const TemplateLines& lines) {
+TemplateRows::TemplateRows(const core::TemplateLines& lines) {
   for (std::size_t number = 1; number <= lines.size(); ++number) {
-    TemplatePlace place{static_cast<std::int64_t>(number), 1};
+    core::TemplatePlace place{static_cast<std::int64_t>(number), 1};
     for (const std::string_view piece : cut_line(lines.line(number))) {
       rows_.push_back({place, piece});
       place.column += static_cast<std::int64_t>(utf8::length(piece));
@@ -49,9 +49,9 @@ TemplateRows::TemplateRows(const TemplateLines& lines) {
   }
 }
 
-std::size_t TemplateRows::row_of(const TemplatePlace& place) const {
+std::size_t TemplateRows::row_of(const core::TemplatePlace& place) const {
   const auto behind =
-      std::upper_bound(rows_.begin(), rows_.end(), place, [](const TemplatePlace& a, const TemplateRow& b) {
+      std::upper_bound(rows_.begin(), rows_.end(), place, [](const core::TemplatePlace& a, const TemplateRow& b) {
         return std::tie(a.line, a.column) < std::tie(b.place.line, b.place.column);
       });
   return behind == rows_.begin() ? 0 : static_cast<std::size_t>(behind - rows_.begin()) - 1;

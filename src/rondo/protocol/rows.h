@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/places.h"
+#include "core/places.h"
 
 namespace rondo::protocol {
 
@@ -15,18 +15,18 @@ namespace rondo::protocol {
 [[nodiscard]] std::vector<std::string_view> cut_line(std::string_view line);
 
 struct TemplateRow {
-  TemplatePlace place;    // where it begins
-  std::string_view text;  // without the line's newline
+  core::TemplatePlace place;  // where it begins
+  std::string_view text;      // without the line's newline
 };
 
 class TemplateRows {
  public:
   // The template that `lines` reads must outlive this.
-  explicit TemplateRows(const TemplateLines& lines);
+  explicit TemplateRows(const core::TemplateLines& lines);
 
   [[nodiscard]] const std::vector<TemplateRow>& rows() const { return rows_; }
   // The row that a place stands in; the first or last row for places outside of the template.
-  [[nodiscard]] std::size_t row_of(const TemplatePlace& place) const;
+  [[nodiscard]] std::size_t row_of(const core::TemplatePlace& place) const;
 
  private:
   std::vector<TemplateRow> rows_;

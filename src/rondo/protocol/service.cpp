@@ -17,7 +17,7 @@ struct Op {
   Reply (*run)(const OpContext&, Fields&);
 };
 
-constexpr std::array<Op, 15> kOps = {{
+constexpr std::array<Op, 16> kOps = {{
     {"render", op_render},
     {"jinja", op_jinja},
     {"parse", op_parse},
@@ -33,6 +33,7 @@ constexpr std::array<Op, 15> kOps = {{
     {"replay", op_replay},
     {"check", op_check},
     {"fix", op_fix},
+    {"test", op_test},
 }};
 
 const Op* find_op(std::string_view name) {

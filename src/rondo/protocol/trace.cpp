@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/places.h"
+#include "core/places.h"
 #include "protocol/reply.h"
 #include "protocol/rows.h"
 #include "render/turn.h"
@@ -80,7 +80,7 @@ class Tracer {
   }
 
   // Adds line, column and row.  The row counts as one that did something.
-  void set_place(json::Object& out, const TemplatePlace& place) {
+  void set_place(json::Object& out, const core::TemplatePlace& place) {
     if (place.line <= 0) return;
     const std::size_t row = rows_.row_of(place);
     out.set("line", place.line);
@@ -101,7 +101,7 @@ class Tracer {
   }
 
   // The index of an origin in `origins`; equal ones are given once.
-  [[nodiscard]] std::size_t origin(const text::Run& run, const NamedOrigin& name) {
+  [[nodiscard]] std::size_t origin(const text::Run& run, const core::NamedOrigin& name) {
     const auto [found, is_new] = origin_ids_.try_emplace(
         {name.from, name.path, run.kind, run.chain, name.place.line, name.place.column}, origins_.size());
     if (!is_new) return found->second;
@@ -115,7 +115,7 @@ class Tracer {
 
   void add_part(json::Array& parts, const text::Run& run, std::size_t begin) {
     const text::Context& context = rendered_.origins.contexts.at(run.context);
-    const NamedOrigin name = namer_.name(run);
+    const core::NamedOrigin name = namer_.name(run);
     json::Object out{{"start", begin}, {"end", begin + run.size}, {"origin", origin(run, name)}};
     const std::int32_t owner = namer_.message(render::owner(run, rendered_.origins));
     if (owner != text::kNoMessage) out.set("owner", owner);
@@ -191,7 +191,7 @@ class Tracer {
     json::Array out;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       Node& node = nodes[i];
-      const TemplatePlace place = namer_.lines().place(places[i]);
+      const core::TemplatePlace place = namer_.lines().place(places[i]);
       for (std::size_t j = 0; j < node.outcomes.size(); ++j) {
         if (node.times[j] > 1) node.outcomes[j].as_object().set("times", node.times[j]);
       }
@@ -249,7 +249,7 @@ class Tracer {
   const jinja::Rendered& rendered_;
   const jinja::Template& template_;
   const json::Object& variables_;
-  OriginNamer namer_;
+  core::OriginNamer namer_;
   TemplateRows rows_;
   json::Array origins_;
   std::map<std::tuple<std::string_view, std::string, text::RunKind, text::ChainId, std::int64_t, std::int64_t>,

@@ -8,7 +8,7 @@
 namespace rondo::protocol {
 
 // {"template", "messages", "origins", "parts", "conditions", "cuts", "idle"}.  `chat_template` is the one that made
-// `rendered` out of `variables`; `messages` and `shaping` as of OriginNamer.
+// `rendered` out of `variables`; `messages` and `shaping` as of core::OriginNamer.
 [[nodiscard]] json::Object trace_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
                                          const json::Object& variables, const json::Array& messages,
                                          const tmpl::Shaping& shaping);

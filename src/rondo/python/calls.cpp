@@ -19,18 +19,6 @@ jinja::LocalTime clock_time() {
   return {local.tm_year + 1900, local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec};
 }
 
-jinja::LocalTime read_time(nb::handle value) {
-  if (value.is_none()) return clock_time();
-  nb::object given = nb::borrow(value);
-  if (!PyUnicode_Check(value.ptr()) && PyObject_HasAttrString(value.ptr(), "isoformat") != 0)
-    given = value.attr("replace")(nb::arg("microsecond") = 0, nb::arg("tzinfo") = nb::none()).attr("isoformat")();
-  const json::Object request{{"now", to_text(given, "now")}};
-  core::Fields fields(request);
-  const std::optional<jinja::LocalTime> time = fields.time("now");
-  if (const Status status = fields.finish(); !status.ok()) raise(status.error());
-  return *time;
-}
-
 std::optional<std::string> read_continuation(nb::handle value) {
   if (value.is_none() || value.ptr() == Py_False) return std::nullopt;
   if (value.ptr() == Py_True) return "content";
@@ -42,6 +30,18 @@ std::size_t token_at(const std::vector<std::uint32_t>& ends, std::size_t byte) {
 }
 
 }  // namespace
+
+jinja::LocalTime read_time(nb::handle value) {
+  if (value.is_none()) return clock_time();
+  nb::object given = nb::borrow(value);
+  if (!PyUnicode_Check(value.ptr()) && PyObject_HasAttrString(value.ptr(), "isoformat") != 0)
+    given = value.attr("replace")(nb::arg("microsecond") = 0, nb::arg("tzinfo") = nb::none()).attr("isoformat")();
+  const json::Object request{{"now", to_text(given, "now")}};
+  core::Fields fields(request);
+  const std::optional<jinja::LocalTime> time = fields.time("now");
+  if (const Status status = fields.finish(); !status.ok()) raise(status.error());
+  return *time;
+}
 
 render::Retention read_retention(const std::string& name) {
   const auto retention = render::retention_of(name);

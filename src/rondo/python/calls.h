@@ -45,6 +45,8 @@ struct CallArguments {
 };
 // Raises for a name that there is not.
 [[nodiscard]] render::Retention read_retention(const std::string& name);
+// A datetime, or ISO text; of None the clock.
+[[nodiscard]] jinja::LocalTime read_time(nanobind::handle value);
 [[nodiscard]] Call read_call(const CallArguments& arguments);
 // The same of a prompt that the model answers: with the generation prompt, unless a message is continued.
 [[nodiscard]] Call read_answer_call(const CallArguments& arguments);
@@ -117,5 +119,6 @@ void bind_values(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_parse(nanobind::module_& module, nanobind::class_<ModelObject>& model);
 void bind_rollout(nanobind::module_& module);
+void bind_tester(nanobind::module_& module);
 
 }  // namespace rondo::python

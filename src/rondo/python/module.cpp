@@ -8,4 +8,5 @@ NB_MODULE(_rondo, module) {
   rondo::python::bind_values(module);
   rondo::python::bind_model(module);
   rondo::python::bind_rollout(module);
+  rondo::python::bind_tester(module);
 }

@@ -1,19 +1,28 @@
 #include "tokenizer/bpe.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "base/utf8.h"
+#include "tokenizer/bpe_joints.h"
 #include "tokenizer/byte_level.h"
 
 namespace rondo::tokenizer {
 namespace {
 
-constexpr TokenId kNone = -1;
-constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
+using joints::byte_pair;
+using joints::byte_size;
+using joints::decode;
+using joints::decode_before;
+using joints::half_bit;
+using joints::has_bit;
+using joints::is_ascii;
+using joints::kNone;
+using joints::kNoRank;
+using joints::mix;
+using joints::neighbour_bit;
+
 // Up to this many symbols, looking at all pairs beats a heap.
 constexpr std::size_t kShort = 40;
 constexpr unsigned kFilterBits = 3;  // places in the filter for each place in the table: 8
@@ -28,107 +37,9 @@ constexpr std::uint64_t pair_key(TokenId left, TokenId right) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32U) | static_cast<std::uint32_t>(right);
 }
 
-constexpr std::uint64_t mix(std::uint64_t key) { return (key ^ (key >> 29U)) * 0x9E3779B97F4A7C15U; }
-
-// Bytes of a character that starts with `lead`, which is not ASCII.
-constexpr unsigned byte_size(char lead) {
-  const auto byte = static_cast<unsigned char>(lead);
-  return byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-}
-
-// Bits of Obstacles::neighbours, and the one of two characters.
-constexpr unsigned kNeighbourBits = 20;
-constexpr std::size_t neighbour_bit(char32_t before, char32_t behind) {
-  return static_cast<std::size_t>(mix(static_cast<std::uint64_t>(before) << 21U | behind) >> (64 - kNeighbourBits));
-}
-
-// Bits of Obstacles::halves, and those of a character and a byte of the one behind or before it.
-constexpr unsigned kHalfBits = 17;
-constexpr std::size_t half_bit(char32_t whole, char part, bool is_behind) {
-  const std::uint64_t key = std::uint64_t{whole} << 9U | static_cast<unsigned char>(part) << 1U | unsigned{is_behind};
-  return static_cast<std::size_t>(mix(mix(key)) >> (64 - kHalfBits));
-}
-
-bool has_bit(const std::vector<std::uint64_t>& bits, std::size_t bit) {
-  return (bits[bit / 64] >> (bit % 64) & 1U) != 0;
-}
-void set_bit(std::vector<std::uint64_t>& bits, std::size_t bit) { bits[bit / 64] |= std::uint64_t{1} << (bit % 64); }
-
-// Of the neighbouring bytes at `at`.
-std::size_t byte_pair(char before, char behind) {
-  return static_cast<unsigned char>(before) * std::size_t{256} + static_cast<unsigned char>(behind);
-}
-std::size_t byte_pair(std::string_view text, std::size_t at) { return byte_pair(text[at - 1], text[at]); }
-constexpr bool is_ascii(char32_t c) { return c < 0x80; }
-
-// Where the first byte beyond ASCII stands in a token, which is short; its size if there is none.
-std::size_t first_wide(std::string_view token) {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
-  std::uint64_t words[2];
-  if (token.size() >= sizeof words[0] && token.size() <= sizeof words) {
-    std::memcpy(&words[0], token.data(), sizeof words[0]);
-    std::memcpy(&words[1], token.data() + token.size() - sizeof words[1], sizeof words[1]);
-    if (((words[0] | words[1]) & kHighBits) == 0) return token.size();
-  }
-  return utf8::skip_ascii(token, 0);
-}
-
-// As utf8::decode(), which is asked about all but the most frequent characters of three bytes: any two of the second half
-// behind these first ones are valid.
-utf8::Decoded decode(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[at + offset]); };
-  if (at + 3 <= text.size() && byte(0) > 0xE0 && byte(0) < 0xED && utf8::is_continuation(text[at + 1]) &&
-      utf8::is_continuation(text[at + 2])) {
-    const unsigned code_point = (byte(0) & 0xFU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
-    return {static_cast<char32_t>(code_point), 3, true};
-  }
-  return utf8::decode(text, at);
-}
-
-// The character that ends at `at`; not valid if there is none.
-utf8::Decoded decode_before(std::string_view text, std::size_t at) {
-  std::size_t begin = at - 1;
-  while (begin > 0 && at - begin < 4 && utf8::is_continuation(text[begin])) --begin;
-  utf8::Decoded found = decode(text.substr(0, at), begin);
-  found.valid = found.valid && begin + found.size == at;
-  return found;
-}
-
 std::size_t char_size(std::string_view text, std::size_t at) { return utf8::decode(text, at).size; }
 
 }  // namespace
-
-// Neighbouring characters of a text, one pair behind the other.
-class Bpe::Joints {
- public:
-  // REQUIRES: begin < text.size().
-  Joints(std::string_view text, std::size_t begin) : text_(text), behind_(decode(text, begin)), at_(begin) {}
-
-  // Goes to the next pair; false if there is none.
-  [[nodiscard]] bool next() {
-    before_ = behind_;
-    at_ += before_.size;
-    if (at_ >= text_.size()) return false;
-    behind_ = decode(text_, at_);
-    return true;
-  }
-  [[nodiscard]] std::size_t at() const { return at_; }  // where the second starts
-  [[nodiscard]] char32_t before() const { return before_.code_point; }
-  [[nodiscard]] char32_t behind() const { return behind_.code_point; }
-  [[nodiscard]] char byte_before() const { return text_[at_ - 1]; }
-  [[nodiscard]] char byte_behind() const { return text_[at_]; }
-  // Both are characters, one of them beyond ASCII.
-  [[nodiscard]] bool is_wide() const {
-    const bool wide = !is_ascii(before_.code_point | behind_.code_point);
-    return (unsigned{wide} & unsigned{before_.valid} & unsigned{behind_.valid}) != 0;
-  }
-
- private:
-  std::string_view text_;
-  utf8::Decoded before_;
-  utf8::Decoded behind_;
-  std::size_t at_;
-};
 
 Bpe::Bpe(const Vocabulary& vocabulary, BpeOptions options) : vocabulary_(vocabulary), options_(std::move(options)) {
   for (unsigned byte = 0; byte < 256; ++byte) {
@@ -271,16 +182,6 @@ std::string_view Bpe::spelled(std::string_view character, bool first, bool last,
   return buffer;
 }
 
-// REQUIRES: only one of the characters that meet at `at` is whole in the token, or none.
-void Bpe::Obstacles::add_joint(std::string_view token, std::size_t at) {
-  joints.set(byte_pair(token, at));
-  const utf8::Decoded before = decode_before(token, at);
-  const utf8::Decoded behind = decode(token, at);
-  if (before.valid) set_bit(halves, half_bit(before.code_point, token[at], true));
-  if (behind.valid) set_bit(halves, half_bit(behind.code_point, token[at - 1], false));
-  if (!before.valid && !behind.valid) blind_joints.set(byte_pair(token, at));
-}
-
 bool Bpe::Obstacles::is_joint(std::string_view text, std::size_t at) const {
   if (!joints[byte_pair(text, at)]) return false;
   const utf8::Decoded before = decode_before(text, at);
@@ -297,50 +198,6 @@ inline bool Bpe::Obstacles::is_crossed(const Joints& characters) const {
   const bool blind = blind_joints[byte_pair(characters.byte_before(), characters.byte_behind())];
   // Each of them is often so and often not: no branch could tell.
   return (unsigned{whole} | unsigned{half} | unsigned{other_half} | unsigned{blind}) != 0;
-}
-
-// The joints of one token, and its neighbours.  `wide` is where its first byte beyond ASCII stands.
-void Bpe::Obstacles::add(std::string_view token, std::size_t wide) {
-  std::size_t whole = 0;  // where the first whole character starts
-  while (whole < token.size() && utf8::is_continuation(token[whole])) ++whole;
-  if (whole > 0 && whole < token.size()) add_joint(token, whole);
-  if (whole < token.size()) {
-    Joints joints_of(token, std::max(whole, wide == 0 ? 0 : wide - 1));
-    while (joints_of.next()) {
-      if (joints_of.is_wide()) set_bit(neighbours, neighbour_bit(joints_of.before(), joints_of.behind()));
-    }
-  }
-  for (std::size_t at = token.size() - std::min<std::size_t>(token.size() - wide, 3); at < token.size(); ++at) {
-    if (at > 0 && !utf8::is_continuation(token[at]) && !utf8::decode(token, at).valid) add_joint(token, at);
-  }
-}
-
-Bpe::Obstacles Bpe::find_obstacles() const {
-  Obstacles found;
-  found.neighbours.assign((std::size_t{1} << kNeighbourBits) / 64, 0);
-  found.halves.assign((std::size_t{1} << kHalfBits) / 64, 0);
-  const auto count = static_cast<std::size_t>(vocabulary_.size());
-  std::vector<bool> characters(count);  // tokens of one character beyond ASCII
-  for (TokenId id = 0; id < vocabulary_.size(); ++id) {
-    const std::string_view token = vocabulary_.bytes(id);
-    const std::size_t wide = first_wide(token);
-    if (wide == token.size()) continue;
-    found.add(token, wide);
-    characters[static_cast<std::size_t>(id)] = wide == 0 && byte_size(token[0]) == token.size();
-  }
-  found.first_use.assign(count, kNoRank);
-  for (const Merge& merge : merges_) {
-    const std::uint32_t rank = merge.place - 1;  // of a free place the highest of all
-    for (const std::uint64_t part : {merge.pair >> 32U, merge.pair & 0xFFFFFFFFU}) {
-      if (part < count && characters[part]) found.first_use[part] = std::min(found.first_use[part], rank);
-    }
-  }
-  return found;
-}
-
-const Bpe::Obstacles& Bpe::obstacles() const {
-  std::call_once(obstacles_found_, [this] { obstacles_ = find_obstacles(); });
-  return obstacles_;
 }
 
 // The token that the bytes of a character alone become; -1: none, or one that may merge on before all its own merges are done.
@@ -711,39 +568,6 @@ void Bpe::merge(std::string_view piece, Control control, Scratch& scratch, std::
     merge_short(control, scratch);
   }
   emit(piece, scratch, out);
-}
-
-std::optional<std::set<char32_t>> Bpe::joined_before(std::string_view mark) const {
-  // A piece that is looked up whole, a mark that is no token or merges of byte tokens could join across the place.
-  if (options_.ignore_merges || vocabulary_.is_byte_level() || !vocabulary_.find(mark)) return std::nullopt;
-  if (!options_.prefix.empty() || !options_.suffix.empty()) return std::nullopt;
-  // Characters that vanish let those around them meet.
-  const bool falls_back = options_.byte_fallback && std::ranges::find(fallback_ids_, kNone) == fallback_ids_.end();
-  if (!options_.unknown && !falls_back) return std::nullopt;
-  std::set<TokenId> opaque(fallback_ids_.begin(), fallback_ids_.end());
-  if (options_.unknown) opaque.insert(*options_.unknown);
-  opaque.erase(kNone);
-  for (const Merge& merge : merges_) {
-    if (merge.place == 0) continue;
-    const auto left = static_cast<TokenId>(merge.pair >> 32U);
-    const auto right = static_cast<TokenId>(merge.pair & 0xFFFFFFFFU);
-    if (opaque.contains(left) || opaque.contains(right)) return std::nullopt;
-  }
-  std::set<char32_t> joined;
-  const auto collect = [&](std::string_view token) {
-    for (std::size_t at = token.find(mark, 1); at != std::string_view::npos; at = token.find(mark, at + 1)) {
-      std::size_t before = at - 1;
-      while (before > 0 && utf8::is_continuation(token[before])) --before;
-      joined.insert(utf8::decode(token, before).code_point);
-    }
-  };
-  for (TokenId id = 0; id < vocabulary_.size(); ++id) {
-    if (vocabulary_.contains(id)) collect(vocabulary_.bytes(id));
-  }
-  for (const auto& part : parts_) collect(part.first);
-  // Runs of marks stay together: whether they join depends on more than the character before.
-  joined.insert(utf8::decode(mark, 0).code_point);
-  return joined;
 }
 
 }  // namespace rondo::tokenizer

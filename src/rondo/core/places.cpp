@@ -1,4 +1,4 @@
-#include "protocol/places.h"
+#include "core/places.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "template/chat_template.h"
 
-namespace rondo::protocol {
+namespace rondo::core {
 
 TemplateLines::TemplateLines(const jinja::Template& chat_template) : source_(chat_template.source()) {
   begins_.push_back(0);
@@ -130,4 +130,4 @@ NamedOrigin OriginNamer::name(const text::Run& run) const {
   return out;
 }
 
-}  // namespace rondo::protocol
+}  // namespace rondo::core

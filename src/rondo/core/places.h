@@ -1,4 +1,4 @@
-// What the bytes of a prompt came from, in words and template places.  Internal to protocol/.
+// What the bytes of a prompt came from, in words and template places.  For faces and reports.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "template/shape.h"
 #include "text/text.h"
 
-namespace rondo::protocol {
+namespace rondo::core {
 
 // 1-based; columns count code points.  Line 0: unknown.
 struct TemplatePlace {
@@ -93,4 +93,4 @@ class OriginNamer {
   std::vector<text::Literal> expressions_;
 };
 
-}  // namespace rondo::protocol
+}  // namespace rondo::core

@@ -1,0 +1,53 @@
+// What --help says at length.  Internal to cli/.
+#pragma once
+
+namespace rondo::cli {
+
+inline constexpr const char* kAbout =
+    "rondo closes the ring between chat messages, token ids and sampled text: it renders a conversation with the\n"
+    "model's own chat template, knows where every byte came from, parses what the model wrote back into a message,\n"
+    "and appends the next turn without touching the tokens that the model has already seen.";
+
+inline constexpr const char* kExamples =
+    "A first walk (MODEL is a Hugging Face style folder or a .gguf file):\n"
+    "  rondo render MODEL -m \"What is the capital of France?\"\n"
+    "  rondo render MODEL -m \"Hello\" --spans        where each part of the prompt came from\n"
+    "  rondo render MODEL -m \"Hello\" --trace        what each line of the template wrote, and why\n"
+    "  rondo render MODEL -m \"Hello\" --html p.html  the same as a page\n"
+    "  rondo tokenize MODEL \"Hello world\"\n"
+    "  rondo encode MODEL --messages chat.json       token ids, with owners and masks\n"
+    "  echo 'Paris.' | rondo parse MODEL\n"
+    "  rondo explain MODEL                                   the format that the parser uses, with template lines\n"
+    "  rondo replay requests.jsonl MODEL             what a prefix cache saves on a log, and what is lost\n"
+    "  rondo check MODEL                                     what of its template breaks the prefix, and why\n"
+    "  rondo test MODEL weather.rondo.yaml                   the tests of its template that a file holds\n"
+    "  rondo demo                                           a conversation on a real engine, with what it saves\n"
+    "\n"
+    "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
+    "2 wrong usage.";
+
+inline constexpr const char* kCheckFooter =
+    "Examples:\n"
+    "  rondo check MODEL\n"
+    "  rondo check chat_template.jinja --tokenizer MODEL --fail-on warning\n"
+    "  rondo check models/*/ --html check.html --sarif check.sarif --junit check.xml\n"
+    "  rondo check MODEL --fix --output mended.jinja\n"
+    "  rondo check MODEL --scenario reasoning-call --kwargs enable_thinking=false --json\n"
+    "\n"
+    "Each row of the table is a conversation: the model's turn is sampled, parsed, kept as a message and rendered "
+    "again\n"
+    "with what follows it.  `string` and `token`: the next prompt begins with what the model has seen; `bridge`: so "
+    "does\n"
+    "rondo's, which keeps the ids; `parse`: the parser read what was meant.";
+
+inline constexpr const char* kTestFooter =
+    "Examples:\n"
+    "  rondo test weather.rondo.yaml                 its `model:` says which template is meant\n"
+    "  rondo test MODEL *.rondo.yaml --filter call\n"
+    "  rondo test MODEL suite.json --json\n"
+    "\n"
+    "A suite is YAML or JSON: `cases`, each with messages and what is expected of them; a case that expects nothing\n"
+    "is checked for what holds of any conversation.  All of it: docs/tester.md.\n"
+    "Exit status: 0 if all cases passed, 1 if one failed, 2 if a suite or its model cannot be read.";
+
+}  // namespace rondo::cli

@@ -1,0 +1,80 @@
+#include "grammar/schema_types.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+namespace rondo::grammar {
+namespace {
+
+std::optional<TypeSet> type_named(std::string_view name) {
+  if (name == "null") return kNullType;
+  if (name == "boolean" || name == "bool") return kBooleanType;
+  if (name == "integer" || name == "int") return kIntegerType;
+  if (name == "number" || name == "float") return kNumericTypes;
+  if (name == "string" || name == "str") return kStringType;
+  if (name == "object" || name == "dict") return kObjectType;
+  if (name == "array" || name == "list") return kArrayType;
+  if (name == "any") return kAnyType;
+  return std::nullopt;
+}
+
+bool is_whole(const json::Value& number) {
+  if (number.kind() == json::Kind::kInteger) return true;
+  const double value = number.to_double().value_or(0.5);
+  return value == static_cast<double>(static_cast<std::int64_t>(std::clamp(value, -9e15, 9e15)));
+}
+
+}  // namespace
+
+TypeSet type_of(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull: return kNullType;
+    case json::Kind::kBool: return kBooleanType;
+    case json::Kind::kInteger: return kIntegerType;
+    case json::Kind::kFloat: return is_whole(value) ? kNumericTypes : TypeSet{kNumberType};
+    case json::Kind::kString: return kStringType;
+    case json::Kind::kArray: return kArrayType;
+    case json::Kind::kObject: return kObjectType;
+  }
+  return 0;
+}
+
+bool are_equal(const json::Value& a, const json::Value& b) {
+  if (a.is_number() && b.is_number()) return a == b || a.to_double() == b.to_double();
+  return a == b;
+}
+
+TypeSet types_by_type(const json::Value& schema, bool& is_said) {
+  const json::Value* type = schema.find("type");
+  TypeSet out = 0;
+  if (type != nullptr && type->is_string()) {
+    if (const auto one = type_named(type->as_string())) out = *one;
+  } else if (type != nullptr && type->is_array()) {
+    for (const json::Value& item : type->as_array()) {
+      if (!item.is_string()) continue;
+      if (const auto one = type_named(item.as_string())) out |= *one;
+    }
+  }
+  is_said = out != 0;
+  const json::Value* nullable = schema.find("nullable");
+  if (is_said && nullable != nullptr && nullable->is_bool() && nullable->as_bool()) out |= kNullType;
+  return is_said ? out : kAnyType;
+}
+
+TypeSet types_by_keywords(const json::Value& schema) {
+  const auto has = [&schema](std::initializer_list<const char*> keywords) {
+    return std::any_of(keywords.begin(), keywords.end(), [&](const char* key) { return schema.find(key) != nullptr; });
+  };
+  TypeSet out = 0;
+  if (has({"properties", "additionalProperties", "patternProperties", "required", "minProperties", "maxProperties",
+           "propertyNames"}))
+    out |= kObjectType;
+  if (has({"items", "prefixItems", "minItems", "maxItems"})) out |= kArrayType;
+  if (has({"pattern", "format", "minLength", "maxLength"})) out |= kStringType;
+  if (has({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})) out |= kNumericTypes;
+  return out == 0 ? kAnyType : out;
+}
+
+}  // namespace rondo::grammar

@@ -1,0 +1,79 @@
+// The members of an object of a suite, read one by one; complains about the first that does not fit, with its place.
+//
+//   ObjectReader reader(value, "a case", problems);
+//   const auto name = reader.text("name");
+//   reader.finish();                       // what was not asked for is unknown
+//   if (problems.error) return *problems.error;
+//
+// Getters never fail: after a complaint they return empty values.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+#include "tester/suite.h"
+
+namespace rondo::tester {
+
+// The first complaint.
+class Problems {
+ public:
+  explicit Problems(const SuiteText& text);
+
+  // About `at`, or about the member `key` whose value it is.
+  void add(const json::Value& at, const std::string& message);
+  void add_key(const json::Member& member, const std::string& message);
+  // The line of a value; 0 if it was not read from the text.
+  [[nodiscard]] int line(const json::Value& at) const;
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  void add_at(std::size_t offset, const std::string& message);
+  [[nodiscard]] std::size_t lines_before(std::size_t offset) const;
+
+  const SuiteText& text_;
+  std::vector<std::size_t> line_ends_;
+  std::optional<Error> error_;
+};
+
+class ObjectReader {
+ public:
+  // `what` names the object in complaints: "a case".  `value` must outlive this.
+  ObjectReader(const json::Value& value, std::string what, Problems& problems);
+
+  // nullptr if absent.
+  [[nodiscard]] const json::Value* find(std::string_view key);
+  [[nodiscard]] std::optional<std::string> text(std::string_view key);
+  [[nodiscard]] std::optional<bool> flag(std::string_view key);
+  [[nodiscard]] std::optional<int> number(std::string_view key);
+  [[nodiscard]] std::optional<json::Array> objects(std::string_view key);
+  [[nodiscard]] std::optional<json::Object> object(std::string_view key);
+  // A text, or a list of texts.
+  [[nodiscard]] std::vector<std::string> texts(std::string_view key);
+  // One of `choices`.
+  [[nodiscard]] std::optional<std::string> choice(std::string_view key,
+                                                  std::initializer_list<std::string_view> choices);
+  void fail(const json::Value& at, const std::string& message) { problems_.add(at, message); }
+  // Complains of members that nobody asked for.
+  void finish();
+
+ private:
+  void wrong_type(std::string_view key, std::string_view expected, const json::Value& found);
+
+  const json::Value& value_;
+  std::string what_;
+  Problems& problems_;
+  std::vector<std::string_view> known_;
+};
+
+// Whether `value` is an object; complains if not.
+[[nodiscard]] bool check_object(const json::Value& value, const std::string& what, Problems& problems);
+// The texts of a text or a list of texts.
+[[nodiscard]] std::vector<std::string> texts_of(const json::Value& value, const std::string& what, Problems& problems);
+
+}  // namespace rondo::tester

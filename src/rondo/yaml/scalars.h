@@ -1,0 +1,20 @@
+// Plain scalars of YAML 1.2's core schema.  Internal to yaml/.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "json/value.h"
+
+namespace rondo::yaml {
+
+// What `text` says: null, a boolean, a number in JSON's spelling, or else itself.
+[[nodiscard]] json::Value resolve_plain(std::string_view text);
+
+[[nodiscard]] bool is_null_word(std::string_view text);
+[[nodiscard]] std::optional<bool> bool_of(std::string_view text);
+// The spelling stays where JSON has it too.  nullopt for what is no such number, or a hexadecimal or octal one of more than 64 bits.
+[[nodiscard]] std::optional<json::Number> integer_of(std::string_view text);
+[[nodiscard]] std::optional<json::Number> float_of(std::string_view text);
+
+}  // namespace rondo::yaml
