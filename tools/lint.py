@@ -134,11 +134,13 @@ def check_words(_):
 
 
 def check_docs(_):
-    """What the documents name exists, and so does every file that lint_allow.txt makes an exception for."""
-    done = subprocess.run([sys.executable, "tools/check_docs.py"], cwd=REPO, capture_output=True, text=True, check=False)
+    """What the documents name exists, and so do the tests of tests/statements and every file that lint_allow.txt makes an exception for."""
     gone = {place.partition(":")[0] for _, place in allowances() if not (REPO / place.partition(":")[0]).is_file()}
     found = [f"tools/lint_allow.txt: there is no {path}" for path in sorted(gone)]
-    return found + ((done.stdout + done.stderr).splitlines() if done.returncode else [])
+    for tool in ("tools/check_docs.py", "tools/check_statements.py"):
+        done = subprocess.run([sys.executable, tool], cwd=REPO, capture_output=True, text=True, check=False)
+        found += (done.stdout + done.stderr).splitlines() if done.returncode else []
+    return found
 
 
 def check_mutations(_):

@@ -111,12 +111,25 @@ std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks)
   return std::nullopt;
 }
 
+// `<|END_X|>` to `<|START_X|>`: how control tokens name pairs; "" if `close` is none of these.
+std::string starting_of(const std::string& close) {
+  constexpr std::string_view kEnd = "END_";
+  const std::size_t at = close.find(kEnd);
+  if (at == std::string::npos || !is_sign(close)) return "";
+  return close.substr(0, at) + "START_" + close.substr(at + kEnd.size());
+}
+
 // A closing tag among the marks: the first one up to which content is cut, else the first that is not behind what is kept.
-std::optional<Tags> closing_tag(const Evidence& evidence, const std::vector<std::string>& marks) {
+std::optional<Tags> closing_tag(const Evidence& evidence, const std::string& header,
+                                const std::vector<std::string>& marks) {
   std::optional<Tags> first;
   for (const std::string& mark : marks) {
-    std::string open = opening_of(std::string(trimmed(mark)));
-    if (open.empty()) continue;
+    const std::string close(trimmed(mark));
+    std::string open = opening_of(close);
+    if (open.empty()) {
+      open = starting_of(close);
+      if (contains(header, open)) continue;  // what opens turns opens no reasoning; nothing is in any header
+    }
     const ContentCut cut = cut_between(evidence, "", mark);
     if (cut.is_cut()) return Tags{std::move(open), mark};
     if (!cut.is_kept && !first) first = Tags{std::move(open), mark};
@@ -161,7 +174,7 @@ Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown, const
   if (!tags) tags = pair_in_prompt(evidence, shown);
   if (!tags) tags = closed_by_other_prompt(evidence, shown);
   if (!tags) tags = closed_block(evidence, shown);
-  if (!tags) tags = closing_tag(evidence, marks);
+  if (!tags) tags = closing_tag(evidence, shown.header, marks);
   if (!tags) tags = cut_out_of_content(evidence, marks);
   if (!tags) return mine_reasoning(evidence, shown).value_or(shown);
   Blocks out = shown;

@@ -117,6 +117,21 @@ TEST_CASE("a field of the header is no reasoning") {
   CHECK(format->input.reasoning_field.empty());
 }
 
+TEST_CASE("a close that history looks for tells what opens the reasoning") {
+  const auto tags = [](const std::string& close) {
+    const std::string source = "{%- for m in messages %}{{- '<|START_' + m.role + '|>' }}{{- m.content.split('" +
+                               close +
+                               "')[-1] + '<|stop|>' }}{%- endfor %}"
+                               "{%- if add_generation_prompt %}{{- '<|START_assistant|>' }}{%- endif %}";
+    return tags_of(format_of(source.c_str())->reasoning);
+  };
+  CHECK(tags("</muse>") == "<muse>..</muse>");
+  CHECK(tags("<|/MUSE|>") == "<|MUSE|>..<|/MUSE|>");
+  CHECK(tags("<|END_MUSE|>") == "<|START_MUSE|>..<|END_MUSE|>");
+  CHECK(tags("<|END_assistant|>") == "none");  // its pair opens turns
+  CHECK(tags("THE END_MUSE") == "none");
+}
+
 TEST_CASE("a header in brackets that stay open does not swallow the opener that only the prompt always has") {
   const auto format = format_of(R"JINJA(
 {%- for m in messages %}
@@ -145,6 +160,18 @@ TEST_CASE("an empty pair of brackets in the prompt without thinking is where rea
 {%- if add_generation_prompt %}{{- '((assistant))' }}
 {%- if enable_thinking is defined and not enable_thinking %}{{- '[[muse]]\n\n[[/muse]]\n' }}{%- endif %}{%- endif %})JINJA");
   CHECK(tags_of(format->reasoning) == "[[muse]]..[[/muse]]");
+}
+
+TEST_CASE("the marks of a block that only the other prompt shows, where the caller has switched thinking") {
+  const char* const source = R"JINJA(
+{%- for m in messages %}{{- '((' + m.role + '))' + m.content + '((end))' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '((assistant))' }}
+{%- if enable_thinking is defined and not enable_thinking %}{{- '<muse>\n \n</muse>\n' }}{%- endif %}{%- endif %})JINJA";
+  for (const bool thinks : {true, false}) {
+    Options options;
+    options.kwargs = json::Object{{"enable_thinking", thinks}};
+    CHECK(tags_of(format_of(source, options)->reasoning) == "<muse>..</muse>");
+  }
 }
 
 TEST_CASE("words with which the prompt begins the reasoning are a part of it") {

@@ -38,12 +38,11 @@ Prober::Prober(const jinja::Template& chat_template, const Options& options, boo
       keeps_trials_(keeps_trials) {}
 
 json::Object Prober::kwargs(const ProbeSetting& setting) const {
-  json::Object out;
+  json::Object out = options_.kwargs;
+  // Also where the caller has switched it: a prompt of the other kind may be the only one that shows the marks.
   if (setting.thinking != "default") {
-    out.set("enable_thinking", setting.thinking == "on");
-    out.set("thinking", setting.thinking == "on");
+    for (const std::string_view name : kSwitches) out.set(name, setting.thinking == "on");
   }
-  for (const json::Member& member : options_.kwargs) out.set(member.key, member.value);
   if (setting.variable) out.set(setting.variable->key, setting.variable->value);
   return out;
 }

@@ -75,6 +75,25 @@ TEST_CASE("the Messages API: system blocks, results before the text, thinking, c
   CHECK(out.notes[0] == "the tool `web_search` of the server was left out");
 }
 
+TEST_CASE("the Messages API: marks of what is to be cached change nothing") {
+  const std::string source = R"({"system": [{"type": "text", "text": "Be brief."@}],
+      "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "Weather?"@}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "weather", "input": {}@}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "rain"@}]}],
+      "tools": [{"name": "weather", "description": "d", "input_schema": {"type": "object"}@}]})";
+  const auto with = [&source](const std::string& mark) {
+    std::string text = source;
+    for (std::size_t at = 0; (at = text.find('@', at)) != std::string::npos;) text.replace(at, 1, mark);
+    return request(text.c_str());
+  };
+  const ApiRequest plain = with("");
+  const ApiRequest marked = with(R"(, "cache_control": {"type": "ephemeral", "ttl": "1h"})");
+  CHECK(json::Value(marked.messages) == json::Value(plain.messages));
+  CHECK(*marked.tools == *plain.tools);
+  CHECK(marked.notes.empty());
+}
+
 TEST_CASE("the Messages API: what has no form is named; images and failed results survive") {
   const ApiRequest out = request(R"({"messages": [
       {"role": "user", "content": [{"type": "text", "text": "See"},
