@@ -16,6 +16,7 @@ import sys
 REPO = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = REPO / "tests" / "statements"
 PLACE = re.compile(r"(\d{3}):(\d+)(?:-(\d+))?")
+EXPECTED = {"is", "has", "lacks", "ends", "absent"}
 TEST = re.compile(r'`([^`]+)` "([^"]+)"')
 
 
@@ -76,6 +77,8 @@ def check_cases(file, rows):
         if case["it"] in seen:
             yield f'the name "{case["it"]}" is there twice'
         seen.add(case["it"])
+        if not EXPECTED & case.keys() or not {"rows", "template"} & case.keys():
+            yield f'the case "{case["it"]}" asks nobody, or expects nothing'
         if not any(file.name == pathlib.Path(path).name and name in (case["it"], case["at"]) for path, name in rows):
             yield f'no row names the case "{case["it"]}" of {case["at"]}'
 

@@ -128,7 +128,7 @@ std::optional<Tags> closing_tag(const Evidence& evidence, const std::string& hea
     std::string open = opening_of(close);
     if (open.empty()) {
       open = starting_of(close);
-      if (contains(header, open)) continue;  // what opens turns opens no reasoning; nothing is in any header
+      if (open.empty() || contains(header, open)) continue;  // what opens turns opens no reasoning
     }
     const ContentCut cut = cut_between(evidence, "", mark);
     if (cut.is_cut()) return Tags{std::move(open), mark};
