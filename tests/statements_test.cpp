@@ -1,9 +1,10 @@
-// What the documents of tests/statements say of templates, parsers and grammars: each case asks the line protocol and holds
-// the reply against what the place in the document says.
+// What the documents of tests/statements say of templates, parsers and grammars: each case asks the line protocol and
+// holds the reply against what the place in the document says.
 //
-// A line of a .jsonl file names a value (`let`), which `$name` stands for from there on, or is a case: `ask` is put to each of
-// the `rows` of the corpus that are there, and to the `template`.  Paths lead through the reply: `tool_calls/0/name`.
-//   is      the value; null also where there is none          ends    the text ends so
+// A line of a .jsonl file names a value (`let`), which `$name` stands for from there on, or is a case: `ask` is put to
+// each of the `rows` of the corpus that are there, and to the `template`.  Paths lead through the reply:
+// `tool_calls/0/name`.
+//   is      the value; null also where there is none           ends    the text ends so
 //   has     the text, or the value's JSON, holds all of these  lacks   ... none of these
 //   absent  there is no such value
 // Each case is asked at least once, with the small corpus too.

@@ -3,10 +3,11 @@
 
 Usage: check_statements.py
 
-NAME.md has two tables.  One has a row for each statement: its place (`NAME:12` or `NAME:12-15`), what it says, and tests, each as
-`file` "name".  The other has a row for lines that state nothing about the program, with the reason.  Together they cover all lines of the
-document, whose number the page gives.  A test is a TEST_CASE, a Python function, a test of CTest (in a CMakeLists.txt), a section
-`### name` of a golden, or a case of NAME.jsonl by its name or its place; of these cases each belongs to a row.
+NAME.md has two tables.  One has a row for each statement: its place (`NAME:12` or `NAME:12-15`), what it says, and
+tests, each as `file` "name".  The other has a row for lines that state nothing about the program, with the reason.
+Together they cover all lines of the document, whose number the page gives.  A test is a TEST_CASE, a Python function, a
+test of CTest (in a CMakeLists.txt), a section `### name` of a golden, or a case of NAME.jsonl by its name or its place;
+of these cases each belongs to a row.
 """
 import json
 import pathlib
@@ -16,6 +17,7 @@ import sys
 REPO = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = REPO / "tests" / "statements"
 PLACE = re.compile(r"(\d{3}):(\d+)(?:-(\d+))?")
+CASE = re.compile(r'TEST_CASE(?:_FIXTURE\(\w+,\s*|\(\s*)"((?:[^"\\]|\\.)*)"')
 EXPECTED = {"is", "has", "lacks", "ends", "absent"}
 TEST = re.compile(r'`([^`]+)` "([^"]+)"')
 
@@ -38,7 +40,7 @@ def names_in(path):
     """The tests of a file; None if it has none by its kind."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".cpp":
-        return {name.replace('\\"', '"') for name in re.findall(r'TEST_CASE(?:_FIXTURE\(\w+,\s*|\(\s*)"((?:[^"\\]|\\.)*)"', text)}
+        return {name.replace('\\"', '"') for name in CASE.findall(text)}
     if path.suffix == ".py":
         return set(re.findall(r"^def (\w+)\(", text, re.MULTILINE))
     if path.name == "CMakeLists.txt":

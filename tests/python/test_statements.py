@@ -19,7 +19,8 @@ TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type":
 LINES = ("{% if messages[0].role != 'system' %}{{ '<|system|>You help.<|end|>\n' }}{% endif %}"
          "{% for m in messages %}{{ '<|' ~ m.role ~ '|>' }}"
          "{% if m.role == 'assistant' %}{{ '<|think|>' ~ (m.reasoning_content or '') ~ '<|/think|>' }}{% endif %}"
-         "{{ m.content }}{% for c in m.tool_calls or [] %}{{ '<|call|>' ~ c.function | tojson ~ '<|/call|>' }}{% endfor %}"
+         "{{ m.content }}"
+         "{% for c in m.tool_calls or [] %}{{ '<|call|>' ~ c.function | tojson ~ '<|/call|>' }}{% endfor %}"
          "{{ '<|end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|><|think|>' }}{% endif %}")
 CUTS = LINES.replace("{% if m.role == 'assistant' %}", "{% if m.role == 'assistant' and loop.last %}")
 
@@ -37,7 +38,8 @@ def renderer(model):
 def turn(renderer):
     """A prompt and what was sampled behind it, stop included."""
     prompt = renderer.render_ids([USER], tools=TOOLS, add_generation_prompt=True)
-    return prompt, renderer.model.tokenize('so<|/think|><|call|>{"name":"add","arguments":{"a":2}}<|/call|><|end|>').tolist()
+    sampled = 'so<|/think|><|call|>{"name":"add","arguments":{"a":2}}<|/call|><|end|>'
+    return prompt, renderer.model.tokenize(sampled).tolist()
 
 
 def appended(renderer, prompt, completion, messages):
@@ -138,7 +140,8 @@ def test_what_the_template_adds_is_nobodys(tiny_folder):
     rendered = renderer.render([USER], tools=TOOLS, add_generation_prompt=True)
     nobodys = [token for token, index in zip(rendered.token_ids, rendered.message_indices) if index == -1]
     text = renderer.model.detokenize(nobodys)
-    assert text.startswith("<|system|>You help.[{") and text.endswith("<|end|><|assistant|><|think|>") and "Hi" not in text
+    assert text.startswith("<|system|>You help.[{") and text.endswith("<|end|><|assistant|><|think|>")
+    assert "Hi" not in text
     assert renderer.model.detokenize([token for token, index in zip(rendered.token_ids, rendered.message_indices)
                                       if index == 0]) == "<|user|>Hi<|end|>\n"
 
@@ -163,8 +166,8 @@ def test_one_render_gives_the_loss_mask(renderer):
 
 def test_every_family_of_the_document_has_a_configuration():
     """000:242."""
-    named = {"qwen3", "qwen3.5", "qwen3.6", "glm-4.5", "glm-5", "glm-5.1", "kimi-k2", "kimi-k2.5", "deepseek-v3", "nemotron-3",
-             "gpt-oss"}
+    named = {"qwen3", "qwen3.5", "qwen3.6", "glm-4.5", "glm-5", "glm-5.1", "kimi-k2", "kimi-k2.5", "deepseek-v3",
+             "nemotron-3", "gpt-oss"}
     assert named <= set(compat.FAMILIES) and len(compat.FAMILIES) >= 13
     for name in named:
         assert compat.config_from_name(name).name == name
@@ -176,7 +179,8 @@ def test_reasoning_is_kept_where_the_template_has_no_switch(tiny_folder):
     messages = [USER, {**SAYS, "reasoning_content": "old"}, USER, CALLS, RESULT]
 
     def shown(retention):
-        return model.detokenize(model.encode(messages, tools=TOOLS, add_generation_prompt=True, retention=retention).ids)
+        made = model.encode(messages, tools=TOOLS, add_generation_prompt=True, retention=retention)
+        return model.detokenize(made.ids)
 
     assert "old" not in shown("template") and "so" not in shown("template")
     assert "old" in shown("preserve_all_thinking") and "so" in shown("preserve_all_thinking")
