@@ -18,7 +18,9 @@
 #include "base/files.h"
 #include "json/print.h"
 #include "render/lossy.h"
+#include "tests/support/audits.h"
 #include "tests/support/corpus.h"
+#include "tests/support/replays.h"
 
 namespace rondo::audit {
 namespace {
@@ -121,22 +123,13 @@ class Agreement {
   // The only cause of a log with both requests.
   [[nodiscard]] static std::optional<FoundCause> replay(const PromptMaker::Parts& parts, const chat::ApiRequest& before,
                                                         const chat::ApiRequest& after) {
-    std::string log;
+    std::vector<std::string> lines;
     for (const chat::ApiRequest* request : {&before, &after}) {
       json::Object body{{"model", "m"}, {"messages", request->messages}};
       if (request->tools) body.set("tools", *request->tools);
-      log += json::to_compact(json::Value(std::move(body))) + "\n";
+      lines.push_back(json::to_compact(json::Value(std::move(body))));
     }
-    Replay replay(parts, {});
-    std::size_t at = 0;
-    LogReader reader([&](char* out, std::size_t size) {
-      const std::size_t count = std::min(size, log.size() - at);
-      std::copy_n(log.data() + at, count, out);
-      at += count;
-      return count;
-    });
-    while (auto entry = reader.next()) replay.feed(std::move(*entry));
-    const ReplayReport report = replay.report();
+    const ReplayReport report = test::replay_of(parts, {}, lines);
     if (report.causes.size() != 1) return std::nullopt;
     const ReplayCause& cause = report.causes.front();
     return FoundCause{cause.name, cause.examples.front().path, cause.examples.front().sentence, "", "", cause.line};
@@ -157,14 +150,9 @@ TEST_CASE("check, diff, replay and the bridge name one cause, line and field for
   const bool is_full = std::getenv("RONDO_TEST_FULL") != nullptr || test::is_small_corpus();
   for (std::size_t i = 0; i < corpus->rows().size(); i += is_full ? 1 : kSample) {
     const test::CorpusRow& row = corpus->rows()[i];
-    auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
-    if (!compiled.ok()) continue;
-    Input input;
-    input.chat_template = std::move(compiled).value();
-    input.base.bos_token = row.bos_token;
-    input.base.eos_token = row.eos_token;
-    input.options.now = test::kClock;
-    const auto subject = make_subject(input);
+    const auto input = test::input_of(row, files::read(row.template_path).value());
+    if (!input.ok()) continue;
+    const auto subject = make_subject(input.value());
     if (!subject.ok()) continue;
     const auto stage = Stage::make(subject.value(), {"default", subject.value().base.kwargs});
     if (!stage.ok()) continue;

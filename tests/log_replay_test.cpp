@@ -16,6 +16,7 @@
 #include "json/print.h"
 #include "probe/messages.h"
 #include "tests/support/byte_tokenizer.h"
+#include "tests/support/replays.h"
 
 namespace rondo::audit {
 namespace {
@@ -64,19 +65,7 @@ std::string prompt_of(const std::string& source, const json::Array& messages) {
 
 ReplayReport replay(const std::string& source, const std::vector<std::string>& lines,
                     const ReplayOptions& options = {}) {
-  Replay replay(parts_of(source, jinja::LocalTime{2026, 1, 1, 0, 0, 0}), options);
-  std::string log;
-  for (const std::string& line : lines) log += line + "\n";
-  std::size_t at = 0;
-  LogReader reader([&](char* out, std::size_t size) {
-    const std::size_t count = std::min(size, log.size() - at);
-    std::copy_n(log.data() + at, count, out);
-    at += count;
-    return count;
-  });
-  while (auto entry = reader.next()) replay.feed(std::move(*entry));
-  replay.note_log(reader);
-  return replay.report();
+  return test::replay_of(parts_of(source, jinja::LocalTime{2026, 1, 1, 0, 0, 0}), options, lines);
 }
 
 const ReplayLane& lane(const ReplayReport& report, const std::string& name) {

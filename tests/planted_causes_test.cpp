@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "probe/messages.h"
 #include "probe/places.h"
+#include "tests/support/audits.h"
 #include "tests/support/corpus.h"
 
 namespace rondo::audit {
@@ -109,14 +110,9 @@ struct Bench {
   std::unique_ptr<const Stage> stage;
 
   static std::optional<Bench> make(const test::CorpusRow& row, const std::string& source) {
-    auto compiled = jinja::Template::compile(source, {}, row.id);
-    if (!compiled.ok()) return std::nullopt;
-    Input input;
-    input.chat_template = std::move(compiled).value();
-    input.base.bos_token = row.bos_token;
-    input.base.eos_token = row.eos_token;
-    input.options.now = test::kClock;
-    auto subject = make_subject(input);
+    const auto input = test::input_of(row, source);
+    if (!input.ok()) return std::nullopt;
+    auto subject = make_subject(input.value());
     if (!subject.ok()) return std::nullopt;
     Bench out;
     out.subject = std::move(subject).value();

@@ -29,8 +29,8 @@ std::optional<audit::Report> audit_of(const Corpus& corpus, const std::string& r
   return std::move(report).value();
 }
 
-Result<audit::Report> audit_of_template(const Corpus& corpus, const CorpusRow& row) {
-  auto compiled = jinja::Template::compile(files::read(row.template_path).value(), {}, row.id);
+Result<audit::Input> input_of(const CorpusRow& row, const std::string& source) {
+  auto compiled = jinja::Template::compile(source, {}, row.id);
   if (!compiled.ok()) return compiled.error();
   audit::Input input;
   input.chat_template = std::move(compiled).value();
@@ -38,7 +38,13 @@ Result<audit::Report> audit_of_template(const Corpus& corpus, const CorpusRow& r
   input.base.eos_token = row.eos_token;
   input.options.now = kClock;
   input.model = row.id;
-  return audit::check(input, {});
+  return input;
+}
+
+Result<audit::Report> audit_of_template(const Corpus& /*corpus*/, const CorpusRow& row) {
+  const auto input = input_of(row, files::read(row.template_path).value());
+  if (!input.ok()) return input.error();
+  return audit::check(input.value(), {});
 }
 
 }  // namespace rondo::test

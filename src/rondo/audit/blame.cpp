@@ -10,27 +10,13 @@
 namespace rondo::audit {
 namespace {
 
-bool is_inside_character(std::string_view text, std::size_t at) {
-  return at < text.size() && utf8::is_continuation(text[at]);
-}
-
-// Some of `text` from byte `at` on, whole characters.
-std::string shown_from(const std::string& text, std::size_t at, std::size_t most) {
-  if (at >= text.size()) return "";
-  std::size_t end = std::min(text.size(), at + most);
-  while (end > at && is_inside_character(text, end)) --end;
-  return text.substr(at, end - at);
-}
-
-std::string shown_before(const std::string& text, std::size_t at, std::size_t most) {
-  std::size_t begin = at > most ? at - most : 0;
-  while (begin < at && is_inside_character(text, begin)) ++begin;
-  return text.substr(begin, at - begin);
-}
-
 constexpr std::size_t kShownBefore = 40;
 constexpr std::size_t kShownBehind = 60;
 constexpr std::size_t kShownTokens = 12;
+
+std::string shown_from(std::string_view text, std::size_t at) {
+  return std::string(utf8::head(text.substr(std::min(at, text.size())), kShownBehind));
+}
 
 // How many ids the next prompt shares with what the model has seen, and which tokens stand around the end of that.
 std::optional<probe::Extent> compare_tokens(const AuditContext& context, const Step& step, Break& out) {
@@ -85,9 +71,9 @@ Break find_break(const Stage& stage, const Played& played) {
   causes::Found found = causes::find_cause(event);
   const std::string seen = event.seen();
   out.in_prompt = found.in_prompt;
-  out.before = shown_before(seen, found.at, kShownBefore);
-  out.kept = shown_from(seen, found.at, kShownBehind);
-  out.rerendered = shown_from(step.again->text.bytes(), found.at, kShownBehind);
+  out.before = utf8::tail(std::string_view(seen).substr(0, found.at), kShownBefore);
+  out.kept = shown_from(seen, found.at);
+  out.rerendered = shown_from(step.again->text.bytes(), found.at);
   out.field = causes::describe_origin(*step.again, found.at);
   out.cause = std::move(found.cause);
   return out;

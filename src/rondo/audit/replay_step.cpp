@@ -122,10 +122,7 @@ bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
 // Some of `text` from byte `at` on, whole characters.
 std::string shown_at(std::string_view text, std::size_t at) {
   constexpr std::size_t kShown = 40;
-  std::string_view out = text.substr(std::min(at, text.size()));
-  std::size_t end = std::min(out.size(), kShown);
-  while (end > 0 && end < out.size() && utf8::is_continuation(out[end])) --end;
-  return std::string(out.substr(0, end));
+  return std::string(utf8::head(text.substr(std::min(at, text.size())), kShown));
 }
 
 // The beginning of a reasoning, by which it is looked for in a prompt.

@@ -15,9 +15,7 @@ constexpr std::size_t kShownBytes = 80;
 
 std::string shown(std::string_view text) {
   if (text.size() <= kShownBytes) return std::string(text);
-  std::size_t end = kShownBytes;
-  while (end > 0 && utf8::is_continuation(text[end])) --end;
-  return std::string(text.substr(0, end)) + "…";
+  return std::string(utf8::head(text, kShownBytes)) + "…";
 }
 
 std::string place(std::size_t message) { return "messages[" + std::to_string(message) + "]"; }

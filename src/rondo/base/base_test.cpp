@@ -274,5 +274,23 @@ TEST_CASE("files are written whole and read back; failures name the path") {
   CHECK(files::read(std::filesystem::temp_directory_path().string()).error().code == ErrorCode::kNotFound);
 }
 
+TEST_CASE("a text is cut between its characters") {
+  const std::string text = "a\u00fcb";  // bytes: a, two of the umlaut, b
+  CHECK(utf8::boundary(text, 0) == 0);
+  CHECK(utf8::boundary(text, 1) == 1);
+  CHECK(utf8::boundary(text, 2) == 1);
+  CHECK(utf8::boundary(text, 3) == 3);
+  CHECK(utf8::boundary(text, 4) == 4);
+  CHECK(utf8::boundary(text, 9) == 4);
+  CHECK(utf8::head(text, 2) == "a");
+  CHECK(utf8::head(text, 3) == "a\u00fc");
+  CHECK(utf8::head(text, 9) == text);
+  CHECK(utf8::tail(text, 2) == "b");
+  CHECK(utf8::tail(text, 3) == "\u00fcb");
+  CHECK(utf8::tail(text, 9) == text);
+  CHECK(utf8::head("\x80\x80", 1).empty());
+  CHECK(utf8::tail("\x80\x80", 1).empty());
+}
+
 }  // namespace
 }  // namespace rondo

@@ -53,6 +53,23 @@ void append(std::string& out, char32_t code_point);
 // Each ill-formed part replaced by U+FFFD.
 [[nodiscard]] std::string to_valid(std::string_view text);
 
+// The beginning of the sequence that byte `at` lies in; text.size() where it lies behind the text.
+[[nodiscard]] inline std::size_t boundary(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return text.size();
+  while (at > 0 && is_continuation(text[at])) --at;
+  return at;
+}
+
+// The first, or the last, `most` bytes of `text` at most, in whole sequences.
+[[nodiscard]] inline std::string_view head(std::string_view text, std::size_t most) {
+  return text.substr(0, boundary(text, most));
+}
+[[nodiscard]] inline std::string_view tail(std::string_view text, std::size_t most) {
+  std::size_t begin = text.size() > most ? text.size() - most : 0;
+  while (begin < text.size() && is_continuation(text[begin])) ++begin;
+  return text.substr(begin);
+}
+
 // Length of the longest prefix that does not end inside a sequence that more bytes could complete.
 [[nodiscard]] std::size_t complete_prefix(std::string_view text);
 

@@ -10,9 +10,7 @@ namespace rondo::causes {
 
 std::string quoted_start(std::string_view text) {
   constexpr std::size_t kShown = 32;
-  std::size_t end = std::min(text.size(), kShown);
-  while (end > 0 && end < text.size() && utf8::is_continuation(text[end])) --end;
-  return text::quoted(text.substr(0, end));
+  return text::quoted(utf8::head(text, kShown));
 }
 
 Finder::Finder(const Event& event)
@@ -32,8 +30,7 @@ Found Finder::run() {
     return out;
   }
   const std::string& again = again_->text.bytes();
-  at_ = static_cast<std::size_t>(std::ranges::mismatch(seen_, again).in1 - seen_.begin());
-  while (at_ > 0 && at_ < seen_.size() && utf8::is_continuation(seen_[at_])) --at_;
+  at_ = utf8::boundary(seen_, static_cast<std::size_t>(std::ranges::mismatch(seen_, again).in1 - seen_.begin()));
   const std::optional<probe::Extent>& parted = event_.parted_tokens;
   const bool same_text = at_ >= seen_.size() || (parted && parted->end <= at_);
   if (same_text) at_ = parted ? parted->begin : 0;

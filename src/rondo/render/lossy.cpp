@@ -24,9 +24,7 @@ bool writes_path(const jinja::Rendered& rendered, std::int32_t index, const std:
   const text::PathTable& paths = rendered.origins.paths;
   for (const text::Run& run : rendered.text.runs()) {
     if (run.path() == text::PathId::kNone || paths.message(run.path()) != index) continue;
-    const std::string_view field =
-        paths.depth(run.path()) >= 3 ? paths.step_name(paths.prefix(run.path(), 3)) : std::string_view();
-    if (std::find(fields.begin(), fields.end(), field) != fields.end()) return true;
+    if (std::ranges::find(fields, probe::message_field(paths, run.path())) != fields.end()) return true;
   }
   return false;
 }

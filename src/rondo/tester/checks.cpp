@@ -43,9 +43,7 @@ void compare_calls(const std::vector<ExpectedCall>& expected, const chat::Assist
 
 std::string up_to(std::string_view text, std::size_t at) {
   constexpr std::size_t kShownBytes = 60;
-  std::size_t begin = at > kShownBytes ? at - kShownBytes : 0;
-  while (begin < at && utf8::is_continuation(text[begin])) ++begin;
-  return quoted(text.substr(begin, at - begin));
+  return quoted(utf8::tail(text.substr(0, at), kShownBytes));
 }
 
 }  // namespace

@@ -22,11 +22,6 @@ constexpr std::size_t kLineBytes = 200;
 using Lines = std::vector<std::string_view>;
 using Kind = ShownLine::Kind;
 
-std::size_t whole_characters(std::string_view text, std::size_t at) {
-  while (at > 0 && at < text.size() && utf8::is_continuation(text[at])) --at;
-  return at;
-}
-
 // A line with all that it ends with, and the column of byte `focus` in what is shown.
 struct Window {
   std::string text;
@@ -37,8 +32,8 @@ Window window(std::string_view line, std::size_t focus) {
   std::size_t begin = 0;
   std::size_t end = line.size();
   if (line.size() > kLineBytes) {
-    begin = whole_characters(line, focus > kLeadBytes ? focus - kLeadBytes : 0);
-    end = whole_characters(line, std::min(line.size(), begin + kLineBytes));
+    begin = utf8::boundary(line, focus > kLeadBytes ? focus - kLeadBytes : 0);
+    end = utf8::boundary(line, std::min(line.size(), begin + kLineBytes));
   }
   const std::string lead = (begin > 0 ? "…" : "") + printing::printable(line.substr(begin, focus - begin), false);
   return {lead + printing::printable(line.substr(focus, end - focus), false) + (end < line.size() ? "…" : ""),
@@ -134,7 +129,7 @@ std::string_view to_string(ShownLine::Kind kind) {
 
 std::size_t first_difference(std::string_view a, std::string_view b) {
   const auto [in_a, in_b] = std::ranges::mismatch(a, b);
-  return whole_characters(b, static_cast<std::size_t>(in_b - b.begin()));
+  return utf8::boundary(b, static_cast<std::size_t>(in_b - b.begin()));
 }
 
 std::string quoted(std::string_view text) {

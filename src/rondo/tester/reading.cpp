@@ -76,16 +76,6 @@ class EventsReader {
   Grown told_;
 };
 
-// A text, or the texts of its parts.
-std::string text_of(const json::Value* content) {
-  if (content == nullptr) return "";
-  if (content->is_string()) return content->as_string();
-  std::string out;
-  if (!content->is_array()) return out;
-  for (const json::Value& part : content->as_array()) out += part.find_string("text").value_or("");
-  return out;
-}
-
 }  // namespace
 
 // A message is looked at after each piece, but for long texts of many: that would take time of their square.
@@ -165,7 +155,7 @@ chat::AssistantMessage comparable(chat::AssistantMessage message) {
 
 chat::AssistantMessage meant(const json::Value& message, const std::string& reasoning_field) {
   chat::AssistantMessage out;
-  out.content = text_of(message.find("content"));
+  out.content = chat::content_text(message);
   for (const std::string_view field : chat::kReasoningFields) {
     if (const auto text = message.find_string(field)) out.reasoning = std::string(*text);
   }

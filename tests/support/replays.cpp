@@ -1,0 +1,25 @@
+#include "tests/support/replays.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rondo::test {
+
+audit::ReplayReport replay_of(audit::PromptMaker::Parts parts, const audit::ReplayOptions& options,
+                              const std::vector<std::string>& lines) {
+  audit::Replay replay(std::move(parts), options);
+  std::string log;
+  for (const std::string& line : lines) log += line + "\n";
+  std::size_t at = 0;
+  audit::LogReader reader([&](char* out, std::size_t size) {
+    const std::size_t count = std::min(size, log.size() - at);
+    std::copy_n(log.data() + at, count, out);
+    at += count;
+    return count;
+  });
+  while (auto entry = reader.next()) replay.feed(std::move(*entry));
+  replay.note_log(reader);
+  return replay.report();
+}
+
+}  // namespace rondo::test
