@@ -1,8 +1,10 @@
 # Third-party libraries of the parts, all from the system (./dev setup installs them on Debian):
 #   rondo::pcre2      regular expressions (tokenizer)     rondo::cli11     command lines (cli)
 #   rondo::libyaml    files of tests (yaml)               rondo::doctest   tests
+#   rondo::boost      event loop, HTTP and TLS (net)
 # Each is an imported target that a part names under LIBRARIES.
 
+find_package(Threads REQUIRED)
 include(rondo_pcre2)
 if(NOT TARGET rondo::pcre2)
   message(FATAL_ERROR "PCRE2 (8 bit) is missing: run ./dev setup, or install libpcre2-dev")
@@ -27,6 +29,19 @@ if(RONDO_CLI)
   set_target_properties(rondo::cli11 PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${RONDO_CLI11_INCLUDE})
 endif()
 
+# Boost's headers alone: Asio and Beast; TLS is OpenSSL's.
+if(RONDO_NET)
+  find_package(OpenSSL 3.0 REQUIRED)
+  find_path(RONDO_BOOST_INCLUDE boost/beast.hpp)
+  if(NOT RONDO_BOOST_INCLUDE)
+    message(FATAL_ERROR "Boost is missing: run ./dev setup, install libboost1.81-dev, or configure with RONDO_NET=OFF")
+  endif()
+  add_library(rondo::boost INTERFACE IMPORTED)
+  target_include_directories(rondo::boost SYSTEM INTERFACE ${RONDO_BOOST_INCLUDE})
+  target_compile_definitions(rondo::boost INTERFACE BOOST_ALL_NO_LIB BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE)
+  target_link_libraries(rondo::boost INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+endif()
+
 if(RONDO_TESTS)
   find_path(RONDO_DOCTEST_INCLUDE doctest/doctest.h)
   if(NOT RONDO_DOCTEST_INCLUDE)
@@ -35,5 +50,3 @@ if(RONDO_TESTS)
   add_library(rondo::doctest INTERFACE IMPORTED)
   set_target_properties(rondo::doctest PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${RONDO_DOCTEST_INCLUDE})
 endif()
-
-find_package(Threads REQUIRED)

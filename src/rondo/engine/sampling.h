@@ -11,10 +11,21 @@ namespace rondo::engine {
 using TokenId = std::int32_t;
 struct Allowed;
 
+// The steps are taken in the order of the members: bias, penalties, then cuts, then the draw.
 struct Sampling {
-  float temperature = 0.0F;  // 0: greedy
-  std::size_t top_k = 0;     // only the k best; 0: all
-  float top_p = 1.0F;        // only the best whose probabilities reach this sum
+  struct Bias {
+    TokenId id = -1;
+    float value = 0;  // added to the logit; minus infinity forbids the id
+  };
+  std::vector<Bias> bias;
+  float repetition_penalty = 1.0F;  // logits of ids met before are divided by this where positive, else multiplied
+  float frequency_penalty = 0.0F;   // subtracted once for each time that an id was sampled
+  float presence_penalty = 0.0F;    // subtracted once if an id was sampled
+  std::size_t top_k = 0;            // only the k best; 0: all
+  float typical_p = 1.0F;           // only the ids nearest to the expected surprise whose probabilities reach this sum
+  float top_p = 1.0F;               // only the best whose probabilities reach this sum
+  float min_p = 0.0F;               // only ids with at least this share of the best one's probability
+  float temperature = 0.0F;         // 0: greedy
   std::uint64_t seed = 0;
 };
 

@@ -1,0 +1,50 @@
+#include "engine/serving.h"
+
+#include <algorithm>
+
+namespace rondo::engine {
+
+std::string_view to_string(Grammar::Dialect dialect) {
+  switch (dialect) {
+    case Grammar::Dialect::kNone: return "none";
+    case Grammar::Dialect::kGbnf: return "gbnf";
+    case Grammar::Dialect::kLark: return "lark";
+    case Grammar::Dialect::kStructuralTag: return "structural-tag";
+    case Grammar::Dialect::kJsonSchema: return "json-schema";
+    case Grammar::Dialect::kRegex: return "regex";
+  }
+  return "unknown";
+}
+
+Status check_request(const Request& request) {
+  const auto refuse = [](std::string sentence) { return Error(ErrorCode::kInvalidArgument, std::move(sentence)); };
+  if (request.prompt.empty()) return refuse("the prompt has no tokens");
+  for (std::size_t i = 0; i < request.prompt.size(); ++i) {
+    if (request.prompt[i] < 0) {
+      return refuse("token " + std::to_string(i) + " of the prompt is " + std::to_string(request.prompt[i]));
+    }
+  }
+  constexpr std::size_t kMaxChoices = 128;
+  if (request.choices < 1 || request.choices > kMaxChoices) return refuse("choices must be from 1 to 128");
+  const Sampling& sampling = request.sampling;
+  struct Range {
+    const char* name;
+    float value, least, most;
+  };
+  for (const Range& range : {Range{"temperature", sampling.temperature, 0, 100},
+                             {"top_p", sampling.top_p, 0, 1},
+                             {"min_p", sampling.min_p, 0, 1},
+                             {"typical_p", sampling.typical_p, 0, 1},
+                             {"repetition_penalty", sampling.repetition_penalty, 0.001F, 100},
+                             {"frequency_penalty", sampling.frequency_penalty, -100, 100},
+                             {"presence_penalty", sampling.presence_penalty, -100, 100}}) {
+    if (std::isfinite(range.value) && range.value >= range.least && range.value <= range.most) continue;
+    return refuse(std::string(range.name) + " must be a number from " + std::to_string(range.least) + " to " +
+                  std::to_string(range.most));
+  }
+  const auto is_bad = [](const Sampling::Bias& bias) { return std::isnan(bias.value); };
+  if (std::any_of(sampling.bias.begin(), sampling.bias.end(), is_bad)) return refuse("a bias is not a number");
+  return Done{};
+}
+
+}  // namespace rondo::engine
