@@ -17,7 +17,7 @@ struct Sampling {
     TokenId id = -1;
     float value = 0;  // added to the logit; minus infinity forbids the id
   };
-  std::vector<Bias> bias;
+  std::vector<Bias> bias{};
   float repetition_penalty = 1.0F;  // logits of ids met before are divided by this where positive, else multiplied
   float frequency_penalty = 0.0F;   // subtracted once for each time that an id was sampled
   float presence_penalty = 0.0F;    // subtracted once if an id was sampled
