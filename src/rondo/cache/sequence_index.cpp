@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/common_prefix.h"
+
 namespace rondo::cache {
 
 // `ids` lead from the parent to this node.  Every node but the root has an end or two children.
@@ -11,14 +13,6 @@ struct SequenceIndex::Node {
   std::set<Holder> ends;
   std::map<TokenId, std::unique_ptr<Node>> children;  // by their first id
 };
-
-namespace {
-
-std::size_t common(std::span<const TokenId> a, std::span<const TokenId> b) {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-}
-
-}  // namespace
 
 SequenceIndex::SequenceIndex() : root_(std::make_unique<Node>()) {}
 SequenceIndex::~SequenceIndex() = default;
@@ -32,7 +26,7 @@ void SequenceIndex::add(Holder holder, std::span<const TokenId> ids) {
       place->ids.assign(ids.begin(), ids.end());
       ids = {};
     } else {
-      const std::size_t length = common(place->ids, ids);
+      const std::size_t length = common_prefix(place->ids, ids);
       if (length < place->ids.size()) {  // a node between them, down to where they part
         auto upper = std::make_unique<Node>();
         upper->ids.assign(place->ids.begin(), place->ids.begin() + static_cast<std::ptrdiff_t>(length));
@@ -54,7 +48,7 @@ void SequenceIndex::remove(Holder holder, std::span<const TokenId> ids) {
     const auto child = path.back()->children.find(ids.front());
     if (child == path.back()->children.end()) return;
     Node* node = child->second.get();
-    if (common(node->ids, ids) < node->ids.size()) return;
+    if (common_prefix(node->ids, ids) < node->ids.size()) return;
     ids = ids.subspan(node->ids.size());
     path.push_back(node);
   }
@@ -84,7 +78,7 @@ std::optional<SequenceIndex::Match> SequenceIndex::longest_common(std::span<cons
     const auto child = node->children.find(ids[length]);
     if (child == node->children.end()) break;
     node = child->second.get();
-    const std::size_t agreeing = common(node->ids, ids.subspan(length));
+    const std::size_t agreeing = common_prefix(node->ids, ids.subspan(length));
     length += agreeing;
     if (agreeing < node->ids.size()) break;
   }
@@ -101,7 +95,7 @@ std::optional<SequenceIndex::Match> SequenceIndex::longest_end(std::span<const T
     const auto child = node->children.find(ids[length]);
     if (child == node->children.end()) break;
     node = child->second.get();
-    if (common(node->ids, ids.subspan(length)) < node->ids.size()) break;
+    if (common_prefix(node->ids, ids.subspan(length)) < node->ids.size()) break;
     length += node->ids.size();
     if (!node->ends.empty()) best = Match{.holder = *node->ends.begin(), .length = length};
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/common_prefix.h"
+
 namespace rondo::engine {
 namespace {
 
