@@ -154,7 +154,7 @@ Batcher::Work::Choice* Batcher::Work::next_prompt() {
   };
   const Tenant* tenant = next_tenant(of_tenant);
   if (tenant == nullptr) return nullptr;
-  const bool takes_oldest = ++prompts_taken_ % kOldestEach == 0;
+  const bool takes_oldest = (pieces_ + 1) % kOldestEach == 0;
   Choice* next = nullptr;
   std::size_t least = 0;
   for (Choice* choice : admitted_) {  // the oldest first
@@ -223,6 +223,7 @@ void Batcher::Work::decode_prompts() {
     LlamaSequence& sequence = choice->slot->sequence;
     const std::size_t begin = sequence.tokens().size();
     const std::size_t size = std::min(choice->next_stop() - begin, budget);
+    ++pieces_;
     if (size > 0) {
       used += size;
       tenants_[choice->flow.request.tenant].served += size;
@@ -257,13 +258,18 @@ void Batcher::Work::lose(Choice& choice, const Error& error) {
 
 // --- sampling ---------------------------------------------------------------------------------------------------------
 
+// The next id, which the choice's grammar has accepted; nullopt if there is none.
 std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
   const std::span<const float> logits = choice.slot->sequence.logits();
   std::optional<TokenId> id = choice.sampler.pick(logits, {});
-  if (!choice.grammar || !choice.grammar->is_active() || (id && choice.grammar->allows(*id))) return id;
-  // Mostly the grammar allows what is sampled without it; only else all ids are tried.
-  const std::vector<TokenId> allowed = choice.grammar->allowed(loaded_.description.vocab_size);
-  return choice.sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = allowed});
+  if (!choice.grammar || (id && choice.grammar->accept(*id))) return id;
+  // Mostly the grammar takes what is sampled without it; only else all ids are asked for.
+  std::vector<TokenId> allowed = choice.grammar->allowed(loaded_.description.vocab_size);
+  while (true) {
+    if (id) std::erase(allowed, *id);
+    id = choice.sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = allowed});
+    if (!id || choice.grammar->accept(*id)) return id;
+  }
 }
 
 SampledToken Batcher::Work::described(const Choice& choice, TokenId id) const {
@@ -289,12 +295,10 @@ void Batcher::Work::sample(Choice& choice) {
   ++choice.sampled;
   ++choice.flow.outcome.usage.completion_tokens;
   ++status_.sampled_tokens;
-  const bool ends_grammar = choice.grammar && choice.grammar->is_active() && choice.grammar->is_end(*id);
-  if (choice.grammar && !ends_grammar && !choice.grammar->accept(*id)) choice.grammar.reset();
   events_.on_token(choice.flow.ticket, choice.index, std::move(token));
   if (std::find(request.stop_ids.begin(), request.stop_ids.end(), *id) != request.stop_ids.end())
     return finish(choice, StopReason::kStopToken);
-  if (ends_grammar) return finish(choice, StopReason::kConstraint);
+  if (choice.grammar && choice.grammar->is_end(*id)) return finish(choice, StopReason::kConstraint);
   if (choice.sampled >= request.max_tokens) return finish(choice, StopReason::kLength);
   if (choice.ids.size() > loaded_.description.context_tokens) return finish(choice, StopReason::kContextFull);
 }

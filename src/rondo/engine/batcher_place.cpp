@@ -76,7 +76,7 @@ Batcher::Work::Slot& Batcher::Work::take(const Source& source, const Choice& cho
   Slot& slot = from.owner == nullptr && lost <= size / 2 ? from : victim(&from);
   make_room(slot);
   if (&slot == &from) return from;
-  if (loaded_.description.memory == MemoryKind::kAttention) {
+  if (can_roll_back(loaded_.description, from.sequence.holding(), choice.ids)) {
     slot.sequence.share(from.sequence);
   } else if (const auto saved = from.sequence.save()) {
     (void)slot.sequence.load(*saved);

@@ -119,7 +119,7 @@ class Batcher::Work {
   std::unordered_map<Ticket, std::unique_ptr<Flow>> flows_;
   std::map<std::string, Tenant> tenants_;
   std::vector<Choice*> admitted_;  // as many as there are sequences at most, the oldest first
-  std::uint64_t prompts_taken_ = 0;
+  std::uint64_t pieces_ = 0;       // of prompts, decoded so far
   EmbeddedStatus status_;
 };
 

@@ -32,6 +32,7 @@ Result<LlamaGrammar> LlamaGrammar::make(const llama_vocab* vocab, const Grammar&
     return refuse("the embedded engine takes grammars in GBNF, not " + std::string(to_string(grammar.dialect)));
   }
   if (llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_NONE) return refuse("the model's ids have no text to constrain");
+  if (grammar.text.find_first_not_of(" \t\r\n") == std::string::npos) return refuse("the grammar is empty");
   LlamaGrammar made(vocab, grammar);
   const LlamaLog log;
   try {
@@ -89,29 +90,35 @@ std::vector<TokenId> LlamaGrammar::allowed(TokenId vocab_size) const {
   return ids;
 }
 
+bool LlamaGrammar::begins_by_token(TokenId id) const {
+  return std::any_of(grammar_.triggers.begin(), grammar_.triggers.end(), [&](const Grammar::Trigger& trigger) {
+    return trigger.kind == Grammar::Trigger::Kind::kToken && trigger.token == id;
+  });
+}
+
 // The library is given the last ids only, and finds the word once more in their text.
 void LlamaGrammar::look_for_words(TokenId id) {
   if (longest_word_ == 0) return;
-  tail_.push_back({id, text_of(id)});
+  std::vector<Seen> seen_ids = tail_;
+  seen_ids.push_back({id, text_of(id)});
   std::string text;
-  for (const Seen& seen : tail_) text += seen.text;
+  for (const Seen& seen : seen_ids) text += seen.text;
   for (const Grammar::Trigger& trigger : grammar_.triggers) {
     if (trigger.kind != Grammar::Trigger::Kind::kWord || trigger.text.empty()) continue;
     if (text.find(trigger.text) == std::string::npos) continue;
-    active_ = lazy(std::array{pattern_of(trigger.text)});
-    for (const Seen& seen : tail_) {
-      if (active_) llama_sampler_accept(active_.get(), seen.id);
-    }
+    llama_sampler_ptr begun = lazy(std::array{pattern_of(trigger.text)});
+    for (const Seen& seen : seen_ids) llama_sampler_accept(begun.get(), seen.id);
+    active_ = std::move(begun);
     return;
   }
   std::size_t size = text.size();
-  auto first = tail_.begin();
-  while (first != tail_.end() && size - first->text.size() >= longest_word_) size -= (first++)->text.size();
-  tail_.erase(tail_.begin(), first);
+  auto first = seen_ids.begin();
+  while (first != seen_ids.end() && size - first->text.size() >= longest_word_) size -= (first++)->text.size();
+  tail_.assign(first, seen_ids.end());
 }
 
-// The library does not tell when a lazy grammar begins; from then on it refuses some id.  One that it can't continue with
-// shows it: of a grammar that waits, every id is allowed.
+// The library does not tell when a lazy grammar begins; from then on it refuses some id: of a grammar that waits, every id
+// is allowed.
 void LlamaGrammar::look_for_patterns(TokenId id) {
   if (!by_pattern_) return;
   text_bytes_ += text_of(id).size();
@@ -119,39 +126,34 @@ void LlamaGrammar::look_for_patterns(TokenId id) {
     by_pattern_.reset();
     return;
   }
-  llama_sampler_accept(by_pattern_.get(), id);
-  active_ = std::move(by_pattern_);
+  llama_sampler_ptr next(llama_sampler_clone(by_pattern_.get()));
+  llama_sampler_accept(next.get(), id);
+  by_pattern_ = std::move(next);
+  active_.reset(llama_sampler_clone(by_pattern_.get()));
   const TokenId vocab_size = llama_vocab_n_tokens(vocab_);
-  if (allowed(vocab_size).size() == static_cast<std::size_t>(vocab_size)) by_pattern_ = std::move(active_);
+  if (allowed(vocab_size).size() == static_cast<std::size_t>(vocab_size)) active_.reset();
 }
 
 bool LlamaGrammar::accept(TokenId id) {
   const LlamaLog log;
+  if (active_) {
+    if (!allows(id)) return false;
+    llama_sampler_accept(active_.get(), id);
+    return true;
+  }
   try {
-    if (active_) {
-      if (allows(id)) {
+    if (begins_by_token(id)) {
+      active_.reset(llama_sampler_init_grammar(vocab_, grammar_.text.c_str(), "root"));
+      if (active_ && allows(id)) {
         llama_sampler_accept(active_.get(), id);
         return true;
       }
       active_.reset();
-      grammar_.triggers.clear();
       return false;
-    }
-    const auto is_this = [&](const Grammar::Trigger& trigger) {
-      return trigger.kind == Grammar::Trigger::Kind::kToken && trigger.token == id;
-    };
-    if (std::any_of(grammar_.triggers.begin(), grammar_.triggers.end(), is_this)) {
-      active_.reset(llama_sampler_init_grammar(vocab_, grammar_.text.c_str(), "root"));
-      if (active_ && allows(id)) llama_sampler_accept(active_.get(), id);
-      return true;
     }
     look_for_words(id);
     if (!active_) look_for_patterns(id);
-  } catch (const std::exception&) {  // text that the grammar can't begin with stood where it was triggered
-    active_.reset();
-    by_pattern_.reset();
-    grammar_.triggers.clear();
-    longest_word_ = 0;
+  } catch (const std::exception&) {  // the library's word for text that the grammar can't begin with
     return false;
   }
   return true;

@@ -30,15 +30,17 @@ class LlamaGrammar {
   [[nodiscard]] bool allows(TokenId id) const;
   // All ids that are allowed, of those below `vocab_size`.
   [[nodiscard]] std::vector<TokenId> allowed(TokenId vocab_size) const;
-  // `id` was taken.  False: it was not allowed, or the library refuses it; the grammar constrains nothing any more then.
+  // Goes on by `id`.  False: the grammar can't, also where the id would begin it and has text behind the trigger that the
+  // grammar does not know; nothing has changed then.
   [[nodiscard]] bool accept(TokenId id);
-  // Whether `id` says that the text has ended.
-  [[nodiscard]] bool is_end(TokenId id) const { return llama_vocab_is_eog(vocab_, id); }
+  // Whether `id`, which was accepted, says that the text has ended.
+  [[nodiscard]] bool is_end(TokenId id) const { return active_ && llama_vocab_is_eog(vocab_, id); }
 
  private:
   LlamaGrammar(const llama_vocab* vocab, Grammar grammar) : vocab_(vocab), grammar_(std::move(grammar)) {}
   [[nodiscard]] llama_sampler_ptr lazy(std::span<const std::string> patterns) const;
   [[nodiscard]] std::string text_of(TokenId id) const;
+  [[nodiscard]] bool begins_by_token(TokenId id) const;
   void look_for_words(TokenId id);
   void look_for_patterns(TokenId id);
 

@@ -37,10 +37,10 @@ struct Grammar {
     std::string text;  // kWord: this text; kPattern: an ECMA-262 pattern, whose first group is where the grammar begins
   };
   Dialect dialect = Dialect::kNone;
-  std::string text;
-  bool is_lazy = false;                       // kGbnf: free until a trigger is met
-  std::vector<Trigger> triggers;              // kGbnf, of a lazy grammar
-  std::vector<std::string> preserved_tokens;  // kGbnf: control tokens that the grammar spells
+  std::string text{};
+  bool is_lazy = false;                         // kGbnf: free until a trigger is met
+  std::vector<Trigger> triggers{};              // kGbnf, of a lazy grammar
+  std::vector<std::string> preserved_tokens{};  // kGbnf: control tokens that the grammar spells
 };
 [[nodiscard]] std::string_view to_string(Grammar::Dialect dialect);
 
