@@ -340,8 +340,8 @@ std::unique_ptr<Embedded> embedded(const EmbeddedOptions& options) {
 }  // namespace
 
 TEST_CASE("the embedded engine answers on its callers' executors") {
-  const auto engine = embedded({.llama = {.context_tokens = 512}, .parallel = 2});
   testing::ManualExecutor executors[2];
+  const auto engine = embedded({.llama = {.context_tokens = 512}, .parallel = 2});
   const std::unique_ptr<Serving> servings[2] = {engine->serve(executors[0]), engine->serve(executors[1])};
   CHECK(servings[0]->capabilities().parallel == 2);
   CHECK(servings[0]->capabilities().context_tokens == 512);
@@ -359,8 +359,8 @@ TEST_CASE("the embedded engine answers on its callers' executors") {
 }
 
 TEST_CASE("a submission can be cancelled or dropped at any time, from inside a call too") {
-  const auto engine = embedded({.llama = {.context_tokens = 2048}, .parallel = 2});
   testing::ManualExecutor executor;
+  const auto engine = embedded({.llama = {.context_tokens = 2048}, .parallel = 2});
   const auto serving = engine->serve(executor);
   Heard cancelled;
   auto running = serving->submit({.prompt = ids_of(50, 1), .max_tokens = 1900}, cancelled);

@@ -48,7 +48,7 @@ class Embedded {
 
   [[nodiscard]] const Description& describe() const;
 
-  // The engine as seen from one executor, which must outlive it.  Any thread may call this.
+  // The engine as seen from one executor, which must outlive the engine.  Any thread may call this.
   [[nodiscard]] std::unique_ptr<Serving> serve(Executor& executor);
 
   // Any thread may call this.
