@@ -383,3 +383,18 @@ TEST_CASE("a submission can be cancelled or dropped at any time, from inside a c
   auto abandoned = serving->submit({.prompt = ids_of(50, 4), .max_tokens = 1900}, never);
   abandoned.reset();
 }
+
+TEST_CASE("bug: a shared sequence was remembered before the library had copied it") {
+  const TinyArchitecture& window = first_with(MemoryKind::kSlidingWindow);
+  BatchRun run(window, {.parallel = 2, .kept_bytes = 0});
+  auto reference = testing::tiny_engine(window, testing::small_batches());
+  Ids ids = ids_of(90, 1);
+  // The second choice's prompt is there as a whole, beside the first choice; then the first choice's sequence is given up.
+  (void)run.result({.prompt = ids, .max_tokens = 400, .choices = 2, .sampling = {.temperature = 1.0F, .seed = 1}});
+  (void)run.result({.prompt = ids_of(40, 2), .max_tokens = 1});
+  // Only the state behind the second choice's prompt serves this one.
+  ids = joined(ids, ids_of(10, 3));
+  const auto& got = run.result({.prompt = ids, .max_tokens = 8});
+  CHECK(got.outcome.usage.how == Reuse::kCheckpoint);
+  CHECK(testing::differs_from_alone(*reference, ids, got.ids()) == "");
+}
