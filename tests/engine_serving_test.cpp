@@ -5,10 +5,10 @@
 #include <cmath>
 #include <string>
 
+#include "base/task_queue.h"
 #include "engine/embedded.h"
 #include "model/gguf.h"
 #include "tests/support/batches.h"
-#include "tests/support/manual_executor.h"
 #include "tests/support/small_model.h"
 
 using namespace rondo;
@@ -340,7 +340,7 @@ std::unique_ptr<Embedded> embedded(const EmbeddedOptions& options) {
 }  // namespace
 
 TEST_CASE("the embedded engine answers on its callers' executors") {
-  testing::ManualExecutor executors[2];
+  TaskQueue executors[2];
   const auto engine = embedded({.llama = {.context_tokens = 512}, .parallel = 2});
   const std::unique_ptr<Serving> servings[2] = {engine->serve(executors[0]), engine->serve(executors[1])};
   CHECK(servings[0]->capabilities().parallel == 2);
@@ -359,7 +359,7 @@ TEST_CASE("the embedded engine answers on its callers' executors") {
 }
 
 TEST_CASE("a submission can be cancelled or dropped at any time, from inside a call too") {
-  testing::ManualExecutor executor;
+  TaskQueue executor;
   const auto engine = embedded({.llama = {.context_tokens = 2048}, .parallel = 2});
   const auto serving = engine->serve(executor);
   Heard cancelled;

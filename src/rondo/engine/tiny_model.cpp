@@ -64,8 +64,7 @@ std::vector<Parameter> parameters_of(const TinyModel& model, std::string_view na
     return mamba;
   }
   if (name == "lfm2") {
-    return {
-        {"attention.head_count", heads}, {"attention.head_count_kv", attention_layers}, {"shortconv.l_cache", 3U}};
+    return {{"attention.head_count", heads}, {"attention.head_count_kv", attention_layers}, {"shortconv.l_cache", 3U}};
   }
   if (name == "qwen35") {
     return {{"attention.head_count", heads},
