@@ -32,9 +32,9 @@ struct Shape {
   std::size_t agents = 1;
   std::size_t turns = 20;
   std::size_t head = 400;      // system text and tools, the same for all agents
-  std::size_t result = 40;     // what comes in each turn
-  std::size_t reasoning = 24;  // of what the model writes
-  std::size_t answer = 160;
+  std::size_t result = 16;     // what comes in each turn
+  std::size_t reasoning = 16;  // of what the model writes
+  std::size_t answer = 80;
   bool drops_reasoning = false;
 };
 
@@ -206,8 +206,8 @@ int main(int argc, char** argv) {
     engine::TinyModel model;
     model.architecture = architecture;
     model.vocabulary = vocabulary;
-    model.width = is_quick ? 128 : 256;
-    model.layers = is_quick ? 2 : 6;
+    model.width = is_quick ? 128 : 192;
+    model.layers = is_quick ? 2 : 4;
     model.window_tokens = 256;
     model.context_tokens = 32768;
     if (const auto written = engine::write_tiny_model(model, path); !written.ok()) {

@@ -87,9 +87,10 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   for (const engine::ExtraToken& token : model.extra_tokens) tokens += token.content + (token.special ? "!" : "?");
 
   const std::string path =
-      files::join(options.cache_folder,
-                  "tiny-" + hex_digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens,
-                                          std::to_string(kTinyWidth), std::to_string(kTinyLayers)}) + ".gguf");
+      files::join(options.cache_folder, "tiny-" +
+                                            hex_digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens,
+                                                        std::to_string(kTinyWidth), std::to_string(kTinyLayers)}) +
+                                            ".gguf");
   if (files::exists(path)) return path;
   progress("making a small model with random weights: " + path + "\n");
   if (const Result<model::Gguf> checked = model::read_gguf(model.vocabulary); !checked.ok()) return checked.error();
