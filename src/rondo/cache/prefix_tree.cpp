@@ -2,29 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
 namespace rondo::cache {
-namespace {
-
-std::uint64_t key_of(std::uint32_t parent, TokenId first) {
-  return std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(first);
-}
-
-std::size_t common(std::span<const TokenId> known, std::span<const TokenId> ids) {
-  constexpr std::size_t kStride = 32;
-  const std::size_t length = std::min(known.size(), ids.size());
-  std::size_t same = 0;
-  while (same + kStride <= length && std::memcmp(&known[same], &ids[same], kStride * sizeof(TokenId)) == 0)
-    same += kStride;
-  while (same < length && known[same] == ids[same]) ++same;
-  return same;
-}
-
-}  // namespace
-
 PrefixTree::Index PrefixTree::child(Index parent, TokenId first) const {
-  const auto found = children_.find(key_of(parent, first));
+  const auto found = children_.find(edge_key(parent, first));
   return found == children_.end() ? kRoot : found->second;
 }
 
@@ -35,7 +16,7 @@ PrefixTree::Place PrefixTree::find(std::span<const TokenId> ids) const {
     const Index next = child(place.node, rest.front());
     if (next == kRoot) break;
     place.node = next;
-    place.used = common(nodes_[next].ids, rest);
+    place.used = common_length(nodes_[next].ids, rest);
     place.matched += place.used;
     if (place.used < nodes_[next].ids.size()) break;
   }
@@ -94,7 +75,7 @@ PrefixTree::Index PrefixTree::make(Index parent, std::span<const TokenId> ids) {
   return index;
 }
 
-void PrefixTree::enter(Index node) { children_[key_of(nodes_[node].parent, nodes_[node].ids.front())] = node; }
+void PrefixTree::enter(Index node) { children_[edge_key(nodes_[node].parent, nodes_[node].ids.front())] = node; }
 
 // Puts the first `at` ids of `node` into a node of their own above it, and returns that.
 PrefixTree::Index PrefixTree::split(Index node, std::size_t at) {
@@ -115,7 +96,7 @@ PrefixTree::Index PrefixTree::split(Index node, std::size_t at) {
 
 void PrefixTree::remove_leaf(Index node) {
   assert(nodes_[node].children == 0);
-  children_.erase(key_of(nodes_[node].parent, nodes_[node].ids.front()));
+  children_.erase(edge_key(nodes_[node].parent, nodes_[node].ids.front()));
   unlink(node);
   --nodes_[nodes_[node].parent].children;
   nodes_[node] = Node{};
