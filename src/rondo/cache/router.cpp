@@ -127,7 +127,7 @@ std::optional<Router::Choice> Router::choose(const Ask& ask) {
     case Routing::kRoundRobin: out = choose_next(); break;
     default: out = choose_least(ask);
   }
-  out.expected = tree_.match(out.replica, ask.tenant, ask.ids);
+  out.expected = expected(out.replica, ask.tenant, ask.ids);
   return out;
 }
 
@@ -237,8 +237,12 @@ void Router::end(Ticket ticket, std::span<const TokenId> ids, std::optional<std:
     const auto missing = std::ranges::upper_bound(ticket.before.uses, *cached, {}, &FleetTree::Use::end);
     if (missing != ticket.before.uses.end()) tree_.forget_until(ticket.replica, missing->stamp);
   }
-  tree_.insert(ticket.replica, ticket.tenant, ids);
-  tree_.settle(ticket.replica, ticket.tenant, ids);
+  note(ticket.replica, ticket.tenant, ids);
+}
+
+void Router::note(Replica replica, std::string_view tenant, std::span<const TokenId> ids) {
+  tree_.insert(replica, tenant, ids);
+  tree_.settle(replica, tenant, ids);
 }
 
 std::int64_t Router::pause_after(std::size_t failures) const {

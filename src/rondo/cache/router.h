@@ -126,6 +126,13 @@ class Router {
   // It was given up, which says nothing about the replica.
   void drop(Ticket ticket);
 
+  // The replica was seen to hold `ids`.
+  void note(Replica replica, std::string_view tenant, std::span<const TokenId> ids);
+  // How many leading ids it is thought to hold.
+  [[nodiscard]] std::size_t expected(Replica replica, std::string_view tenant, std::span<const TokenId> ids) const {
+    return tree_.match(replica, tenant, ids);
+  }
+
   // The replica was seen to work.
   void recover(Replica replica);
   // It holds nothing: it was started anew.

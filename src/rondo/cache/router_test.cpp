@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cache/fleet.h"
+
 namespace rondo::cache {
 namespace {
 
@@ -211,6 +213,51 @@ TEST_CASE("the other rules") {
   for (const auto& [replica, count] : seen) CHECK(count <= 3);  // none has more than its share
   for (const Routing routing : kRoutings) CHECK(routing_of(to_string(routing)) == routing);
   CHECK(!routing_of("psychic"));
+}
+
+TEST_CASE("a fleet finds what its replicas were sent, in whole blocks") {
+  Fleet fleet({.replicas = 2, .capacity = 4000, .block = 16}, Routing::kExact);
+  const Ids prompt = range(0, 1000);
+  const Fleet::Served first = fleet.serve({.ids = prompt});
+  CHECK(first.hit == 0);
+  fleet.add(first.place, joined(prompt, range(5000, 30)));
+  const Ids next = joined(joined(prompt, range(5000, 30)), range(8000, 20));
+  const Fleet::Served second = fleet.serve({.ids = next, .parent = first.place});
+  CHECK(second.place.replica == first.place.replica);
+  CHECK(second.hit == 1024);
+  CHECK(fleet.serve({.ids = prompt}).hit == 992);
+  CHECK(fleet.computed()[first.place.replica] == 1000 + 26 + 8);
+  CHECK(fleet.computed()[1 - first.place.replica] == 0);
+}
+
+TEST_CASE("an answer that is told late is kept where its prompt is still there") {
+  for (const bool is_forgotten : {false, true}) {
+    Fleet fleet({.replicas = 1, .capacity = 1500}, Routing::kExact);
+    const Ids prompt = range(0, 1000);
+    const Fleet::Place place = fleet.serve({.ids = prompt}).place;
+    if (is_forgotten) fleet.serve({.ids = range(9000, 1000)});
+    const Ids whole = joined(prompt, range(5000, 64));
+    fleet.add(place, whole, prompt.size());
+    CHECK(fleet.serve({.ids = joined(whole, {7})}).hit == (is_forgotten ? 496 : 1056));
+  }
+}
+
+TEST_CASE("a fleet runs so many requests at once, and of a conversation one") {
+  const Ids prompt = range(0, 64);
+  Fleet two({.replicas = 3, .concurrency = 2}, Routing::kLeastLoad);
+  Router::Replica last = two.serve({.ids = prompt}).place.replica;
+  for (int i = 0; i < 6; ++i) {
+    const Router::Replica next = two.serve({.ids = prompt}).place.replica;
+    CHECK(next != last);
+    last = next;
+  }
+  Fleet alone({.replicas = 2, .concurrency = 100}, Routing::kTextHash);
+  Fleet::Served served = alone.serve({.ids = prompt, .text = "t"});
+  for (int i = 0; i < 20; ++i) {
+    const Fleet::Served next = alone.serve({.ids = prompt, .text = "t", .parent = served.place});
+    CHECK(next.place.replica == served.place.replica);  // it never has more than its share: nothing else runs
+    served = next;
+  }
 }
 
 // The rule of the header, over all replicas.
