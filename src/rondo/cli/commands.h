@@ -165,7 +165,11 @@ struct DiffArguments {
 
 struct ReplayArguments {
   ModelArguments model;
-  std::string log;  // "-" for standard input
+  std::string log;  // "-" for standard input, "made:agents=200,turns=20" for one that is made up
+  std::size_t replicas = 0;
+  std::string routing = "exact";     // a rule of cache/router.h, or "all"
+  std::size_t replica_capacity = 0;  // tokens; 0: as `capacity`
+  std::size_t concurrency = 0;       // requests; 0: four for each replica
   std::string kwargs;
   std::size_t capacity = std::size_t{1} << 22U;  // tokens
   std::size_t block = 16;

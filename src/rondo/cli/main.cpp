@@ -367,7 +367,10 @@ void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& 
 void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("replay", "a log of requests: what a prefix cache saves, what is lost, and why");
-  command.add_option("LOG", arguments.log, "a file with a JSON object on each line; - for standard input")->required();
+  command
+      .add_option("LOG", arguments.log,
+                  "a file of JSON lines; - for standard input; made:agents=200,turns=20 makes one up")
+      ->required();
   add_model(command, arguments.model, true);
   kwargs_option(command, arguments.kwargs, "template variables for all");
   command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
@@ -380,12 +383,17 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   command.add_option("--memory", arguments.memory_mb, "megabytes for conversations that may go on")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command.add_option("--replicas", arguments.replicas, "serve the log also by a fleet of so many replicas");
+  command.add_option("--routing", arguments.routing, "of a fleet: exact, text-hash, round-robin, least-load or all")
+      ->capture_default_str();
+  command.add_option("--replica-capacity", arguments.replica_capacity, "tokens that each holds (default: --capacity)");
+  command.add_option("--concurrency", arguments.concurrency, "requests that run at once (default: 4 for each replica)");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `replay` (docs/batch.md)");
   command.footer(
       "Example:\n"
       "  rondo replay requests.jsonl MODEL\n"
-      "\n"
+      "  rondo replay made:agents=500,turns=30 MODEL --replicas 16 --routing all\n\n"
       "Which logs are understood, and what the numbers mean: docs/replay.md.");
   command.callback([&] { chosen = [&] { return run_replay(arguments); }; });
 }
