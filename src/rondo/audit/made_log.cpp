@@ -51,24 +51,28 @@ MadeLog::Agent MadeLog::begin(std::size_t number) {
   return out;
 }
 
-// The agent's next request with its reply, as a line.
+// The agent's next request with its reply, as a line.  What follows the reply comes with the next request.
 std::string MadeLog::step(Agent& agent) {
   json::Object request{{"model", "m"}, {"messages", agent.messages}, {"tools", tools_[agent.number % tools_.size()]}};
-  const std::string id = "call_" + std::to_string(agent.number) + "_" + std::to_string(agent.turn);
-  const std::string path = "src/file_" + std::to_string(random_() % 1000);
-  json::Object function{
-      {"name", "tool_" + std::to_string(random_() % kTools)},
-      {"arguments", R"({"path": ")" + path + R"(", "line": )" + std::to_string(random_() % 400) + "}"}};
-  json::Object call{{"id", id}, {"type", "function"}, {"function", std::move(function)}};
+  const bool is_call = agent.turn % (options_.calls + 1) < options_.calls;
   json::Object answer{{"role", "assistant"},
-                      {"content", ""},
-                      {"reasoning_content", words(random_, options_.answer)},
-                      {"tool_calls", json::Array{json::Value(std::move(call))}}};
+                      {"content", is_call ? std::string() : words(random_, options_.answer / 2)},
+                      {"reasoning_content", words(random_, options_.answer)}};
+  json::Object next{{"role", is_call ? "tool" : "user"}};
+  if (is_call) {
+    const std::string id = "call_" + std::to_string(agent.number) + "_" + std::to_string(agent.turn);
+    const std::string arguments = R"({"path": "src/file_)" + std::to_string(random_() % 1000) + R"(", "line": )" +
+                                  std::to_string(random_() % 400) + "}";
+    json::Object function{{"name", "tool_" + std::to_string(random_() % kTools)}, {"arguments", arguments}};
+    answer.set("tool_calls",
+               json::Array{json::Object{{"id", id}, {"type", "function"}, {"function", std::move(function)}}});
+    next.set("tool_call_id", id);
+  }
+  const std::size_t length = is_call ? options_.result / 2 + random_() % (options_.result + 1) : options_.task;
+  next.set("content", words(random_, length));
   json::Object response{{"choices", json::Array{json::Object{{"message", answer}}}}};
-  const std::size_t length = options_.result / 2 + random_() % (options_.result + 1);
   agent.messages.emplace_back(std::move(answer));
-  agent.messages.emplace_back(
-      json::Object{{"role", "tool"}, {"tool_call_id", id}, {"content", words(random_, length)}});
+  agent.messages.emplace_back(std::move(next));
   ++agent.turn;
   json::Object line{{"session_id", "agent " + std::to_string(agent.number)},
                     {"request", std::move(request)},

@@ -24,6 +24,7 @@ struct MadeLogOptions {
   std::size_t agents = 200;
   std::size_t active = 50;    // at a time
   std::size_t turns = 20;     // of each agent
+  std::size_t calls = 4;      // turns that call a tool between two user messages; the next one answers in words
   std::size_t kinds = 4;      // of instructions and tools
   std::size_t system = 2000;  // words of the instructions and tools
   std::size_t task = 200;     // of the first user message

@@ -103,15 +103,16 @@ std::optional<audit::MadeLogOptions> read_made_log(Fields& fields) {
     return std::nullopt;
   }
   audit::MadeLogOptions out;
-  const std::array<std::pair<std::string_view, std::size_t*>, 9> members = {{{"agents", &out.agents},
-                                                                             {"active", &out.active},
-                                                                             {"turns", &out.turns},
-                                                                             {"kinds", &out.kinds},
-                                                                             {"system", &out.system},
-                                                                             {"task", &out.task},
-                                                                             {"answer", &out.answer},
-                                                                             {"result", &out.result},
-                                                                             {"seed", &out.seed}}};
+  const std::array<std::pair<std::string_view, std::size_t*>, 10> members = {{{"agents", &out.agents},
+                                                                              {"active", &out.active},
+                                                                              {"turns", &out.turns},
+                                                                              {"calls", &out.calls},
+                                                                              {"kinds", &out.kinds},
+                                                                              {"system", &out.system},
+                                                                              {"task", &out.task},
+                                                                              {"answer", &out.answer},
+                                                                              {"result", &out.result},
+                                                                              {"seed", &out.seed}}};
   for (const json::Member& member : asked->as_object()) {
     const auto known = std::ranges::find(members, member.key, [](const auto& each) { return each.first; });
     const std::string name = "generate." + member.key;
