@@ -12,8 +12,10 @@ namespace {
 constexpr std::size_t kOut = std::numeric_limits<std::size_t>::max();
 // What a replica counts for whose capacity is not known.
 constexpr std::size_t kAssumedCapacity = std::size_t{1} << 20U;
-// Excess counts in steps, so that small differences do not outweigh an affinity.
-constexpr std::size_t kExcessStep = 4096;
+// Excess counts in steps, so that small differences do not outweigh an affinity: of a 64th of what a replica holds, at
+// most so many ids.
+constexpr std::size_t kExcessSteps = 64;
+constexpr std::size_t kLargestExcessStep = 4096;
 constexpr std::size_t kExcessShare = 2;
 // Units are scaled down before they outgrow a double.
 constexpr double kLargestUnit = 1e100;
@@ -75,6 +77,7 @@ Router::State Router::state(Replica replica) const {
   const Entry& entry = replicas_[replica];
   return {.running = entry.running,
           .waiting = entry.waiting,
+          .excess = excess(entry),
           .held = tree_.size(replica),
           .failures = entry.failures,
           .left_out_until_ms = entry.failures > 0 ? entry.until_ms : 0};
@@ -85,7 +88,9 @@ std::size_t Router::excess(const Entry& entry) const {
   const double mean = recent_total_ / static_cast<double>(replicas_.size());
   if (entry.recent <= mean) return 0;
   const auto ids = static_cast<std::size_t>((entry.recent - mean) / unit_);
-  return ids / kExcessStep * kExcessStep / kExcessShare;
+  const std::size_t holds = static_cast<std::size_t>(window_) / replicas_.size();
+  const std::size_t step = std::clamp<std::size_t>(holds / kExcessSteps, 1, kLargestExcessStep);
+  return ids / step * step / kExcessShare;
 }
 
 // Fills loads_.  False if no replica may be taken at all.

@@ -101,6 +101,7 @@ class Router {
   struct State {
     std::size_t running = 0;
     std::size_t waiting = 0;   // ids to be computed
+    std::size_t excess = 0;    // ids, as they count: see the rule
     std::size_t held = 0;      // ids
     std::size_t failures = 0;  // in a row
     std::int64_t left_out_until_ms = 0;

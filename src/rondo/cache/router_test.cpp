@@ -273,7 +273,7 @@ TEST_CASE("the cheapest replica is chosen") {
       const Router::Ask ask{.ids = ids};
       const auto cost = [&](Router::Replica replica, std::size_t expected) {
         const Router::State state = router.state(replica);
-        return state.waiting + 3 * state.running + ids.size() - expected;
+        return state.waiting + 3 * state.running + state.excess + ids.size() - expected;
       };
       const auto choice = router.choose(ask);
       REQUIRE(choice);

@@ -170,8 +170,8 @@ Result<json::Object> made_log(std::string_view text) {
     const std::size_t equals = part.find('=');
     std::size_t number = 0;
     const char* end = part.data() + part.size();
-    if (equals == std::string_view::npos || std::from_chars(part.data() + equals + 1, end, number).ptr != end ||
-        equals + 1 == part.size())
+    if (equals == std::string_view::npos || equals == 0 ||
+        std::from_chars(part.data() + equals + 1, end, number).ptr != end || equals + 1 == part.size())
       return Error(
           ErrorCode::kInvalidArgument,
           "a log that is made up is described by names with numbers, as in `made:agents=200,turns=20`; found `" +
