@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/common_prefix.h"
 #include "cache/ids.h"
 
 namespace rondo::cache {
@@ -43,7 +44,7 @@ void FleetTree::find(std::string_view tenant, std::span<const TokenId> ids, Path
     const std::span<const TokenId> rest = ids.subspan(matched);
     node = child(node, rest.front());
     if (node == kNone) return;
-    const std::size_t used = common_length(nodes_[node].ids, rest);
+    const std::size_t used = common_prefix(nodes_[node].ids, rest);
     path.push_back({node, matched, used});
     matched += used;
     if (used < nodes_[node].ids.size()) return;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/common_prefix.h"
+
 namespace rondo::cache {
+
 PrefixTree::Index PrefixTree::child(Index parent, TokenId first) const {
   const auto found = children_.find(edge_key(parent, first));
   return found == children_.end() ? kRoot : found->second;
@@ -16,7 +19,7 @@ PrefixTree::Place PrefixTree::find(std::span<const TokenId> ids) const {
     const Index next = child(place.node, rest.front());
     if (next == kRoot) break;
     place.node = next;
-    place.used = common_length(nodes_[next].ids, rest);
+    place.used = common_prefix(nodes_[next].ids, rest);
     place.matched += place.used;
     if (place.used < nodes_[next].ids.size()) break;
   }

@@ -46,17 +46,17 @@ struct Grammar {
 
 // One row of ids to be continued, `choices` times.
 struct Request {
-  std::vector<TokenId> prompt;
+  std::vector<TokenId> prompt{};
   std::size_t max_tokens = 256;  // for each choice
   std::size_t choices = 1;
-  std::vector<TokenId> stop_ids;        // a choice ends with the first of them, which is the last of its ids
-  Sampling sampling;                    // choice i of a seeded request samples with seed + i
-  std::optional<std::size_t> logprobs;  // log probabilities: of the sampled id (0) and of that many best
-  Grammar grammar;
+  std::vector<TokenId> stop_ids{};        // a choice ends with the first of them, which is the last of its ids
+  Sampling sampling{};                    // choice i of a seeded request samples with seed + i
+  std::optional<std::size_t> logprobs{};  // log probabilities: of the sampled id (0) and of that many best
+  Grammar grammar{};
   // Lengths of beginnings of the prompt that other requests share (system text and tools): worth a checkpoint.
   std::vector<std::size_t> shared_heads;
-  std::string tenant;    // requests of different tenants share nothing, and take turns
-  std::string affinity;  // requests with the same are sent to the same replica where nothing speaks against it
+  std::string tenant{};    // requests of different tenants share nothing, and take turns
+  std::string affinity{};  // requests with the same are sent to the same replica where nothing speaks against it
 };
 
 struct Candidate {
