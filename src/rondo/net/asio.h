@@ -1,0 +1,47 @@
+// Boost.Asio as net/ uses it: concrete types, errors as values.  For the sources of net/ alone.
+#pragma once
+
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "net/loop.h"
+
+namespace rondo::net {
+
+namespace asio = boost::asio;
+using ErrorValue = boost::system::error_code;
+using LoopExecutor = asio::io_context::executor_type;
+using Protocol = asio::ip::tcp;
+using Socket = asio::basic_stream_socket<Protocol, LoopExecutor>;
+using TlsStream = asio::ssl::stream<Socket&>;
+using SystemTimer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+template <typename T>
+using Awaitable = asio::awaitable<T, LoopExecutor>;
+inline constexpr asio::as_tuple_t<asio::use_awaitable_t<LoopExecutor>> kAwait{};
+
+struct Loop::Impl {
+  // What plain sockets are read into: a connection that waits holds no buffer.
+  static constexpr std::size_t kScratchBytes = std::size_t{64} << 10U;
+
+  asio::io_context context{1};
+  asio::executor_work_guard<LoopExecutor> work = asio::make_work_guard(context);
+  std::optional<asio::basic_signal_set<LoopExecutor>> signals;
+  std::array<char, kScratchBytes> scratch;
+};
+
+// "127.0.0.1:80", "[::1]:80"; "" where there is none.
+[[nodiscard]] std::string name_of(const Protocol::endpoint& endpoint);
+
+}  // namespace rondo::net

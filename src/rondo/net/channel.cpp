@@ -1,0 +1,195 @@
+#include "net/channel.h"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace rondo::net {
+namespace {
+
+constexpr std::size_t kTlsBufferBytes = 4096;
+constexpr Milliseconds kLinger{2000};  // for the other side to read the last answer and to close
+
+Error socket_error(const std::string& peer, const std::string& what) { return {ErrorCode::kIo, what, peer}; }
+
+bool is_end(const ErrorValue& error) { return error == asio::error::eof; }
+
+}  // namespace
+
+Channel::Channel(Loop& loop, Socket socket)
+    : loop_(loop), socket_(std::move(socket)), stall_(loop, [this] {
+        end(socket_error(peer_, finishing_ ? "the other side did not close" : "the other side takes no more bytes"));
+      }) {
+  ErrorValue error;
+  socket_.non_blocking(true, error);
+  socket_.set_option(Protocol::no_delay(true), error);  // a slower connection, if it fails
+  const Protocol::endpoint endpoint = socket_.remote_endpoint(error);
+  if (!error) peer_ = name_of(endpoint);
+}
+
+TlsStream& Channel::add_tls(asio::ssl::context& context) {
+  tls_ = std::make_unique<TlsStream>(socket_, context);
+  tls_buffer_ = std::make_unique<char[]>(kTlsBufferBytes);
+  return *tls_;
+}
+
+void Channel::start(ChannelOwner& owner, Milliseconds stall) {
+  owner_ = &owner;
+  stall_time_ = stall;
+  read();
+}
+
+void Channel::read() {
+  if (reading_ || paused_ || closed_) return;
+  reading_ = true;
+  const auto self = shared_from_this();
+  if (tls_) {
+    tls_->async_read_some(asio::buffer(tls_buffer_.get(), kTlsBufferBytes), [self](ErrorValue error, std::size_t size) {
+      self->on_read(error, {self->tls_buffer_.get(), size});
+    });
+  } else {
+    socket_.async_wait(Socket::wait_read, [self](ErrorValue error) { self->on_readable(error); });
+  }
+}
+
+void Channel::on_readable(ErrorValue error) {
+  if (closed_ || paused_) {
+    reading_ = false;
+    return;
+  }
+  std::size_t size = 0;
+  auto& scratch = loop_.impl().scratch;
+  if (!error) size = socket_.read_some(asio::buffer(scratch), error);
+  if (error == asio::error::would_block || error == asio::error::try_again) {
+    reading_ = false;
+    read();
+    return;
+  }
+  on_read(error, {scratch.data(), size});
+}
+
+void Channel::on_read(ErrorValue error, std::string_view bytes) {
+  reading_ = false;
+  if (closed_) return;
+  if (!error && paused_) {
+    held_.assign(bytes);
+    return;
+  }
+  if (error) {
+    const bool in_order = is_end(error);
+    end(in_order ? std::nullopt : std::optional(socket_error(peer_, "the connection broke: " + error.message())));
+    return;
+  }
+  deliver(bytes);
+}
+
+void Channel::deliver(std::string_view bytes) {
+  const auto self = shared_from_this();
+  if (owner_ != nullptr) owner_->on_bytes(bytes);
+  read();
+}
+
+void Channel::resume() {
+  if (!paused_) return;
+  paused_ = false;
+  if (held_.empty()) {
+    read();
+    return;
+  }
+  asio::post(loop_.impl().context, [self = shared_from_this()] {
+    if (self->paused_ || self->closed_) return;
+    const std::string bytes = std::exchange(self->held_, {});
+    if (!bytes.empty()) self->deliver(bytes);
+  });
+}
+
+void Channel::send(std::string bytes) {
+  if (closed_ || finishing_ || bytes.empty()) return;
+  if (queued_.empty()) {
+    queued_ = std::move(bytes);
+  } else {
+    queued_ += bytes;
+  }
+  if (!writing_) write();
+}
+
+void Channel::write() {
+  if (flown_ == flying_.size()) {
+    flying_ = std::exchange(queued_, {});
+    flown_ = 0;
+  }
+  writing_ = true;
+  stall_.set(stall_time_);
+  const auto rest = asio::buffer(flying_) + flown_;
+  const auto done = [self = shared_from_this()](ErrorValue error, std::size_t size) { self->on_written(error, size); };
+  if (tls_) {
+    tls_->async_write_some(rest, done);
+  } else {
+    socket_.async_write_some(rest, done);
+  }
+}
+
+void Channel::on_written(ErrorValue error, std::size_t size) {
+  if (closed_) return;
+  if (error) {
+    // Nothing is sent any more (writing_ stays), but an answer that came before may still be read.
+    stall_.set(kLinger);
+    return;
+  }
+  writing_ = false;
+  flown_ += size;
+  if (unsent() > 0) {
+    write();
+    return;
+  }
+  flying_ = {};
+  flown_ = 0;
+  stall_.clear();
+  if (finishing_) {
+    say_end();
+  } else if (owner_ != nullptr) {
+    const auto self = shared_from_this();
+    owner_->on_sent();
+  }
+}
+
+void Channel::close() {
+  owner_ = nullptr;
+  end(std::nullopt);
+}
+
+void Channel::finish() {
+  if (closed_ || finishing_) return;
+  finishing_ = true;
+  if (!writing_) say_end();
+}
+
+// The end of our side; what still comes is read and dropped by the owner, so that the system does not answer it with a
+// reset, which would take the last answer from the other side.
+void Channel::say_end() {
+  stall_.set(kLinger);
+  if (paused_) {
+    held_.clear();
+    resume();
+  }
+  if (tls_) {
+    tls_->async_shutdown([self = shared_from_this()](ErrorValue) {
+      if (!self->closed_) self->end(std::nullopt);
+    });
+    return;
+  }
+  ErrorValue error;
+  socket_.shutdown(Socket::shutdown_send, error);
+  // Where there is no connection any more, reading or the wait finds that.
+}
+
+void Channel::end(const std::optional<Error>& error) {
+  if (closed_) return;
+  const auto self = shared_from_this();
+  closed_ = true;
+  stall_.clear();
+  ErrorValue ignored;
+  socket_.close(ignored);
+  if (ChannelOwner* owner = std::exchange(owner_, nullptr)) owner->on_closed(error);
+}
+
+}  // namespace rondo::net

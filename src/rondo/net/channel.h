@@ -1,0 +1,89 @@
+// Channel: a connected socket, plain or with TLS, as a queue of bytes out and a callback for bytes in.
+//
+// Reading costs no buffer while nothing comes.  All calls and callbacks are on the loop's thread; no callback comes from
+// inside of a call.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/asio.h"
+#include "net/deadline.h"
+#include "rondo/result.h"
+
+namespace rondo::net {
+
+class ChannelOwner {
+ public:
+  virtual ~ChannelOwner() = default;
+  // Each of them may close the channel and destroy the owner.
+  virtual void on_bytes(std::string_view bytes) = 0;
+  // Everything that was sent has been handed to the system.
+  virtual void on_sent() = 0;
+  // The connection is over: nothing if the other side ended it in order.  Last.  Not after close().
+  virtual void on_closed(const std::optional<Error>& error) = 0;
+};
+
+class Channel : public std::enable_shared_from_this<Channel> {
+ public:
+  Channel(Loop& loop, Socket socket);
+  ~Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // Before start(): TLS on this socket, for whoever does the handshake.
+  TlsStream& add_tls(asio::ssl::context& context);
+  [[nodiscard]] TlsStream& tls() { return *tls_; }
+
+  // Begins to read.  `stall`: how long the other side may take no byte of what is sent.
+  void start(ChannelOwner& owner, Milliseconds stall);
+  void set_stall(Milliseconds stall) { stall_time_ = stall; }
+
+  void send(std::string bytes);
+  [[nodiscard]] std::size_t unsent() const { return queued_.size() + flying_.size() - flown_; }
+
+  // What comes while it is paused stays in the system, or here.
+  void pause() { paused_ = true; }
+  void resume();
+  [[nodiscard]] bool is_paused() const { return paused_; }
+
+  // At once; the owner hears nothing more.
+  void close();
+  // Sends the rest, says that nothing follows, and waits a moment for the other side to read it.  Then on_closed.
+  void finish();
+
+  [[nodiscard]] const std::string& peer() const { return peer_; }
+
+ private:
+  void read();
+  void on_readable(ErrorValue error);
+  void on_read(ErrorValue error, std::string_view bytes);
+  void deliver(std::string_view bytes);
+  void write();
+  void on_written(ErrorValue error, std::size_t size);
+  void say_end();
+  void end(const std::optional<Error>& error);
+
+  Loop& loop_;
+  Socket socket_;
+  std::unique_ptr<TlsStream> tls_;
+  std::unique_ptr<char[]> tls_buffer_;
+  std::string peer_;
+  ChannelOwner* owner_ = nullptr;
+  std::string queued_;  // waits for flying_
+  std::string flying_;  // is being sent, up to flown_
+  std::size_t flown_ = 0;
+  std::string held_;  // was read while paused
+  Milliseconds stall_time_{0};
+  Deadline stall_;
+  std::optional<Error> held_end_;  // the connection ended while bytes were held
+  bool reading_ = false;
+  bool writing_ = false;
+  bool paused_ = false;
+  bool finishing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace rondo::net

@@ -1,0 +1,88 @@
+#include "net/sse.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace rondo::net {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::uint8_t kMarkSettled = 4;
+
+}  // namespace
+
+Status SseReader::read(std::string_view bytes, const std::function<void(const SseEvent&)>& take) {
+  const Error too_long(ErrorCode::kLimit, "an event of more than " + std::to_string(limit_) + " bytes");
+  if (too_long_) return too_long;
+  // A mark is dropped byte by byte, since it may be cut; what only begins like one is the first line's.
+  while (mark_bytes_ < kByteOrderMark.size() && !bytes.empty()) {
+    if (bytes.front() != kByteOrderMark[mark_bytes_]) {
+      line_ = kByteOrderMark.substr(0, mark_bytes_);
+      mark_bytes_ = kMarkSettled;
+    } else {
+      ++mark_bytes_;
+      bytes.remove_prefix(1);
+    }
+  }
+  while (!bytes.empty()) {
+    if (after_return_ && bytes.front() == '\n') bytes.remove_prefix(1);
+    after_return_ = false;
+    const std::size_t end = std::min(bytes.find_first_of("\r\n"), bytes.size());
+    if (line_.size() + event_.data.size() + end > limit_) {
+      too_long_ = true;
+      line_.clear();
+      event_ = {};
+      return too_long;
+    }
+    line_.append(bytes.substr(0, end));
+    if (end == bytes.size()) break;
+    after_return_ = bytes[end] == '\r';
+    bytes.remove_prefix(end + 1);
+    end_line(take);
+    line_.clear();
+  }
+  return Done{};
+}
+
+void SseReader::end_line(const std::function<void(const SseEvent&)>& take) {
+  if (line_.empty()) {
+    if (has_data_) take(event_);
+    has_data_ = false;
+    event_.name.clear();
+    event_.data.clear();
+    return;
+  }
+  const std::string_view line = line_;
+  const std::size_t colon = std::min(line.find(':'), line.size());
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value = line.substr(std::min(colon + 1, line.size()));
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (field == "data") {
+    if (has_data_) event_.data += '\n';
+    event_.data += value;
+    has_data_ = true;
+  } else if (field == "event") {
+    event_.name = value;
+  } else if (field == "id" && value.find('\0') == std::string_view::npos) {
+    event_.id = value;
+  }
+}
+
+void append_sse(std::string& out, std::string_view name, std::string_view data) {
+  assert(name.find_first_of("\r\n") == std::string_view::npos);
+  if (!name.empty()) out.append("event: ").append(name).append("\n");
+  while (true) {
+    const std::size_t end = std::min(data.find_first_of("\r\n"), data.size());
+    out.append("data: ").append(data.substr(0, end)).append("\n");
+    if (end == data.size()) break;
+    data.remove_prefix(data.substr(end).starts_with("\r\n") ? end + 2 : end + 1);
+  }
+  out += '\n';
+}
+
+void append_sse_comment(std::string& out, std::string_view text) {
+  assert(text.find_first_of("\r\n") == std::string_view::npos);
+  out.append(": ").append(text).append("\n\n");
+}
+
+}  // namespace rondo::net
