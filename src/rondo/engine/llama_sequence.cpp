@@ -37,12 +37,16 @@ std::size_t SavedSequence::size_bytes() const {
   return sum;
 }
 
+bool can_roll_back(const Description& description, const Holding& holding, std::span<const TokenId> ids) {
+  const std::size_t cut = std::min(common_prefix(holding.tokens, ids), ids.size() - 1);
+  return goes_back(description.memory) && covers(description, holding.first_position, cut);
+}
+
 std::size_t reusable(const Description& description, const Holding& holding, std::span<const TokenId> ids) {
   const std::size_t common = common_prefix(holding.tokens, ids);
   if (common == holding.tokens.size() && (common < ids.size() || holding.has_logits)) return common;
   if (common == 0) return 0;
-  const std::size_t cut = std::min(common, ids.size() - 1);
-  if (goes_back(description.memory) && covers(description, holding.first_position, cut)) return cut;
+  if (can_roll_back(description, holding, ids)) return std::min(common, ids.size() - 1);
   const auto checkpoint = best_of(*holding.checkpoints, common);
   return checkpoint ? checkpoint->tokens : 0;
 }
@@ -202,6 +206,9 @@ std::optional<SavedSequence> LlamaSequence::save() const {
                       .state = {},
                       .first_position = first_position(),
                       .checkpoints = checkpoints_};
+  const std::size_t window = description_->window_tokens;
+  if (window > 0)
+    saved.first_position = std::max(saved.first_position, tokens_.size() - std::min(window, tokens_.size()));
   saved.state.resize(llama_state_seq_get_size(context_, id_));
   const std::size_t written = llama_state_seq_get_data(context_, saved.state.data(), saved.state.size(), id_);
   if (written == 0 || written != saved.state.size()) return std::nullopt;

@@ -36,7 +36,7 @@ struct SavedSequence {
   std::vector<std::uint32_t> batches;
   std::vector<float> logits;
   std::vector<std::uint8_t> state;
-  std::size_t first_position = 0;  // that the state still has, of a sliding window
+  std::size_t first_position = 0;  // that the state still has, which is less of a window than the memory may have had
   Checkpoints checkpoints;
 
   [[nodiscard]] std::size_t size_bytes() const;
@@ -53,6 +53,9 @@ struct Holding {
 // How many leading ids of `ids` need not be decoded again where this is held.
 [[nodiscard]] std::size_t reusable(const Description& description, const Holding& holding,
                                    std::span<const TokenId> ids);
+
+// Whether that comes of removing what stands behind the common beginning, and not of a checkpoint.
+[[nodiscard]] bool can_roll_back(const Description& description, const Holding& holding, std::span<const TokenId> ids);
 
 // Invariant between calls: positions 0 .. tokens().size()-1 are decoded and nothing else is.
 class LlamaSequence {
@@ -82,8 +85,8 @@ class LlamaSequence {
   [[nodiscard]] std::optional<SavedSequence> save() const;
   // Replaces everything by what was saved of any sequence of a context like this one.  False: nothing is held then.
   [[nodiscard]] bool load(const SavedSequence& saved);
-  // Replaces everything by what `other` of the same context holds.  The library copies with the next decode: until then
-  // neither may be saved, loaded or set back to a checkpoint.  REQUIRES: the memory is attention.
+  // Replaces everything but the checkpoints by what `other` of the same context holds.  The library copies with the next
+  // decode: until then neither may be saved, loaded or set back to a checkpoint.  REQUIRES: the memory can go back.
   void share(const LlamaSequence& other);
 
  private:
