@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "chat/conversation.h"
 #include "format/units.h"
 #include "json/parse.h"
 

@@ -2,23 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
+
+#include "base/common_prefix.h"
 
 namespace rondo::cache {
 namespace {
 
 std::uint64_t key_of(std::uint32_t parent, TokenId first) {
   return std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(first);
-}
-
-std::size_t common(std::span<const TokenId> known, std::span<const TokenId> ids) {
-  constexpr std::size_t kStride = 32;
-  const std::size_t length = std::min(known.size(), ids.size());
-  std::size_t same = 0;
-  while (same + kStride <= length && std::memcmp(&known[same], &ids[same], kStride * sizeof(TokenId)) == 0)
-    same += kStride;
-  while (same < length && known[same] == ids[same]) ++same;
-  return same;
 }
 
 }  // namespace
@@ -35,7 +26,7 @@ PrefixTree::Place PrefixTree::find(std::span<const TokenId> ids) const {
     const Index next = child(place.node, rest.front());
     if (next == kRoot) break;
     place.node = next;
-    place.used = common(nodes_[next].ids, rest);
+    place.used = common_prefix(nodes_[next].ids, rest);
     place.matched += place.used;
     if (place.used < nodes_[next].ids.size()) break;
   }

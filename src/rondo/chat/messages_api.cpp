@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "chat/api_parts.h"
+#include "chat/conversation.h"
 #include "json/print.h"
 
 namespace rondo::chat {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/common_prefix.h"
 #include "demo/demo_parts.h"
 
 namespace rondo::demo {
@@ -67,7 +68,7 @@ Result<DemoRun> run_plain_text(EmbeddedModel& model, const std::function<double(
     again.push_back(model.tokenizer->encode_ids(text.value(), first));
     row.rerender_prompt = again.back().size();
     if (i > 0) {
-      row.rerender_reused = engine::common_prefix(again.back(), seen);
+      row.rerender_reused = common_prefix(again.back(), seen);
       if (row.rerender_reused < seen.size()) row.cause = "the text is tokenized otherwise than the model sampled it";
     }
     engine::PromptReport report;

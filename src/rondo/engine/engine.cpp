@@ -1,7 +1,5 @@
 #include "engine/engine.h"
 
-#include <algorithm>
-
 namespace rondo::engine {
 
 std::string_view to_string(MemoryKind kind) {
@@ -49,10 +47,6 @@ Status check_prompt(const Description& description, std::span<const TokenId> ids
     }
   }
   return Done{};
-}
-
-std::size_t common_prefix(std::span<const TokenId> a, std::span<const TokenId> b) {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
 }  // namespace rondo::engine

@@ -127,7 +127,4 @@ class Engine {
 // Checks what every engine requires of a prompt.
 [[nodiscard]] Status check_prompt(const Description& description, std::span<const TokenId> ids);
 
-// Length of the longest common prefix.
-[[nodiscard]] std::size_t common_prefix(std::span<const TokenId> a, std::span<const TokenId> b);
-
 }  // namespace rondo::engine

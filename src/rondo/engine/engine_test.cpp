@@ -5,9 +5,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "engine/fake.h"
+#include "engine/serving.h"
 
 using namespace rondo;
 using namespace rondo::engine;
@@ -116,6 +118,85 @@ TEST_CASE("top_k and top_p keep at least the best") {
   Sampler beyond({.temperature = 1.0F, .top_k = 9, .seed = 4});
   Sampler all({.temperature = 1.0F, .top_k = 3, .seed = 4});
   for (int i = 0; i < 50; ++i) CHECK(beyond.pick(logits, {}) == all.pick(logits, {}));
+}
+
+namespace {
+
+// The ids that 400 draws give, each once, ascending.
+std::vector<TokenId> drawn_ids(const Sampling& sampling, std::span<const float> logits) {
+  Sampler sampler(sampling);
+  std::set<TokenId> ids;
+  for (int i = 0; i < 400; ++i) ids.insert(*sampler.pick(logits, {}));
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace
+
+TEST_CASE("each cut keeps the ids that its definition names") {
+  const std::vector<float> logits = {std::log(0.05F), std::log(0.5F), std::log(0.15F), std::log(0.3F)};
+  using Ids = std::vector<TokenId>;
+  CHECK(drawn_ids({.temperature = 1.0F}, logits) == Ids{0, 1, 2, 3});
+  CHECK(drawn_ids({.temperature = 1.0F, .min_p = 0.25F}, logits) == Ids{1, 2, 3});
+  CHECK(drawn_ids({.temperature = 1.0F, .min_p = 0.55F}, logits) == Ids{1, 3});
+  CHECK(drawn_ids({.temperature = 1.0F, .min_p = 1.0F}, logits) == Ids{1});
+  // The entropy is 1.14: a surprise of 1.20 (id 3) is nearest, then 0.69 (id 1), 1.90 (id 2), 3.00 (id 0).
+  CHECK(drawn_ids({.temperature = 1.0F, .typical_p = 0.2F}, logits) == Ids{3});
+  CHECK(drawn_ids({.temperature = 1.0F, .typical_p = 0.7F}, logits) == Ids{1, 3});
+  CHECK(drawn_ids({.temperature = 1.0F, .typical_p = 0.9F}, logits) == Ids{1, 2, 3});
+  CHECK(drawn_ids({.temperature = 1.0F, .top_k = 3, .top_p = 0.8F}, logits) == Ids{1, 3});
+  // Over more ids than are sorted at first.
+  const std::vector<float> flat(1000, 0.0F);
+  const Ids first = drawn_ids({.temperature = 1.0F, .top_p = 0.0995F}, flat);
+  CHECK(first.back() <= 99);
+  CHECK(first.back() > 90);
+}
+
+TEST_CASE("bias and penalties change what is best") {
+  const std::vector<float> logits = {1.0F, 3.0F, 2.0F, -1.0F};
+  Sampler biased({.bias = {{.id = 0, .value = 5.0F}, {.id = 99, .value = 5.0F}, {.id = -1, .value = 5.0F}}});
+  CHECK(biased.pick(logits, {}) == 0);
+  Sampler forbidden({.temperature = 1.0F, .bias = {{.id = 1, .value = -std::numeric_limits<float>::infinity()}}});
+  for (int i = 0; i < 100; ++i) CHECK(forbidden.pick(logits, {}) != 1);
+  const std::vector<TokenId> prompt = {1, 1, 3};
+  CHECK(Sampler({.repetition_penalty = 2.0F}, prompt).pick(logits, {}) == 2);
+  Sampler counted({.frequency_penalty = 0.4F}, prompt);
+  CHECK(counted.pick(logits, {}) == 1);
+  counted.accept(1);
+  counted.accept(1);
+  CHECK(counted.pick(logits, {}) == 1);
+  counted.accept(1);
+  CHECK(counted.pick(logits, {}) == 2);
+  Sampler once({.presence_penalty = 1.5F});
+  once.accept(1);
+  CHECK(once.pick(logits, {}) == 2);
+  const std::vector<TokenId> only = {1, 3};
+  CHECK(once.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = only}) == 1);
+}
+
+TEST_CASE("log probabilities are those of the logits") {
+  const std::vector<float> logits = {std::log(0.5F) + 7, std::nanf(""), std::log(0.2F) + 7, std::log(0.3F) + 7};
+  const LogProbabilities probabilities(logits);
+  CHECK(probabilities.of(0) == doctest::Approx(std::log(0.5)));
+  CHECK(probabilities.of(2) == doctest::Approx(std::log(0.2)));
+  CHECK(probabilities.best(2) == std::vector<TokenId>{0, 3});
+  CHECK(probabilities.best(9) == std::vector<TokenId>{0, 3, 2, 1});
+}
+
+TEST_CASE("what every engine requires of a request") {
+  const auto refused = [](const Request& request) {
+    const auto checked = check_request(request);
+    return checked.ok() ? std::string() : checked.error().message;
+  };
+  CHECK(refused({.prompt = {1, 2}}).empty());
+  CHECK(refused({}) == "the prompt has no tokens");
+  CHECK(refused({.prompt = {1, -2}}) == "token 1 of the prompt is -2");
+  CHECK(refused({.prompt = {1}, .choices = 0}) == "choices must be from 1 to 128");
+  CHECK(refused({.prompt = {1}, .choices = 129}) == "choices must be from 1 to 128");
+  CHECK(refused({.prompt = {1}, .sampling = {.top_p = 1.5F}}) == "top_p must be a number from 0 to 1");
+  CHECK(refused({.prompt = {1}, .sampling = {.temperature = std::nanf("")}}) ==
+        "temperature must be a number from 0 to 100");
+  CHECK(refused({.prompt = {1}, .sampling = {.bias = {{.id = 1, .value = std::nanf("")}}}}) ==
+        "a bias is not a number");
 }
 
 TEST_CASE("the generator is the same everywhere") {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/common_prefix.h"
+
 namespace rondo::engine {
 namespace {
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "engine/engine.h"
 
@@ -20,10 +21,15 @@ struct LlamaCppOptions {
   std::size_t batch_tokens = 512;  // prefill goes in pieces of this size
   int threads = 1;                 // more threads than free cores are slower: they wait spinning
   bool full_window = false;        // keep all positions of sliding-window layers: more memory, exact rollback
-  std::size_t checkpoint_bytes = std::size_t{256} << 20U;  // for all checkpoints together; 0: none
+  std::size_t checkpoint_bytes = std::size_t{256} << 20U;  // for all checkpoints of a sequence together; 0: none
+  // What only some builds of the library make faster (RONDO_LLAMA=system).
+  int gpu_layers = 0;              // layers that are computed on a GPU; negative: all
+  bool flash_attention = false;    // logits then depend on the number of threads and on batch sizes even more
+  std::string cache_type = "f16";  // of keys and values: f32, f16, bf16, q8_0, q4_0
 };
 
 inline constexpr std::size_t kLlamaCppContext = 32768;
+inline constexpr std::size_t kMaxSequences = 64;  // of one context
 
 // Whether this build has the embedded engine; without it load() fails with kUnsupported.
 [[nodiscard]] bool has_llama_cpp();

@@ -1,6 +1,7 @@
 #include "engine/serving.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace rondo::engine {
 
@@ -39,8 +40,9 @@ Status check_request(const Request& request) {
                              {"frequency_penalty", sampling.frequency_penalty, -100, 100},
                              {"presence_penalty", sampling.presence_penalty, -100, 100}}) {
     if (std::isfinite(range.value) && range.value >= range.least && range.value <= range.most) continue;
-    return refuse(std::string(range.name) + " must be a number from " + std::to_string(range.least) + " to " +
-                  std::to_string(range.most));
+    std::ostringstream sentence;
+    sentence << range.name << " must be a number from " << range.least << " to " << range.most;
+    return refuse(sentence.str());
   }
   const auto is_bad = [](const Sampling::Bias& bias) { return std::isnan(bias.value); };
   if (std::any_of(sampling.bias.begin(), sampling.bias.end(), is_bad)) return refuse("a bias is not a number");

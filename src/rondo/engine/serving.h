@@ -37,26 +37,26 @@ struct Grammar {
     std::string text;  // kWord: this text; kPattern: an ECMA-262 pattern, whose first group is where the grammar begins
   };
   Dialect dialect = Dialect::kNone;
-  std::string text;
-  bool is_lazy = false;                       // kGbnf: free until a trigger is met
-  std::vector<Trigger> triggers;              // kGbnf, of a lazy grammar
-  std::vector<std::string> preserved_tokens;  // kGbnf: control tokens that the grammar spells
+  std::string text{};
+  bool is_lazy = false;                         // kGbnf: free until a trigger is met
+  std::vector<Trigger> triggers{};              // kGbnf, of a lazy grammar
+  std::vector<std::string> preserved_tokens{};  // kGbnf: control tokens that the grammar spells
 };
 [[nodiscard]] std::string_view to_string(Grammar::Dialect dialect);
 
 // One row of ids to be continued, `choices` times.
 struct Request {
-  std::vector<TokenId> prompt;
+  std::vector<TokenId> prompt{};
   std::size_t max_tokens = 256;  // for each choice
   std::size_t choices = 1;
-  std::vector<TokenId> stop_ids;        // a choice ends with the first of them, which is the last of its ids
-  Sampling sampling;                    // choice i of a seeded request samples with seed + i
-  std::optional<std::size_t> logprobs;  // log probabilities: of the sampled id (0) and of that many best
-  Grammar grammar;
+  std::vector<TokenId> stop_ids{};        // a choice ends with the first of them, which is the last of its ids
+  Sampling sampling{};                    // choice i of a seeded request samples with seed + i
+  std::optional<std::size_t> logprobs{};  // log probabilities: of the sampled id (0) and of that many best
+  Grammar grammar{};
   // Lengths of beginnings of the prompt that other requests share (system text and tools): worth a checkpoint.
-  std::vector<std::size_t> shared_heads;
-  std::string tenant;    // requests of different tenants share nothing, and take turns
-  std::string affinity;  // requests with the same are sent to the same replica where nothing speaks against it
+  std::vector<std::size_t> shared_heads{};
+  std::string tenant{};    // requests of different tenants share nothing, and take turns
+  std::string affinity{};  // requests with the same are sent to the same replica where nothing speaks against it
 };
 
 struct Candidate {
@@ -68,7 +68,7 @@ struct Candidate {
 struct SampledToken {
   TokenId id = -1;
   float logprob = std::numeric_limits<float>::quiet_NaN();  // not a number where none was asked for or told
-  std::vector<Candidate> best;                              // the likeliest first
+  std::vector<Candidate> best{};                            // the likeliest first
 };
 
 struct Start {

@@ -57,7 +57,10 @@ Result<Session> Session::start(const std::string& model, const Chat& chat, const
 Result<Turn> Session::step(const StepOptions& options) {
   engine::GenerateOptions generate;
   generate.max_tokens = options.max_tokens;
-  generate.sampling = {options.temperature, options.top_k, options.top_p, options.seed};
+  generate.sampling.temperature = options.temperature;
+  generate.sampling.top_k = options.top_k;
+  generate.sampling.top_p = options.top_p;
+  generate.sampling.seed = options.seed;
   auto turn = state_->session.step(generate);
   if (!turn.ok()) return turn.error();
   return turn_of(turn.value(), state_->session.ids());

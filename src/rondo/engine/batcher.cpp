@@ -1,0 +1,334 @@
+#include "engine/batcher.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/batcher_work.h"
+
+namespace rondo::engine {
+namespace {
+
+constexpr std::uint64_t kOldestEach = 4;  // among the prompts of a tenant, so often the oldest goes on
+constexpr int kMaxFailures = 2;           // of batches that a choice was part of
+
+}  // namespace
+
+Batcher::Work::Work(LoadedLlama loaded, const EmbeddedOptions& options, Events& events)
+    : loaded_(std::move(loaded)),
+      batch_(loaded_.context.get()),
+      kept_(loaded_.description, options.kept_bytes),
+      events_(events) {
+  for (std::size_t i = 0; i < options.parallel; ++i) {
+    slots_.push_back(std::make_unique<Slot>(LlamaSequence(
+        loaded_.context.get(), loaded_.description, static_cast<llama_seq_id>(i), options.llama.checkpoint_bytes)));
+  }
+}
+
+// --- requests come and go ---------------------------------------------------------------------------------------------
+
+void Batcher::Work::refuse(Ticket ticket, const Request& request, Error error) {
+  Outcome outcome;
+  outcome.choices.resize(request.choices);
+  outcome.usage.prompt_tokens = request.prompt.size();
+  outcome.error = std::move(error);
+  events_.on_end(ticket, std::move(outcome));
+}
+
+void Batcher::Work::add(Ticket ticket, Request request) {
+  ++status_.requests;
+  if (auto checked = check_request(request); !checked.ok()) return refuse(ticket, request, checked.error());
+  if (auto checked = check_prompt(loaded_.description, request.prompt); !checked.ok())
+    return refuse(ticket, request, checked.error());
+  auto flow = std::make_unique<Flow>();
+  flow->ticket = ticket;
+  flow->outcome.choices.resize(request.choices);
+  flow->outcome.usage.prompt_tokens = request.prompt.size();
+  flow->unfinished = request.choices;
+  flow->request = std::move(request);
+  for (std::size_t i = 0; i < flow->request.choices; ++i) {
+    Sampling sampling = flow->request.sampling;
+    sampling.seed += i;
+    auto choice = std::make_unique<Choice>(*flow, i, sampling);
+    if (flow->request.grammar.dialect != Grammar::Dialect::kNone) {
+      auto grammar = LlamaGrammar::make(llama_model_get_vocab(loaded_.model.get()), flow->request.grammar);
+      if (!grammar.ok()) return refuse(ticket, flow->request, grammar.error());
+      choice->grammar = std::move(grammar).value();
+    }
+    flow->choices.push_back(std::move(choice));
+  }
+  Tenant& tenant = tenants_[flow->request.tenant];
+  if (tenant.active == 0) tenant.served = std::max(tenant.served, least_served());
+  tenant.active += flow->choices.size();
+  for (const auto& choice : flow->choices) tenant.waiting.push_back(choice.get());
+  flows_[ticket] = std::move(flow);
+}
+
+// What the tenants that have something to do have had at least; a tenant that comes later is not owed more.
+std::uint64_t Batcher::Work::least_served() const {
+  std::optional<std::uint64_t> least;
+  for (const auto& [name, tenant] : tenants_) {
+    if (tenant.active > 0) least = std::min(least.value_or(tenant.served), tenant.served);
+  }
+  return least.value_or(0);
+}
+
+void Batcher::Work::cancel(Ticket ticket) {
+  const auto found = flows_.find(ticket);
+  if (found == flows_.end()) return;
+  std::vector<Choice*> running;
+  for (const auto& choice : found->second->choices) {
+    if (!choice->has_ended) running.push_back(choice.get());
+  }
+  for (Choice* choice : running) finish(*choice, StopReason::kCancelled);  // the last one ends the flow
+}
+
+// The choice is over, and its sequence free for the next one.  The last choice of a flow takes the flow with it.
+void Batcher::Work::finish(Choice& choice, StopReason stop) {
+  Flow& flow = choice.flow;
+  Tenant& tenant = tenants_[flow.request.tenant];
+  choice.has_ended = true;
+  if (choice.slot != nullptr) {
+    choice.slot->sequence.remember();
+    choice.slot->owner = nullptr;
+    choice.slot->last_used = status_.steps;
+  }
+  std::erase(tenant.waiting, &choice);
+  std::erase(admitted_, &choice);
+  Ending& ending = flow.outcome.choices[choice.index];
+  ending.stop = stop;
+  if (stop == StopReason::kStopToken) ending.stop_id = choice.ids.back();
+  if (--tenant.active == 0) tenants_.erase(flow.request.tenant);
+  if (--flow.unfinished > 0) return;
+  const Ticket ticket = flow.ticket;
+  Outcome outcome = std::move(flow.outcome);
+  flows_.erase(ticket);
+  events_.on_end(ticket, std::move(outcome));
+}
+
+void Batcher::Work::fail(Choice& choice, const Error& error) {
+  choice.flow.outcome.error = error;
+  finish(choice, StopReason::kCancelled);
+}
+
+// --- whose turn it is -------------------------------------------------------------------------------------------------
+
+// The tenant that has had least, of those for which `counts` holds.
+template <typename Counts>
+Batcher::Work::Tenant* Batcher::Work::next_tenant(const Counts& counts) {
+  Tenant* next = nullptr;
+  for (auto& [name, tenant] : tenants_) {
+    if (counts(tenant) && (next == nullptr || tenant.served < next->served)) next = &tenant;
+  }
+  return next;
+}
+
+// Choices that wait are taken up as long as there are sequences; each gets one when its first piece is decoded.
+void Batcher::Work::admit() {
+  while (admitted_.size() < slots_.size()) {
+    Tenant* tenant = next_tenant([](const Tenant& one) { return !one.waiting.empty(); });
+    if (tenant == nullptr) return;
+    admitted_.push_back(tenant->waiting.front());
+    tenant->waiting.pop_front();
+    tenant->served += 1;  // among equals, the next one is another's
+  }
+}
+
+// Ids of the choice that are still to be decoded, as far as is known before it has a sequence.
+std::size_t Batcher::Work::left(const Choice& choice) {
+  const std::size_t there =
+      choice.slot != nullptr ? choice.slot->sequence.tokens().size() : best_source(choice).reusable;
+  return choice.ids.size() - there;
+}
+
+// The admitted choice whose prompt goes on next, or null.
+Batcher::Work::Choice* Batcher::Work::next_prompt() {
+  const auto is_prompt = [](const Choice* choice) { return !choice->is_sampling; };
+  const auto of_tenant = [&](const Tenant& tenant) {
+    return std::any_of(admitted_.begin(), admitted_.end(), [&](const Choice* choice) {
+      return is_prompt(choice) && &tenants_[choice->flow.request.tenant] == &tenant;
+    });
+  };
+  const Tenant* tenant = next_tenant(of_tenant);
+  if (tenant == nullptr) return nullptr;
+  const bool takes_oldest = (pieces_ + 1) % kOldestEach == 0;
+  Choice* next = nullptr;
+  std::size_t least = 0;
+  for (Choice* choice : admitted_) {  // the oldest first
+    if (!is_prompt(choice) || &tenants_[choice->flow.request.tenant] != tenant) continue;
+    const std::size_t of_choice = left(*choice);
+    if (next == nullptr || of_choice < least) {
+      next = choice;
+      least = of_choice;
+    }
+    if (takes_oldest) break;
+  }
+  return next;
+}
+
+// --- one step ---------------------------------------------------------------------------------------------------------
+
+bool Batcher::Work::step() {
+  admit();
+  if (admitted_.empty()) return false;
+  ++status_.steps;
+  decode_running();
+  admit();
+  decode_prompts();
+  return true;
+}
+
+// One id for each choice that samples.
+void Batcher::Work::decode_running() {
+  std::vector<Choice*> running;
+  for (Choice* choice : admitted_) {
+    if (choice->is_sampling) running.push_back(choice);
+  }
+  if (running.empty()) return;
+  std::vector<LlamaBatch::Piece> pieces;
+  for (Choice* choice : running) {
+    LlamaSequence& sequence = choice->slot->sequence;
+    pieces.push_back({&sequence, std::span(choice->ids).subspan(sequence.tokens().size())});
+    tenants_[choice->flow.request.tenant].served += 1;
+  }
+  const Status done = batch_.decode(pieces);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (done.ok()) {
+      sample(*running[i]);
+      continue;
+    }
+    // Each on its own: one of them may be at fault.
+    LlamaSequence& sequence = *pieces[i].sequence;
+    const std::span<const TokenId> rest = std::span(running[i]->ids).subspan(sequence.tokens().size());
+    const LlamaBatch::Piece alone{&sequence, rest};
+    const Status again = rest.size() == 1 ? batch_.decode({&alone, 1}) : done;
+    if (again.ok()) {
+      sample(*running[i]);
+    } else {
+      lose(*running[i], again.error());
+    }
+  }
+}
+
+// Pieces of prompts, as many ids as one batch has; at least one piece.
+void Batcher::Work::decode_prompts() {
+  const std::size_t budget = loaded_.description.batch_tokens;
+  std::size_t used = 0;
+  while (Choice* choice = next_prompt()) {
+    if (used > 0 && used + std::min(left(*choice), budget) > budget) return;
+    if (choice->slot == nullptr) place(*choice);  // and decode at once: what was shared is copied by that
+    LlamaSequence& sequence = choice->slot->sequence;
+    const std::size_t begin = sequence.tokens().size();
+    const std::size_t size = std::min(choice->next_stop() - begin, budget);
+    ++pieces_;
+    if (size > 0) {
+      used += size;
+      tenants_[choice->flow.request.tenant].served += size;
+      const LlamaBatch::Piece piece{&sequence, std::span(choice->ids).subspan(begin, size)};
+      if (const Status done = batch_.decode({&piece, 1}); !done.ok()) {
+        lose(*choice, done.error());
+        continue;
+      }
+      status_.prefilled_tokens += size;
+    }
+    if (sequence.tokens().size() == choice->ids.size()) {
+      sequence.remember();
+      choice->is_sampling = true;
+      sample(*choice);
+    } else {
+      keep_head(*choice);
+    }
+  }
+}
+
+// A batch failed.  What was reused may be at fault: the sequence starts over, once.
+void Batcher::Work::lose(Choice& choice, const Error& error) {
+  ++status_.failed_batches;
+  if (++choice.failures >= kMaxFailures) return fail(choice, error);
+  choice.slot->sequence.clear();
+  choice.is_sampling = false;
+  Usage& usage = choice.flow.outcome.usage;
+  usage.cached_tokens = 0;
+  usage.how = Reuse::kFull;
+  usage.reason = error.message;
+}
+
+// --- sampling ---------------------------------------------------------------------------------------------------------
+
+// The next id, which the choice's grammar has accepted; nullopt if there is none.
+std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
+  const std::span<const float> logits = choice.slot->sequence.logits();
+  std::optional<TokenId> id = choice.sampler.pick(logits, {});
+  if (!choice.grammar || (id && choice.grammar->accept(*id))) return id;
+  // Mostly the grammar takes what is sampled without it; only else all ids are asked for.
+  std::vector<TokenId> allowed = choice.grammar->allowed(loaded_.description.vocab_size);
+  while (true) {
+    if (id) std::erase(allowed, *id);
+    id = choice.sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = allowed});
+    if (!id || choice.grammar->accept(*id)) return id;
+  }
+}
+
+SampledToken Batcher::Work::described(const Choice& choice, TokenId id) const {
+  SampledToken token{.id = id};
+  if (!choice.flow.request.logprobs) return token;
+  const LogProbabilities probabilities(choice.slot->sequence.logits());
+  token.logprob = probabilities.of(id);
+  for (const TokenId best : probabilities.best(*choice.flow.request.logprobs))
+    token.best.push_back({.id = best, .logprob = probabilities.of(best)});
+  return token;
+}
+
+// REQUIRES: the choice's sequence holds all of its ids.
+void Batcher::Work::sample(Choice& choice) {
+  const Request& request = choice.flow.request;
+  choice.failures = 0;
+  if (choice.sampled >= request.max_tokens) return finish(choice, StopReason::kLength);
+  const std::optional<TokenId> id = pick(choice);
+  if (!id) return finish(choice, StopReason::kConstraint);
+  SampledToken token = described(choice, *id);
+  choice.ids.push_back(*id);
+  choice.sampler.accept(*id);
+  ++choice.sampled;
+  ++choice.flow.outcome.usage.completion_tokens;
+  ++status_.sampled_tokens;
+  events_.on_token(choice.flow.ticket, choice.index, std::move(token));
+  if (std::find(request.stop_ids.begin(), request.stop_ids.end(), *id) != request.stop_ids.end())
+    return finish(choice, StopReason::kStopToken);
+  if (choice.grammar && choice.grammar->is_end(*id)) return finish(choice, StopReason::kConstraint);
+  if (choice.sampled >= request.max_tokens) return finish(choice, StopReason::kLength);
+  if (choice.ids.size() > loaded_.description.context_tokens) return finish(choice, StopReason::kContextFull);
+}
+
+EmbeddedStatus Batcher::Work::status() const {
+  EmbeddedStatus status = status_;
+  status.running = admitted_.size();
+  for (const auto& [name, tenant] : tenants_) status.waiting += tenant.waiting.size();
+  status.kept_sequences = kept_.size();
+  status.kept_bytes = kept_.size_bytes();
+  return status;
+}
+
+// --- the face ---------------------------------------------------------------------------------------------------------
+
+Batcher::Batcher(std::unique_ptr<Work> work) : work_(std::move(work)) {}
+Batcher::~Batcher() = default;
+
+Result<std::unique_ptr<Batcher>> Batcher::load(const std::string& path, const EmbeddedOptions& options,
+                                               Events& events) {
+  Result<LoadedLlama> loaded = load_llama(path, options.llama, options.parallel);
+  if (!loaded.ok()) return loaded.error();
+  auto work = std::make_unique<Work>(std::move(loaded).value(), options, events);
+  return std::unique_ptr<Batcher>(new Batcher(std::move(work)));
+}
+
+const Description& Batcher::describe() const { return work_->description(); }
+void Batcher::add(Ticket ticket, Request request) { work_->add(ticket, std::move(request)); }
+void Batcher::cancel(Ticket ticket) { work_->cancel(ticket); }
+bool Batcher::step() { return work_->step(); }
+EmbeddedStatus Batcher::status() const { return work_->status(); }
+
+}  // namespace rondo::engine

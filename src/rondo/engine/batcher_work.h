@@ -1,0 +1,126 @@
+// What a Batcher holds: requests, sequences, whose turn it is.  Private to engine/.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/batcher.h"
+#include "engine/kept_states.h"
+#include "engine/llama_batch.h"
+#include "engine/llama_grammar.h"
+#include "engine/llama_load.h"
+
+namespace rondo::engine {
+
+class Batcher::Work {
+ public:
+  Work(LoadedLlama loaded, const EmbeddedOptions& options, Events& events);
+
+  [[nodiscard]] const Description& description() const { return loaded_.description; }
+  void add(Ticket ticket, Request request);
+  void cancel(Ticket ticket);
+  bool step();
+  [[nodiscard]] EmbeddedStatus status() const;
+
+ private:
+  struct Choice;
+
+  // A request on its way.
+  struct Flow {
+    Ticket ticket = 0;
+    Request request;
+    std::vector<std::unique_ptr<Choice>> choices;
+    std::size_t unfinished = 0;
+    bool has_started = false;
+    Outcome outcome;
+  };
+
+  // One of the library's sequences.  Its ids stay when its owner has gone: the next prompt may go on from them.
+  struct Slot {
+    explicit Slot(LlamaSequence of_slot) : sequence(std::move(of_slot)) {}
+    LlamaSequence sequence;
+    std::string tenant;
+    Choice* owner = nullptr;
+    std::uint64_t last_used = 0;  // step
+  };
+
+  // One row of ids that grows.
+  struct Choice {
+    Choice(Flow& of_flow, std::size_t at, const Sampling& sampling)
+        : flow(of_flow), index(at), ids(of_flow.request.prompt), sampler(sampling, of_flow.request.prompt) {}
+    // Where the next piece of the prompt ends at the latest.
+    [[nodiscard]] std::size_t next_stop() const;
+
+    Flow& flow;
+    std::size_t index;
+    std::vector<TokenId> ids;  // prompt and what was sampled
+    Sampler sampler;
+    std::optional<LlamaGrammar> grammar;
+    Slot* slot = nullptr;         // from the first piece on
+    std::set<std::size_t> heads;  // lengths of beginnings whose state is to be kept
+    std::size_t sampled = 0;
+    int failures = 0;          // since something was sampled
+    bool is_sampling = false;  // the prompt is decoded
+    bool has_ended = false;
+  };
+
+  struct Tenant {
+    std::deque<Choice*> waiting;
+    std::size_t active = 0;    // choices that have not ended
+    std::uint64_t served = 0;  // ids decoded for it since it has something to do, and what others had when it came
+  };
+
+  // Where a prompt's beginning comes from.
+  struct Source {
+    Slot* slot = nullptr;  // one of the two
+    std::shared_ptr<const SavedSequence> saved;
+    std::size_t reusable = 0;
+    std::size_t common = 0;  // ids that anything held has in common with the prompt
+  };
+
+  void refuse(Ticket ticket, const Request& request, Error error);
+  void finish(Choice& choice, StopReason stop);
+  void fail(Choice& choice, const Error& error);
+  void lose(Choice& choice, const Error& error);
+
+  [[nodiscard]] std::uint64_t least_served() const;
+  template <typename Counts>
+  Tenant* next_tenant(const Counts& counts);
+  void admit();
+  [[nodiscard]] std::size_t left(const Choice& choice);
+  Choice* next_prompt();
+  void decode_running();
+  void decode_prompts();
+
+  [[nodiscard]] Source best_source(const Choice& choice);
+  [[nodiscard]] Slot& victim(const Slot* spared);
+  void make_room(Slot& slot);
+  [[nodiscard]] Slot& take(const Source& source, const Choice& choice);
+  void place(Choice& choice);
+  void keep_head(const Choice& choice);
+
+  [[nodiscard]] std::optional<TokenId> pick(Choice& choice);
+  [[nodiscard]] SampledToken described(const Choice& choice, TokenId id) const;
+  void sample(Choice& choice);
+
+  LoadedLlama loaded_;
+  LlamaBatch batch_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  KeptStates kept_;
+  Events& events_;
+  std::unordered_map<Ticket, std::unique_ptr<Flow>> flows_;
+  std::map<std::string, Tenant> tenants_;
+  std::vector<Choice*> admitted_;  // as many as there are sequences at most, the oldest first
+  std::uint64_t pieces_ = 0;       // of prompts, decoded so far
+  EmbeddedStatus status_;
+};
+
+}  // namespace rondo::engine

@@ -1,0 +1,39 @@
+// Decodes pieces of one or more sequences in one call of llama.cpp.  Private to engine/.
+#pragma once
+
+#include <llama-cpp.h>
+
+#include <cstddef>
+#include <span>
+
+#include "engine/llama_sequence.h"
+
+namespace rondo::engine {
+
+class LlamaBatch {
+ public:
+  // Ids that are decoded behind the ids of a sequence.
+  struct Piece {
+    LlamaSequence* sequence = nullptr;
+    std::span<const TokenId> ids;
+  };
+
+  explicit LlamaBatch(llama_context* context);
+  ~LlamaBatch() { llama_batch_free(batch_); }
+  LlamaBatch(const LlamaBatch&) = delete;
+  LlamaBatch& operator=(const LlamaBatch&) = delete;
+
+  // Afterwards each sequence ends with its piece and has the logits behind it.  Fails with kEngine; the sequences are then
+  // what they were before, or empty where the library could not go back.
+  // REQUIRES: no piece is empty, no sequence is there twice, all together are within the context's batch.
+  [[nodiscard]] Status decode(std::span<const Piece> pieces);
+
+ private:
+  void fill(std::span<const Piece> pieces);
+
+  llama_context* context_;
+  std::size_t vocab_size_;
+  llama_batch batch_;
+};
+
+}  // namespace rondo::engine

@@ -1,0 +1,23 @@
+// Loads a GGUF file with llama.cpp and makes a context for one or more sequences.  Private to engine/.
+#pragma once
+
+#include <llama-cpp.h>
+
+#include <cstddef>
+#include <string>
+
+#include "engine/llama_cpp.h"
+
+namespace rondo::engine {
+
+struct LoadedLlama {
+  llama_model_ptr model;
+  llama_context_ptr context;  // goes first
+  Description description;    // `context_tokens` is what one sequence has
+};
+
+// REQUIRES: as LlamaCpp::load; `sequences` is from 1 to kMaxSequences.
+[[nodiscard]] Result<LoadedLlama> load_llama(const std::string& path, const LlamaCppOptions& options,
+                                             std::size_t sequences);
+
+}  // namespace rondo::engine
