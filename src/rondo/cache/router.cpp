@@ -234,7 +234,7 @@ void Router::progress(Ticket& ticket, std::span<const TokenId> prompt) {
 void Router::end(Ticket ticket, std::span<const TokenId> ids, std::optional<std::size_t> cached) {
   progress(ticket, ids);
   leave(ticket);
-  recover(ticket.replica);
+  replicas_[ticket.replica].failures = 0;
   const std::size_t block = replicas_[ticket.replica].facts.block;
   // The last id is always computed, so that there is something to sample from.
   const std::size_t there = std::min(ticket.before.settled, ticket.prompt == 0 ? 0 : ticket.prompt - 1);
@@ -258,9 +258,12 @@ std::int64_t Router::pause_after(std::size_t failures) const {
 
 void Router::fail(Ticket ticket, std::int64_t now_ms) {
   leave(ticket);
-  Entry& entry = replicas_[ticket.replica];
   // What was on its way when the replica failed fails with it: that is one failure.
-  if (!ticket.is_trial && is_out(ticket.replica, now_ms)) return;
+  if (ticket.is_trial || !is_out(ticket.replica, now_ms)) fail(ticket.replica, now_ms);
+}
+
+void Router::fail(Replica replica, std::int64_t now_ms) {
+  Entry& entry = replicas_[replica];
   ++entry.failures;
   entry.until_ms = now_ms + pause_after(entry.failures);
 }
@@ -273,7 +276,10 @@ void Router::leave(const Ticket& ticket) {
   if (!ticket.is_computed) entry.waiting -= ticket.prompt - ticket.expected;
 }
 
-void Router::recover(Replica replica) { replicas_[replica].failures = 0; }
+void Router::readmit(Replica replica, std::int64_t now_ms) {
+  Entry& entry = replicas_[replica];
+  entry.until_ms = std::min(entry.until_ms, now_ms);
+}
 
 void Router::forget(Replica replica) { tree_.forget_until(replica, std::numeric_limits<FleetTree::Stamp>::max()); }
 

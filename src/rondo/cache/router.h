@@ -124,6 +124,8 @@ class Router {
   void end(Ticket ticket, std::span<const TokenId> ids, std::optional<std::size_t> cached);
   // The replica failed.
   void fail(Ticket ticket, std::int64_t now_ms);
+  // The same, seen without a request.
+  void fail(Replica replica, std::int64_t now_ms);
   // It was given up, which says nothing about the replica.
   void drop(Ticket ticket);
 
@@ -134,8 +136,8 @@ class Router {
     return tree_.match(replica, tenant, ids);
   }
 
-  // The replica was seen to work.
-  void recover(Replica replica);
+  // The replica seems to work: a request may go there, and the next ones when that has succeeded.
+  void readmit(Replica replica, std::int64_t now_ms);
   // It holds nothing: it was started anew.
   void forget(Replica replica);
   // Whether it is left out.

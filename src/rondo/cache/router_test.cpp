@@ -164,6 +164,20 @@ TEST_CASE("a replica that fails is left out for a growing pause, and taken back"
   CHECK(chosen(581) == holder);
 }
 
+TEST_CASE("a replica whose health is good again gets one request, then the others") {
+  Router router = router_of(2, {.first_pause_ms = 1000});
+  const Ids prompt = range(0, 1000);
+  const Router::Replica holder = serve(router, prompt);
+  router.fail(holder, 0);
+  CHECK(router.is_out(holder, 10));
+  router.readmit(holder, 10);
+  CHECK(!router.is_out(holder, 10));
+  Router::Ticket trial = router.begin(holder, {.ids = prompt, .now_ms = 10});
+  CHECK(router.is_out(holder, 11));
+  router.fail(std::move(trial), 20);
+  CHECK(router.state(holder).left_out_until_ms == 2020);  // the pause has grown
+}
+
 TEST_CASE("where all have failed the one whose pause ends first is taken, and none twice") {
   Router router = router_of(2);
   const Ids prompt = range(0, 10);

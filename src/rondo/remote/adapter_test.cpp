@@ -13,12 +13,14 @@
 #include "json/print.h"
 #include "net/server.h"
 #include "tests/support/http.h"
+#include "tests/support/listening.h"
 
 namespace rondo::remote {
 namespace {
 
 using engine::StopReason;
 using engine::TokenId;
+using testing::Listening;
 
 // A server whose answers are written down, by path.
 struct Scripted {
@@ -61,25 +63,6 @@ struct Scripted {
   std::unique_ptr<net::Server> server;
 };
 
-struct Listening : engine::Listener {
-  explicit Listening(net::Loop& on) : loop(on) {}
-  void on_start(const engine::Start& /*start*/) override { ++started; }
-  void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override {
-    for (const engine::SampledToken& token : tokens) ids[choice].push_back(token.id);
-    if (on_some) on_some();
-  }
-  void on_end(const engine::Outcome& got) override {
-    outcome = got;
-    loop.stop();
-  }
-
-  net::Loop& loop;
-  int started = 0;
-  std::map<std::size_t, std::vector<TokenId>> ids;
-  std::optional<engine::Outcome> outcome;
-  std::function<void()> on_some;
-};
-
 struct Setup {
   net::Loop loop;
   Scripted engine{loop};
@@ -96,11 +79,9 @@ struct Setup {
   }
 
   engine::Outcome run(Adapter& adapter, engine::Request request, Listening& listener) {
-    const auto running = adapter.submit(std::move(request), listener);
-    loop.run();
-    REQUIRE(listener.outcome);
+    engine::Outcome outcome = testing::run(adapter, std::move(request), listener);
     CHECK(adapter.running() == 0);
-    return *listener.outcome;
+    return outcome;
   }
 };
 
@@ -129,7 +110,6 @@ TEST_CASE("adapter: vLLM's stream, choices and usage") {
   request.sampling.temperature = 1;
   const engine::Outcome outcome = setup.run(adapter, request, listener);
   CHECK(!outcome.error);
-  CHECK(listener.started == 1);
   CHECK(listener.ids[0] == std::vector<TokenId>{5, 9});
   CHECK(listener.ids[1] == std::vector<TokenId>{7, 8});
   CHECK(outcome.choices[0].stop == StopReason::kStopToken);

@@ -71,7 +71,7 @@ class LlamaServer final : public Dialect {
                      {"frequency_penalty", static_cast<double>(sampling.frequency_penalty)},
                      {"presence_penalty", static_cast<double>(sampling.presence_penalty)},
                      {"repeat_last_n", -1},
-                     {"seed", static_cast<std::int64_t>(seed & 0xffff'fffeU)}};  // all ones would be a random one
+                     {"seed", static_cast<std::int64_t>(seed % 0xffff'ffffU)}};  // all ones would be a random one
     if (!sampling.bias.empty()) {
       json::Array bias;
       for (const engine::Sampling::Bias& each : sampling.bias) {
