@@ -106,6 +106,16 @@ inline constexpr const char* kCheckFooter =
     "does\n"
     "rondo's, which keeps the ids; `parse`: the parser read what was meant.";
 
+inline constexpr const char* kFakeEngineFooter =
+    "Examples:\n"
+    "  rondo fake-engine vllm --generate on --cached-tokens\n"
+    "  rondo fake-engine llama-server --port 8080 --script script.json --fault die:3\n"
+    "\n"
+    "Faults: error500, error503, slow-start, slow-tokens, die, garbage, hang.  KIND:FIRST:COUNT is for COUNT requests "
+    "from "
+    "the\n"
+    "FIRST one on.  What a script says: docs/fake-engines.md.  SIGINT and SIGTERM end it.";
+
 inline constexpr const char* kTestFooter =
     "Examples:\n"
     "  rondo test weather.rondo.yaml                 its `model:` says which template is meant\n"

@@ -475,6 +475,40 @@ void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& 
   command.callback([&] { chosen = [&] { return run_demo(arguments); }; });
 }
 
+#ifdef RONDO_HAVE_NET
+void define_fake_engine(CLI::App& app, FakeEngineArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("fake-engine", "a server that answers as an inference server does, without a model");
+  command.add_option("KIND", arguments.kind, "which one")
+      ->check(CLI::IsMember({"vllm", "sglang", "llama-server"}))
+      ->required();
+  command.add_option("--host", arguments.host, "the address it listens on")->capture_default_str();
+  command.add_option("--port", arguments.port, "0: any free one")->capture_default_str();
+  command.add_option("--name", arguments.name, "what it calls its model")->type_name("NAME")->capture_default_str();
+  json_option(command, "--script", arguments.script, "what it samples behind which ids");
+  command.add_option("--fault", arguments.fault, "what goes wrong with some requests")
+      ->type_name("KIND[:FIRST[:COUNT]]");
+  command.add_option("--context", arguments.context, "tokens of a prompt and its completion")->capture_default_str();
+  command.add_option("--slots", arguments.slots, "of llama-server: requests that run at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--cut", arguments.cut_bytes, "streams are written in pieces of so many bytes; 0: event by event")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  command.add_option("--delay", arguments.delay_ms, "milliseconds before each token")
+      ->check(CLI::Range(0, 60'000))
+      ->capture_default_str();
+  command.add_option("--generate", arguments.generate, "of vllm: the route for ids is `on`, `forbidden` or `missing`")
+      ->check(CLI::IsMember({"on", "forbidden", "missing"}))
+      ->capture_default_str();
+  command.add_flag("--cached-tokens", arguments.cached_tokens, "of vllm: tell how much of a prompt was cached");
+  command.add_flag("--incremental", arguments.incremental, "of sglang: chunks of a stream hold new ids only");
+  command.add_flag("--json", arguments.json, "print the address as {\"url\"}");
+  command.footer(kFakeEngineFooter);
+  command.callback([&] { chosen = [&] { return run_fake_engine(arguments); }; });
+}
+#endif
+
 struct AllArguments {
   RenderArguments render;
   JinjaArguments jinja;
@@ -492,6 +526,7 @@ struct AllArguments {
   TestArguments test;
   BatchArguments batch;
   DemoArguments demo;
+  FakeEngineArguments fake_engine;
 };
 
 int run(int argc, char** argv) {
@@ -521,6 +556,9 @@ int run(int argc, char** argv) {
   define_replay(app, arguments.replay, chosen);
   define_batch(app, arguments.batch, chosen);
   define_demo(app, arguments.demo, chosen);
+#ifdef RONDO_HAVE_NET
+  define_fake_engine(app, arguments.fake_engine, chosen);
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? kSuccess : kUsage; }
