@@ -172,6 +172,21 @@ TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
   }
 }
 
+#ifdef RONDO_HAVE_NET
+TEST_CASE_FIXTURE(Shell, "fake-engine says where it listens, and ends in order") {
+  CHECK(run("fake-engine --help").status == 0);
+  CHECK(run("fake-engine nobody").status == 2);
+  CHECK(run("fake-engine vllm --fault x").err == "rondo: `x` is no fault\n");
+  CHECK(run("fake-engine vllm --script '{\"odd\": 1}'").err == "rondo: script: unknown member `odd`\n");
+  const std::string ready = path("ready");
+  const std::string command = "mkfifo '" + ready + "'; '" RONDO_PROGRAM "' fake-engine sglang --json >'" + ready +
+                              "' & read -r line <'" + ready + "'; kill -TERM $!; wait $!; echo \"$? $line\" >'" +
+                              path("said") + "'";
+  CHECK(std::system(command.c_str()) == 0);
+  CHECK(files::read(path("said")).value().starts_with("0 {\"url\":\"http://127.0.0.1:"));
+}
+#endif
+
 TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind it") {
   const Run people = run("explain model");
   CHECK(people.err == "");

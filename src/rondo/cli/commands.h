@@ -228,6 +228,32 @@ struct DemoArguments {
   bool json = false;
 };
 
+struct EnginesArguments {
+  std::vector<std::string> urls;
+  std::string key;
+  std::string ca_file;
+  bool insecure = false;
+  std::size_t timeout_ms = 10'000;
+  bool json = false;
+};
+
+struct FakeEngineArguments {
+  std::string kind;  // "vllm", "sglang" or "llama-server"
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::string name = "fake-model";
+  std::string script;
+  std::string fault;
+  std::size_t context = 4096;
+  std::size_t slots = 4;
+  std::size_t cut_bytes = 0;
+  int delay_ms = 0;
+  std::string generate = "forbidden";  // "on", "forbidden" or "missing"
+  bool cached_tokens = false;
+  bool incremental = false;
+  bool json = false;
+};
+
 [[nodiscard]] int run_render(const RenderArguments& arguments);
 [[nodiscard]] int run_jinja(const JinjaArguments& arguments);
 [[nodiscard]] int run_parse(const ParseArguments& arguments);
@@ -245,5 +271,7 @@ struct DemoArguments {
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);
+[[nodiscard]] int run_engines(const EnginesArguments& arguments);         // likewise
+[[nodiscard]] int run_fake_engine(const FakeEngineArguments& arguments);  // where rondo has a network
 
 }  // namespace rondo::cli

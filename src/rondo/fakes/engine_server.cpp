@@ -196,7 +196,7 @@ bool EngineServer::Impl::try_run(net::Exchange& exchange, Task& task) {
   if (options.dialect == Dialect::kLlamaServer) log.back().slot = of.slot;
   const std::size_t number = first_logged + log.size() - 1;
   const auto generation =
-      std::make_shared<Generation>(loop, std::move(exchange), *answers, std::move(of), options.cut_bytes,
+      std::make_shared<Generation>(loop, std::move(exchange), *answers, std::move(of), options,
                                    [weak = weak_from_this(), number, began = epoch](Generation& over) {
                                      const auto self = weak.lock();
                                      if (self && self->epoch == began) self->ended(over, number);

@@ -59,6 +59,7 @@ struct EngineOptions {
   std::size_t context_tokens = 4096;
   std::size_t cache_tokens = 65'536;  // of the block caches
   std::size_t slots = 4;              // of llama-server; more requests wait
+  net::Milliseconds token_delay{0};   // before each id
   std::size_t cut_bytes = 0;          // streams are written in pieces of so many bytes; 0: as they are made
 
   enum class Route : std::uint8_t { kOn, kForbidden, kMissing };

@@ -12,13 +12,14 @@ constexpr std::size_t kAheadBytes = std::size_t{64}
 }  // namespace
 
 Generation::Generation(net::Loop& loop, net::Exchange exchange, DialectAnswers& answers, Running running,
-                       std::size_t cut_bytes, std::function<void(Generation&)> ended)
+                       const EngineOptions& options, std::function<void(Generation&)> ended)
     : loop_(loop),
       exchange_(std::move(exchange)),
       answers_(answers),
       running_(std::move(running)),
       fault_(running_.task.fault),
-      cut_bytes_(cut_bytes),
+      cut_bytes_(options.cut_bytes),
+      delay_(running_.task.fault.kind == Fault::Kind::kSlowTokens ? running_.task.fault.delay : options.token_delay),
       ended_(std::move(ended)) {}
 
 void Generation::start() {
@@ -43,8 +44,8 @@ void Generation::later() {
   const auto go = [weak] {
     if (const auto self = weak.lock()) self->step();
   };
-  if (fault_.kind == Fault::Kind::kSlowTokens) {
-    timer_ = loop_.after(fault_.delay, go);
+  if (delay_ != net::Milliseconds::zero()) {
+    timer_ = loop_.after(delay_, go);
   } else if (exchange_.buffered() > kAheadBytes) {
     exchange_.on_drained([weak] {
       const auto self = weak.lock();

@@ -15,8 +15,8 @@ namespace rondo::fakes {
 class Generation : public std::enable_shared_from_this<Generation> {
  public:
   // `ended` is called once, when nothing more happens here.
-  Generation(net::Loop& loop, net::Exchange exchange, DialectAnswers& answers, Running running, std::size_t cut_bytes,
-             std::function<void(Generation&)> ended);
+  Generation(net::Loop& loop, net::Exchange exchange, DialectAnswers& answers, Running running,
+             const EngineOptions& options, std::function<void(Generation&)> ended);
 
   void start();
   // Ends every choice where it is, and says so.
@@ -40,6 +40,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   Running running_;
   Fault fault_;
   std::size_t cut_bytes_;
+  net::Milliseconds delay_;  // before each id
   std::function<void(Generation&)> ended_;
   net::Timer timer_;
   std::size_t next_ = 0;  // choice

@@ -2,18 +2,9 @@
 
 #include <algorithm>
 
+#include "base/common_prefix.h"
+
 namespace rondo::fakes {
-namespace {
-
-std::size_t common_prefix(std::span<const TokenId> left, std::span<const TokenId> right) {
-  const std::size_t most = std::min(left.size(), right.size());
-  std::size_t count = 0;
-  while (count < most && left[count] == right[count]) ++count;
-  return count;
-}
-
-}  // namespace
-
 // An id that no model has leads each sequence, one for each salt: so one tree, and one order of use, holds all.
 Ids BlockMemory::salted(std::span<const TokenId> ids, const std::string& salt) {
   const TokenId mark = salts_.try_emplace(salt, -1 - static_cast<TokenId>(salts_.size())).first->second;

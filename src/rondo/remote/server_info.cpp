@@ -29,8 +29,8 @@ std::string last_part(std::string_view path) {
 // Answers in turn, each of which may lead to the next question.
 class Asking final : public Probe {
  public:
-  Asking(net::Client& client, std::string url, std::function<void(Result<ServerInfo>)> done)
-      : client_(client), done_(std::move(done)) {
+  Asking(net::Client& client, std::string url, std::function<void(Result<ServerInfo>)> done, net::Milliseconds patience)
+      : client_(client), done_(std::move(done)), patience_(patience) {
     while (url.ends_with('/')) url.pop_back();
     info_.url = std::move(url);
     constexpr std::array kPaths = {"/props", "/server_info", "/version"};
@@ -53,7 +53,7 @@ class Asking final : public Probe {
     net::Request request{.method = method, .url = info_.url + path, .body = std::move(body)};
     if (!request.body.empty()) request.headers.set("Content-Type", "application/json");
     net::Timeouts timeouts;
-    timeouts.first_byte = timeouts.idle = timeouts.whole = kPatience;
+    timeouts.connect = timeouts.first_byte = timeouts.idle = timeouts.whole = patience_;
     request.timeouts = timeouts;
     return client_.fetch(std::move(request), std::move(done));
   }
@@ -170,9 +170,9 @@ class Asking final : public Probe {
     done(std::move(found));  // may destroy this
   }
 
-  static constexpr net::Milliseconds kPatience{10'000};
   net::Client& client_;
   std::function<void(Result<ServerInfo>)> done_;
+  net::Milliseconds patience_;
   ServerInfo info_;
   std::array<First, 3> first_;
   std::unique_ptr<net::Call> next_;
@@ -229,8 +229,9 @@ json::Value to_json(const ServerInfo& info) {
   return out;
 }
 
-std::unique_ptr<Probe> probe(net::Client& client, std::string url, std::function<void(Result<ServerInfo>)> done) {
-  return std::make_unique<Asking>(client, std::move(url), std::move(done));
+std::unique_ptr<Probe> probe(net::Client& client, std::string url, std::function<void(Result<ServerInfo>)> done,
+                             net::Milliseconds patience) {
+  return std::make_unique<Asking>(client, std::move(url), std::move(done), patience);
 }
 
 }  // namespace rondo::remote

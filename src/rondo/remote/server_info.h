@@ -53,7 +53,9 @@ class Probe {
 
 // Calls `done` once, from the loop: kIo where nobody answers, kEngine where an answer is of no server that is known, or
 // asks for a key.
+// `patience`: for each question.
 [[nodiscard]] std::unique_ptr<Probe> probe(net::Client& client, std::string url,
-                                           std::function<void(Result<ServerInfo>)> done);
+                                           std::function<void(Result<ServerInfo>)> done,
+                                           net::Milliseconds patience = net::Milliseconds(10'000));
 
 }  // namespace rondo::remote
