@@ -43,8 +43,8 @@ struct ReplayOptions {
   std::size_t memory_bytes = std::size_t{1} << 30U;
   // A fleet is served the log by each of these rules, if any, as sent and by the bridge.  What it holds counts as
   // memory of its own, up to four bytes for each id of each replica.
-  std::vector<cache::Routing> routings;
-  cache::FleetOptions fleet;
+  std::vector<cache::Routing> routings = {};
+  cache::FleetOptions fleet = {};
 };
 
 // One way of sending and serving the log.

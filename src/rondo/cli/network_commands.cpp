@@ -43,7 +43,7 @@ void define_fake_engine(CLI::App& app, FakeEngineArguments& arguments, std::func
 
 void define_engines(CLI::App& app, EnginesArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("engines", "what kinds of inference servers answer at addresses");
-  command.add_option("URL", arguments.urls, "addresses, as http://host:port")->required();
+  command.add_option("URL", arguments.urls, "addresses of servers")->required();
   command.add_option("--key", arguments.key, "sent as a bearer key")->envname("RONDO_ENGINE_KEY");
   command.add_option("--ca", arguments.ca_file, "certificates that servers' are verified with")->type_name("FILE");
   command.add_flag("--insecure", arguments.insecure, "servers' certificates are not verified");
