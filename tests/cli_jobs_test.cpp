@@ -34,6 +34,25 @@ TEST_CASE_FIXTURE(Shell, "replay reads a log from a file or standard input") {
   CHECK(run("replay - --model model", "").out.find("Every prompt began") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Shell, "replay serves a log by a fleet of replicas") {
+  const std::string made = "replay made:agents=4,active=2,turns=3,system=40,task=5,answer=5,result=5 --model model";
+  const Run all = run(made + " --replicas 3 --routing all --replica-capacity 5000 --concurrency 2");
+  CHECK(all.err == "");
+  CHECK(all.status == 0);
+  for (const char* part :
+       {"12 requests of 4 conversations", "Tokens found by 3 replicas of 5,000 tokens, 2 requests at once",
+        "exact, as-sent", "exact, bridge", "text-hash, as-sent", "round-robin, bridge", "least-load, "})
+    CHECK_MESSAGE(all.out.find(part) != std::string::npos, part);
+  CHECK(run(made).out.find("replicas") == std::string::npos);
+  CHECK(run(made + " --replicas 3 --json").out.find(R"("fleet":{"replicas":3,)") != std::string::npos);
+  CHECK(run(made + " --replicas 3 --routing psychic").status == 1);
+  for (const char* broken : {"agents", "agents=", "agents=x", "agents=2x", "=3", "persons=3"}) {
+    const Run failed = run("replay made:" + std::string(broken) + " --model model");
+    CHECK_MESSAGE(failed.status == 1, broken);
+    CHECK(failed.err.find(broken == std::string("persons=3") ? "`generate.persons`" : broken) != std::string::npos);
+  }
+}
+
 TEST_CASE_FIXTURE(Shell, "diff says by its status whether a prefix holds") {
   const std::string first = file("a.json", kHello);
   const std::string second =

@@ -172,6 +172,41 @@ TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
   }
 }
 
+#ifdef RONDO_HAVE_NET
+TEST_CASE_FIXTURE(Shell, "fake-engine says where it listens, and ends in order") {
+  CHECK(run("fake-engine --help").status == 0);
+  CHECK(run("fake-engine nobody").status == 2);
+  CHECK(run("fake-engine vllm --fault x").err == "rondo: `x` is no fault\n");
+  CHECK(run("fake-engine vllm --script '{\"odd\": 1}'").err == "rondo: script: unknown member `odd`\n");
+  const std::string ready = path("ready");
+  const std::string command = "mkfifo '" + ready + "'; '" RONDO_PROGRAM "' fake-engine sglang --json >'" + ready +
+                              "' & read -r line <'" + ready + "'; kill -TERM $!; wait $!; echo \"$? $line\" >'" +
+                              path("said") + "'";
+  CHECK(std::system(command.c_str()) == 0);
+  CHECK(files::read(path("said")).value().starts_with("0 {\"url\":\"http://127.0.0.1:"));
+}
+
+TEST_CASE_FIXTURE(Shell, "engines says what answers at an address, and fails where one is none") {
+  CHECK(run("engines --help").status == 0);
+  CHECK(run("engines").status == 2);
+  const Run nobody = run("engines http://127.0.0.1:1");
+  CHECK(nobody.status == 1);
+  CHECK(nobody.err.find("http://127.0.0.1:1/") != std::string::npos);
+  const Run json = run("engines nonsense --json");
+  CHECK(json.status == 1);
+  CHECK(json.out.find(R"({"engines":[{"url":"nonsense","error":{"code":"bad_request")") == 0);
+  CHECK(run("engines http://127.0.0.1:1 --ca nowhere.pem").err.find("nowhere.pem") != std::string::npos);
+  const std::string ready = path("ready");
+  const std::string command = "mkfifo '" + ready + "'; '" RONDO_PROGRAM "' fake-engine vllm >'" + ready +
+                              "' & read -r line <'" + ready + "'; '" RONDO_PROGRAM "' engines \"${line##* }\" >'" +
+                              path("said") + "'; kill -TERM $!; wait $!";
+  CHECK(std::system(command.c_str()) == 0);
+  const std::string said = files::read(path("said")).value();
+  for (const char* part : {"kind      vllm ", "model     fake-model", "ids by    /v1/completions", "4096 tokens"})
+    CHECK_MESSAGE(said.find(part) != std::string::npos, part);
+}
+#endif
+
 TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind it") {
   const Run people = run("explain model");
   CHECK(people.err == "");

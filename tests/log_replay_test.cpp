@@ -550,5 +550,51 @@ TEST_CASE("what cache_control marks is read again while its time lasts") {
   CHECK(replay(kPlain, {R"({"messages": [{"role": "user", "content": "x"}]})"}).marks.requests == 0);
 }
 
+// Three conversations of two requests each that take turns.
+std::vector<std::string> turns_of_three() {
+  std::vector<std::string> lines;
+  for (const bool is_second : {false, true}) {
+    for (const std::string name : {"a", "b", "c"}) {
+      json::Array messages{json::Object{{"role", "user"}, {"content", name + std::string(400, 'x')}}};
+      if (is_second) {
+        messages.emplace_back(json::Object{{"role", "assistant"}, {"content", "answer " + name}});
+        messages.emplace_back(json::Object{{"role", "user"}, {"content", "go on"}});
+      }
+      lines.push_back(json::to_compact(json::Object{{"messages", std::move(messages)}}));
+    }
+  }
+  return lines;
+}
+
+TEST_CASE("a fleet serves the log by each rule, as sent and bridged") {
+  ReplayOptions options;
+  options.routings.assign(cache::kRoutings.begin(), cache::kRoutings.end());
+  options.fleet = {.replicas = 2, .capacity = 10'000, .block = 1, .concurrency = 1};
+  const ReplayReport report = test::replay_of(parts_of(kPlain), options, turns_of_three());
+  REQUIRE(report.fleets.size() == 8);
+  for (const ReplayFleet& fleet : report.fleets) {
+    CAPTURE(cache::to_string(fleet.routing));
+    CHECK(fleet.prompt_tokens == report.lanes[0].prompt_tokens);
+    // Where each conversation stays with its replica, all is found but what is new, and the id with which all begin.
+    const bool is_all = fleet.hit_tokens + 6 > report.lanes[0].hits[1];
+    CHECK(is_all == (fleet.moved == 0));
+    if (fleet.routing == cache::Routing::kExact) CHECK(is_all);
+    if (fleet.routing == cache::Routing::kRoundRobin) CHECK(fleet.moved == 3);  // the fourth request goes to the second
+  }
+  CHECK(report.fleets[0].lane == "as-sent");
+  CHECK(report.fleets[0].busiest_share == doctest::Approx(0.65).epsilon(0.2));
+  CHECK(test::replay_of(parts_of(kPlain), {}, turns_of_three()).fleets.empty());
+}
+
+TEST_CASE("what a replica has no room for is not found") {
+  ReplayOptions options;
+  options.routings = {cache::Routing::kExact};
+  options.fleet = {.replicas = 1, .capacity = 500, .block = 1, .concurrency = 1};
+  CHECK(test::replay_of(parts_of(kPlain), options, turns_of_three()).fleets[0].hit_rate() < 0.01);
+  options.fleet.replicas = 3;
+  const ReplayReport report = test::replay_of(parts_of(kPlain), options, turns_of_three());
+  CHECK(report.fleets[0].hit_tokens + 6 > report.lanes[0].hits[1]);
+}
+
 }  // namespace
 }  // namespace rondo::audit

@@ -24,7 +24,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*(?![\w/-])")
 QUALIFIED = re.compile(r"\b[A-Za-z]\w*(?:::\w+)+")
 VARIABLE = re.compile(r"\bRONDO_[A-Z_]+\b")
 DEV = re.compile(r"\./dev +([a-z]+)")
-COMMAND = re.compile(r"^ *(?:\$ )?rondo +([a-z]+)", re.MULTILINE)
+COMMAND = re.compile(r"^ *(?:\$ )?rondo +([a-z]+(?:-[a-z]+)*)", re.MULTILINE)
 FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 EXAMPLE = re.compile(r"(?:\bname(?:[_./]|$)|\ba(?:_test)?\.(?:cpp|h)$|llama\.cpp$|src/c0|_$)")  # names that stand for others
 OTHERS_OPTIONS = {"--preset"}  # of CMake
@@ -82,7 +82,7 @@ class Tree:
         self.words = set(re.findall(r"\w+", code))
         self.dev = set(re.findall(r"^cmd_(\w+)\(\)", read("dev"), re.MULTILINE))
         cli = "\n".join(read(path) for path in files if path.startswith("src/rondo/cli/"))
-        self.commands = set(re.findall(r'add_subcommand\(\s*"(\w+)"', cli))
+        self.commands = set(re.findall(r'add_subcommand\(\s*"([\w-]+)"', cli))
 
     def lacks(self, code):
         for name in FILE.findall(code) + FOLDER.findall(code):

@@ -17,6 +17,7 @@
 
 #include "audit/message_marks.h"
 #include "audit/prompt_maker.h"
+#include "cache/fleet.h"
 #include "chat/api_request.h"
 
 namespace rondo::audit {
@@ -62,6 +63,7 @@ struct ConversationState {
   std::optional<jinja::LocalTime> first_now;
   std::unordered_map<std::uint64_t, FirstForm> first_forms;  // by loose hash
   std::size_t requests = 0;
+  std::vector<cache::Fleet::Place> places;  // where each fleet served its latest request
 
   [[nodiscard]] const Prompt& prompt(std::size_t set) const { return prompts[set] ? *prompts[set] : *prompts[0]; }
   [[nodiscard]] std::size_t memory() const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "audit/cache_marks.h"
+#include "audit/replay_fleets.h"
 #include "audit/replay_step.h"
 
 namespace rondo::audit {
@@ -70,6 +71,7 @@ struct Replay::State {
         store(options.memory_bytes),
         caches({.capacity = options.capacity, .block = options.block}),
         lanes(make_lanes()),
+        fleets(options),
         causes(maker) {
     totals.options = options;
   }
@@ -94,6 +96,7 @@ struct Replay::State {
   cache::Policies caches;
   cache::Breakpoints breakpoints;
   std::vector<Lane> lanes;
+  ReplayFleets fleets;
   CauseFinder causes;
   SkipCounter skipped;
   std::vector<SkippedLines> log_skipped;
@@ -157,6 +160,7 @@ void Replay::State::add_answer(const ConversationState& state, bool is_late) {
   for (Lane& lane : lanes) {
     if (lane.caches) add(lane, *lane.caches);
   }
+  fleets.add_answer(state, is_late);
 }
 
 bool Replay::State::make_prompts(ReplayStep& step) {
@@ -321,6 +325,7 @@ void Replay::feed(LogEntry entry) {
     if (lane.bridge) step.next.bridged[*lane.bridge] = bridged_ids(state.maker, step, lane.set, *lane.bridge);
   }
   state.serve(step.next);
+  state.fleets.serve(step.next, step.request, step.parent);
   state.serve_marked(step);
   state.blame(step);
   const bool is_branch = std::ranges::any_of(step.comparison.changes,
@@ -358,6 +363,7 @@ ReplayReport Replay::report() const {
   out.skipped.insert(out.skipped.end(), refused.begin(), refused.end());
   out.forgotten = state_->store.forgotten();
   for (const Lane& lane : state_->lanes) out.lanes.push_back(lane.out);
+  out.fleets = state_->fleets.report();
   std::ranges::sort(out.causes, [](const ReplayCause& a, const ReplayCause& b) {
     return a.lost_tokens != b.lost_tokens ? a.lost_tokens > b.lost_tokens
                                           : std::tie(a.name, a.line) < std::tie(b.name, b.line);

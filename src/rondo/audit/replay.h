@@ -5,12 +5,13 @@
 //   ReplayReport report = replay.report();
 //
 // Every request is rendered and tokenized as the model's engine would do it, and served from simulated caches
-// (cache/policies.h).  Requests are grouped into conversations; where a prompt does not begin with the tokens of the last one and
-// its answer, the cause is looked for in the request, and else in the template.  The same requests are served again with each
-// remedy (rewrites.h) from caches of their own, and by the bridge, which keeps the ids.
+// (cache/policies.h).  Requests are grouped into conversations; where a prompt does not begin with the tokens of the
+// last one and its answer, the cause is looked for in the request, and else in the template.  The same requests are
+// served again with each remedy (rewrites.h) from caches of their own, and by the bridge, which keeps the ids.
 //
-// What a model sampled is not in a log: it is taken to be what the template writes for the answer as last message, with the
-// arguments in their own spelling.  Answers are taken from the log's replies where it has them, else from the request that follows.
+// What a model sampled is not in a log: it is taken to be what the template writes for the answer as last message, with
+// the arguments in their own spelling.  Answers are taken from the log's replies where it has them, else from the
+// request that follows.
 //
 // Memory is bounded by the options, whatever the log.  Not thread-safe.
 #pragma once
@@ -28,6 +29,7 @@
 #include "audit/prompt_maker.h"
 #include "audit/request_changes.h"
 #include "audit/rewrites.h"
+#include "cache/fleet.h"
 #include "cache/policies.h"
 #include "json/value.h"
 
@@ -39,6 +41,10 @@ struct ReplayOptions {
   std::size_t block = 16;
   // For conversations, that is their messages, prompts and ids.  Beyond it the one used longest ago is forgotten.
   std::size_t memory_bytes = std::size_t{1} << 30U;
+  // A fleet is served the log by each of these rules, if any, as sent and by the bridge.  What it holds counts as
+  // memory of its own, up to four bytes for each id of each replica.
+  std::vector<cache::Routing> routings = {};
+  cache::FleetOptions fleet = {};
 };
 
 // One way of sending and serving the log.
@@ -56,7 +62,22 @@ struct ReplayLane {
   }
 };
 
-// The requests in which the client marks what to keep (cache_control), served by a cache that keeps that (cache/breakpoints.h).
+// The log served by a fleet of replicas.
+struct ReplayFleet {
+  cache::Routing routing = cache::Routing::kExact;
+  std::string lane;  // "as-sent" or "bridge"
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t hit_tokens = 0;
+  std::uint64_t moved = 0;   // requests that went on from one that another replica had served
+  double busiest_share = 0;  // of the tokens that were computed, those of the replica with most of them
+
+  [[nodiscard]] double hit_rate() const {
+    return prompt_tokens == 0 ? 0.0 : static_cast<double>(hit_tokens) / static_cast<double>(prompt_tokens);
+  }
+};
+
+// The requests in which the client marks what to keep (cache_control), served by a cache that keeps that
+// (cache/breakpoints.h).
 struct ReplayMarks {
   std::uint64_t requests = 0;
   std::uint64_t prompt_tokens = 0;
@@ -77,8 +98,8 @@ struct ReplayExample {
 
 // Why prompts did not begin as the last ones.
 struct ReplayCause {
-  // to_string(ChangeKind), or "template" (with what it does: "template: reasoning-dropped", "template: json-respelled", ...),
-  // "retokenized", "clock" or "eviction".
+  // to_string(ChangeKind), or "template" (with what it does: "template: reasoning-dropped", "template: json-respelled",
+  // ...), "retokenized", "clock" or "eviction".
   std::string name;
   std::uint64_t requests = 0;
   std::uint64_t lost_tokens = 0;  // that were in a cache, or would have been with room, and had to be computed again
@@ -103,6 +124,7 @@ struct ReplayReport {
   std::uint64_t measured_cached_tokens = 0;
   ReplayMarks marks;
   std::vector<ReplayLane> lanes;    // as sent first
+  std::vector<ReplayFleet> fleets;  // in the order of the options
   std::vector<ReplayCause> causes;  // most lost tokens first
   ReplayOptions options;
 };

@@ -26,6 +26,23 @@ json::Value lane_to_json(const ReplayLane& lane) {
                       {"hit_rate", std::move(rates)}};
 }
 
+json::Value fleets_to_json(const ReplayReport& report) {
+  json::Array fleets;
+  for (const ReplayFleet& fleet : report.fleets) {
+    fleets.emplace_back(json::Object{{"routing", std::string(cache::to_string(fleet.routing))},
+                                     {"lane", fleet.lane},
+                                     {"prompt_tokens", number(fleet.prompt_tokens)},
+                                     {"hit_tokens", number(fleet.hit_tokens)},
+                                     {"hit_rate", fleet.hit_rate()},
+                                     {"moved_requests", number(fleet.moved)},
+                                     {"busiest_share", fleet.busiest_share}});
+  }
+  return json::Object{{"replicas", report.options.fleet.replicas},
+                      {"replica_capacity", report.options.fleet.capacity},
+                      {"concurrency", report.options.fleet.at_once()},
+                      {"routings", std::move(fleets)}};
+}
+
 json::Value cause_to_json(const ReplayCause& cause) {
   json::Array examples;
   for (const ReplayExample& example : cause.examples) {
@@ -75,6 +92,7 @@ json::Value to_json(const ReplayReport& report) {
                    {"causes", std::move(causes)},
                    {"capacity", number(report.options.capacity)},
                    {"block", number(report.options.block)}};
+  if (!report.fleets.empty()) out.set("fleet", fleets_to_json(report));
   if (report.marks.requests > 0) {
     out.set("cache_control", json::Object{{"requests", number(report.marks.requests)},
                                           {"prompt_tokens", number(report.marks.prompt_tokens)},

@@ -6,16 +6,9 @@
 #include "base/common_prefix.h"
 
 namespace rondo::cache {
-namespace {
-
-std::uint64_t key_of(std::uint32_t parent, TokenId first) {
-  return std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(first);
-}
-
-}  // namespace
 
 PrefixTree::Index PrefixTree::child(Index parent, TokenId first) const {
-  const auto found = children_.find(key_of(parent, first));
+  const auto found = children_.find(edge_key(parent, first));
   return found == children_.end() ? kRoot : found->second;
 }
 
@@ -85,7 +78,7 @@ PrefixTree::Index PrefixTree::make(Index parent, std::span<const TokenId> ids) {
   return index;
 }
 
-void PrefixTree::enter(Index node) { children_[key_of(nodes_[node].parent, nodes_[node].ids.front())] = node; }
+void PrefixTree::enter(Index node) { children_[edge_key(nodes_[node].parent, nodes_[node].ids.front())] = node; }
 
 // Puts the first `at` ids of `node` into a node of their own above it, and returns that.
 PrefixTree::Index PrefixTree::split(Index node, std::size_t at) {
@@ -106,7 +99,7 @@ PrefixTree::Index PrefixTree::split(Index node, std::size_t at) {
 
 void PrefixTree::remove_leaf(Index node) {
   assert(nodes_[node].children == 0);
-  children_.erase(key_of(nodes_[node].parent, nodes_[node].ids.front()));
+  children_.erase(edge_key(nodes_[node].parent, nodes_[node].ids.front()));
   unlink(node);
   --nodes_[nodes_[node].parent].children;
   nodes_[node] = Node{};

@@ -18,9 +18,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace rondo::cache {
+#include "cache/ids.h"
 
-using TokenId = std::int32_t;
+namespace rondo::cache {
 
 inline constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 

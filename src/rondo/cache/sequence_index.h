@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-namespace rondo::cache {
+#include "cache/ids.h"
 
-using TokenId = std::int32_t;
+namespace rondo::cache {
 
 class SequenceIndex {
  public:

@@ -165,7 +165,11 @@ struct DiffArguments {
 
 struct ReplayArguments {
   ModelArguments model;
-  std::string log;  // "-" for standard input
+  std::string log;  // "-" for standard input, "made:agents=200,turns=20" for one that is made up
+  std::size_t replicas = 0;
+  std::string routing = "exact";     // a rule of cache/router.h, or "all"
+  std::size_t replica_capacity = 0;  // tokens; 0: as `capacity`
+  std::size_t concurrency = 0;       // requests; 0: four for each replica
   std::string kwargs;
   std::size_t capacity = std::size_t{1} << 22U;  // tokens
   std::size_t block = 16;
@@ -224,6 +228,32 @@ struct DemoArguments {
   bool json = false;
 };
 
+struct EnginesArguments {
+  std::vector<std::string> urls;
+  std::string key;
+  std::string ca_file;
+  bool insecure = false;
+  std::size_t timeout_ms = 10'000;
+  bool json = false;
+};
+
+struct FakeEngineArguments {
+  std::string kind;  // "vllm", "sglang" or "llama-server"
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::string name = "fake-model";
+  std::string script;
+  std::string fault;
+  std::size_t context = 4096;
+  std::size_t slots = 4;
+  std::size_t cut_bytes = 0;
+  int delay_ms = 0;
+  std::string generate = "forbidden";  // "on", "forbidden" or "missing"
+  bool cached_tokens = false;
+  bool incremental = false;
+  bool json = false;
+};
+
 [[nodiscard]] int run_render(const RenderArguments& arguments);
 [[nodiscard]] int run_jinja(const JinjaArguments& arguments);
 [[nodiscard]] int run_parse(const ParseArguments& arguments);
@@ -241,5 +271,7 @@ struct DemoArguments {
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);
+[[nodiscard]] int run_engines(const EnginesArguments& arguments);         // likewise
+[[nodiscard]] int run_fake_engine(const FakeEngineArguments& arguments);  // where rondo has a network
 
 }  // namespace rondo::cli

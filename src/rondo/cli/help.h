@@ -26,6 +26,73 @@ inline constexpr const char* kExamples =
     "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
     "2 wrong usage.";
 
+inline constexpr const char* kRenderFooter =
+    "Examples:\n"
+    "  rondo render MODEL --messages chat.json --tools tools.json\n"
+    "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs 'bos_token=<s>' --spans\n"
+    "  rondo render MODEL --messages chat.json --html prompt.html\n"
+    "  rondo render MODEL --messages chat.json --mask --html mask.html\n"
+    "\n"
+    "What the marks of --trace mean: `?` a condition, `>` what the line wrote, with values in angle brackets, `-` "
+    "what\n"
+    "it cut off a value.  Without options the prompt is printed, byte for byte unless in colours.";
+
+inline constexpr const char* kJinjaFooter =
+    "Examples:\n"
+    "  rondo jinja --text 'Hello {{ name }}!' --context '{\"name\": \"Ann\"}'\n"
+    "  rondo jinja letter.jinja --context variables.json --keep-trailing-newline";
+
+inline constexpr const char* kParseFooter =
+    "Examples:\n"
+    "  rondo parse MODEL completion.txt --json\n"
+    "  some-server | rondo parse MODEL --tools tools.json --stream --json\n"
+    "  rondo parse MODEL --text 'Paris.'";
+
+inline constexpr const char* kBridgeFooter =
+    "Example:\n"
+    "  rondo bridge MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages "
+    "next.json";
+
+inline constexpr const char* kGrammarFooter =
+    "Triggers and warnings go to standard error.\n"
+    "Examples:\n"
+    "  rondo grammar MODEL --tools tools.json > calls.gbnf\n"
+    "  rondo grammar MODEL --tools tools.json --llama-server\n"
+    "  rondo grammar MODEL --schema answer.json --format structural_tag";
+
+inline constexpr const char* kReplayFooter =
+    "Example:\n"
+    "  rondo replay requests.jsonl MODEL\n"
+    "  rondo replay made:agents=500,turns=30 MODEL --replicas 16 --routing all\n"
+    "\n"
+    "Which logs are understood, and what the numbers mean: docs/replay.md.";
+
+inline constexpr const char* kEncodeFooter =
+    "Examples:\n"
+    "  rondo encode MODEL --messages chat.json\n"
+    "  rondo encode MODEL --messages chat.json --html prompt.html\n"
+    "\n"
+    "The table has for each id its message, whether it is the message's data or the template's text, whether the "
+    "model "
+    "would\n"
+    "have sampled it, and whether its bytes are of several origins (`straddles`).";
+
+inline constexpr const char* kExplainFooter =
+    "Examples:\n"
+    "  rondo explain MODEL\n"
+    "  rondo explain chat_template.jinja --probes | less -R\n"
+    "  rondo explain MODEL --format > format.json, then correct it: rondo parse MODEL --correct format.json\n"
+    "\n"
+    "The template is asked to write messages of placeholders (probes); what stands between them are the markers of "
+    "the "
+    "format.";
+
+inline constexpr const char* kDiffFooter =
+    "Example:\n"
+    "  rondo diff turn1.json turn2.json MODEL\n"
+    "\n"
+    "Exit status: 0 if the second prompt begins with all of the first, 3 if not, 1 on failure.";
+
 inline constexpr const char* kCheckFooter =
     "Examples:\n"
     "  rondo check MODEL\n"
@@ -39,6 +106,23 @@ inline constexpr const char* kCheckFooter =
     "with what follows it.  `string` and `token`: the next prompt begins with what the model has seen; `bridge`: so "
     "does\n"
     "rondo's, which keeps the ids; `parse`: the parser read what was meant.";
+
+inline constexpr const char* kEnginesFooter =
+    "Examples:\n"
+    "  rondo engines http://10.0.0.5:8000 http://10.0.0.6:8000\n"
+    "  rondo engines https://engine.example --key SECRET --ca ca.pem --json\n"
+    "\n"
+    "What is asked, and what each kind can: docs/engine-remote.md.  Exit status: 0 if all are known, 1 if not.";
+
+inline constexpr const char* kFakeEngineFooter =
+    "Examples:\n"
+    "  rondo fake-engine vllm --generate on --cached-tokens\n"
+    "  rondo fake-engine llama-server --port 8080 --script script.json --fault die:3\n"
+    "\n"
+    "Faults: error500, error503, slow-start, slow-tokens, die, garbage, hang.  KIND:FIRST:COUNT is for COUNT requests "
+    "from "
+    "the\n"
+    "FIRST one on.  What a script says: docs/fake-engines.md.  SIGINT and SIGTERM end it.";
 
 inline constexpr const char* kTestFooter =
     "Examples:\n"

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/io.h"
+#include "cli/network_commands.h"
 #include "cli/request.h"
 
 namespace rondo::cli {
@@ -115,16 +116,7 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
             "colours: `auto` when standard output is a terminal and NO_COLOR is not set; a prompt in colours has its "
             "control characters escaped");
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON; with --spans and --trace also theirs");
-  command.footer(
-      "Examples:\n"
-      "  rondo render MODEL --messages chat.json --tools tools.json\n"
-      "  rondo render --template chat_template.jinja -m \"Hi\" --kwargs 'bos_token=<s>' --spans\n"
-      "  rondo render MODEL --messages chat.json --html prompt.html\n"
-      "  rondo render MODEL --messages chat.json --mask --html mask.html\n"
-      "\n"
-      "What the marks of --trace mean: `?` a condition, `>` what the line wrote, with values in angle brackets, `-` "
-      "what\n"
-      "it cut off a value.  Without options the prompt is printed, byte for byte unless in colours.");
+  command.footer(kRenderFooter);
   command.callback([&, html] {
     arguments.html = html->count() > 0;
     chosen = [&] { return run_render(arguments); };
@@ -143,10 +135,7 @@ void define_jinja(CLI::App& app, JinjaArguments& arguments, std::function<int()>
   command.add_flag("--keep-trailing-newline", arguments.keep_trailing_newline, "keep a newline at the template's end");
   add_language(command, arguments.mode, arguments.now);
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON");
-  command.footer(
-      "Examples:\n"
-      "  rondo jinja --text 'Hello {{ name }}!' --context '{\"name\": \"Ann\"}'\n"
-      "  rondo jinja letter.jinja --context variables.json --keep-trailing-newline");
+  command.footer(kJinjaFooter);
   command.callback([&, text] {
     arguments.has_text = text->count() > 0;
     if (arguments.file.empty()) arguments.file = "-";
@@ -181,11 +170,7 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
                    "show standard input's parts as they become certain, while it arrives; the default in a terminal");
   command.add_flag("--json", arguments.json,
                    "print the message as JSON; with --stream a line for each piece, and the message last");
-  command.footer(
-      "Examples:\n"
-      "  rondo parse MODEL completion.txt --json\n"
-      "  some-server | rondo parse MODEL --tools tools.json --stream --json\n"
-      "  rondo parse MODEL --text 'Paris.'");
+  command.footer(kParseFooter);
   command.callback([&, text] {
     put_model_in_place(arguments.model.model, arguments.file);
     if (text->count() == 0 && arguments.file.empty()) arguments.file = "-";
@@ -215,10 +200,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
                    "fail if the template would write earlier turns differently once the new messages follow");
   command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");
-  command.footer(
-      "Example:\n"
-      "  rondo bridge MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages "
-      "next.json");
+  command.footer(kBridgeFooter);
   command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
 }
 
@@ -281,15 +263,7 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
                      "what of earlier reasoning stands in the prompt: template (the default), preserve_all_thinking, "
                      "preserve_thinking_between_tool_calls");
   CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
-  command.footer(
-      "Examples:\n"
-      "  rondo encode MODEL --messages chat.json\n"
-      "  rondo encode MODEL --messages chat.json --html prompt.html\n"
-      "\n"
-      "The table has for each id its message, whether it is the message's data or the template's text, whether the "
-      "model "
-      "would\n"
-      "have sampled it, and whether its bytes are of several origins (`straddles`).");
+  command.footer(kEncodeFooter);
   command.callback([&, html] {
     arguments.view.html = html->count() > 0;
     chosen = [&] { return run_encode(arguments); };
@@ -333,15 +307,7 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   html->type_name("[FILE]")->expected(0, 1);
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print format, origins and probes as JSON")->excludes(format);
-  command.footer(
-      "Examples:\n"
-      "  rondo explain MODEL\n"
-      "  rondo explain chat_template.jinja --probes | less -R\n"
-      "  rondo explain MODEL --format > format.json, then correct it: rondo parse MODEL --correct format.json\n"
-      "\n"
-      "The template is asked to write messages of placeholders (probes); what stands between them are the markers of "
-      "the "
-      "format.");
+  command.footer(kExplainFooter);
   command.callback([&, html] {
     arguments.html = html->count() > 0;
     chosen = [&] { return run_explain(arguments); };
@@ -356,18 +322,17 @@ void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& 
   kwargs_option(command, arguments.kwargs, "template variables for both");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `diff` (docs/batch.md)");
-  command.footer(
-      "Example:\n"
-      "  rondo diff turn1.json turn2.json MODEL\n"
-      "\n"
-      "Exit status: 0 if the second prompt begins with all of the first, 3 if not, 1 on failure.");
+  command.footer(kDiffFooter);
   command.callback([&] { chosen = [&] { return run_diff(arguments); }; });
 }
 
 void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("replay", "a log of requests: what a prefix cache saves, what is lost, and why");
-  command.add_option("LOG", arguments.log, "a file with a JSON object on each line; - for standard input")->required();
+  command
+      .add_option("LOG", arguments.log,
+                  "a file of JSON lines; - for standard input; made:agents=200,turns=20 makes one up")
+      ->required();
   add_model(command, arguments.model, true);
   kwargs_option(command, arguments.kwargs, "template variables for all");
   command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
@@ -380,13 +345,14 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   command.add_option("--memory", arguments.memory_mb, "megabytes for conversations that may go on")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command.add_option("--replicas", arguments.replicas, "serve the log also by a fleet of so many replicas");
+  command.add_option("--routing", arguments.routing, "of a fleet: exact, text-hash, round-robin, least-load or all")
+      ->capture_default_str();
+  command.add_option("--replica-capacity", arguments.replica_capacity, "tokens that each holds (default: --capacity)");
+  command.add_option("--concurrency", arguments.concurrency, "requests that run at once (default: 4 for each replica)");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `replay` (docs/batch.md)");
-  command.footer(
-      "Example:\n"
-      "  rondo replay requests.jsonl MODEL\n"
-      "\n"
-      "Which logs are understood, and what the numbers mean: docs/replay.md.");
+  command.footer(kReplayFooter);
   command.callback([&] { chosen = [&] { return run_replay(arguments); }; });
 }
 
@@ -481,12 +447,7 @@ void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<in
       command.add_flag("--json", arguments.json, "print grammar, triggers and warnings as one JSON object");
   command.add_flag("--llama-server", arguments.llama_server, "print what llama-server takes beside a prompt, as JSON")
       ->excludes(json);
-  command.footer(
-      "Triggers and warnings go to standard error.\n"
-      "Examples:\n"
-      "  rondo grammar MODEL --tools tools.json > calls.gbnf\n"
-      "  rondo grammar MODEL --tools tools.json --llama-server\n"
-      "  rondo grammar MODEL --schema answer.json --format structural_tag");
+  command.footer(kGrammarFooter);
   command.callback([&] { chosen = [&] { return run_grammar(arguments); }; });
 }
 
@@ -540,6 +501,7 @@ struct AllArguments {
   TestArguments test;
   BatchArguments batch;
   DemoArguments demo;
+  NetworkArguments network;
 };
 
 int run(int argc, char** argv) {
@@ -569,6 +531,9 @@ int run(int argc, char** argv) {
   define_replay(app, arguments.replay, chosen);
   define_batch(app, arguments.batch, chosen);
   define_demo(app, arguments.demo, chosen);
+#ifdef RONDO_HAVE_NET
+  define_network_commands(app, arguments.network, chosen);
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? kSuccess : kUsage; }

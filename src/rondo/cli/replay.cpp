@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cli/commands.h"
@@ -106,6 +108,30 @@ std::string lanes_table(const json::Value& reply, const Paint& paint) {
   return out;
 }
 
+std::string fleet_table(const json::Value& reply, const Paint& paint) {
+  const json::Value* fleet = reply.find("fleet");
+  if (fleet == nullptr) return "";
+  const std::int64_t replicas = count_in(*fleet, "replicas");
+  std::string out = "Tokens found by " + grouped(replicas) + " replicas of " +
+                    grouped(count_in(*fleet, "replica_capacity")) + " tokens, " +
+                    grouped(count_in(*fleet, "concurrency")) + " requests at once\n";
+  out += paint("1", padded("", kLaneWidth) + right_aligned("found", kNumberWidth) +
+                        right_aligned("tokens computed", kNumberWidth + 2) +
+                        right_aligned("by the busiest", kNumberWidth) + right_aligned("moved", kNumberWidth)) +
+         "\n";
+  for (const json::Value& each : fleet->find("routings")->as_array()) {
+    const double share = each.find("busiest_share")->to_double().value_or(0) * static_cast<double>(replicas);
+    char busiest[32];
+    std::snprintf(busiest, sizeof busiest, "%.1f x mean", share);
+    out += "  " + padded(printable_text(each, "routing") + ", " + printable_text(each, "lane"), kLaneWidth - 2) +
+           right_aligned(percent(each.find("hit_rate")->to_double().value_or(0)), kNumberWidth) +
+           right_aligned(grouped(count_in(each, "prompt_tokens") - count_in(each, "hit_tokens")), kNumberWidth + 2) +
+           right_aligned(busiest, kNumberWidth) +
+           right_aligned(grouped(count_in(each, "moved_requests")), kNumberWidth) + "\n";
+  }
+  return out + "\n";
+}
+
 std::string was_is(const std::string& before, const std::string& after, const Paint& paint) {
   return paint("2", "      was `" + before + "`, is `" + after + "`") + "\n";
 }
@@ -135,6 +161,26 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
   return out;
 }
 
+// What stands behind `made:`: names with numbers.
+Result<json::Object> made_log(std::string_view text) {
+  json::Object out;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const std::size_t equals = part.find('=');
+    std::size_t number = 0;
+    const char* end = part.data() + part.size();
+    if (equals == std::string_view::npos || equals == 0 ||
+        std::from_chars(part.data() + equals + 1, end, number).ptr != end || equals + 1 == part.size())
+      return Error(
+          ErrorCode::kInvalidArgument,
+          "a log that is made up is described by names with numbers, as in `made:agents=200,turns=20`; found `" +
+              std::string(part) + "`");
+    out.set(part.substr(0, equals), number);
+  }
+  return out;
+}
+
 // The log's bytes; tells a person how far it is.
 class LogFile {
  public:
@@ -145,7 +191,9 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
+  // A log that is made up has no file.
   Status open() {
+    if (path_.empty()) return Done{};
     file_ = path_ == "-" ? stdin : std::fopen(path_.c_str(), "rb");
     struct stat about{};
     if (file_ != nullptr && ::fstat(fileno(file_), &about) == 0) {
@@ -195,7 +243,20 @@ int run_replay(const ReplayArguments& arguments) {
   request.set("block", arguments.block);
   request.set("memory_mb", arguments.memory_mb);
   request.set("limit", arguments.limit);
-  LogFile log(arguments.log);
+  if (arguments.replicas > 0) {
+    request.set("replicas", arguments.replicas);
+    request.set("routing", arguments.routing);
+    if (arguments.replica_capacity > 0) request.set("replica_capacity", arguments.replica_capacity);
+    request.set("concurrency", arguments.concurrency);
+  }
+  constexpr std::string_view kMade = "made:";
+  const bool is_made = arguments.log.starts_with(kMade);
+  if (is_made) {
+    auto made = made_log(std::string_view(arguments.log).substr(kMade.size()));
+    if (!made.ok()) return report(made.error());
+    request.set("generate", std::move(made).value());
+  }
+  LogFile log(is_made ? "" : arguments.log);
   if (Status status = log.open(); !status.ok()) return report(status.error());
   if (arguments.log == "-") announce_input();
   const protocol::LogStream stream = log.stream();
@@ -208,7 +269,8 @@ int run_replay(const ReplayArguments& arguments) {
   if (arguments.json) return print_json(reply.value());
   const Paint paint = paint_for(arguments.color);
   const json::Value& done = reply.value();
-  const std::string out = head(done) + "\n" + lanes_table(done, paint) + "\n" + causes_table(done, paint);
+  const std::string out =
+      head(done) + "\n" + lanes_table(done, paint) + "\n" + fleet_table(done, paint) + causes_table(done, paint);
   return print(out) ? kSuccess : kFailure;
 }
 

@@ -3,6 +3,7 @@
 // Putting it off costs no timer: the one that is running finds, when it ends, that there is time left.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>

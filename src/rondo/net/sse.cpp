@@ -12,8 +12,10 @@ constexpr std::uint8_t kMarkSettled = 4;
 }  // namespace
 
 Status SseReader::read(std::string_view bytes, const std::function<void(const SseEvent&)>& take) {
-  const Error too_long(ErrorCode::kLimit, "an event of more than " + std::to_string(limit_) + " bytes");
-  if (too_long_) return too_long;
+  const auto too_long = [&] {
+    return Error(ErrorCode::kLimit, "an event of more than " + std::to_string(limit_) + " bytes");
+  };
+  if (too_long_) return too_long();
   // A mark is dropped byte by byte, since it may be cut; what only begins like one is the first line's.
   while (mark_bytes_ < kByteOrderMark.size() && !bytes.empty()) {
     if (bytes.front() != kByteOrderMark[mark_bytes_]) {
@@ -32,7 +34,7 @@ Status SseReader::read(std::string_view bytes, const std::function<void(const Ss
       too_long_ = true;
       line_.clear();
       event_ = {};
-      return too_long;
+      return too_long();
     }
     line_.append(bytes.substr(0, end));
     if (end == bytes.size()) break;

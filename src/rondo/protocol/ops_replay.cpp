@@ -1,9 +1,13 @@
 // replay and diff: what prefix caches save on a log of requests, and where two requests part.
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "audit/diff.h"
+#include "audit/made_log.h"
 #include "audit/replay.h"
 #include "json/print.h"
 #include "protocol/ops.h"
@@ -50,15 +54,75 @@ Result<audit::PromptMaker::Parts> load_parts(const OpContext& context, ModelFiel
 }
 
 // A whole number that is at least `least`; `otherwise` when absent.
-std::size_t read_size(Fields& fields, std::string_view name, std::size_t otherwise, std::size_t least) {
-  const json::Value* found = fields.value(name);
+std::size_t to_size(Fields& fields, const std::string& name, const json::Value* found, std::size_t otherwise,
+                    std::size_t least) {
   if (found == nullptr) return otherwise;
   const std::optional<std::int64_t> number = found->to_int64();
   if (!number || *number < static_cast<std::int64_t>(least)) {
-    fields.fail("`" + std::string(name) + "` must be a whole number of at least " + std::to_string(least));
+    fields.fail("`" + name + "` must be a whole number of at least " + std::to_string(least));
     return otherwise;
   }
   return static_cast<std::size_t>(*number);
+}
+
+std::size_t read_size(Fields& fields, std::string_view name, std::size_t otherwise, std::size_t least) {
+  return to_size(fields, std::string(name), fields.value(name), otherwise, least);
+}
+
+// What is asked of a fleet, if it is.
+void read_fleet(Fields& fields, audit::ReplayOptions& options) {
+  constexpr std::size_t kMostReplicas = 4096;
+  const bool is_asked = fields.has("replicas");
+  options.fleet.replicas = read_size(fields, "replicas", 1, 1);
+  options.fleet.capacity = read_size(fields, "replica_capacity", options.capacity, 1);
+  options.fleet.concurrency = read_size(fields, "concurrency", 0, 0);
+  options.fleet.block = options.block;
+  const std::string routing = fields.text("routing").value_or("exact");
+  if (options.fleet.replicas > kMostReplicas)
+    fields.fail("`replicas` must be at most " + std::to_string(kMostReplicas));
+  const std::optional<cache::Routing> one = cache::routing_of(routing);
+  if (!one && routing != "all") {
+    std::string names = "`all`";
+    for (const cache::Routing known : cache::kRoutings) names += ", `" + std::string(cache::to_string(known)) + "`";
+    fields.fail("`routing` must be one of " + names + ", found `" + routing + "`");
+  }
+  if (!is_asked) return;
+  if (one) {
+    options.routings = {*one};
+  } else {
+    options.routings.assign(cache::kRoutings.begin(), cache::kRoutings.end());
+  }
+}
+
+// A log that is to be made up, if one is asked for.
+std::optional<audit::MadeLogOptions> read_made_log(Fields& fields) {
+  const json::Value* asked = fields.value("generate");
+  if (asked == nullptr) return std::nullopt;
+  if (!asked->is_object()) {
+    fields.fail("`generate` must be an object, found " + std::string(json::describe(asked->kind())));
+    return std::nullopt;
+  }
+  audit::MadeLogOptions out;
+  const std::array<std::pair<std::string_view, std::size_t*>, 10> members = {{{"agents", &out.agents},
+                                                                              {"active", &out.active},
+                                                                              {"turns", &out.turns},
+                                                                              {"calls", &out.calls},
+                                                                              {"kinds", &out.kinds},
+                                                                              {"system", &out.system},
+                                                                              {"task", &out.task},
+                                                                              {"answer", &out.answer},
+                                                                              {"result", &out.result},
+                                                                              {"seed", &out.seed}}};
+  for (const json::Member& member : asked->as_object()) {
+    const auto known = std::ranges::find(members, member.key, [](const auto& each) { return each.first; });
+    const std::string name = "generate." + member.key;
+    if (known == members.end()) {
+      fields.fail("`" + name + "` is not known");
+    } else {
+      *known->second = to_size(fields, name, &member.value, *known->second, 0);
+    }
+  }
+  return out;
 }
 
 // The lines of a request, as a log.
@@ -117,13 +181,16 @@ Reply op_replay(const OpContext& context, Fields& fields) {
   audit::ReplayOptions options;
   options.capacity = read_size(fields, "capacity", options.capacity, 1);
   options.block = read_size(fields, "block", options.block, 1);
+  read_fleet(fields, options);
   options.memory_bytes = read_size(fields, "memory_mb", options.memory_bytes / kMegabyte, 1) * kMegabyte;
   const std::size_t limit = read_size(fields, "limit", 0, 0);
   const std::optional<std::string> log = fields.text("log");
   const std::string lines = joined_lines(fields);
   const LogStream* stream = context.options.log;
-  if (stream == nullptr && log.has_value() == fields.has("lines"))
+  const std::optional<audit::MadeLogOptions> made = read_made_log(fields);
+  if (stream == nullptr && !made && log.has_value() == fields.has("lines"))
     fields.fail(log ? "only one of `log` and `lines` may be given" : "one of the fields `log` and `lines` is missing");
+  if (made && (log || fields.has("lines"))) fields.fail("`generate` stands for a log: no other may be given");
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto parts = load_parts(context, model);
@@ -131,7 +198,11 @@ Reply op_replay(const OpContext& context, Fields& fields) {
   audit::Replay replay(std::move(parts).value(), options);
   std::ifstream file;
   audit::LogReader::Source source = text_source(lines);
-  if (stream != nullptr) {
+  std::optional<audit::MadeLog> made_log;
+  if (made) {
+    made_log.emplace(*made);
+    source = [&made_log](char* out, std::size_t size) { return made_log->read(out, size); };
+  } else if (stream != nullptr) {
     source = stream->read;
   } else if (log) {
     file.open(*log, std::ios::binary);

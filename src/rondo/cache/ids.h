@@ -1,0 +1,15 @@
+// What the trees of this folder have in common.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::cache {
+
+using TokenId = std::int32_t;
+
+// The key of the edge that leads from a node to its child with this first id.
+[[nodiscard]] inline std::uint64_t edge_key(std::uint32_t parent, TokenId first) {
+  return std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(first);
+}
+
+}  // namespace rondo::cache

@@ -1,0 +1,22 @@
+// The commands of a rondo that has a network: servers, and what is asked of them.
+#pragma once
+
+#include <functional>
+
+#include "cli/commands.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace rondo::cli {
+
+struct NetworkArguments {
+  FakeEngineArguments fake_engine;
+  EnginesArguments engines;
+};
+
+// Adds the commands; the one that is called is put into `chosen`.  `arguments` must live as long as the app.
+void define_network_commands(CLI::App& app, NetworkArguments& arguments, std::function<int()>& chosen);
+
+}  // namespace rondo::cli

@@ -1,0 +1,111 @@
+// The inside of an adapter: a request on its way, and the HTTP requests that it is made of.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/sse.h"
+#include "remote/adapter.h"
+
+namespace rondo::remote {
+
+class AdapterLeg;
+
+// One request of a caller.  Lives as long as its submission, and as long as one of its functions is at work.
+class AdapterRun : public std::enable_shared_from_this<AdapterRun> {
+ public:
+  AdapterRun(Adapter& adapter, engine::Request request, engine::Listener& listener);
+  ~AdapterRun();
+
+  void begin();
+  void cancel();   // tells kCancelled, later
+  void abandon();  // tells nothing any more
+
+  // Of the legs.
+  void taken_up();
+  void deliver(std::size_t choice, std::vector<engine::SampledToken> tokens);
+  void end_choice(std::size_t choice, const Part& part);
+  void note_inexact(std::size_t choice, const std::string& why);
+  void note_usage(const Event& event);
+  void fail(Error error);
+  void leg_done();
+
+  [[nodiscard]] bool is_over() const { return listener_ == nullptr; }
+  [[nodiscard]] bool has_ended(std::size_t choice) const { return choices_[choice].ending.has_value(); }
+  [[nodiscard]] std::size_t told(std::size_t choice) const { return choices_[choice].ids.size(); }
+  [[nodiscard]] const std::vector<engine::TokenId>& ids(std::size_t choice) const { return choices_[choice].ids; }
+  [[nodiscard]] const engine::Request& request() const { return request_; }
+  [[nodiscard]] Adapter& adapter() { return adapter_; }
+
+ private:
+  struct Choice {
+    std::vector<engine::TokenId> ids;
+    std::optional<engine::Ending> ending;
+    std::string inexact;
+  };
+
+  [[nodiscard]] Status check() const;
+  void fit_context();
+  void finish();
+  void close();
+
+  Adapter& adapter_;
+  engine::Request request_;
+  engine::Listener* listener_;  // none once it has heard the end, or must not
+  std::size_t asked_tokens_;    // of each choice, before the context was looked at
+  std::vector<Choice> choices_;
+  std::vector<std::unique_ptr<AdapterLeg>> legs_;
+  std::size_t open_legs_ = 0;
+  engine::Usage usage_;
+  std::optional<Error> error_;
+  bool is_taken_up_ = false;
+  bool is_cancelled_ = false;
+};
+
+// One HTTP request for some of the choices.
+class AdapterLeg final : public net::StreamHandler {
+ public:
+  AdapterLeg(AdapterRun& run, std::size_t first, std::size_t count, std::string id);
+
+  void begin(std::string body);
+  // Closes the connection, and tells a server that wants to be told.
+  void close();
+
+  void on_head(int status, const net::Headers& headers) override;
+  void on_data(std::string_view bytes) override;
+  void on_end(const net::Ending& ending) override;
+
+ private:
+  void take(Event event);
+  void take_part(Part part);
+  void take_held();
+  void recover_text(Part part);
+  void recover_tail(Part part);
+  void ask(const std::string& path, std::string body, Part part,
+           std::vector<engine::SampledToken> (AdapterLeg::*read)(const net::Response&, const Part&));
+  [[nodiscard]] std::vector<engine::SampledToken> read_tokenized(const net::Response& response, const Part& part);
+  [[nodiscard]] std::vector<engine::SampledToken> read_tail(const net::Response& response, const Part& part);
+  [[nodiscard]] bool all_ended() const;
+  void complete();
+
+  AdapterRun& run_;
+  std::size_t first_;
+  std::size_t count_;
+  std::string id_;
+  std::unique_ptr<net::Call> call_;
+  std::unique_ptr<net::Call> recovery_;
+  net::SseReader sse_;
+  Reading reading_;
+  int status_ = 0;
+  std::string refused_;               // body of an answer that is none
+  std::deque<Event> held_;            // while something is being recovered
+  std::optional<net::Ending> ended_;  // the stream is over
+  std::size_t counted_ = 0;           // ids, as the server counted them for all choices
+  bool is_done_ = false;
+};
+
+}  // namespace rondo::remote

@@ -1,0 +1,48 @@
+#include "remote/dialect.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "remote/wire_json.h"
+
+namespace rondo::remote {
+namespace {
+
+// Servers refuse a prompt that is too long with the status of any bad request, and each with a sentence of its own.
+bool is_about_context(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"exceed_context_size", "context length", "context_length", "context size",
+                                              "max_model_len", "maximum model length", "longer than the model"},
+      [&lower](std::string_view words) { return lower.find(words) != std::string::npos; });
+}
+
+}  // namespace
+
+Error Dialect::refusal(int status, std::string_view body, const engine::Request& request) const {
+  const std::string sentence = sentence_of(body);
+  const std::size_t context = info_.context_tokens;
+  const bool is_request = status == 400 || status == 413 || status == 422;
+  Error out(ErrorCode::kEngine, "status " + std::to_string(status) + ": " + sentence, info_.url);
+  if (is_request && (is_about_context(body) || (context > 0 && request.prompt.size() >= context))) {
+    out.code = ErrorCode::kLimit;
+  } else if (is_request) {
+    out.code = ErrorCode::kInvalidArgument;
+  } else if (status == 401 || status == 403) {
+    out.hint = "the server asks for a key, or refuses the one that it was sent";
+  }
+  return out;
+}
+
+std::unique_ptr<Dialect> make_dialect(ServerInfo info) {
+  switch (info.kind) {
+    case ServerKind::kSglang: return make_sglang(std::move(info));
+    case ServerKind::kLlamaServer: return make_llama_server(std::move(info));
+    case ServerKind::kVllm: break;
+  }
+  return make_vllm(std::move(info));
+}
+
+}  // namespace rondo::remote

@@ -1,0 +1,185 @@
+// llama-server: /completion.
+//
+// Its events keep back what is not a whole character yet, and with it the ids: only the one that completes the
+// character is told.  The count of ids in each event shows it.  It ends at the model's own end tokens alone; other stop
+// ids are the adapter's to watch for.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "json/reader.h"
+#include "remote/dialect.h"
+#include "remote/wire_json.h"
+
+namespace rondo::remote {
+namespace {
+
+using engine::Grammar;
+using engine::SampledToken;
+using engine::StopReason;
+
+// Numbers of the kinds of triggers, as its API has them.
+constexpr std::int64_t kTokenTrigger = 0;
+constexpr std::int64_t kWordTrigger = 1;
+constexpr std::int64_t kWholePatternTrigger = 3;
+
+json::Value trigger_of(const Grammar::Trigger& trigger) {
+  switch (trigger.kind) {
+    case Grammar::Trigger::Kind::kToken:
+      return json::Object{
+          {"type", kTokenTrigger}, {"value", trigger.text}, {"token", static_cast<std::int64_t>(trigger.token)}};
+    case Grammar::Trigger::Kind::kWord: return json::Object{{"type", kWordTrigger}, {"value", trigger.text}};
+    case Grammar::Trigger::Kind::kPattern: break;
+  }
+  return json::Object{{"type", kWholePatternTrigger}, {"value", trigger.text + "[\\s\\S]*"}};
+}
+
+// `[{"id", "logprob", "top_logprobs": [{"id", "logprob"}]}]`, of the told tokens.
+void read_probabilities(const json::Value& all, std::vector<SampledToken>& tokens) {
+  const std::size_t count = std::min(all.as_array().size(), tokens.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const json::Value& entry = all.as_array()[i];
+    if (id_in(entry, "id") != tokens[i].id) continue;
+    tokens[i].logprob = number_in(entry, "logprob");
+    const json::Value* best = entry.find("top_logprobs");
+    if (best == nullptr || !best->is_array()) continue;
+    for (const json::Value& each : best->as_array()) {
+      if (const auto id = id_in(each, "id")) tokens[i].best.push_back({*id, number_in(each, "logprob")});
+    }
+  }
+}
+
+class LlamaServer final : public Dialect {
+ public:
+  using Dialect::Dialect;
+
+  Result<std::string> body(const engine::Request& request, std::size_t /*choices*/, std::uint64_t seed,
+                           const std::string& /*id*/) const override {
+    const engine::Sampling& sampling = request.sampling;
+    json::Object out{{"n_predict", request.max_tokens},
+                     {"stream", true},
+                     {"return_tokens", true},
+                     {"cache_prompt", true},
+                     {"timings_per_token", true},  // an answer that is cut off has told what was cached
+                     {"temperature", static_cast<double>(sampling.temperature)},
+                     {"top_k", sampling.top_k},
+                     {"top_p", static_cast<double>(sampling.top_p)},
+                     {"min_p", static_cast<double>(sampling.min_p)},
+                     {"typical_p", static_cast<double>(sampling.typical_p)},
+                     {"repeat_penalty", static_cast<double>(sampling.repetition_penalty)},
+                     {"frequency_penalty", static_cast<double>(sampling.frequency_penalty)},
+                     {"presence_penalty", static_cast<double>(sampling.presence_penalty)},
+                     {"repeat_last_n", -1},
+                     {"seed", static_cast<std::int64_t>(seed % 0xffff'ffffU)}};  // all ones would be a random one
+    if (!sampling.bias.empty()) {
+      json::Array bias;
+      for (const engine::Sampling::Bias& each : sampling.bias) {
+        const bool is_forbidden = std::isinf(each.value) && each.value < 0;
+        bias.emplace_back(
+            json::Array{static_cast<std::int64_t>(each.id),
+                        is_forbidden ? json::Value(false) : json::Value(static_cast<double>(each.value))});
+      }
+      out.set("logit_bias", std::move(bias));
+    }
+    if (request.logprobs) out.set("n_probs", std::max<std::size_t>(*request.logprobs, 1));
+    if (Status status = add_grammar(request.grammar, out); !status.ok()) return status.error();
+    return object_with_ids("prompt", request.prompt, out);
+  }
+
+  Result<Event> read(std::string_view data, Reading& reading) const override {
+    Event out;
+    Part part;
+    json::Value probabilities;
+    bool is_end = false;
+    json::Reader in(data);
+    std::string_view key;
+    for (in.enter_object(); in.member(key);) {
+      if (key == "tokens" && in.peek() == '[') {
+        const std::size_t begin = in.at();
+        if (in.skip() && !append_ids(data.substr(begin, in.at() - begin), part.tokens))
+          return Error(ErrorCode::kEngine, "an event has ids that are none");
+      } else if (key == "content") {
+        read_text(in, part.text);
+      } else if (key == "stop") {
+        is_end = in.peek() == 't';
+        in.skip();
+      } else if (key == "stop_type") {
+        read_text(in, part.finish);
+      } else if (key == "tokens_predicted") {
+        read_count(in, part.sampled);
+      } else if (key == "tokens_evaluated") {
+        read_count(in, out.prompt_tokens);
+      } else if (key == "timings" && in.peek() == '{') {
+        read_timings(in, out);
+      } else if (key == "completion_probabilities" && in.peek() == '[') {
+        in.value(probabilities);
+      } else if (key == "error" && in.peek() != 'n') {
+        json::Value error;
+        if (in.value(error)) out.error = Error(ErrorCode::kEngine, sentence_of(error), info().url);
+      } else {
+        in.skip();
+      }
+    }
+    if (in.failed()) return Error(ErrorCode::kEngine, "an event is no answer of such a server: " + in.error().message);
+    if (out.error) return out;
+    // The last event repeats nothing, and its text is empty; one of an answer that was not streamed is no event.
+    Reading::Choice& known = reading.of(0);
+    const std::size_t counted = part.sampled.value_or(known.counted + part.tokens.size());
+    const std::size_t told = known.counted + part.tokens.size();
+    part.missing = counted - std::min(counted, told);
+    known.counted = std::max(counted, told);
+    if (!probabilities.is_null()) read_probabilities(probabilities, part.tokens);
+    if (is_end) {
+      out.is_last = true;
+      part.stop = part.finish == "limit" ? StopReason::kLength : StopReason::kStopToken;
+    } else {
+      out.prompt_tokens.reset();
+      part.sampled.reset();
+    }
+    out.parts.push_back(std::move(part));
+    return out;
+  }
+
+  bool takes_choices(const engine::Request& /*request*/) const override { return false; }
+  bool knows_stop_ids() const override { return false; }
+
+ private:
+  static Status add_grammar(const Grammar& grammar, json::Object& out) {
+    if (grammar.dialect == Grammar::Dialect::kJsonSchema) {
+      auto schema = schema_of(grammar);
+      if (!schema.ok()) return schema.error();
+      out.set("json_schema", std::move(schema).value());
+    }
+    if (grammar.dialect != Grammar::Dialect::kGbnf) return Done{};
+    out.set("grammar", grammar.text);
+    if (grammar.is_lazy) {
+      json::Array triggers;
+      for (const Grammar::Trigger& trigger : grammar.triggers) triggers.push_back(trigger_of(trigger));
+      out.set("grammar_lazy", true);
+      out.set("grammar_triggers", std::move(triggers));
+    }
+    json::Array preserved;
+    for (const std::string& token : grammar.preserved_tokens) preserved.emplace_back(token);
+    if (!preserved.empty()) out.set("preserved_tokens", std::move(preserved));
+    return Done{};
+  }
+
+  // `tokens_cached` beside it is how much the slot holds, not how much of that was found.
+  static void read_timings(json::Reader& in, Event& out) {
+    std::string_view key;
+    for (in.enter_object(); in.member(key);) {
+      if (key == "cache_n") {
+        read_count(in, out.cached_tokens);
+      } else {
+        in.skip();
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Dialect> make_llama_server(ServerInfo info) { return std::make_unique<LlamaServer>(std::move(info)); }
+
+}  // namespace rondo::remote

@@ -1,0 +1,225 @@
+// SGLang: /generate.  Each event has all ids so far, unless the server was told to send what is new.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "json/reader.h"
+#include "remote/dialect.h"
+#include "remote/wire_json.h"
+
+namespace rondo::remote {
+namespace {
+
+using engine::Grammar;
+using engine::SampledToken;
+using engine::StopReason;
+
+// What an event says, before it is compared with those before it.
+struct Told {
+  std::size_t choice = 0;
+  std::string_view ids;  // the text of the array
+  bool has_ids = false;
+  std::optional<std::size_t> completion_tokens;
+  json::Value logprobs;  // [[logprob, id, text], ...]
+  json::Value best;      // of each id, the same
+};
+
+// `[logprob, id, text]`
+std::optional<engine::Candidate> candidate_of(const json::Value& entry) {
+  if (!entry.is_array() || entry.as_array().size() < 2) return std::nullopt;
+  const auto logprob = entry.as_array()[0].to_double();
+  const auto id = entry.as_array()[1].to_int64();
+  if (!logprob || !id) return std::nullopt;
+  return engine::Candidate{static_cast<engine::TokenId>(*id), static_cast<float>(*logprob)};
+}
+
+// The last entries are those of the new tokens, whichever way the server streams.
+void read_logprobs(const Told& told, std::vector<SampledToken>& tokens) {
+  const auto entry = [&tokens](const json::Value& all, std::size_t i) -> const json::Value* {
+    if (!all.is_array() || all.as_array().size() + i < tokens.size()) return nullptr;
+    return &all.as_array()[all.as_array().size() + i - tokens.size()];
+  };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (const json::Value* own = entry(told.logprobs, i)) {
+      if (const auto candidate = candidate_of(*own); candidate && candidate->id == tokens[i].id)
+        tokens[i].logprob = candidate->logprob;
+    }
+    const json::Value* best = entry(told.best, i);
+    if (best == nullptr || !best->is_array()) continue;
+    for (const json::Value& each : best->as_array()) {
+      if (const auto candidate = candidate_of(each)) tokens[i].best.push_back(*candidate);
+    }
+  }
+}
+
+// Which of the ids are new.  False if the event contradicts those before it.
+bool read_new_ids(const Told& told, Reading::Choice& known, Part& part) {
+  if (!told.has_ids) return true;
+  const std::string_view text = told.ids.substr(0, told.ids.size() - 1);  // without the bracket
+  const bool goes_on = known.ids > 0 && text.starts_with(known.ids_text) &&
+                       (text.size() == known.ids_text.size() || text[known.ids_text.size()] == ',');
+  if (goes_on) {
+    if (!append_ids(text.substr(known.ids_text.size()), part.tokens)) return false;
+    const std::size_t all = known.ids + part.tokens.size();
+    // New ids may by chance begin as the old ones do: the count tells.
+    if (!told.completion_tokens || *told.completion_tokens == all) {
+      known.ids_text.append(text, known.ids_text.size());
+      known.ids = all;
+      return true;
+    }
+    part.tokens.clear();
+  }
+  if (!append_ids(text, part.tokens)) return false;
+  const std::size_t count = part.tokens.size();
+  if (known.ids > 0 && told.completion_tokens == count) return false;  // all of them, and others than before
+  part.missing =
+      told.completion_tokens ? *told.completion_tokens - std::min(*told.completion_tokens, known.ids + count) : 0;
+  known.ids += count + part.missing;
+  known.ids_text = text;
+  return true;
+}
+
+class Sglang final : public Dialect {
+ public:
+  using Dialect::Dialect;
+
+  Result<std::string> body(const engine::Request& request, std::size_t choices, std::uint64_t seed,
+                           const std::string& id) const override {
+    const engine::Sampling& from = request.sampling;
+    if (from.typical_p != 1.0F) return no_word_for("SGLang", "typical_p");
+    json::Object sampling{{"max_new_tokens", request.max_tokens},
+                          {"temperature", static_cast<double>(from.temperature)},
+                          {"top_p", static_cast<double>(from.top_p)},
+                          {"top_k", from.top_k == 0 ? -1 : static_cast<std::int64_t>(from.top_k)},
+                          {"min_p", static_cast<double>(from.min_p)},
+                          {"repetition_penalty", static_cast<double>(from.repetition_penalty)},
+                          {"frequency_penalty", static_cast<double>(from.frequency_penalty)},
+                          {"presence_penalty", static_cast<double>(from.presence_penalty)},
+                          {"sampling_seed", static_cast<std::int64_t>(seed & kMostSeed)},
+                          {"n", choices},
+                          {"skip_special_tokens", false},
+                          {"no_stop_trim", true}};
+    json::Array stops;
+    for (const engine::TokenId stop : request.stop_ids) stops.emplace_back(static_cast<std::int64_t>(stop));
+    if (!stops.empty()) sampling.set("stop_token_ids", std::move(stops));
+    if (!from.bias.empty()) {
+      json::Object bias;
+      constexpr float kForbidden = -1e9F;
+      for (const engine::Sampling::Bias& each : from.bias)
+        bias.set(std::to_string(each.id), static_cast<double>(std::clamp(each.value, kForbidden, -kForbidden)));
+      sampling.set("logit_bias", std::move(bias));
+    }
+    if (request.grammar.dialect != Grammar::Dialect::kNone) {
+      if (request.grammar.is_lazy) return no_word_for("SGLang", "a grammar that waits for a trigger");
+      sampling.set(grammar_key(request.grammar.dialect), request.grammar.text);
+    }
+    json::Object out{{"sampling_params", std::move(sampling)}, {"stream", true}, {"rid", id}};
+    if (!request.tenant.empty()) out.set("extra_key", salt_of(request.tenant));
+    if (request.logprobs) {
+      out.set("return_logprob", true);
+      out.set("top_logprobs_num", *request.logprobs);
+    }
+    return object_with_ids("input_ids", request.prompt, out);
+  }
+
+  Result<Event> read(std::string_view data, Reading& reading) const override {
+    Event out;
+    if (data == "[DONE]") {
+      out.is_last = true;
+      return out;
+    }
+    Told told;
+    Part part;
+    json::Reader in(data);
+    std::string_view key;
+    for (in.enter_object(); in.member(key);) {
+      if (key == "output_ids" && in.peek() == '[') {
+        const std::size_t begin = in.at();
+        if (in.skip()) told.ids = data.substr(begin, in.at() - begin);
+        told.has_ids = !told.ids.empty();
+      } else if (key == "index") {
+        std::optional<std::size_t> index;
+        read_count(in, index);
+        told.choice = index.value_or(0);
+      } else if (key == "meta_info" && in.peek() == '{') {
+        read_meta(in, told, part, out);
+      } else if (key == "error" && in.peek() != 'n') {
+        json::Value error;
+        if (in.value(error)) out.error = refusal_of(error);
+      } else {
+        in.skip();
+      }
+    }
+    if (in.failed()) return Error(ErrorCode::kEngine, "an event is no answer of such a server: " + in.error().message);
+    if (out.error) return out;
+    if (told.choice >= kMostChoices) return Error(ErrorCode::kEngine, "an event is of a choice that was not asked for");
+    if (!read_new_ids(told, reading.of(told.choice), part))
+      return Error(ErrorCode::kEngine, "the server told other ids than before, or what are none");
+    if (!told.logprobs.is_null()) read_logprobs(told, part.tokens);
+    part.choice = told.choice;
+    out.parts.push_back(std::move(part));
+    return out;
+  }
+
+  // Several choices would share a seed.
+  bool takes_choices(const engine::Request& /*request*/) const override { return false; }
+  std::string abort_path() const override { return "/abort_request"; }
+  std::string abort_body(const std::string& id) const override { return R"({"rid":")" + id + "\"}"; }
+
+ private:
+  static std::string_view grammar_key(Grammar::Dialect dialect) {
+    switch (dialect) {
+      case Grammar::Dialect::kStructuralTag: return "structural_tag";
+      case Grammar::Dialect::kJsonSchema: return "json_schema";
+      case Grammar::Dialect::kRegex: return "regex";
+      default: return "ebnf";
+    }
+  }
+
+  // An error inside of an answer has the status that the answer would have had.
+  [[nodiscard]] Error refusal_of(const json::Value& error) const {
+    const json::Value* code = error.find("code");
+    if (code == nullptr) code = error.find("status_code");
+    const auto status = code == nullptr ? std::nullopt : code->to_int64();
+    return refusal(static_cast<int>(status.value_or(500)), sentence_of(error), {});
+  }
+
+  void read_meta(json::Reader& in, Told& told, Part& part, Event& out) const {
+    std::string_view key;
+    for (in.enter_object(); in.member(key);) {
+      if (key == "prompt_tokens") {
+        read_count(in, out.prompt_tokens);
+      } else if (key == "completion_tokens") {
+        read_count(in, told.completion_tokens);
+        part.sampled = told.completion_tokens;
+      } else if (key == "cached_tokens") {
+        read_count(in, out.cached_tokens);
+      } else if (key == "finish_reason" && in.peek() == '{') {
+        json::Value finish;
+        if (in.value(finish)) read_finish(finish, part, out);
+      } else if (key == "output_token_logprobs" && in.peek() == '[') {
+        in.value(told.logprobs);
+      } else if (key == "output_top_logprobs" && in.peek() == '[') {
+        in.value(told.best);
+      } else {
+        in.skip();
+      }
+    }
+  }
+
+  void read_finish(const json::Value& finish, Part& part, Event& out) const {
+    part.finish = finish.find_string("type").value_or("");
+    if (part.finish == "abort") {
+      out.error = refusal_of(finish);
+      return;
+    }
+    part.stop = part.finish == "length" ? StopReason::kLength : StopReason::kStopToken;
+    part.stop_id = id_in(finish, "matched");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Dialect> make_sglang(ServerInfo info) { return std::make_unique<Sglang>(std::move(info)); }
+
+}  // namespace rondo::remote

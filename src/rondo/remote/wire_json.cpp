@@ -1,0 +1,119 @@
+#include "remote/wire_json.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/utf8.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::remote {
+
+std::string object_with_ids(std::string_view key, std::span<const engine::TokenId> ids, const json::Object& rest) {
+  constexpr std::size_t kDigits = 12;
+  std::string out = "{\"" + std::string(key) + "\":[";
+  out.reserve(out.size() + ids.size() * 7);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    char digits[kDigits];
+    if (i > 0) out += ',';
+    out.append(digits, std::to_chars(digits, digits + kDigits, ids[i]).ptr);
+  }
+  out += ']';
+  const std::string members = json::to_compact(json::Value(rest));
+  if (!rest.empty()) out += ',';
+  return out.append(members, 1);
+}
+
+bool append_ids(std::string_view text, std::vector<engine::SampledToken>& out) {
+  const char* at = text.data();
+  const char* end = at + text.size();
+  const auto is_between = [](char c) { return c == ' ' || c == ',' || c == '[' || c == ']' || c == '\n' || c == '\t'; };
+  while (true) {
+    while (at < end && is_between(*at)) ++at;
+    if (at == end) return true;
+    engine::SampledToken token;
+    const auto [behind, error] = std::from_chars(at, end, token.id);
+    if (error != std::errc{} || token.id < 0) return false;
+    at = behind;
+    out.push_back(std::move(token));
+  }
+}
+
+void read_count(json::Reader& in, std::optional<std::size_t>& out) {
+  const char first = in.peek();
+  std::int64_t number = -1;
+  if ((first < '0' || first > '9') && first != '-') {
+    in.skip();
+  } else if (in.integer(number) && number >= 0) {
+    out = static_cast<std::size_t>(number);
+  }
+}
+
+void read_text(json::Reader& in, std::string& out) {
+  std::string_view text;
+  if (in.peek() != '"') {
+    in.skip();
+  } else if (in.string(text)) {
+    out = text;
+  }
+}
+
+std::optional<engine::TokenId> id_in(const json::Value& value, std::string_view key) {
+  const json::Value* found = value.find(key);
+  const std::optional<std::int64_t> number = found == nullptr ? std::nullopt : found->to_int64();
+  if (!number || *number < 0 || *number > std::numeric_limits<engine::TokenId>::max()) return std::nullopt;
+  return static_cast<engine::TokenId>(*number);
+}
+
+float number_in(const json::Value& value, std::string_view key) {
+  const json::Value* found = value.find(key);
+  const std::optional<double> number = found == nullptr ? std::nullopt : found->to_double();
+  return number ? static_cast<float>(*number) : std::numeric_limits<float>::quiet_NaN();
+}
+
+std::string sentence_of(const json::Value& body) {
+  if (body.is_string()) return body.as_string();
+  for (const char* key : {"error", "message", "detail"}) {
+    const json::Value* found = body.find(key);
+    if (found == nullptr || found->is_null()) continue;
+    return found->is_string() ? found->as_string() : sentence_of(*found);
+  }
+  return json::to_compact(body);
+}
+
+std::string sentence_of(std::string_view body) {
+  constexpr std::size_t kShown = 300;
+  const auto parsed = json::parse(body);
+  const std::string sentence = parsed.ok() ? sentence_of(parsed.value()) : std::string(body);
+  return std::string(utf8::head(sentence, kShown));
+}
+
+Result<json::Value> schema_of(const engine::Grammar& grammar) {
+  auto schema = json::parse(grammar.text);
+  if (!schema.ok()) return Error(ErrorCode::kInvalidArgument, "the schema is no JSON: " + schema.error().message);
+  return std::move(schema).value();
+}
+
+std::string salt_of(std::string_view tenant) {
+  constexpr std::size_t kWhole = 56;  // servers take 128 characters
+  if (tenant.size() > kWhole)
+    return hex_digest({tenant}) + hex_digest({"salt", tenant}) + std::to_string(tenant.size());
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "t";
+  for (const char c : tenant) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kDigits[byte >> 4U];
+    out += kDigits[byte & 15U];
+  }
+  return out;
+}
+
+Error no_word_for(std::string_view server, std::string_view what) {
+  return {ErrorCode::kInvalidArgument, std::string(what) + " cannot be asked of " + std::string(server)};
+}
+
+}  // namespace rondo::remote
