@@ -1,0 +1,81 @@
+// What the requests of one service share.  Private to gateway/.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "apis/errors.h"
+#include "apis/request.h"
+#include "gateway/service.h"
+
+namespace rondo::gateway {
+
+class TurnRun;
+
+// A stored reply of the Responses API.
+struct StoredResponse {
+  json::Array input;   // its items, those of the responses before it included
+  json::Array output;  // items
+  json::Value body;
+};
+
+// The last replies of the Responses API; the oldest go first.
+class ResponseLog {
+ public:
+  static constexpr std::size_t kMost = 10'000;
+  void keep(const std::string& id, StoredResponse response);
+  [[nodiscard]] const StoredResponse* find(const std::string& id) const;
+  bool erase(const std::string& id);
+
+ private:
+  struct Entry {
+    std::string id;
+    StoredResponse response;
+  };
+  std::list<Entry> entries_;  // the latest first
+  std::unordered_map<std::string, std::list<Entry>::iterator> by_id_;
+};
+
+struct Counters {
+  std::uint64_t requests = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t cached_tokens = 0;
+  std::uint64_t completion_tokens = 0;
+  std::map<std::string, std::uint64_t> by_way;  // render, bridge, raw-turns
+};
+
+struct Service::State : std::enable_shared_from_this<Service::State> {
+  State(net::Loop& on, ServiceParts of) : loop(on), parts(std::move(of)) {}
+
+  // The model that a request names; null where there is none.
+  [[nodiscard]] const ServedModel* find_model(std::string_view name) const;
+
+  net::Loop& loop;
+  ServiceParts parts;
+  ResponseLog responses;
+  Counters counters;
+  std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
+};
+
+// Answers with an error as the API has them.
+void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fault);
+void answer_json(net::Exchange& exchange, int status, const json::Value& body, net::Headers headers = {});
+
+// A request of a chat API with what it stands for put in: earlier responses and references to items.
+struct ReadRequest {
+  apis::GenerateRequest request;
+  json::Array input;  // items, of the Responses API
+  const ServedModel* model = nullptr;
+};
+[[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, const net::ServerRequest& http);
+
+// The conversation that the request asks to go on with.
+[[nodiscard]] core::Call call_of(const ServedModel& model, const apis::GenerateRequest& request);
+
+}  // namespace rondo::gateway
