@@ -1,7 +1,7 @@
 # Third-party libraries of the parts, all from the system (./dev setup installs them on Debian):
 #   rondo::pcre2      regular expressions (tokenizer)     rondo::cli11     command lines (cli)
 #   rondo::libyaml    files of tests (yaml)               rondo::doctest   tests
-#   rondo::boost      event loop, HTTP and TLS (net)
+#   rondo::boost      event loop, HTTP and TLS (net)      rondo::sqlite    turns on disk (spans)
 # Each is an imported target that a part names under LIBRARIES.
 
 find_package(Threads REQUIRED)
@@ -40,6 +40,15 @@ if(RONDO_NET)
   target_include_directories(rondo::boost SYSTEM INTERFACE ${RONDO_BOOST_INCLUDE})
   target_compile_definitions(rondo::boost INTERFACE BOOST_ALL_NO_LIB BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE)
   target_link_libraries(rondo::boost INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+
+  find_path(RONDO_SQLITE_INCLUDE sqlite3.h)
+  find_library(RONDO_SQLITE_LIBRARY NAMES sqlite3)
+  if(NOT RONDO_SQLITE_INCLUDE OR NOT RONDO_SQLITE_LIBRARY)
+    message(FATAL_ERROR "SQLite is missing: run ./dev setup, install libsqlite3-dev, or configure with RONDO_NET=OFF")
+  endif()
+  add_library(rondo::sqlite UNKNOWN IMPORTED)
+  set_target_properties(rondo::sqlite PROPERTIES IMPORTED_LOCATION ${RONDO_SQLITE_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${RONDO_SQLITE_INCLUDE} INTERFACE_LINK_LIBRARIES Threads::Threads)
 endif()
 
 if(RONDO_TESTS)

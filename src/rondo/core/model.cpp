@@ -281,7 +281,8 @@ Result<render::Encoded> Model::encode(Call& call) const {
   if (!shared.ok()) return shared.error();
   auto encoded =
       render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
-                         {*shared.value()->profile, shared.value()->reader}, kept.value().turns, call.specials);
+                         {*shared.value()->profile, shared.value()->reader}, kept.value().turns, call.specials,
+                         call.raw_behind);
   if (encoded.ok()) put_as_sent(call.shaping, encoded.value());
   return finished(std::move(encoded));
 }
@@ -290,6 +291,8 @@ Result<render::Encoded> Model::encode(Call& call) const {
 Result<render::KeptTurns> Model::keep_reasoning(Call& call, const Prepared& prepared) const {
   render::KeptTurns out{call.raw_turns, {}};
   if (!call.retention) return out;
+  if (!call.raw_behind.empty())
+    return Error(ErrorCode::kInvalidArgument, "behind ids that are known all reasoning stays");
   auto format = format_of(prepared, call.conversation);
   if (!format.ok()) return format.error();
   chat::Conversation& conversation = call.conversation;

@@ -61,6 +61,8 @@ struct Call {
   // a model that is not strict.
   bool inline_reasoning = true;
   std::vector<render::RawTurn> raw_turns;  // of the messages; for encode()
+  // The ids that the first of them was sampled behind, where they are known; see render::encode_raw().
+  std::span<const TokenId> raw_behind = {};
   // For encode(): what of earlier reasoning stands in the prompt, whatever the template drops.  nullopt: as the template does.
   std::optional<render::Retention> retention;
   // What prepare() changed in the messages, in the order in which it did; not an input.

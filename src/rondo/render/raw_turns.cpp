@@ -111,6 +111,31 @@ class RawPrompt {
     return Done{};
   }
 
+  // The same as ids that are known.
+  Status start(std::span<const TokenId> known) {
+    TokenText text(context_.tokenizer);
+    const auto take = [this](const parse::Piece& piece) { out_.text += piece.bytes; };
+    if (Status fed = text.feed(known, take); !fed.ok()) return fed;
+    text.finish(take);
+    out_.ids.assign(known.begin(), known.end());
+    std::uint32_t begin = 0;
+    for (const std::uint32_t end : text.ends()) {
+      out_.begins.push_back(begin);
+      out_.ends.push_back(end);
+      begin = end;
+    }
+    is_known_prompt_ = true;
+    const std::size_t size = known.size();
+    out_.message_indices.resize(size, text::kNoMessage);
+    out_.content_mask.resize(size);
+    out_.straddles.resize(size);
+    out_.sampled_mask.resize(size);
+    out_.samplers.resize(size, text::kNoMessage);
+    out_.generation_mask.resize(size);
+    out_.origins.resize(size, OriginKind::kTemplate);
+    return Done{};
+  }
+
   // The turn, and what follows it up to message `end`.
   Status take(const RawTurn& turn, std::size_t end) {
     prompt_size_ = out_.ids.size();
@@ -121,7 +146,7 @@ class RawPrompt {
             ? std::vector<Piece>()
             : encode_range(context_, *written->rendered, written->extent.begin, written->extent.end, specials_);
     const std::vector<TokenId> sampled = written == nullptr ? sampled_of(turn) : ids_of(pieces);
-    Result<ParsedCompletion> said = reading_.reader.read(reading_.profile, out_.ids, sampled, prompt_tail_);
+    Result<ParsedCompletion> said = reading_.reader.read(reading_.profile, out_.ids, sampled, known_tail());
     if (!said.ok()) return at(said.error(), turn);
     const json::Value& message = messages_[turn.message];
     const std::string_view other = written == nullptr ? other_field(message, said.value().message) : "";
@@ -141,6 +166,11 @@ class RawPrompt {
   [[nodiscard]] Encoded& out() { return out_; }
 
  private:
+  // Of ids that are known it is not known where their tail begins.
+  [[nodiscard]] std::optional<std::size_t> known_tail() const {
+    return is_known_prompt_ ? std::nullopt : std::optional(prompt_tail_);
+  }
+
   [[nodiscard]] std::vector<TokenId> sampled_of(const RawTurn& turn) const {
     if (const auto* ids = std::get_if<std::vector<TokenId>>(&turn.completion)) return *ids;
     return ids_of(encode_behind(context_.tokenizer, out_.ids, std::get<std::string>(turn.completion), nullptr));
@@ -209,6 +239,7 @@ class RawPrompt {
     Result<Appended> appended = append_turn(context_, reading_.profile, request, &out_);
     if (!appended.ok()) return appended.error();
     prompt_tail_ = appended.value().prompt_tail;
+    is_known_prompt_ = false;
     const std::string place = "messages[" + std::to_string(turn.message) + "]: ";
     for (const std::string& note : appended.value().notes) out_.notes.push_back(place + note);
     for (const LossyFinding& finding : appended.value().lossy) out_.notes.push_back(place + finding.what);
@@ -222,6 +253,7 @@ class RawPrompt {
   Encoded out_;
   std::size_t prompt_size_ = 0;
   std::size_t prompt_tail_ = 0;
+  bool is_known_prompt_ = false;
 };
 
 }  // namespace
@@ -253,13 +285,14 @@ Result<std::vector<RawTurn>> take_raw_turns(json::Array& messages) {
 }
 
 Result<Encoded> encode_raw(const TurnContext& context, const RawReading& reading, const std::vector<RawTurn>& turns,
-                           ContentSpecials specials) {
+                           ContentSpecials specials, std::span<const TokenId> behind) {
   const chat::Conversation& conversation = context.base;
   if (conversation.continue_final_message && turns.back().message + 1 != conversation.messages.size())
     return Error(ErrorCode::kInvalidArgument,
                  "a conversation with raw turns can be continued only where its last message is one of them");
   RawPrompt prompt(context, reading, specials);
-  if (Status started = prompt.start(turns.front().message); !started.ok()) return started.error();
+  const Status started = behind.empty() ? prompt.start(turns.front().message) : prompt.start(behind);
+  if (!started.ok()) return started.error();
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const std::size_t end = i + 1 < turns.size() ? turns[i + 1].message : conversation.messages.size();
     if (Status taken = prompt.take(turns[i], end); !taken.ok()) return taken.error();

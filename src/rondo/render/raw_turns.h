@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -50,9 +51,12 @@ struct RawReading {
 // belongs to their message, and so does what a bridge wrote to close them, which is not sampled.  Nothing follows a raw turn
 // that is last, unless a generation prompt was asked for.  The result's `notes` say what was written to close a turn, and where
 // a message's parts are not what its completion says.
+// `behind`: the ids that the first of the turns was sampled behind, where they are known: they stand there instead of what the
+// template writes of the messages before it, and of them nothing is told but their bytes.
 // Fails as the template does, with kInvalidArgument where the conversation is to be continued, with kTokenizer on ids out of
 // range.  REQUIRES: `turns` as from take_raw_turns() or kept_turns(), in order, at least one.
 [[nodiscard]] Result<Encoded> encode_raw(const TurnContext& context, const RawReading& reading,
-                                         const std::vector<RawTurn>& turns, ContentSpecials specials);
+                                         const std::vector<RawTurn>& turns, ContentSpecials specials,
+                                         std::span<const tokenizer::TokenId> behind = {});
 
 }  // namespace rondo::render

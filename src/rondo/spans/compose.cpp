@@ -1,0 +1,337 @@
+#include "spans/compose.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "chat/reasoning_fields.h"
+#include "json/parse.h"
+
+namespace rondo::spans {
+namespace {
+
+using render::Retention;
+
+// From so many messages on it pays to find out which of them the template looks at (core::Model::append).
+constexpr std::size_t kLongHistory = 8;
+
+bool has_role(const json::Value& message, std::string_view role) { return message.find_string("role") == role; }
+
+void append(std::vector<std::string>& to, std::vector<std::string>& from) {
+  std::ranges::move(from, std::back_inserter(to));
+}
+
+}  // namespace
+
+bool shows_reasoning(const json::Value& message) {
+  return std::ranges::any_of(chat::kReasoningFields,
+                             [&](std::string_view field) { return chat::is_filled(message.find(field)); });
+}
+
+Status Composer::run() {
+  if (plan_.parent != nullptr) {
+    const Turn& parent = *plan_.parent;
+    const auto begin = parent.prompt.end() - static_cast<std::ptrdiff_t>(parent.prefill);
+    begun_.assign(parent.prompt.begin(), begin);
+    replied_.assign(begin, parent.prompt.end());
+    replied_.insert(replied_.end(), parent.completion.begin(), parent.completion.end());
+    plan_.kept_messages = parent.messages.size() + 1;
+  }
+  if (known_.continues_parent) return continue_parent();
+  if (Status composed = compose(); !composed.ok()) return composed;
+  return plan_.continued ? add_prefill() : Status(Done{});
+}
+
+core::Call Composer::call_without_continued() const {
+  core::Call call = request_.call;
+  call.has_messages = true;
+  call.conversation.add_generation_prompt = true;
+  if (plan_.continued) call.conversation.messages.pop_back();
+  call.conversation.continue_final_message.reset();
+  return call;
+}
+
+bool Composer::has_turns_behind(std::size_t message) const {
+  const json::Array& messages = request_.call.conversation.messages;
+  const auto end = messages.end() - (plan_.continued ? 1 : 0);
+  return std::any_of(messages.begin() + static_cast<std::ptrdiff_t>(message) + 1, end,
+                     [](const json::Value& next) { return has_role(next, "assistant"); });
+}
+
+// Everything but a message that is continued.
+Status Composer::compose() {
+  const std::size_t count = request_.call.conversation.messages.size() - (plan_.continued ? 1 : 0);
+  if (plan_.parent != nullptr && known_.later.empty() && known_.parent_message + 1 < count &&
+      !has_turns_behind(known_.parent_message)) {
+    if (bridge().ok()) return Done{};
+  }
+  // What a template refuses of one way may be fine in another.
+  std::string refused;
+  for (const auto& [with_parent, with_later] :
+       {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
+    const bool is_possible = (!with_parent || plan_.parent != nullptr) && (!with_later || !known_.later.empty());
+    if (!is_possible) continue;
+    const Status done = raw_turns(with_parent, with_later);
+    if (done.ok()) return done;
+    refused = done.error().message;
+  }
+  plan_.kept_messages = 0;
+  Status rendered = render(call_without_continued());
+  if (rendered.ok() && !refused.empty()) plan_.notes.push_back("turns do not stand as they were sampled: " + refused);
+  return rendered;
+}
+
+void Composer::put_known(const Turn& turn, std::size_t reply) {
+  plan_.ids = turn.ids();
+  plan_.owners = turn.owners;
+  plan_.sampled = turn.sampled;
+  plan_.owners.resize(plan_.ids.size(), static_cast<std::int32_t>(reply));
+  plan_.sampled.resize(plan_.ids.size(), 1);
+}
+
+void Composer::put_appended(std::span<const TokenId> ids, std::span<const std::int32_t> owners,
+                            std::size_t first_message) {
+  plan_.ids.insert(plan_.ids.end(), ids.begin(), ids.end());
+  for (const std::int32_t owner : owners)
+    plan_.owners.push_back(owner < 0 ? -1 : owner + static_cast<std::int32_t>(first_message));
+  plan_.sampled.resize(plan_.ids.size(), 0);
+  plan_.appended = ids.size();
+}
+
+// The model goes on with its own reply: nothing follows it, and its stop, if there was one, is taken back.
+Status Composer::continue_parent() {
+  core::Call call = request_.call;
+  call.conversation.continue_final_message.reset();
+  const auto profile = model_.profile(call);
+  if (!profile.ok()) return profile.error();
+  const Turn& parent = *plan_.parent;
+  put_known(parent, known_.parent_message);
+  std::size_t stops = 0;
+  while (stops < parent.completion.size() && profile.value()->is_stop(plan_.ids[plan_.ids.size() - 1 - stops])) ++stops;
+  const std::size_t size = plan_.ids.size() - stops;
+  plan_.ids.resize(size);
+  plan_.owners.resize(size);
+  plan_.sampled.resize(size);
+  if (stops > 0) plan_.notes.emplace_back("the reply was complete; its stop is taken back, so that it can go on");
+  plan_.prefill = size - begun_.size();
+  plan_.kept_messages = parent.messages.size();
+  plan_.how = How::kBridge;
+  return Done{};
+}
+
+core::BridgeCall Composer::bridge_call() const {
+  const json::Array& messages = request_.call.conversation.messages;
+  core::BridgeCall out;
+  out.prompt = begun_;
+  out.completion = replied_;
+  out.find_lossy = false;
+  const auto begin = messages.begin() + static_cast<std::ptrdiff_t>(known_.parent_message) + 1;
+  out.new_messages.assign(begin, messages.end() - (plan_.continued ? 1 : 0));
+  return out;
+}
+
+// The parent's ids, and what follows.
+Status Composer::bridge() {
+  core::Call call = call_without_continued();
+  call.conversation.messages.resize(known_.parent_message);
+  core::BridgeCall bridge = bridge_call();
+  const bool may_cut = request_.retention != Retention::kAll && request_.retention != Retention::kAllThinking;
+  if (may_cut) return bridge_and_cut(std::move(call), std::move(bridge));
+  const std::size_t first = known_.parent_message + 1;
+  if (first < kLongHistory) {
+    auto next = model_.bridge(call, std::move(bridge));
+    if (!next.ok()) return next.error();
+    const std::size_t old = next.value().ids.size() - next.value().appended;
+    put_known(*plan_.parent, known_.parent_message);
+    put_appended(std::span(next.value().ids).subspan(old), std::span(next.value().message_indices).subspan(old), first);
+    append(plan_.notes, next.value().notes);
+    plan_.shaped = std::move(next.value().shaped);
+  } else {
+    auto next = model_.append(call, std::move(bridge));
+    if (!next.ok()) return next.error();
+    put_known(*plan_.parent, known_.parent_message);
+    put_appended(next.value().ids, next.value().message_indices, first);
+    append(plan_.notes, next.value().notes);
+    plan_.shaped = std::move(next.value().shaped);
+  }
+  plan_.how = How::kBridge;
+  return Done{};
+}
+
+// Where a turn of the history was sampled; an empty range where it was not.
+std::vector<std::pair<std::size_t, std::size_t>> Composer::sampled_ranges(const json::Array& history) const {
+  const Turn& parent = *plan_.parent;
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  std::size_t at = 0;
+  for (std::size_t message = 0; message < history.size(); ++message) {
+    if (!has_role(history[message], "assistant")) continue;
+    const auto is_its = [&](std::size_t id) {
+      return parent.sampled[id] != 0 && parent.owners[id] == static_cast<std::int32_t>(message);
+    };
+    std::size_t begin = at;
+    while (begin < begun_.size() && !is_its(begin)) ++begin;
+    std::size_t end = begin;
+    while (end < begun_.size() && is_its(end)) ++end;
+    out.emplace_back(begin == end ? at : begin, begin == end ? at : end);
+    at = out.back().second;
+  }
+  return out;
+}
+
+// What the template would still show of it is asked with it.
+void Composer::restore_reasoning(core::Call& call) const {
+  json::Array& history = call.conversation.messages;
+  const auto ranges = sampled_ranges(history);
+  auto range = ranges.begin();
+  for (json::Value& message : history) {
+    if (!has_role(message, "assistant")) continue;
+    const auto [begin, end] = *range++;
+    if (begin == end || shows_reasoning(message)) continue;
+    core::Call reading = call;
+    core::ParseCall options;
+    const std::span<const TokenId> ids = begun_;
+    options.prompt_ids = ids.first(begin);
+    const auto said = model_.parse_ids(reading, options, ids.subspan(begin, end - begin));
+    if (said.ok() && said.value().message.reasoning)
+      message.as_object().set(chat::kReasoningFields.front(), *said.value().message.reasoning);
+  }
+}
+
+Status Composer::bridge_and_cut(core::Call call, core::BridgeCall bridge) {
+  restore_reasoning(call);
+  bridge.retention = request_.retention;
+  bridge.sampled = sampled_ranges(call.conversation.messages);
+  const json::Array new_messages = bridge.new_messages;
+  core::Call asked = call;
+  auto next = model_.bridge(call, std::move(bridge));
+  if (!next.ok()) return next.error();
+  render::Bridged& made = next.value();
+  put_known(*plan_.parent, known_.parent_message);
+  const std::size_t old = plan_.ids.size();
+  for (std::size_t i = made.cuts.size(); i-- > 0;) {
+    const auto cut = [&](auto& row) {
+      row.erase(row.begin() + static_cast<std::ptrdiff_t>(made.cuts[i].begin),
+                row.begin() + static_cast<std::ptrdiff_t>(made.cuts[i].end));
+    };
+    cut(plan_.ids);
+    cut(plan_.owners);
+    cut(plan_.sampled);
+  }
+  const std::size_t kept = plan_.ids.size();
+  const std::size_t first = known_.parent_message + 1;
+  put_appended(std::span(made.ids).subspan(kept), std::span(made.message_indices).subspan(kept), first);
+  append(plan_.notes, made.notes);
+  plan_.shaped = std::move(made.shaped);
+  plan_.how = How::kBridge;
+  if (made.cuts.empty()) return Done{};
+  Loss loss{"reasoning-dropped", "messages[" + std::to_string(made.cuts.front().message) + "].reasoning_content",
+            "the retention that was asked for cuts earlier reasoning out", 0, old - made.kept};
+  core::BridgeCall lossy = bridge_call();
+  lossy.find_lossy = true;
+  const auto found = model_.bridge(asked, std::move(lossy));
+  if (found.ok()) {
+    for (const render::LossyFinding& finding : found.value().lossy) {
+      if (finding.cause != causes::CauseKind::kReasoningDropped) continue;
+      loss.sentence = finding.what;
+      loss.template_line = finding.line;
+      break;
+    }
+  }
+  plan_.cause = std::move(loss);
+  return Done{};
+}
+
+Status Composer::raw_turns(bool with_parent, bool with_later) {
+  core::Call call = call_without_continued();
+  if (with_parent) {
+    call.raw_turns.push_back({known_.parent_message, replied_});
+    call.raw_behind = begun_;
+  }
+  std::size_t last = known_.parent_message;
+  for (const KnownReply& reply : known_.later) {
+    if (!with_later) break;
+    const Turn& turn = *reply.turn;
+    std::vector<TokenId> ids(turn.prompt.end() - static_cast<std::ptrdiff_t>(turn.prefill), turn.prompt.end());
+    ids.insert(ids.end(), turn.completion.begin(), turn.completion.end());
+    call.raw_turns.push_back({reply.message, std::move(ids)});
+    last = reply.message;
+  }
+  auto encoded = model_.encode(call);
+  if (!encoded.ok()) return encoded.error();
+  render::Encoded& made = encoded.value();
+  plan_.ids = std::move(made.ids);
+  plan_.owners = std::move(made.message_indices);
+  plan_.sampled = std::move(made.sampled_mask);
+  append(plan_.notes, made.notes);
+  plan_.shaped = std::move(made.shaped);
+  std::size_t known = 0;
+  if (with_parent) {
+    known = begun_.size() + replied_.size();
+    std::ranges::copy(plan_.parent->owners, plan_.owners.begin());
+    std::ranges::copy(plan_.parent->sampled, plan_.sampled.begin());
+  } else {
+    plan_.kept_messages = 0;
+  }
+  std::size_t end = plan_.ids.size();
+  while (end > known && (plan_.sampled[end - 1] == 0 || plan_.owners[end - 1] != static_cast<std::int32_t>(last)))
+    --end;
+  plan_.appended = plan_.ids.size() - end;
+  plan_.rendered = static_cast<std::size_t>(std::count(plan_.sampled.begin() + static_cast<std::ptrdiff_t>(known),
+                                                       plan_.sampled.begin() + static_cast<std::ptrdiff_t>(end), 0));
+  plan_.how = with_later ? How::kRawTurns : How::kBridge;
+  if (request_.retention != Retention::kAll && request_.retention != Retention::kAllThinking)
+    plan_.notes.emplace_back("the reasoning of turns that stand as they were sampled stays");
+  return Done{};
+}
+
+Status Composer::render(core::Call call) {
+  auto encoded = model_.encode(call);
+  if (!encoded.ok()) return encoded.error();
+  render::Encoded& made = encoded.value();
+  plan_.rendered = made.ids.size();
+  plan_.appended = 0;
+  plan_.ids = std::move(made.ids);
+  plan_.owners = std::move(made.message_indices);
+  plan_.sampled.assign(plan_.ids.size(), 0);
+  append(plan_.notes, made.notes);
+  plan_.shaped = std::move(made.shaped);
+  plan_.how = How::kRender;
+  return Done{};
+}
+
+// The beginning of the reply, which the client gives: what the template writes of it behind the opening of a turn.
+Status Composer::add_prefill() {
+  core::Call whole = request_.call;
+  whole.has_messages = true;
+  core::Call opening = call_without_continued();
+  const auto before = model_.render(opening);
+  auto encoded = model_.encode(whole);
+  if (!encoded.ok()) return encoded.error();
+  const render::Encoded& made = encoded.value();
+  const std::size_t cut = before.ok() ? before.value().size() : 0;
+  const auto first = std::ranges::lower_bound(made.begins, cut);
+  const auto at = static_cast<std::size_t>(first - made.begins.begin());
+  const bool fits = before.ok() && made.text.starts_with(before.value()) && (at == 0 || made.ends[at - 1] <= cut);
+  if (plan_.how != How::kRender && fits) {
+    const std::span<const TokenId> more = std::span(made.ids).subspan(at);
+    const std::size_t old = plan_.appended;
+    put_appended(more, std::span(made.message_indices).subspan(at), 0);
+    plan_.appended += old;
+    plan_.prefill = more.size();
+    return Done{};
+  }
+  if (plan_.how != How::kRender) {
+    plan_.notes.emplace_back("the template writes a message that is continued otherwise than behind a turn's opening");
+    plan_.kept_messages = 0;
+  }
+  const std::size_t opened = plan_.how == How::kRender ? plan_.ids.size() : 0;
+  const std::vector<TokenId> open = std::exchange(plan_.ids, {});
+  if (Status rendered = render(std::move(whole)); !rendered.ok()) return rendered;
+  const bool is_behind =
+      opened > 0 && opened <= plan_.ids.size() && std::equal(open.begin(), open.end(), plan_.ids.begin());
+  plan_.prefill = is_behind ? plan_.ids.size() - opened : 0;
+  return Done{};
+}
+
+}  // namespace rondo::spans

@@ -1,0 +1,63 @@
+// The ids of a prompt, from what is known of its turns.  Internal to spans/.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model.h"
+#include "rondo/result.h"
+#include "spans/planner.h"
+
+namespace rondo::spans {
+
+struct KnownReply {
+  std::size_t message = 0;
+  std::shared_ptr<const Turn> turn;
+};
+
+struct Known {
+  std::size_t parent_message = 0;  // that the parent's reply is
+  bool continues_parent = false;   // the last message is that reply, and the model goes on writing it
+  std::vector<KnownReply> later;   // replies behind the parent's that stand as they were sampled, in order
+};
+
+// Whether a message has reasoning under one of its names.
+[[nodiscard]] bool shows_reasoning(const json::Value& message);
+
+class Composer {
+ public:
+  // `plan.parent` may be null; the conversation of `request` is not changed.
+  Composer(const core::Model& model, PlanRequest& request, const Known& known, Plan& plan)
+      : model_(model), request_(request), known_(known), plan_(plan) {}
+
+  // Fills in what the plan says of ids.  Fails as the model does where nothing else is left.
+  Status run();
+
+ private:
+  [[nodiscard]] core::Call call_without_continued() const;
+  void put_known(const Turn& turn, std::size_t reply);
+  [[nodiscard]] bool has_turns_behind(std::size_t message) const;
+
+  Status compose();
+  Status continue_parent();
+  Status bridge();
+  Status bridge_and_cut(core::Call call, core::BridgeCall bridge);
+  Status raw_turns(bool with_parent, bool with_later);
+  Status render(core::Call call);
+  Status add_prefill();
+  void put_appended(std::span<const TokenId> ids, std::span<const std::int32_t> owners, std::size_t first_message);
+  [[nodiscard]] core::BridgeCall bridge_call() const;
+  [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> sampled_ranges(const json::Array& history) const;
+  void restore_reasoning(core::Call& call) const;
+
+  const core::Model& model_;
+  PlanRequest& request_;
+  const Known& known_;
+  Plan& plan_;
+  std::vector<TokenId> begun_;    // the parent's prompt, up to where its reply begins
+  std::vector<TokenId> replied_;  // that reply
+};
+
+}  // namespace rondo::spans

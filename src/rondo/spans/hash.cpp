@@ -1,0 +1,101 @@
+#include "spans/hash.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "spans/bytes.h"
+
+namespace rondo::spans {
+namespace {
+
+std::uint64_t load_word(const char* bytes, std::size_t count = 8) {
+  std::uint64_t out = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  return out;
+}
+
+void store_word(std::uint64_t word, std::uint8_t* out) {
+  for (std::size_t i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(word >> (8 * i));
+}
+
+struct State {
+  std::uint64_t v0, v1, v2, v3;
+
+  void rounds(int count) {
+    for (int i = 0; i < count; ++i) {
+      v0 += v1;
+      v1 = std::rotl(v1, 13) ^ v0;
+      v0 = std::rotl(v0, 32);
+      v2 += v3;
+      v3 = std::rotl(v3, 16) ^ v2;
+      v0 += v3;
+      v3 = std::rotl(v3, 21) ^ v0;
+      v2 += v1;
+      v1 = std::rotl(v1, 17) ^ v2;
+      v2 = std::rotl(v2, 32);
+    }
+  }
+  void take(std::uint64_t word) {
+    v3 ^= word;
+    rounds(2);
+    v0 ^= word;
+  }
+  [[nodiscard]] std::uint64_t sum() const { return v0 ^ v1 ^ v2 ^ v3; }
+};
+
+}  // namespace
+
+Digest keyed_hash(const HashKey& key, std::string_view bytes) {
+  const auto* key_bytes = reinterpret_cast<const char*>(key.data());
+  const std::uint64_t k0 = load_word(key_bytes);
+  const std::uint64_t k1 = load_word(key_bytes + 8);
+  State state{k0 ^ 0x736f6d6570736575U, k1 ^ 0x646f72616e646f6dU ^ 0xeeU, k0 ^ 0x6c7967656e657261U,
+              k1 ^ 0x7465646279746573U};
+  const std::size_t whole = bytes.size() / 8 * 8;
+  for (std::size_t i = 0; i < whole; i += 8) state.take(load_word(bytes.data() + i));
+  const std::uint64_t rest = bytes.size() == whole ? 0 : load_word(bytes.data() + whole, bytes.size() - whole);
+  state.take(rest | static_cast<std::uint64_t>(bytes.size()) << 56U);
+  Digest out;
+  state.v2 ^= 0xeeU;
+  state.rounds(4);
+  store_word(state.sum(), out.bytes.data());
+  state.v1 ^= 0xddU;
+  state.rounds(4);
+  store_word(state.sum(), out.bytes.data() + 8);
+  return out;
+}
+
+Digest digest_of(std::string_view bytes) {
+  Digest out;
+  assert(bytes.size() == out.bytes.size());
+  std::ranges::copy(bytes, reinterpret_cast<char*>(out.bytes.data()));
+  return out;
+}
+
+std::string to_hex(const Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (const std::uint8_t byte : digest.bytes) {
+    out += kDigits[byte >> 4U];
+    out += kDigits[byte & 15U];
+  }
+  return out;
+}
+
+Scope::Scope(const HashKey& secret, std::string_view tenant, std::string_view model) {
+  std::string name = "scope";
+  put_text(name, tenant);
+  put_text(name, model);
+  key_ = keyed_hash(secret, name).bytes;
+  id_ = hash('i', "");
+}
+
+Digest Scope::hash(char purpose, std::string_view bytes) const {
+  std::string text(1, purpose);
+  text += bytes;
+  return keyed_hash(key_, text);
+}
+
+}  // namespace rondo::spans

@@ -1,0 +1,16 @@
+// Why known ids are lost to a prompt.  Internal to spans/.
+#pragma once
+
+#include <cstddef>
+
+#include "chat/conversation.h"
+#include "spans/planner.h"
+
+namespace rondo::spans {
+
+// What the client changed between the turn and the request, whose message `message` is the turn's reply.
+[[nodiscard]] Loss loss_between(const Turn& turn, const chat::Conversation& conversation, const json::Array& messages,
+                                std::size_t message, std::size_t lost_tokens);
+[[nodiscard]] Loss loss_of_unknown(std::size_t message);
+
+}  // namespace rondo::spans

@@ -1,0 +1,65 @@
+// Turns in memory: gone with the process.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "spans/digest_table.h"
+#include "spans/store.h"
+
+namespace rondo::spans {
+
+class MemoryStore : public Store {
+ public:
+  void put(StoredTurn turn, Kept kept) override;
+  [[nodiscard]] Result<std::vector<std::string>> lineage(const Digest& scope, const Digest& turn) override;
+  [[nodiscard]] Result<std::vector<Hit>> find(const Digest& scope, std::span<const Digest> hashes) override;
+  [[nodiscard]] Result<std::vector<Got>> get(const Digest& scope, std::span<const Digest> turns) override;
+  [[nodiscard]] Result<std::vector<SessionInfo>> sessions(const Digest& scope, std::size_t limit,
+                                                          std::uint64_t after) override;
+  [[nodiscard]] Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) override;
+  [[nodiscard]] Result<bool> erase(const Digest& scope, const Digest& session) override;
+  [[nodiscard]] Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) override;
+  void flush() override {}
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+
+  struct Session {
+    SessionInfo info;
+    Digest scope;
+    std::vector<std::uint32_t> entries;  // in the order in which they were put
+    std::vector<Digest> hashes;          // of all of them
+  };
+  struct Entry {
+    Digest turn;
+    std::uint64_t order = 0;  // of all turns
+    Session* session = nullptr;
+    std::uint32_t parent = kNone;
+    std::uint32_t hash_count = 0;  // of those of the session
+    std::string record;
+  };
+
+  // All members of the class but these take the lock; what is done under it takes a microsecond for each turn.
+  Status add(StoredTurn& turn);
+  Session& session_for(const StoredTurn& turn);
+  [[nodiscard]] std::uint32_t entry_of(const Digest& scope, const Digest& turn) const;
+  [[nodiscard]] Session* session_of(const Digest& scope, const Digest& session) const;
+  void forget(Session& session);
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;  // entries of sessions that are gone
+  DigestTable by_turn_;              // to entries
+  DigestTable by_hash_;
+  std::map<std::uint64_t, Session> sessions_;  // by their order
+  std::unordered_map<Digest, Session*, DigestHash> by_session_;
+  std::size_t bytes_ = 0;
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace rondo::spans

@@ -1,0 +1,169 @@
+#include "spans/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/common_prefix.h"
+#include "chat/conversation.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "spans/compose.h"
+#include "spans/loss.h"
+
+namespace rondo::spans {
+namespace {
+
+// Damaged turns that are passed over before all is rendered.
+constexpr std::size_t kMostDamaged = 16;
+
+std::string context_of(const chat::Conversation& conversation) {
+  json::Object out;
+  if (conversation.tools) out.set("tools", *conversation.tools);
+  if (conversation.documents) out.set("documents", *conversation.documents);
+  return out.empty() ? "" : json::to_compact(json::Value(std::move(out)));
+}
+
+// One request on its way to a plan.
+class Planning {
+ public:
+  Planning(Store& store, TurnCache& cache, const core::Model& model, const Scope& scope, PlanRequest request)
+      : store_(store), cache_(cache), model_(model), scope_(scope), request_(std::move(request)) {}
+
+  Result<Plan> run() {
+    chat::Conversation& conversation = request_.call.conversation;
+    const Status fine = chat::check_messages(json::Value(conversation.messages), "messages");
+    if (!fine.ok()) return fine.error();
+    plan_.seen = see(scope_, conversation);
+    plan_.seen_own = conversation.messages.size();
+    plan_.context = context_of(conversation);
+    plan_.session = request_.session;
+    if (Status found = find(); !found.ok()) return found.error();
+    take_apart();
+    Composer composer(model_, request_, known_, plan_);
+    if (Status composed = composer.run(); !composed.ok()) return composed.error();
+    count();
+    return std::move(plan_);
+  }
+
+ private:
+  // What is known, and whole.
+  Status find() {
+    FindOptions options{request_.session, {}};
+    const json::Array& messages = request_.call.conversation.messages;
+    while (true) {
+      auto found = find_turns(store_, scope_, messages, plan_.seen, options);
+      if (!found.ok()) return found.error();
+      findings_ = std::move(found).value();
+      if (!findings_.parent) break;
+      auto parent = load_turn(store_, cache_, scope_, findings_.parent->turn);
+      if (!parent.ok()) return parent.error();
+      plan_.parent = std::move(parent).value();
+      if (plan_.parent != nullptr) break;
+      options.without.push_back(findings_.parent->turn);
+      findings_.parent.reset();
+      if (options.without.size() == kMostDamaged) break;
+    }
+    if (findings_.parent) {
+      known_.parent_message = findings_.parent->message;
+      plan_.in_parents_session = !request_.session || *request_.session == findings_.parent->session;
+      if (!plan_.session) plan_.session = findings_.parent->session;
+    }
+    for (const Match& match : findings_.later) {
+      auto turn = load_turn(store_, cache_, scope_, match.turn);
+      if (!turn.ok()) return turn.error();
+      if (turn.value() != nullptr) known_.later.push_back({match.message, std::move(turn).value()});
+    }
+    return Done{};
+  }
+
+  // The conversation as it is planned: a reply that the client shows as two messages, what it asked to continue and what came
+  // of it, is one; a message that is to be continued stands apart.
+  void take_apart() {
+    chat::Conversation& conversation = request_.call.conversation;
+    json::Array& messages = conversation.messages;
+    if (plan_.parent != nullptr && plan_.parent->messages.size() + 1 == known_.parent_message) {
+      const auto at = messages.begin() + static_cast<std::ptrdiff_t>(known_.parent_message);
+      auto whole = json::parse(plan_.parent->message);
+      if (whole.ok()) *at = std::move(whole).value();
+      messages.erase(at - 1);
+      --known_.parent_message;
+      for (KnownReply& reply : known_.later) --reply.message;
+    }
+    if (!conversation.continue_final_message || messages.empty()) return;
+    --plan_.seen_own;
+    plan_.continued = messages.back();
+    known_.continues_parent = plan_.parent != nullptr && known_.parent_message + 1 == messages.size();
+    // What is continued does not stand as it was sampled, unless it is the parent's.
+    if (!known_.later.empty() && known_.later.back().message + 1 == messages.size()) known_.later.pop_back();
+  }
+
+  void count() {
+    plan_.messages = std::move(request_.call.conversation.messages);
+    if (plan_.continued) plan_.messages.pop_back();
+    count_reasoning();
+    std::size_t known = 0;
+    const auto compare = [&](const Turn& turn) {
+      std::vector<TokenId> ids = turn.ids();
+      if (turn.inexact) ids.resize(turn.prompt.size());
+      const std::size_t same = common_prefix(ids, plan_.ids);
+      known = std::max(known, same);
+      return ids.size() - same;
+    };
+    if (plan_.parent != nullptr) (void)compare(*plan_.parent);
+    for (const Match* match : other_turns()) {
+      const auto turn = load_turn(store_, cache_, scope_, match->turn);
+      if (!turn.ok() || turn.value() == nullptr) continue;
+      const std::size_t lost = compare(*turn.value());
+      const bool is_twin = findings_.twin && match == &*findings_.twin;
+      if (lost > 0 && !is_twin && !plan_.cause)
+        plan_.cause = loss_between(*turn.value(), request_.call.conversation, plan_.messages, match->message, lost);
+    }
+    plan_.expected = known;
+    if (!plan_.cause && plan_.parent == nullptr && known_.later.empty() && !findings_.unknown.empty())
+      plan_.cause = loss_of_unknown(findings_.unknown.back());
+  }
+
+  // Those that the prompt might have gone on from, the last first.
+  [[nodiscard]] std::vector<const Match*> other_turns() const {
+    std::vector<const Match*> out;
+    if (!findings_.later.empty()) out.push_back(&findings_.later.back());
+    if (!findings_.edited.empty()) out.push_back(&findings_.edited.back());
+    if (findings_.later.size() > 1) out.push_back(&findings_.later.front());
+    if (findings_.twin) out.push_back(&*findings_.twin);
+    return out;
+  }
+
+  void count_reasoning() {
+    if (plan_.parent != nullptr) {
+      const std::size_t own = plan_.parent->messages.size();
+      for (const std::size_t message : plan_.parent->reasoned) {
+        if (message < plan_.kept_messages || (message == own && known_.continues_parent))
+          plan_.reasoned.push_back(message);
+      }
+    }
+    for (const KnownReply& reply : known_.later) {
+      const std::vector<std::size_t>& reasoned = reply.turn->reasoned;
+      if (!reasoned.empty() && reasoned.back() == reply.turn->messages.size()) plan_.reasoned.push_back(reply.message);
+    }
+    for (const std::size_t message : plan_.reasoned) {
+      if (message < plan_.messages.size() && !shows_reasoning(plan_.messages[message])) ++plan_.reattached_reasoning;
+    }
+  }
+
+  Store& store_;
+  TurnCache& cache_;
+  const core::Model& model_;
+  const Scope& scope_;
+  PlanRequest request_;
+  Findings findings_;
+  Known known_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Result<Plan> Planner::plan(const core::Model& model, const Scope& scope, PlanRequest request) const {
+  return Planning(store_, cache_, model, scope, std::move(request)).run();
+}
+
+}  // namespace rondo::spans

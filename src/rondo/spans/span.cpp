@@ -1,0 +1,126 @@
+#include "spans/span.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/common_prefix.h"
+
+namespace rondo::spans {
+namespace {
+
+std::vector<Stretch> stretches_of(std::span<const std::int32_t> owners, std::span<const std::uint8_t> sampled) {
+  std::vector<Stretch> out;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const bool is_sampled = sampled[i] != 0;
+    if (out.empty() || out.back().owner != owners[i] || out.back().sampled != is_sampled)
+      out.push_back({0, owners[i], is_sampled});
+    ++out.back().length;
+  }
+  return out;
+}
+
+Error broken(const char* what) {
+  return Error(ErrorCode::kInvalidArgument, std::string("a turn cannot be put together: ") + what);
+}
+
+// A turn as far as it is put together, with its completion behind the prompt and its reply behind the messages.
+struct Whole {
+  std::vector<TokenId> ids;
+  std::vector<std::int32_t> owners;
+  std::vector<std::uint8_t> sampled;
+  std::vector<std::string> messages;
+  std::vector<std::size_t> reasoned;
+  std::string context;
+
+  Status add_prompt(const Record& record) {
+    if (record.kept_ids > ids.size()) return broken("more ids are kept than its parent has");
+    if (record.kept_messages > messages.size()) return broken("more messages are kept than its parent has");
+    ids.resize(record.kept_ids);
+    owners.resize(record.kept_ids);
+    sampled.resize(record.kept_ids);
+    ids.insert(ids.end(), record.ids.begin(), record.ids.end());
+    for (const Stretch& stretch : record.stretches) {
+      owners.insert(owners.end(), stretch.length, stretch.owner);
+      sampled.insert(sampled.end(), stretch.length, stretch.sampled ? 1 : 0);
+    }
+    if (owners.size() != ids.size()) return broken("its ids and their owners are not equally many");
+    if (record.prefill > ids.size()) return broken("it continues more than its prompt");
+    messages.resize(record.kept_messages);
+    messages.insert(messages.end(), record.messages.begin(), record.messages.end());
+    std::erase_if(reasoned, [&](std::size_t message) { return message >= record.kept_messages; });
+    reasoned.insert(reasoned.end(), record.reasoned.begin(), record.reasoned.end());
+    if (record.context) context = *record.context;
+    return Done{};
+  }
+  void add_reply(const Record& record) {
+    ids.insert(ids.end(), record.completion.begin(), record.completion.end());
+    owners.resize(ids.size(), static_cast<std::int32_t>(messages.size()));
+    sampled.resize(ids.size(), 1);
+    messages.push_back(record.message);
+  }
+};
+
+}  // namespace
+
+std::vector<TokenId> Turn::ids() const {
+  std::vector<TokenId> out;
+  out.reserve(prompt.size() + completion.size());
+  out.insert(out.end(), prompt.begin(), prompt.end());
+  out.insert(out.end(), completion.begin(), completion.end());
+  return out;
+}
+
+Record make_record(const Turn& turn, const Turn* parent, std::size_t kept_messages) {
+  assert((parent == nullptr) == !turn.parent && turn.owners.size() == turn.prompt.size() &&
+         turn.sampled.size() == turn.prompt.size());
+  Record out;
+  static_cast<Reply&>(out) = turn;
+  if (parent != nullptr) {
+    const std::vector<TokenId> known = parent->ids();
+    out.kept_ids = common_prefix(known, turn.prompt);
+    // Where an id's owner is another one than it was, the id counts as new.
+    const auto reply = static_cast<std::int32_t>(parent->messages.size());
+    std::size_t same = 0;
+    while (same < out.kept_ids) {
+      const bool old = same < parent->prompt.size();
+      if (turn.owners[same] != (old ? parent->owners[same] : reply)) break;
+      if (turn.sampled[same] != (old ? parent->sampled[same] : 1)) break;
+      ++same;
+    }
+    out.kept_ids = same;
+    out.kept_messages = std::min({kept_messages, parent->messages.size() + 1, turn.messages.size()});
+  }
+  const auto kept = static_cast<std::ptrdiff_t>(out.kept_ids);
+  out.ids.assign(turn.prompt.begin() + kept, turn.prompt.end());
+  out.stretches =
+      stretches_of(std::span(turn.owners).subspan(out.kept_ids), std::span(turn.sampled).subspan(out.kept_ids));
+  out.messages.assign(turn.messages.begin() + static_cast<std::ptrdiff_t>(out.kept_messages), turn.messages.end());
+  for (const std::size_t message : turn.reasoned) {
+    if (message >= out.kept_messages) out.reasoned.push_back(message);
+  }
+  if (parent == nullptr || parent->context != turn.context) out.context = turn.context;
+  return out;
+}
+
+Result<Turn> assemble(std::span<const Record> lineage) {
+  if (lineage.empty()) return broken("it is not known");
+  Whole whole;
+  for (std::size_t i = lineage.size(); i-- > 0;) {
+    const bool is_root = i + 1 == lineage.size();
+    if (is_root ? lineage[i].parent.has_value() : lineage[i].parent != lineage[i + 1].key)
+      return broken("an earlier turn is missing");
+    if (Status added = whole.add_prompt(lineage[i]); !added.ok()) return added.error();
+    if (i > 0) whole.add_reply(lineage[i]);
+  }
+  Turn out;
+  static_cast<Reply&>(out) = lineage.front();
+  out.prompt = std::move(whole.ids);
+  out.owners = std::move(whole.owners);
+  out.sampled = std::move(whole.sampled);
+  out.messages = std::move(whole.messages);
+  out.reasoned = std::move(whole.reasoned);
+  out.context = std::move(whole.context);
+  return out;
+}
+
+}  // namespace rondo::spans

@@ -1,0 +1,140 @@
+#include "spans/spans.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "json/parse.h"
+#include "json/print.h"
+#include "spans/visible.h"
+
+namespace rondo::spans {
+namespace {
+
+// The text of a message's content behind another's, and the calls behind its calls.
+json::Value joined(const json::Value& begin, const json::Value& rest) {
+  json::Value out = begin;
+  json::Object& whole = out.as_object();
+  for (const json::Member& member : rest.as_object()) {
+    json::Value* there = whole.find(member.key);
+    if (there == nullptr || there->is_null()) {
+      whole.set(member.key, member.value);
+    } else if (member.key == "content") {
+      *there = chat::content_text(begin) + chat::content_text(rest);
+    } else if (there->is_array() && member.value.is_array()) {
+      for (const json::Value& item : member.value.as_array()) there->as_array().push_back(item);
+    }
+  }
+  return out;
+}
+
+// `seen` up to message `count`, and the message behind it.
+Visible seen_with(const Scope& scope, const Visible& seen, std::size_t count, const Digest& message) {
+  Visible out;
+  out.context = seen.context;
+  out.messages.assign(seen.messages.begin(), seen.messages.begin() + static_cast<std::ptrdiff_t>(count));
+  out.chain.assign(seen.chain.begin(), seen.chain.begin() + static_cast<std::ptrdiff_t>(count) + 1);
+  see_next(scope, message, out);
+  return out;
+}
+
+// What the reply to `plan` is found by.
+std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewReply& reply, const json::Value& shown) {
+  std::vector<Digest> out;
+  if (reply.inexact && reply.completion.empty()) return out;  // nothing can go on from it
+  out = hashes_of(scope, seen_with(scope, plan.seen, plan.seen_own, reply.visible), plan.seen_own);
+  if (plan.continued) {
+    // Clients that keep what was continued and what came of it as two messages.
+    const std::size_t count = plan.seen.messages.size();
+    const Digest alone = message_digest(scope, {shown}, 0);
+    const auto apart = hashes_of(scope, seen_with(scope, plan.seen, count, alone), count);
+    out.insert(out.end(), apart.begin(), apart.begin() + 2);
+  }
+  for (const std::string& id : reply.ids) {
+    if (is_short_id(id)) out.push_back(short_id_digest(scope, id));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply, Store::Kept kept) {
+  auto parsed = json::parse(reply.message);
+  if (!parsed.ok()) return parsed.error();
+  if (!parsed.value().is_object()) return Error(ErrorCode::kInvalidArgument, "a reply is kept as a message, an object");
+  const json::Value whole =
+      plan.continued && plan.continued->is_object() ? joined(*plan.continued, parsed.value()) : parsed.value();
+  reply.message = json::to_compact(whole);
+  reply.visible = message_digest(scope, {whole}, 0);
+  reply.prefill = plan.prefill;
+  reply.parent.reset();
+  const Digest digest = turn_digest(scope, reply.key);
+  const Digest own_session = plan.session.value_or(session(scope, reply.key.view()));
+  StoredTurn stored{
+      scope.id(), own_session,        digest,       std::nullopt, hashes_for(scope, plan, reply, parsed.value()),
+      "",         reply.session_name, reply.time_ms};
+  auto turn = std::make_shared<Turn>();
+  static_cast<Reply&>(*turn) = reply;
+  turn->prompt = plan.ids;
+  turn->owners = plan.owners;
+  turn->sampled = plan.sampled;
+  turn->context = plan.context;
+  turn->reasoned = plan.reasoned;
+  if (reply.reasoned && (turn->reasoned.empty() || turn->reasoned.back() != plan.messages.size()))
+    turn->reasoned.push_back(plan.messages.size());
+  for (const json::Value& message : plan.messages) turn->messages.push_back(json::to_compact(message));
+  if (plan.parent == nullptr || !plan.in_parents_session) {
+    stored.record = encode_record(make_record(*turn, nullptr, 0));
+    cache_.add(digest, turn);
+    store_.put(std::move(stored), std::move(kept));
+    return own_session;
+  }
+  turn->parent = plan.parent->key;
+  stored.parent = turn_digest(scope, *turn->parent);
+  StoredTurn again = stored;
+  stored.record = encode_record(make_record(*turn, plan.parent.get(), plan.kept_messages));
+  cache_.add(digest, turn);
+  store_.put(std::move(stored),
+             [this, turn, again = std::move(again), kept = std::move(kept)](const Status& done) mutable {
+               if (done.ok() || done.error().code != ErrorCode::kNotFound) {
+                 if (kept) kept(done);
+                 return;
+               }
+               // The parent was forgotten in the meantime: the turn stands for itself.
+               Turn alone = *turn;
+               alone.parent.reset();
+               again.parent.reset();
+               again.record = encode_record(make_record(alone, nullptr, 0));
+               store_.put(std::move(again), std::move(kept));
+             });
+  return own_session;
+}
+
+Result<std::vector<Turn>> Spans::turns(const Scope& scope, const Digest& session) const {
+  const auto stored = store_.turns(scope.id(), session);
+  if (!stored.ok()) return stored.error();
+  std::vector<Record> records;
+  for (const std::string& bytes : stored.value()) {
+    Result<Record> record = decode_record(bytes);
+    if (record.ok()) records.push_back(std::move(record).value());
+  }
+  std::vector<Turn> out;
+  for (const Record& record : records) {
+    std::vector<Record> lineage = {record};
+    while (lineage.back().parent) {
+      const auto parent = std::ranges::find(records, *lineage.back().parent, &Record::key);
+      if (parent == records.end()) break;
+      lineage.push_back(*parent);
+    }
+    Result<Turn> whole = assemble(lineage);
+    if (whole.ok()) out.push_back(std::move(whole).value());
+  }
+  return out;
+}
+
+CallIdShape call_id_shape(const core::Model& model, core::Call call) {
+  const auto shared = model.rollouts(call, core::Locality::kNotProven);
+  const bool is_short = shared.ok() && shared.value()->parts().rules.ids == tmpl::MessageRules::Ids::kNineLetters;
+  return is_short ? CallIdShape::kNineLetters : CallIdShape::kAny;
+}
+
+}  // namespace rondo::spans

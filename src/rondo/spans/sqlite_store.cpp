@@ -1,0 +1,480 @@
+#include "spans/sqlite_store.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "spans/sqlite_statement.h"
+
+namespace rondo::spans {
+namespace {
+
+// What the file says that it is: "RSPN".
+constexpr std::int64_t kApplication = 0x5253504E;
+constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::size_t kMostInTransaction = 4096;
+
+constexpr const char* kSchema = R"(
+CREATE TABLE IF NOT EXISTS sessions(
+  number INTEGER PRIMARY KEY AUTOINCREMENT, scope BLOB NOT NULL, session BLOB NOT NULL, name BLOB NOT NULL,
+  first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, turns INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  UNIQUE(scope, session));
+CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions(last_ms);
+CREATE TABLE IF NOT EXISTS turns(
+  number INTEGER PRIMARY KEY AUTOINCREMENT, turn BLOB NOT NULL UNIQUE, session INTEGER NOT NULL, parent INTEGER,
+  hashes BLOB NOT NULL, record BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS turns_by_session ON turns(session, number);
+CREATE TABLE IF NOT EXISTS hashes(hash BLOB NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY(hash, turn)) WITHOUT ROWID;
+)";
+
+// Hashes stand one behind the other.
+template <typename Take>
+void each_hash(std::string_view hashes, const Take& take) {
+  for (; hashes.size() >= sizeof(Digest); hashes.remove_prefix(sizeof(Digest)))
+    take(digest_of(hashes.substr(0, sizeof(Digest))));
+}
+
+}  // namespace
+
+// A connection with its statements, used by one thread at a time.
+class SqliteStore::Connection {
+ public:
+  Connection(Database database, std::string path) : database_(std::move(database)), path_(std::move(path)) {}
+
+  enum Query : std::uint8_t {
+    kSessionOf,
+    kAddSession,
+    kCountTurn,
+    kTurnOf,
+    kAddTurn,
+    kAddHash,
+    kLineage,
+    kFind,
+    kGet,
+    kSessions,
+    kTurns,
+    kTurnsToForget,
+    kForgetHash,
+    kForgetTurns,
+    kForgetSession,
+    kAllBytes,
+    kOldest,
+    kQueries
+  };
+
+  [[nodiscard]] Error error() const { return database_error(database_.get(), path_); }
+  [[nodiscard]] bool execute(const char* sql) {
+    return sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+  }
+  [[nodiscard]] std::int64_t last_number() const { return sqlite3_last_insert_rowid(database_.get()); }
+
+  // Prepared when it is first asked for; nullptr where that fails.
+  [[nodiscard]] Statement* operator[](Query query);
+
+  // Steps through all rows.
+  template <typename Take>
+  [[nodiscard]] Status rows(Statement& statement, const Take& take) {
+    while (statement.step()) take(statement);
+    const bool failed = statement.failed();
+    const Error what = failed ? error() : Error();
+    statement.reset();
+    if (failed) return what;
+    return Done{};
+  }
+
+  [[nodiscard]] Status prepare_file(const SqliteOptions& options, bool makes);
+  [[nodiscard]] Status add(const StoredTurn& turn);
+  [[nodiscard]] Status forget(std::int64_t session);
+  // Runs `work` in a transaction, which is taken back if it fails.
+  template <typename Work>
+  [[nodiscard]] Status in_transaction(const Work& work) {
+    if (!execute("BEGIN IMMEDIATE")) return error();
+    Status done = work();
+    if (done.ok() && !execute("COMMIT")) done = error();
+    if (!done.ok()) (void)execute("ROLLBACK");
+    return done;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::int64_t> pragma(const char* sql);
+  [[nodiscard]] Result<std::int64_t> session_number(const StoredTurn& turn);
+
+  Database database_;
+  std::string path_;
+  std::array<std::unique_ptr<Statement>, kQueries> statements_;
+};
+
+Statement* SqliteStore::Connection::operator[](Query query) {
+  static constexpr std::array<const char*, kQueries> kSql = {
+      "SELECT number FROM sessions WHERE scope = ?1 AND session = ?2",
+      "INSERT INTO sessions(scope, session, name, first_ms, last_ms, turns, bytes) VALUES(?1, ?2, ?3, ?4, ?4, 0, 0)",
+      "UPDATE sessions SET turns = turns + 1, bytes = bytes + ?2, last_ms = max(last_ms, ?3) WHERE number = ?1",
+      "SELECT number, session FROM turns WHERE turn = ?1",
+      "INSERT INTO turns(turn, session, parent, hashes, record) VALUES(?1, ?2, ?3, ?4, ?5)",
+      "INSERT OR IGNORE INTO hashes(hash, turn) VALUES(?1, ?2)",
+      "WITH RECURSIVE line(number, depth) AS (SELECT t.number, 0 FROM turns t JOIN sessions s ON s.number = t.session "
+      "WHERE t.turn = ?1 AND s.scope = ?2 UNION ALL SELECT t.parent, depth + 1 FROM line JOIN turns t ON "
+      "t.number = line.number WHERE t.parent IS NOT NULL AND depth < ?3) "
+      "SELECT t.record FROM line JOIN turns t ON t.number = line.number ORDER BY depth",
+      "SELECT t.turn, s.session FROM hashes h JOIN turns t ON t.number = h.turn JOIN sessions s ON "
+      "s.number = t.session WHERE h.hash = ?1 AND s.scope = ?2 ORDER BY h.turn LIMIT ?3",
+      "SELECT s.session, t.record FROM turns t JOIN sessions s ON s.number = t.session WHERE t.turn = ?1 AND s.scope = "
+      "?2",
+      "SELECT number, session, name, turns, bytes, first_ms, last_ms FROM sessions WHERE scope = ?1 AND "
+      "(?2 = 0 OR number < ?2) ORDER BY number DESC LIMIT ?3",
+      "SELECT t.record FROM turns t JOIN sessions s ON s.number = t.session WHERE s.scope = ?1 AND s.session = ?2 "
+      "ORDER BY t.number",
+      "SELECT number, hashes FROM turns WHERE session = ?1",
+      "DELETE FROM hashes WHERE hash = ?1 AND turn = ?2",
+      "DELETE FROM turns WHERE session = ?1",
+      "DELETE FROM sessions WHERE number = ?1",
+      "SELECT coalesce(sum(bytes), 0) FROM sessions",
+      "SELECT number, last_ms, bytes FROM sessions ORDER BY last_ms, number",
+  };
+  std::unique_ptr<Statement>& statement = statements_[query];
+  if (statement == nullptr) {
+    auto made = std::make_unique<Statement>();
+    if (!made->prepare(database_.get(), kSql[query])) return nullptr;
+    statement = std::move(made);
+  }
+  return statement.get();
+}
+
+std::optional<std::int64_t> SqliteStore::Connection::pragma(const char* sql) {
+  Statement statement;
+  if (!statement.prepare(database_.get(), sql) || !statement.step()) return std::nullopt;
+  return statement.number(0);
+}
+
+Status SqliteStore::Connection::prepare_file(const SqliteOptions& options, bool makes) {
+  sqlite3_busy_timeout(database_.get(), options.busy_timeout_ms);
+  if (!execute("PRAGMA journal_mode = WAL") ||
+      !execute(options.sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"))
+    return error();
+  if (!makes) return Done{};
+  return in_transaction([&]() -> Status {
+    const auto application = pragma("PRAGMA application_id");
+    const auto version = pragma("PRAGMA user_version");
+    const auto tables = pragma("SELECT count(*) FROM sqlite_master");
+    if (!application || !version || !tables) return error();
+    if (*tables > 0 && *application != kApplication)
+      return Error(ErrorCode::kIo, "the file is a database of another program", path_);
+    if (*version > kSchemaVersion)
+      return Error(ErrorCode::kUnsupported, "the store of turns has version " + std::to_string(*version), path_);
+    if (*tables > 0) return Done{};
+    const std::string marks = "PRAGMA application_id = " + std::to_string(kApplication) +
+                              "; PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";";
+    if (!execute(kSchema) || !execute(marks.c_str())) return error();
+    return Done{};
+  });
+}
+
+Result<std::int64_t> SqliteStore::Connection::session_number(const StoredTurn& turn) {
+  Statement* find = (*this)[kSessionOf];
+  Statement* add = (*this)[kAddSession];
+  if (find == nullptr || add == nullptr) return error();
+  std::optional<std::int64_t> number;
+  const Status found =
+      rows(find->bind(1, turn.scope).bind(2, turn.session), [&](Statement& row) { number = row.number(0); });
+  if (!found.ok()) return found.error();
+  if (number) return *number;
+  add->bind(1, turn.scope).bind(2, turn.session).bind(3, turn.name).bind(4, turn.time_ms);
+  if (!add->run()) return error();
+  return last_number();
+}
+
+Status SqliteStore::Connection::add(const StoredTurn& turn) {
+  Statement* find = (*this)[kTurnOf];
+  Statement* put = (*this)[kAddTurn];
+  Statement* put_hash = (*this)[kAddHash];
+  Statement* count = (*this)[kCountTurn];
+  if (find == nullptr || put == nullptr || put_hash == nullptr || count == nullptr) return error();
+  bool is_there = false;
+  Status looked = rows(find->bind(1, turn.turn), [&](Statement&) { is_there = true; });
+  if (!looked.ok() || is_there) return looked;
+  std::optional<std::pair<std::int64_t, std::int64_t>> parent;
+  if (turn.parent) {
+    looked = rows(find->bind(1, *turn.parent), [&](Statement& row) { parent = {row.number(0), row.number(1)}; });
+    if (!looked.ok()) return looked;
+  }
+  const Error no_parent(ErrorCode::kNotFound, "the turn that this one goes on from is not in the store");
+  if (turn.parent && !parent) return no_parent;
+  const Result<std::int64_t> session = session_number(turn);
+  if (!session.ok()) return session.error();
+  if (parent && parent->second != session.value()) return no_parent;
+  std::string hashes;
+  for (const Digest& hash : turn.hashes) hashes += hash.view();
+  put->bind(1, turn.turn).bind(2, session.value()).bind(4, hashes).bind(5, turn.record);
+  if (parent) put->bind(3, parent->first);
+  if (!put->run()) return error();
+  const std::int64_t number = last_number();
+  for (const Digest& hash : turn.hashes) {
+    if (!put_hash->bind(1, hash).bind(2, number).run()) return error();
+  }
+  const std::size_t bytes = turn.record.size() + (2 * hashes.size()) + (2 * sizeof(Digest));
+  count->bind(1, session.value()).bind(2, static_cast<std::int64_t>(bytes)).bind(3, turn.time_ms);
+  if (!count->run()) return error();
+  return Done{};
+}
+
+Status SqliteStore::Connection::forget(std::int64_t session) {
+  Statement* turns = (*this)[kTurnsToForget];
+  Statement* forget_hash = (*this)[kForgetHash];
+  Statement* forget_turns = (*this)[kForgetTurns];
+  Statement* forget_session = (*this)[kForgetSession];
+  if (turns == nullptr || forget_hash == nullptr || forget_turns == nullptr || forget_session == nullptr)
+    return error();
+  bool failed = false;
+  const Status gone = rows(turns->bind(1, session), [&](Statement& row) {
+    each_hash(row.bytes(1),
+              [&](const Digest& hash) { failed = !forget_hash->bind(1, hash).bind(2, row.number(0)).run() || failed; });
+  });
+  if (!gone.ok()) return gone;
+  if (failed || !forget_turns->bind(1, session).run() || !forget_session->bind(1, session).run()) return error();
+  return Done{};
+}
+
+// --- The store ---------------------------------------------------------------------------------------------------------
+
+// A reader's connection, given back at the end.
+class SqliteStore::Reading {
+ public:
+  explicit Reading(SqliteStore& store) : store_(store), connection_(store.take_reader()) {}
+  ~Reading() {
+    if (!connection_.ok()) return;
+    const std::scoped_lock lock(store_.mutex_);
+    store_.readers_.push_back(std::move(connection_).value());
+  }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  [[nodiscard]] bool ok() const { return connection_.ok(); }
+  [[nodiscard]] const rondo::Error& error() const { return connection_.error(); }
+  [[nodiscard]] Connection& operator*() { return *connection_.value(); }
+
+  // The rows of `query`, bound by `bind`.
+  template <typename Bind, typename Take>
+  [[nodiscard]] Status rows(Connection::Query query, const Bind& bind, const Take& take) {
+    if (!connection_.ok()) return connection_.error();
+    Statement* statement = (*connection_.value())[query];
+    if (statement == nullptr) return connection_.value()->error();
+    bind(*statement);
+    return connection_.value()->rows(*statement, take);
+  }
+
+ private:
+  SqliteStore& store_;
+  Result<std::unique_ptr<Connection>> connection_;
+};
+
+SqliteStore::SqliteStore(std::string path, const SqliteOptions& options) : path_(std::move(path)), options_(options) {}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const SqliteOptions& options) {
+  std::unique_ptr<SqliteStore> out(new SqliteStore(path, options));
+  Result<std::unique_ptr<Connection>> writer = out->connect(true);
+  if (!writer.ok()) return writer.error();
+  out->writer_ = std::move(writer).value();
+  out->thread_ = std::thread([store = out.get()] { store->write_waiting(); });
+  return out;
+}
+
+SqliteStore::~SqliteStore() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<std::unique_ptr<SqliteStore::Connection>> SqliteStore::connect(bool makes) {
+  sqlite3* opened = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (makes ? SQLITE_OPEN_CREATE : 0);
+  const int code = sqlite3_open_v2(path_.c_str(), &opened, flags, nullptr);
+  Database database(opened);
+  if (code != SQLITE_OK) return database_error(opened, path_);
+  auto out = std::make_unique<Connection>(std::move(database), path_);
+  if (Status ready = out->prepare_file(options_, makes); !ready.ok()) return ready.error();
+  return out;
+}
+
+Result<std::unique_ptr<SqliteStore::Connection>> SqliteStore::take_reader() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!readers_.empty()) {
+      auto out = std::move(readers_.back());
+      readers_.pop_back();
+      return out;
+    }
+  }
+  return connect(false);
+}
+
+void SqliteStore::put(StoredTurn turn, Kept kept) {
+  {
+    const std::scoped_lock lock(mutex_);
+    waiting_.push_back({std::move(turn), std::move(kept)});
+  }
+  changed_.notify_all();
+}
+
+void SqliteStore::write_waiting() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const std::size_t count = std::min(waiting_.size(), kMostInTransaction);
+    std::vector<Waiting> batch;
+    for (std::size_t i = 0; i < count; ++i) {
+      batch.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+    writes_ = true;
+    lock.unlock();
+    std::vector<Status> each;
+    const Status all = [&] {
+      const std::scoped_lock writing(writer_mutex_);
+      return writer_->in_transaction([&]() -> Status {
+        for (const Waiting& waiting : batch) {
+          each.push_back(writer_->add(waiting.turn));
+          // A turn without its parent is that turn's own fault; anything else is the file's.
+          if (!each.back().ok() && each.back().error().code != ErrorCode::kNotFound) return each.back();
+        }
+        return Done{};
+      });
+    }();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (batch[i].kept) batch[i].kept(all.ok() ? each[i] : all);
+    }
+    lock.lock();
+    writes_ = false;
+    changed_.notify_all();
+  }
+}
+
+void SqliteStore::flush() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.empty() && !writes_; });
+}
+
+Result<std::vector<std::string>> SqliteStore::lineage(const Digest& scope, const Digest& turn) {
+  std::vector<std::string> out;
+  Reading reading(*this);
+  const Status read = reading.rows(
+      Connection::kLineage,
+      [&](Statement& query) { query.bind(1, turn).bind(2, scope).bind(3, static_cast<std::int64_t>(kMostAncestors)); },
+      [&](const Statement& row) { out.emplace_back(row.bytes(0)); });
+  if (!read.ok()) return read.error();
+  return out;
+}
+
+Result<std::vector<Hit>> SqliteStore::find(const Digest& scope, std::span<const Digest> hashes) {
+  std::vector<Hit> out;
+  Reading reading(*this);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const Status read = reading.rows(
+        Connection::kFind,
+        [&](Statement& query) {
+          query.bind(1, hashes[i]).bind(2, scope).bind(3, static_cast<std::int64_t>(kMostHits));
+        },
+        [&](const Statement& row) { out.push_back({i, row.digest(0), row.digest(1)}); });
+    if (!read.ok()) return read.error();
+  }
+  return out;
+}
+
+Result<std::vector<Got>> SqliteStore::get(const Digest& scope, std::span<const Digest> turns) {
+  std::vector<Got> out;
+  Reading reading(*this);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const Status read = reading.rows(
+        Connection::kGet, [&](Statement& query) { query.bind(1, turns[i]).bind(2, scope); },
+        [&](const Statement& row) { out.push_back({i, row.digest(0), std::string(row.bytes(1))}); });
+    if (!read.ok()) return read.error();
+  }
+  return out;
+}
+
+Result<std::vector<SessionInfo>> SqliteStore::sessions(const Digest& scope, std::size_t limit, std::uint64_t after) {
+  std::vector<SessionInfo> out;
+  Reading reading(*this);
+  const auto bind = [&](Statement& query) {
+    constexpr std::size_t kMost = 1'000'000;
+    query.bind(1, scope)
+        .bind(2, static_cast<std::int64_t>(after))
+        .bind(3, static_cast<std::int64_t>(std::min(limit, kMost)));
+  };
+  const Status read = reading.rows(Connection::kSessions, bind, [&](const Statement& row) {
+    SessionInfo info;
+    info.order = static_cast<std::uint64_t>(row.number(0));
+    info.session = row.digest(1);
+    info.name = row.bytes(2);
+    info.turns = static_cast<std::size_t>(row.number(3));
+    info.bytes = static_cast<std::size_t>(row.number(4));
+    info.first_ms = row.number(5);
+    info.last_ms = row.number(6);
+    out.push_back(std::move(info));
+  });
+  if (!read.ok()) return read.error();
+  return out;
+}
+
+Result<std::vector<std::string>> SqliteStore::turns(const Digest& scope, const Digest& session) {
+  std::vector<std::string> out;
+  Reading reading(*this);
+  const Status read = reading.rows(
+      Connection::kTurns, [&](Statement& query) { query.bind(1, scope).bind(2, session); },
+      [&](const Statement& row) { out.emplace_back(row.bytes(0)); });
+  if (!read.ok()) return read.error();
+  return out;
+}
+
+Result<bool> SqliteStore::erase(const Digest& scope, const Digest& session) {
+  const std::scoped_lock lock(writer_mutex_);
+  bool is_there = false;
+  const Status done = writer_->in_transaction([&]() -> Status {
+    Statement* find = (*writer_)[Connection::kSessionOf];
+    if (find == nullptr) return writer_->error();
+    std::int64_t number = 0;
+    Status found = writer_->rows(find->bind(1, scope).bind(2, session), [&](const Statement& row) {
+      number = row.number(0);
+      is_there = true;
+    });
+    return found.ok() && is_there ? writer_->forget(number) : found;
+  });
+  if (!done.ok()) return done.error();
+  return is_there;
+}
+
+Result<std::size_t> SqliteStore::expire(std::int64_t now_ms, const Bounds& bounds) {
+  const std::scoped_lock lock(writer_mutex_);
+  std::size_t gone = 0;
+  const Status done = writer_->in_transaction([&]() -> Status {
+    Statement* all = (*writer_)[Connection::kAllBytes];
+    Statement* oldest = (*writer_)[Connection::kOldest];
+    if (all == nullptr || oldest == nullptr) return writer_->error();
+    std::int64_t bytes = 0;
+    Status read = writer_->rows(*all, [&](const Statement& row) { bytes = row.number(0); });
+    if (!read.ok()) return read;
+    std::vector<std::int64_t> late;
+    while (oldest->step()) {
+      const bool is_late = bounds.ttl_ms > 0 && now_ms - oldest->number(1) > bounds.ttl_ms;
+      const bool is_too_much = bounds.max_bytes > 0 && bytes > static_cast<std::int64_t>(bounds.max_bytes);
+      if (!is_late && !is_too_much) break;
+      late.push_back(oldest->number(0));
+      bytes -= oldest->number(2);
+    }
+    oldest->reset();
+    if (oldest->failed()) return writer_->error();
+    for (const std::int64_t session : late) {
+      if (Status forgotten = writer_->forget(session); !forgotten.ok()) return forgotten;
+    }
+    gone = late.size();
+    return Done{};
+  });
+  if (!done.ok()) return done.error();
+  return gone;
+}
+
+}  // namespace rondo::spans

@@ -1,0 +1,213 @@
+#include "spans/store.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/files.h"
+#include "spans/digest_table.h"
+#include "spans/memory_store.h"
+#include "spans/sqlite_store.h"
+#include "tests/support/own_folder.h"
+
+namespace rondo::spans {
+namespace {
+
+Digest digest(int number) { return keyed_hash({}, std::to_string(number)); }
+
+StoredTurn turn(int number, int session, std::optional<int> parent, std::int64_t time_ms = 0, int scope = -1) {
+  StoredTurn out;
+  out.scope = digest(scope);
+  out.session = digest(10'000 + session);
+  out.turn = digest(number);
+  if (parent) out.parent = digest(*parent);
+  out.hashes = {digest(20'000 + number), digest(30'000)};
+  out.record = "record " + std::to_string(number);
+  out.name = "name";
+  out.time_ms = time_ms;
+  return out;
+}
+
+bool put(Store& store, StoredTurn what) {
+  std::atomic<bool> ok = false;
+  store.put(std::move(what), [&ok](const Status& done) { ok = done.ok(); });
+  store.flush();
+  return ok;
+}
+
+// Both stores keep the same law.
+void for_each_store(const std::function<void(Store&)>& law) {
+  MemoryStore memory;
+  law(memory);
+  const testing::OwnFolder folder("store");
+  auto sqlite = SqliteStore::open(folder.path("turns.sqlite"), {.sync = false});
+  REQUIRE_MESSAGE(sqlite.ok(), sqlite.error().to_string());
+  law(*sqlite.value());
+}
+
+using Texts = std::vector<std::string>;
+
+TEST_CASE("a turn is found by its key, its hashes and its session, in its scope alone") {
+  for_each_store([](Store& store) {
+    CHECK(put(store, turn(1, 1, {}, 100)));
+    CHECK(put(store, turn(2, 1, 1, 200)));
+    CHECK(put(store, turn(3, 1, 1, 300)));
+    CHECK(put(store, turn(4, 2, {}, 150)));
+    CHECK(put(store, turn(1, 1, {}, 100)));  // once more
+    const Digest scope = digest(-1);
+    CHECK(store.lineage(scope, digest(3)).value() == Texts{"record 3", "record 1"});
+    CHECK(store.lineage(digest(-2), digest(3)).value().empty());
+    CHECK(store.lineage(scope, digest(9)).value().empty());
+    const std::vector<Digest> hashes = {digest(20'002), digest(77), digest(30'000)};
+    const auto hits = store.find(scope, hashes).value();
+    REQUIRE(hits.size() == 5);
+    CHECK(hits[0] == Hit{0, digest(2), digest(10'001)});
+    CHECK(hits[1] == Hit{2, digest(1), digest(10'001)});
+    CHECK(hits[4] == Hit{2, digest(4), digest(10'002)});
+    CHECK(store.find(digest(-2), hashes).value().empty());
+    const std::vector<Digest> turns = {digest(9), digest(4)};
+    const auto got = store.get(scope, turns).value();
+    REQUIRE(got.size() == 1);
+    CHECK(got[0].turn == 1);
+    CHECK(got[0].record == "record 4");
+    CHECK(got[0].session == digest(10'002));
+    CHECK(store.get(digest(-2), turns).value().empty());
+    CHECK(store.turns(scope, digest(10'001)).value() == Texts{"record 1", "record 2", "record 3"});
+    CHECK(store.turns(digest(-2), digest(10'001)).value().empty());
+  });
+}
+
+TEST_CASE("a turn whose parent is not in its session is refused") {
+  for_each_store([](Store& store) {
+    CHECK(put(store, turn(1, 1, {})));
+    CHECK(!put(store, turn(2, 1, 9)));
+    CHECK(!put(store, turn(2, 2, 1)));
+    CHECK(put(store, turn(2, 1, 1)));
+    CHECK(store.sessions(digest(-1), 10, 0).value().size() == 1);
+  });
+}
+
+TEST_CASE("sessions are listed by pages, the newest first, and forgotten as a whole") {
+  for_each_store([](Store& store) {
+    for (int i = 0; i < 5; ++i) CHECK(put(store, turn(i, i, {}, i)));
+    CHECK(put(store, turn(7, 7, {}, 7, -2)));
+    CHECK(put(store, turn(8, 2, 2, 8)));
+    const Digest scope = digest(-1);
+    const auto page = store.sessions(scope, 2, 0).value();
+    REQUIRE(page.size() == 2);
+    CHECK(page[0].session == digest(10'004));
+    CHECK(page[0].name == "name");
+    const auto next = store.sessions(scope, 9, page[1].order).value();
+    REQUIRE(next.size() == 3);
+    CHECK(next[0].session == digest(10'002));
+    CHECK(next[0].turns == 2);
+    CHECK(next[0].first_ms == 2);
+    CHECK(next[0].last_ms == 8);
+    CHECK(!store.erase(digest(-2), digest(10'002)).value());
+    CHECK(store.erase(scope, digest(10'002)).value());
+    CHECK(!store.erase(scope, digest(10'002)).value());
+    CHECK(store.lineage(scope, digest(8)).value().empty());
+    const std::vector<Digest> hashes = {digest(20'008), digest(30'000)};
+    CHECK(store.find(scope, hashes).value().size() == 4);
+    CHECK(put(store, turn(2, 2, {})));
+    CHECK(store.sessions(scope, 9, 0).value().size() == 5);
+  });
+}
+
+TEST_CASE("what is too old, and then the oldest until the rest fits, is forgotten") {
+  for_each_store([](Store& store) {
+    for (int i = 0; i < 6; ++i) CHECK(put(store, turn(i, i, {}, i * 100)));
+    CHECK(put(store, turn(10, 0, 0, 1000)));
+    CHECK(store.expire(1000, {}).value() == 0);
+    CHECK(store.expire(1000, {.ttl_ms = 850}).value() == 1);
+    const Digest scope = digest(-1);
+    CHECK(store.turns(scope, digest(10'001)).value().empty());
+    std::size_t bytes = 0;
+    for (const SessionInfo& info : store.sessions(scope, 9, 0).value()) bytes += info.bytes;
+    CHECK(store.expire(1000, {.max_bytes = bytes}).value() == 0);
+    CHECK(store.expire(1000, {.max_bytes = bytes - 1}).value() == 1);
+    CHECK(store.turns(scope, digest(10'002)).value().empty());
+    CHECK(store.turns(scope, digest(10'000)).value().size() == 2);
+    CHECK(store.expire(1000, {.max_bytes = 1}).value() == 4);
+    CHECK(store.sessions(scope, 9, 0).value().empty());
+  });
+}
+
+TEST_CASE("many threads put and look at once") {
+  for_each_store([](Store& store) {
+    std::vector<std::thread> threads;
+    std::atomic<int> kept = 0;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&store, &kept, t] {
+        for (int i = 0; i < 50; ++i) {
+          const int number = t * 100 + i;
+          store.put(turn(number, t, i == 0 ? std::optional<int>() : number - 1),
+                    [&kept](const Status& done) { kept += done.ok() ? 1 : 0; });
+          (void)store.lineage(digest(-1), digest(number));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    store.flush();
+    CHECK(kept == 200);
+    CHECK(store.lineage(digest(-1), digest(349)).value().size() == 50);
+  });
+}
+
+TEST_CASE("a file is read again, by several stores at once, and foreign files are refused") {
+  const testing::OwnFolder folder("store");
+  const std::string path = folder.path("turns.sqlite");
+  {
+    auto one = SqliteStore::open(path);
+    auto two = SqliteStore::open(path);
+    REQUIRE(one.ok());
+    REQUIRE(two.ok());
+    CHECK(put(*one.value(), turn(1, 1, {})));
+    CHECK(put(*two.value(), turn(2, 1, 1)));
+    CHECK(one.value()->lineage(digest(-1), digest(2)).value().size() == 2);
+  }
+  auto again = SqliteStore::open(path);
+  REQUIRE(again.ok());
+  CHECK(again.value()->lineage(digest(-1), digest(2)).value().size() == 2);
+  CHECK(SqliteStore::open(folder.path("no/such/folder/x")).error().code == ErrorCode::kIo);
+  const std::string text = folder.file("text", std::string(5000, 'x'));
+  CHECK(!SqliteStore::open(text).ok());
+}
+
+TEST_CASE("a table of digests is what a list of pairs is") {
+  DigestTable table;
+  std::vector<std::pair<int, std::uint32_t>> pairs;
+  std::uint32_t random = 1;
+  for (int i = 0; i < 3000; ++i) {
+    random = random * 1664525U + 1013904223U;
+    const int number = static_cast<int>((random >> 8U) % 200);
+    if ((random >> 20U) % 3 != 0 || pairs.empty()) {
+      table.add(digest(number), static_cast<std::uint32_t>(i));
+      pairs.emplace_back(number, i);
+    } else {
+      const auto at = pairs.begin() + static_cast<std::ptrdiff_t>((random >> 4U) % pairs.size());
+      table.remove(digest(at->first), at->second);
+      pairs.erase(at);
+    }
+  }
+  CHECK(table.size() == pairs.size());
+  for (int number = 0; number < 200; ++number) {
+    std::vector<std::uint32_t> expected;
+    for (const auto& [of, entry] : pairs) {
+      if (of == number) expected.push_back(entry);
+    }
+    std::vector<std::uint32_t> found;
+    table.each(digest(number), [&](std::uint32_t entry) {
+      found.push_back(entry);
+      return false;
+    });
+    std::ranges::sort(found);
+    CHECK(found == expected);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::spans
