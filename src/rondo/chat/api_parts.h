@@ -21,6 +21,9 @@ namespace rondo::chat {
 [[nodiscard]] json::Value content_of(json::Array parts);
 [[nodiscard]] json::Value image_part(std::string_view url);
 
+// The tools of `body`, with their table and notes.
+void set_tools(const json::Value& body, ApiRequest& out);
+
 // {"type": "function", ...}.
 [[nodiscard]] json::Value function_tool(const json::Value& tool, std::string_view schema_key);
 [[nodiscard]] json::Value function_call(std::string_view id, std::string_view name, std::string arguments);
@@ -34,12 +37,16 @@ class AssistantParts {
   [[nodiscard]] bool is_empty() const { return !reasoning_ && !content_ && calls_.empty(); }
   [[nodiscard]] bool has_spoken() const { return content_ || !calls_.empty(); }
   [[nodiscard]] bool has_calls() const { return !calls_.empty(); }
-  [[nodiscard]] json::Value take();  // the message; empty afterwards
+  // Of the message that grows.
+  void echo(EchoedKey::Kind kind, std::string key);
+  // The message at the end of `out`, with what was echoed of it; empty afterwards.
+  void take(ApiRequest& out);
 
  private:
   std::optional<std::string> reasoning_;
   std::optional<std::string> content_;
   json::Array calls_;
+  std::vector<EchoedKey> echoed_;
 };
 
 [[nodiscard]] Result<ApiRequest> read_messages_request(const json::Value& body);

@@ -72,23 +72,43 @@ void add_cache_marks(const json::Value& body, ApiRequest& out) {
   if (seconds && !out.messages.empty()) out.cache_marks.push_back({out.messages.size() - 1, CacheMark::kAll, *seconds});
 }
 
+// Calls of custom tools, in place.
+void translate_custom_calls(json::Value& message) {
+  json::Value* calls = message.as_object().find("tool_calls");
+  if (calls == nullptr || !calls->is_array()) return;
+  for (json::Value& call : calls->as_array()) {
+    const json::Value* custom = call.find_string("type") == "custom" ? call.find("custom") : nullptr;
+    if (custom == nullptr) continue;
+    call = custom_call(first_text(call, {"id"}), first_text(*custom, {"name"}), first_text(*custom, {"input"}));
+  }
+}
+
 Result<ApiRequest> read_chat_request(json::Value body) {
   ApiRequest out;
   json::Value* messages = body.as_object().find("messages");
   if (Status status = check_messages(*messages, "messages"); !status.ok()) return status.error();
   out.messages = std::move(messages->as_array());
-  out.tools = objects_of(body, "tools");
+  for (json::Value& message : out.messages) translate_custom_calls(message);
+  set_tools(body, out);
   out.documents = objects_of(body, "documents");
   add_cache_marks(body, out);
   return out;
 }
 
-Result<ApiRequest> read_any(json::Value body) {
-  if (const json::Value* messages = body.find("messages"); messages != nullptr && messages->is_array()) {
-    return is_messages_request(body) ? read_messages_request(body) : read_chat_request(std::move(body));
+bool has_messages(const json::Value& body) {
+  const json::Value* messages = body.find("messages");
+  return messages != nullptr && messages->is_array();
+}
+
+Result<ApiRequest> read_as(json::Value body, Api api) {
+  const bool has_its_input = api == Api::kResponses ? body.find("input") != nullptr : has_messages(body);
+  if (!has_its_input) return Error(ErrorCode::kInvalidArgument, "no chat request: neither `messages` nor `input`");
+  switch (api) {
+    case Api::kMessages: return read_messages_request(body);
+    case Api::kResponses: return read_responses_request(body);
+    case Api::kChat: break;
   }
-  if (body.find("input") != nullptr) return read_responses_request(body);
-  return Error(ErrorCode::kInvalidArgument, "no chat request: neither `messages` nor `input`");
+  return read_chat_request(std::move(body));
 }
 
 }  // namespace
@@ -113,6 +133,18 @@ std::string first_text(const json::Value& object, std::initializer_list<std::str
 std::optional<std::int64_t> whole(const json::Value* object, std::string_view key) {
   const json::Value* value = object == nullptr ? nullptr : object->find(key);
   return value == nullptr ? std::nullopt : value->to_int64();
+}
+
+void set_tools(const json::Value& body, ApiRequest& out) {
+  const json::Value* tools = body.find("tools");
+  if (tools == nullptr || !tools->is_array()) return;
+  ToolTranslation translation;
+  for (const json::Value& tool : tools->as_array()) translation.add(tool);
+  if (!translation.functions.empty()) out.tools = json::Value(std::move(translation.functions));
+  out.tool_table = std::move(translation.table);
+  for (const std::string& name : translation.left_out)
+    out.notes.push_back("the tool `" + name + "` of the server was left out");
+  out.left_out_tools = std::move(translation.left_out);
 }
 
 json::Value content_of(json::Array parts) {
@@ -148,15 +180,29 @@ void AssistantParts::say(std::string_view text) {
   *content_ += text;
 }
 
-json::Value AssistantParts::take() {
+void AssistantParts::echo(EchoedKey::Kind kind, std::string key) {
+  if (!key.empty()) echoed_.push_back({kind, 0, std::move(key)});
+}
+
+void AssistantParts::take(ApiRequest& out) {
   json::Object message{{"role", "assistant"}, {"content", content_.value_or("")}};
   if (reasoning_) message.set("reasoning_content", *std::move(reasoning_));
   if (!calls_.empty()) message.set("tool_calls", std::move(calls_));
+  for (EchoedKey& key : echoed_) {
+    key.message = out.messages.size();
+    out.echoed.push_back(std::move(key));
+  }
+  out.messages.emplace_back(std::move(message));
   *this = AssistantParts();
-  return message;
 }
 
 Result<ApiRequest> read_request(json::Value body) {
+  Api api = Api::kResponses;
+  if (has_messages(body)) api = is_messages_request(body) ? Api::kMessages : Api::kChat;
+  return read_request(std::move(body), api);
+}
+
+Result<ApiRequest> read_request(json::Value body, Api api) {
   if (!body.is_object())
     return Error(ErrorCode::kInvalidArgument,
                  "a request must be an object, found " + std::string(describe(body.kind())));
@@ -169,10 +215,12 @@ Result<ApiRequest> read_request(json::Value body) {
   std::string effort = first_text(body, {"reasoning_effort"});
   if (const json::Value* reasoning = body.find("reasoning"); effort.empty() && reasoning != nullptr)
     effort = first_text(*reasoning, {"effort"});
+  if (const json::Value* output = body.find("output_config"); effort.empty() && output != nullptr)
+    effort = first_text(*output, {"effort"});
   if (!effort.empty() && common.kwargs.find("reasoning_effort") == nullptr)
     common.kwargs.set("reasoning_effort", std::move(effort));
 
-  Result<ApiRequest> read = read_any(std::move(body));
+  Result<ApiRequest> read = read_as(std::move(body), api);
   if (!read.ok()) return read;
   ApiRequest& out = read.value();
   out.model = std::move(common.model);

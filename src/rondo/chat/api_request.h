@@ -17,6 +17,7 @@
 //   reasoning, message, function_call       one assistant message, until something else follows
 //   function_call_output                    a message of role tool
 //   custom_tool_call                        a call with the argument `input`
+//   tools and calls of a namespace        functions whose names begin with its name
 //
 //   auto request = chat::read_request(std::move(body));   // a parsed JSON body
 //   request.value().messages;
@@ -28,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chat/api_tools.h"
 #include "chat/cache_marks.h"
 #include "json/value.h"
 #include "rondo/result.h"
@@ -37,22 +39,36 @@ namespace rondo::chat {
 enum class Api : std::uint8_t { kChat, kMessages, kResponses };
 [[nodiscard]] std::string_view to_string(Api api);  // "chat", "messages", "responses"
 
+// What a client sends back of a reply beside its texts: ids of items, signatures, encrypted content.  Ids of calls stand in
+// the messages.
+struct EchoedKey {
+  enum class Kind : std::uint8_t { kItem, kSignature, kEncrypted };
+  Kind kind = Kind::kItem;
+  std::size_t message = 0;  // of the translated messages
+  std::string key;
+};
+
 struct ApiRequest {
   Api api = Api::kChat;
   json::Array messages;
   bool has_instructions = false;  // messages[0] is made of `system` or `instructions`
   std::optional<json::Value> tools;
+  std::vector<ApiTool> tool_table;          // one for each of `tools`
+  std::vector<std::string> left_out_tools;  // names, or types, of those that only a vendor's server can run
   std::optional<json::Value> documents;
-  json::Object kwargs;                 // `chat_template_kwargs` and `reasoning_effort`
+  json::Object kwargs;                 // `chat_template_kwargs` and the effort that is to be spent on reasoning
   std::string model;                   // "" if the request names none
   std::string conversation;            // what the client calls the conversation; "" if it says nothing
   std::string previous_response;       // `previous_response_id`: the messages are those that follow its reply
   std::vector<CacheMark> cache_marks;  // in the order of the prompt
+  std::vector<EchoedKey> echoed;       // in the order of the messages
   std::vector<std::string> notes;      // "the redacted thinking of messages[3] was left out"
 };
 
 // Fails with kInvalidArgument where `body` is no request of these APIs, or one with messages that are none.
 [[nodiscard]] Result<ApiRequest> read_request(json::Value body);
+// The same for a body that is known to be of this API.
+[[nodiscard]] Result<ApiRequest> read_request(json::Value body, Api api);
 
 // What a server answered.
 struct ApiReply {

@@ -112,6 +112,69 @@ TEST_CASE("the Messages API: what has no form is named; images and failed result
   CHECK(out.notes[0] == "the redacted thinking of messages[1] was left out");
 }
 
+TEST_CASE("custom tools and tools of a namespace become functions, and the table knows what they were") {
+  const ApiRequest out = request(R"({"input": [
+        {"type": "function_call", "call_id": "c1", "id": "fc_1", "namespace": "mcp__files", "name": "read", "arguments": "{}"},
+        {"type": "custom_tool_call", "call_id": "c2", "id": "ctc_1", "name": "patch", "input": "x\"y"}],
+      "tools": [
+        {"type": "namespace", "name": "mcp__files", "description": "d", "tools": [
+          {"type": "function", "name": "read", "parameters": {"type": "object"}, "strict": true}]},
+        {"type": "custom", "name": "patch", "description": "p",
+         "format": {"type": "grammar", "syntax": "lark", "definition": "start: /a/"}},
+        {"type": "web_search"}]})");
+  CHECK(json::to_compact(*out.tools) ==
+        R"([{"type":"function","function":{"name":"mcp__files__read","parameters":{"type":"object"}}},)"
+        R"({"type":"function","function":{"name":"patch","description":"p","parameters":{"type":"object","properties":)"
+        R"({"input":{"type":"string","description":"text of this lark grammar:\nstart: /a/"}},"required":["input"],)"
+        R"("additionalProperties":false}}}])");
+  REQUIRE(out.tool_table.size() == 2);
+  CHECK(out.tool_table[0].client_name == "read");
+  CHECK(out.tool_table[0].name_space == "mcp__files");
+  CHECK(out.tool_table[0].is_strict);
+  CHECK(out.tool_table[1].kind == ApiTool::Kind::kCustom);
+  CHECK(json::to_compact(out.tool_table[1].grammar) == R"({"syntax":"lark","definition":"start: /a/"})");
+  CHECK(out.notes == std::vector<std::string>{"the tool `web_search` of the server was left out"});
+  CHECK(json::to_compact(json::Value(out.messages)) ==
+        R"([{"role":"assistant","content":"","tool_calls":[)"
+        R"({"id":"c1","type":"function","function":{"name":"mcp__files__read","arguments":"{}"}},)"
+        R"({"id":"c2","type":"function","function":{"name":"patch","arguments":"{\"input\": \"x\\\"y\"}"}}]}])");
+  REQUIRE(out.echoed.size() == 2);
+  CHECK(out.echoed[1].key == "ctc_1");
+}
+
+TEST_CASE("custom tools and calls of the Chat API") {
+  const ApiRequest out = request(R"({"messages": [{"role": "assistant", "tool_calls": [
+        {"id": "c1", "type": "custom", "custom": {"name": "patch", "input": "x"}}]}],
+      "tools": [{"type": "custom", "custom": {"name": "patch", "format": {"type": "grammar",
+        "grammar": {"syntax": "regex", "definition": "a+"}}}}, {"type": "function", "function": {"name": "f", "x": 1}}]})");
+  CHECK(json::to_compact(out.messages[0]) ==
+        R"({"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"patch",)"
+        R"("arguments":"{\"input\": \"x\"}"}}]})");
+  REQUIRE(out.tool_table.size() == 2);
+  CHECK(json::to_compact(out.tool_table[0].grammar) == R"({"syntax":"regex","definition":"a+"})");
+  CHECK(json::to_compact(out.tools->as_array()[1]) == R"({"type":"function","function":{"name":"f","x":1}})");
+}
+
+TEST_CASE("what clients send back of a reply is found: item ids, signatures, encrypted content") {
+  const ApiRequest responses = request(R"({"input": [
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "e"},
+        {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]},
+        {"role": "user", "content": "b"},
+        {"type": "reasoning", "id": "rs_2", "summary": []},
+        {"role": "user", "content": "c"},
+        {"type": "message", "id": "msg_2", "role": "assistant", "content": "d"}]})");
+  std::string keys;
+  for (const EchoedKey& key : responses.echoed) keys += std::to_string(key.message) + key.key + " ";
+  CHECK(keys == "0rs_1 0e 0msg_1 3msg_2 ");
+  const ApiRequest messages = request(R"({"messages": [{"role": "user", "content": "a"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "s"},
+                                          {"type": "redacted_thinking", "data": "r"}]}]})");
+  REQUIRE(messages.echoed.size() == 2);
+  CHECK(messages.echoed[0].kind == EchoedKey::Kind::kSignature);
+  CHECK(messages.echoed[0].message == 1);
+  CHECK(messages.echoed[1].key == "r");
+}
+
 TEST_CASE("the Responses API: one assistant message until something else follows") {
   const ApiRequest out =
       request(R"({"instructions": "Be brief.", "prompt_cache_key": "k", "reasoning": {"effort": "high"},

@@ -85,31 +85,27 @@ class MessagesTranslation {
         said.say(block.find_string("text").value_or(""));
       } else if (type == "thinking") {
         said.reason(block.find_string("thinking").value_or(""));
+        said.echo(EchoedKey::Kind::kSignature, first_text(block, {"signature"}));
       } else if (type == "tool_use") {
         const json::Value* input = block.find("input");
         said.call(function_call(first_text(block, {"id"}), first_text(block, {"name"}),
                                 json::to_python(input == nullptr ? json::Value(json::Object()) : *input, {})));
       } else if (type == "redacted_thinking") {
+        said.echo(EchoedKey::Kind::kEncrypted, first_text(block, {"data"}));
         out_.notes.push_back("the redacted thinking of " + message_place(index) + " was left out");
       } else {
         out_.notes.push_back("a block `" + std::string(type) + "` of " + message_place(index) + " was left out");
       }
     }
-    out_.messages.push_back(said.take());
+    said.take(out_);
   }
 
-  void tools(const json::Value& tools) {
-    json::Array functions;
-    for (const json::Value& tool : tools.as_array()) {
+  void tools(const json::Value& body) {
+    for (const json::Value& tool : body.find("tools")->as_array()) {
       if (const auto seconds = cache_lifetime(tool))
         out_.cache_marks.insert(out_.cache_marks.begin(), {std::nullopt, CacheMark::kAll, *seconds});
-      if (tool.find("input_schema") == nullptr) {
-        out_.notes.push_back("the tool `" + first_text(tool, {"name", "type"}) + "` of the server was left out");
-        continue;
-      }
-      functions.push_back(function_tool(tool, "input_schema"));
     }
-    if (!functions.empty()) out_.tools = json::Value(std::move(functions));
+    set_tools(body, out_);
   }
 
   // `cache_control` of the request itself: its end.
@@ -165,7 +161,7 @@ Result<ApiRequest> read_messages_request(const json::Value& body) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     if (Status status = translation.message(messages[i], i); !status.ok()) return status.error();
   }
-  if (const json::Value* tools = body.find("tools"); tools != nullptr && tools->is_array()) translation.tools(*tools);
+  if (const json::Value* tools = body.find("tools"); tools != nullptr && tools->is_array()) translation.tools(body);
   translation.end(body);
   ApiRequest out = translation.take();
   out.api = Api::kMessages;

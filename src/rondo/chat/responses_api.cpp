@@ -48,10 +48,11 @@ std::string reasoning_of(const json::Value& item) {
 class ResponsesTranslation {
  public:
   void system(std::string_view instructions) {
-    if (!instructions.empty()) messages_.push_back(json::Object{{"role", "system"}, {"content", instructions}});
+    if (!instructions.empty()) out_.messages.push_back(json::Object{{"role", "system"}, {"content", instructions}});
+    out_.has_instructions = !instructions.empty();
   }
 
-  void user(const json::Value& text) { messages_.push_back(json::Object{{"role", "user"}, {"content", text}}); }
+  void user(const json::Value& text) { out_.messages.push_back(json::Object{{"role", "user"}, {"content", text}}); }
 
   Status item(const json::Value& item, std::size_t index) {
     if (!item.is_object()) return Error(ErrorCode::kInvalidArgument, item_place(index) + " must be an object");
@@ -60,35 +61,42 @@ class ResponsesTranslation {
     if (type == "reasoning") {
       reason(item, index);
     } else if (type == "function_call") {
-      assistant_.call(function_call(first_text(item, {"call_id", "id"}), first_text(item, {"name"}),
+      assistant_.call(function_call(first_text(item, {"call_id", "id"}), name_of(item),
                                     std::string(item.find_string("arguments").value_or(""))));
+      assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     } else if (type == "custom_tool_call") {
-      const json::Object arguments{{"input", item.find_string("input").value_or("")}};
-      assistant_.call(function_call(first_text(item, {"call_id", "id"}), first_text(item, {"name"}),
-                                    json::to_python(json::Value(arguments), {})));
+      assistant_.call(custom_call(first_text(item, {"call_id", "id"}), name_of(item), first_text(item, {"input"})));
+      assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     } else if (type == "local_shell_call") {
       const json::Value* action = item.find("action");
       assistant_.call(function_call(first_text(item, {"call_id", "id"}), "local_shell",
                                     action == nullptr ? "{}" : json::to_python(*action, {})));
     } else if (type.ends_with("_output")) {
       flush();
-      messages_.push_back(json::Object{{"role", "tool"},
-                                       {"tool_call_id", first_text(item, {"call_id", "id"})},
-                                       {"content", content_from(item.find("output"))}});
+      out_.messages.push_back(json::Object{{"role", "tool"},
+                                           {"tool_call_id", first_text(item, {"call_id", "id"})},
+                                           {"content", content_from(item.find("output"))}});
     } else {
-      notes_.push_back("an item `" + type + "` at " + item_place(index) + " was left out");
+      out_.notes.push_back("an item `" + type + "` at " + item_place(index) + " was left out");
     }
     return Done{};
   }
 
   void flush() {
-    if (!assistant_.is_empty()) messages_.push_back(assistant_.take());
+    if (assistant_.is_empty()) {
+      assistant_ = AssistantParts();  // what was echoed of nothing else
+    } else {
+      assistant_.take(out_);
+    }
   }
 
-  json::Array& messages() { return messages_; }
-  std::vector<std::string>& notes() { return notes_; }
+  ApiRequest& out() { return out_; }
 
  private:
+  static std::string name_of(const json::Value& call) {
+    return flat_name(first_text(call, {"namespace"}), first_text(call, {"name"}));
+  }
+
   Status message(const json::Value& item, std::size_t index) {
     const auto role = item.find_string("role");
     if (!role) return Error(ErrorCode::kInvalidArgument, item_place(index) + " has no `role`");
@@ -96,41 +104,29 @@ class ResponsesTranslation {
     if (role == "assistant" && content.is_string()) {
       if (assistant_.has_calls()) flush();
       assistant_.say(content.as_string());
+      assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
       return Done{};
     }
     flush();
-    messages_.push_back(json::Object{{"role", *role}, {"content", std::move(content)}});
+    out_.messages.push_back(json::Object{{"role", *role}, {"content", std::move(content)}});
     return Done{};
   }
 
   void reason(const json::Value& item, std::size_t index) {
     if (assistant_.has_spoken()) flush();
     const std::string text = reasoning_of(item);
+    assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
+    assistant_.echo(EchoedKey::Kind::kEncrypted, first_text(item, {"encrypted_content"}));
     if (text.empty()) {
-      notes_.push_back("the encrypted reasoning at " + item_place(index) + " was left out");
+      out_.notes.push_back("the encrypted reasoning at " + item_place(index) + " was left out");
     } else {
       assistant_.reason(text);
     }
   }
 
-  json::Array messages_;
-  std::vector<std::string> notes_;
+  ApiRequest out_;
   AssistantParts assistant_;
 };
-
-// Function tools are flat here; of custom tools the name and description survive.
-void set_tools(ApiRequest& out, const json::Value& tools) {
-  json::Array functions;
-  for (const json::Value& tool : tools.as_array()) {
-    const auto type = tool.find_string("type");
-    if (type == "function" || type == "custom") {
-      functions.push_back(function_tool(tool, "parameters"));
-    } else {
-      out.notes.push_back("the tool `" + first_text(tool, {"name", "type"}) + "` of the server was left out");
-    }
-  }
-  if (!functions.empty()) out.tools = json::Value(std::move(functions));
-}
 
 }  // namespace
 
@@ -150,12 +146,9 @@ Result<ApiRequest> read_responses_request(const json::Value& body) {
                  "`input` must be a string or an array, found " + std::string(describe(input.kind())));
   }
   translation.flush();
-  ApiRequest out;
+  ApiRequest out = std::move(translation.out());
   out.api = Api::kResponses;
-  out.has_instructions = !instructions.empty();
-  out.messages = std::move(translation.messages());
-  out.notes = std::move(translation.notes());
-  if (const json::Value* tools = body.find("tools"); tools != nullptr && tools->is_array()) set_tools(out, *tools);
+  set_tools(body, out);
   return out;
 }
 
@@ -167,10 +160,10 @@ std::optional<ApiReply> read_responses_reply(const json::Value& body) {
     if (!translation.item(output.as_array()[i], i).ok()) return std::nullopt;
   }
   translation.flush();
-  if (translation.messages().empty()) return std::nullopt;
+  if (translation.out().messages.empty()) return std::nullopt;
   const json::Value* usage = body.find("usage");
   const json::Value* details = usage == nullptr ? nullptr : usage->find("input_tokens_details");
-  return ApiReply{first_text(body, {"id"}), std::move(translation.messages()), whole(usage, "input_tokens"),
+  return ApiReply{first_text(body, {"id"}), std::move(translation.out().messages), whole(usage, "input_tokens"),
                   whole(details, "cached_tokens")};
 }
 
