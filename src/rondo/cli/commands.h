@@ -254,6 +254,37 @@ struct FakeEngineArguments {
   bool json = false;
 };
 
+struct ServeArguments {
+  std::string model;
+  std::string engine;             // "", "vllm", "sglang" or "llama-server"
+  std::vector<std::string> urls;  // none: the embedded engine
+  std::string key;
+  std::string ca_file;
+  bool insecure_engines = false;
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;
+  bool insecure = false;
+  std::string alias;
+  std::string chat_template;
+  std::string kwargs;
+  std::string retention = "all";
+  std::string store = "memory";
+  std::size_t store_max_mb = 0;
+  std::size_t store_ttl_s = 0;
+  std::size_t parallel = 4;
+  std::size_t context = 0;
+  int threads = 0;
+  std::size_t cache_ram_mb = 2048;
+  int gpu_layers = 0;
+  bool flash_attention = false;
+  std::string cache_type = "f16";
+  std::size_t max_body_mb = 64;
+  std::size_t max_streams = 1024;
+  std::size_t drain_timeout_s = 30;
+  bool strict_model = false;
+  bool json = false;
+};
+
 [[nodiscard]] int run_render(const RenderArguments& arguments);
 [[nodiscard]] int run_jinja(const JinjaArguments& arguments);
 [[nodiscard]] int run_parse(const ParseArguments& arguments);
@@ -271,6 +302,7 @@ struct FakeEngineArguments {
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);
+[[nodiscard]] int run_serve(const ServeArguments& arguments);             // where rondo has a network
 [[nodiscard]] int run_engines(const EnginesArguments& arguments);         // likewise
 [[nodiscard]] int run_fake_engine(const FakeEngineArguments& arguments);  // where rondo has a network
 

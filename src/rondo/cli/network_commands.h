@@ -14,6 +14,7 @@ namespace rondo::cli {
 struct NetworkArguments {
   FakeEngineArguments fake_engine;
   EnginesArguments engines;
+  ServeArguments serve;
 };
 
 // Adds the commands; the one that is called is put into `chosen`.  `arguments` must live as long as the app.

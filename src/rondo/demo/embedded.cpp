@@ -25,21 +25,6 @@ constexpr std::int64_t kNormalToken = 1;
 
 int worker_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
-// The .gguf file that `model` means.
-Result<std::string> weights_path(const std::string& model) {
-  if (!files::is_folder(model)) return model;
-  std::vector<std::string> found;
-  std::error_code failed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(model, failed)) {
-    if (entry.path().extension() == ".gguf") found.push_back(entry.path().string());
-  }
-  if (found.size() == 1) return found.front();
-  return Error(
-      ErrorCode::kNotFound,
-      found.empty() ? "the folder has no .gguf file to run" : "the folder has several .gguf files: name one of them",
-      model);
-}
-
 Status load_template(const EmbeddedOptions& options, const model::ModelFiles& files, EmbeddedModel& out) {
   std::string text;
   if (!options.chat_template.empty()) {
@@ -62,6 +47,20 @@ Status load_template(const EmbeddedOptions& options, const model::ModelFiles& fi
 }
 
 }  // namespace
+
+Result<std::string> weights_path(const std::string& model) {
+  if (!files::is_folder(model)) return model;
+  std::vector<std::string> found;
+  std::error_code failed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(model, failed)) {
+    if (entry.path().extension() == ".gguf") found.push_back(entry.path().string());
+  }
+  if (found.size() == 1) return found.front();
+  return Error(
+      ErrorCode::kNotFound,
+      found.empty() ? "the folder has no .gguf file to run" : "the folder has several .gguf files: name one of them",
+      model);
+}
 
 Result<std::string> tiny_model(const EmbeddedOptions& options, const std::function<void(std::string_view)>& progress) {
   const Result<DemoData> data = demo_data();

@@ -40,6 +40,9 @@ struct EmbeddedModel {
 [[nodiscard]] Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options,
                                                   const std::function<void(std::string_view)>& progress);
 
+// The .gguf file that `model` means: itself, or the only one in a folder.
+[[nodiscard]] Result<std::string> weights_path(const std::string& model);
+
 // The file of the tiny random model, made if it is not in the cache yet.
 [[nodiscard]] Result<std::string> tiny_model(const EmbeddedOptions& options,
                                              const std::function<void(std::string_view)>& progress);

@@ -8,6 +8,7 @@
 // written as the API says.  The reply's last byte is sent once its turn is kept.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -43,7 +44,7 @@ struct ServiceOptions {
 struct ServiceParts {
   std::vector<ServedModel> models;  // one at least; the first is the one for requests that name none
   spans::Spans* spans = nullptr;
-  std::function<std::int64_t()> now_ms;                 // milliseconds since 1970
+  std::function<std::int64_t()> now_ms;                  // milliseconds since 1970
   std::function<std::array<std::uint8_t, 12>()> random;  // 12 bytes that nobody guesses
   ServiceOptions options{};
 };

@@ -73,7 +73,8 @@ struct ReadRequest {
   json::Array input;  // items, of the Responses API
   const ServedModel* model = nullptr;
 };
-[[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, const net::ServerRequest& http);
+[[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,
+                                                      const net::ServerRequest& http);
 
 // The conversation that the request asks to go on with.
 [[nodiscard]] core::Call call_of(const ServedModel& model, const apis::GenerateRequest& request);

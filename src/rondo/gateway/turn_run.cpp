@@ -191,9 +191,9 @@ std::optional<apis::Fault> TurnRun::set_grammar(engine::Request& request) {
   const auto& known = read_.model->serving->capabilities().grammars;
   using Dialect = engine::Grammar::Dialect;
   const auto takes = [&](Dialect dialect) { return std::find(known.begin(), known.end(), dialect) != known.end(); };
-  const auto [language, dialect] =
-      takes(Dialect::kStructuralTag) ? std::pair(core::GrammarLanguage::kStructuralTag, Dialect::kStructuralTag)
-                                     : std::pair(core::GrammarLanguage::kGbnf, Dialect::kGbnf);
+  const auto [language, dialect] = takes(Dialect::kStructuralTag)
+                                       ? std::pair(core::GrammarLanguage::kStructuralTag, Dialect::kStructuralTag)
+                                       : std::pair(core::GrammarLanguage::kGbnf, Dialect::kGbnf);
   auto grammar = read_.model->model->grammar(call_, asked, language);
   if (!grammar.ok()) return apis::fault_of(grammar.error());
   core::GrammarText& text = grammar.value();
@@ -213,7 +213,8 @@ std::optional<apis::Fault> TurnRun::set_grammar(engine::Request& request) {
 // --- what the engine says ---------------------------------------------------------------------------------------------
 
 net::Headers TurnRun::headers(const engine::Usage* usage) const {
-  std::string prefix = "how=" + std::string(spans::kHowNames.name(plan_.how)) + " expected=" + std::to_string(plan_.expected);
+  std::string prefix =
+      "how=" + std::string(json::name_in(spans::kHowNames, plan_.how)) + " expected=" + std::to_string(plan_.expected);
   if (usage != nullptr && usage->cached_tokens) prefix += " cached=" + std::to_string(*usage->cached_tokens);
   prefix += " appended=" + std::to_string(plan_.appended) + " rendered=" + std::to_string(plan_.rendered);
   net::Headers headers{{"x-rondo-prefix", std::move(prefix)}};
@@ -309,7 +310,8 @@ std::vector<parse::Event> TurnRun::cut_at_stop(Choice& choice, std::vector<parse
     } else {
       for (const std::string& stop : stops) {  // an end that may still become a stop text
         for (std::size_t size = std::min(stop.size() - 1, choice.held.size()); size > 0; --size) {
-          if (std::string_view(choice.held).substr(choice.held.size() - size) == std::string_view(stop).substr(0, size)) {
+          if (std::string_view(choice.held).substr(choice.held.size() - size) ==
+              std::string_view(stop).substr(0, size)) {
             certain = std::min(certain, choice.held.size() - size);
             break;
           }
@@ -342,7 +344,8 @@ void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
 
 void TurnRun::on_end(const engine::Outcome& outcome) {
   const auto self = shared_from_this();  // leave() lets go of it
-  const bool has_ids = std::any_of(choices_.begin(), choices_.end(), [](const Choice& one) { return !one.ids.empty(); });
+  const bool has_ids =
+      std::any_of(choices_.begin(), choices_.end(), [](const Choice& one) { return !one.ids.empty(); });
   if (outcome.error && !has_ids) {
     const std::size_t limit = read_.model->serving->capabilities().context_tokens;
     fail(fault_of_engine(read_.request.api, *outcome.error, plan_.ids.size(), limit));
@@ -411,7 +414,7 @@ void TurnRun::keep_all(const engine::Outcome& outcome) {
 
 json::Object TurnRun::explained(const engine::Usage& usage) const {
   json::Object out{{"turn", spans::mint_id("turn", choices_.front().key, 0)},
-                   {"how", spans::kHowNames.name(plan_.how)},
+                   {"how", json::name_in(spans::kHowNames, plan_.how)},
                    {"expected", plan_.expected},
                    {"cached", usage.cached_tokens ? json::Value(*usage.cached_tokens) : json::Value()},
                    {"appended", plan_.appended},
@@ -444,14 +447,15 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   counters.prompt_tokens += plan_.ids.size();
   counters.cached_tokens += usage.cached_tokens.value_or(0);
   counters.completion_tokens += static_cast<std::uint64_t>(end.usage.completion);
-  ++counters.by_way[std::string(spans::kHowNames.name(plan_.how))];
+  ++counters.by_way[std::string(json::name_in(spans::kHowNames, plan_.how))];
 
   const json::Value body = apis::reply_body(read_.request, meta_, collector_->choices(), end);
   if (read_.request.api == chat::Api::kResponses && read_.request.responses.store) {
     const json::Value* output = body.find("output");
-    state_->responses.keep(meta_.id, {.input = read_.input,
-                                      .output = output != nullptr && output->is_array() ? output->as_array() : json::Array{},
-                                      .body = body});
+    state_->responses.keep(meta_.id,
+                           {.input = read_.input,
+                            .output = output != nullptr && output->is_array() ? output->as_array() : json::Array{},
+                            .body = body});
   }
   if (outcome.error && is_streaming_) {
     fail(fault_of_engine(read_.request.api, *outcome.error, plan_.ids.size(), 0));
