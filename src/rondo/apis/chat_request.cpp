@@ -1,0 +1,82 @@
+// What the Chat Completions API alone has.
+#include "apis/request_parts.h"
+
+namespace rondo::apis {
+namespace {
+
+void check_calls(Fields& message) {
+  const json::Array* calls = message.array("tool_calls", kMostTools);
+  if (calls == nullptr) return;
+  for (std::size_t i = 0; i < calls->size(); ++i) {
+    if (!(*calls)[i].is_object())
+      message.refuse("tool_calls[" + std::to_string(i) + "]", "must be an object", "invalid_type");
+  }
+}
+
+void read_chat_format(Fields& fields, AnswerFormat& out) {
+  Fields format = fields.inside("response_format");
+  const auto type = format.word("type", {"text", "json_object", "json_schema"});
+  if (!type || *type == "text") return;
+  out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
+  if (out.kind == AnswerFormat::Kind::kJson) return;
+  Fields schema = format.inside("json_schema");
+  read_schema(schema, out);
+}
+
+void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
+  out.effort = fields.text("reasoning_effort").value_or("");
+  if (out.effort == "none") out.mode = ReasoningWish::Mode::kOff;
+  if (!out.effort.empty() && out.effort != "none") out.mode = ReasoningWish::Mode::kOn;
+  out.budget_tokens = fields.integer("thinking_token_budget", 0);
+  out.is_shown = fields.is_set("include_reasoning", true);
+}
+
+}  // namespace
+
+void check_chat_body(Fields& fields) {
+  const json::Array* messages = fields.array("messages", kMostMessages);
+  if (messages == nullptr) return fields.refuse("messages", "is missing", "missing_required_parameter");
+  for (std::size_t i = 0; i < messages->size() && !fields.failed(); ++i) {
+    std::optional<Fault> fault;
+    const std::string place = "messages[" + std::to_string(i) + "]";
+    if (!(*messages)[i].is_object()) return fields.refuse(place, "must be an object", "invalid_type");
+    Fields message(&(*messages)[i], place + ".", fault);
+    if (!message.text("role")) message.refuse("role", "is missing", "missing_required_parameter");
+    // Some clients send what a tool returned as it is.
+    const json::Value* content = message.any("content");
+    const bool is_result = content != nullptr && content->is_object() && (*messages)[i].find_string("role") == "tool";
+    if (!is_result) check_content(message, "content");
+    for (const std::string_view key : {"reasoning_content", "reasoning", "tool_call_id"}) (void)message.text(key);
+    check_calls(message);
+    if (fault) fields.take(*std::move(fault));
+  }
+}
+
+void read_chat_fields(Fields& fields, GenerateRequest& out) {
+  read_stops(fields, "stop", out);
+  read_metadata(fields, out);
+  read_chat_format(fields, out.format);
+  read_chat_reasoning(fields, out.reasoning);
+  out.max_tokens = fields.integer("max_completion_tokens", 1);
+  const auto older = fields.integer("max_tokens", 1);
+  if (!out.max_tokens) out.max_tokens = older;
+  out.choices = static_cast<std::size_t>(fields.integer("n", 1, kMostChoices).value_or(1));
+  out.logprobs = fields.is_set("logprobs");
+  out.top_logprobs = static_cast<std::size_t>(fields.integer("top_logprobs", 0, 20).value_or(0));
+  out.tool_choice.parallel = fields.is_set("parallel_tool_calls", true);
+  out.store = fields.is_set("store");
+  out.user = fields.text("user").value_or(fields.text("safety_identifier").value_or(""));
+  out.continue_final = fields.is_set("continue_final_message");
+  Fields stream = fields.inside("stream_options");
+  out.include_usage = stream.is_set("include_usage");
+  (void)fields.array("documents", kMostMessages);
+  for (const std::string_view key : {"functions", "function_call"}) {
+    if (fields.any(key) != nullptr)
+      out.warnings.push_back("`" + std::string(key) + "` was left out: `tools` took its place");
+  }
+  if (fields.is_set("add_generation_prompt", true) && out.continue_final &&
+      fields.any("add_generation_prompt") != nullptr)
+    fields.refuse("add_generation_prompt", "and `continue_final_message` exclude each other");
+}
+
+}  // namespace rondo::apis

@@ -1,0 +1,142 @@
+#include "apis/completions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apis/listings.h"
+#include "apis/request_parts.h"
+#include "apis/writer_parts.h"
+#include "json/print.h"
+
+namespace rondo::apis {
+namespace {
+
+// A text, ids, or a list of either.
+void read_prompts(Fields& fields, CompletionRequest& out) {
+  const json::Value* prompt = fields.any("prompt");
+  if (prompt == nullptr) return fields.refuse("prompt", "is missing", "missing_required_parameter");
+  if (prompt->is_string()) return out.prompts.emplace_back(prompt->as_string()), void();
+  const json::Array* list = fields.array("prompt", kMostMessages);
+  if (list == nullptr) return;
+  const auto add_ids = [&](const json::Value& value, const std::string& place) {
+    Outcome<std::vector<std::int32_t>> ids = read_ids(value, place);
+    if (!ids.ok()) return fields.take(ids.fault());
+    out.prompts.emplace_back(std::move(ids.value()));
+  };
+  if (!list->empty() && list->front().is_number()) return add_ids(*prompt, "prompt");
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if ((*list)[i].is_string()) {
+      out.prompts.emplace_back((*list)[i].as_string());
+    } else {
+      add_ids((*list)[i], "prompt[" + std::to_string(i) + "]");
+    }
+  }
+  if (list->empty()) fields.refuse("prompt", "must not be empty");
+}
+
+json::Value logprobs_object(const CompletionRequest& request, const CompletionPiece& piece) {
+  if (!request.logprobs) return nullptr;
+  json::Array tokens;
+  json::Array values;
+  json::Array top;
+  json::Array offsets;
+  std::size_t offset = piece.text_offset;
+  for (const Logprob& logprob : piece.tokens.logprobs) {
+    json::Object best;
+    for (std::size_t i = 0; i < std::min(request.top_logprobs, logprob.top.size()); ++i)
+      best.set(logprob.top[i].text, logprob.top[i].logprob);
+    tokens.emplace_back(logprob.text);
+    values.emplace_back(logprob.logprob);
+    top.emplace_back(std::move(best));
+    offsets.emplace_back(offset);
+    offset += logprob.text.size();
+  }
+  return json::Object{{"tokens", std::move(tokens)},
+                      {"token_logprobs", std::move(values)},
+                      {"top_logprobs", std::move(top)},
+                      {"text_offset", std::move(offsets)}};
+}
+
+json::Value choice_of(const CompletionRequest& request, const CompletionPiece& piece) {
+  json::Value reason;
+  if (piece.is_last) reason = piece.finish == Finish::kLength ? "length" : "stop";
+  json::Object out{{"index", piece.index},
+                   {"text", piece.text},
+                   {"logprobs", logprobs_object(request, piece)},
+                   {"finish_reason", std::move(reason)},
+                   {"stop_reason", piece.stop_text.empty() ? json::Value() : json::Value(piece.stop_text)}};
+  if (request.return_token_ids) {
+    out.set("token_ids", ids_of(piece.tokens.ids));
+    if (!piece.prompt_ids.empty()) out.set("prompt_token_ids", ids_of(piece.prompt_ids));
+  }
+  return out;
+}
+
+json::Object envelope(const ReplyMeta& meta, json::Array choices) {
+  return {{"id", meta.id},
+          {"object", "text_completion"},
+          {"created", meta.created_s},
+          {"model", meta.model},
+          {"choices", std::move(choices)}};
+}
+
+}  // namespace
+
+Outcome<CompletionRequest> read_completion(const json::Value& body) {
+  if (!body.is_object())
+    return invalid("", "the body must be an object, found " + std::string(describe(body.kind())), "invalid_type");
+  std::optional<Fault> fault;
+  Fields fields(&body, "", fault);
+  CompletionRequest out;
+  GenerateRequest shared;
+  out.model = fields.text("model").value_or("");
+  read_prompts(fields, out);
+  read_sampling(fields, out.sampling);
+  read_stops(fields, "stop", shared);
+  out.stops = std::move(shared.stops);
+  out.max_tokens = fields.integer("max_tokens", 0).value_or(out.max_tokens);
+  out.choices = static_cast<std::size_t>(fields.integer("n", 1, kMostChoices).value_or(1));
+  out.echo = fields.is_set("echo");
+  const auto top = fields.integer("logprobs", 0, 20);
+  out.logprobs = top.has_value();
+  out.top_logprobs = static_cast<std::size_t>(top.value_or(0));
+  out.stream = fields.is_set("stream");
+  Fields stream = fields.inside("stream_options");
+  out.include_usage = stream.is_set("include_usage");
+  out.return_token_ids = fields.is_set("return_token_ids");
+  out.add_special_tokens = fields.is_set("add_special_tokens", true);
+  out.user = fields.text("user").value_or("");
+  if (out.prompts.size() * out.choices > kMostChoices) fields.refuse("prompt", "asks for too many choices");
+  if (fault) return *std::move(fault);
+  return out;
+}
+
+json::Value completion_body(const CompletionRequest& request, const ReplyMeta& meta,
+                            const std::vector<CompletionPiece>& pieces, const TurnEnd& end) {
+  json::Array choices;
+  for (const CompletionPiece& piece : pieces) choices.push_back(choice_of(request, piece));
+  json::Object out = envelope(meta, std::move(choices));
+  out.set("usage", chat_usage(end.usage));
+  if (end.rondo) out.set("rondo", *end.rondo);
+  return out;
+}
+
+StreamEvent completion_event(const CompletionRequest& request, const ReplyMeta& meta, const CompletionPiece& piece) {
+  json::Object out = envelope(meta, {choice_of(request, piece)});
+  if (request.include_usage) out.set("usage", nullptr);
+  return {"", json::to_compact(json::Value(std::move(out)))};
+}
+
+std::vector<StreamEvent> completion_end(const CompletionRequest& request, const ReplyMeta& meta, const TurnEnd& end) {
+  std::vector<StreamEvent> out;
+  if (request.include_usage || end.rondo) {
+    json::Object last = envelope(meta, {});
+    if (request.include_usage) last.set("usage", chat_usage(end.usage));
+    if (end.rondo) last.set("rondo", *end.rondo);
+    out.push_back({"", json::to_compact(json::Value(std::move(last)))});
+  }
+  out.push_back({"", "[DONE]"});
+  return out;
+}
+
+}  // namespace rondo::apis

@@ -1,0 +1,50 @@
+// `/v1/completions`: a text or ids in, text and ids out; no chat, no template.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "apis/writer.h"
+
+namespace rondo::apis {
+
+struct CompletionRequest {
+  std::string model;
+  std::vector<std::variant<std::string, std::vector<std::int32_t>>> prompts;
+  Sampling sampling;
+  std::vector<std::string> stops;
+  std::int64_t max_tokens = 16;
+  std::size_t choices = 1;  // for each prompt
+  bool echo = false;        // the reply begins with the prompt
+  bool logprobs = false;
+  std::size_t top_logprobs = 0;
+  bool stream = false;
+  bool include_usage = false;
+  bool return_token_ids = false;
+  bool add_special_tokens = true;
+  std::string user;
+};
+[[nodiscard]] Outcome<CompletionRequest> read_completion(const json::Value& body);
+
+// What was sampled for one choice since the last piece, or all of it.
+struct CompletionPiece {
+  std::size_t index = 0;
+  std::string text;  // of whole characters
+  Tokens tokens;
+  std::size_t text_offset = 0;           // bytes of the text in front of it
+  std::vector<std::int32_t> prompt_ids;  // of the first piece, where ids are asked for
+  bool is_last = false;
+  Finish finish = Finish::kStop;
+  std::string stop_text;
+};
+[[nodiscard]] json::Value completion_body(const CompletionRequest& request, const ReplyMeta& meta,
+                                          const std::vector<CompletionPiece>& pieces, const TurnEnd& end);
+[[nodiscard]] StreamEvent completion_event(const CompletionRequest& request, const ReplyMeta& meta,
+                                           const CompletionPiece& piece);
+// The events behind the last piece.
+[[nodiscard]] std::vector<StreamEvent> completion_end(const CompletionRequest& request, const ReplyMeta& meta,
+                                                      const TurnEnd& end);
+
+}  // namespace rondo::apis

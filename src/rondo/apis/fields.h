@@ -1,0 +1,55 @@
+// Typed members of a request's body: absent, null, or of the right type; anything else is the first fault.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apis/errors.h"
+#include "json/value.h"
+
+namespace rondo::apis {
+
+class Fields {
+ public:
+  // `place` is the path of `object` in front of its members: "", or "reasoning.".  `object` may be null or absent, which has no
+  // members.  REQUIRES: `object` and `fault` outlive this.
+  Fields(const json::Value* object, std::string place, std::optional<Fault>& fault);
+
+  // nullptr where the member is absent or null.
+  [[nodiscard]] const json::Value* any(std::string_view key);
+  [[nodiscard]] std::optional<bool> boolean(std::string_view key);
+  [[nodiscard]] bool is_set(std::string_view key, bool otherwise = false) { return boolean(key).value_or(otherwise); }
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::int64_t least,
+                                                    std::int64_t most = std::numeric_limits<std::int64_t>::max());
+  [[nodiscard]] std::optional<double> number(std::string_view key, double least, double most);
+  [[nodiscard]] std::optional<std::string> text(std::string_view key);
+  // One of these words.
+  [[nodiscard]] std::optional<std::string> word(std::string_view key, std::initializer_list<std::string_view> words);
+  [[nodiscard]] const json::Array* array(std::string_view key, std::size_t most);
+  [[nodiscard]] const json::Value* object(std::string_view key);
+  // The members of an object among the members.
+  [[nodiscard]] Fields inside(std::string_view key);
+
+  // A fault of member `key`, unless there is one already.
+  void refuse(std::string_view key, std::string message, std::string code = "invalid_value");
+  // A fault that was found elsewhere.
+  void take(Fault fault) {
+    if (!fault_) fault_ = std::move(fault);
+  }
+  [[nodiscard]] bool failed() const { return fault_.has_value(); }
+  [[nodiscard]] std::string path(std::string_view key) const { return place_ + std::string(key); }
+
+ private:
+  const json::Value* typed(std::string_view key, bool (json::Value::*is)() const, std::string_view expected);
+
+  const json::Value* object_;
+  std::string place_;
+  std::optional<Fault>& fault_;
+};
+
+}  // namespace rondo::apis

@@ -1,0 +1,125 @@
+#include "apis/items.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "apis/fields.h"
+#include "apis/request.h"
+#include "chat/api_parts.h"
+
+namespace rondo::apis {
+namespace {
+
+constexpr std::size_t kLargestPage = 100;
+
+bool is_reference(const json::Value& item) {
+  const std::string type = chat::first_text(item, {"type"});
+  return type == "item_reference" || (type.empty() && item.find("role") == nullptr && item.find_string("id"));
+}
+
+}  // namespace
+
+json::Array input_items(const json::Value& body) {
+  const json::Value* input = body.find("input");
+  if (input == nullptr || input->is_null()) return {};
+  if (input->is_array()) return input->as_array();
+  const json::Object text{{"type", "input_text"}, {"text", *input}};
+  return {json::Object{{"type", "message"}, {"role", "user"}, {"content", json::Array{text}}}};
+}
+
+std::optional<Fault> resolve_items(json::Array& items, const ItemLookup& lookup) {
+  json::Array out;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool is_compaction = items[i].find_string("type") == "compaction";
+    if (!is_reference(items[i]) && !is_compaction) {
+      out.push_back(std::move(items[i]));
+      continue;
+    }
+    std::optional<json::Array> found = lookup(items[i]);
+    if (!found && !is_compaction) {
+      const std::string id = chat::first_text(items[i], {"id"});
+      return invalid("input[" + std::to_string(i) + "].id", "item with id `" + id + "` not found", "item_not_found");
+    }
+    if (found) {
+      std::ranges::move(*found, std::back_inserter(out));
+    } else {
+      out.push_back(std::move(items[i]));
+    }
+  }
+  items = std::move(out);
+  return std::nullopt;
+}
+
+void name_items(json::Array& items, const std::function<std::string(std::string_view)>& mint) {
+  for (json::Value& item : items) {
+    if (!item.is_object()) continue;
+    if (item.find("type") == nullptr && item.find("role") != nullptr) item.as_object().set("type", "message");
+    if (!item.find_string("id")) item.as_object().set("id", mint(chat::first_text(item, {"type"})));
+  }
+}
+
+Outcome<PageQuery> page_query(const std::function<std::string(std::string_view)>& parameter) {
+  PageQuery out;
+  out.after = parameter("after");
+  const std::string order = parameter("order");
+  if (!order.empty() && order != "asc" && order != "desc")
+    return invalid("order", "`order` must be `asc` or `desc`, found `" + order + "`");
+  out.is_ascending = order == "asc";
+  const std::string limit = parameter("limit");
+  if (limit.empty()) return out;
+  const char* end = limit.data() + limit.size();
+  const auto [stopped, error] = std::from_chars(limit.data(), end, out.limit);
+  if (error != std::errc() || stopped != end || out.limit == 0 || out.limit > kLargestPage)
+    return invalid("limit",
+                   "`limit` must be between 1 and " + std::to_string(kLargestPage) + ", found `" + limit + "`");
+  return out;
+}
+
+Outcome<json::Value> page_of(const json::Array& items, const PageQuery& query) {
+  json::Array ordered = items;
+  if (!query.is_ascending) std::ranges::reverse(ordered);
+  auto first = ordered.begin();
+  if (!query.after.empty()) {
+    first =
+        std::ranges::find_if(ordered, [&](const json::Value& item) { return item.find_string("id") == query.after; });
+    if (first == ordered.end()) return invalid("after", "item with id `" + query.after + "` not found");
+    ++first;
+  }
+  const auto left = static_cast<std::size_t>(ordered.end() - first);
+  const std::size_t size = std::min(left, query.limit);
+  json::Array data(first, first + static_cast<std::ptrdiff_t>(size));
+  const std::string first_id = data.empty() ? "" : chat::first_text(data.front(), {"id"});
+  const std::string last_id = data.empty() ? "" : chat::first_text(data.back(), {"id"});
+  return json::Value(json::Object{{"object", "list"},
+                                  {"data", std::move(data)},
+                                  {"first_id", first_id},
+                                  {"last_id", last_id},
+                                  {"has_more", left > size}});
+}
+
+Outcome<ConversationRequest> read_conversation_request(const json::Value& body) {
+  std::optional<Fault> fault;
+  Fields fields(&body, "", fault);
+  ConversationRequest out;
+  if (const json::Array* items = fields.array("items", kMostMessages)) {
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      if (!(*items)[i].is_object())
+        fields.refuse("items[" + std::to_string(i) + "]", "must be an object", "invalid_type");
+    }
+    out.items = *items;
+  }
+  if (const json::Value* metadata = fields.object("metadata")) out.metadata = metadata->as_object();
+  if (fault) return *std::move(fault);
+  return out;
+}
+
+json::Value conversation_body(std::string_view id, std::int64_t created_s, const json::Object& metadata) {
+  return json::Object{{"id", id}, {"object", "conversation"}, {"created_at", created_s}, {"metadata", metadata}};
+}
+
+json::Value deleted_body(std::string_view id, std::string_view object) {
+  return json::Object{{"id", id}, {"object", object}, {"deleted", true}};
+}
+
+}  // namespace rondo::apis

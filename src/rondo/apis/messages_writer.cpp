@@ -1,0 +1,223 @@
+// Replies of the Messages API.
+#include <algorithm>
+#include <utility>
+
+#include "apis/writer_parts.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "parse/partial_value.h"
+
+namespace rondo::apis {
+namespace {
+
+// Clients read the input of a call while it arrives, and fail on what is no JSON.  So only the bytes are passed on that may still
+// become an object; of an input that breaks off, or goes wrong, clients see the members that were complete.
+class InputGate {
+ public:
+  // The part of `text` that may be passed on.
+  std::string_view pass(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (is_shut_) return text.substr(0, i);
+      value_.feed(text.substr(i, 1));
+      const bool is_other = value_.has_begun() && value_.is_valid() && !value_.value().is_object();
+      if (!value_.is_valid() || is_other) {
+        is_shut_ = true;
+        return text.substr(0, i);
+      }
+    }
+    return text;
+  }
+
+  // The input as far as it is complete.
+  [[nodiscard]] json::Value complete() const {
+    if (!value_.value().is_object()) return json::Object();
+    json::Value out = value_.value();
+    if (!value_.is_complete()) drop_open_text(out);
+    return out;
+  }
+
+ private:
+  // A text that breaks off is the last member or element all the way down; a container that does is kept.
+  void drop_open_text(json::Value& root) const {
+    const std::optional<std::string> path = value_.open_path();
+    const std::size_t depth = path ? static_cast<std::size_t>(std::ranges::count(*path, '/')) : 0;
+    json::Value* parent = nullptr;
+    json::Value* inner = &root;
+    for (std::size_t i = 0; i < depth; ++i) {
+      parent = inner;
+      inner = parent->is_array() ? &parent->as_array().back()
+                                 : parent->as_object().find((parent->as_object().end() - 1)->key);
+    }
+    if (!inner->is_string() || parent == nullptr) return;
+    if (parent->is_array()) {
+      parent->as_array().pop_back();
+    } else {
+      parent->as_object().erase(std::string((parent->as_object().end() - 1)->key));
+    }
+  }
+
+  parse::PartialValue value_;
+  bool is_shut_ = false;
+};
+
+json::Object usage_of(const Usage& usage) {
+  const std::int64_t cached = usage.cached.value_or(0);
+  return json::Object{{"input_tokens", usage.prompt - cached},
+                      {"cache_creation_input_tokens", 0},
+                      {"cache_read_input_tokens", cached},
+                      {"output_tokens", usage.completion},
+                      {"output_tokens_details", json::Object{{"thinking_tokens", usage.reasoning}}}};
+}
+
+std::string_view stop_reason(const Choice& choice) {
+  switch (choice.finish) {
+    case Finish::kLength: return "max_tokens";
+    case Finish::kStopText: return "stop_sequence";
+    case Finish::kRefusal: return "refusal";
+    case Finish::kStop:
+    case Finish::kCancelled: break;
+  }
+  return choice.has_calls() ? "tool_use" : "end_turn";
+}
+
+json::Value stop_sequence(const Choice& choice) {
+  return choice.finish == Finish::kStopText ? json::Value(choice.stop_text) : json::Value();
+}
+
+enum class Shown : std::uint8_t { kNot, kSigned, kWhole };
+
+// Thinking that is not shown has a block without text where the client wants its signature.
+Shown shown(const GenerateRequest& request, PartKind kind) {
+  if (kind != PartKind::kReasoning || request.reasoning.is_shown) return Shown::kWhole;
+  return request.reasoning.is_signed ? Shown::kSigned : Shown::kNot;
+}
+
+json::Object block_of(const GenerateRequest& request, const Part& part, bool is_whole) {
+  switch (part.kind) {
+    case PartKind::kReasoning: {
+      const bool has_text = is_whole && shown(request, part.kind) == Shown::kWhole;
+      return {
+          {"type", "thinking"}, {"thinking", has_text ? part.text : ""}, {"signature", is_whole ? part.secret : ""}};
+    }
+    case PartKind::kCall: {
+      InputGate gate;
+      if (is_whole) (void)gate.pass(part.text);
+      return {{"type", "tool_use"},
+              {"id", part.call_id},
+              {"name", called_tool(request, part.name).name},
+              {"input", gate.complete()}};
+    }
+    case PartKind::kContent:
+    case PartKind::kRefusal: break;
+  }
+  return {{"type", "text"}, {"text", is_whole ? part.text : ""}, {"citations", nullptr}};
+}
+
+json::Object message_of(const ReplyMeta& meta, json::Array content, json::Object usage) {
+  return {{"id", meta.id},
+          {"type", "message"},
+          {"role", "assistant"},
+          {"model", meta.model},
+          {"content", std::move(content)},
+          {"stop_reason", nullptr},
+          {"stop_sequence", nullptr},
+          {"stop_details", nullptr},
+          {"usage", std::move(usage)}};
+}
+
+void set_diagnostics(const GenerateRequest& request, const json::Value& reason, json::Object& message) {
+  if (request.previous_message_id) message.set("diagnostics", json::Object{{"cache_miss_reason", reason}});
+}
+
+class MessagesWriter : public TurnWriter {
+ public:
+  MessagesWriter(const GenerateRequest& request, ReplyMeta meta)
+      : request_(request), meta_(std::move(meta)), collector_(request.choices) {}
+
+  std::vector<StreamEvent> start() override {
+    Usage usage;
+    usage.prompt = meta_.prompt_tokens.value_or(0);
+    json::Object message = message_of(meta_, {}, usage_of(usage));
+    set_diagnostics(request_, meta_.diagnostics, message);
+    return {event("message_start", {{"message", std::move(message)}}), event("ping", {})};
+  }
+
+  std::vector<StreamEvent> add(const TurnEvent& turn) override {
+    using Kind = TurnEvent::Kind;
+    collector_.add(turn);
+    if (turn.kind == Kind::kTokens || turn.kind == Kind::kFinish || shown(request_, turn.of) == Shown::kNot) return {};
+    const Part& part = collector_.part(turn);
+    if (turn.kind == Kind::kBegin)
+      return {event("content_block_start", {{"index", index_}, {"content_block", block_of(request_, part, false)}})};
+    std::vector<StreamEvent> out;
+    if (turn.kind == Kind::kDelta) return add_delta(turn);
+    if (turn.of == PartKind::kReasoning) out.push_back(delta("signature_delta", "signature", part.secret));
+    out.push_back(event("content_block_stop", {{"index", index_}}));
+    ++index_;
+    gate_.reset();
+    return out;
+  }
+
+  std::vector<StreamEvent> finish(const TurnEnd& end) override {
+    const Choice& choice = collector_.choices().front();
+    json::Object last;
+    if (end.rondo) last.set("rondo", *end.rondo);
+    const json::Object delta{
+        {"stop_reason", stop_reason(choice)}, {"stop_sequence", stop_sequence(choice)}, {"stop_details", nullptr}};
+    return {event("message_delta", {{"delta", delta}, {"usage", usage_of(end.usage)}}),
+            event("message_stop", std::move(last))};
+  }
+
+  std::vector<StreamEvent> fail(const Fault& fault) override { return {error_event(chat::Api::kMessages, fault)}; }
+
+ private:
+  static StreamEvent event(std::string_view type, json::Object members) {
+    json::Object out{{"type", type}};
+    for (const json::Member& member : members) out.set(member.key, member.value);
+    return {std::string(type), json::to_compact(json::Value(std::move(out)))};
+  }
+
+  StreamEvent delta(std::string_view type, const char* key, std::string_view text) const {
+    return event("content_block_delta", {{"index", index_}, {"delta", json::Object{{"type", type}, {key, text}}}});
+  }
+
+  std::vector<StreamEvent> add_delta(const TurnEvent& turn) {
+    if (turn.of == PartKind::kReasoning) {
+      if (shown(request_, turn.of) == Shown::kSigned) return {};
+      return {delta("thinking_delta", "thinking", turn.text)};
+    }
+    if (turn.of != PartKind::kCall) return {delta("text_delta", "text", turn.text)};
+    if (!gate_) gate_ = std::make_unique<InputGate>();
+    const std::string_view passed = gate_->pass(turn.text);
+    if (passed.empty()) return {};
+    return {delta("input_json_delta", "partial_json", passed)};
+  }
+
+  const GenerateRequest& request_;
+  ReplyMeta meta_;
+  TurnCollector collector_;
+  std::int64_t index_ = 0;           // of the next block
+  std::unique_ptr<InputGate> gate_;  // of the call that is written
+};
+
+}  // namespace
+
+std::unique_ptr<TurnWriter> make_messages_writer(const GenerateRequest& request, ReplyMeta meta) {
+  return std::make_unique<MessagesWriter>(request, std::move(meta));
+}
+
+json::Value messages_body(const GenerateRequest& request, const ReplyMeta& meta, const Choice& choice,
+                          const TurnEnd& end) {
+  json::Array content;
+  for (const Part& part : choice.parts) {
+    if (shown(request, part.kind) != Shown::kNot) content.emplace_back(block_of(request, part, true));
+  }
+  json::Object out = message_of(meta, std::move(content), usage_of(end.usage));
+  out.set("stop_reason", stop_reason(choice));
+  out.set("stop_sequence", stop_sequence(choice));
+  set_diagnostics(request, end.diagnostics, out);
+  if (end.rondo) out.set("rondo", *end.rondo);
+  return out;
+}
+
+}  // namespace rondo::apis

@@ -1,0 +1,165 @@
+// Errors, items, listings, completions.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+
+#include "apis/completions.h"
+#include "apis/items.h"
+#include "apis/listings.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::apis {
+namespace {
+
+json::Value parsed(std::string_view text) {
+  auto value = json::parse(text);
+  REQUIRE_MESSAGE(value.ok(), text);
+  return std::move(value).value();
+}
+
+TEST_CASE("errors in the words of each API") {
+  const Fault long_chat = context_too_long(chat::Api::kChat, 20, 10);
+  CHECK(json::to_compact(error_body(chat::Api::kChat, long_chat)) ==
+        R"({"error":{"message":"this model's maximum context length is 10 tokens, but the request has 20 tokens",)"
+        R"("type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}})");
+  CHECK(
+      json::to_compact(error_body(chat::Api::kMessages, context_too_long(chat::Api::kMessages, 20, 10))) ==
+      R"({"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 20 tokens > 10 maximum"}})");
+  CHECK(error_event(chat::Api::kResponses, previous_response_not_found("r"), 4).data ==
+        R"({"type":"error","sequence_number":4,"code":"previous_response_not_found",)"
+        R"("message":"previous response with id `r` not found","param":"previous_response_id","error":{)"
+        R"("message":"previous response with id `r` not found","type":"invalid_request_error",)"
+        R"("param":"previous_response_id","code":"previous_response_not_found"}})");
+  CHECK(
+      json::to_compact(websocket_error(model_not_found("m"))).starts_with(R"({"type":"error","status":404,"error":{)"));
+  const std::array<std::pair<FaultKind, int>, 10> rows = {{{FaultKind::kInvalid, 400},
+                                                           {FaultKind::kUnauthorized, 401},
+                                                           {FaultKind::kForbidden, 403},
+                                                           {FaultKind::kNotFound, 404},
+                                                           {FaultKind::kTooLarge, 413},
+                                                           {FaultKind::kBusy, 429},
+                                                           {FaultKind::kInternal, 500},
+                                                           {FaultKind::kEngine, 502},
+                                                           {FaultKind::kUnavailable, 503},
+                                                           {FaultKind::kTimeout, 504}}};
+  for (const auto& [kind, status] : rows) CHECK(Fault{kind, "", "", ""}.status() == status);
+  CHECK(fault_of(Error(ErrorCode::kEngine, "x")).kind == FaultKind::kEngine);
+  CHECK(fault_of(Error(ErrorCode::kTemplateRaised, "x")).kind == FaultKind::kInvalid);
+  CHECK(wrong_key().status() == 401);
+  CHECK(not_found("response", "r").message == "response with id `r` not found");
+}
+
+TEST_CASE("references and compactions stand for stored items") {
+  json::Array items =
+      input_items(parsed(R"({"input": [{"role": "user", "content": "a"}, {"type": "item_reference", "id": "rs_1"},
+      {"id": "msg_1"}, {"type": "compaction", "id": "cmp_1", "encrypted_content": "e"}]})"));
+  const ItemLookup lookup = [](const json::Value& item) -> std::optional<json::Array> {
+    if (item.find_string("type") == "compaction") return std::nullopt;
+    return json::Array{json::Object{{"type", "reasoning"}, {"id", *item.find_string("id")}}};
+  };
+  CHECK_FALSE(resolve_items(items, lookup));
+  CHECK(json::to_compact(json::Value(items)) ==
+        R"([{"role":"user","content":"a"},{"type":"reasoning","id":"rs_1"},{"type":"reasoning","id":"msg_1"},)"
+        R"({"type":"compaction","id":"cmp_1","encrypted_content":"e"}])");
+  json::Array unknown = {json::Object{{"type", "item_reference"}, {"id", "x"}}};
+  const auto fault = resolve_items(unknown, [](const json::Value&) { return std::nullopt; });
+  REQUIRE(fault);
+  CHECK(fault->param == "input[0].id");
+  json::Array text = input_items(parsed(R"({"input": "Hi"})"));
+  name_items(text, [](std::string_view type) { return std::string(type) + "_1"; });
+  CHECK(json::to_compact(json::Value(text)) ==
+        R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}],"id":"message_1"}])");
+}
+
+TEST_CASE("pages of items") {
+  json::Array items;
+  for (const char* id : {"a", "b", "c"}) items.emplace_back(json::Object{{"id", id}});
+  const auto page = [&](const PageQuery& query) { return json::to_compact(page_of(items, query).value()); };
+  CHECK(page({2, "", false}) ==
+        R"({"object":"list","data":[{"id":"c"},{"id":"b"}],"first_id":"c","last_id":"b","has_more":true})");
+  CHECK(page({2, "b", false}) ==
+        R"({"object":"list","data":[{"id":"a"}],"first_id":"a","last_id":"a","has_more":false})");
+  CHECK(page({9, "c", true}) == R"({"object":"list","data":[],"first_id":"","last_id":"","has_more":false})");
+  CHECK_FALSE(page_of(items, {2, "x", true}).ok());
+  const auto query = [](std::string_view key) {
+    return std::string(key == "limit" ? "7" : key == "order" ? "asc" : "");
+  };
+  CHECK(page_query(query).value().limit == 7);
+  CHECK(page_query(query).value().is_ascending);
+  CHECK(page_query([](std::string_view key) { return std::string(key == "limit" ? "0" : ""); }).fault().param ==
+        "limit");
+  CHECK(page_query([](std::string_view key) { return std::string(key == "order" ? "up" : ""); }).fault().param ==
+        "order");
+}
+
+TEST_CASE("conversations") {
+  const auto read =
+      read_conversation_request(parsed(R"({"items": [{"role": "user", "content": "x"}], "metadata": {"a": "b"}})"));
+  REQUIRE(read.ok());
+  CHECK(read.value().items.size() == 1);
+  CHECK(json::to_compact(conversation_body("conv_1", 5, read.value().metadata)) ==
+        R"({"id":"conv_1","object":"conversation","created_at":5,"metadata":{"a":"b"}})");
+  CHECK(read_conversation_request(parsed(R"({"items": [1]})")).fault().param == "items[0]");
+  CHECK(json::to_compact(deleted_body("conv_1", "conversation.deleted")) ==
+        R"({"id":"conv_1","object":"conversation.deleted","deleted":true})");
+}
+
+TEST_CASE("models, counts, ids") {
+  const ModelEntry model{"m", 1'767'225'600, 4096};
+  CHECK(json::to_compact(model_body(model)) ==
+        R"({"id":"m","object":"model","type":"model","created":1767225600,"created_at":"2026-01-01T00:00:00Z",)"
+        R"("owned_by":"rondo","display_name":"m","lifecycle":"active","context_window":4096,"max_model_len":4096,)"
+        R"("max_input_tokens":4096})");
+  CHECK(model_body({"m", 951'782'399, 1}).find_string("created_at") == "2000-02-28T23:59:59Z");
+  CHECK(model_body({"m", 951'782'400, 1}).find_string("created_at") == "2000-02-29T00:00:00Z");
+  CHECK(models_body({&model, 1}).find("data")->as_array().size() == 1);
+  CHECK(json::to_compact(count_body(chat::Api::kResponses, 3)) ==
+        R"({"input_tokens":3,"object":"response.input_tokens"})");
+  CHECK(json::to_compact(count_body(chat::Api::kMessages, 3)) == R"({"input_tokens":3})");
+  const std::vector<std::int32_t> ids = {1, 2};
+  CHECK(json::to_compact(tokenize_body(ids, 9)) == R"({"count":2,"max_model_len":9,"tokens":[1,2],"token_strs":null})");
+  CHECK(read_tokenize(parsed(R"({"prompt": "x"})")).value().add_special_tokens);
+  CHECK_FALSE(read_tokenize(parsed(R"({"messages": []})")).value().add_special_tokens);
+  CHECK_FALSE(read_tokenize(parsed("{}")).ok());
+  CHECK(read_detokenize(parsed(R"({"tokens": [1, 2]})")).value() == ids);
+  CHECK(read_detokenize(parsed(R"({"tokens": [1, -2]})")).fault().param == "tokens[1]");
+  CHECK(json::to_compact(detokenize_body("x")) == R"({"prompt":"x"})");
+  const auto request =
+      read(chat::Api::kChat, parsed(R"({"messages": [], "temperature": 0.5, "stop": "x", "max_tokens": 4})"));
+  CHECK(json::to_compact(render_body(request.value(), "r", "m", ids, ids)) ==
+        R"({"request_id":"r","model":"m","token_ids":[1,2],"sampling_params":{"max_tokens":4,"temperature":0.5,"n":1,)"
+        R"("stop":["x"],"stop_token_ids":[1,2]},"stream":false})");
+}
+
+TEST_CASE("completions: texts and ids") {
+  const auto one = read_completion(parsed(R"({"prompt": "Hi", "logprobs": 1, "return_token_ids": true})"));
+  REQUIRE(one.ok());
+  CHECK(one.value().max_tokens == 16);
+  CHECK(std::get<std::string>(one.value().prompts[0]) == "Hi");
+  CHECK(std::get<1>(read_completion(parsed(R"({"prompt": [1, 2]})")).value().prompts[0]).size() == 2);
+  CHECK(read_completion(parsed(R"({"prompt": [[1], "a"]})")).value().prompts.size() == 2);
+  CHECK(read_completion(parsed(R"({"prompt": [[1], {}]})")).fault().param == "prompt[1]");
+  CHECK_FALSE(read_completion(parsed("{}")).ok());
+  ReplyMeta meta;
+  meta.id = "cmpl-1";
+  meta.model = "m";
+  CompletionPiece piece;
+  piece.text = "yes";
+  piece.tokens = {{5}, {{"yes", -0.5, {{"yes", -0.5}}}}};
+  piece.is_last = true;
+  TurnEnd end;
+  end.usage = {2, std::nullopt, 1, 0};
+  CHECK(
+      json::to_compact(completion_body(one.value(), meta, {piece}, end)) ==
+      R"({"id":"cmpl-1","object":"text_completion","created":0,"model":"m","choices":[{"index":0,"text":"yes","logprobs":{)"
+      R"("tokens":["yes"],"token_logprobs":[-0.5],"top_logprobs":[{"yes":-0.5}],"text_offset":[0]},"finish_reason":"stop",)"
+      R"("stop_reason":null,"token_ids":[5]}],"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3,)"
+      R"("prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}})");
+  CHECK(completion_event(one.value(), meta, piece).data.starts_with(R"({"id":"cmpl-1","object":"text_completion")"));
+  CHECK(completion_end(one.value(), meta, end).size() == 1);
+}
+
+}  // namespace
+}  // namespace rondo::apis

@@ -1,0 +1,234 @@
+#include "apis/request.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <unordered_set>
+
+#include "apis/request_parts.h"
+#include "chat/api_parts.h"
+#include "json/parse.h"
+
+namespace rondo::apis {
+namespace {
+
+std::string header(const HeaderLookup& headers, std::string_view name) {
+  return headers ? headers(name) : std::string();
+}
+
+bool nests_deeper(const json::Value& value, int levels) {
+  if (!value.is_array() && !value.is_object()) return false;
+  if (levels == 0) return true;
+  if (value.is_array())
+    return std::ranges::any_of(value.as_array(),
+                               [levels](const json::Value& v) { return nests_deeper(v, levels - 1); });
+  return std::ranges::any_of(value.as_object(),
+                             [levels](const json::Member& m) { return nests_deeper(m.value, levels - 1); });
+}
+
+// The field that a sentence of chat/ begins with: "messages[2].role must be ...".
+std::string param_of(std::string_view message) {
+  const std::string_view first = message.substr(0, message.find(' '));
+  return first.starts_with("messages") || first.starts_with("input") ? std::string(first) : "";
+}
+
+void read_session(const json::Value& body, const HeaderLookup& headers, GenerateRequest& out) {
+  out.session.session = header(headers, "x-rondo-session");
+  // The most specific first.
+  for (const std::string_view name : {"session-id", "thread-id", "x-session-id", "x-session-affinity"}) {
+    out.session.group = header(headers, name);
+    if (!out.session.group.empty()) return;
+  }
+  out.session.group = out.cache_key;
+  const json::Value* metadata = body.find("metadata");
+  if (out.session.group.empty() && metadata != nullptr) out.session.group = chat::first_text(*metadata, {"user_id"});
+}
+
+void read_headers(const HeaderLookup& headers, GenerateRequest& out) {
+  out.explain = header(headers, "x-rondo-explain") == "1";
+  out.open_responses = !header(headers, "openresponses-version").empty();
+}
+
+// What all APIs have under the same name.
+void read_common(Fields& fields, GenerateRequest& out) {
+  out.model = fields.text("model").value_or("");
+  out.stream = fields.is_set("stream");
+  out.cache_key = fields.text("prompt_cache_key").value_or("");
+  out.return_token_ids = fields.is_set("return_token_ids");
+  (void)fields.object("chat_template_kwargs");
+  (void)fields.array("tools", kMostTools);
+  read_sampling(fields, out.sampling);
+}
+
+// A part that is no text, which token ids can't carry.
+std::string media_place(const json::Array& messages) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const json::Value* content = messages[i].find("content");
+    if (content == nullptr || !content->is_array()) continue;
+    for (std::size_t j = 0; j < content->as_array().size(); ++j) {
+      const auto type = content->as_array()[j].find_string("type");
+      if (type && *type != "text" && *type != "refusal")
+        return "messages[" + std::to_string(i) + "].content[" + std::to_string(j) + "]";
+    }
+  }
+  return "";
+}
+
+void check_tools(const std::vector<chat::ApiTool>& table, std::optional<Fault>& fault) {
+  std::unordered_set<std::string_view> names;
+  for (const chat::ApiTool& tool : table) {
+    if (tool.client_name.empty() && !fault)
+      fault = invalid("tools", "each of `tools` must have a name", "missing_required_parameter");
+    if (!names.insert(tool.name).second && !fault)
+      fault = invalid("tools", "`tools` has two tools that are called `" + tool.name + "`");
+  }
+}
+
+// Moves what chat/ made of the messages.
+std::optional<Fault> translate(json::Value body, const ReadOptions& options, GenerateRequest& out) {
+  Result<chat::ApiRequest> read = chat::read_request(std::move(body), out.api);
+  if (!read.ok()) {
+    Fault fault = fault_of(read.error());
+    fault.param = param_of(fault.message);
+    return fault;
+  }
+  chat::ApiRequest& request = read.value();
+  out.messages = std::move(request.messages);
+  out.has_instructions = request.has_instructions;
+  out.tools = std::move(request.tools);
+  out.tool_table = std::move(request.tool_table);
+  out.documents = std::move(request.documents);
+  out.kwargs = std::move(request.kwargs);
+  out.cache_marks = std::move(request.cache_marks);
+  out.echoed = std::move(request.echoed);
+  out.warnings.insert(out.warnings.end(), request.notes.begin(), request.notes.end());
+  out.media = media_place(out.messages);
+  if (options.refuse_unknown_tools && !request.left_out_tools.empty())
+    return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");
+  std::optional<Fault> fault;
+  check_tools(out.tool_table, fault);
+  return fault;
+}
+
+}  // namespace
+
+Outcome<json::Value> parse_body(std::string_view text) {
+  Result<json::Value> parsed = json::parse(text, {.max_depth = kMostNesting});
+  if (parsed.ok()) return std::move(parsed).value();
+  Fault fault = fault_of(parsed.error());
+  fault.message = "the body is no JSON: " + fault.message;
+  fault.code = "invalid_json";
+  return fault;
+}
+
+Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLookup& headers,
+                              const ReadOptions& options) {
+  if (!body.is_object())
+    return invalid("", "the body must be an object, found " + std::string(describe(body.kind())), "invalid_type");
+  if (nests_deeper(body, kMostNesting))
+    return invalid("", "the body nests deeper than " + std::to_string(kMostNesting) + " levels");
+  GenerateRequest out;
+  out.api = api;
+  std::optional<Fault> fault;
+  if (api == chat::Api::kMessages && drop_billing_header(body))
+    out.warnings.emplace_back("the billing header of `system` was taken off");
+  if (api == chat::Api::kResponses && body.find("input") == nullptr) body.as_object().set("input", json::Array());
+  Fields fields(&body, "", fault);
+  read_common(fields, out);
+  switch (api) {
+    case chat::Api::kChat: check_chat_body(fields), read_chat_fields(fields, out); break;
+    case chat::Api::kMessages: check_messages_body(fields), read_messages_fields(fields, out); break;
+    case chat::Api::kResponses: check_responses_body(fields), read_responses_fields(fields, body, out); break;
+  }
+  if (fault) return *std::move(fault);
+  read_session(body, headers, out);
+  read_headers(headers, out);
+  const json::Value* chosen = fields.any("tool_choice");
+  const json::Value choice = chosen == nullptr ? json::Value() : *chosen;
+  fault = translate(std::move(body), options, out);
+  if (!fault && !choice.is_null()) read_tool_choice(choice, out, fault);
+  if (fault) return *std::move(fault);
+  return out;
+}
+
+void read_sampling(Fields& fields, Sampling& out) {
+  constexpr double kMostPenalty = 2;
+  out.temperature = fields.number("temperature", 0, 2);
+  out.top_p = fields.number("top_p", 0, 1);
+  out.top_k = fields.integer("top_k", -1);
+  if (out.top_k && *out.top_k < 0) out.top_k = 0;
+  out.min_p = fields.number("min_p", 0, 1);
+  out.seed = fields.integer("seed", std::numeric_limits<std::int64_t>::min());
+  out.presence_penalty = fields.number("presence_penalty", -kMostPenalty, kMostPenalty);
+  out.frequency_penalty = fields.number("frequency_penalty", -kMostPenalty, kMostPenalty);
+  out.repetition_penalty = fields.number("repetition_penalty", 0.01, 100);
+  const json::Value* bias = fields.object("logit_bias");
+  if (bias == nullptr) return;
+  Fields inside = fields.inside("logit_bias");
+  for (const json::Member& member : bias->as_object()) {
+    std::int32_t id = -1;
+    const char* end = member.key.data() + member.key.size();
+    const auto [stopped, error] = std::from_chars(member.key.data(), end, id);
+    if (error != std::errc() || stopped != end || id < 0) inside.refuse(member.key, "must be named by a token id");
+    const auto value = inside.number(member.key, -100, 100);
+    if (value) out.logit_bias.emplace_back(id, *value);
+  }
+}
+
+void read_stops(Fields& fields, std::string_view key, GenerateRequest& out) {
+  const json::Value* stop = fields.any(key);
+  if (stop == nullptr) return;
+  json::Array one;
+  if (stop->is_string()) one.push_back(*stop);
+  const json::Array* all = stop->is_string() ? &one : fields.array(key, kMostStops);
+  if (all == nullptr) return;
+  for (const json::Value& text : *all) {
+    if (!text.is_string())
+      return fields.refuse(key, "must hold texts, found " + std::string(describe(text.kind())), "invalid_type");
+    if (text.as_string().empty()) return fields.refuse(key, "must not hold an empty text");
+    if (text.as_string().size() > kMostStopBytes) return fields.refuse(key, "holds a text that is too long");
+    out.stops.push_back(text.as_string());
+  }
+}
+
+void read_metadata(Fields& fields, GenerateRequest& out) {
+  const json::Value* metadata = fields.object("metadata");
+  if (metadata == nullptr) return;
+  out.metadata = metadata->as_object();
+  if (out.metadata.size() > kMostMetadata) fields.refuse("metadata", "has too many members");
+}
+
+void read_schema(Fields& fields, AnswerFormat& out) {
+  out.name = fields.text("name").value_or("");
+  out.is_strict = fields.is_set("strict");
+  const json::Value* schema = fields.any("schema");
+  if (schema == nullptr) return fields.refuse("schema", "is missing", "missing_required_parameter");
+  if (!schema->is_object() && !schema->is_bool())
+    return fields.refuse("schema", "must be a JSON schema", "invalid_type");
+  out.schema = *schema;
+}
+
+void check_content(Fields& fields, std::string_view key) {
+  const json::Value* content = fields.any(key);
+  if (content == nullptr || content->is_string()) return;
+  if (!content->is_array())
+    return fields.refuse(key, "must be a string or an array, found " + std::string(describe(content->kind())),
+                         "invalid_type");
+  for (std::size_t i = 0; i < content->as_array().size(); ++i) {
+    const json::Value& part = content->as_array()[i];
+    const std::string place = std::string(key) + "[" + std::to_string(i) + "]";
+    if (!part.is_object())
+      return fields.refuse(place, "must be an object, found " + std::string(describe(part.kind())), "invalid_type");
+    const auto type = part.find_string("type");
+    if (!type) return fields.refuse(place + ".type", "is missing or no string", "missing_required_parameter");
+    if (type->ends_with("text") && !part.find_string("text"))
+      return fields.refuse(place + ".text", "is missing or no string", "missing_required_parameter");
+  }
+}
+
+const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name) {
+  const auto found = std::ranges::find(table, name, &chat::ApiTool::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace rondo::apis

@@ -1,0 +1,154 @@
+// A request of one of the three chat APIs, in terms that are none's.
+//
+//   Outcome<GenerateRequest> request = apis::read(chat::Api::kChat, std::move(body), headers);
+//   request.value().messages;           // as a template takes them
+//   request.value().sampling.top_p;     // nullopt: the model's default
+//
+// Unknown fields are ignored, fields of the wrong type are faults with their path.  Nothing here looks at a template or a store:
+// what `previous_response_id` and items of type `item_reference` stand for is put in by the caller (items.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apis/errors.h"
+#include "chat/api_request.h"
+#include "json/value.h"
+
+namespace rondo::apis {
+
+// What a request may hold at most.  Each is far above what clients send; beyond it something is wrong.
+inline constexpr std::size_t kMostMessages = 100'000;
+inline constexpr std::size_t kMostTools = 4096;
+inline constexpr std::size_t kMostStops = 64;
+inline constexpr std::size_t kMostStopBytes = 4096;
+inline constexpr std::size_t kMostChoices = 128;
+inline constexpr std::size_t kMostMetadata = 64;
+inline constexpr int kMostNesting = 256;
+
+// What is missing is left to the model's and the engine's defaults.
+struct Sampling {
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::optional<std::int64_t> top_k;  // 0: all
+  std::optional<double> min_p;
+  std::optional<std::int64_t> seed;
+  std::optional<double> presence_penalty;
+  std::optional<double> frequency_penalty;
+  std::optional<double> repetition_penalty;
+  std::vector<std::pair<std::int32_t, double>> logit_bias;
+};
+
+struct ToolChoice {
+  enum class Mode : std::uint8_t { kAuto, kNone, kRequired };
+  Mode mode = Mode::kAuto;
+  std::vector<std::string> only;  // names as the template knows them; empty: any tool
+  bool parallel = true;
+};
+
+struct AnswerFormat {
+  enum class Kind : std::uint8_t { kText, kJson, kSchema };
+  Kind kind = Kind::kText;
+  std::string name;
+  json::Value schema;
+  bool is_strict = false;
+};
+
+struct ReasoningWish {
+  enum class Mode : std::uint8_t { kDefault, kOff, kOn };
+  Mode mode = Mode::kDefault;
+  std::string effort;  // "" if the client says nothing
+  std::optional<std::int64_t> budget_tokens;
+  bool is_shown = true;        // whether the reply shows it
+  bool is_signed = false;      // Messages: a signature is wanted where it is not shown
+  bool is_summarized = false;  // Responses: it is wanted as a summary
+};
+
+// How requests that belong together are found.
+struct SessionHints {
+  std::string session;  // the header `x-rondo-session`: files the request
+  std::string group;    // what clients send anyway: headers, `prompt_cache_key`, `metadata.user_id`
+};
+
+// What the Responses API keeps beyond a reply.
+struct ResponsesState {
+  bool store = true;
+  std::string previous_response_id;
+  std::string conversation;
+  bool background = false;
+  bool generate = true;  // false on a WebSocket: the input is registered, nothing is sampled
+  bool include_encrypted_reasoning = false;
+  bool include_logprobs = false;
+  std::string comparison_response_id;
+  bool truncate = false;  // `truncation: "auto"`
+  json::Object echo;      // what the reply repeats
+};
+
+struct GenerateRequest {
+  chat::Api api = chat::Api::kChat;
+  std::string model;
+
+  // What the model reads.
+  json::Array messages;
+  bool has_instructions = false;  // messages[0] is made of `system` or `instructions`
+  std::optional<json::Value> tools;
+  std::vector<chat::ApiTool> tool_table;
+  std::optional<json::Value> documents;
+  json::Object kwargs;
+  bool continue_final = false;  // the last message is an assistant's, to be continued
+  std::vector<chat::CacheMark> cache_marks;
+  std::vector<chat::EchoedKey> echoed;
+  std::string media;  // the first content part that is no text, which token ids can't carry: "messages[1].content[0]"
+
+  // What it may write.
+  ToolChoice tool_choice;
+  AnswerFormat format;
+  ReasoningWish reasoning;
+  Sampling sampling;
+  std::vector<std::string> stops;
+  std::optional<std::int64_t> max_tokens;
+  std::size_t choices = 1;
+
+  // How the reply looks.
+  bool logprobs = false;
+  std::size_t top_logprobs = 0;
+  bool stream = false;
+  bool include_usage = false;  // of a Chat stream
+  bool return_token_ids = false;
+  bool explain = false;         // the header `x-rondo-explain`
+  bool open_responses = false;  // the header `OpenResponses-Version`
+  std::optional<std::string>
+      previous_message_id;  // Messages: `diagnostics` are asked for; "" where it names no message
+
+  ResponsesState responses;
+  bool store = false;  // Chat
+  json::Object metadata;
+  std::string user;
+  std::string cache_key;  // `prompt_cache_key`
+  SessionHints session;
+  std::vector<std::string> warnings;  // what was left out, for the header `warning`
+};
+
+// The value of a header; "" where there is none.  Names are in lower case.
+using HeaderLookup = std::function<std::string(std::string_view)>;
+
+struct ReadOptions {
+  bool refuse_unknown_tools = false;  // tools that only a vendor's server can run are faults
+};
+
+// The body of a request as JSON.
+[[nodiscard]] Outcome<json::Value> parse_body(std::string_view text);
+
+[[nodiscard]] Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLookup& headers = {},
+                                            const ReadOptions& options = {});
+
+// The entry of a tool that the model calls by this name; nullptr where the client declared none.
+[[nodiscard]] const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name);
+
+}  // namespace rondo::apis

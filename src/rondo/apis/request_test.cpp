@@ -1,0 +1,299 @@
+#include "apis/request.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/files.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::apis {
+namespace {
+
+constexpr auto kChat = chat::Api::kChat;
+constexpr auto kMessages = chat::Api::kMessages;
+constexpr auto kResponses = chat::Api::kResponses;
+
+json::Value parsed(std::string_view text) {
+  auto value = json::parse(text);
+  REQUIRE_MESSAGE(value.ok(), text);
+  return std::move(value).value();
+}
+
+GenerateRequest request(chat::Api api, std::string_view body, const HeaderLookup& headers = {}) {
+  Outcome<GenerateRequest> out = read(api, parsed(body), headers);
+  REQUIRE_MESSAGE(out.ok(), out.fault().message);
+  return std::move(out.value());
+}
+
+// "param: sentence" of the fault.
+std::string refusal(chat::Api api, std::string_view body, const ReadOptions& options = {}) {
+  const Outcome<GenerateRequest> out = read(api, parsed(body), {}, options);
+  if (out.ok()) return "";
+  CHECK(out.fault().status() == 400);
+  return out.fault().param + ": " + out.fault().message;
+}
+
+std::string chat_with(std::string_view members) {
+  return R"({"messages": [{"role": "user", "content": "Hi"}], )" + std::string(members) + "}";
+}
+
+TEST_CASE("a chat request with every field") {
+  const GenerateRequest out = request(kChat, chat_with(R"("model": "m", "temperature": 0.5, "top_p": 0.9, "top_k": 40,
+      "min_p": 0.1, "seed": -7, "presence_penalty": 1, "frequency_penalty": -1, "repetition_penalty": 1.1,
+      "logit_bias": {"12": -100, "7": 1.5}, "stop": ["a", "b"], "n": 2, "logprobs": true, "top_logprobs": 3,
+      "max_tokens": 10, "max_completion_tokens": 20, "stream": true, "stream_options": {"include_usage": true},
+      "reasoning_effort": "low", "chat_template_kwargs": {"x": 1}, "documents": [{"text": "d"}],
+      "parallel_tool_calls": false, "prompt_cache_key": "k", "store": true, "metadata": {"a": "b"}, "user": "u",
+      "return_token_ids": true, "continue_final_message": true, "unknown": 1,
+      "response_format": {"type": "json_schema", "json_schema": {"name": "s", "strict": true, "schema": {"type": "object"}}})"));
+  CHECK(out.model == "m");
+  CHECK(out.sampling.temperature == 0.5);
+  CHECK(out.sampling.top_p == 0.9);
+  CHECK(out.sampling.top_k == 40);
+  CHECK(out.sampling.min_p == 0.1);
+  CHECK(out.sampling.seed == -7);
+  CHECK(out.sampling.presence_penalty == 1);
+  CHECK(out.sampling.frequency_penalty == -1);
+  CHECK(out.sampling.repetition_penalty == 1.1);
+  CHECK(out.sampling.logit_bias == std::vector<std::pair<std::int32_t, double>>{{12, -100}, {7, 1.5}});
+  CHECK(out.stops == std::vector<std::string>{"a", "b"});
+  CHECK(out.choices == 2);
+  CHECK(out.logprobs);
+  CHECK(out.top_logprobs == 3);
+  CHECK(out.max_tokens == 20);
+  CHECK(out.stream);
+  CHECK(out.include_usage);
+  CHECK(out.reasoning.mode == ReasoningWish::Mode::kOn);
+  CHECK(out.reasoning.effort == "low");
+  CHECK(json::to_compact(json::Value(out.kwargs)) == R"({"x":1,"reasoning_effort":"low"})");
+  CHECK(json::to_compact(*out.documents) == R"([{"text":"d"}])");
+  CHECK_FALSE(out.tool_choice.parallel);
+  CHECK(out.cache_key == "k");
+  CHECK(out.session.group == "k");
+  CHECK(out.store);
+  CHECK(out.metadata.size() == 1);
+  CHECK(out.user == "u");
+  CHECK(out.return_token_ids);
+  CHECK(out.continue_final);
+  CHECK(out.format.kind == AnswerFormat::Kind::kSchema);
+  CHECK(out.format.is_strict);
+  CHECK(json::to_compact(out.format.schema) == R"({"type":"object"})");
+  CHECK(out.warnings.empty());
+}
+
+TEST_CASE("null is a field that is absent, and whole floats are integers") {
+  const GenerateRequest out =
+      request(kChat, chat_with(R"("temperature": null, "stop": null, "n": 1.0, "tools": null)"));
+  CHECK_FALSE(out.sampling.temperature);
+  CHECK(out.choices == 1);
+}
+
+TEST_CASE("wrong types and values are refused with their field") {
+  CHECK(refusal(kChat, "[]") == ": the body must be an object, found an array");
+  CHECK(refusal(kChat, "{}") == "messages: `messages` is missing");
+  CHECK(refusal(kChat, R"({"messages": {}})") == "messages: `messages` must be an array, found an object");
+  CHECK(refusal(kChat, R"({"messages": [{"content": "x"}]})") == "messages[0].role: `messages[0].role` is missing");
+  CHECK(refusal(kChat, R"({"messages": [{"role": "user", "content": 1}]})") ==
+        "messages[0].content: `messages[0].content` must be a string or an array, found an integer");
+  CHECK(refusal(kChat, R"({"messages": [{"role": "user", "content": [{"type": "text"}]}]})") ==
+        "messages[0].content[0].text: `messages[0].content[0].text` is missing or no string");
+  CHECK(refusal(kChat, chat_with(R"("temperature": "1")")) ==
+        "temperature: `temperature` must be a number, found a string");
+  CHECK(refusal(kChat, chat_with(R"("temperature": 3)")) ==
+        "temperature: `temperature` must be between 0 and 2, found 3");
+  CHECK(refusal(kChat, chat_with(R"("n": 0)")) == "n: `n` must be at least 1, found 0");
+  CHECK(refusal(kChat, chat_with(R"("n": 1.5)")) == "n: `n` must be an integer, found 1.5");
+  CHECK(refusal(kChat, chat_with(R"("stop": [1])")) == "stop: `stop` must hold texts, found an integer");
+  CHECK(refusal(kChat, chat_with(R"("stream_options": {"include_usage": 1})")) ==
+        "stream_options.include_usage: `stream_options.include_usage` must be a boolean, found an integer");
+  CHECK(refusal(kChat, chat_with(R"("logit_bias": {"x": 1})")) ==
+        "logit_bias.x: `logit_bias.x` must be named by a token id");
+  CHECK(refusal(kChat, chat_with(R"("response_format": {"type": "json_schema", "json_schema": {"name": "a"}})")) ==
+        "response_format.json_schema.schema: `response_format.json_schema.schema` is missing");
+  CHECK(refusal(kChat, chat_with(R"("tools": [{"type": "function", "function": {}}])")) ==
+        "tools: each of `tools` must have a name");
+  CHECK(refusal(kResponses, R"({"input": 1})") == "input: `input` must be an array, found an integer");
+  CHECK(refusal(kResponses, R"({"input": [{"type": "function_call", "name": "f"}]})") ==
+        "input[0].call_id: `input[0].call_id` is missing");
+  CHECK(refusal(kResponses, R"({"input": "x", "previous_response_id": "r", "conversation": "c"})") ==
+        "conversation: `conversation` and `previous_response_id` exclude each other");
+  CHECK(refusal(kMessages, R"({"messages": [{"role": "tool", "content": "x"}]})") ==
+        "messages[0].role: `messages[0].role` must be one of `user`, `assistant`, `system`, found `tool`");
+  CHECK(
+      refusal(kMessages,
+              R"({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f"}]}]})") ==
+      "messages[0].content[0].input: `messages[0].content[0].input` is missing or of the wrong type");
+}
+
+TEST_CASE("limits: nesting, messages, stops") {
+  std::string deep = R"({"messages": [], "x": )";
+  for (int i = 0; i < 300; ++i) deep += "[";
+  for (int i = 0; i < 300; ++i) deep += "]";
+  CHECK(refusal(kChat, deep + "}") == ": the body nests deeper than 256 levels");
+  CHECK_FALSE(parse_body(deep + "}").ok());
+  CHECK(parse_body("{").fault().code == "invalid_json");
+  std::string stops = "\"s\"";
+  for (int i = 0; i < 64; ++i) stops += ",\"s\"";
+  CHECK(refusal(kChat, chat_with(R"("stop": [)" + stops + "]")) ==
+        "stop: `stop` has 65 elements, at most 64 are taken");
+}
+
+constexpr std::string_view kTools = R"("tools": [{"type": "function", "function": {"name": "f"}},
+    {"type": "custom", "custom": {"name": "c"}}, {"type": "web_search"}])";
+
+TEST_CASE("tool_choice of the Chat API") {
+  const auto choice = [](const std::string& value) {
+    return request(kChat, chat_with(R"("tool_choice": )" + value + ", " + std::string(kTools))).tool_choice;
+  };
+  using Mode = ToolChoice::Mode;
+  CHECK(choice("\"auto\"").mode == Mode::kAuto);
+  CHECK(choice("\"none\"").mode == Mode::kNone);
+  CHECK(choice("\"required\"").mode == Mode::kRequired);
+  const ToolChoice named = choice(R"({"type": "custom", "custom": {"name": "c"}})");
+  CHECK(named.mode == Mode::kRequired);
+  CHECK(named.only == std::vector<std::string>{"c"});
+  const ToolChoice allowed = choice(R"({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [
+      {"type": "function", "function": {"name": "f"}}, {"type": "web_search"}]}})");
+  CHECK(allowed.mode == Mode::kAuto);
+  CHECK(allowed.only == std::vector<std::string>{"f"});
+  CHECK(choice(R"({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "web_search"}]}})")
+            .mode == Mode::kNone);
+  CHECK(refusal(kChat, chat_with(R"("tool_choice": {"type": "function", "function": {"name": "g"}}, )" +
+                                 std::string(kTools))) ==
+        "tool_choice: `tool_choice` names `g`, which is none of the tools");
+  CHECK(refusal(kChat, chat_with(R"("tool_choice": "required")")) ==
+        "tool_choice: `tool_choice` asks for a call, but there are no tools");
+  CHECK(refusal(kChat, chat_with(R"("tool_choice": 1)")) ==
+        "tool_choice: `tool_choice` must be a string or an object, found an integer");
+  CHECK(refusal(kChat, chat_with(kTools), {.refuse_unknown_tools = true}) ==
+        "tools: the tool `web_search` is not known here");
+  CHECK(request(kChat, chat_with(kTools)).warnings ==
+        std::vector<std::string>{"the tool `web_search` of the server was left out"});
+}
+
+TEST_CASE("tool_choice of Messages and Responses") {
+  const std::string messages = R"({"messages": [{"role": "user", "content": "x"}], "max_tokens": 5,
+      "tools": [{"name": "f", "input_schema": {"type": "object"}}], "tool_choice": )";
+  const ToolChoice any =
+      request(kMessages, messages + R"({"type": "any", "disable_parallel_tool_use": true}})").tool_choice;
+  CHECK(any.mode == ToolChoice::Mode::kRequired);
+  CHECK_FALSE(any.parallel);
+  CHECK(request(kMessages, messages + R"({"type": "tool", "name": "f"}})").tool_choice.only ==
+        std::vector<std::string>{"f"});
+  const std::string responses = R"({"input": "x", "tools": [{"type": "namespace", "name": "n", "tools": [
+      {"type": "function", "name": "f"}]}], "tool_choice": )";
+  CHECK(request(kResponses, responses + R"({"type": "function", "name": "f"}})").tool_choice.only ==
+        std::vector<std::string>{"n__f"});
+  CHECK(request(kResponses, responses + R"({"type": "allowed_tools", "mode": "required", "tools": [
+      {"type": "function", "name": "f", "namespace": "n"}]}})")
+            .tool_choice.mode == ToolChoice::Mode::kRequired);
+}
+
+TEST_CASE("a Messages request") {
+  const GenerateRequest out = request(kMessages, R"({"model": "m", "max_tokens": 100, "stop_sequences": ["x"],
+      "system": [{"type": "text", "text": "x-anthropic-billing-header: a=1"}, {"type": "text", "text": "Be brief."}],
+      "thinking": {"type": "enabled", "budget_tokens": 1024}, "output_config": {"effort": "high",
+        "format": {"type": "json_schema", "schema": {"type": "object"}}},
+      "metadata": {"user_id": "u"}, "diagnostics": {"previous_message_id": "msg_1"},
+      "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "{"}]})");
+  CHECK(json::to_compact(out.messages[0]) == R"({"role":"system","content":"Be brief."})");
+  CHECK(out.warnings == std::vector<std::string>{"the billing header of `system` was taken off"});
+  CHECK(out.continue_final);
+  CHECK(out.reasoning.is_shown);
+  CHECK(out.reasoning.budget_tokens == 1024);
+  CHECK(out.reasoning.effort == "high");
+  CHECK(out.kwargs.find("reasoning_effort")->as_string() == "high");
+  CHECK(out.format.kind == AnswerFormat::Kind::kSchema);
+  CHECK(out.previous_message_id == "msg_1");
+  CHECK(out.session.group == "u");
+  CHECK(out.max_tokens == 100);
+  const GenerateRequest line =
+      request(kMessages, R"({"max_tokens": 1, "thinking": {"type": "adaptive", "display": "omitted"},
+      "system": "x-anthropic-billing-header: a=1\nBe brief.", "messages": [{"role": "user", "content": "Hi"}]})");
+  CHECK(json::to_compact(line.messages[0]) == R"({"role":"system","content":"Be brief."})");
+  CHECK_FALSE(line.reasoning.is_shown);
+  CHECK(line.reasoning.is_signed);
+  CHECK_FALSE(line.continue_final);
+}
+
+TEST_CASE("a Responses request, and what its reply repeats") {
+  const GenerateRequest out =
+      request(kResponses, R"({"model": "m", "input": "Hi", "instructions": "Be brief.", "store": false,
+      "previous_response_id": "resp_1", "reasoning": {"summary": "auto"}, "include": ["reasoning.encrypted_content"],
+      "text": {"format": {"type": "json_schema", "name": "s", "schema": {}}, "verbosity": "low"}, "truncation": "auto",
+      "prompt_cache_options": {"comparison_response_id": "resp_0"}, "max_output_tokens": 9, "metadata": {"a": "b"},
+      "tools": [{"type": "function", "name": "f"}], "tool_choice": "required"})");
+  CHECK(out.has_instructions);
+  CHECK(json::to_compact(json::Value(out.messages)) ==
+        R"([{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}])");
+  CHECK_FALSE(out.responses.store);
+  CHECK(out.responses.previous_response_id == "resp_1");
+  CHECK(out.responses.include_encrypted_reasoning);
+  CHECK(out.responses.truncate);
+  CHECK(out.responses.comparison_response_id == "resp_0");
+  CHECK(out.reasoning.is_summarized);
+  CHECK(out.format.kind == AnswerFormat::Kind::kSchema);
+  CHECK(json::to_compact(*out.responses.echo.find("tools")) ==
+        R"([{"type":"function","name":"f","description":null,"parameters":null,"strict":null}])");
+  CHECK(json::to_compact(*out.responses.echo.find("reasoning")) == R"({"effort":null,"summary":"auto"})");
+  CHECK(json::to_compact(*out.responses.echo.find("prompt_cache_options")) ==
+        R"({"mode":"implicit","ttl":"30m","comparison_response_id":"resp_0"})");
+  const GenerateRequest bare =
+      request(kResponses, R"({"previous_response_id": "r", "conversation": null, "generate": false})");
+  CHECK(bare.messages.empty());
+  CHECK_FALSE(bare.responses.generate);
+  CHECK(request(kResponses, R"({"input": [], "conversation": {"id": "conv_1"}})").responses.conversation == "conv_1");
+}
+
+TEST_CASE("headers: sessions, explanations, the Open Responses form") {
+  const std::map<std::string, std::string, std::less<>> sent = {
+      {"x-rondo-session", "s"}, {"thread-id", "t"}, {"x-rondo-explain", "1"}, {"openresponses-version", "1"}};
+  const HeaderLookup headers = [&](std::string_view name) {
+    const auto found = sent.find(name);
+    return found == sent.end() ? std::string() : found->second;
+  };
+  const GenerateRequest out = request(kResponses, R"({"input": "x", "prompt_cache_key": "k"})", headers);
+  CHECK(out.session.session == "s");
+  CHECK(out.session.group == "t");
+  CHECK(out.explain);
+  CHECK(out.open_responses);
+}
+
+TEST_CASE("the first part that token ids can't carry is named") {
+  CHECK(request(kMessages, R"({"max_tokens": 1, "messages": [{"role": "user", "content": [{"type": "text", "text": "a"},
+      {"type": "image", "source": {"type": "url", "url": "u"}}]}]})")
+            .media == "messages[0].content[1]");
+  CHECK(request(kChat, chat_with(R"("n": 1)")).media.empty());
+}
+
+// Each conversation of the corpus, as a request of the Chat API, and in the form of the other two what has one.
+TEST_CASE("every conversation of the corpus is read") {
+  const char* corpus = std::getenv("RONDO_CORPUS");
+  const std::filesystem::path folder =
+      (corpus != nullptr ? std::filesystem::path(corpus)
+                         : std::filesystem::path(RONDO_SOURCE_DIR) / "../shared/corpus") /
+      "conversations";
+  if (!std::filesystem::is_directory(folder)) {
+    MESSAGE("skipped: there is no corpus");
+    return;
+  }
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    auto text = files::read(entry.path().string());
+    REQUIRE(text.ok());
+    auto value = json::parse(text.value());
+    if (!value.ok() || !value.value().is_object() || value.value().find("messages") == nullptr) continue;
+    const Outcome<GenerateRequest> out = read(kChat, value.value());
+    CHECK_MESSAGE(out.ok(), entry.path().string() << ": " << (out.ok() ? "" : out.fault().message));
+    ++count;
+  }
+  CHECK(count > 0);
+}
+
+}  // namespace
+}  // namespace rondo::apis

@@ -1,0 +1,174 @@
+// What the Responses API alone has.
+#include <algorithm>
+
+#include "apis/request_parts.h"
+#include "chat/api_parts.h"
+
+namespace rondo::apis {
+namespace {
+
+void read_responses_format(Fields& fields, AnswerFormat& out) {
+  Fields text = fields.inside("text");
+  (void)text.text("verbosity");
+  Fields format = text.inside("format");
+  const auto type = format.word("type", {"text", "json_object", "json_schema"});
+  if (!type || *type == "text") return;
+  out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
+  if (out.kind == AnswerFormat::Kind::kSchema) read_schema(format, out);
+}
+
+void read_responses_reasoning(Fields& fields, ReasoningWish& out) {
+  Fields reasoning = fields.inside("reasoning");
+  out.effort = reasoning.text("effort").value_or("");
+  if (out.effort == "none") out.mode = ReasoningWish::Mode::kOff;
+  if (!out.effort.empty() && out.effort != "none") out.mode = ReasoningWish::Mode::kOn;
+  const auto summary = reasoning.text("summary");
+  const auto older = reasoning.text("generate_summary");
+  out.is_summarized = summary.has_value() || older.has_value();
+}
+
+void read_include(Fields& fields, ResponsesState& out) {
+  const json::Array* include = fields.array("include", kMostMetadata);
+  if (include == nullptr) return;
+  for (const json::Value& what : *include) {
+    if (!what.is_string()) return fields.refuse("include", "must hold strings", "invalid_type");
+    if (what.as_string() == "reasoning.encrypted_content") out.include_encrypted_reasoning = true;
+    if (what.as_string() == "message.output_text.logprobs") out.include_logprobs = true;
+  }
+}
+
+// An id, or an object with one.
+void read_conversation(Fields& fields, ResponsesState& out) {
+  const json::Value* conversation = fields.any("conversation");
+  if (conversation == nullptr) return;
+  if (conversation->is_string()) {
+    out.conversation = conversation->as_string();
+  } else {
+    Fields inside = fields.inside("conversation");
+    out.conversation = inside.text("id").value_or("");
+  }
+  if (out.conversation.empty()) return fields.refuse("conversation", "must name a conversation");
+  if (!out.previous_response_id.empty()) fields.refuse("conversation", "and `previous_response_id` exclude each other");
+}
+
+// Each member that a reply repeats, as it was sent or with the value that the API gives it.
+json::Object echo_of(const json::Value& body) {
+  json::Object out;
+  const auto repeat = [&](std::string_view key, json::Value otherwise) {
+    const json::Value* sent = body.find(key);
+    out.set(key, sent == nullptr || sent->is_null() ? std::move(otherwise) : *sent);
+  };
+  repeat("instructions", nullptr);
+  repeat("max_output_tokens", nullptr);
+  repeat("max_tool_calls", nullptr);
+  repeat("metadata", json::Object());
+  repeat("parallel_tool_calls", true);
+  repeat("previous_response_id", nullptr);
+  repeat("prompt_cache_key", nullptr);
+  repeat("safety_identifier", nullptr);
+  repeat("user", nullptr);
+  repeat("store", true);
+  repeat("background", false);
+  repeat("temperature", 1.0);
+  repeat("top_p", 1.0);
+  repeat("presence_penalty", 0.0);
+  repeat("frequency_penalty", 0.0);
+  repeat("top_logprobs", 0);
+  repeat("tool_choice", "auto");
+  repeat("tools", json::Array());
+  repeat("truncation", "disabled");
+  out.set("service_tier", "default");
+  json::Object text{{"format", json::Object{{"type", "text"}}}};
+  if (const json::Value* sent = body.find("text"); sent != nullptr && sent->is_object()) {
+    for (const json::Member& member : sent->as_object()) text.set(member.key, member.value);
+  }
+  out.set("text", std::move(text));
+  json::Object reasoning{{"effort", nullptr}, {"summary", nullptr}};
+  if (const json::Value* sent = body.find("reasoning"); sent != nullptr && sent->is_object()) {
+    for (const json::Member& member : sent->as_object()) reasoning.set(member.key, member.value);
+  }
+  out.set("reasoning", std::move(reasoning));
+  if (const json::Value* options = body.find("prompt_cache_options"); options != nullptr && options->is_object()) {
+    json::Object shown{{"mode", "implicit"}, {"ttl", "30m"}};
+    for (const json::Member& member : options->as_object()) {
+      if (member.key != "prewarm") shown.set(member.key, member.value);
+    }
+    out.set("prompt_cache_options", std::move(shown));
+  }
+  return out;
+}
+
+// A tool as the reply shows it: what the API's types demand is there.
+void complete_tools(json::Object& echo) {
+  for (json::Value& tool : echo.find("tools")->as_array()) {
+    if (!tool.is_object() || tool.find_string("type") != "function") continue;
+    for (const std::string_view key : {"description", "parameters", "strict"}) {
+      if (tool.find(key) == nullptr) tool.as_object().set(key, nullptr);
+    }
+  }
+}
+
+void check_item(Fields& item, const json::Value& value) {
+  const std::string type = item.text("type").value_or("");
+  if (type == "message" || type.empty()) {
+    if (type.empty() && value.find("role") == nullptr && item.text("id")) return;  // a reference
+    if (!item.text("role")) item.refuse("role", "is missing", "missing_required_parameter");
+    check_content(item, "content");
+  } else if (type == "function_call" || type == "custom_tool_call") {
+    for (const std::string_view key : {"call_id", "name"}) {
+      if (!item.text(key)) item.refuse(key, "is missing", "missing_required_parameter");
+    }
+    (void)item.text(type == "function_call" ? "arguments" : "input");
+  } else if (type == "function_call_output" || type == "custom_tool_call_output") {
+    if (!item.text("call_id")) item.refuse("call_id", "is missing", "missing_required_parameter");
+    check_content(item, "output");
+  } else if (type == "reasoning") {
+    for (const std::string_view key : {"summary", "content"}) (void)item.array(key, kMostMessages);
+  }
+}
+
+}  // namespace
+
+void check_responses_body(Fields& fields) {
+  const json::Value* input = fields.any("input");
+  if (input == nullptr || input->is_string()) return;
+  const json::Array* items = fields.array("input", kMostMessages);
+  if (items == nullptr) return;
+  for (std::size_t i = 0; i < items->size() && !fields.failed(); ++i) {
+    const std::string place = "input[" + std::to_string(i) + "]";
+    if (!(*items)[i].is_object()) return fields.refuse(place, "must be an object", "invalid_type");
+    std::optional<Fault> fault;
+    Fields item(&(*items)[i], place + ".", fault);
+    check_item(item, (*items)[i]);
+    if (fault) fields.take(*std::move(fault));
+  }
+}
+
+void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequest& out) {
+  ResponsesState& state = out.responses;
+  (void)fields.text("instructions");
+  read_responses_format(fields, out.format);
+  read_responses_reasoning(fields, out.reasoning);
+  read_metadata(fields, out);
+  read_include(fields, state);
+  out.max_tokens = fields.integer("max_output_tokens", 1);
+  out.top_logprobs = static_cast<std::size_t>(fields.integer("top_logprobs", 0, 20).value_or(0));
+  out.logprobs = state.include_logprobs || out.top_logprobs > 0;
+  out.tool_choice.parallel = fields.is_set("parallel_tool_calls", true);
+  out.user = fields.text("user").value_or(fields.text("safety_identifier").value_or(""));
+  state.store = fields.is_set("store", true);
+  state.previous_response_id = fields.text("previous_response_id").value_or("");
+  read_conversation(fields, state);
+  state.background = fields.is_set("background");
+  state.generate = fields.is_set("generate", true);
+  state.truncate = fields.word("truncation", {"auto", "disabled"}) == "auto";
+  Fields cache = fields.inside("prompt_cache_options");
+  state.comparison_response_id = cache.text("comparison_response_id").value_or("");
+  if (state.background && !state.store) fields.refuse("background", "needs `store`");
+  if (fields.failed()) return;
+  state.echo = echo_of(body);
+  complete_tools(state.echo);
+  state.echo.set("conversation", state.conversation.empty() ? json::Value() : json::Object{{"id", state.conversation}});
+}
+
+}  // namespace rondo::apis

@@ -1,0 +1,124 @@
+#include "apis/turn.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace rondo::apis {
+bool Choice::has_calls() const { return std::ranges::find(parts, PartKind::kCall, &Part::kind) != parts.end(); }
+
+std::string Choice::joined(PartKind kind) const {
+  std::string out;
+  for (const Part& part : parts) {
+    if (part.kind == kind) out += part.text;
+  }
+  return out;
+}
+
+void TurnCollector::add(const TurnEvent& event) {
+  Choice& choice = choices_[event.choice];
+  std::ranges::copy(event.tokens.ids, std::back_inserter(choice.tokens.ids));
+  std::ranges::copy(event.tokens.logprobs, std::back_inserter(choice.tokens.logprobs));
+  switch (event.kind) {
+    case TurnEvent::Kind::kBegin:
+      choice.parts.push_back({event.of, "", event.item_id, event.call_id, event.name, event.call, "", false, {}});
+      break;
+    case TurnEvent::Kind::kDelta: choice.parts[event.part].text += event.text; break;
+    case TurnEvent::Kind::kEnd:
+      choice.parts[event.part].secret = event.secret;
+      choice.parts[event.part].is_complete = event.is_complete;
+      break;
+    case TurnEvent::Kind::kTokens: break;
+    case TurnEvent::Kind::kFinish:
+      choice.finish = event.finish;
+      choice.stop_text = event.stop_text;
+      break;
+  }
+  if (event.part < choice.parts.size() && event.of == PartKind::kContent)
+    std::ranges::copy(event.tokens.logprobs, std::back_inserter(choice.parts[event.part].logprobs));
+}
+
+std::vector<TurnEvent> TurnBuilder::feed(std::span<const parse::Event> events, Tokens tokens) {
+  for (const parse::Event& event : events) take(event);
+  if (!tokens.ids.empty()) {
+    if (out_.empty()) emit(TurnEvent::Kind::kTokens);
+    // Of what a token was, its last event tells most: a marker ends the part before it.
+    out_.back().tokens = std::move(tokens);
+  }
+  return std::exchange(out_, {});
+}
+
+std::vector<TurnEvent> TurnBuilder::finish(Finish finish, std::string stop_text) {
+  const bool is_cut = finish == Finish::kLength || finish == Finish::kCancelled;
+  if (open_) end(*open_ != PartKind::kCall && !is_cut);
+  TurnEvent& event = emit(TurnEvent::Kind::kFinish);
+  event.finish = finish;
+  event.stop_text = std::move(stop_text);
+  return std::exchange(out_, {});
+}
+
+void TurnBuilder::take(const parse::Event& event) {
+  switch (event.kind) {
+    case parse::EventKind::kContent: return go_on(PartKind::kContent, event.text);
+    case parse::EventKind::kReasoning: return go_on(PartKind::kReasoning, event.text);
+    case parse::EventKind::kArguments: return delta(event.text);
+    case parse::EventKind::kCallStart: {
+      begin(PartKind::kCall);
+      TurnEvent& call = out_.back();
+      call.name = event.text;
+      call.call_id = naming_.call_id(choice_, call.call, event.id);
+      return;
+    }
+    case parse::EventKind::kCallEnd:
+      // A call without arguments is one with none.
+      if (!has_text_) delta("{}");
+      return end(true);
+    case parse::EventKind::kMarker:
+    case parse::EventKind::kCallId: return;
+  }
+}
+
+void TurnBuilder::go_on(PartKind kind, const std::string& text) {
+  if (open_ != kind) begin(kind);
+  delta(text);
+}
+
+void TurnBuilder::begin(PartKind kind) {
+  if (open_) end(true);
+  open_ = kind;
+  has_text_ = false;
+  if (kind == PartKind::kCall) ++calls_;
+  ++parts_;
+  emit(TurnEvent::Kind::kBegin).item_id = naming_.item_id(kind, choice_, parts_ - 1);
+}
+
+void TurnBuilder::end(bool is_complete) {
+  if (!held_.empty()) emit(TurnEvent::Kind::kDelta).text = std::exchange(held_, {});
+  TurnEvent& event = emit(TurnEvent::Kind::kEnd);
+  event.is_complete = is_complete;
+  if (event.of == PartKind::kReasoning) event.secret = naming_.secret(choice_, event.part);
+  open_.reset();
+}
+
+void TurnBuilder::delta(std::string text) {
+  text.insert(0, held_);
+  const std::size_t whole = utf8::complete_prefix(text);
+  held_ = text.substr(whole);
+  text.resize(whole);
+  has_text_ = true;
+  if (!text.empty()) emit(TurnEvent::Kind::kDelta).text = std::move(text);
+}
+
+TurnEvent& TurnBuilder::emit(TurnEvent::Kind kind) {
+  TurnEvent& event = out_.emplace_back();
+  event.kind = kind;
+  event.choice = choice_;
+  event.part = parts_ == 0 ? 0 : parts_ - 1;
+  event.of = open_.value_or(PartKind::kContent);
+  event.call = calls_ == 0 ? 0 : calls_ - 1;
+  return event;
+}
+
+}  // namespace rondo::apis

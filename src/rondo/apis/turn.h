@@ -1,0 +1,159 @@
+// What a model says, as the writers of the APIs are told it: while it is said, and when all is there.
+//
+//   TurnBuilder builder(0, naming);
+//   for (...) for (const TurnEvent& event : builder.feed(parser.feed(pieces), tokens)) send(writer->add(event));
+//   for (const TurnEvent& event : builder.finish(Finish::kStop)) send(writer->add(event));
+//
+// A turn has one choice or several; a choice is a row of parts, each of one kind.  Ids, signatures and times are given in:
+// they carry keys of the caller's, and nothing here invents one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "json/value.h"
+#include "parse/parser.h"
+
+namespace rondo::apis {
+
+enum class PartKind : std::uint8_t { kReasoning, kContent, kRefusal, kCall };
+
+struct TopLogprob {
+  std::string text;  // the token's bytes, which may be part of a character
+  double logprob = 0;
+};
+struct Logprob {
+  std::string text;
+  double logprob = 0;
+  std::vector<TopLogprob> top;
+};
+
+// What was sampled for an event.  Each id lies in one event of its choice.
+struct Tokens {
+  std::vector<std::int32_t> ids;
+  std::vector<Logprob> logprobs;  // empty, or one for each of `ids`
+};
+
+enum class Finish : std::uint8_t {
+  kStop,      // the model ended its turn
+  kStopText,  // a text of `stops` came
+  kLength,    // the most tokens were reached
+  kRefusal,
+  kCancelled,
+};
+
+struct TurnEvent {
+  enum class Kind : std::uint8_t {
+    kBegin,   // a part
+    kDelta,   // more of its text: of a call its arguments
+    kEnd,     // of the part
+    kTokens,  // ids without a text
+    kFinish,  // of the choice
+  };
+  Kind kind = Kind::kTokens;
+  std::size_t choice = 0;
+  std::size_t part = 0;  // of the choice
+  PartKind of = PartKind::kContent;
+  std::string text;               // kDelta; of whole characters
+  std::string item_id;            // kBegin
+  std::string call_id;            // kBegin of a call
+  std::string name;               // kBegin of a call: as the model wrote it
+  std::size_t call = 0;           // of a call: its number in the choice
+  std::string secret;             // kEnd of reasoning: the signature, or the encrypted content
+  bool is_complete = true;        // kEnd: false if the part was cut off
+  Finish finish = Finish::kStop;  // kFinish
+  std::string stop_text;          // kFinish with kStopText
+  Tokens tokens;
+};
+
+struct Part {
+  PartKind kind = PartKind::kContent;
+  std::string text;
+  std::string item_id;
+  std::string call_id;
+  std::string name;
+  std::size_t call = 0;
+  std::string secret;
+  bool is_complete = false;
+  std::vector<Logprob> logprobs;
+};
+
+struct Choice {
+  std::vector<Part> parts;
+  Finish finish = Finish::kStop;
+  std::string stop_text;
+  Tokens tokens;
+
+  [[nodiscard]] bool has_calls() const;
+  // The texts of its parts of that kind, joined.
+  [[nodiscard]] std::string joined(PartKind kind) const;
+};
+
+struct Usage {
+  std::int64_t prompt = 0;
+  std::optional<std::int64_t> cached;  // as the engine counted; nullopt if it tells nothing
+  std::int64_t completion = 0;
+  std::int64_t reasoning = 0;  // of the completion
+};
+
+// What is known once all choices have ended.
+struct TurnEnd {
+  Usage usage;
+  std::int64_t time_s = 0;            // since 1970
+  json::Value diagnostics;            // what became of the cached prompt, in the API's own words; null: not asked for
+  std::optional<json::Object> rondo;  // for clients that ask to have the reply explained
+};
+
+// Puts events together.
+class TurnCollector {
+ public:
+  explicit TurnCollector(std::size_t choices) : choices_(choices) {}
+  void add(const TurnEvent& event);
+  [[nodiscard]] const std::vector<Choice>& choices() const { return choices_; }
+  // REQUIRES: the event's part has begun.
+  [[nodiscard]] const Part& part(const TurnEvent& event) const { return choices_[event.choice].parts[event.part]; }
+
+ private:
+  std::vector<Choice> choices_;
+};
+
+// Ids that the caller makes.
+struct Naming {
+  std::function<std::string(PartKind kind, std::size_t choice, std::size_t part)> item_id;
+  // `written` is the id that the model itself wrote, if it did.
+  std::function<std::string(std::size_t choice, std::size_t call, const std::optional<std::string>& written)> call_id;
+  std::function<std::string(std::size_t choice, std::size_t part)> secret;
+};
+
+// Makes the events of one choice from those of a parser.
+class TurnBuilder {
+ public:
+  TurnBuilder(std::size_t choice, Naming naming) : choice_(choice), naming_(std::move(naming)) {}
+  [[nodiscard]] std::vector<TurnEvent> feed(std::span<const parse::Event> events, Tokens tokens = {});
+  // Behind the events of the parser's close().
+  [[nodiscard]] std::vector<TurnEvent> finish(Finish finish, std::string stop_text = {});
+
+ private:
+  void take(const parse::Event& event);
+  void go_on(PartKind kind, const std::string& text);
+  void begin(PartKind kind);
+  void end(bool is_complete);
+  void delta(std::string text);
+  TurnEvent& emit(TurnEvent::Kind kind);
+
+  std::size_t choice_;
+  Naming naming_;
+  std::vector<TurnEvent> out_;
+  std::optional<PartKind> open_;
+  std::size_t parts_ = 0;  // begun
+  std::size_t calls_ = 0;  // begun
+  bool has_text_ = false;  // of the open part
+  std::string held_;       // the beginning of a character
+};
+
+}  // namespace rondo::apis

@@ -1,0 +1,74 @@
+#include "apis/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apis/writer_parts.h"
+
+namespace rondo::apis {
+namespace {
+
+json::Array bytes_of(const std::string& text) {
+  json::Array out;
+  for (const char byte : text) out.emplace_back(static_cast<std::int64_t>(static_cast<unsigned char>(byte)));
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<TurnWriter> make_writer(const GenerateRequest& request, ReplyMeta meta) {
+  switch (request.api) {
+    case chat::Api::kMessages: return make_messages_writer(request, std::move(meta));
+    case chat::Api::kResponses: return make_responses_writer(request, std::move(meta));
+    case chat::Api::kChat: break;
+  }
+  return make_chat_writer(request, std::move(meta));
+}
+
+json::Value reply_body(const GenerateRequest& request, const ReplyMeta& meta, const std::vector<Choice>& choices,
+                       const TurnEnd& end) {
+  switch (request.api) {
+    case chat::Api::kMessages: return messages_body(request, meta, choices.front(), end);
+    case chat::Api::kResponses: return responses_body(request, meta, choices.front(), end);
+    case chat::Api::kChat: break;
+  }
+  return chat_body(request, meta, choices, end);
+}
+
+json::Array logprobs_of(const std::vector<Logprob>& logprobs, std::size_t top) {
+  json::Array out;
+  for (const Logprob& logprob : logprobs) {
+    json::Array best;
+    for (std::size_t i = 0; i < std::min(top, logprob.top.size()); ++i) {
+      const TopLogprob& one = logprob.top[i];
+      best.emplace_back(json::Object{{"token", one.text}, {"logprob", one.logprob}, {"bytes", bytes_of(one.text)}});
+    }
+    out.emplace_back(json::Object{{"token", logprob.text},
+                                  {"logprob", logprob.logprob},
+                                  {"bytes", bytes_of(logprob.text)},
+                                  {"top_logprobs", std::move(best)}});
+  }
+  return out;
+}
+
+json::Array ids_of(const std::vector<std::int32_t>& ids) {
+  json::Array out;
+  for (const std::int32_t id : ids) out.emplace_back(static_cast<std::int64_t>(id));
+  return out;
+}
+
+json::Value chat_usage(const Usage& usage) {
+  return json::Object{{"prompt_tokens", usage.prompt},
+                      {"completion_tokens", usage.completion},
+                      {"total_tokens", usage.prompt + usage.completion},
+                      {"prompt_tokens_details", json::Object{{"cached_tokens", usage.cached.value_or(0)}}},
+                      {"completion_tokens_details", json::Object{{"reasoning_tokens", usage.reasoning}}}};
+}
+
+CalledTool called_tool(const GenerateRequest& request, const std::string& name) {
+  const chat::ApiTool* tool = find_tool(request.tool_table, name);
+  if (tool == nullptr) return {false, name, ""};
+  return {tool->kind == chat::ApiTool::Kind::kCustom, tool->client_name, tool->name_space};
+}
+
+}  // namespace rondo::apis

@@ -1,0 +1,36 @@
+// Parts of writer.h.  Internal to apis/.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "apis/writer.h"
+
+namespace rondo::apis {
+
+[[nodiscard]] std::unique_ptr<TurnWriter> make_chat_writer(const GenerateRequest& request, ReplyMeta meta);
+[[nodiscard]] std::unique_ptr<TurnWriter> make_responses_writer(const GenerateRequest& request, ReplyMeta meta);
+[[nodiscard]] std::unique_ptr<TurnWriter> make_messages_writer(const GenerateRequest& request, ReplyMeta meta);
+
+[[nodiscard]] json::Value chat_body(const GenerateRequest& request, const ReplyMeta& meta,
+                                    const std::vector<Choice>& choices, const TurnEnd& end);
+[[nodiscard]] json::Value responses_body(const GenerateRequest& request, const ReplyMeta& meta, const Choice& choice,
+                                         const TurnEnd& end);
+[[nodiscard]] json::Value messages_body(const GenerateRequest& request, const ReplyMeta& meta, const Choice& choice,
+                                        const TurnEnd& end);
+
+// `logprobs` as the Chat and the Responses API write them.
+[[nodiscard]] json::Array logprobs_of(const std::vector<Logprob>& logprobs, std::size_t top);
+[[nodiscard]] json::Array ids_of(const std::vector<std::int32_t>& ids);
+// `usage` of the Chat API and of Completions.
+[[nodiscard]] json::Value chat_usage(const Usage& usage);
+
+// What the client calls the tool of a call, and of which kind it is.
+struct CalledTool {
+  bool is_custom = false;
+  std::string name;
+  std::string name_space;
+};
+[[nodiscard]] CalledTool called_tool(const GenerateRequest& request, const std::string& name);
+
+}  // namespace rondo::apis
