@@ -9,7 +9,7 @@ namespace {
 
 TurnKey key_of(std::uint8_t first) {
   TurnKey out;
-  for (std::size_t i = 0; i < out.bytes.size(); ++i) out.bytes[i] = static_cast<std::uint8_t>(first + 37 * i);
+  for (std::size_t i = 0; i < out.bytes.size(); ++i) out.bytes[i] = static_cast<std::uint8_t>(first + (37 * i));
   return out;
 }
 
@@ -47,8 +47,8 @@ TEST_CASE("numbers and texts are read as they were written") {
 
 TEST_CASE("an id holds the key of its turn, and nothing else is taken for one") {
   const Scope scope({}, "tenant", "model");
-  for (const std::uint8_t first : {0, 1, 99, 255}) {
-    const TurnKey key = key_of(first);
+  for (const int first : {0, 1, 99, 255}) {
+    const TurnKey key = key_of(static_cast<std::uint8_t>(first));
     for (const std::size_t index : {std::size_t{0}, std::size_t{7}, std::size_t{65535}}) {
       const std::string id = mint_call_id(scope, key, index, CallIdShape::kAny);
       CHECK(id.starts_with("call_"));

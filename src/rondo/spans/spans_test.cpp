@@ -2,11 +2,310 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "spans/memory_store.h"
 #include "tests/support/core_models.h"
 
 namespace rondo::spans {
 namespace {
-TEST_CASE("x") {}
+
+using core::testing::call_of;
+using Ids = std::vector<TokenId>;
+
+json::Value parsed(const std::string& text) {
+  auto out = json::parse(text);
+  REQUIRE_MESSAGE(out.ok(), out.error().to_string());
+  return std::move(out).value();
+}
+
+// A gateway in front of a model that says what it is told to.
+struct Gateway {
+  std::shared_ptr<const core::Model> model = core::testing::memory_model();
+  MemoryStore store;
+  Spans spans{store, {1, 2, 3}};
+  Scope scope = spans.scope("tenant", "model");
+  std::uint8_t keys = 0;
+  json::Array messages;  // of the conversation, as the client keeps it
+
+  Plan plan(const json::Array& request, const char* tools = nullptr) {
+    PlanRequest out;
+    out.call = call_of("[]");
+    out.call.conversation.messages = request;
+    if (tools != nullptr) out.call.conversation.tools = parsed(tools);
+    return plan(std::move(out));
+  }
+  Plan plan(PlanRequest request) {
+    auto made = spans.plan(*model, scope, std::move(request));
+    REQUIRE_MESSAGE(made.ok(), made.error().to_string());
+    CHECK(made.value().owners.size() == made.value().ids.size());
+    CHECK(made.value().sampled.size() == made.value().ids.size());
+    return std::move(made).value();
+  }
+  Plan plan() { return plan(messages); }
+  TurnKey keep(const Plan& plan, const std::string& text, const std::string& message, bool reasoned = false) {
+    NewReply reply;
+    reply.key.bytes = {++keys};
+    reply.completion = model->tokenize(text, true).value();
+    reply.finish = text.ends_with("~fin~") ? Finish::kStop : Finish::kLength;
+    reply.message = message;
+    reply.reasoned = reasoned;
+    bool kept = false;
+    const TurnKey key = reply.key;
+    REQUIRE(spans.keep(scope, plan, std::move(reply), [&kept](const Status& done) { kept = done.ok(); }).ok());
+    CHECK(kept);
+    return key;
+  }
+  // A turn of the conversation, and what follows it.
+  TurnKey say(const std::string& text, const std::string& message, const std::string& next) {
+    const TurnKey key = keep(plan(), text, message, text.find("mull") != std::string::npos);
+    messages.push_back(parsed(message));
+    messages.push_back(parsed(next));
+    return key;
+  }
+  [[nodiscard]] std::string text(const Plan& plan) const { return model->detokenize(plan.ids, false).value(); }
+  Ids ids_of(const TurnKey& key) { return spans.turn(scope, key).value()->ids(); }
+};
+
+bool begins_with(const Ids& ids, const Ids& begin) {
+  return ids.size() >= begin.size() && std::equal(begin.begin(), begin.end(), ids.begin());
+}
+
+const char* const kHi = R"({"role": "user", "content": "Hi"})";
+const char* const kMore = R"({"role": "user", "content": "More"})";
+
+// Three turns: a call with reasoning, an answer, another one.
+std::vector<TurnKey> three_turns(Gateway& gateway) {
+  gateway.messages = {parsed(R"({"role": "system", "content": "Be kind"})"), parsed(kHi)};
+  std::vector<TurnKey> keys;
+  keys.push_back(gateway.say("(*mull hm mull*){!do add with {\"a\":  1} do!}~fin~",
+                             R"({"role": "assistant", "content": null, "tool_calls":
+      [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\":  1}"}}]})",
+                             R"({"role": "tool", "tool_call_id": "c1", "content": "2"})"));
+  keys.push_back(gateway.say("It is  2~fin~", R"({"role": "assistant", "content": "It is  2"})", kMore));
+  keys.push_back(gateway.say("Well~fin~", R"({"role": "assistant", "content": "Well"})",
+                             R"({"role": "user", "content": "Last"})"));
+  return keys;
+}
+
+TEST_CASE("a conversation that goes on has the ids that the engine has seen") {
+  Gateway gateway;
+  const Plan first = gateway.plan({parsed(kHi)});
+  CHECK(first.how == How::kRender);
+  CHECK(first.rendered == first.ids.size());
+  CHECK(first.expected == 0);
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  const Plan plan = gateway.plan();
+  CHECK(plan.how == How::kBridge);
+  const Ids known = gateway.ids_of(keys[2]);
+  CHECK(begins_with(plan.ids, known));
+  CHECK(plan.expected == known.size());
+  CHECK(plan.appended == plan.ids.size() - known.size());
+  CHECK(plan.rendered == 0);
+  CHECK(plan.reattached_reasoning == 1);
+  CHECK(!plan.cause);
+  CHECK(
+      gateway.text(plan) ==
+      "<bos>[[system>>Be kind~fin~[[user>>Hi~fin~[[assistant>>(*mull hm mull*){!do add with {\"a\":  1} do!}~fin~"
+      "[[tool>>2~fin~[[assistant>>It is  2~fin~[[user>>More~fin~[[assistant>>Well~fin~[[user>>Last~fin~[[assistant>>");
+  CHECK(gateway.plan().ids == plan.ids);
+  CHECK(std::ranges::count(plan.owners, 5) > 0);
+  CHECK(gateway.spans.turns(gateway.scope, *plan.session).value().size() == 3);
+  CHECK(gateway.store.sessions(gateway.scope.id(), 9, 0).value().size() == 1);
+}
+
+TEST_CASE("another tenant and another model know nothing of it") {
+  Gateway gateway;
+  three_turns(gateway);
+  for (const Scope& scope : {gateway.spans.scope("other", "model"), gateway.spans.scope("tenant", "other")}) {
+    gateway.scope = scope;
+    const Plan plan = gateway.plan();
+    CHECK(plan.how == How::kRender);
+    CHECK(plan.parent == nullptr);
+    CHECK(plan.expected == 0);
+    CHECK(!plan.cause);
+  }
+}
+
+TEST_CASE("a changed message: what is before it is reused, later turns stand as sampled, the answer to it does not") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  gateway.messages[3].as_object().set("content", "3");  // the result
+  const Plan plan = gateway.plan();
+  CHECK(plan.how == How::kRawTurns);
+  CHECK(begins_with(plan.ids, gateway.ids_of(keys[0])));
+  CHECK(gateway.text(plan).find(
+            "do!}~fin~[[tool>>3~fin~[[assistant>>It is  2~fin~[[user>>More~fin~[[assistant>>Well~fin~[[user>>Last") !=
+        std::string::npos);
+  CHECK(plan.expected == gateway.ids_of(keys[0]).size() + Gateway().model->tokenize("[[tool>>", true).value().size());
+  REQUIRE(plan.cause);
+  CHECK(plan.cause->name == "message-edited");
+  CHECK(plan.cause->path == "messages[3].content");
+  CHECK(plan.cause->lost_tokens > 0);
+  // The answer is written by the template; the last turn was sampled.
+  const auto of_answer = std::ranges::find(plan.owners, 4) - plan.owners.begin();
+  CHECK(plan.sampled[static_cast<std::size_t>(of_answer) + 12] == 0);
+  CHECK(std::ranges::count(plan.sampled, 1) ==
+        static_cast<std::ptrdiff_t>(gateway.spans.turn(gateway.scope, keys[0]).value()->completion.size() +
+                                    gateway.spans.turn(gateway.scope, keys[2]).value()->completion.size()));
+  // With its key the answer stands as sampled, too.
+  gateway.messages[4].as_object().set("id", mint_id("msg", keys[1], 0));
+  const Plan with_key = gateway.plan();
+  CHECK(std::ranges::count(with_key.sampled, 1) > std::ranges::count(plan.sampled, 1));
+}
+
+TEST_CASE("an edited reply is not used, whatever key it has") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  gateway.messages[6].as_object().set("id", mint_id("msg", keys[2], 0));
+  gateway.messages[6].as_object().set("content", "I never said that");
+  const Plan plan = gateway.plan();
+  CHECK(begins_with(plan.ids, gateway.ids_of(keys[1])));
+  CHECK(plan.how == How::kBridge);
+  CHECK(gateway.text(plan).find("I never said that") != std::string::npos);
+  REQUIRE(plan.cause);
+  CHECK(plan.cause->name == "message-edited");
+  CHECK(plan.cause->path == "messages[6]");
+  gateway.messages[6].as_object().set("id", mint_id("msg", {{99}}, 0));
+  gateway.messages.erase(gateway.messages.begin());
+  gateway.messages.erase(gateway.messages.begin(), gateway.messages.begin() + 4);
+  CHECK(gateway.plan().cause->name == "eviction");
+}
+
+TEST_CASE("system text or tools changed: all is rendered, turns stand as sampled") {
+  Gateway gateway;
+  three_turns(gateway);
+  const char* const kTools = R"([{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}])";
+  const Plan with_tools = gateway.plan(gateway.messages, kTools);
+  CHECK(with_tools.how == How::kRawTurns);
+  CHECK(with_tools.parent == nullptr);
+  CHECK(gateway.text(with_tools).find("(*mull hm mull*){!do add with {\"a\":  1} do!}~fin~") != std::string::npos);
+  REQUIRE(with_tools.cause);
+  CHECK(with_tools.cause->name == "tools-changed");
+  gateway.messages[0].as_object().set("content", "Be short");
+  const Plan other = gateway.plan();
+  CHECK(other.how == How::kRawTurns);
+  CHECK(gateway.text(other).find("Be short") != std::string::npos);
+  CHECK(gateway.text(other).find("It is  2") != std::string::npos);
+  CHECK(other.cause->path == "messages[0].content");
+}
+
+TEST_CASE("two requests from one turn are branches, and an inserted message of others is written by the template") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  json::Array branch(gateway.messages.begin(), gateway.messages.begin() + 5);
+  branch.push_back(parsed(R"({"role": "user", "content": "Else"})"));
+  const Plan plan = gateway.plan(branch);
+  CHECK(begins_with(plan.ids, gateway.ids_of(keys[1])));
+  CHECK(gateway.text(plan).ends_with("It is  2~fin~[[user>>Else~fin~[[assistant>>"));
+  gateway.messages.push_back(parsed(R"({"role": "assistant", "content": "By another"})"));
+  gateway.messages.push_back(parsed(kHi));
+  const Plan foreign = gateway.plan();
+  CHECK(begins_with(foreign.ids, gateway.ids_of(keys[2])));
+  CHECK(gateway.text(foreign).ends_with("[[assistant>>By another~fin~[[user>>Hi~fin~[[assistant>>"));
+  CHECK(foreign.how == How::kBridge);
+}
+
+TEST_CASE("a reply that was cut off goes on where it stopped, or is closed") {
+  Gateway gateway;
+  gateway.messages = {parsed(kHi)};
+  const TurnKey key = gateway.say("Hello th", R"({"role": "assistant", "content": "Hello th"})", kMore);
+  CHECK(gateway.text(gateway.plan()).ends_with("Hello th~fin~[[user>>More~fin~[[assistant>>"));
+  gateway.messages.pop_back();
+  PlanRequest request;
+  request.call = call_of("[]");
+  request.call.conversation.messages = gateway.messages;
+  request.call.conversation.add_generation_prompt = false;
+  request.call.conversation.continue_final_message = "content";
+  const Plan plan = gateway.plan(request);
+  CHECK(plan.ids == gateway.ids_of(key));
+  CHECK(plan.prefill == 8);
+  CHECK(plan.expected == plan.ids.size());
+  gateway.keep(plan, "ere~fin~", R"({"role": "assistant", "content": "ere"})");
+  for (const bool apart : {false, true}) {
+    json::Array next = {parsed(kHi), parsed(R"({"role": "assistant", "content": "Hello there"})"), parsed(kMore)};
+    if (apart) next[1].as_object().set("content", "Hello th");
+    if (apart) next.insert(next.begin() + 2, parsed(R"({"role": "assistant", "content": "ere"})"));
+    const Plan on = gateway.plan(next);
+    CHECK(on.how == How::kBridge);
+    CHECK(gateway.text(on) == "<bos>[[user>>Hi~fin~[[assistant>>Hello there~fin~[[user>>More~fin~[[assistant>>");
+    CHECK(on.expected == on.ids.size() - on.appended);
+  }
+}
+
+TEST_CASE("what a client begins is continued, behind what is known") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  for (const bool known : {true, false}) {
+    PlanRequest request;
+    request.call = call_of("[]");
+    if (known) request.call.conversation.messages = gateway.messages;
+    if (!known) request.call.conversation.messages = {parsed(kMore)};
+    request.call.conversation.messages.push_back(parsed(R"({"role": "assistant", "content": "Sure, "})"));
+    request.call.conversation.add_generation_prompt = false;
+    request.call.conversation.continue_final_message = "content";
+    const Plan plan = gateway.plan(request);
+    CHECK(plan.how == (known ? How::kBridge : How::kRender));
+    CHECK((!known || begins_with(plan.ids, gateway.ids_of(keys[2]))));
+    CHECK(gateway.text(plan).ends_with("~fin~[[assistant>>Sure, "));
+    CHECK(plan.prefill == 6);
+    gateway.keep(plan, "yes~fin~", R"({"role": "assistant", "content": "yes"})");
+    json::Array next = plan.messages;
+    next.push_back(parsed(R"({"role": "assistant", "content": "Sure, yes"})"));
+    next.push_back(parsed(kHi));
+    const Plan on = gateway.plan(next);
+    CHECK(on.how == How::kBridge);
+    CHECK(gateway.text(on).ends_with("[[assistant>>Sure, yes~fin~[[user>>Hi~fin~[[assistant>>"));
+  }
+}
+
+TEST_CASE("retention: reasoning that is to go is cut out, and the cause says so") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  PlanRequest request;
+  request.call = call_of("[]");
+  request.call.conversation.messages = gateway.messages;
+  request.retention = render::Retention::kThinkingBetweenToolCalls;
+  const Plan plan = gateway.plan(request);
+  CHECK(gateway.text(plan).find("mull") == std::string::npos);
+  REQUIRE(plan.cause);
+  CHECK(plan.cause->name == "reasoning-dropped");
+  CHECK(plan.expected < gateway.ids_of(keys[2]).size());
+}
+
+TEST_CASE("a turn whose session was forgotten, or of which nothing is known, is rendered") {
+  Gateway gateway;
+  three_turns(gateway);
+  const Plan plan = gateway.plan();
+  CHECK(gateway.store.erase(gateway.scope.id(), *plan.session).value());
+  CHECK(gateway.plan().how == How::kRender);
+  // Between the plan and its reply: the turn stands for itself.
+  const TurnKey key = gateway.keep(plan, "Yes~fin~", R"({"role": "assistant", "content": "Yes"})");
+  CHECK(begins_with(gateway.ids_of(key), plan.ids));
+  Spans fresh(gateway.store, {1, 2, 3});
+  REQUIRE(fresh.turn(gateway.scope, key).value() != nullptr);
+  CHECK(begins_with(fresh.turn(gateway.scope, key).value()->ids(), plan.ids));
+}
+
+TEST_CASE("a session that the client names holds its own turns, whose parents are elsewhere") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  PlanRequest request;
+  request.call = call_of("[]");
+  request.call.conversation.messages = gateway.messages;
+  request.session = Spans::session(gateway.scope, "run-17");
+  const Plan plan = gateway.plan(request);
+  CHECK(begins_with(plan.ids, gateway.ids_of(keys[2])));
+  gateway.keep(plan, "Yes~fin~", R"({"role": "assistant", "content": "Yes"})");
+  const auto turns = gateway.spans.turns(gateway.scope, *request.session).value();
+  REQUIRE(turns.size() == 1);
+  CHECK(turns[0].prompt == plan.ids);
+}
+
+TEST_CASE("ids of calls are as long as the template takes them") {
+  const auto plain = core::testing::memory_model();
+  CHECK(call_id_shape(*plain, call_of("[]")) == CallIdShape::kAny);
+}
+
 }  // namespace
 }  // namespace rondo::spans

@@ -2,6 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -177,6 +183,50 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
   CHECK(!SqliteStore::open(text).ok());
 }
 
+// In the child: puts turns until it is killed, and says of each that it is kept.
+[[noreturn]] void put_until_killed(const std::string& path, int acknowledged) {
+  auto store = SqliteStore::open(path);
+  for (int number = 0; store.ok() && number < 1'000'000; ++number) {
+    const std::optional<int> parent = number % 10 == 0 ? std::optional<int>() : number - 1;
+    store.value()->put(turn(number, number / 10, parent), [acknowledged, number](const Status& done) {
+      if (done.ok()) (void)!::write(acknowledged, &number, sizeof(number));
+    });
+    if (number % 64 == 63) store.value()->flush();
+  }
+  ::_exit(0);
+}
+
+TEST_CASE("nothing that was acknowledged is lost when the process is killed") {
+  const testing::OwnFolder folder("store");
+  const std::string path = folder.path("turns.sqlite");
+  for (int round = 0; round < 3; ++round) {
+    std::array<int, 2> pipe{};
+    REQUIRE(::pipe(pipe.data()) == 0);
+    const std::string file = path + std::to_string(round);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) put_until_killed(file, pipe[1]);
+    ::close(pipe[1]);
+    std::vector<int> kept;
+    int number = 0;
+    while (::read(pipe[0], &number, sizeof(number)) == sizeof(number)) {
+      kept.push_back(number);
+      if (kept.size() == 100U + 77U * static_cast<unsigned>(round)) ::kill(child, SIGKILL);
+    }
+    ::close(pipe[0]);
+    ::waitpid(child, nullptr, 0);
+    CHECK(kept.size() >= 100);
+    auto store = SqliteStore::open(file);
+    REQUIRE(store.ok());
+    for (const int turn_number : kept) {
+      const auto lineage = store.value()->lineage(digest(-1), digest(turn_number));
+      REQUIRE(lineage.ok());
+      CHECK(lineage.value().size() == static_cast<std::size_t>(turn_number % 10) + 1);
+    }
+    CHECK(put(*store.value(), turn(2'000'000, 5'000, {})));
+  }
+}
+
 TEST_CASE("a table of digests is what a list of pairs is") {
   DigestTable table;
   std::vector<std::pair<int, std::uint32_t>> pairs;
@@ -196,8 +246,8 @@ TEST_CASE("a table of digests is what a list of pairs is") {
   CHECK(table.size() == pairs.size());
   for (int number = 0; number < 200; ++number) {
     std::vector<std::uint32_t> expected;
-    for (const auto& [of, entry] : pairs) {
-      if (of == number) expected.push_back(entry);
+    for (const auto& [of, put] : pairs) {
+      if (of == number) expected.push_back(put);
     }
     std::vector<std::uint32_t> found;
     table.each(digest(number), [&](std::uint32_t entry) {
