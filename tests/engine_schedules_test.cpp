@@ -111,6 +111,9 @@ class Schedule {
       }
       CAPTURE(one->first);
       REQUIRE_FALSE(received.outcome.error.has_value());
+      CAPTURE(one->second.prompt.size());
+      CAPTURE(received.outcome.usage.cached_tokens.value_or(0));
+      CAPTURE(to_string(received.outcome.usage.how));
       for (const auto& [choice, tokens] : received.tokens) {
         CAPTURE(choice);
         const std::vector<TokenId> ids = received.ids(choice);

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <string>
 
+#include "base/task_queue.h"
 #include "engine/embedded.h"
 #include "model/gguf.h"
 #include "tests/support/batches.h"
-#include "tests/support/manual_executor.h"
 #include "tests/support/small_model.h"
 
 using namespace rondo;
@@ -340,7 +340,7 @@ std::unique_ptr<Embedded> embedded(const EmbeddedOptions& options) {
 }  // namespace
 
 TEST_CASE("the embedded engine answers on its callers' executors") {
-  testing::ManualExecutor executors[2];
+  TaskQueue executors[2];
   const auto engine = embedded({.llama = {.context_tokens = 512}, .parallel = 2});
   const std::unique_ptr<Serving> servings[2] = {engine->serve(executors[0]), engine->serve(executors[1])};
   CHECK(servings[0]->capabilities().parallel == 2);
@@ -359,7 +359,7 @@ TEST_CASE("the embedded engine answers on its callers' executors") {
 }
 
 TEST_CASE("a submission can be cancelled or dropped at any time, from inside a call too") {
-  testing::ManualExecutor executor;
+  TaskQueue executor;
   const auto engine = embedded({.llama = {.context_tokens = 2048}, .parallel = 2});
   const auto serving = engine->serve(executor);
   Heard cancelled;
@@ -382,4 +382,19 @@ TEST_CASE("a submission can be cancelled or dropped at any time, from inside a c
   Heard never;
   auto abandoned = serving->submit({.prompt = ids_of(50, 4), .max_tokens = 1900}, never);
   abandoned.reset();
+}
+
+TEST_CASE("bug: a shared sequence was remembered before the library had copied it") {
+  const TinyArchitecture& window = first_with(MemoryKind::kSlidingWindow);
+  BatchRun run(window, {.parallel = 2, .kept_bytes = 0});
+  auto reference = testing::tiny_engine(window, testing::small_batches());
+  Ids ids = ids_of(90, 1);
+  // The second choice's prompt is there as a whole, beside the first choice; then the first choice's sequence is given up.
+  (void)run.result({.prompt = ids, .max_tokens = 400, .choices = 2, .sampling = {.temperature = 1.0F, .seed = 1}});
+  (void)run.result({.prompt = ids_of(40, 2), .max_tokens = 1});
+  // Only the state behind the second choice's prompt serves this one.
+  ids = joined(ids, ids_of(10, 3));
+  const auto& got = run.result({.prompt = ids, .max_tokens = 8});
+  CHECK(got.outcome.usage.how == Reuse::kCheckpoint);
+  CHECK(testing::differs_from_alone(*reference, ids, got.ids()) == "");
 }

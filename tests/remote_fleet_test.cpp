@@ -220,12 +220,13 @@ TEST_CASE("fleet: cancelling reaches the engine, before and behind the first id"
         }
       };
       const auto requests = [&] { return engines.servers[0]->log().size() + engines.servers[1]->log().size(); };
+      listener.on_some = end;
+      net::Timer timer;
       if (after == 0) {
         while (requests() == 0) engines.wait(1);
-        end();
+        timer = engines.loop.after(net::Milliseconds(0), end);
       }
-      listener.on_some = end;
-      if (!is_destroyed || after > 0) engines.loop.run();
+      engines.loop.run();
       testing::settle(engines.loop);
       CHECK(listener.outcome.has_value() == !is_destroyed);
       if (!is_destroyed) CHECK(listener.outcome->choices[0].stop == StopReason::kCancelled);

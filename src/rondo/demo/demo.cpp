@@ -58,20 +58,22 @@ std::string describe(const EmbeddedModel& model) {
   return out + "\n";
 }
 
-Result<DemoRun> agent(const DemoOptions& options, const DemoData& data, const Print& print, const Print& progress) {
+Result<EmbeddedModel> agent_model(const DemoOptions& options, const Print& progress) {
   EmbeddedOptions embedded;
   embedded.model = options.model;
   embedded.cache_folder = options.cache_folder;
   embedded.fixtures = options.fixtures;
-  Result<EmbeddedModel> model = load_embedded(embedded, progress);
-  if (!model.ok()) return model.error();
+  return load_embedded(embedded, progress);
+}
+
+Result<DemoRun> agent(EmbeddedModel& model, const DemoOptions& options, const DemoData& data, const Print& print,
+                      const Print& progress) {
   if (!options.json) {
     print("An agent with " + counted(data.tools.as_array().size(), "tool") + " and " +
           counted(data.agent.size(), "turn") +
-          " of the model.  Each next prompt is a bridge: all ids so far, and the new turn.\n" +
-          describe(model.value()));
+          " of the model.  Each next prompt is a bridge: all ids so far, and the new turn.\n" + describe(model));
   }
-  return run_agent(model.value(), data, options.seed, options.seconds, [&](const DemoRow& row) {
+  return run_agent(model, data, options.seed, options.seconds, [&](const DemoRow& row) {
     progress("turn " + std::to_string(row.turn) + " of " + std::to_string(data.agent.size()) + "\n");
   });
 }
@@ -104,10 +106,18 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
   const Result<DemoData> data = demo_data();
   if (!data.ok()) return data.error();
   json::Object report;
-  const Result<DemoRun> run = agent(options, data.value(), print, progress);
+  Result<EmbeddedModel> model = agent_model(options, progress);
+  if (!model.ok()) return model.error();
+  const Result<DemoRun> run = agent(model.value(), options, data.value(), print, progress);
   if (!run.ok()) return run.error();
   report.set("agent", to_json(run.value()));
   if (!options.json) print(rows_table(run.value().rows) + "\n" + totals(run.value(), "re-render"));
+
+  progress("several conversations at once\n");
+  const Result<DemoTogether> together = run_together(model.value(), data.value(), options.seconds);
+  if (!together.ok()) return together.error();
+  report.set("together", to_json(together.value()));
+  if (!options.json) print("\n" + together_text(together.value()));
 
   const std::vector<FamilyRun> runs = families(options, data.value(), progress);
   json::Array family_reports;

@@ -64,7 +64,30 @@ struct FamilyRun {
 // Timing and reuse on plain text turns, without a template.
 [[nodiscard]] Result<DemoRun> run_plain_text(EmbeddedModel& model, const std::function<double()>& clock);
 
+// Several conversations at once on one engine, one way of making their prompts.
+struct DemoTogetherWay {
+  std::size_t prompt_tokens = 0;
+  std::size_t prefilled = 0;
+  std::optional<double> seconds;                   // from the first request to the last answer
+  std::optional<double> first_token_seconds;       // of the middle one of all turns
+  std::optional<double> slow_first_token_seconds;  // 19 of 20 turns are faster
+};
+
+struct DemoTogether {
+  std::size_t conversations = 0;
+  std::size_t turns = 0;  // of all of them
+  DemoTogetherWay bridged;
+  DemoTogetherWay rerendered;
+};
+
+// The scripted conversation, several times at once and each time about something else, on an engine of its own that has
+// the same weights; first with bridged prompts, then with re-rendered ones.
+[[nodiscard]] Result<DemoTogether> run_together(const EmbeddedModel& model, const DemoData& data,
+                                                const std::function<double()>& clock);
+
 // Prints and machine forms.
+[[nodiscard]] std::string together_text(const DemoTogether& run);
+[[nodiscard]] json::Value to_json(const DemoTogether& run);
 [[nodiscard]] std::string rows_table(const std::vector<DemoRow>& rows);
 [[nodiscard]] std::string families_table(const std::vector<FamilyRun>& runs);
 [[nodiscard]] json::Value to_json(const DemoRun& run);

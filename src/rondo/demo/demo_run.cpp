@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/analyse.h"
 #include "base/files.h"
-#include "demo/demo_script.h"
+#include "demo/demo_driver.h"
 #include "engine/fake.h"
 #include "render/completion.h"
 
@@ -14,99 +13,6 @@ namespace rondo::demo {
 namespace {
 
 using tokenizer::TokenId;
-
-tmpl::ApplyOptions fixed_day() {
-  tmpl::ApplyOptions options;
-  options.now =
-      jinja::LocalTime{.year = 2026, .month = 5, .day = 11, .hour = 9};  // the conversation is about that week
-  return options;
-}
-
-chat::Conversation opening(const DemoData& data, const std::vector<DemoStep>& steps, const json::Object& kwargs) {
-  chat::Conversation conversation;
-  conversation.messages.emplace_back(json::Object{{"role", "system"}, {"content", data.system}});
-  for (json::Value& message : client_messages(steps.front(), nullptr))
-    conversation.messages.push_back(std::move(message));
-  conversation.tools = data.tools;
-  conversation.kwargs = kwargs;
-  return conversation;
-}
-
-// Forces exactly these ids.
-class Replay final : public engine::TokenConstraint {
- public:
-  explicit Replay(std::span<const TokenId> ids) : ids_(ids) {}
-  engine::Allowed next(std::span<const TokenId> sampled) override {
-    engine::Allowed allowed;
-    allowed.kind = sampled.size() < ids_.size() ? engine::Allowed::Kind::kOnly : engine::Allowed::Kind::kDone;
-    if (sampled.size() < ids_.size()) allowed.ids = ids_.subspan(sampled.size(), 1);
-    return allowed;
-  }
-
- private:
-  std::span<const TokenId> ids_;
-};
-
-// What a conversation is played with.  The engine is borrowed.
-struct Stage {
-  std::shared_ptr<const jinja::Template> chat_template;
-  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
-  engine::Engine& engine;
-};
-
-// The session's conversation, driven by the steps of a script.
-class Driver {
- public:
-  // `steps` must outlive the driver.
-  static Result<Driver> start(const Stage& stage, const chat::Conversation& conversation,
-                              const std::vector<DemoStep>& steps) {
-    analysis::Options wanted;
-    wanted.bos_token = conversation.bos_token;
-    wanted.eos_token = conversation.eos_token;
-    wanted.kwargs = conversation.kwargs;
-    wanted.now = fixed_day().now;
-    wanted.tokenizer = stage.tokenizer.get();
-    Result<std::shared_ptr<const format::Format>> format = analysis::analyse(*stage.chat_template, wanted);
-    if (!format.ok()) return format.error();
-    // Twelve turns are too few to find out first for which of them a window would do.
-    auto model = render::RolloutModel::make({.chat_template = stage.chat_template,
-                                             .tokenizer = stage.tokenizer,
-                                             .format = std::move(format).value(),
-                                             .base = conversation,
-                                             .apply = fixed_day(),
-                                             .prove_locality = false});
-    auto session = session::Session::start(std::move(model), stage.engine, conversation.messages, {.compare = true});
-    if (!session.ok()) return session.error();
-    return Driver(std::move(session).value(), steps);
-  }
-
-  // Adds what precedes turn `index`, counts a broken prefix, and makes the turn's script.
-  [[nodiscard]] Status prepare(std::size_t index) {
-    if (index > 0) {
-      const std::vector<TokenId> before(session_.ids().begin(), session_.ids().end());
-      const json::Value& said = (*steps_)[index - 1].message;
-      if (const Status added = session_.add(client_messages((*steps_)[index], &said)); !added.ok()) return added;
-      const std::span<const TokenId> after = session_.ids();
-      if (after.size() < before.size() || !std::equal(before.begin(), before.end(), after.begin())) ++bridge_breaks_;
-    }
-    Result<Script> script = Script::make(session_.rollout().model().context(), session_.messages(), (*steps_)[index]);
-    if (!script.ok()) return script.error();
-    script_.emplace(std::move(script).value());
-    return Done{};
-  }
-
-  [[nodiscard]] Script& script() { return *script_; }
-  [[nodiscard]] session::Session& session() { return session_; }
-  [[nodiscard]] std::size_t bridge_breaks() const { return bridge_breaks_; }
-
- private:
-  Driver(session::Session session, const std::vector<DemoStep>& steps) : session_(std::move(session)), steps_(&steps) {}
-
-  session::Session session_;
-  const std::vector<DemoStep>* steps_;
-  std::optional<Script> script_;
-  std::size_t bridge_breaks_ = 0;
-};
 
 struct Replayed {
   double prompt_seconds = 0;

@@ -137,7 +137,19 @@ TEST_CASE("the demonstration says the same as text and as JSON") {
     CHECK(text.printed.find("\n" + std::string(*family.find_string("name"))) != std::string::npos);
     rollouts += "rollout: " + std::string(*family.find_string("name")) + "\n";
   }
-  CHECK(text.notes.find("turn 11 of 12\nturn 12 of 12\n" + rollouts) != std::string::npos);
+  CHECK(text.notes.find("turn 11 of 12\nturn 12 of 12\nseveral conversations at once\n" + rollouts) !=
+        std::string::npos);
+
+  const json::Value& together = *report.find("together");
+  CHECK(number(together, "conversations") == 4);
+  CHECK(number(together, "turns") == 48);
+  const json::Value& bridged = *together.find("bridge");
+  const json::Value& rerendered = *together.find("rerender");
+  CHECK(number(bridged, "prefilled") <= number(rerendered, "prefilled"));
+  // What the four have in common is decoded once.
+  CHECK(number(bridged, "prefilled") < 4 * sum(agent.find("turns")->as_array(), "prefilled"));
+  CHECK(bridged.find("first_token_seconds") != nullptr);
+  CHECK(text.printed.find("\n4 such conversations at once on one engine, 48 turns in all.\n") != std::string::npos);
 }
 
 TEST_CASE("the demonstration fails without the base weights it is to show; without a clock it shows no times") {
@@ -149,7 +161,8 @@ TEST_CASE("the demonstration fails without the base weights it is to show; witho
   REQUIRE_FALSE(text.status.ok());
   CHECK(text.status.error().source == options.gemma);
   CHECK(text.printed.find(" generated\nre-render: ") != std::string::npos);
-  CHECK(text.printed.find(" prefilled\n\nThe same rollout in five families") != std::string::npos);
+  CHECK(text.printed.find(" prefilled\n\n4 such conversations at once") != std::string::npos);
+  CHECK(text.printed.find("\n\nThe same rollout in five families") != std::string::npos);
   CHECK(text.printed.find("Plain text turns") == std::string::npos);
   options.model = folder.path("nowhere.gguf");
   const Shown nothing = show(options);

@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTinyVersion = "1";  // raise it when the same options make another file
-constexpr std::int64_t kControlToken = 3;       // GGUF token types
+constexpr std::string_view kTinyVersion = "2";  // raise it when the same options make another file
+constexpr std::uint32_t kTinyWidth = 256;       // so much that decoding a prompt takes time that one can see
+constexpr std::uint32_t kTinyLayers = 12;
+constexpr std::int64_t kControlToken = 3;  // GGUF token types
 constexpr std::int64_t kNormalToken = 1;
 
 int worker_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
@@ -71,6 +73,8 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   }
   const DemoModel& plan = data.value().model;
   engine::TinyModel model;
+  model.width = kTinyWidth;
+  model.layers = kTinyLayers;
   model.vocabulary = files::join(fixtures, plan.vocabulary);
   const Result<std::string> chat_template = files::read(files::join(fixtures, plan.chat_template));
   if (!chat_template.ok()) return chat_template.error();
@@ -83,8 +87,10 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   for (const engine::ExtraToken& token : model.extra_tokens) tokens += token.content + (token.special ? "!" : "?");
 
   const std::string path =
-      files::join(options.cache_folder,
-                  "tiny-" + hex_digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens}) + ".gguf");
+      files::join(options.cache_folder, "tiny-" +
+                                            hex_digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens,
+                                                        std::to_string(kTinyWidth), std::to_string(kTinyLayers)}) +
+                                            ".gguf");
   if (files::exists(path)) return path;
   progress("making a small model with random weights: " + path + "\n");
   if (const Result<model::Gguf> checked = model::read_gguf(model.vocabulary); !checked.ok()) return checked.error();

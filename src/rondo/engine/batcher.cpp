@@ -58,6 +58,7 @@ void Batcher::Work::add(Ticket ticket, Request request) {
       if (!grammar.ok()) return refuse(ticket, flow->request, grammar.error());
       choice->grammar = std::move(grammar).value();
     }
+    if (flow->request.constraint) choice->constraint = flow->request.constraint(i);
     flow->choices.push_back(std::move(choice));
   }
   Tenant& tenant = tenants_[flow->request.tenant];
@@ -261,7 +262,12 @@ void Batcher::Work::lose(Choice& choice, const Error& error) {
 // The next id, which the choice's grammar has accepted; nullopt if there is none.
 std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
   const std::span<const float> logits = choice.slot->sequence.logits();
-  std::optional<TokenId> id = choice.sampler.pick(logits, {});
+  Allowed steered;
+  if (choice.constraint) {
+    steered = choice.constraint->next(std::span(choice.ids).subspan(choice.ids.size() - choice.sampled));
+    if (steered.kind == Allowed::Kind::kDone) return std::nullopt;
+  }
+  std::optional<TokenId> id = choice.sampler.pick(logits, steered);
   if (!choice.grammar || (id && choice.grammar->accept(*id))) return id;
   // Mostly the grammar takes what is sampled without it; only else all ids are asked for.
   std::vector<TokenId> allowed = choice.grammar->allowed(loaded_.description.vocab_size);

@@ -64,6 +64,7 @@ class Batcher::Work {
     std::vector<TokenId> ids;  // prompt and what was sampled
     Sampler sampler;
     std::optional<LlamaGrammar> grammar;
+    std::unique_ptr<TokenConstraint> constraint;
     Slot* slot = nullptr;         // from the first piece on
     std::set<std::size_t> heads;  // lengths of beginnings whose state is to be kept
     std::size_t sampled = 0;

@@ -238,6 +238,7 @@ std::unique_ptr<Serving> Embedded::serve(Executor& executor) {
                             .parallel = worker_->parallel(),
                             .grammars = {Grammar::Dialect::kGbnf},
                             .tells_cached_tokens = true,
+                            .takes_constraints = true,
                             .takes_stop_ids = true};
   Worker& worker = *worker_;
   return std::make_unique<EmbeddedServing>(

@@ -232,7 +232,6 @@ void LlamaSequence::share(const LlamaSequence& other) {
   llama_memory_seq_cp(memory(), other.id_, id_, -1, -1);
   tokens_ = other.tokens_;
   batches_ = other.batches_;
-  logits_ = other.logits_;
 }
 
 }  // namespace rondo::engine

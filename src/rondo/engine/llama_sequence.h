@@ -85,8 +85,9 @@ class LlamaSequence {
   [[nodiscard]] std::optional<SavedSequence> save() const;
   // Replaces everything by what was saved of any sequence of a context like this one.  False: nothing is held then.
   [[nodiscard]] bool load(const SavedSequence& saved);
-  // Replaces everything but the checkpoints by what `other` of the same context holds.  The library copies with the next
-  // decode: until then neither may be saved, loaded or set back to a checkpoint.  REQUIRES: the memory can go back.
+  // Replaces everything by the ids of `other` of the same context, without its logits and checkpoints.  The library copies
+  // with the next decode: until then neither sequence may be saved, loaded, remembered or set back to a checkpoint.  Without
+  // logits every prompt leaves an id to be decoded.  REQUIRES: the memory can go back.
   void share(const LlamaSequence& other);
 
  private:

@@ -44,6 +44,9 @@ Status check_request(const Request& request) {
     sentence << range.name << " must be a number from " << range.least << " to " << range.most;
     return refuse(sentence.str());
   }
+  if (request.constraint && request.grammar.dialect != Grammar::Dialect::kNone) {
+    return refuse("a request has a grammar or a constraint, not both");
+  }
   const auto is_bad = [](const Sampling::Bias& bias) { return std::isnan(bias.value); };
   if (std::any_of(sampling.bias.begin(), sampling.bias.end(), is_bad)) return refuse("a bias is not a number");
   return Done{};

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -53,6 +54,9 @@ struct Request {
   Sampling sampling{};                    // choice i of a seeded request samples with seed + i
   std::optional<std::size_t> logprobs{};  // log probabilities: of the sampled id (0) and of that many best
   Grammar grammar{};
+  // Steers a choice token by token, on the engine's thread; of engines in this process alone (Capabilities::takes_constraints).
+  // It must be safe to ask there, and what it holds must live as long as the request.
+  std::function<std::unique_ptr<TokenConstraint>(std::size_t choice)> constraint{};
   // Lengths of beginnings of the prompt that other requests share (system text and tools): worth a checkpoint.
   std::vector<std::size_t> shared_heads{};
   std::string tenant{};    // requests of different tenants share nothing, and take turns
@@ -127,6 +131,7 @@ struct Capabilities {
   std::size_t parallel = 1;        // requests that run at the same time; more of them wait
   std::vector<Grammar::Dialect> grammars;
   bool tells_cached_tokens = false;
+  bool takes_constraints = false;
   bool takes_stop_ids = true;  // false: it ends at the model's own end tokens, and at nothing else
 };
 

@@ -17,10 +17,7 @@
 namespace rondo::engine {
 namespace {
 
-constexpr std::uint32_t kEmbedding = 64;
-constexpr std::uint32_t kHeads = 2;
-constexpr std::uint32_t kHeadSize = kEmbedding / kHeads;
-constexpr std::uint32_t kLayers = 2;
+constexpr std::uint32_t kHeadSize = 32;
 
 // A hyper-parameter: the key behind "<architecture>.", and its value; a list has one entry per layer.
 using Value = std::variant<std::uint32_t, float, std::vector<std::uint32_t>>;
@@ -31,14 +28,16 @@ struct Parameter {
 
 // What each architecture reads beside the common keys.
 std::vector<Parameter> parameters_of(const TinyModel& model, std::string_view name) {
-  const std::vector<std::uint32_t> one_attention_layer = {kHeads, 0};
+  const std::uint32_t heads = model.width / kHeadSize;
+  std::vector<std::uint32_t> attention_layers(model.layers, 0);  // every other one, from the first on
+  for (std::size_t layer = 0; layer < attention_layers.size(); layer += 2) attention_layers[layer] = heads;
   std::vector<Parameter> mamba = {{"ssm.conv_kernel", 4U},
-                                  {"ssm.inner_size", 2 * kEmbedding},
+                                  {"ssm.inner_size", 2 * model.width},
                                   {"ssm.state_size", 16U},
-                                  {"ssm.time_step_rank", 4U},
+                                  {"ssm.time_step_rank", 2 * heads},
                                   {"ssm.group_count", 1U}};
   if (name == "gemma3") {
-    return {{"attention.head_count", kHeads},
+    return {{"attention.head_count", heads},
             {"attention.head_count_kv", 1U},
             {"attention.key_length", kHeadSize},
             {"attention.value_length", kHeadSize},
@@ -60,28 +59,27 @@ std::vector<Parameter> parameters_of(const TinyModel& model, std::string_view na
             {"token_shift_count", 2U}};
   }
   if (name == "granitehybrid") {
-    mamba.push_back({"attention.head_count", one_attention_layer});
-    mamba.push_back({"attention.head_count_kv", one_attention_layer});
+    mamba.push_back({"attention.head_count", attention_layers});
+    mamba.push_back({"attention.head_count_kv", attention_layers});
     return mamba;
   }
   if (name == "lfm2") {
-    return {
-        {"attention.head_count", kHeads}, {"attention.head_count_kv", one_attention_layer}, {"shortconv.l_cache", 3U}};
+    return {{"attention.head_count", heads}, {"attention.head_count_kv", attention_layers}, {"shortconv.l_cache", 3U}};
   }
   if (name == "qwen35") {
-    return {{"attention.head_count", kHeads},
+    return {{"attention.head_count", heads},
             {"attention.head_count_kv", 1U},
             {"attention.key_length", kHeadSize},
             {"attention.value_length", kHeadSize},
             {"rope.dimension_sections", std::vector<std::uint32_t>{4, 4, 4, 4}},
             {"full_attention_interval", 2U},
             {"ssm.conv_kernel", 4U},
-            {"ssm.inner_size", 64U},
+            {"ssm.inner_size", model.width},
             {"ssm.state_size", 32U},
-            {"ssm.time_step_rank", 2U},
-            {"ssm.group_count", 2U}};
+            {"ssm.time_step_rank", heads},
+            {"ssm.group_count", heads}};
   }
-  return {{"attention.head_count", kHeads},
+  return {{"attention.head_count", heads},
           {"attention.head_count_kv", 1U},
           {"attention.key_length", kHeadSize},
           {"attention.value_length", kHeadSize}};
@@ -174,9 +172,9 @@ Result<gguf_context_ptr> describe_model(const TinyModel& model, std::string_view
   gguf_set_val_str(gguf.get(), "general.name",
                    ("tiny random " + std::string(to_string(model.memory)) + " model").c_str());
   const std::vector<Parameter> common = {{"context_length", model.context_tokens},
-                                         {"embedding_length", kEmbedding},
-                                         {"block_count", kLayers},
-                                         {"feed_forward_length", 2 * kEmbedding},
+                                         {"embedding_length", model.width},
+                                         {"block_count", model.layers},
+                                         {"feed_forward_length", 2 * model.width},
                                          {"attention.layer_norm_rms_epsilon", 1e-5F}};
   for (const Parameter& parameter : common) set(gguf.get(), prefix + parameter.key, parameter.value);
   for (const Parameter& parameter : parameters_of(model, name))
@@ -263,6 +261,13 @@ Status write_tiny_model(const TinyModel& model, const std::string& path) {
   const auto architecture = std::find_if(known.begin(), known.end(), fits);
   if (architecture == known.end()) {
     return Error(ErrorCode::kInvalidArgument, "no tiny model of architecture `" + model.architecture + "`");
+  }
+  constexpr std::uint32_t kMaxWidth = 4096;
+  constexpr std::uint32_t kMaxLayers = 64;
+  if (model.width == 0 || model.width % kHeadSize != 0 || model.width > kMaxWidth || model.layers < 1 ||
+      model.layers > kMaxLayers) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "a tiny model is a multiple of 32 wide, at most 4096, and has 1 to 64 layers");
   }
   const LlamaLog log;
   Result<gguf_context_ptr> metadata = describe_model(model, architecture->name);

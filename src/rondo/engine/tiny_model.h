@@ -26,6 +26,8 @@ struct TinyModel {
   bool half = true;          // the two vocabulary-sized tensors as 16-bit floats
   std::uint32_t context_tokens = 8192;
   std::uint32_t window_tokens = 64;  // of a sliding window
+  std::uint32_t width = 64;          // of an embedding; a multiple of 32, at most 4096
+  std::uint32_t layers = 2;          // at most 64
   // A GGUF file whose tokenizer is copied; "": `vocab_size` ids without text.
   // REQUIRES: the file has passed model::read_gguf.
   std::string vocabulary;

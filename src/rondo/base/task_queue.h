@@ -1,4 +1,5 @@
-// An executor whose tasks run when a test says so.
+// An executor whose tasks run when its owner says so, on the thread that says it: for programs that wait for one thing, and for
+// tests.
 #pragma once
 
 #include <condition_variable>
@@ -9,9 +10,9 @@
 
 #include "base/executor.h"
 
-namespace rondo::testing {
+namespace rondo {
 
-class ManualExecutor final : public Executor {
+class TaskQueue final : public Executor {
  public:
   void post(std::function<void()> task) override {
     {
@@ -42,4 +43,4 @@ class ManualExecutor final : public Executor {
   std::deque<std::function<void()>> tasks_;
 };
 
-}  // namespace rondo::testing
+}  // namespace rondo
