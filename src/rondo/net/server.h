@@ -58,7 +58,8 @@ class Exchange {
   [[nodiscard]] const ServerRequest& request() const;
   [[nodiscard]] ServerRequest& request();  // to move its body out
 
-  // The whole answer.  Content-Length, Connection and Date are the server's own.
+  // The whole answer.  Content-Length, Connection and Date are the server's own; fields that cannot be sent (check_header)
+  // are left out.
   void reply(int status, Headers headers, std::string body);
   void reply(Reply reply) { this->reply(reply.status, std::move(reply.headers), std::move(reply.body)); }
 
