@@ -6,7 +6,8 @@
 //   std::uint16_t port = server.value()->port();
 //
 // The handler is called on the loop's thread with one request at a time of each connection, when its body is complete.  It
-// answers at once or keeps the exchange and answers later.  Requests that are pipelined wait for those before them.
+// answers at once or keeps the exchange and answers later.  Requests that are pipelined wait for those before them.  A client
+// that ends its side of the connection is gone.
 //
 // It is strict: what two readers might take for two different requests (Content-Length beside Transfer-Encoding, twice, or in
 // an odd spelling; folded lines; lone line feeds; odd chunk sizes) is answered with 400, and the connection is closed.
@@ -72,7 +73,7 @@ class Exchange {
 
   [[nodiscard]] bool started() const;
   [[nodiscard]] bool is_gone() const;
-  // Bytes that the client has not taken yet.  A write that finds more than ServerOptions::buffered_bytes cuts the connection.
+  // Bytes that wait for the client to take those before.  A write that finds more than ServerOptions::buffered_bytes cuts the connection.
   [[nodiscard]] std::size_t buffered() const;
 
   // Called once if the connection ends before the answer does, from the loop, never inside of the functions above.  Also
