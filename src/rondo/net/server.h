@@ -61,11 +61,11 @@ class Exchange {
 
   // The whole answer.  Content-Length, Connection and Date are the server's own; fields that cannot be sent (check_header)
   // are left out.
-  void reply(int status, Headers headers, std::string body);
-  void reply(Reply reply) { this->reply(reply.status, std::move(reply.headers), std::move(reply.body)); }
+  void reply(int status, const Headers& headers, std::string body);
+  void reply(Reply reply) { this->reply(reply.status, reply.headers, std::move(reply.body)); }
 
   // An answer in pieces: start, any number of writes, finish.
-  void start(int status, Headers headers);
+  void start(int status, const Headers& headers);
   void write(std::string_view bytes);
   void finish();
   // Cuts the connection.
