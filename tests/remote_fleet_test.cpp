@@ -97,7 +97,7 @@ TEST_CASE("fleet: a conversation stays with its replica, and says what was expec
     CHECK(served == home);
     CHECK(outcome.usage.expected_tokens == listener.start->expected_tokens);
     if (turn > 0) {
-      CHECK(outcome.usage.expected_tokens + 31 > request.prompt.size());
+      CHECK(outcome.usage.expected_tokens + 31 == request.prompt.size());
       CHECK(*outcome.usage.cached_tokens == engines.servers[home]->log().back().cached);
       CHECK(*outcome.usage.cached_tokens + 2 >= outcome.usage.expected_tokens);
     }
@@ -110,6 +110,27 @@ TEST_CASE("fleet: a conversation stays with its replica, and says what was expec
   CHECK(report.state.running == 0);
   CHECK(report.expected_tokens > 6000);
   CHECK(!report.is_out);
+}
+
+TEST_CASE("fleet: conversations that take turns do not make each other's prefixes doubtful") {
+  for (const auto dialect : {fakes::Dialect::kVllm, fakes::Dialect::kSglang, fakes::Dialect::kLlamaServer}) {
+    EngineOptions options;
+    options.dialect = dialect;
+    options.prompt_tokens_details = true;
+    Engines engines(1, {}, options);
+    std::vector<engine::Request> conversations = {request_of(260, 500), request_of(320, 500), request_of(380, 500)};
+    for (int turn = 0; turn < 4; ++turn) {
+      for (engine::Request& request : conversations) {
+        Listening listener(engines.loop);
+        const engine::Outcome outcome = engines.run(request, listener);
+        REQUIRE(!outcome.error);
+        if (turn > 0) CHECK(outcome.usage.expected_tokens + 31 == request.prompt.size());
+        if (turn > 0) CHECK(*outcome.usage.cached_tokens + 16 >= outcome.usage.expected_tokens);
+        request.prompt.insert(request.prompt.end(), listener.ids[0].begin(), listener.ids[0].end());
+        for (TokenId id = 0; id < 30; ++id) request.prompt.push_back(400 + id);
+      }
+    }
+  }
 }
 
 TEST_CASE("fleet: before its first id a request goes to another replica, and nobody hears of it") {
