@@ -17,6 +17,9 @@ constexpr std::size_t kAssumedCapacity = std::size_t{1} << 20U;
 constexpr std::size_t kExcessSteps = 64;
 constexpr std::size_t kLargestExcessStep = 4096;
 constexpr std::size_t kExcessShare = 2;
+// So many ids less than expected are no proof that something was forgotten: engines compute a few again for reasons of
+// their own.
+constexpr std::size_t kSlack = 16;
 // Units are scaled down before they outgrow a double.
 constexpr double kLargestUnit = 1e100;
 
@@ -238,11 +241,11 @@ void Router::end(Ticket ticket, std::span<const TokenId> ids, std::optional<std:
   const std::size_t block = replicas_[ticket.replica].facts.block;
   // The last id is always computed, so that there is something to sample from.
   const std::size_t there = std::min(ticket.before.settled, ticket.prompt == 0 ? 0 : ticket.prompt - 1);
-  if (cached && *cached < there - there % block) {
+  if (cached && *cached + kSlack < there - there % block) {
     const auto missing = std::ranges::upper_bound(ticket.before.uses, *cached, {}, &FleetTree::Use::end);
     if (missing != ticket.before.uses.end()) tree_.forget_until(ticket.replica, missing->stamp);
   }
-  note(ticket.replica, ticket.tenant, ids);
+  note(ticket.replica, ticket.tenant, ids.first(ids.size() > ticket.prompt ? ids.size() - 1 : ids.size()));
 }
 
 void Router::note(Replica replica, std::string_view tenant, std::span<const TokenId> ids) {

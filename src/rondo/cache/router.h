@@ -119,8 +119,8 @@ class Router {
   [[nodiscard]] Ticket begin(Replica replica, const Ask& ask);
   // Its prompt has been computed.  More than once does nothing.
   void progress(Ticket& ticket, std::span<const TokenId> prompt);
-  // It was answered.  `ids`: its prompt, and what was sampled; `cached`: what the reply says was found in the cache, if
-  // it says so.
+  // It was answered.  `ids`: its prompt, and what was sampled, of which the last one has not been computed; `cached`:
+  // what the reply says was found in the cache, if it says so.
   void end(Ticket ticket, std::span<const TokenId> ids, std::optional<std::size_t> cached);
   // The replica failed.
   void fail(Ticket ticket, std::int64_t now_ms);

@@ -427,6 +427,54 @@ TEST_CASE("fake engines: faults hit the requests that they are for") {
   }
 }
 
+TEST_CASE("fake engines: what they say of themselves, and their errors") {
+  Subject sglang(options_of(Dialect::kSglang));
+  CHECK(shown(sglang.ask("/server_info", ""), "context_length") == "4096");
+  CHECK(shown(sglang.ask("/model_info", ""), "is_generation") == "true");
+  CHECK(shown(sglang.ask("/v1/models", ""), "data.0.max_model_len") == "4096");
+  CHECK(shown(sglang.ask("/tokenize", R"({"prompt": "AB"})"), "tokens") == "[65,66]");
+  CHECK(shown(sglang.ask("/detokenize", R"({"tokens": [65, 66]})"), "text") == "\"AB\"");
+  CHECK(shown(sglang.ask("/generate", R"({"text": "AB", "sampling_params": {"max_new_tokens": 1}})"),
+              "meta_info.prompt_tokens") == "2");
+  sglang.ask("/generate", R"({"input_ids": [1], "sampling_params": []})", 400);
+  sglang.ask("/generate", R"({"input_ids": []})", 400);
+  CHECK(sglang.send("/nothing", "").status == 404);
+  Subject llama(options_of(Dialect::kLlamaServer));
+  CHECK(shown(llama.ask("/v1/models", ""), "data.0.meta.n_vocab") == "512");
+  CHECK(shown(llama.ask("/completion", R"({"prompt": "AB", "n_predict": 1})"), "tokens_evaluated") == "2");
+  CHECK(shown(llama.ask("/completion", "{}", 400), "error.type") == "\"invalid_request_error\"");
+  CHECK(shown(llama.ask("/completion", R"({"prompt": [1], "id_slot": 9})", 400), "error.code") == "400");
+  CHECK(shown(llama.ask("/completion", "[]", 400), "error.type") == "\"invalid_request_error\"");
+  llama.server->set_fault({.kind = Fault::Kind::kError503});
+  CHECK(shown(llama.ask("/completion", R"({"prompt": [1]})", 503), "error.type") == "\"unavailable_error\"");
+  Subject vllm(options_of(Dialect::kVllm));
+  CHECK(shown(vllm.ask("/tokenize", R"({"prompt": "AB"})"), "count") == "2");
+  CHECK(shown(vllm.ask("/detokenize", R"({"tokens": [65, 66]})"), "prompt") == "\"AB\"");
+  CHECK(vllm.send("/health", "").status == 200);
+  CHECK(vllm.send("/inference/v1/abort_requests", "{}").status == 404);
+  vllm.ask("/v1/completions", R"({"prompt": [-1]})", 400);
+}
+
+TEST_CASE("fake engines: sampling waits for a client that does not read, and goes on") {
+  EngineOptions options = options_of(Dialect::kSglang);
+  options.model.end_ids.clear();
+  Subject subject(options);
+  testing::Recorder recorder(subject.loop);
+  net::Request request;
+  request.method = "POST";
+  request.url = subject.server->url() + "/generate";
+  request.body = R"({"input_ids": [9], "stream": true, "sampling_params": {"max_new_tokens": 2000}})";
+  const auto call = subject.client->stream(std::move(request), recorder);
+  recorder.head_seen = [&] { call->pause(); };
+  for (int i = 0; i < 100; ++i) testing::settle(subject.loop);
+  CHECK(subject.server->log().back().completions.empty());  // not at its end
+  call->resume();
+  subject.loop.run();
+  REQUIRE(recorder.ending->status.ok());
+  CHECK(subject.server->log().back().completions[0].size() == 2000);
+  CHECK(recorder.body.ends_with("data: [DONE]\n\n"));
+}
+
 TEST_CASE("fake engines: names of faults") {
   CHECK(read_fault("die").value().kind == Fault::Kind::kDie);
   CHECK(read_fault("hang:3").value().first == 3);

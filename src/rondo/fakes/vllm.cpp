@@ -231,6 +231,7 @@ json::Value VllmAnswers::chunk(const Running& running, std::size_t choice, std::
     out.set("token_ids", running.task.returns_ids ? ids_value(ids) : json::Value());
     const bool tells_prompt = running.task.returns_ids && from == 0;
     out.set("prompt_token_ids", tells_prompt ? ids_value(running.task.prompt) : json::Value());
+    if (!running.task.streams) out.set("prompt_logprobs", nullptr);
   }
   return out;
 }

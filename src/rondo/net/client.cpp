@@ -118,7 +118,7 @@ void Call::State::fail(Error error) {
   end({std::move(error), stage, answered});
 }
 
-void Call::State::end(Ending ending) {
+void Call::State::end(const Ending& ending) {
   const auto self = shared_from_this();
   phase.clear();
   whole.clear();

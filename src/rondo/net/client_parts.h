@@ -23,12 +23,12 @@ struct Call::State : std::enable_shared_from_this<Call::State> {
   State(Client::Impl& owner, Request asked);
 
   void begin(const std::shared_ptr<Client::Impl>& client);
-  void advance(Stage to);   // with the deadline of that stage
-  void heard();             // a byte came
-  void fail(Error error);   // leaves what it is on, then tells
-  void end(Ending ending);  // tells
-  void cancel();            // leaves what it is on, and never tells
-  void leave();             // queue, dial or connection
+  void advance(Stage to);          // with the deadline of that stage
+  void heard();                    // a byte came
+  void fail(Error error);          // leaves what it is on, then tells
+  void end(const Ending& ending);  // tells
+  void cancel();                   // leaves what it is on, and never tells
+  void leave();                    // queue, dial or connection
   void set_paused(bool value);
   [[nodiscard]] bool is_over() const { return handler == nullptr; }
 

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "net/client.h"
@@ -165,6 +166,13 @@ TEST_CASE("net: errors say where it failed") {
   CHECK(refused.status.error().message == "connect: no connection: Connection refused");
   CHECK(refused.status.error().source == nobody);
   CHECK(ending_of("nonsense").status.error().code == ErrorCode::kInvalidArgument);
+  Request odd;
+  odd.method = "GET /";
+  odd.url = nobody;
+  CHECK(fetch(loop, *client, odd).error().message == "queue: `GET /` is no method");
+  odd.method = "GET";
+  odd.headers = {{"A", "b\nc"}};
+  CHECK(fetch(loop, *client, odd).error().message == "queue: the header `A` has a control character");
   CHECK(ending_of("http://name.invalid/").stage == Stage::kConnect);
 }
 
@@ -348,6 +356,52 @@ TEST_CASE("net: a client that does not read is cut off") {
   CHECK_FALSE(was_gone);  // told by the loop
   testing::settle(loop);
   CHECK(was_gone);
+}
+
+TEST_CASE("net: a client that takes no byte for long is cut off, however little waits for it") {
+  Loop loop;
+  std::optional<Exchange> exchange;
+  const auto server = server_of(loop,
+                                [&](Exchange got) {
+                                  exchange = std::move(got);
+                                  exchange->on_gone([&] { loop.stop(); });
+                                  exchange->start(200, {});
+                                  exchange->write(std::string(20'000'000, 'x'));  // more than the system takes
+                                },
+                                {.stall = Milliseconds(20)});
+  const auto client = client_of(loop);
+  Recorder recorder(loop);
+  const auto call = client->stream(get_of(*server), recorder);
+  recorder.head_seen = [&] { call->pause(); };
+  loop.run();
+  CHECK(exchange->is_gone());
+}
+
+TEST_CASE("net: an exchange that is replaced by another one answers first") {
+  Loop loop;
+  std::optional<Exchange> kept;
+  const auto server = server_of(loop, [&](Exchange exchange) {
+    if (kept) {
+      *kept = std::move(exchange);
+    } else {
+      kept = std::move(exchange);
+    }
+  });
+  const auto client = client_of(loop);
+  std::vector<int> statuses;
+  const auto note = [&](const Result<Response>& response) {
+    statuses.push_back(response.value().status);
+    if (statuses.size() == 2) loop.stop();
+  };
+  const auto first = client->fetch(get_of(*server, "/1"), note);
+  testing::settle(loop);
+  const auto second = client->fetch(get_of(*server, "/2"), note);
+  testing::settle(loop);
+  CHECK(statuses == std::vector<int>{500});
+  CHECK(std::as_const(*kept).request().path == "/2");
+  kept->reply({.status = 201});
+  loop.run();
+  CHECK(statuses == std::vector<int>{500, 201});
 }
 
 TEST_CASE("net: drain lets running answers end, and refuses new connections") {

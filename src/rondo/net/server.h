@@ -6,7 +6,8 @@
 //   std::uint16_t port = server.value()->port();
 //
 // The handler is called on the loop's thread with one request at a time of each connection, when its body is complete.  It
-// answers at once or keeps the exchange and answers later.  Requests that are pipelined wait for those before them.
+// answers at once or keeps the exchange and answers later.  Requests that are pipelined wait for those before them.  A client
+// that ends its side of the connection is gone.
 //
 // It is strict: what two readers might take for two different requests (Content-Length beside Transfer-Encoding, twice, or in
 // an odd spelling; folded lines; lone line feeds; odd chunk sizes) is answered with 400, and the connection is closed.
@@ -58,12 +59,13 @@ class Exchange {
   [[nodiscard]] const ServerRequest& request() const;
   [[nodiscard]] ServerRequest& request();  // to move its body out
 
-  // The whole answer.  Content-Length, Connection and Date are the server's own.
-  void reply(int status, Headers headers, std::string body);
-  void reply(Reply reply) { this->reply(reply.status, std::move(reply.headers), std::move(reply.body)); }
+  // The whole answer.  Content-Length, Connection and Date are the server's own; fields that cannot be sent (check_header)
+  // are left out.
+  void reply(int status, const Headers& headers, std::string body);
+  void reply(Reply reply) { this->reply(reply.status, reply.headers, std::move(reply.body)); }
 
   // An answer in pieces: start, any number of writes, finish.
-  void start(int status, Headers headers);
+  void start(int status, const Headers& headers);
   void write(std::string_view bytes);
   void finish();
   // Cuts the connection.
@@ -71,7 +73,7 @@ class Exchange {
 
   [[nodiscard]] bool started() const;
   [[nodiscard]] bool is_gone() const;
-  // Bytes that the client has not taken yet.  A write that finds more than ServerOptions::buffered_bytes cuts the connection.
+  // Bytes that wait for the client to take those before.  A write that finds more than ServerOptions::buffered_bytes cuts the connection.
   [[nodiscard]] std::size_t buffered() const;
 
   // Called once if the connection ends before the answer does, from the loop, never inside of the functions above.  Also

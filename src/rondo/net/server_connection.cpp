@@ -38,7 +38,7 @@ bool has_no_body(int status) { return status < 200 || status == 204 || status ==
 
 // --- Exchange ---
 
-void Exchange::State::start(int status, Headers headers, std::optional<std::size_t> length) {
+void Exchange::State::start(int status, const Headers& headers, std::optional<std::size_t> length) {
   if (connection == nullptr || started) return;
   started = true;
   keeps_alive = keeps_alive && !connection->is_draining();
@@ -86,7 +86,7 @@ void Exchange::State::let_go() {
   if (connection == nullptr) return;
   if (started) return abort();
   Reply reply = connection->server().explained(500, "the request was not answered");
-  start(reply.status, std::move(reply.headers), reply.body.size());
+  start(reply.status, reply.headers, reply.body.size());
   if (connection == nullptr) return;
   if (request.method != "HEAD") connection->channel().send(std::move(reply.body));
   finish();
@@ -123,14 +123,14 @@ const ServerRequest& Exchange::request() const { return state_->request; }
 ServerRequest& Exchange::request() { return state_->request; }
 bool Exchange::started() const { return state_->started; }
 bool Exchange::is_gone() const { return state_->gone; }
-void Exchange::start(int status, Headers headers) { state_->start(status, std::move(headers), std::nullopt); }
+void Exchange::start(int status, const Headers& headers) { state_->start(status, headers, std::nullopt); }
 void Exchange::write(std::string_view bytes) { state_->write(bytes); }
 void Exchange::finish() { state_->finish(); }
 void Exchange::abort() { state_->abort(); }
 
-void Exchange::reply(int status, Headers headers, std::string body) {
+void Exchange::reply(int status, const Headers& headers, std::string body) {
   if (state_->connection == nullptr || state_->started) return;
-  state_->start(status, std::move(headers), body.size());
+  state_->start(status, headers, body.size());
   if (state_->request.method != "HEAD" && !has_no_body(status)) state_->connection->channel().send(std::move(body));
   state_->finish();
 }
@@ -346,7 +346,7 @@ void ServerConnection::send_and_end(Reply reply) {
   if (!exchange_) exchange_ = std::make_shared<Exchange::State>(server_.loop, *this);
   const std::shared_ptr<Exchange::State> exchange = exchange_;
   exchange->keeps_alive = false;
-  exchange->start(reply.status, std::move(reply.headers), reply.body.size());
+  exchange->start(reply.status, reply.headers, reply.body.size());
   if (exchange->request.method != "HEAD") channel_->send(std::move(reply.body));
   exchange->finish();
 }

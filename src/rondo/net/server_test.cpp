@@ -96,6 +96,45 @@ TEST_CASE("server: a chunked body, byte by byte; an empty line ahead; HTTP/1.0")
   CHECK(subject.seen == std::vector<std::string>{"POST /c abcde", "GET /old "});
 }
 
+TEST_CASE("server: HTTP/1.0 gets no chunks, and its connection is kept if it asks for that") {
+  Loop loop;
+  const auto server = Server::make(loop, {}, [](Exchange exchange) {
+    if (exchange.request().path == "/whole") return exchange.reply(200, {}, "whole");
+    exchange.start(200, {});
+    exchange.write("one");
+    exchange.write("two");
+    exchange.finish();
+  });
+  const std::uint16_t port = server.value()->port();
+  const std::string pieces = testing::raw_exchange(loop, port, {"GET / HTTP/1.0\r\n\r\n"});
+  CHECK(pieces.find("chunked") == std::string::npos);
+  CHECK(pieces.ends_with("\r\n\r\nonetwo"));
+  const std::string kept = testing::raw_exchange(
+      loop, port, {"GET /whole HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /whole HTTP/1.0\r\n\r\n"});
+  CHECK(kept.find("Connection: keep-alive\r\n") != std::string::npos);
+  CHECK(kept.find("Connection: close\r\n") != std::string::npos);
+}
+
+TEST_CASE("server: requests far ahead of a slow answer wait outside, and are all answered") {
+  Loop loop;
+  std::size_t answered = 0;
+  std::vector<Timer> timers;
+  std::optional<Exchange> first;
+  const auto server = Server::make(loop, {}, [&](Exchange exchange) {
+    ++answered;
+    if (answered > 1) return exchange.reply(200, {}, "");
+    first = std::move(exchange);
+    timers.push_back(loop.after(Milliseconds(20), [&] { first->reply(200, {}, ""); }));
+  });
+  constexpr std::size_t kRequests = 3000;
+  std::string requests;
+  for (std::size_t i = 1; i < kRequests; ++i)
+    requests += "GET /" + std::string(60, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  requests += "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  CHECK(testing::raw_exchange(loop, server.value()->port(), {requests}).ends_with("\r\n\r\n"));
+  CHECK(answered == kRequests);
+}
+
 TEST_CASE("server: Expect") {
   Subject subject;
   const std::string head = "POST /e HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n";

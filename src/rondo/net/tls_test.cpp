@@ -88,6 +88,38 @@ TEST_CASE("tls: a paused stream, and one that is cancelled") {
   CHECK(was_gone);
 }
 
+TEST_CASE("tls: a connection ends in order behind its last answer") {
+  const testing::TestCertificate certificate = testing::make_certificate();
+  Loop loop;
+  std::optional<Exchange> exchange;
+  const auto server = Server::make(
+      loop, {.host = "localhost", .certificate_pem = certificate.certificate_pem, .key_pem = certificate.key_pem},
+      [&](Exchange got) {
+        exchange = std::move(got);
+        loop.stop();
+      });
+  REQUIRE(server.ok());
+  const auto client = client_of(loop, {.insecure = true});
+  std::string body;
+  Request request;
+  request.url = server.value()->url() + "/";
+  const auto call = client->fetch(std::move(request), [&](const Result<Response>& response) {
+    REQUIRE(response.ok());
+    body = response.value().body;
+  });
+  loop.run();
+  std::optional<std::size_t> cut;
+  server.value()->drain(Milliseconds(60'000), [&](std::size_t count) {
+    cut = count;
+    loop.stop();
+  });
+  exchange->reply(200, {}, std::string(1'000'000, 'z'));
+  loop.run();
+  CHECK(cut == 0);
+  testing::settle(loop);
+  CHECK(body == std::string(1'000'000, 'z'));
+}
+
 TEST_CASE("tls: certificates and keys that cannot be read") {
   const testing::TestCertificate certificate = testing::make_certificate();
   const testing::TestCertificate other = testing::make_certificate();

@@ -333,6 +333,12 @@ TEST_CASE("probe: each server is known by its answers") {
       CHECK(found.value().context_tokens == 4096);
       CHECK(found.value().path == path);
       CHECK(found.value().notes.size() == (status == 403 ? 2 : 1));
+      CHECK(found.value().block == (status == 404 ? 32 : 16));
+      CHECK(found.value().cache_tokens == (status == 404 ? 3200 : 0));
+      setup.engine.json("/metrics", 200,
+                        "# HELP vllm:cache_config_info Information\n"
+                        "vllm:cache_config_info{block_size=\"32\",engine=\"0\",num_gpu_blocks=\"100\"} 1.0\nx 1\n");
+      if (status == 400) setup.engine.json("/metrics", 200, "vllm:cache_config_info{num_gpu_blocks=\"None\"");
     }
   }
   {

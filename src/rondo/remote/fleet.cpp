@@ -4,6 +4,7 @@
 #include <cassert>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace rondo::remote {
@@ -133,8 +134,10 @@ class FleetRun final : public engine::Submission, public engine::Listener {
       return ids;
     };
     fleet_.router_.end(std::move(ticket), of_choice(0), outcome.usage.cached_tokens);
-    for (std::size_t choice = 1; choice < told_.size(); ++choice)
-      fleet_.router_.note(index, request_.tenant, of_choice(choice));
+    for (std::size_t choice = 1; choice < told_.size(); ++choice) {
+      const std::vector<engine::TokenId>& all = of_choice(choice);  // the last one has not been computed
+      fleet_.router_.note(index, request_.tenant, std::span(all).first(all.size() - (told_[choice].empty() ? 0 : 1)));
+    }
   }
 
   // The first id has come, or the end: from now on it is this replica's.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "json/parse.h"
@@ -162,7 +164,31 @@ class Asking final : public Probe {
       info_.notes.emplace_back(
           "`/inference/v1/generate` is switched off (--enable-scale-out); `/v1/completions` serves");
     info_.notes.emplace_back("it says how much of a prompt was cached only with --enable-prompt-tokens-details");
-    finish(std::move(info_));
+    next_ = ask("GET", "/metrics", "", [this](Result<net::Response> answer) {
+      if (answer.ok() && answer.value().status == 200) read_metrics(answer.value().body);
+      finish(std::move(info_));
+    });
+  }
+
+  // How much its cache holds is told among the metrics alone, as labels of one of them.
+  void read_metrics(std::string_view text) {
+    constexpr std::string_view kName = "vllm:cache_config_info{";
+    const std::size_t begin = text.find(kName);
+    if (begin == std::string_view::npos) return;
+    const std::string_view labels = text.substr(begin, text.find('\n', begin) - begin);
+    const std::size_t block = label_in(labels, "block_size");
+    if (block > 0) info_.block = block;
+    info_.cache_tokens = label_in(labels, "num_gpu_blocks") * info_.block;
+  }
+
+  static std::size_t label_in(std::string_view labels, std::string_view name) {
+    const std::string begin = std::string(name) + "=\"";
+    const std::size_t at = labels.find(begin);
+    std::size_t value = 0;
+    if (at == std::string_view::npos) return value;
+    const std::string_view text = labels.substr(at + begin.size());
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
   }
 
   void finish(Result<ServerInfo> found) {
