@@ -7,6 +7,7 @@
 #include "apis/completions.h"
 #include "apis/items.h"
 #include "apis/listings.h"
+#include "gateway/sessions.h"
 #include "gateway/state.h"
 #include "gateway/turn_run.h"
 #include "json/print.h"
@@ -235,6 +236,7 @@ void Service::handle(net::Exchange exchange) {
     is_known = true;
   }
   if (request.method == "GET" && request.path.starts_with("/v1/models/")) return models(*state_, std::move(exchange));
+  if (is_session_path(request.path)) return answer_sessions(*state_, std::move(exchange));
   if (request.path.starts_with("/v1/responses/")) return stored_response(*state_, std::move(exchange));
   const std::string sentence =
       is_known ? request.method + " is not for " + request.path : "there is no such address: " + request.path;

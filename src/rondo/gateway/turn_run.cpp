@@ -401,6 +401,10 @@ void TurnRun::keep_all(const engine::Outcome& outcome) {
       }
     }
     reply.session_name = read_.request.session.session;
+    json::Object facts = explained(outcome.usage);
+    facts.set("api", chat::to_string(read_.request.api));
+    facts.set("request_id", meta_.id);
+    reply.facts = json::to_compact(facts);
     net::Loop& loop = state_->loop;
     const auto kept = [self = shared_from_this(), &loop, outcome](const Status&) {
       loop.post([self, outcome] {

@@ -1,0 +1,241 @@
+// What is kept of sessions: lists, ids with their owners, rows for a trainer.
+#include "gateway/sessions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::gateway {
+namespace {
+
+using spans::Digest;
+using spans::Turn;
+
+constexpr std::string_view kBase = "/rondo/v1/sessions";
+
+std::optional<Digest> digest_of_hex(std::string_view hex) {
+  Digest digest;
+  if (hex.size() != 2 * digest.bytes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < digest.bytes.size(); ++i) {
+    const char* begin = hex.data() + 2 * i;
+    const auto read = std::from_chars(begin, begin + 2, digest.bytes[i], 16);
+    if (read.ec != std::errc() || read.ptr != begin + 2) return std::nullopt;
+  }
+  return digest;
+}
+
+std::size_t number_in(std::string_view query, std::string_view name, std::size_t otherwise) {
+  const std::string key = std::string(name) + "=";
+  for (std::size_t at = 0; at < query.size();) {
+    const std::size_t end = std::min(query.find('&', at), query.size());
+    const std::string_view part = query.substr(at, end - at);
+    if (part.starts_with(key)) {
+      std::size_t value = otherwise;
+      std::from_chars(part.data() + key.size(), part.data() + part.size(), value);
+      return value;
+    }
+    at = end + 1;
+  }
+  return otherwise;
+}
+
+std::string id_of(const spans::TurnKey& key) { return spans::mint_id("turn", key, 0); }
+
+// The index of each turn's parent in the session; -1 without one.
+std::vector<std::int64_t> parents_of(const std::vector<Turn>& turns) {
+  std::map<spans::TurnKey, std::int64_t> places;
+  std::vector<std::int64_t> parents;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const auto found = turns[i].parent ? places.find(*turns[i].parent) : places.end();
+    parents.push_back(found == places.end() ? -1 : found->second);
+    places[turns[i].key] = static_cast<std::int64_t>(i);
+  }
+  return parents;
+}
+
+// Turns that none goes on from: each ends a branch.
+std::vector<std::size_t> leaves_of(const std::vector<std::int64_t>& parents) {
+  const std::set<std::int64_t> inner(parents.begin(), parents.end());
+  std::vector<std::size_t> leaves;
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    if (!inner.contains(static_cast<std::int64_t>(i))) leaves.push_back(i);
+  }
+  return leaves;
+}
+
+json::Value facts_of(const Turn& turn, const char* name) {
+  const auto facts = json::parse(turn.facts);
+  const json::Value* value = facts.ok() ? facts.value().find(name) : nullptr;
+  return value != nullptr ? *value : json::Value();
+}
+
+std::int64_t count_of(const Turn& turn, const char* name) { return facts_of(turn, name).to_int64().value_or(0); }
+
+json::Value turn_row(const Turn& turn, std::size_t index, std::int64_t parent) {
+  return json::Object{{"index", index},
+                      {"id", id_of(turn.key)},
+                      {"parent", parent < 0 ? json::Value() : json::Value(parent)},
+                      {"request_id", facts_of(turn, "request_id")},
+                      {"api", facts_of(turn, "api")},
+                      {"how", facts_of(turn, "how")},
+                      {"prompt_tokens", turn.prompt.size()},
+                      {"expected", count_of(turn, "expected")},
+                      {"cached", facts_of(turn, "cached")},
+                      {"appended", count_of(turn, "appended")},
+                      {"completion_tokens", turn.completion.size()},
+                      {"finish", json::name_in(spans::kFinishNames, turn.finish)},
+                      {"inexact", turn.inexact},
+                      {"cause", facts_of(turn, "cause")},
+                      {"time", turn.time_ms}};
+}
+
+json::Value session_row(const spans::SessionInfo& info, const std::string& model, const std::vector<Turn>& turns) {
+  const std::vector<std::int64_t> parents = parents_of(turns);
+  std::size_t prompt = 0;
+  std::int64_t cached = 0;
+  std::size_t breaks = 0;
+  for (const Turn& turn : turns) {
+    prompt += turn.prompt.size();
+    cached += count_of(turn, "cached");
+    breaks += facts_of(turn, "cause").is_null() ? 0 : 1;
+  }
+  return json::Object{{"id", spans::to_hex(info.session)},
+                      {"name", info.name},
+                      {"model", model},
+                      {"turns", info.turns},
+                      {"branches", leaves_of(parents).size()},
+                      {"prompt_tokens", prompt},
+                      {"cached_tokens", cached},
+                      {"breaks", breaks},
+                      {"first", info.first_ms},
+                      {"last", info.last_ms},
+                      {"order", info.order}};
+}
+
+json::Array ids_json(std::span<const spans::TokenId> ids) {
+  json::Array out;
+  for (const spans::TokenId id : ids) out.emplace_back(static_cast<std::int64_t>(id));
+  return out;
+}
+
+json::Value tokens_of(const Turn& turn) {
+  json::Array owners;
+  json::Array sampled;
+  json::Array logprobs;
+  for (std::size_t i = 0; i < turn.prompt.size(); ++i) {
+    owners.emplace_back(static_cast<std::int64_t>(turn.owners[i]));
+    sampled.emplace_back(turn.sampled[i] != 0);
+    logprobs.emplace_back();
+  }
+  for (std::size_t i = 0; i < turn.completion.size(); ++i) {
+    owners.emplace_back(static_cast<std::int64_t>(turn.messages.size()));
+    sampled.emplace_back(true);
+    logprobs.push_back(i < turn.logprobs.size() ? json::Value(static_cast<double>(turn.logprobs[i])) : json::Value());
+  }
+  return json::Object{{"ids", ids_json(turn.ids())},
+                      {"owners", std::move(owners)},
+                      {"sampled", std::move(sampled)},
+                      {"logprobs", std::move(logprobs)},
+                      {"prompt_tokens", turn.prompt.size()}};
+}
+
+// A branch as a trainer takes it: what was sampled counts, whenever it was.
+json::Value training_row(const std::vector<Turn>& turns, const std::vector<std::int64_t>& parents, std::size_t leaf) {
+  const Turn& last = turns[leaf];
+  json::Array mask;
+  for (const std::uint8_t sampled : last.sampled) mask.emplace_back(static_cast<std::int64_t>(sampled));
+  for (std::size_t i = 0; i < last.completion.size(); ++i) mask.emplace_back(1);
+  // The log probabilities of earlier turns stand where their completions do, as far as the prompt still has them.
+  std::vector<json::Value> logprobs(last.prompt.size() + last.completion.size());
+  std::vector<std::size_t> path;
+  for (auto at = static_cast<std::int64_t>(leaf); at >= 0; at = parents[static_cast<std::size_t>(at)])
+    path.push_back(static_cast<std::size_t>(at));
+  std::reverse(path.begin(), path.end());
+  const std::vector<spans::TokenId> ids = last.ids();
+  json::Array indices;
+  for (const std::size_t index : path) {
+    indices.emplace_back(static_cast<std::int64_t>(index));
+    const Turn& turn = turns[index];
+    const std::size_t begin = turn.prompt.size();
+    const bool stands =
+        begin + turn.completion.size() <= ids.size() &&
+        std::equal(turn.completion.begin(), turn.completion.end(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
+    for (std::size_t i = 0; stands && i < turn.logprobs.size(); ++i)
+      logprobs[begin + i] = json::Value(static_cast<double>(turn.logprobs[i]));
+  }
+  return json::Object{{"ids", ids_json(ids)},
+                      {"loss_mask", std::move(mask)},
+                      {"logprobs", json::Array(logprobs.begin(), logprobs.end())},
+                      {"turns", std::move(indices)}};
+}
+
+void list(Service::State& state, net::Exchange exchange) {
+  const std::string& query = exchange.request().query;
+  const std::size_t limit = std::clamp<std::size_t>(number_in(query, "limit", 20), 1, 1000);
+  json::Array rows;
+  for (const ServedModel& model : state.parts.models) {
+    const spans::Scope scope = state.parts.spans->scope("", model.name);
+    const auto sessions = state.parts.spans->store().sessions(scope.id(), limit, number_in(query, "after", 0));
+    if (!sessions.ok()) return answer_fault(exchange, chat::Api::kChat, apis::fault_of(sessions.error()));
+    for (const spans::SessionInfo& info : sessions.value()) {
+      const auto turns = state.parts.spans->turns(scope, info.session);
+      if (turns.ok()) rows.push_back(session_row(info, model.name, turns.value()));
+    }
+  }
+  answer_json(exchange, 200, json::Object{{"sessions", std::move(rows)}});
+}
+
+}  // namespace
+
+bool is_session_path(std::string_view path) { return path == kBase || path.starts_with(std::string(kBase) + "/"); }
+
+void answer_sessions(Service::State& state, net::Exchange exchange) {
+  const net::ServerRequest& http = exchange.request();
+  const auto not_found = [&](std::string_view id) {
+    answer_fault(exchange, chat::Api::kChat, apis::not_found("session", id));
+  };
+  if (http.path == kBase) return list(state, std::move(exchange));
+  std::string id = http.path.substr(kBase.size() + 1);
+  const std::size_t slash = id.find('/');
+  const std::string below = slash == std::string::npos ? "" : id.substr(slash + 1);
+  id.resize(std::min(slash, id.size()));
+  for (const ServedModel& model : state.parts.models) {
+    const spans::Scope scope = state.parts.spans->scope("", model.name);
+    // By its id, or by the name that clients file it under.
+    const Digest session = digest_of_hex(id).value_or(spans::Spans::session(scope, id));
+    const auto kept = state.parts.spans->turns(scope, session);
+    if (!kept.ok() || kept.value().empty()) continue;
+    const std::vector<Turn>& turns = kept.value();
+    const std::vector<std::int64_t> parents = parents_of(turns);
+    if (http.method == "DELETE" && below.empty()) {
+      const auto erased = state.parts.spans->store().erase(scope.id(), session);
+      if (!erased.ok()) return answer_fault(exchange, chat::Api::kChat, apis::fault_of(erased.error()));
+      return answer_json(exchange, 200, json::Object{{"id", spans::to_hex(session)}, {"deleted", true}});
+    }
+    if (below.empty()) {
+      json::Array rows;
+      for (std::size_t i = 0; i < turns.size(); ++i) rows.push_back(turn_row(turns[i], i, parents[i]));
+      return answer_json(exchange, 200, json::Object{{"id", spans::to_hex(session)}, {"turns", std::move(rows)}});
+    }
+    if (below == "tokens") {
+      const std::size_t turn = number_in(http.query, "turn", turns.size() - 1);
+      if (turn >= turns.size()) return not_found(id + "?turn=" + std::to_string(turn));
+      return answer_json(exchange, 200, tokens_of(turns[turn]));
+    }
+    if (below == "training") {
+      std::string lines;
+      for (const std::size_t leaf : leaves_of(parents))
+        lines += json::to_compact(training_row(turns, parents, leaf)) + "\n";
+      return exchange.reply(200, {{"content-type", "application/jsonl"}}, std::move(lines));
+    }
+    break;
+  }
+  not_found(id);
+}
+
+}  // namespace rondo::gateway
