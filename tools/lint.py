@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import cache
+import llama
 import mutations
 
 REPO = cache.REPO
@@ -180,7 +181,8 @@ def workers():
     return int(os.environ.get("RONDO_JOBS") or os.cpu_count() or 1)
 
 
-HEADER_COMMAND = ("clang++-19", "-std=c++20", "-Isrc/rondo", "-Iinclude", "-Wno-pragma-once-outside-header", "-x", "c++-header")
+HEADER_COMMAND = ("clang++-19", "-std=c++20", "-Isrc/rondo", "-Iinclude", "-isystem", str(llama.prefix() / "include"),
+                  "-Wno-pragma-once-outside-header", "-x", "c++-header")
 
 
 PRECOMPILED_HEADERS = 16

@@ -111,7 +111,7 @@ inline constexpr const char* kServeFooter =
     "Examples:\n"
     "  rondo serve                                     the small random model, to try clients\n"
     "  rondo serve model.gguf --parallel 8\n"
-    "  rondo serve qwen3/ --url http://10.0.0.5:8000 --url http://10.0.0.6:8000\n"
+    "  rondo serve models/mine/ --url http://10.0.0.5:8000 --url http://10.0.0.6:8000\n"
     "\n"
     "What it answers: docs/gateway.md.  SIGINT and SIGTERM: running requests end, then it does.";
 
