@@ -39,7 +39,7 @@ class ToolTranslation {
   void add(const json::Value& tool);
 
   json::Array functions;  // as templates take them, each as it was sent where it is a function tool of the Chat API
-  std::vector<ApiTool> table;      // one for each of `functions`
+  std::vector<ApiTool> table;         // one for each of `functions`
   std::vector<std::string> left_out;  // names, or types, of tools that only a vendor's server can run
 
  private:
