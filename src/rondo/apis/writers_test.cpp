@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apis/custom_input.h"
+#include "apis/listings.h"
 #include "apis/writer.h"
 #include "base/files.h"
 #include "json/parse.h"
@@ -479,6 +480,42 @@ TEST_CASE("replies and streams as they are recorded for the official clients") {
       }
     }
   }
+}
+
+TEST_CASE("a reply in the form of Open Responses is recorded") {
+  const HeaderLookup headers = [](std::string_view name) {
+    return std::string(name == "openresponses-version" ? "1" : "");
+  };
+  Outcome<GenerateRequest> request = read(chat::Api::kResponses, parsed(R"({"model": "m", "input": "Hi",
+      "tools": [{"type": "function", "name": "read", "parameters": {"type": "object"}}]})"),
+                                          headers);
+  REQUIRE(request.ok());
+  Random random{5};
+  const std::vector<Said> said = {{EventKind::kReasoning, "Look it up."},
+                                  {EventKind::kContent, "One moment."},
+                                  {EventKind::kCallStart, "read"},
+                                  {EventKind::kArguments, "{}"},
+                                  {EventKind::kCallEnd, ""}};
+  const Reply reply = write(request.value(), meta_of(chat::Api::kResponses), events_of(said, 0, Finish::kStop, random));
+  check_golden("open_full.json", json::to_pretty(reply.body) + "\n");
+  check_golden("open_full.sse", reply.text());
+}
+
+TEST_CASE("errors, models and counts are recorded") {
+  for (const chat::Api api : {chat::Api::kChat, chat::Api::kMessages, chat::Api::kResponses}) {
+    const std::string name(to_string(api));
+    const GenerateRequest request = request_of(api);
+    const std::unique_ptr<TurnWriter> writer = make_writer(request, meta_of(api));
+    std::string failed;
+    for (const StreamEvent& event : writer->start()) failed += event.text();
+    for (const StreamEvent& event : writer->fail({FaultKind::kEngine, "the engine went away", "", ""}))
+      failed += event.text();
+    check_golden(name + "_failed.sse", failed);
+    check_golden(name + "_error.json", json::to_pretty(error_body(api, context_too_long(api, 20, 10))) + "\n");
+    if (api != chat::Api::kChat) check_golden(name + "_count.json", json::to_pretty(count_body(api, 7)) + "\n");
+  }
+  const ModelEntry model{"m", 1'767'225'600, 4096};
+  check_golden("models.json", json::to_pretty(models_body({&model, 1})) + "\n");
 }
 
 }  // namespace
