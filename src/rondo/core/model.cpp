@@ -279,10 +279,9 @@ Result<render::Encoded> Model::encode(Call& call) const {
   }
   auto shared = turns(use, call.conversation);
   if (!shared.ok()) return shared.error();
-  auto encoded =
-      render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
-                         {*shared.value()->profile, shared.value()->reader}, kept.value().turns, call.specials,
-                         call.raw_behind);
+  auto encoded = render::encode_raw({*use.chat_template, *use.tokenizer, call.conversation, use.options},
+                                    {*shared.value()->profile, shared.value()->reader}, kept.value().turns,
+                                    call.specials, call.raw_behind);
   if (encoded.ok()) put_as_sent(call.shaping, encoded.value());
   return finished(std::move(encoded));
 }
