@@ -99,6 +99,15 @@ void Composer::put_appended(std::span<const TokenId> ids, std::span<const std::i
   plan_.appended = ids.size();
 }
 
+// What of a reply that begins at `begin` was sampled: not what the client began it with.
+void Composer::mark_sampled(const Turn& turn, std::size_t begin) {
+  const auto from = plan_.sampled.begin() + static_cast<std::ptrdiff_t>(std::min(begin, plan_.sampled.size()));
+  if (static_cast<std::size_t>(plan_.sampled.end() - from) < turn.prefill + turn.completion.size()) return;
+  const auto behind =
+      std::copy(turn.sampled.end() - static_cast<std::ptrdiff_t>(turn.prefill), turn.sampled.end(), from);
+  std::fill_n(behind, turn.completion.size(), 1);
+}
+
 // The model goes on with its own reply: nothing follows it, and its stop, if there was one, is taken back.
 Status Composer::continue_parent() {
   core::Call call = request_.call;
@@ -262,7 +271,12 @@ Status Composer::raw_turns(bool with_parent, bool with_later) {
   render::Encoded& made = encoded.value();
   plan_.ids = std::move(made.ids);
   plan_.owners = std::move(made.message_indices);
-  plan_.sampled = std::move(made.sampled_mask);
+  plan_.sampled.assign(plan_.ids.size(), 0);
+  for (const KnownReply& reply : known_.later) {
+    if (!with_later) break;
+    const auto at = std::ranges::find(made.samplers, static_cast<std::int32_t>(reply.message));
+    mark_sampled(*reply.turn, static_cast<std::size_t>(at - made.samplers.begin()));
+  }
   append(plan_.notes, made.notes);
   plan_.shaped = std::move(made.shaped);
   std::size_t known = 0;
@@ -270,6 +284,7 @@ Status Composer::raw_turns(bool with_parent, bool with_later) {
     known = begun_.size() + replied_.size();
     std::ranges::copy(plan_.parent->owners, plan_.owners.begin());
     std::ranges::copy(plan_.parent->sampled, plan_.sampled.begin());
+    mark_sampled(*plan_.parent, begun_.size());
   } else {
     plan_.kept_messages = 0;
   }

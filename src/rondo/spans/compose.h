@@ -38,6 +38,7 @@ class Composer {
  private:
   [[nodiscard]] core::Call call_without_continued() const;
   void put_known(const Turn& turn, std::size_t reply);
+  void mark_sampled(const Turn& turn, std::size_t begin);
   [[nodiscard]] bool has_turns_behind(std::size_t message) const;
 
   Status compose();

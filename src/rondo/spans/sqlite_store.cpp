@@ -98,6 +98,8 @@ class SqliteStore::Connection {
 
  private:
   [[nodiscard]] std::optional<std::int64_t> pragma(const char* sql);
+  static constexpr std::int64_t kNoSession = -1;
+  // A turn that stands for itself may be the first of its session.
   [[nodiscard]] Result<std::int64_t> session_number(const StoredTurn& turn);
 
   Database database_;
@@ -179,6 +181,7 @@ Result<std::int64_t> SqliteStore::Connection::session_number(const StoredTurn& t
       rows(find->bind(1, turn.scope).bind(2, turn.session), [&](Statement& row) { number = row.number(0); });
   if (!found.ok()) return found.error();
   if (number) return *number;
+  if (turn.parent) return kNoSession;
   add->bind(1, turn.scope).bind(2, turn.session).bind(3, turn.name).bind(4, turn.time_ms);
   if (!add->run()) return error();
   return last_number();
@@ -198,11 +201,10 @@ Status SqliteStore::Connection::add(const StoredTurn& turn) {
     looked = rows(find->bind(1, *turn.parent), [&](Statement& row) { parent = {row.number(0), row.number(1)}; });
     if (!looked.ok()) return looked;
   }
-  const Error no_parent(ErrorCode::kNotFound, "the turn that this one goes on from is not in the store");
-  if (turn.parent && !parent) return no_parent;
   const Result<std::int64_t> session = session_number(turn);
   if (!session.ok()) return session.error();
-  if (parent && parent->second != session.value()) return no_parent;
+  if (turn.parent && (!parent || parent->second != session.value()))
+    return Error(ErrorCode::kNotFound, "the turn that this one goes on from is not in the store");
   std::string hashes;
   for (const Digest& hash : turn.hashes) hashes += hash.view();
   put->bind(1, turn.turn).bind(2, session.value()).bind(4, hashes).bind(5, turn.record);

@@ -132,7 +132,8 @@ TEST_CASE("what is too old, and then the oldest until the rest fits, is forgotte
     const Digest scope = digest(-1);
     CHECK(store.turns(scope, digest(10'001)).value().empty());
     std::size_t bytes = 0;
-    for (const SessionInfo& info : store.sessions(scope, 9, 0).value()) bytes += info.bytes;
+    const std::vector<SessionInfo> left = store.sessions(scope, 9, 0).value();
+    for (const SessionInfo& info : left) bytes += info.bytes;
     CHECK(store.expire(1000, {.max_bytes = bytes}).value() == 0);
     CHECK(store.expire(1000, {.max_bytes = bytes - 1}).value() == 1);
     CHECK(store.turns(scope, digest(10'002)).value().empty());
