@@ -111,7 +111,7 @@ void measure(std::size_t replicas, std::size_t decisions) {
       running.push_back(router.begin(choice->replica, ask));
       router.progress(running.back(), prompt);
       if (running.size() <= 8 * replicas) return;
-      router.drop(std::move(running.front()));
+      router.drop(running.front());
       running.pop_front();
     };
     std::size_t place = 0;

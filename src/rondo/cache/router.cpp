@@ -259,7 +259,7 @@ std::int64_t Router::pause_after(std::size_t failures) const {
   return std::min(pause, options_.longest_pause_ms);
 }
 
-void Router::fail(Ticket ticket, std::int64_t now_ms) {
+void Router::fail(const Ticket& ticket, std::int64_t now_ms) {
   leave(ticket);
   // What was on its way when the replica failed fails with it: that is one failure.
   if (ticket.is_trial || !is_out(ticket.replica, now_ms)) fail(ticket.replica, now_ms);
@@ -271,7 +271,7 @@ void Router::fail(Replica replica, std::int64_t now_ms) {
   entry.until_ms = now_ms + pause_after(entry.failures);
 }
 
-void Router::drop(Ticket ticket) { leave(ticket); }
+void Router::drop(const Ticket& ticket) { leave(ticket); }
 
 void Router::leave(const Ticket& ticket) {
   Entry& entry = replicas_[ticket.replica];

@@ -123,11 +123,11 @@ class Router {
   // what the reply says was found in the cache, if it says so.
   void end(Ticket ticket, std::span<const TokenId> ids, std::optional<std::size_t> cached);
   // The replica failed.
-  void fail(Ticket ticket, std::int64_t now_ms);
+  void fail(const Ticket& ticket, std::int64_t now_ms);
   // The same, seen without a request.
   void fail(Replica replica, std::int64_t now_ms);
   // It was given up, which says nothing about the replica.
-  void drop(Ticket ticket);
+  void drop(const Ticket& ticket);
 
   // The replica was seen to hold `ids`.
   void note(Replica replica, std::string_view tenant, std::span<const TokenId> ids);

@@ -72,7 +72,7 @@ TEST_CASE("a longer prefix is weighed against what waits and runs") {
   for (std::size_t i = 0; i < tickets.size(); ++i) router.progress(tickets[i], i == 0 ? other : Ids{});
   CHECK(router.state(holder).waiting == 0);
   CHECK(router.choose({.ids = prompt})->replica == holder);
-  for (Router::Ticket& ticket : tickets) router.drop(std::move(ticket));
+  for (Router::Ticket& ticket : tickets) router.drop(ticket);
   CHECK(router.state(holder).running == 0);
 }
 
@@ -145,14 +145,14 @@ TEST_CASE("a replica that fails is left out for a growing pause, and taken back"
   const auto begin = [&](std::int64_t now) { return router.begin(holder, {.ids = prompt, .now_ms = now}); };
   Router::Ticket one = begin(0);
   Router::Ticket two = begin(0);
-  router.fail(std::move(one), 10);
-  router.fail(std::move(two), 20);  // the same failure
+  router.fail(one, 10);
+  router.fail(two, 20);  // the same failure
   CHECK(router.state(holder).failures == 1);
   CHECK(chosen(109) != holder);
   CHECK(chosen(110) == holder);
   Router::Ticket trial = begin(110);
   CHECK(chosen(115) != holder);  // one at a time
-  router.fail(std::move(trial), 120);
+  router.fail(trial, 120);
   CHECK(chosen(319) != holder);
   CHECK(chosen(320) == holder);
   router.fail(begin(320), 330);
@@ -174,7 +174,7 @@ TEST_CASE("a replica whose health is good again gets one request, then the other
   CHECK(!router.is_out(holder, 10));
   Router::Ticket trial = router.begin(holder, {.ids = prompt, .now_ms = 10});
   CHECK(router.is_out(holder, 11));
-  router.fail(std::move(trial), 20);
+  router.fail(trial, 20);
   CHECK(router.state(holder).left_out_until_ms == 2020);  // the pause has grown
 }
 

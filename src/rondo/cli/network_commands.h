@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): as CLI11 names it
 class App;
 }  // namespace CLI
 

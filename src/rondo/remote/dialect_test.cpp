@@ -156,7 +156,8 @@ TEST_CASE("vLLM: events of both ways in") {
   CHECK(read(*vllm, reading, R"({"error":{"message":"gone"}})").error->message == "gone");
   CHECK(read(*vllm, reading, R"({"choices":[{"finish_reason":"abort"}]})").error);
   for (const char* broken :
-       {"", "x", "[]", "{\"choices\":3}", "{\"choices\":[{\"token_ids\":[1.5]}]}", "{\"choices\":["})
+       {"", "x", "[]", "{\"choices\":3}", "{\"choices\":[{\"token_ids\":[1.5]}]}",
+        "{\"choices\":[{\"token_ids\":[-5]}]}", "{\"choices\":[{\"token_ids\":[99999999999]}]}", "{\"choices\":["})
     CHECK_MESSAGE(!vllm->read(broken, reading).ok(), broken);
 }
 

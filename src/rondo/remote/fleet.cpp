@@ -43,7 +43,7 @@ class FleetRun final : public engine::Submission, public engine::Listener {
     route();
   }
   ~FleetRun() override {
-    if (ticket_) fleet_.router_.drop(std::move(*ticket_));
+    if (ticket_) fleet_.router_.drop(*ticket_);
   }
   FleetRun(const FleetRun&) = delete;
   FleetRun& operator=(const FleetRun&) = delete;
@@ -72,9 +72,8 @@ class FleetRun final : public engine::Submission, public engine::Listener {
       fleet_.router_.drop(*std::exchange(ticket_, std::nullopt));
       return finish(outcome);
     }
-    const engine::Outcome kept = outcome;
-    give_up(*kept.error);
-    if (has_begun_ || tried_.size() >= fleet_.options_.attempts || !route()) finish(kept);
+    give_up(*outcome.error);
+    if (has_begun_ || tried_.size() >= fleet_.options_.attempts || !route()) finish(outcome);
   }
 
  private:

@@ -134,7 +134,7 @@ class Asking final : public Probe {
     info_.kind = ServerKind::kVllm;
     info_.version = std::move(version);
     info_.block = kVllmBlock;
-    next_ = ask("GET", "/v1/models", "", [this](Result<net::Response> response) { read_models(response); });
+    next_ = ask("GET", "/v1/models", "", [this](const Result<net::Response>& response) { read_models(response); });
   }
 
   void read_models(const Result<net::Response>& response) {
@@ -151,7 +151,7 @@ class Asking final : public Probe {
     info_.model = model.find_string("id").value_or("");
     info_.context_tokens = size_in(model, "max_model_len");
     // Refused as a bad request: it is there.  Forbidden: it is switched off.
-    auto settled = [this](Result<net::Response> answer) { read_generate(answer); };
+    auto settled = [this](const Result<net::Response>& answer) { read_generate(answer); };
     next_ = ask("POST", "/inference/v1/generate", "{}", std::move(settled));
   }
 
@@ -164,7 +164,7 @@ class Asking final : public Probe {
       info_.notes.emplace_back(
           "`/inference/v1/generate` is switched off (--enable-scale-out); `/v1/completions` serves");
     info_.notes.emplace_back("it says how much of a prompt was cached only with --enable-prompt-tokens-details");
-    next_ = ask("GET", "/metrics", "", [this](Result<net::Response> answer) {
+    next_ = ask("GET", "/metrics", "", [this](const Result<net::Response>& answer) {
       if (answer.ok() && answer.value().status == 200) read_metrics(answer.value().body);
       finish(std::move(info_));
     });

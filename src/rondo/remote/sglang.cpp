@@ -1,5 +1,6 @@
 // SGLang: /generate.  Each event has all ids so far, unless the server was told to send what is new.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -29,7 +30,7 @@ std::optional<engine::Candidate> candidate_of(const json::Value& entry) {
   if (!entry.is_array() || entry.as_array().size() < 2) return std::nullopt;
   const auto logprob = entry.as_array()[0].to_double();
   const auto id = entry.as_array()[1].to_int64();
-  if (!logprob || !id) return std::nullopt;
+  if (!logprob || !id || *id < 0 || *id > std::numeric_limits<engine::TokenId>::max()) return std::nullopt;
   return engine::Candidate{static_cast<engine::TokenId>(*id), static_cast<float>(*logprob)};
 }
 

@@ -1,6 +1,7 @@
 // vLLM: /inference/v1/generate, where that is open, else /v1/completions.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,7 @@ using engine::SampledToken;
 using engine::StopReason;
 
 constexpr float kForbidden = -100;  // as far as this API lets a logit be moved
+constexpr std::size_t kMostId = std::numeric_limits<engine::TokenId>::max();
 constexpr std::string_view kIdPrefix = "token_id:";
 
 std::optional<engine::TokenId> id_of_name(std::string_view name) {
@@ -112,7 +114,7 @@ class Vllm final : public Dialect {
     std::string_view key;
     for (in.enter_object(); in.member(key);) {
       if (key == "choices") {
-        for (in.enter_array(); in.element();) read_choice(in, out.parts.emplace_back());
+        for (in.enter_array(); in.element();) read_choice(data, in, out.parts.emplace_back());
       } else if (key == "usage" && in.peek() == '{') {
         read_usage(in, out);
       } else if (key == "error" && in.peek() != 'n') {
@@ -173,7 +175,7 @@ class Vllm final : public Dialect {
     return out;
   }
 
-  static void read_choice(json::Reader& in, Part& part) {
+  static void read_choice(std::string_view data, json::Reader& in, Part& part) {
     std::string_view key;
     json::Value logprobs;
     for (in.enter_object(); in.member(key);) {
@@ -182,17 +184,16 @@ class Vllm final : public Dialect {
         read_count(in, index);
         part.choice = index.value_or(0);
       } else if (key == "token_ids" && in.peek() == '[') {
-        for (in.enter_array(); in.element();) {
-          std::int64_t id = 0;
-          if (in.integer(id)) part.tokens.push_back({.id = static_cast<engine::TokenId>(id)});
-        }
+        const std::size_t begin = in.at();
+        if (in.skip() && !append_ids(data.substr(begin, in.at() - begin), part.tokens))
+          in.fail_at(begin, "the ids are none");
       } else if (key == "finish_reason" && in.peek() == '"') {
         read_text(in, part.finish);
         part.stop = part.finish == "length" ? StopReason::kLength : StopReason::kStopToken;
       } else if (key == "stop_reason") {
         std::optional<std::size_t> id;
         read_count(in, id);
-        if (id) part.stop_id = static_cast<engine::TokenId>(*id);
+        if (id && *id <= kMostId) part.stop_id = static_cast<engine::TokenId>(*id);
       } else if (key == "logprobs" && in.peek() == '{') {
         in.value(logprobs);
       } else {
