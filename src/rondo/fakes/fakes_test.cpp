@@ -456,14 +456,16 @@ TEST_CASE("fake engines: what they say of themselves, and their errors") {
 }
 
 TEST_CASE("fake engines: sampling waits for a client that does not read, and goes on") {
-  EngineOptions options = options_of(Dialect::kSglang);
-  options.model.end_ids.clear();
+  EngineOptions options = options_of(Dialect::kVllm);
+  constexpr std::size_t kIds = 24;
+  options.model.pieces[300] = std::string(500'000, 'x');  // together more than the system holds for a connection
+  options.model.rules = {{{9}, Ids(kIds, 300)}};
   Subject subject(options);
   testing::Recorder recorder(subject.loop);
   net::Request request;
   request.method = "POST";
-  request.url = subject.server->url() + "/generate";
-  request.body = R"({"input_ids": [9], "stream": true, "sampling_params": {"max_new_tokens": 2000}})";
+  request.url = subject.server->url() + "/v1/completions";
+  request.body = R"({"prompt": [9], "stream": true, "max_tokens": 24})";
   const auto call = subject.client->stream(std::move(request), recorder);
   recorder.head_seen = [&] { call->pause(); };
   for (int i = 0; i < 100; ++i) testing::settle(subject.loop);
@@ -471,7 +473,7 @@ TEST_CASE("fake engines: sampling waits for a client that does not read, and goe
   call->resume();
   subject.loop.run();
   REQUIRE(recorder.ending->status.ok());
-  CHECK(subject.server->log().back().completions[0].size() == 2000);
+  CHECK(subject.server->log().back().completions[0].size() == kIds);
   CHECK(recorder.body.ends_with("data: [DONE]\n\n"));
 }
 
