@@ -113,11 +113,14 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
   report.set("agent", to_json(run.value()));
   if (!options.json) print(rows_table(run.value().rows) + "\n" + totals(run.value(), "re-render"));
 
-  progress("several conversations at once\n");
-  const Result<DemoTogether> together = run_together(model.value(), data.value(), options.seconds);
-  if (!together.ok()) return together.error();
-  report.set("together", to_json(together.value()));
-  if (!options.json) print("\n" + together_text(together.value()));
+  if (options.conversations > 0) {
+    progress("several conversations at once\n");
+    const Result<DemoTogether> together =
+        run_together(model.value(), data.value(), options.conversations, options.seconds);
+    if (!together.ok()) return together.error();
+    report.set("together", to_json(together.value()));
+    if (!options.json) print("\n" + together_text(together.value()));
+  }
 
   const std::vector<FamilyRun> runs = families(options, data.value(), progress);
   json::Array family_reports;

@@ -35,11 +35,12 @@ struct ChatOptions {
                               const Print& print, const Print& progress);
 
 struct DemoOptions {
-  std::string model;         // as above
-  std::string cache_folder;  // where models are made and kept
-  std::string fixtures;      // templates and vocabularies; as above
-  std::string corpus;        // folder with more exact templates for the family table; "" for the packaged ones
-  std::string gemma;         // a .gguf file of base weights for timing and reuse on plain text; "" for none
+  std::string model;              // as above
+  std::string cache_folder;       // where models are made and kept
+  std::string fixtures;           // templates and vocabularies; as above
+  std::string corpus;             // folder with more exact templates for the family table; "" for the packaged ones
+  std::string gemma;              // a .gguf file of base weights for timing and reuse on plain text; "" for none
+  std::size_t conversations = 4;  // at once, in one of the tables; 0: without it
   std::uint64_t seed = 0;
   bool json = false;                // one JSON object in place of the tables
   std::function<double()> seconds;  // a clock that never goes back; without one no times are shown

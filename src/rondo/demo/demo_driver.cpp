@@ -42,7 +42,7 @@ engine::Allowed Replay::next(std::span<const TokenId> sampled) {
 }
 
 Result<Driver> Driver::start(const Stage& stage, const chat::Conversation& conversation,
-                             const std::vector<DemoStep>& steps) {
+                             const std::vector<DemoStep>& steps, const session::SessionOptions& options) {
   analysis::Options wanted;
   wanted.bos_token = conversation.bos_token;
   wanted.eos_token = conversation.eos_token;
@@ -58,7 +58,7 @@ Result<Driver> Driver::start(const Stage& stage, const chat::Conversation& conve
                                            .base = conversation,
                                            .apply = fixed_day(),
                                            .prove_locality = false});
-  auto session = session::Session::start(std::move(model), stage.engine, conversation.messages, {.compare = true});
+  auto session = session::Session::start(std::move(model), stage.engine, conversation.messages, options);
   if (!session.ok()) return session.error();
   return Driver(std::move(session).value(), steps);
 }

@@ -39,7 +39,8 @@ class Driver {
  public:
   // `steps` must outlive the driver.
   [[nodiscard]] static Result<Driver> start(const Stage& stage, const chat::Conversation& conversation,
-                                            const std::vector<DemoStep>& steps);
+                                            const std::vector<DemoStep>& steps,
+                                            const session::SessionOptions& options = {.compare = true});
 
   // Adds what precedes turn `index`, counts a broken prefix, and makes the turn's script.
   [[nodiscard]] Status prepare(std::size_t index);

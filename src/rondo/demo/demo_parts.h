@@ -83,7 +83,7 @@ struct DemoTogether {
 // The scripted conversation, several times at once and each time about something else, on an engine of its own that has
 // the same weights; first with bridged prompts, then with re-rendered ones.
 [[nodiscard]] Result<DemoTogether> run_together(const EmbeddedModel& model, const DemoData& data,
-                                                const std::function<double()>& clock);
+                                                std::size_t conversations, const std::function<double()>& clock);
 
 // Prints and machine forms.
 [[nodiscard]] std::string together_text(const DemoTogether& run);

@@ -1,4 +1,4 @@
-// Four conversations at once on one engine.
+// Several conversations at once on one engine.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -8,13 +8,14 @@
 #include "demo/table.h"
 #include "engine/embedded.h"
 #include "engine/fake.h"
+#include "render/encode.h"
+#include "render/join.h"
+#include "render/turn.h"
 
 namespace rondo::demo {
 namespace {
 
 using tokenizer::TokenId;
-
-constexpr std::size_t kConversations = 4;
 
 // What one turn asks for, both ways, and what the model writes.
 struct Turn {
@@ -23,18 +24,31 @@ struct Turn {
   std::vector<TokenId> sampled;
 };
 
+// The prompt of a client that has the messages alone; empty where the template refuses them.
+std::vector<TokenId> render_again(const session::Session& session) {
+  const render::RolloutModel& model = session.rollout().model();
+  const auto rendered = render::render_messages(model.context(), session.messages(), true);
+  if (!rendered.ok()) return {};
+  return render::ids_of(
+      render::encode_range(model.context(), rendered.value(), 0, rendered.value().text.size(), model.parts().specials));
+}
+
 // The conversation's turns, found without weights.
 Result<std::vector<Turn>> turns_of(const EmbeddedModel& model, const DemoData& data, std::size_t index) {
   chat::Conversation conversation = opening(data, data.agent, {}, " (case " + std::to_string(index + 1) + ")");
   conversation.bos_token = model.bos_token;
   conversation.eos_token = model.eos_token;
   engine::Fake fake(model.engine->describe(), {});
-  auto driver = Driver::start({model.chat_template, model.tokenizer, fake}, conversation, data.agent);
+  // Why a re-render breaks is not asked here: that takes longer than all the rest.
+  auto driver =
+      Driver::start({model.chat_template, model.tokenizer, fake}, conversation, data.agent, {.compare = false});
   if (!driver.ok()) return driver.error();
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < data.agent.size(); ++i) {
     if (const Status prepared = driver.value().prepare(i); !prepared.ok()) return prepared.error();
     Script& script = driver.value().script();
+    const session::Session& session = driver.value().session();
+    std::vector<TokenId> rerendered = render_again(session);
     fake.add(std::vector<TokenId>(script.size(), 0));  // the script says what stands in its place
     engine::GenerateOptions generate;
     generate.max_tokens = script.size();
@@ -44,10 +58,10 @@ Result<std::vector<Turn>> turns_of(const EmbeddedModel& model, const DemoData& d
     const std::span<const TokenId> all = driver.value().session().ids();
     const std::span<const TokenId> prompt = all.first(done.value().prompt_tokens);
     const std::span<const TokenId> sampled = all.subspan(done.value().sampled_begin, done.value().generated());
-    Turn turn{.bridged = {prompt.begin(), prompt.end()},
-              .rerendered = {prompt.begin(), prompt.end()},
-              .sampled = {sampled.begin(), sampled.end()}};
-    if (done.value().rerender && !done.value().rerender->ids.empty()) turn.rerendered = done.value().rerender->ids;
+    Turn turn{
+        .bridged = {prompt.begin(), prompt.end()},
+        .rerendered = rerendered.empty() ? std::vector<TokenId>(prompt.begin(), prompt.end()) : std::move(rerendered),
+        .sampled = {sampled.begin(), sampled.end()}};
     turns.push_back(std::move(turn));
   }
   return turns;
@@ -110,7 +124,7 @@ Result<DemoTogetherWay> play(const EmbeddedModel& model, const std::vector<std::
                              bool is_rerendered, const std::function<double()>& clock) {
   TaskQueue tasks;
   engine::EmbeddedOptions options;
-  options.parallel = kConversations;
+  options.parallel = conversations.size();
   options.llama.threads = model.engine->describe().threads;
   options.llama.context_tokens = std::min<std::size_t>(model.engine->describe().context_tokens, 8192);
   auto embedded = engine::Embedded::load(model.path, options);
@@ -148,11 +162,11 @@ json::Value way_json(const DemoTogetherWay& way) {
 
 }  // namespace
 
-Result<DemoTogether> run_together(const EmbeddedModel& model, const DemoData& data,
+Result<DemoTogether> run_together(const EmbeddedModel& model, const DemoData& data, std::size_t count,
                                   const std::function<double()>& clock) {
   DemoTogether run;
   std::vector<std::vector<Turn>> conversations;
-  for (std::size_t i = 0; i < kConversations; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     auto turns = turns_of(model, data, i);
     if (!turns.ok()) return turns.error();
     run.turns += turns.value().size();

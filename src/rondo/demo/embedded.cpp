@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTinyVersion = "2";  // raise it when the same options make another file
-constexpr std::uint32_t kTinyWidth = 256;       // so much that decoding a prompt takes time that one can see
-constexpr std::uint32_t kTinyLayers = 12;
+constexpr std::uint32_t kTinyWidth = 128;       // so much that decoding a prompt takes time that one can see
+constexpr std::uint32_t kTinyLayers = 24;
 constexpr std::int64_t kControlToken = 3;  // GGUF token types
 constexpr std::int64_t kNormalToken = 1;
 
