@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "apis/request_parts.h"
 #include "chat/api_parts.h"
@@ -74,13 +74,20 @@ std::string media_place(const json::Array& messages) {
   return "";
 }
 
-void check_tools(const std::vector<chat::ApiTool>& table, std::optional<Fault>& fault) {
-  std::unordered_set<std::string_view> names;
-  for (const chat::ApiTool& tool : table) {
+// Two tools of one name are the first of them, unless a call of it could not be told to the client.
+void check_tools(GenerateRequest& out, std::optional<Fault>& fault) {
+  std::unordered_map<std::string_view, const chat::ApiTool*> known;
+  for (const chat::ApiTool& tool : out.tool_table) {
     if (tool.client_name.empty() && !fault)
       fault = invalid("tools", "each of `tools` must have a name", "missing_required_parameter");
-    if (!names.insert(tool.name).second && !fault)
-      fault = invalid("tools", "`tools` has two tools that are called `" + tool.name + "`");
+    const auto [first, is_new] = known.emplace(tool.name, &tool);
+    if (is_new) continue;
+    const chat::ApiTool& other = *first->second;
+    if (other.kind == tool.kind && other.client_name == tool.client_name && other.name_space == tool.name_space) {
+      out.warnings.push_back("the tool `" + tool.name + "` is there twice");
+    } else if (!fault) {
+      fault = invalid("tools", "`tools` has two different tools that are called `" + tool.name + "`");
+    }
   }
 }
 
@@ -106,7 +113,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   if (options.refuse_unknown_tools && !request.left_out_tools.empty())
     return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");
   std::optional<Fault> fault;
-  check_tools(out.tool_table, fault);
+  check_tools(out, fault);
   return fault;
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "base/files.h"
@@ -268,6 +269,37 @@ TEST_CASE("the first part that token ids can't carry is named") {
       {"type": "image", "source": {"type": "url", "url": "u"}}]}]})")
             .media == "messages[0].content[1]");
   CHECK(request(kChat, chat_with(R"("n": 1)")).media.empty());
+}
+
+TEST_CASE("two tools of one name are refused where a call of it could not be told to the client") {
+  const std::string with = R"({"input": "x", "tools": [{"type": "function", "name": "n__f"}, )";
+  CHECK(refusal(kResponses,
+                with + R"({"type": "namespace", "name": "n", "tools": [{"type": "function", "name": "f"}]}]})") ==
+        "tools: `tools` has two different tools that are called `n__f`");
+  CHECK(request(kResponses, with + R"({"type": "function", "name": "n__f"}]})").warnings ==
+        std::vector<std::string>{"the tool `n__f` is there twice"});
+}
+
+TEST_CASE("requests of recorded logs are read") {
+  std::size_t count = 0;
+  for (const auto& [name, api] :
+       {std::pair("chat", kChat), std::pair("messages", kMessages), std::pair("responses", kResponses)}) {
+    const auto text = files::read(std::string(RONDO_SOURCE_DIR) + "/fuzz/seeds/replay/" + name + ".jsonl");
+    REQUIRE(text.ok());
+    std::istringstream lines(text.value());
+    for (std::string line; std::getline(lines, line);) {
+      json::Value body = parsed(line);
+      for (const char* key : {"request", "body"}) {
+        if (const json::Value* inner = body.find(key); inner != nullptr) body = json::Value(*inner);
+      }
+      const char* needed = api == kResponses ? "input" : "messages";
+      if (body.find(needed) == nullptr) continue;
+      const Outcome<GenerateRequest> out = read(api, body);
+      CHECK_MESSAGE(out.ok(), line << ": " << (out.ok() ? "" : out.fault().message));
+      ++count;
+    }
+  }
+  CHECK(count >= 3);
 }
 
 // Each conversation of the corpus, as a request of the Chat API, and in the form of the other two what has one.

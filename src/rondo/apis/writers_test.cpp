@@ -415,6 +415,41 @@ TEST_CASE("reasoning that the client does not want is left out, or signed alone"
   CHECK(hidden.body.find("content")->as_array().size() == 1);
 }
 
+TEST_CASE("the builder: whole characters, ids that the model wrote, calls without arguments, calls that break off") {
+  TurnBuilder builder(0, naming());
+  std::vector<TurnEvent> out;
+  const auto feed = [&](EventKind kind, std::string text, std::optional<std::string> id = std::nullopt) {
+    parse::Event event;
+    event.kind = kind;
+    event.text = std::move(text);
+    event.id = std::move(id);
+    for (TurnEvent& turn : builder.feed({&event, 1}, {{1}, {}})) out.push_back(std::move(turn));
+  };
+  feed(EventKind::kContent, "\xC3");
+  feed(EventKind::kContent, "\xA9");
+  feed(EventKind::kMarker, "");
+  feed(EventKind::kCallStart, "f", "written");
+  feed(EventKind::kCallId, "late");
+  feed(EventKind::kCallEnd, "");
+  feed(EventKind::kCallStart, "g");
+  feed(EventKind::kArguments, "{");
+  for (TurnEvent& turn : builder.finish(Finish::kLength)) out.push_back(std::move(turn));
+  TurnCollector collector(1);
+  std::string deltas;
+  for (const TurnEvent& event : out) {
+    collector.add(event);
+    if (event.kind == TurnEvent::Kind::kDelta) deltas += event.text + "|";
+  }
+  CHECK(deltas == "\xC3\xA9|{}|{|");
+  const Choice& choice = collector.choices()[0];
+  REQUIRE(choice.parts.size() == 3);
+  CHECK(choice.parts[1].call_id == "written");
+  CHECK(choice.parts[1].is_complete);
+  CHECK(choice.parts[2].call == 1);
+  CHECK_FALSE(choice.parts[2].is_complete);
+  CHECK(choice.tokens.ids.size() == 8);
+}
+
 TEST_CASE("a stream that fails ends with the API's error") {
   const Fault fault{FaultKind::kEngine, "the engine went away", "", ""};
   for (const chat::Api api : {chat::Api::kChat, chat::Api::kMessages, chat::Api::kResponses}) {
