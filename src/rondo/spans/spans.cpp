@@ -1,6 +1,7 @@
 #include "spans/spans.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "json/parse.h"
