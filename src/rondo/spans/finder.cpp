@@ -34,10 +34,11 @@ class Search {
   }
 
   Result<Findings> run() {
-    for (Status (Search::* const step)() :
-         {&Search::find_twin, &Search::read_keys, &Search::find_parent, &Search::find_later}) {
+    for (Status (Search::* const step)() : {&Search::find_twin, &Search::find_parent, &Search::find_later}) {
       if (const Status done = (this->*step)(); !done.ok()) return done.error();
     }
+    std::ranges::sort(out_.edited, {}, &Match::message);
+    std::ranges::sort(out_.unknown);
     return std::move(out_);
   }
 
@@ -57,12 +58,13 @@ class Search {
     return Done{};
   }
 
-  // The turns whose keys the messages carry, and what is shown there is what they said.
-  Status read_keys() {
+  // The turns whose keys the replies [begin, end) carry, where what is shown is what they said.
+  Status read_keys(std::size_t begin, std::size_t end) {
     std::vector<Candidate> candidates;
     std::vector<Digest> short_ids;
     std::vector<std::size_t> short_of;
-    for (const std::size_t i : replies_) {
+    for (std::size_t at = begin; at < end; ++at) {
+      const std::size_t i = replies_[at];
       for (const std::string_view id : echoed_ids(messages_[i])) {
         if (const auto key = key_in(id)) candidates.push_back({i, turn_digest(scope_, *key)});
         if (!is_short_id(id)) continue;
@@ -124,9 +126,11 @@ class Search {
     return reply.ok() && shows_cut_reply(reply.value(), messages_[message]);
   }
 
+  // From the last reply on, so that of a long conversation that goes on only the end is looked at.
   Status find_parent() {
     for (std::size_t end = replies_.size(); end > 0 && !out_.parent; end -= std::min(end, kRound)) {
       const std::size_t begin = end - std::min(end, kRound);
+      if (const Status read = read_keys(begin, end); !read.ok()) return read;
       std::vector<Digest> chains;
       for (std::size_t i = begin; i < end; ++i) {
         chains.push_back(reply_digest(scope_, seen_.chain[replies_[i] + 1]));

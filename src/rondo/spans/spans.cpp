@@ -1,6 +1,7 @@
 #include "spans/spans.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "json/parse.h"
@@ -61,6 +62,9 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
   auto parsed = json::parse(reply.message);
   if (!parsed.ok()) return parsed.error();
   if (!parsed.value().is_object()) return Error(ErrorCode::kInvalidArgument, "a reply is kept as a message, an object");
+  if (!reply.logprobs.empty() && reply.logprobs.size() != reply.completion.size())
+    return Error(ErrorCode::kInvalidArgument, "a reply of " + std::to_string(reply.completion.size()) + " ids has " +
+                                                  std::to_string(reply.logprobs.size()) + " logprobs");
   const json::Value whole =
       plan.continued && plan.continued->is_object() ? joined(*plan.continued, parsed.value()) : parsed.value();
   reply.message = json::to_compact(whole);

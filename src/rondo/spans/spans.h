@@ -50,7 +50,8 @@ class Spans {
     return Planner(store_, cache_).plan(model, scope, std::move(request));
   }
 
-  // Keeps the reply to a plan; `kept` as for Store::put().  The turn's session, or an error where the message is no JSON object.
+  // Keeps the reply to a plan; `kept` as for Store::put().  The turn's session; fails with
+  // kInvalidArgument or kJson where the message is no object, or there are more or fewer logprobs than ids.
   Result<Digest> keep(const Scope& scope, const Plan& plan, NewReply reply, Store::Kept kept);
 
   // Null where the scope has no such turn.

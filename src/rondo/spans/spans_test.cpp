@@ -302,6 +302,39 @@ TEST_CASE("a session that the client names holds its own turns, whose parents ar
   CHECK(turns[0].prompt == plan.ids);
 }
 
+TEST_CASE("a reply that cannot be kept is an error") {
+  Gateway gateway;
+  const Plan plan = gateway.plan({parsed(kHi)});
+  for (const char* message : {"[]", "{", ""}) {
+    NewReply reply;
+    reply.message = message;
+    CHECK(!gateway.spans.keep(gateway.scope, plan, std::move(reply), {}).ok());
+  }
+  NewReply reply;
+  reply.message = "{}";
+  reply.completion = {1, 2};
+  reply.logprobs = {-1.0F};
+  CHECK(gateway.spans.keep(gateway.scope, plan, std::move(reply), {}).error().message ==
+        "a reply of 2 ids has 1 logprobs");
+}
+
+TEST_CASE("of a long conversation the end is looked at, and an early turn is found all the same") {
+  Gateway gateway;
+  gateway.messages = {parsed(kHi)};
+  std::vector<TurnKey> keys;
+  for (int i = 0; i < 20; ++i) {
+    const std::string said = "Answer " + std::to_string(i);
+    keys.push_back(gateway.say(said + "~fin~", R"({"role": "assistant", "content": ")" + said + "\"}", kMore));
+  }
+  CHECK(begins_with(gateway.plan().ids, gateway.ids_of(keys[19])));
+  json::Array edited = gateway.messages;
+  edited[8].as_object().set("content", "Else");
+  const Plan plan = gateway.plan(edited);
+  CHECK(begins_with(plan.ids, gateway.ids_of(keys[3])));
+  CHECK(plan.how == How::kRawTurns);
+  CHECK(std::ranges::count(plan.sampled, 1) > 15 * 8);
+}
+
 TEST_CASE("ids of calls are as long as the template takes them") {
   const auto plain = core::testing::memory_model();
   CHECK(call_id_shape(*plain, call_of("[]")) == CallIdShape::kAny);
