@@ -171,7 +171,7 @@ class MessagesWriter : public TurnWriter {
   std::vector<StreamEvent> fail(const Fault& fault) override { return {error_event(chat::Api::kMessages, fault)}; }
 
  private:
-  static StreamEvent event(std::string_view type, json::Object members) {
+  static StreamEvent event(std::string_view type, const json::Object& members) {
     json::Object out{{"type", type}};
     for (const json::Member& member : members) out.set(member.key, member.value);
     return {std::string(type), json::to_compact(json::Value(std::move(out)))};

@@ -54,9 +54,9 @@ void read_conversation(Fields& fields, ResponsesState& out) {
 // Each member that a reply repeats, as it was sent or with the value that the API gives it.
 json::Object echo_of(const json::Value& body) {
   json::Object out;
-  const auto repeat = [&](std::string_view key, json::Value otherwise) {
+  const auto repeat = [&](std::string_view key, const json::Value& otherwise) {
     const json::Value* sent = body.find(key);
-    out.set(key, sent == nullptr || sent->is_null() ? std::move(otherwise) : *sent);
+    out.set(key, sent == nullptr || sent->is_null() ? otherwise : *sent);
   };
   repeat("instructions", nullptr);
   repeat("max_output_tokens", nullptr);

@@ -57,26 +57,26 @@ class ResponsesWriter : public TurnWriter {
  private:
   std::vector<StreamEvent> take() { return std::exchange(out_, {}); }
 
-  void push(std::string type, json::Object members) {
+  void push(std::string type, const json::Object& members) {
     json::Object event{{"type", type}, {"sequence_number", sequence_++}};
     for (const json::Member& member : members) event.set(member.key, member.value);
     out_.push_back({std::move(type), json::to_compact(json::Value(std::move(event)))});
   }
 
   // An event about the item that is written.
-  void push_of(const Part& part, std::string type, json::Object members) {
+  void push_of(const Part& part, std::string type, const json::Object& members) {
     json::Object all{{"item_id", part.item_id}, {"output_index", index_}};
     for (const json::Member& member : members) all.set(member.key, member.value);
-    push(std::move(type), std::move(all));
+    push(std::move(type), all);
   }
 
   // An event about its one content part.
-  void push_in(const Part& part, std::string type, json::Object members) {
+  void push_in(const Part& part, std::string type, const json::Object& members) {
     json::Object all{
         {shape_ == ReasoningEvents::kSummary && part.kind == PartKind::kReasoning ? "summary_index" : "content_index",
          0}};
     for (const json::Member& member : members) all.set(member.key, member.value);
-    push_of(part, std::move(type), std::move(all));
+    push_of(part, std::move(type), all);
   }
 
   [[nodiscard]] std::string part_event(const Part& part, std::string_view what) const {

@@ -130,7 +130,6 @@ Status make_fleet(const ServeArguments& arguments, Gateway& out) {
 }
 
 Status make_store(const ServeArguments& arguments, Gateway& out) {
-  std::string folder = cache_folder();
   spans::HashKey secret{};
   if (arguments.store == "memory") {
     out.store = std::make_unique<spans::MemoryStore>();

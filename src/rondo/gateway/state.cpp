@@ -40,7 +40,7 @@ const ServedModel* Service::State::find_model(std::string_view name) const {
 
 void answer_json(net::Exchange& exchange, int status, const json::Value& body, net::Headers headers) {
   headers.set("content-type", "application/json");
-  exchange.reply(status, std::move(headers), json::to_compact(body));
+  exchange.reply(status, headers, json::to_compact(body));
 }
 
 void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fault) {

@@ -238,7 +238,7 @@ void TurnRun::on_start(const engine::Start&) {
   net::Headers fields = headers(nullptr);
   fields.add("content-type", "text/event-stream; charset=utf-8");
   fields.add("cache-control", "no-cache");
-  exchange_.start(200, std::move(fields));
+  exchange_.start(200, fields);
   is_streaming_ = true;
   send(writer_->start());
 }
@@ -277,6 +277,7 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
     tell(choice.builder->feed({}, described(token)));
     return;
   }
+  if (choice.parser->parser().place() == parse::Place::kReasoning) ++reasoning_tokens_;
   auto events = choice.parser->feed(std::span(&token.id, 1));
   if (!events.ok()) return;  // an id beyond the tokenizer has no text; it stays in the ids
   tell(choice.builder->feed(cut_at_stop(choice, std::move(events).value(), false), described(token)));
@@ -286,52 +287,63 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   if (std::none_of(choices_.begin(), choices_.end(), runs)) submission_->cancel();
 }
 
+namespace {
+
+// Where the first of the stop texts begins in `text`; its size where none does.  `stop` is that text.
+std::size_t first_stop(const std::string& text, const std::vector<std::string>& stops, std::string& stop) {
+  std::size_t first = text.size();
+  for (const std::string& one : stops) {
+    const std::size_t at = text.find(one);
+    if (at == std::string::npos || (at >= first && !stop.empty())) continue;
+    first = at;
+    stop = one;
+  }
+  return first;
+}
+
+// How much of the text is certain: its end may still become a stop text.
+std::size_t certain_size(std::string_view text, const std::vector<std::string>& stops) {
+  std::size_t certain = text.size();
+  for (const std::string& stop : stops) {
+    for (std::size_t size = std::min(stop.size() - 1, text.size()); size > 0; --size) {
+      if (text.substr(text.size() - size) != std::string_view(stop).substr(0, size)) continue;
+      certain = std::min(certain, text.size() - size);
+      break;
+    }
+  }
+  return certain;
+}
+
+}  // namespace
+
 std::vector<parse::Event> TurnRun::cut_at_stop(Choice& choice, std::vector<parse::Event> events, bool is_last) {
   const std::vector<std::string>& stops = read_.request.stops;
   if (stops.empty()) return events;
   std::vector<parse::Event> out;
+  const auto release = [&](std::size_t size) {
+    if (size == 0) return;
+    parse::Event content;
+    content.kind = parse::EventKind::kContent;
+    content.text = choice.held.substr(0, size);
+    choice.held.erase(0, size);
+    out.push_back(std::move(content));
+  };
   for (parse::Event& event : events) {
     if (event.kind != parse::EventKind::kContent) {
+      release(choice.held.size());  // a stop text is content as a whole
       out.push_back(std::move(event));
       continue;
     }
     choice.held += event.text;
-    std::size_t cut = std::string::npos;
-    for (const std::string& stop : stops) {
-      const std::size_t at = choice.held.find(stop);
-      if (at < cut) {
-        cut = at;
-        choice.stop_text = stop;
-      }
-    }
-    std::size_t certain = choice.held.size();
-    if (cut != std::string::npos) {
-      certain = cut;
-    } else {
-      for (const std::string& stop : stops) {  // an end that may still become a stop text
-        for (std::size_t size = std::min(stop.size() - 1, choice.held.size()); size > 0; --size) {
-          if (std::string_view(choice.held).substr(choice.held.size() - size) ==
-              std::string_view(stop).substr(0, size)) {
-            certain = std::min(certain, choice.held.size() - size);
-            break;
-          }
-        }
-      }
-    }
-    event.text = choice.held.substr(0, certain);
-    choice.held.erase(0, certain);
-    if (!event.text.empty()) out.push_back(std::move(event));
+    const std::size_t stop = first_stop(choice.held, stops, choice.stop_text);
     if (!choice.stop_text.empty()) {
+      release(stop);
       choice.held.clear();
       return out;
     }
+    release(certain_size(choice.held, stops));
   }
-  if (is_last && !choice.held.empty()) {
-    parse::Event rest;
-    rest.kind = parse::EventKind::kContent;
-    rest.text = std::exchange(choice.held, {});
-    out.insert(out.begin(), std::move(rest));
-  }
+  if (is_last) release(choice.held.size());
   return out;
 }
 
@@ -445,6 +457,7 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   end.usage.prompt = static_cast<std::int64_t>(plan_.ids.size());
   if (usage.cached_tokens) end.usage.cached = static_cast<std::int64_t>(*usage.cached_tokens);
   for (const Choice& choice : choices_) end.usage.completion += static_cast<std::int64_t>(choice.ids.size());
+  end.usage.reasoning = reasoning_tokens_;
   end.time_s = state_->parts.now_ms() / 1000;
   if (read_.request.explain) end.rondo = explained(usage);
   Counters& counters = state_->counters;

@@ -228,7 +228,7 @@ Status SqliteStore::Connection::forget(std::int64_t session) {
   if (turns == nullptr || forget_hash == nullptr || forget_turns == nullptr || forget_session == nullptr)
     return error();
   bool failed = false;
-  const Status gone = rows(turns->bind(1, session), [&](Statement& row) {
+  Status gone = rows(turns->bind(1, session), [&](Statement& row) {
     each_hash(row.bytes(1),
               [&](const Digest& hash) { failed = !forget_hash->bind(1, hash).bind(2, row.number(0)).run() || failed; });
   });

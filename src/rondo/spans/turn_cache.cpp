@@ -5,7 +5,7 @@ namespace {
 
 std::size_t bytes_of(const Turn& turn) {
   std::size_t out = sizeof(Turn) + turn.prompt.size() * (sizeof(TokenId) + 5) + turn.completion.size() * 8;
-  for (const std::string& message : turn.messages) out += message.size() + sizeof(message);
+  for (const std::string& message : turn.messages) out += message.size() + sizeof(std::string);
   return out + turn.message.size() + turn.context.size() + turn.facts.size();
 }
 
