@@ -164,8 +164,7 @@ class MessagesWriter : public TurnWriter {
     if (end.rondo) last.set("rondo", *end.rondo);
     const json::Object delta{
         {"stop_reason", stop_reason(choice)}, {"stop_sequence", stop_sequence(choice)}, {"stop_details", nullptr}};
-    return {event("message_delta", {{"delta", delta}, {"usage", usage_of(end.usage)}}),
-            event("message_stop", std::move(last))};
+    return {event("message_delta", {{"delta", delta}, {"usage", usage_of(end.usage)}}), event("message_stop", last)};
   }
 
   std::vector<StreamEvent> fail(const Fault& fault) override { return {error_event(chat::Api::kMessages, fault)}; }

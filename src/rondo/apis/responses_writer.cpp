@@ -125,7 +125,7 @@ class ResponsesWriter : public TurnWriter {
       shown_logprobs_ = part.logprobs.size();
       members.set("logprobs", request_.logprobs ? logprobs_of(fresh, request_.top_logprobs) : json::Array());
     }
-    push_in(part, text_event(part, "delta"), std::move(members));
+    push_in(part, text_event(part, "delta"), members);
   }
 
   void end(const Part& part) {
@@ -138,7 +138,7 @@ class ResponsesWriter : public TurnWriter {
       json::Object members{{part.kind == PartKind::kRefusal ? "refusal" : "text", part.text}};
       if (part.kind == PartKind::kContent)
         members.set("logprobs", request_.logprobs ? logprobs_of(part.logprobs, request_.top_logprobs) : json::Array());
-      push_in(part, text_event(part, "done"), std::move(members));
+      push_in(part, text_event(part, "done"), members);
       push_in(part, part_event(part, "done"), {{"part", part_of(request_, shape_, part, ItemState::kEnded)}});
     }
     push("response.output_item.done",
