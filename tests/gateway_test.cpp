@@ -13,6 +13,7 @@
 #include "net/client.h"
 #include "net/sse.h"
 #include "spans/memory_store.h"
+#include "tests/support/http.h"
 #include "tests/support/small_model.h"
 
 using namespace rondo;
@@ -73,6 +74,7 @@ class Gateway {
     gateway::ServiceParts parts;
     parts.models = {{.name = "small", .model = model_, .serving = serving_.get()}};
     parts.spans = &kept_;
+    parts.options.hosts = {"127.0.0.1"};
     parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
     parts.random = [this] {
       std::array<std::uint8_t, 12> bytes{};
@@ -122,7 +124,10 @@ class Gateway {
     loop_.run();
     call.reset();
   }
-  [[nodiscard]] const core::Model& model() const { return *model_; }
+  std::string raw(const std::string& bytes, const std::string& until) {
+    return testing::raw_exchange(loop_, server_->port(), {bytes}, until);
+  }
+  [[nodiscard]] std::string url() const { return server_->url(); }
 
  private:
   testing::OwnFolder folder_;
@@ -243,6 +248,16 @@ TEST_CASE("what a request does wrong is said in its API's shape") {
   CHECK(gateway.ask("GET", "/v1/models/small").status == 200);
   CHECK(gateway.ask("GET", "/health").status == 200);
   CHECK(gateway.ask("GET", "/metrics").body.find("rondo_failed_total 0") != std::string::npos);
+}
+
+TEST_CASE("pages of other origins, and names that lead here from elsewhere, are refused") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  CHECK(gateway.ask("GET", "/v1/models", "", {{"Origin", "http://evil.example"}}).status == 403);
+  CHECK(gateway.ask("GET", "/v1/models", "", {{"Origin", "null"}}).status == 403);
+  CHECK(gateway.ask("GET", "/v1/models", "", {{"Origin", gateway.url()}}).status == 200);
+  CHECK(gateway.ask("GET", "/v1/models").status == 200);
+  CHECK(gateway.raw("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n", "}}").starts_with("HTTP/1.1 403"));
 }
 
 TEST_CASE("an engine that fails is a fault of the gateway, not of the client") {

@@ -194,6 +194,7 @@ Status make_gateway(const ServeArguments& arguments, Gateway& out) {
   }
   gateway::ServiceOptions options;
   options.strict_model = arguments.strict_model;
+  if (!arguments.insecure) options.hosts = {"localhost", "127.0.0.1", "[::1]", arguments.host};
   if (arguments.retention == "template") options.retention = render::Retention::kTemplate;
   if (arguments.retention == "tool_cycle") options.retention = render::Retention::kToolCycle;
   out.service = std::make_unique<gateway::Service>(out.loop, gateway::ServiceParts{.models = {std::move(served)},

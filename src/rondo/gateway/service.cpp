@@ -209,6 +209,26 @@ constexpr std::array kRoutes = {
           [](State&, Exchange exchange) { answer_json(exchange, 200, json::Object{{"status", "ok"}}); }},
 };
 
+// The name in `HOST` or `HOST:PORT`.
+std::string_view without_port(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
+  return has_port ? host.substr(0, colon) : host;
+}
+
+// Why the request is refused whatever it asks for; "" if it is not.
+std::string refusal(const ServiceOptions& options, const net::ServerRequest& request) {
+  if (options.hosts.empty()) return "";
+  const std::string_view host = request.headers.find("host").value_or("");
+  const std::string_view name = without_port(host);
+  if (std::find(options.hosts.begin(), options.hosts.end(), name) == options.hosts.end())
+    return "this server is not called " + std::string(name);
+  const std::string_view origin = request.headers.find("origin").value_or("");
+  const std::size_t scheme = origin.find("//");
+  const bool is_own = origin.empty() || (scheme != std::string_view::npos && origin.substr(scheme + 2) == host);
+  return is_own ? "" : "pages of " + std::string(origin) + " may not use this server";
+}
+
 // `/s/NAME/...` files the request under that session.
 void take_session(net::ServerRequest& request) {
   constexpr std::string_view kPrefix = "/s/";
@@ -228,6 +248,9 @@ Service::~Service() { state_->running.clear(); }
 void Service::handle(net::Exchange exchange) {
   ++state_->counters.requests;
   net::ServerRequest& request = exchange.request();
+  if (const std::string reason = refusal(state_->parts.options, request); !reason.empty()) {
+    return answer_fault(exchange, api_of(request.path), {.kind = apis::FaultKind::kForbidden, .message = reason});
+  }
   take_session(request);
   bool is_known = false;
   for (const Route& route : kRoutes) {

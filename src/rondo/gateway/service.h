@@ -38,6 +38,9 @@ struct ServiceOptions {
   render::Retention retention = render::Retention::kAll;
   bool strict_model = false;  // with a single model, other names are refused as well
   bool refuse_unknown_tools = false;
+  // Names under which the server is asked (`Host`, without the port); others are refused, and so are pages of other origins:
+  // a page that a name of its own leads here must not use it.  Empty: any name.
+  std::vector<std::string> hosts{};
 };
 
 // What a service is made of; all of it outlives the service.
