@@ -17,10 +17,10 @@ using namespace rondo::engine;
 namespace {
 
 using testing::BatchRun;
+using testing::Ids;
+using testing::ids_of;
+using testing::joined;
 using testing::kVocabulary;
-using testing::random_ids;
-
-using Ids = std::vector<TokenId>;
 
 const TinyArchitecture& first_with(MemoryKind memory) {
   const auto known = tiny_architectures();
@@ -28,13 +28,6 @@ const TinyArchitecture& first_with(MemoryKind memory) {
 }
 
 const TinyArchitecture& attention() { return first_with(MemoryKind::kAttention); }
-
-Ids joined(Ids a, const Ids& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-Ids ids_of(std::size_t size, std::uint64_t seed) { return random_ids(size, kVocabulary, seed); }
 
 }  // namespace
 

@@ -12,17 +12,9 @@ using namespace rondo::engine;
 namespace {
 
 using testing::BatchRun;
-using testing::kVocabulary;
-using testing::random_ids;
-
-using Ids = std::vector<TokenId>;
-
-Ids joined(Ids a, const Ids& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-Ids ids_of(std::size_t size, std::uint64_t seed) { return random_ids(size, kVocabulary, seed); }
+using testing::Ids;
+using testing::ids_of;
+using testing::joined;
 
 }  // namespace
 

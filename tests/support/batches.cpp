@@ -9,6 +9,8 @@ namespace rondo::testing {
 
 using engine::TokenId;
 
+Ids ids_of(std::size_t size, std::uint64_t seed) { return random_ids(size, kVocabulary, seed); }
+
 std::vector<TokenId> Received::One::ids(std::size_t choice) const {
   std::vector<TokenId> ids;
   const auto found = tokens.find(choice);

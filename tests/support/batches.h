@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "engine/batcher.h"
+#include "tests/support/ids.h"
 #include "tests/support/tiny.h"
 
 namespace rondo::testing {
+
+[[nodiscard]] Ids ids_of(std::size_t size, std::uint64_t seed);  // random ones
 
 // Requests by ticket: what came, in order.
 struct Received : engine::Batcher::Events {

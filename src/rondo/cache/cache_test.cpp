@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 #include <span>
@@ -11,22 +10,14 @@
 #include "cache/breakpoints.h"
 #include "cache/policies.h"
 #include "cache/prefix_tree.h"
+#include "tests/support/ids.h"
 
 namespace rondo::cache {
 namespace {
 
-using Ids = std::vector<TokenId>;
-
-Ids range(TokenId from, std::size_t count) {
-  Ids out(count);
-  std::iota(out.begin(), out.end(), from);
-  return out;
-}
-
-Ids joined(Ids head, const Ids& tail) {
-  head.insert(head.end(), tail.begin(), tail.end());
-  return head;
-}
+using testing::Ids;
+using testing::joined;
+using testing::range;
 
 Ids prefix(const Ids& ids, std::size_t size) { return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(size)}; }
 

@@ -1,10 +1,10 @@
 #include "cache/fleet_tree.h"
+#include "tests/support/ids.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -13,18 +13,9 @@
 namespace rondo::cache {
 namespace {
 
-using Ids = std::vector<TokenId>;
-
-Ids range(TokenId from, std::size_t count) {
-  Ids out(count);
-  std::iota(out.begin(), out.end(), from);
-  return out;
-}
-
-Ids joined(Ids head, const Ids& tail) {
-  head.insert(head.end(), tail.begin(), tail.end());
-  return head;
-}
+using testing::Ids;
+using testing::joined;
+using testing::range;
 
 // What one replica holds, in the slowest way: every id by its tenant and all ids up to it, with the time of its last use.
 class SlowReplica {

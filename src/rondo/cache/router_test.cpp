@@ -4,28 +4,19 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "cache/fleet.h"
+#include "tests/support/ids.h"
 
 namespace rondo::cache {
 namespace {
 
-using Ids = std::vector<TokenId>;
-
-Ids range(TokenId from, std::size_t count) {
-  Ids out(count);
-  std::iota(out.begin(), out.end(), from);
-  return out;
-}
-
-Ids joined(Ids head, const Ids& tail) {
-  head.insert(head.end(), tail.begin(), tail.end());
-  return head;
-}
+using testing::Ids;
+using testing::joined;
+using testing::range;
 
 Router router_of(std::size_t replicas, const RouterOptions& options = {}, const ReplicaFacts& facts = {}) {
   Router out(options);
