@@ -14,17 +14,13 @@ using namespace rondo::engine;
 
 namespace {
 
+using testing::first_with;
 using testing::kTolerance;
 using testing::kVocabulary;
 using testing::largest_difference;
 using testing::random_ids;
 using testing::small_batches;
 using testing::tiny_engine;
-
-const TinyArchitecture& architecture(MemoryKind memory) {
-  const auto known = tiny_architectures();
-  return *std::find_if(known.begin(), known.end(), [&](const TinyArchitecture& one) { return one.memory == memory; });
-}
 
 PromptReport prompted(LlamaCpp& engine, const std::vector<TokenId>& ids) {
   const auto report = engine.prompt(ids);
@@ -41,7 +37,7 @@ double difference_to_fresh(const LlamaCpp& engine, LlamaCpp& reference, const st
 }  // namespace
 
 TEST_CASE("going back behind a sliding window is noticed") {
-  const TinyArchitecture& one = architecture(MemoryKind::kSlidingWindow);
+  const TinyArchitecture& one = first_with(MemoryKind::kSlidingWindow);
   auto reference = tiny_engine(one, small_batches());
   for (const std::size_t checkpoint_bytes : {std::size_t{0}, std::size_t{64} << 20U}) {
     LlamaCppOptions options = small_batches();
@@ -89,7 +85,7 @@ TEST_CASE("going back behind a sliding window is noticed") {
 
 TEST_CASE("a recurrent memory goes back to the end of a prompt or turn, else it starts over") {
   for (const MemoryKind kind : {MemoryKind::kRecurrent, MemoryKind::kHybrid}) {
-    const TinyArchitecture& one = architecture(kind);
+    const TinyArchitecture& one = first_with(kind);
     auto engine = tiny_engine(one, small_batches());
     auto reference = tiny_engine(one, small_batches());
     const std::vector<TokenId> first = random_ids(150, kVocabulary, 6);
@@ -171,7 +167,7 @@ TEST_CASE("a decode that is cancelled at any moment leaves a memory that goes on
 }
 
 TEST_CASE("a checkpoint that is too large takes no smaller one's place") {
-  const TinyArchitecture& one = architecture(MemoryKind::kSlidingWindow);
+  const TinyArchitecture& one = first_with(MemoryKind::kSlidingWindow);
   LlamaCppOptions options = small_batches();
   options.checkpoint_bytes = std::size_t{16} << 10U;  // of ten positions, not of a whole window
   auto engine = tiny_engine(one, options);
@@ -188,7 +184,7 @@ TEST_CASE("a checkpoint that is too large takes no smaller one's place") {
 }
 
 TEST_CASE("of several checkpoints the newest that fits is restored, and the oldest go first") {
-  const TinyArchitecture& one = architecture(MemoryKind::kRecurrent);
+  const TinyArchitecture& one = first_with(MemoryKind::kRecurrent);
   const std::vector<TokenId> ids = random_ids(60, kVocabulary, 12);
   const auto reused_behind = [&](std::size_t checkpoint_bytes, std::size_t size) {
     LlamaCppOptions options = small_batches();

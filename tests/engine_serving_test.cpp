@@ -17,15 +17,11 @@ using namespace rondo::engine;
 namespace {
 
 using testing::BatchRun;
+using testing::first_with;
 using testing::Ids;
 using testing::ids_of;
 using testing::joined;
 using testing::kVocabulary;
-
-const TinyArchitecture& first_with(MemoryKind memory) {
-  const auto known = tiny_architectures();
-  return *std::find_if(known.begin(), known.end(), [&](const TinyArchitecture& one) { return one.memory == memory; });
-}
 
 const TinyArchitecture& attention() { return first_with(MemoryKind::kAttention); }
 

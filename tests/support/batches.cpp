@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/forced_ids.h"
+
 namespace rondo::testing {
 
 using engine::TokenId;
@@ -75,20 +77,9 @@ const Received::One& BatchRun::result(engine::Request request) {
 
 std::string differs_from_alone(engine::LlamaCpp& reference, const std::vector<TokenId>& prompt,
                                const std::vector<TokenId>& sampled) {
-  class Forced final : public engine::TokenConstraint {
-   public:
-    explicit Forced(const std::vector<TokenId>& ids) : ids_(ids) {}
-    engine::Allowed next(std::span<const TokenId> sampled) override {
-      if (sampled.size() == ids_.size()) return {.kind = engine::Allowed::Kind::kDone};
-      return {.kind = engine::Allowed::Kind::kOnly, .ids = std::span(ids_).subspan(sampled.size(), 1)};
-    }
-
-   private:
-    const std::vector<TokenId>& ids_;
-  };
   const auto report = reference.prompt(prompt);
   if (!report.ok()) return report.error().to_string();
-  Forced forced(sampled);
+  engine::ForcedIds forced(sampled);
   std::string difference;
   std::size_t at = 0;
   const auto generated =

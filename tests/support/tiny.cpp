@@ -9,6 +9,13 @@
 #include "tests/support/own_folder.h"
 
 namespace rondo::testing {
+
+const engine::TinyArchitecture& first_with(engine::MemoryKind memory) {
+  const auto known = engine::tiny_architectures();
+  return *std::find_if(known.begin(), known.end(),
+                       [&](const engine::TinyArchitecture& one) { return one.memory == memory; });
+}
+
 std::string tiny_model_path(const engine::TinyArchitecture& architecture) {
   static const OwnFolder folder("tiny");  // removed when the program ends
   std::string path = folder.path(std::string(architecture.name) + ".gguf");

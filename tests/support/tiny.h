@@ -14,6 +14,9 @@ namespace rondo::testing {
 constexpr engine::TokenId kVocabulary = 512;
 constexpr double kTolerance = 1e-3;  // of the logits of 32-bit models, whose rounding depends on the batch sizes
 
+// The first architecture with this memory.
+[[nodiscard]] const engine::TinyArchitecture& first_with(engine::MemoryKind memory);
+
 // The file of this architecture with a vocabulary of 512 ids and a window of 64.
 [[nodiscard]] std::string tiny_model_path(const engine::TinyArchitecture& architecture);
 

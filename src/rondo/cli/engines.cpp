@@ -1,39 +1,17 @@
 // rondo engines: what kinds of inference servers answer at addresses.
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
 #include "cli/commands.h"
+#include "cli/engine_probe.h"
 #include "cli/io.h"
 #include "json/print.h"
-#include "net/client.h"
-#include "net/loop.h"
 #include "remote/server_info.h"
 
 namespace rondo::cli {
 namespace {
-
-using Found = std::vector<std::optional<Result<remote::ServerInfo>>>;
-
-// Asks all addresses at once.
-Found ask(net::Loop& loop, net::Client& client, const EnginesArguments& arguments) {
-  Found found(arguments.urls.size());
-  std::vector<std::unique_ptr<remote::Probe>> probes;
-  std::size_t open = arguments.urls.size();
-  for (std::size_t i = 0; i < arguments.urls.size(); ++i) {
-    auto done = [&, i](Result<remote::ServerInfo> info) {
-      found[i] = std::move(info);
-      if (--open == 0) loop.stop();
-    };
-    probes.push_back(
-        remote::probe(client, arguments.urls[i], std::move(done), net::Milliseconds(arguments.timeout_ms)));
-  }
-  loop.run();
-  return found;
-}
 
 std::string number(std::size_t value, const char* unit) {
   return value == 0 ? std::string("not told") : std::to_string(value) + unit;
@@ -57,21 +35,15 @@ std::string described(const remote::ServerInfo& info) {
 }  // namespace
 
 int run_engines(const EnginesArguments& arguments) {
-  net::ClientOptions options{.insecure = arguments.insecure, .bearer = arguments.key};
-  if (!arguments.ca_file.empty()) {
-    auto certificates = files::read(arguments.ca_file);
-    if (!certificates.ok()) return report(certificates.error());
-    options.ca_pem = std::move(certificates).value();
-  }
   net::Loop loop;
-  auto client = net::Client::make(loop, std::move(options));
+  const auto client = engine_client(loop, {arguments.key, arguments.ca_file, arguments.insecure});
   if (!client.ok()) return report(client.error());
-  const Found found = ask(loop, *client.value(), arguments);
+  const auto found = probe_engines(loop, *client.value(), arguments.urls, net::Milliseconds(arguments.timeout_ms));
   json::Array all;
   std::string out;
   int status = kSuccess;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const Result<remote::ServerInfo>& one = *found[i];
+    const Result<remote::ServerInfo>& one = found[i];
     if (one.ok()) {
       out += described(one.value());
       all.push_back(remote::to_json(one.value()));

@@ -5,12 +5,12 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/engine_probe.h"
 #include "cli/io.h"
 #include "core/model.h"
 #include "demo/embedded.h"
@@ -86,8 +86,7 @@ Status make_embedded(const ServeArguments& arguments, Gateway& out, const std::s
   options.llama.gpu_layers = arguments.gpu_layers;
   options.llama.flash_attention = arguments.flash_attention;
   options.llama.cache_type = arguments.cache_type;
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  options.llama.threads = arguments.threads > 0 ? arguments.threads : std::max(1, cores - 1);
+  options.llama.threads = arguments.threads > 0 ? arguments.threads : demo::worker_threads();
   auto embedded = engine::Embedded::load(weights, options);
   if (!embedded.ok()) return embedded.error();
   out.embedded = std::move(embedded).value();
@@ -96,34 +95,18 @@ Status make_embedded(const ServeArguments& arguments, Gateway& out, const std::s
 }
 
 Status make_fleet(const ServeArguments& arguments, Gateway& out) {
-  net::ClientOptions options{.insecure = arguments.insecure_engines, .bearer = arguments.key};
-  if (!arguments.ca_file.empty()) {
-    auto pem = files::read(arguments.ca_file);
-    if (!pem.ok()) return pem.error();
-    options.ca_pem = std::move(pem).value();
-  }
-  auto client = net::Client::make(out.loop, std::move(options));
+  auto client = engine_client(out.loop, {arguments.key, arguments.ca_file, arguments.insecure_engines});
   if (!client.ok()) return client.error();
   out.client = std::move(client).value();
-  std::vector<std::optional<Result<remote::ServerInfo>>> found(arguments.urls.size());
-  std::vector<std::unique_ptr<remote::Probe>> probes;
-  std::size_t open = found.size();
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    probes.push_back(remote::probe(*out.client, arguments.urls[i], [&, i](Result<remote::ServerInfo> info) {
-      found[i] = std::move(info);
-      if (--open == 0) out.loop.stop();
-    }));
-  }
-  out.loop.run();
   std::vector<remote::ServerInfo> servers;
-  for (auto& one : found) {
-    if (!one->ok()) return one->error();
-    if (!arguments.engine.empty() && remote::to_string(one->value().kind) != arguments.engine) {
+  for (auto& one : probe_engines(out.loop, *out.client, arguments.urls)) {
+    if (!one.ok()) return one.error();
+    if (!arguments.engine.empty() && remote::to_string(one.value().kind) != arguments.engine) {
       return Error(ErrorCode::kInvalidArgument,
-                   "it is " + std::string(remote::to_string(one->value().kind)) + ", not " + arguments.engine,
-                   one->value().url);
+                   "it is " + std::string(remote::to_string(one.value().kind)) + ", not " + arguments.engine,
+                   one.value().url);
     }
-    servers.push_back(std::move(one->value()));
+    servers.push_back(std::move(one).value());
   }
   out.serving = std::make_unique<remote::Fleet>(out.loop, *out.client, std::move(servers), remote::FleetOptions{});
   return Done{};

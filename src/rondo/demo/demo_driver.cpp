@@ -34,13 +34,6 @@ chat::Conversation opening(const DemoData& data, const std::vector<DemoStep>& st
   return conversation;
 }
 
-engine::Allowed Replay::next(std::span<const TokenId> sampled) {
-  engine::Allowed allowed;
-  allowed.kind = sampled.size() < ids_.size() ? engine::Allowed::Kind::kOnly : engine::Allowed::Kind::kDone;
-  if (sampled.size() < ids_.size()) allowed.ids = ids_.subspan(sampled.size(), 1);
-  return allowed;
-}
-
 Result<Driver> Driver::start(const Stage& stage, const chat::Conversation& conversation,
                              const std::vector<DemoStep>& steps, const session::SessionOptions& options) {
   analysis::Options wanted;

@@ -17,16 +17,6 @@ namespace rondo::demo {
 [[nodiscard]] chat::Conversation opening(const DemoData& data, const std::vector<DemoStep>& steps,
                                          const json::Object& kwargs, const std::string& user_note = "");
 
-// Forces exactly these ids, which must outlive it.
-class Replay final : public engine::TokenConstraint {
- public:
-  explicit Replay(std::span<const tokenizer::TokenId> ids) : ids_(ids) {}
-  engine::Allowed next(std::span<const tokenizer::TokenId> sampled) override;
-
- private:
-  std::span<const tokenizer::TokenId> ids_;
-};
-
 // What a conversation is played with.  The engine is borrowed.
 struct Stage {
   std::shared_ptr<const jinja::Template> chat_template;

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "demo/demo_driver.h"
 #include "engine/fake.h"
+#include "engine/forced_ids.h"
 #include "render/completion.h"
 
 namespace rondo::demo {
@@ -31,10 +32,11 @@ Result<Replayed> run_again(engine::Engine& engine, const session::Session& sessi
     std::span<const TokenId> prompt = all.first(turn.prompt_tokens);
     if (rerendered && turn.rerender) prompt = turn.rerender->ids;
     if (prompt.empty()) continue;  // the template refused the messages: a client could not go on at all
-    Replay replay(all.subspan(turn.sampled_begin, turn.generated()));
+    const std::span<const TokenId> sampled = all.subspan(turn.sampled_begin, turn.generated());
+    engine::ForcedIds forced({sampled.begin(), sampled.end()});
     engine::GenerateOptions generate;
     generate.max_tokens = turn.generated();
-    generate.constraint = &replay;
+    generate.constraint = &forced;
     const double begin = now();
     const Result<engine::PromptReport> report = engine.prompt(prompt);
     if (!report.ok()) return report.error();

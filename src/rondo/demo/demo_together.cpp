@@ -8,6 +8,7 @@
 #include "demo/table.h"
 #include "engine/embedded.h"
 #include "engine/fake.h"
+#include "engine/forced_ids.h"
 #include "render/encode.h"
 #include "render/join.h"
 #include "render/turn.h"
@@ -93,7 +94,7 @@ class Client final : public engine::Listener {
     engine::Request request;
     request.prompt = shared_.is_rerendered ? turn.rerendered : turn.bridged;
     request.max_tokens = turn.sampled.size();
-    request.constraint = [&turn](std::size_t) { return std::make_unique<Replay>(turn.sampled); };
+    request.constraint = [&turn](std::size_t) { return std::make_unique<engine::ForcedIds>(turn.sampled); };
     asked_ = shared_.clock ? shared_.clock() : 0.0;
     has_first_ = false;
     running_ = shared_.serving.submit(std::move(request), *this);

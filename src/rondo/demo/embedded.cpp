@@ -23,8 +23,6 @@ constexpr std::uint32_t kTinyLayers = 24;
 constexpr std::int64_t kControlToken = 3;  // GGUF token types
 constexpr std::int64_t kNormalToken = 1;
 
-int worker_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
-
 Status load_template(const EmbeddedOptions& options, const model::ModelFiles& files, EmbeddedModel& out) {
   std::string text;
   if (!options.chat_template.empty()) {
@@ -47,6 +45,8 @@ Status load_template(const EmbeddedOptions& options, const model::ModelFiles& fi
 }
 
 }  // namespace
+
+int worker_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
 Result<std::string> weights_path(const std::string& model) {
   if (!files::is_folder(model)) return model;

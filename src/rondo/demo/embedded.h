@@ -40,6 +40,9 @@ struct EmbeddedModel {
 [[nodiscard]] Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options,
                                                   const std::function<void(std::string_view)>& progress);
 
+// How many threads an engine gets that nobody chose them for: all cores but one, since threads that wait for a core spin.
+[[nodiscard]] int worker_threads();
+
 // The .gguf file that `model` means: itself, or the only one in a folder.
 [[nodiscard]] Result<std::string> weights_path(const std::string& model);
 

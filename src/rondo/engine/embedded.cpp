@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -175,50 +174,51 @@ class Embedded::Worker final : public Batcher::Events {
   std::thread thread_;
 };
 
-namespace {
-
-class EmbeddedServing final : public Serving {
+// The engine as one executor sees it.
+class Embedded::Front final : public Serving {
  public:
-  using Add = std::function<Ticket(Request, std::shared_ptr<Shared>)>;
-  using Cancel = std::function<void(Ticket)>;
-  EmbeddedServing(Executor& executor, Capabilities capabilities, Add add, Cancel cancel)
-      : executor_(executor), capabilities_(std::move(capabilities)), add_(std::move(add)), cancel_(std::move(cancel)) {}
+  Front(Worker& worker, Executor& executor) : worker_(worker), executor_(executor) {
+    capabilities_ = {.name = worker.describe().name,
+                     .context_tokens = worker.describe().context_tokens,
+                     .parallel = worker.parallel(),
+                     .grammars = {Grammar::Dialect::kGbnf},
+                     .tells_cached_tokens = true,
+                     .takes_constraints = true,
+                     .takes_stop_ids = true};
+  }
 
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
 
   [[nodiscard]] std::unique_ptr<Submission> submit(Request request, Listener& listener) override {
     auto shared = std::make_shared<Shared>(executor_, listener);
-    const Ticket ticket = add_(std::move(request), shared);
-    return std::make_unique<Running>(std::move(shared), ticket, cancel_);
+    const Ticket ticket = worker_.add(std::move(request), shared);
+    return std::make_unique<Running>(worker_, std::move(shared), ticket);
   }
 
  private:
   class Running final : public Submission {
    public:
-    Running(std::shared_ptr<Shared> shared, Ticket ticket, const Cancel& cancel)
-        : shared_(std::move(shared)), ticket_(ticket), cancel_(cancel) {}
+    Running(Worker& worker, std::shared_ptr<Shared> shared, Ticket ticket)
+        : worker_(worker), shared_(std::move(shared)), ticket_(ticket) {}
     ~Running() override {
       if (shared_->listener == nullptr) return;
       shared_->listener = nullptr;
-      cancel_(ticket_);
+      worker_.cancel(ticket_);
     }
     void cancel() override {
-      if (shared_->listener != nullptr) cancel_(ticket_);
+      if (shared_->listener != nullptr) worker_.cancel(ticket_);
     }
 
    private:
+    Worker& worker_;
     std::shared_ptr<Shared> shared_;
     Ticket ticket_;
-    const Cancel& cancel_;
   };
 
+  Worker& worker_;
   Executor& executor_;
   Capabilities capabilities_;
-  Add add_;
-  Cancel cancel_;
 };
-
-}  // namespace
 
 Embedded::Embedded(std::unique_ptr<Worker> worker) : worker_(std::move(worker)) {}
 Embedded::~Embedded() = default;
@@ -232,21 +232,6 @@ Result<std::unique_ptr<Embedded>> Embedded::load(const std::string& path, const 
 const Description& Embedded::describe() const { return worker_->describe(); }
 EmbeddedStatus Embedded::status() const { return worker_->status(); }
 
-std::unique_ptr<Serving> Embedded::serve(Executor& executor) {
-  Capabilities capabilities{.name = describe().name,
-                            .context_tokens = describe().context_tokens,
-                            .parallel = worker_->parallel(),
-                            .grammars = {Grammar::Dialect::kGbnf},
-                            .tells_cached_tokens = true,
-                            .takes_constraints = true,
-                            .takes_stop_ids = true};
-  Worker& worker = *worker_;
-  return std::make_unique<EmbeddedServing>(
-      executor, std::move(capabilities),
-      [&worker](Request request, std::shared_ptr<Shared> shared) {
-        return worker.add(std::move(request), std::move(shared));
-      },
-      [&worker](Ticket ticket) { worker.cancel(ticket); });
-}
+std::unique_ptr<Serving> Embedded::serve(Executor& executor) { return std::make_unique<Front>(*worker_, executor); }
 
 }  // namespace rondo::engine

@@ -56,6 +56,7 @@ class Embedded {
 
  private:
   class Worker;
+  class Front;
   explicit Embedded(std::unique_ptr<Worker> worker);
   std::unique_ptr<Worker> worker_;
 };

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/fake.h"
+#include "engine/forced_ids.h"
 #include "engine/serving.h"
 
 using namespace rondo;
@@ -23,19 +24,6 @@ Description small() {
   description.vocab_size = 10;
   return description;
 }
-
-// Allows exactly one script of ids, then ends.
-class Script : public TokenConstraint {
- public:
-  explicit Script(std::vector<TokenId> ids) : ids_(std::move(ids)) {}
-  Allowed next(std::span<const TokenId> sampled) override {
-    if (sampled.size() == ids_.size()) return {.kind = Allowed::Kind::kDone};
-    return {.kind = Allowed::Kind::kOnly, .ids = std::span(ids_).subspan(sampled.size(), 1)};
-  }
-
- private:
-  std::vector<TokenId> ids_;
-};
 
 }  // namespace
 
@@ -244,7 +232,7 @@ TEST_CASE("the fake engine reuses prefixes and plays its script") {
   auto branch = engine.prompt(std::vector<TokenId>{1, 2, 5});
   CHECK(branch.value().how == Reuse::kRollback);
   CHECK(branch.value().reused == 2);
-  Script script({1, 8});
+  ForcedIds script({1, 8});
   auto forced = engine.generate({.constraint = &script});
   CHECK(forced.value().ids == std::vector<TokenId>{1, 8});
   CHECK(forced.value().stop == StopReason::kConstraint);

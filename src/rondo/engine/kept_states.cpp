@@ -86,11 +86,4 @@ bool KeptStates::has(const std::string& tenant, std::span<const TokenId> ids) co
   return end && end->length == ids.size();
 }
 
-void KeptStates::clear() {
-  entries_.clear();
-  by_key_.clear();
-  indices_.clear();
-  size_bytes_ = 0;
-}
-
 }  // namespace rondo::engine

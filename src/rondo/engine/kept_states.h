@@ -35,7 +35,6 @@ class KeptStates {
   [[nodiscard]] Found best(const std::string& tenant, std::span<const TokenId> ids);
   // Whether a state behind exactly these ids is kept.
   [[nodiscard]] bool has(const std::string& tenant, std::span<const TokenId> ids) const;
-  void clear();
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }

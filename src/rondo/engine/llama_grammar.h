@@ -25,8 +25,6 @@ class LlamaGrammar {
   // outlive the grammar.
   [[nodiscard]] static Result<LlamaGrammar> make(const llama_vocab* vocab, const Grammar& grammar);
 
-  // Whether it constrains anything at present.
-  [[nodiscard]] bool is_active() const { return active_ != nullptr; }
   [[nodiscard]] bool allows(TokenId id) const;
   // All ids that are allowed, of those below `vocab_size`.
   [[nodiscard]] std::vector<TokenId> allowed(TokenId vocab_size) const;

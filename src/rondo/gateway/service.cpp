@@ -147,10 +147,7 @@ void metrics(State& state, Exchange exchange) {
 void stored_response(State& state, Exchange exchange) {
   constexpr chat::Api kApi = chat::Api::kResponses;
   const net::ServerRequest& http = exchange.request();
-  std::string id = http.path.substr(std::string_view("/v1/responses/").size());
-  const std::size_t slash = id.find('/');
-  const std::string below = slash == std::string::npos ? "" : id.substr(slash + 1);
-  id.resize(std::min(slash, id.size()));
+  const auto [id, below] = parts_behind(http.path, "/v1/responses/");
   const StoredResponse* stored = state.responses.find(id);
   if (stored == nullptr) return answer_fault(exchange, kApi, apis::not_found("response", id));
   if (http.method == "DELETE" && below.empty()) {
@@ -159,16 +156,7 @@ void stored_response(State& state, Exchange exchange) {
   }
   if (http.method == "GET" && below.empty()) return answer_json(exchange, 200, stored->body);
   if (http.method == "GET" && below == "input_items") {
-    auto query = apis::page_query([&](std::string_view name) {
-      const std::string key = std::string(name) + "=";
-      for (std::size_t at = 0; at < http.query.size();) {
-        const std::size_t end = std::min(http.query.find('&', at), http.query.size());
-        if (http.query.compare(at, key.size(), key) == 0)
-          return http.query.substr(at + key.size(), end - at - key.size());
-        at = end + 1;
-      }
-      return std::string();
-    });
+    auto query = apis::page_query([&](std::string_view name) { return std::string(query_value(http.query, name)); });
     if (!query.ok()) return answer_fault(exchange, kApi, query.fault());
     auto page = apis::page_of(stored->input, query.value());
     if (!page.ok()) return answer_fault(exchange, kApi, page.fault());

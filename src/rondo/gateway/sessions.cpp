@@ -30,18 +30,10 @@ std::optional<Digest> digest_of_hex(std::string_view hex) {
 }
 
 std::size_t number_in(std::string_view query, std::string_view name, std::size_t otherwise) {
-  const std::string key = std::string(name) + "=";
-  for (std::size_t at = 0; at < query.size();) {
-    const std::size_t end = std::min(query.find('&', at), query.size());
-    const std::string_view part = query.substr(at, end - at);
-    if (part.starts_with(key)) {
-      std::size_t value = otherwise;
-      std::from_chars(part.data() + key.size(), part.data() + part.size(), value);
-      return value;
-    }
-    at = end + 1;
-  }
-  return otherwise;
+  const std::string_view text = query_value(query, name);
+  std::size_t value = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 std::string id_of(const spans::TurnKey& key) { return spans::mint_id("turn", key, 0); }
@@ -200,10 +192,7 @@ void answer_sessions(Service::State& state, net::Exchange exchange) {
     answer_fault(exchange, chat::Api::kChat, apis::not_found("session", id));
   };
   if (http.path == kBase) return list(state, std::move(exchange));
-  std::string id = http.path.substr(kBase.size() + 1);
-  const std::size_t slash = id.find('/');
-  const std::string below = slash == std::string::npos ? "" : id.substr(slash + 1);
-  id.resize(std::min(slash, id.size()));
+  const auto [id, below] = parts_behind(http.path, std::string(kBase) + "/");
   for (const ServedModel& model : state.parts.models) {
     const spans::Scope scope = state.parts.spans->scope("", model.name);
     // By its id, or by the name that clients file it under.

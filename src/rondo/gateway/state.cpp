@@ -38,6 +38,23 @@ const ServedModel* Service::State::find_model(std::string_view name) const {
   return any ? &models.front() : nullptr;
 }
 
+std::string_view query_value(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view part = query.substr(0, end);
+    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) return part.substr(name.size() + 1);
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return {};
+}
+
+PathParts parts_behind(std::string_view path, std::string_view base) {
+  const std::string_view rest = path.substr(base.size());
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  return {.id = std::string(rest.substr(0, slash)),
+          .below = std::string(rest.substr(std::min(slash + 1, rest.size())))};
+}
+
 void answer_json(net::Exchange& exchange, int status, const json::Value& body, net::Headers headers) {
   headers.set("content-type", "application/json");
   exchange.reply(status, headers, json::to_compact(body));

@@ -63,6 +63,17 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
 };
 
+// The parameter of an address's query; "" where it is absent.
+[[nodiscard]] std::string_view query_value(std::string_view query, std::string_view name);
+
+// The next part of a path behind `base`, and what is below it: "ID" and "tokens" of "BASE/ID/tokens".
+// REQUIRES: `path` begins with `base`.
+struct PathParts {
+  std::string id;
+  std::string below;
+};
+[[nodiscard]] PathParts parts_behind(std::string_view path, std::string_view base);
+
 // Answers with an error as the API has them.
 void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fault);
 void answer_json(net::Exchange& exchange, int status, const json::Value& body, net::Headers headers = {});
