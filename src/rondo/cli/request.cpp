@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "cli/io.h"
@@ -35,8 +37,20 @@ bool names_model(const std::string& path) {
 
 }  // namespace
 
-void put_model_in_place(std::string& model, std::string& other) {
-  if (names_model(other) && !names_model(model)) std::swap(model, other);
+bool put_in_place(std::vector<std::string> by_place, std::string& model, std::optional<std::string>& other) {
+  if (model.empty() && !by_place.empty()) {
+    auto place = std::ranges::find_if(by_place, names_model);
+    const bool has_other = by_place.size() > 1 || other;
+    if (place == by_place.end() && has_other) place = by_place.begin();
+    if (place != by_place.end()) {
+      model = std::move(*place);
+      by_place.erase(place);
+    }
+  }
+  if (by_place.empty()) return true;
+  if (by_place.size() > 1 || other) return false;
+  other = std::move(by_place.front());
+  return true;
 }
 
 Status add_model(json::Object& request, const ModelArguments& arguments) {
