@@ -91,9 +91,12 @@ Result<json::Value> run_with_vocabulary(const protocol::Service& service, const 
   json::Value with_tokenizer = request;
   with_tokenizer.as_object().set("tokenizer", arguments.model);
   auto reply = service.run(with_tokenizer, options);
-  const bool has_none =
-      !reply.ok() && (reply.error().code == ErrorCode::kNotFound || reply.error().code == ErrorCode::kTokenizer);
-  return has_none ? service.run(request, options) : reply;
+  const bool is_damaged = !reply.ok() && reply.error().code == ErrorCode::kTokenizer;
+  if (reply.ok() || (!is_damaged && reply.error().code != ErrorCode::kNotFound)) return reply;
+  // A template alone has no tokenizer; a model whose tokenizer can't be read is worth a word.
+  if (is_damaged && (files::is_folder(arguments.model) || arguments.model.ends_with(".gguf")))
+    note("rondo: goes on without a tokenizer: " + reply.error().to_string() + "\n");
+  return service.run(request, options);
 }
 
 Status add_conversation(json::Object& request, const ConversationArguments& arguments) {
