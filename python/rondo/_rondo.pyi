@@ -399,6 +399,11 @@ class Model:
         How the template writes an assistant turn, as plain data (docs/format.md).
         """
 
+    def capabilities(self, *, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """
+        What of a conversation the template can carry, each with what a render showed (docs/capabilities.md).
+        """
+
     def losses(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
         What of a message cannot survive render and parse, as far as the format tells.

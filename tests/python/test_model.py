@@ -169,6 +169,13 @@ def test_grammar_format_and_losses(tiny, tools):
         tiny.grammar(tools=tools, format="ebnf")
 
 
+def test_capabilities(tiny):
+    can = tiny.capabilities()
+    assert can["system"]["supported"] and can["system"]["line"] > 0
+    assert can["images"] == {"supported": False, "evidence": can["images"]["evidence"]}
+    assert isinstance(can["free_variables"], list)
+
+
 def test_a_template_can_be_checked(tiny):
     report = tiny.check()
     assert report["worst"] in ("none", "warning", "error") and report["has_tokenizer"]

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/analyse.h"
@@ -65,6 +66,12 @@ class Prober {
   [[nodiscard]] std::optional<std::string> text_of(json::Array messages, const ProbeSetting& setting);
   // The text of a conversation that ends with this message.
   [[nodiscard]] std::optional<std::string> text_with(json::Object assistant_message, const ProbeSetting& setting);
+  // The conversation with its origins; nullopt where the template refuses it, with last_refusal().
+  [[nodiscard]] std::optional<jinja::Rendered> rendered(json::Array messages, const ProbeSetting& setting) {
+    last_refusal_.clear();
+    return render(std::move(messages), setting, false);
+  }
+  [[nodiscard]] const std::string& last_refusal() const { return last_refusal_; }
   [[nodiscard]] const jinja::Template& chat_template() const { return template_; }
   [[nodiscard]] const Options& options() const { return options_; }
   // The first call's limit error, if a probe ran out of limits.

@@ -147,6 +147,7 @@ struct ExplainArguments {
   std::string tools;
   bool format = false;
   bool probes = false;
+  bool capabilities = false;
   bool grammar = false;
   bool html = false;
   std::string html_file;       // "" or "-": standard output

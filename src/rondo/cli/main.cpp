@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/io.h"
 #include "cli/network_commands.h"
+#include "cli/places.h"
 #include "cli/request.h"
 
 namespace rondo::cli {
@@ -60,27 +61,6 @@ void add_language(CLI::App& command, std::string& mode, std::string& now) {
   command.add_option("--now", now, "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)")
       ->type_name("TIME");
 }
-
-// Arguments by place of a command that takes a model and one thing more.
-struct Places {
-  std::optional<std::string> first;
-  std::optional<std::string> second;
-
-  void add(CLI::App& command, const char* name, const std::string& help, const char* type) {
-    command.add_option("MODEL", first, "as --model")->type_name("PATH");
-    command.add_option(name, second, help)->type_name(type);
-  }
-
-  // `other`: the value of the option that says the same as the second place, where it was given.
-  void hand_out(std::string& model, std::optional<std::string>& other, const char* name) const {
-    std::vector<std::string> given;
-    for (const auto& place : {first, second}) {
-      if (place) given.push_back(*place);
-    }
-    if (!put_in_place(std::move(given), model, other))
-      throw CLI::ArgumentMismatch(std::string(name) + " is given twice");
-  }
-};
 
 constexpr const char* kModelHelp = "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file";
 
@@ -343,6 +323,8 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   CLI::Option* format = command.add_flag("--format", arguments.format, "print the format alone, as JSON to correct");
   command.add_flag("--grammar", arguments.grammar, "show the grammar of tool calls, for --tools or for an example");
   json_option(command, "--tools", arguments.tools, "tool definitions for --grammar: a JSON array or a file with one");
+  command.add_flag("--capabilities", arguments.capabilities,
+                   "show what of a conversation the template can carry, alone");
   command.add_flag("--probes", arguments.probes, "show every probe, not only those that the parser reads differently");
   CLI::Option* html =
       command.add_option("--html", arguments.html_file, "a page for the browser; without FILE on standard output");

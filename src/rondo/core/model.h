@@ -152,6 +152,8 @@ class Model {
       Call& call, Locality locality = Locality::kProven) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
+  // What of a conversation the template can carry; messages and tools of `call` do not count.  Made anew each time.
+  [[nodiscard]] Result<analysis::Capabilities> capabilities(const Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
@@ -177,6 +179,7 @@ class Model {
   [[nodiscard]] Result<render::KeptTurns> keep_reasoning(Call& call, const Prepared& prepared) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
+  [[nodiscard]] Result<Known> known(Call call) const;
   [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> rules_of(
       const Prepared& prepared, const chat::Conversation& conversation) const;
   void shape_messages(const Prepared& prepared, Call& call) const;
