@@ -18,6 +18,7 @@ struct ModelArguments {
   std::string chat_template;
   std::string tokenizer;
   std::string mode = "lenient";
+  std::string polyfill = "off";  // "off", "auto" or "on"
   std::string now;
 };
 

@@ -72,6 +72,12 @@ void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, c
               needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
                               : "tokenizer: a file or folder whose special tokens the template may use");
   add_language(command, model.mode, model.now);
+  command
+      .add_option(
+          "--polyfill", model.polyfill,
+          "supply what the template lacks (system text, tools, calls, results): `auto` where it does, `on` always")
+      ->check(CLI::IsMember({"off", "auto", "on"}))
+      ->capture_default_str();
 }
 
 // What stands in front of a prompt's end.

@@ -61,6 +61,7 @@ Status add_model(json::Object& request, const ModelArguments& arguments) {
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);
   request.set("mode", arguments.mode);
+  if (arguments.polyfill != "off") request.set("polyfill", arguments.polyfill);
   if (!arguments.now.empty()) request.set("now", arguments.now);
   return Done{};
 }

@@ -119,7 +119,8 @@ Result<std::shared_ptr<const Model>> Model::load(const Source& source) {
     tokenizer = std::shared_ptr<const LoadedTokenizer>();
   }
   return std::make_shared<const Model>(
-      Parts{source.path, templates.value(), tokenizer.value(), source.corrections, source.strict});
+             Parts{source.path, templates.value(), tokenizer.value(), source.corrections, source.strict})
+      ->polyfilled(source.polyfill);
 }
 
 Result<std::shared_ptr<const Model>> Model::from_memory(const MemoryModel& memory, const Source& source) {
@@ -134,7 +135,8 @@ Result<std::shared_ptr<const Model>> Model::from_memory(const MemoryModel& memor
   auto tokenizer = tokenizer_from_memory(memory, source.cache_folder);
   if (!tokenizer.ok()) return tokenizer.error();
   return std::make_shared<const Model>(
-      Parts{memory.name, templates.value(), tokenizer.value(), source.corrections, source.strict});
+             Parts{memory.name, templates.value(), tokenizer.value(), source.corrections, source.strict})
+      ->polyfilled(source.polyfill);
 }
 
 // --- What every call begins with -------------------------------------------------------------------------------------
@@ -177,7 +179,8 @@ void Model::shape_messages(const Prepared& prepared, Call& call) const {
   tmpl::Shaping shaping = tmpl::shape(messages, *rules.value(), context);
   if (continues) messages.push_back(std::move(continued));
   if (continues && !shaping.order.empty()) shaping.order.push_back(shaping.order.size());
-  if (!shaping.changes.empty()) call.shaping = std::move(shaping);
+  shaping.polyfills = tmpl::changes_of(parts_.polyfills, conversation);
+  if (!shaping.changes.empty() || !shaping.polyfills.empty()) call.shaping = std::move(shaping);
 }
 
 // New messages behind a completion.

@@ -34,6 +34,7 @@
 #include "render/rollout.h"
 #include "render/stop.h"
 #include "rondo/result.h"
+#include "template/polyfill.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::core {
@@ -41,6 +42,12 @@ namespace rondo::core {
 using tokenizer::TokenId;
 
 // Where a model comes from.
+// Whether what a template lacks is supplied (template/polyfill.h): where it is missing, or all of it.
+enum class Polyfill : std::uint8_t { kOff, kAuto, kOn };
+// "off", "auto" or "on".
+[[nodiscard]] std::optional<Polyfill> polyfill_named(std::string_view name);
+[[nodiscard]] std::string_view to_string(Polyfill polyfill);
+
 struct Source {
   std::string path = {};  // a folder, a .gguf, a tokenizer file, a template; "" with the two below
   std::optional<std::string> chat_template = {};  // a template's path, or its text; replaces the model's own
@@ -49,6 +56,7 @@ struct Source {
   std::optional<json::Object> corrections = {};
   std::string cache_folder = {};  // see Loader
   bool strict = false;            // render as the reference does, where that is stricter
+  Polyfill polyfill = Polyfill::kOff;
 };
 
 // The input of one call.
@@ -111,7 +119,7 @@ enum class Locality : std::uint8_t { kProven, kNotProven };
 
 enum class TokenizerUse : std::uint8_t { kOptional, kRequired };
 
-class Model {
+class Model : public std::enable_shared_from_this<Model> {
  public:
   struct Parts {
     std::string name;                                  // for messages
@@ -119,6 +127,7 @@ class Model {
     std::shared_ptr<const LoadedTokenizer> tokenizer;  // null: it brings none
     std::optional<json::Object> corrections;           // see Source
     bool strict = false;                               // see Source
+    tmpl::Polyfills polyfills = {};                    // that the templates have in front of them
   };
 
   explicit Model(Parts parts) : parts_(std::move(parts)) {}
@@ -164,6 +173,11 @@ class Model {
   // For a model that brings no tokenizer: the same template with a token for each byte and one for each mark of the format
   // that `call` has.  What is told of it in texts is told of the template; its ids and their number mean nothing.
   [[nodiscard]] Result<std::shared_ptr<const Model>> with_stand_in(Call call) const;
+
+  // The same model with what its template lacks supplied; itself where nothing is.  Fails with kInvalidArgument where the model
+  // is strict, which the statements of polyfills are not.
+  [[nodiscard]] Result<std::shared_ptr<const Model>> polyfilled(Polyfill polyfill) const;
+  [[nodiscard]] const tmpl::Polyfills& polyfills() const { return parts_.polyfills; }
 
   // nullptr if the model brings none.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const;
