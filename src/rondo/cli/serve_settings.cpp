@@ -21,8 +21,8 @@ constexpr std::int64_t kMany = 1'000'000;
 SettingOf<S> of(SettingOf<S> member) { return member; }
 SettingOf<M> of_model(SettingOf<M> member) { return member; }
 
-const std::vector<ServeOption>& table() {
-  static const std::vector<ServeOption> kTable = {
+std::vector<ServeOption> model_options() {
+  return {
       {"alias", "NAME", of_model(&M::alias),
        "the model's name for clients; may be repeated, the first is the one it is listed by"},
       {"template", "PATH", of_model(&M::chat_template), "replaces the model's own template"},
@@ -52,7 +52,11 @@ const std::vector<ServeOption>& table() {
        0,
        0,
        {"f32", "f16", "bf16", "q8_0", "q4_0"}},
+  };
+}
 
+std::vector<ServeOption> server_options() {
+  return {
       {"host", "ADDRESS", of(&S::host), "the address it listens on"},
       {"port", "PORT", of(&S::port), "0: any free one", 0, 65'535},
       {"insecure", "", of(&S::insecure), "listen on an address that others reach, without keys"},
@@ -62,7 +66,7 @@ const std::vector<ServeOption>& table() {
        "whose requests are answered; none: anybody's, and only loopback addresses are bound"},
       {"tls-cert", "FILE", of(&S::tls_cert), "HTTPS: the server's certificate with its chain, PEM"},
       {"tls-key", "FILE", of(&S::tls_key), "the certificate's key"},
-      {"cors", "ORIGIN", of(&S::cors), "pages from there may use the server (https://chat.example); may be repeated"},
+      {"cors", "ORIGIN", of(&S::cors), "pages from there (scheme and host) may use the server; may be repeated"},
       {"strict-model", "", of(&S::strict_model), "refuse names of other models also where there is only one"},
       {"unknown-tools",
        "WHAT",
@@ -102,6 +106,14 @@ const std::vector<ServeOption>& table() {
        "of the last requests' bodies in memory, for `/rondo/v1/log`; 0: none", 0, kMany},
       {"json", "", of(&S::json), "print the ready line as {\"url\", \"models\"}"},
   };
+}
+
+const std::vector<ServeOption>& table() {
+  static const std::vector<ServeOption> kTable = [] {
+    std::vector<ServeOption> all = model_options();
+    for (ServeOption& option : server_options()) all.push_back(std::move(option));
+    return all;
+  }();
   return kTable;
 }
 
@@ -311,7 +323,7 @@ Status check(const S& settings) {
   for (const std::string& origin : settings.cors) {
     const std::size_t scheme = origin.find("://");
     if (scheme == std::string::npos || origin.find_first_of("/*?#@ ", scheme + 3) != std::string::npos)
-      return refuse("`cors` takes an origin such as https://chat.example, not `" + origin + "`");
+      return refuse("`cors` takes an origin, a scheme and a host, not `" + origin + "`");
   }
   if (!settings.store.empty() && settings.store != "memory" && !settings.store.starts_with("sqlite:"))
     return refuse("`store` is `memory` or `sqlite:PATH`, not `" + settings.store + "`");
