@@ -259,8 +259,8 @@ int run_gateway(Gateway& gateway) {
                                : "rondo: serving " + listed + " on " + url;
   if (!print(line + "\n")) return kFailure;
   gateway.loop.run();
-  gateway.service.reset();
   gateway.server.reset();
+  gateway.service.reset();
   return kSuccess;
 }
 

@@ -87,6 +87,7 @@ struct ServiceParts {
   std::shared_ptr<Shared> shared{};                  // null: one of its own
 };
 
+// The server that calls it goes first.
 class Service {
  public:
   Service(net::Loop& loop, ServiceParts parts);
