@@ -296,6 +296,34 @@ kwargs = {{ style = "short" }}
         self.assertEqual(set(statuses[2:]) - {200}, {429})
         self.assertEqual({headers["retry-after"] for status, headers, _ in results if status == 429}, {"1"})
 
+    def test_several_loops(self):
+        """What one loop keeps another one goes on from; limits and numbers are those of all together."""
+        gateway = self.serve(self.fake("--delay", "1"), "--loops", "3", "--max-streams", "64")
+        results = []
+
+        def talk(number):
+            said = [f"hello {number}"]
+            for turn in range(4):
+                status, headers, body = chat(gateway.url, *said)  # a connection each
+                results.append((turn, status, headers["x-rondo-prefix"]))
+                said += [json.loads(body)["choices"][0]["message"]["content"], "go on"]
+
+        threads = [threading.Thread(target=talk, args=(number,)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(results), 48)
+        for turn, status, prefix in results:
+            self.assertEqual(status, 200)
+            self.assertIn("how=bridge" if turn else "how=render", prefix)
+        self.assertIn('rondo_requests_total{api="chat",status="200"} 48\n', ask(gateway.url + "/metrics")[2])
+        # A port that is in use is not shared.
+        port = gateway.url.rsplit(":", 1)[1]
+        made = once("serve", MODEL, "--url", gateway.url, "--port", port, "--loops", "2", "--store", "memory")
+        self.assertEqual(made.returncode, 1)
+        self.assertEqual(gateway.end(), 0)
+
     def test_an_engine_that_goes_away(self):
         engine = self.fake()
         gateway = self.serve(engine)
