@@ -26,7 +26,8 @@ chat::Api api_of(std::string_view path) {
 void generate(State& state, chat::Api api, Exchange exchange) {
   auto read = read_request(state, api, exchange.request());
   if (!read.ok()) return answer_fault(exchange, api, read.fault());
-  std::make_shared<TurnRun>(state.shared_from_this(), std::move(read).value(), std::move(exchange))->begin();
+  auto sink = http_sink(std::move(exchange), read.value().request.stream);
+  std::make_shared<TurnRun>(state.shared_from_this(), std::move(read).value(), std::move(sink))->begin();
 }
 
 // The prompt's ids, nothing is generated.

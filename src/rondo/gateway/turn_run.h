@@ -10,14 +10,16 @@
 #include "apis/writer.h"
 #include "core/stream.h"
 #include "engine/serving.h"
+#include "gateway/reply_sink.h"
 #include "gateway/state.h"
+#include "gateway/stop_text.h"
 #include "spans/keys.h"
 
 namespace rondo::gateway {
 
 class TurnRun final : public engine::Listener, public std::enable_shared_from_this<TurnRun> {
  public:
-  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, net::Exchange exchange);
+  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::unique_ptr<ReplySink> sink);
 
   // Begins, and answers at once where the request can't be served.
   void begin();
@@ -34,35 +36,39 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     std::optional<apis::TurnBuilder> builder;
     std::vector<tokenizer::TokenId> ids;
     std::vector<float> logprobs;
-    std::string held;  // the end of the content, which may be the beginning of a stop text
-    std::string stop_text;
+    StopText stop{{}};
     bool has_ended = false;
   };
 
+  // turn_plan.cpp
   [[nodiscard]] std::optional<apis::Fault> prepare();
   [[nodiscard]] std::optional<apis::Fault> prepare_choices();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request();
-  [[nodiscard]] std::optional<apis::Fault> set_grammar(engine::Request& request);
   [[nodiscard]] apis::Naming naming(std::size_t choice);
-  [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
 
-  void send(const std::vector<apis::StreamEvent>& events);
+  // turn_run.cpp
+  [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
+  [[nodiscard]] apis::Fault engine_fault(const Error& error) const;
   void tell(const std::vector<apis::TurnEvent>& events);
   [[nodiscard]] apis::Tokens described(const engine::SampledToken& token) const;
   void take(std::size_t choice, const engine::SampledToken& token);
   // Content up to a stop text; the rest is held until it is certain.
-  [[nodiscard]] std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events, bool is_last);
+  [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
+                                                             bool is_last);
   void end_choice(std::size_t choice, apis::Finish finish);
   void fail(const apis::Fault& fault);
+  void leave();
+
+  // turn_finish.cpp
   void keep_all(const engine::Outcome& outcome);
   [[nodiscard]] json::Value message_of(const apis::Choice& choice) const;
-  void complete(const engine::Outcome& outcome);
   [[nodiscard]] json::Object explained(const engine::Usage& usage) const;
-  void leave();
+  void keep_response(const json::Value& body);
+  void complete(const engine::Outcome& outcome);
 
   std::shared_ptr<Service::State> state_;
   ReadRequest read_;
-  net::Exchange exchange_;
+  std::unique_ptr<ReplySink> sink_;
   core::Call call_;
   std::optional<spans::Scope> scope_;
   spans::Plan plan_;
