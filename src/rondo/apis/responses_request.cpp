@@ -20,8 +20,7 @@ void read_responses_format(Fields& fields, AnswerFormat& out) {
 void read_responses_reasoning(Fields& fields, ReasoningWish& out) {
   Fields reasoning = fields.inside("reasoning");
   out.effort = reasoning.text("effort").value_or("");
-  if (out.effort == "none") out.mode = ReasoningWish::Mode::kOff;
-  if (!out.effort.empty() && out.effort != "none") out.mode = ReasoningWish::Mode::kOn;
+  read_effort(out);
   const auto summary = reasoning.text("summary");
   const auto older = reasoning.text("generate_summary");
   out.is_summarized = summary.has_value() || older.has_value();

@@ -90,6 +90,17 @@ Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, co
   });
 }
 
+Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
+                                                       const Prepared& prepared,
+                                                       const chat::Conversation& conversation,
+                                                       const format::Format& format) {
+  const chat::Conversation base = without_asked(conversation);
+  return switches.get(derived_key(prepared, base), [&]() -> Memo<analysis::ReasoningSwitch>::Made {
+    return std::make_shared<const analysis::ReasoningSwitch>(
+        analysis::find_reasoning_switch(*prepared.chat_template, options_for(prepared, base), format));
+  });
+}
+
 Result<analysis::Explanation> explained_format(const Prepared& prepared, const chat::Conversation& conversation,
                                                const std::optional<json::Object>& corrections) {
   auto explanation = analysis::explain(*prepared.chat_template, options_for(prepared, without_asked(conversation)));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/explain.h"
+#include "analysis/reasoning_switch.h"
 #include "chat/conversation.h"
 #include "core/memo.h"
 #include "format/format.h"
@@ -41,6 +42,12 @@ struct Prepared {
 [[nodiscard]] Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, const Prepared& prepared,
                                                            const chat::Conversation& conversation,
                                                            const format::Format& format);
+
+// What of the template's variables turns reasoning on and off.  `format`: its own.
+[[nodiscard]] Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
+                                                                     const Prepared& prepared,
+                                                                     const chat::Conversation& conversation,
+                                                                     const format::Format& format);
 
 // An inferred_format() with its grounds, made anew each time.
 [[nodiscard]] Result<analysis::Explanation> explained_format(const Prepared& prepared,

@@ -1,6 +1,7 @@
 // What the reply is held to, in the engine's words.  Private to gateway/.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ struct Constraint {
   std::vector<std::string> notes;  // what of the request is not enforced
 };
 
-// Fails where the request asks for what no grammar of the engine can say.
-[[nodiscard]] apis::Outcome<Constraint> make_constraint(const ServedModel& served, core::Call& call,
-                                                        const apis::GenerateRequest& request);
+// `prompt`: its end says what has been begun.  Fails where the request asks for what is no grammar, or too large for one.
+[[nodiscard]] apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core::Call& call,
+                                                        const apis::GenerateRequest& request,
+                                                        std::span<const core::TokenId> prompt);
 
 }  // namespace rondo::gateway

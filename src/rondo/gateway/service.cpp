@@ -7,6 +7,7 @@
 #include "apis/completions.h"
 #include "apis/items.h"
 #include "apis/listings.h"
+#include "gateway/completion_run.h"
 #include "gateway/sessions.h"
 #include "gateway/state.h"
 #include "gateway/turn_run.h"
@@ -30,11 +31,26 @@ void generate(State& state, chat::Api api, Exchange exchange) {
   std::make_shared<TurnRun>(state.shared_from_this(), std::move(read).value(), std::move(sink))->begin();
 }
 
+void complete(State& state, Exchange exchange) {
+  constexpr chat::Api kApi = chat::Api::kChat;
+  auto body = apis::parse_body(exchange.request().body);
+  if (!body.ok()) return answer_fault(exchange, kApi, body.fault());
+  auto request = apis::read_completion(body.value());
+  if (!request.ok()) return answer_fault(exchange, kApi, request.fault());
+  const ServedModel* model = state.find_model(request.value().model);
+  if (model == nullptr) return answer_fault(exchange, kApi, apis::model_not_found(request.value().model));
+  std::string session(exchange.request().headers.find("x-rondo-session").value_or(""));
+  auto sink = http_sink(std::move(exchange), request.value().stream);
+  std::make_shared<CompletionRun>(state.shared_from_this(), *model, std::move(request).value(), std::move(session),
+                                  std::move(sink))
+      ->begin();
+}
+
 // The prompt's ids, nothing is generated.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRequest& read) {
   const spans::Scope scope = state.parts.spans->scope("", read.model->name);
   auto plan = state.parts.spans->plan(*read.model->model, scope,
-                                      {.call = call_of(*read.model, read.request),
+                                      {.call = call_of(*read.model, read.request).call,
                                        .session = std::nullopt,
                                        .retention = state.parts.options.retention});
   if (!plan.ok()) return apis::fault_of(plan.error());
@@ -54,7 +70,7 @@ void render(State& state, chat::Api api, Exchange exchange) {
   if (!read.ok()) return answer_fault(exchange, api, read.fault());
   auto ids = prompt_ids(state, read.value());
   if (!ids.ok()) return answer_fault(exchange, api, ids.fault());
-  core::Call call = call_of(*read.value().model, read.value().request);
+  core::Call call = call_of(*read.value().model, read.value().request).call;
   const auto profile = read.value().model->model->profile(call);
   if (!profile.ok()) return answer_fault(exchange, api, apis::fault_of(profile.error()));
   spans::TurnKey key;
@@ -181,6 +197,7 @@ void with_api(State& state, Exchange exchange) {
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/chat/completions", with_api<generate, chat::Api::kChat>},
+    Route{"POST", "/v1/completions", complete},
     Route{"POST", "/v1/messages", with_api<generate, chat::Api::kMessages>},
     Route{"POST", "/v1/responses", with_api<generate, chat::Api::kResponses>},
     Route{"POST", "/v1/messages/count_tokens", with_api<count, chat::Api::kMessages>},
@@ -232,7 +249,10 @@ void take_session(net::ServerRequest& request) {
 
 Service::Service(net::Loop& loop, ServiceParts parts) : state_(std::make_shared<State>(loop, std::move(parts))) {}
 
-Service::~Service() { state_->running.clear(); }
+Service::~Service() {
+  state_->running.clear();
+  state_->running_completions.clear();
+}
 
 void Service::handle(net::Exchange exchange) {
   ++state_->counters.requests;

@@ -55,6 +55,12 @@ PathParts parts_behind(std::string_view path, std::string_view base) {
           .below = std::string(rest.substr(std::min(slash + 1, rest.size())))};
 }
 
+std::string warning_field(std::string_view sentence) {
+  std::string text = "299 rondo \"";
+  for (const char c : sentence) text += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? '\'' : c;
+  return text + "\"";
+}
+
 void answer_json(net::Exchange& exchange, int status, const json::Value& body, net::Headers headers) {
   headers.set("content-type", "application/json");
   exchange.reply(status, headers, json::to_compact(body));
@@ -110,8 +116,9 @@ apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, co
   return out;
 }
 
-core::Call call_of(const ServedModel& model, const apis::GenerateRequest& request) {
-  core::Call call;
+AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request) {
+  AskedCall out;
+  core::Call& call = out.call;
   call.has_messages = true;
   call.conversation.messages = request.messages;
   call.conversation.tools = request.tools;
@@ -120,7 +127,8 @@ core::Call call_of(const ServedModel& model, const apis::GenerateRequest& reques
   for (const json::Member& member : request.kwargs) call.conversation.kwargs.set(member.key, member.value);
   call.conversation.add_generation_prompt = !request.continue_final;
   if (request.continue_final) call.conversation.continue_final_message = "content";
-  return call;
+  out.reasoning = apply_reasoning(*model.model, request, call);
+  return out;
 }
 
 }  // namespace rondo::gateway

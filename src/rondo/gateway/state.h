@@ -11,10 +11,12 @@
 
 #include "apis/errors.h"
 #include "apis/request.h"
+#include "gateway/reasoning.h"
 #include "gateway/service.h"
 
 namespace rondo::gateway {
 
+class CompletionRun;
 class TurnRun;
 
 // A stored reply of the Responses API.
@@ -61,6 +63,7 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   ResponseLog responses;
   Counters counters;
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
+  std::map<CompletionRun*, std::shared_ptr<CompletionRun>> running_completions;
 };
 
 // The parameter of an address's query; "" where it is absent.
@@ -73,6 +76,9 @@ struct PathParts {
   std::string below;
 };
 [[nodiscard]] PathParts parts_behind(std::string_view path, std::string_view base);
+
+// A sentence as the value of the header `warning`.
+[[nodiscard]] std::string warning_field(std::string_view sentence);
 
 // Answers with an error as the API has them.
 void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fault);
@@ -87,7 +93,11 @@ struct ReadRequest {
 [[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,
                                                       const net::ServerRequest& http);
 
-// The conversation that the request asks to go on with.
-[[nodiscard]] core::Call call_of(const ServedModel& model, const apis::GenerateRequest& request);
+// The conversation that the request asks to go on with, and what of its wishes is not in it.
+struct AskedCall {
+  core::Call call;
+  ReasoningPlan reasoning;
+};
+[[nodiscard]] AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request);
 
 }  // namespace rondo::gateway

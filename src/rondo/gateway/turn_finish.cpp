@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/engine_terms.h"
 #include "gateway/turn_run.h"
 #include "json/print.h"
 
@@ -89,6 +90,7 @@ json::Object TurnRun::explained(const engine::Usage& usage) const {
   out.set("cause", std::move(cause));
   json::Array notes;
   for (const std::string& note : plan_.notes) notes.emplace_back(note);
+  for (const std::string& warning : read_.request.warnings) notes.emplace_back(warning);
   out.set("notes", std::move(notes));
   return out;
 }
@@ -121,7 +123,7 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   WholeReply whole{.headers = headers(&usage),
                    .body = apis::reply_body(read_.request, meta_, collector_->choices(), end)};
   if (outcome.error && is_streaming_) {
-    whole.fault = engine_fault(*outcome.error);
+    whole.fault = fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size());
     sink_->send(writer_->fail(*whole.fault));
   } else {
     keep_response(whole.body);

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/units.h"
 #include "gateway/constraint.h"
+#include "gateway/engine_terms.h"
+#include "gateway/reasoning_limit.h"
 #include "gateway/turn_run.h"
 
 namespace rondo::gateway {
@@ -21,6 +24,10 @@ std::string_view id_prefix(chat::Api api) {
 
 std::optional<apis::Fault> TurnRun::prepare() {
   const apis::GenerateRequest& request = read_.request;
+  AskedCall asked_call = call_of(*read_.model, request);
+  call_ = std::move(asked_call.call);
+  reasoning_budget_ = asked_call.reasoning.budget;
+  for (std::string& note : asked_call.reasoning.notes) read_.request.warnings.push_back(std::move(note));
   scope_.emplace(state_->parts.spans->scope("", read_.model->name));
   spans::PlanRequest asked{.call = call_, .session = std::nullopt, .retention = state_->parts.options.retention};
   const std::string& named = request.session.session.empty() ? request.session.group : request.session.session;
@@ -80,32 +87,14 @@ apis::Naming TurnRun::naming(std::size_t choice) {
 
 apis::Outcome<engine::Request> TurnRun::engine_request() {
   const apis::GenerateRequest& from = read_.request;
-  const std::size_t context = read_.model->serving->capabilities().context_tokens;
-  if (context > 0 && plan_.ids.size() >= context) {
-    return apis::context_too_long(from.api, static_cast<std::int64_t>(plan_.ids.size()),
-                                  static_cast<std::int64_t>(context));
-  }
+  const auto room = room_behind(from.api, *read_.model, plan_.ids.size(), from.max_tokens);
+  if (!room.ok()) return room.fault();
   engine::Request request;
   request.prompt = plan_.ids;
-  const std::size_t room = context > 0 ? context - plan_.ids.size() : 4096;
-  request.max_tokens = from.max_tokens ? std::min(static_cast<std::size_t>(*from.max_tokens), room) : room;
+  request.max_tokens = room.value();
   request.choices = from.choices;
   request.stop_ids = profile_->stop_ids;
-  const apis::Sampling& sampling = from.sampling;
-  request.sampling.temperature = static_cast<float>(sampling.temperature.value_or(1.0));
-  request.sampling.top_p = static_cast<float>(sampling.top_p.value_or(1.0));
-  request.sampling.top_k = static_cast<std::size_t>(std::max<std::int64_t>(0, sampling.top_k.value_or(0)));
-  request.sampling.min_p = static_cast<float>(sampling.min_p.value_or(0.0));
-  request.sampling.presence_penalty = static_cast<float>(sampling.presence_penalty.value_or(0.0));
-  request.sampling.frequency_penalty = static_cast<float>(sampling.frequency_penalty.value_or(0.0));
-  request.sampling.repetition_penalty = static_cast<float>(sampling.repetition_penalty.value_or(1.0));
-  for (const auto& [id, value] : sampling.logit_bias) request.sampling.bias.push_back({id, static_cast<float>(value)});
-  request.sampling.seed = 0;
-  if (sampling.seed) {
-    request.sampling.seed = static_cast<std::uint64_t>(*sampling.seed);
-  } else {
-    for (const std::uint8_t byte : state_->parts.random()) request.sampling.seed = request.sampling.seed << 5U ^ byte;
-  }
+  request.sampling = sampling_of(from.sampling, state_->parts);
   if (from.logprobs) request.logprobs = from.top_logprobs;
   request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
   // What other conversations share: everything in front of the first message that is not the system's.
@@ -117,11 +106,39 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
     if (i > 0) request.shared_heads.push_back(i);
     break;
   }
-  auto constraint = make_constraint(*read_.model, call_, from);
+  if (auto fault = hold(request)) return *fault;
+  return request;
+}
+
+// What the API promises of the answer's shape is enforced by the engine.
+std::optional<apis::Fault> TurnRun::hold(engine::Request& request) {
+  auto constraint = make_constraint(*read_.model, call_, read_.request, plan_.ids);
   if (!constraint.ok()) return constraint.fault();
   request.grammar = std::move(constraint.value().grammar);
-  for (std::string& note : constraint.value().notes) plan_.notes.push_back(std::move(note));
-  return request;
+  for (std::string& note : constraint.value().notes) read_.request.warnings.push_back(std::move(note));
+  if (reasoning_budget_) limit_reasoning(request);
+  return std::nullopt;
+}
+
+void TurnRun::limit_reasoning(engine::Request& request) {
+  const core::Model& model = *read_.model->model;
+  const auto format = model.format(call_);
+  if (!format.ok() || !format.value()->reasoning.present) return;
+  const auto ids_of = [&](std::string_view mark) {
+    auto ids = model.tokenize(format::trimmed(mark), true);
+    return ids.ok() ? std::move(ids).value() : std::vector<core::TokenId>();
+  };
+  ReasoningLimit limit{.open = ids_of(format.value()->reasoning.open),
+                       .close = ids_of(format.value()->reasoning.close)};
+  limit.most = static_cast<std::size_t>(*reasoning_budget_);
+  limit.is_open = choices_.front().parser->parser().place() == parse::Place::kReasoning;
+  const bool is_free = request.grammar.dialect == engine::Grammar::Dialect::kNone;
+  if (!is_free || limit.close.empty() || !read_.model->serving->capabilities().takes_constraints) {
+    read_.request.warnings.push_back("the most tokens for reasoning (" + std::to_string(*reasoning_budget_) +
+                                     ") are not enforced: neither the template nor the engine takes them");
+    return;
+  }
+  request.constraint = [limit](std::size_t) { return limit_of_reasoning(limit); };
 }
 
 }  // namespace rondo::gateway

@@ -1,45 +1,15 @@
 #include "gateway/turn_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "gateway/engine_terms.h"
 #include "json/print.h"
 
 namespace rondo::gateway {
 
-using tokenizer::TokenId;
-
-namespace {
-
-apis::Finish finish_of(const engine::Ending& ending) {
-  switch (ending.stop) {
-    case engine::StopReason::kStopToken:
-    case engine::StopReason::kConstraint: return apis::Finish::kStop;
-    case engine::StopReason::kLength:
-    case engine::StopReason::kContextFull: return apis::Finish::kLength;
-    case engine::StopReason::kCancelled: return apis::Finish::kCancelled;
-  }
-  return apis::Finish::kStop;
-}
-
-}  // namespace
-
-apis::Fault TurnRun::engine_fault(const Error& error) const {
-  switch (error.code) {
-    case ErrorCode::kLimit:
-      return apis::context_too_long(read_.request.api, static_cast<std::int64_t>(plan_.ids.size()),
-                                    static_cast<std::int64_t>(read_.model->serving->capabilities().context_tokens));
-    case ErrorCode::kInvalidArgument: return {.kind = apis::FaultKind::kInvalid, .message = error.message};
-    default: return {.kind = apis::FaultKind::kEngine, .message = error.message};
-  }
-}
-
 TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::unique_ptr<ReplySink> sink)
-    : state_(std::move(state)),
-      read_(std::move(read)),
-      sink_(std::move(sink)),
-      call_(call_of(*read_.model, read_.request)) {}
+    : state_(std::move(state)), read_(std::move(read)), sink_(std::move(sink)) {}
 
 void TurnRun::begin() {
   if (auto fault = prepare()) return sink_->refuse(read_.request.api, *fault);
@@ -60,11 +30,7 @@ net::Headers TurnRun::headers(const engine::Usage* usage) const {
   if (usage != nullptr && usage->cached_tokens) prefix += " cached=" + std::to_string(*usage->cached_tokens);
   prefix += " appended=" + std::to_string(plan_.appended) + " rendered=" + std::to_string(plan_.rendered);
   net::Headers headers{{"x-rondo-prefix", std::move(prefix)}};
-  for (const std::string& warning : read_.request.warnings) {
-    std::string text = "299 rondo \"";
-    for (const char c : warning) text += c == '"' || static_cast<unsigned char>(c) < 0x20 ? '\'' : c;
-    headers.add("warning", text + "\"");
-  }
+  for (const std::string& warning : read_.request.warnings) headers.add("warning", warning_field(warning));
   return headers;
 }
 
@@ -82,20 +48,6 @@ void TurnRun::tell(const std::vector<apis::TurnEvent>& events) {
   }
 }
 
-apis::Tokens TurnRun::described(const engine::SampledToken& token) const {
-  apis::Tokens tokens{.ids = {token.id}, .logprobs = {}};
-  if (!read_.request.logprobs || std::isnan(token.logprob)) return tokens;
-  const auto text_of = [&](TokenId id) {
-    auto text = read_.model->model->detokenize(std::span(&id, 1), false);
-    return text.ok() ? std::move(text).value() : std::string();
-  };
-  apis::Logprob logprob{.text = text_of(token.id), .logprob = static_cast<double>(token.logprob), .top = {}};
-  for (const engine::Candidate& best : token.best)
-    logprob.top.push_back({.text = text_of(best.id), .logprob = static_cast<double>(best.logprob)});
-  tokens.logprobs.push_back(std::move(logprob));
-  return tokens;
-}
-
 void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
   for (const engine::SampledToken& token : tokens) take(choice, token);
 }
@@ -106,13 +58,14 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   choice.ids.push_back(token.id);
   if (read_.request.logprobs) choice.logprobs.push_back(token.logprob);
   if (profile_->is_stop(token.id)) {
-    tell(choice.builder->feed({}, described(token)));
+    tell(choice.builder->feed({}, described(*read_.model->model, token, read_.request.logprobs)));
     return;
   }
   if (choice.parser->parser().place() == parse::Place::kReasoning) ++reasoning_tokens_;
   auto events = choice.parser->feed(std::span(&token.id, 1));
   if (!events.ok()) return;  // an id beyond the tokenizer has no text; it stays in the ids
-  tell(choice.builder->feed(cut_at_stop(choice, std::move(events).value(), false), described(token)));
+  tell(choice.builder->feed(cut_at_stop(choice, std::move(events).value(), false),
+                            described(*read_.model->model, token, read_.request.logprobs)));
   if (choice.stop.found().empty()) return;
   end_choice(index, apis::Finish::kStopText);
   const auto runs = [](const Choice& one) { return !one.has_ended; };
@@ -154,11 +107,11 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
   const bool has_ids =
       std::any_of(choices_.begin(), choices_.end(), [](const Choice& one) { return !one.ids.empty(); });
   if (outcome.error && !has_ids) {
-    fail(engine_fault(*outcome.error));
+    fail(fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size()));
     return leave();
   }
   for (std::size_t i = 0; i < choices_.size(); ++i) {
-    if (!choices_[i].has_ended) end_choice(i, finish_of(outcome.choices[i]));
+    if (!choices_[i].has_ended) end_choice(i, finish_of(outcome.choices[i].stop));
   }
   keep_all(outcome);
 }

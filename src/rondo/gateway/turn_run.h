@@ -44,13 +44,13 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] std::optional<apis::Fault> prepare();
   [[nodiscard]] std::optional<apis::Fault> prepare_choices();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request();
+  [[nodiscard]] std::optional<apis::Fault> hold(engine::Request& request);
+  void limit_reasoning(engine::Request& request);
   [[nodiscard]] apis::Naming naming(std::size_t choice);
 
   // turn_run.cpp
   [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
-  [[nodiscard]] apis::Fault engine_fault(const Error& error) const;
   void tell(const std::vector<apis::TurnEvent>& events);
-  [[nodiscard]] apis::Tokens described(const engine::SampledToken& token) const;
   void take(std::size_t choice, const engine::SampledToken& token);
   // Content up to a stop text; the rest is held until it is certain.
   [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
@@ -79,6 +79,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   apis::ReplyMeta meta_;
   std::unique_ptr<apis::TurnWriter> writer_;
   std::unique_ptr<engine::Submission> submission_;
+  std::optional<std::int64_t> reasoning_budget_;  // that the template is not told
   bool is_streaming_ = false;
   std::size_t unkept_ = 0;
   std::int64_t reasoning_tokens_ = 0;
