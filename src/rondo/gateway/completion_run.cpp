@@ -9,41 +9,38 @@
 
 namespace rondo::gateway {
 
-CompletionRun::CompletionRun(std::shared_ptr<Service::State> state, const ServedModel& served,
-                             apis::CompletionRequest request, std::string session, std::unique_ptr<ReplySink> sink)
-    : state_(std::move(state)),
-      served_(served),
-      request_(std::move(request)),
-      session_(std::move(session)),
-      sink_(std::move(sink)) {}
+CompletionRun::CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::unique_ptr<ReplySink> sink)
+    : state_(std::move(state)), asked_(std::move(asked)), sink_(std::move(sink)) {}
 
 void CompletionRun::begin() {
-  if (auto fault = prepare()) return sink_->refuse(chat::Api::kChat, *fault);
-  std::vector<engine::Request> requests;
-  for (const auto& prompt : prompts_) {
-    auto request = engine_request(*prompt);
-    if (!request.ok()) return sink_->refuse(chat::Api::kChat, request.fault());
-    requests.push_back(std::move(request).value());
-  }
-  state_->running_completions[this] = shared_from_this();
+  const auto self = shared_from_this();
   sink_->on_gone([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->cancel();
+    if (const auto run = weak.lock()) run->gone();
   });
+  state_->off_loop(asked_.bytes, [self] { self->fault_ = self->prepare(); }, [self] { self->submit(); });
+}
+
+void CompletionRun::submit() {
+  if (fault_) return sink_->refuse(chat::Api::kChat, *fault_);
+  if (is_gone_) return;
+  asked_.visit->model = asked_.served.name;
+  asked_.visit->how = "render";
+  state_->running_completions[this] = shared_from_this();
   running_ = prompts_.size();
   for (std::size_t i = 0; i < prompts_.size(); ++i)
-    prompts_[i]->submission = served_.serving->submit(std::move(requests[i]), *prompts_[i]);
+    prompts_[i]->submission = asked_.served.serving->submit(std::move(requests_[i]), *prompts_[i]);
 }
 
 std::optional<apis::Fault> CompletionRun::prepare() {
-  if (served_.model->tokenizer() == nullptr) return apis::invalid("model", "the model brings no tokenizer");
-  const tokenizer::Tokenizer& tokenizer = *served_.model->tokenizer();
-  for (const auto& asked : request_.prompts) {
+  if (asked_.served.model->tokenizer() == nullptr) return apis::invalid("model", "the model brings no tokenizer");
+  const tokenizer::Tokenizer& tokenizer = *asked_.served.model->tokenizer();
+  for (const auto& asked : asked_.request.prompts) {
     auto prompt = std::make_unique<Prompt>();
     prompt->run = this;
-    prompt->first = prompts_.size() * request_.choices;
+    prompt->first = prompts_.size() * asked_.request.choices;
     if (const auto* text = std::get_if<std::string>(&asked)) {
       // The text is the client's own: control tokens in it are meant, as engines take them.
-      prompt->ids = tokenizer.encode_ids(*text, {.add_special = request_.add_special_tokens});
+      prompt->ids = tokenizer.encode_ids(*text, {.add_special = asked_.request.add_special_tokens});
       prompt->text = *text;
     } else {
       prompt->ids = std::get<std::vector<std::int32_t>>(asked);
@@ -52,32 +49,38 @@ std::optional<apis::Fault> CompletionRun::prepare() {
       if (auto decoded = tokenizer.decode(prompt->ids, {}); decoded.ok()) prompt->text = std::move(decoded).value();
     }
     if (prompt->ids.empty()) return apis::invalid("prompt", "`prompt` has no tokens");
-    prompt->choices.resize(request_.choices);
+    prompt->choices.resize(asked_.request.choices);
     for (Choice& choice : prompt->choices) {
       choice.key.bytes = state_->parts.random();
       choice.decoder.emplace(tokenizer);
-      choice.stop = StopText(request_.stops);
+      choice.stop = StopText(asked_.request.stops);
     }
     prompts_.push_back(std::move(prompt));
   }
   meta_.id = spans::mint_id("cmpl", prompts_.front()->choices.front().key, 0);
-  meta_.model = request_.model.empty() ? served_.name : request_.model;
+  meta_.model = asked_.request.model.empty() ? asked_.served.name : asked_.request.model;
   meta_.created_s = state_->parts.now_ms() / 1000;
+  for (const auto& prompt : prompts_) {
+    auto request = engine_request(*prompt);
+    if (!request.ok()) return request.fault();
+    requests_.push_back(std::move(request.value()));
+  }
   return std::nullopt;
 }
 
 apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& prompt) const {
-  const auto room = room_behind(chat::Api::kChat, served_, prompt.ids.size(), request_.max_tokens);
+  const auto room = room_behind(chat::Api::kChat, asked_.served, prompt.ids.size(), asked_.request.max_tokens);
   if (!room.ok()) return room.fault();
   engine::Request out;
   out.prompt = prompt.ids;
   out.max_tokens = room.value();
-  out.choices = request_.choices;
-  const auto ends = served_.model->tokenizer()->end_ids();
+  out.choices = asked_.request.choices;
+  const auto ends = asked_.served.model->tokenizer()->end_ids();
   out.stop_ids.assign(ends.begin(), ends.end());
-  out.sampling = sampling_of(request_.sampling, state_->parts);
-  if (request_.logprobs) out.logprobs = request_.top_logprobs;
-  out.affinity = session_;
+  out.sampling = sampling_of(asked_.request.sampling, state_->parts);
+  if (asked_.request.logprobs) out.logprobs = asked_.request.top_logprobs;
+  out.tenant = asked_.visit->tenant;
+  out.affinity = asked_.session;
   return out;
 }
 
@@ -108,11 +111,11 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   Choice& choice = prompt.choices[index];
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
-  if (request_.logprobs) choice.logprobs.push_back(token.logprob);
-  apis::Tokens tokens = described(*served_.model, token, request_.logprobs);
+  if (asked_.request.logprobs) choice.logprobs.push_back(token.logprob);
+  apis::Tokens tokens = described(*asked_.served.model, token, asked_.request.logprobs);
   choice.untold.ids.push_back(token.id);
   for (apis::Logprob& logprob : tokens.logprobs) choice.untold.logprobs.push_back(std::move(logprob));
-  const auto ends = served_.model->tokenizer()->end_ids();
+  const auto ends = asked_.served.model->tokenizer()->end_ids();
   if (std::ranges::find(ends, token.id) != ends.end()) return;
   auto text = choice.decoder->next(token.id);
   if (!text.ok()) return;  // an id beyond the tokenizer has no text; it stays in the ids
@@ -125,13 +128,13 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
 
 void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string text, bool is_last) {
   Choice& choice = prompt.choices[index];
-  const bool has_ids = request_.return_token_ids || request_.logprobs;
+  const bool has_ids = asked_.request.return_token_ids || asked_.request.logprobs;
   if (text.empty() && !is_last && !(has_ids && !choice.untold.ids.empty())) return;
   apis::CompletionPiece piece;
   piece.index = prompt.first + index;
   piece.text_offset = choice.text.size();
   if (!choice.has_begun) {
-    if (request_.echo) piece.text = prompt.text;
+    if (asked_.request.echo) piece.text = prompt.text;
     piece.prompt_ids = prompt.ids;
     choice.has_begun = true;
   }
@@ -143,7 +146,7 @@ void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string text, bo
   piece.stop_text = choice.stop.found();
   choice.told.ids.insert(choice.told.ids.end(), piece.tokens.ids.begin(), piece.tokens.ids.end());
   choice.told.logprobs.insert(choice.told.logprobs.end(), piece.tokens.logprobs.begin(), piece.tokens.logprobs.end());
-  if (is_streaming_) sink_->send(std::vector{apis::completion_event(request_, meta_, piece)});
+  if (is_streaming_) sink_->send(std::vector{apis::completion_event(asked_.request, meta_, piece)});
 }
 
 void CompletionRun::end_choice(Prompt& prompt, std::size_t index, apis::Finish finish) {
@@ -167,8 +170,9 @@ void CompletionRun::ended() {
     const auto has_ids = [](const Choice& choice) { return !choice.ids.empty(); };
     if (!prompt->outcome->error || std::ranges::any_of(prompt->choices, has_ids)) continue;
     // Nothing came of one of the prompts.
-    ++state_->counters.failed;
-    const apis::Fault fault = fault_of_engine(chat::Api::kChat, *prompt->outcome->error, served_, prompt->ids.size());
+    state_->metrics.engine_failed();
+    const apis::Fault fault =
+        fault_of_engine(chat::Api::kChat, *prompt->outcome->error, asked_.served, prompt->ids.size());
     if (is_streaming_) {
       sink_->send(std::vector{apis::error_event(chat::Api::kChat, fault), apis::StreamEvent{"", "[DONE]"}});
       sink_->finish({.headers = headers(false), .body = {}, .fault = fault});
@@ -182,7 +186,7 @@ void CompletionRun::ended() {
 }
 
 void CompletionRun::keep_all() {
-  if (session_.empty()) return complete();
+  if (asked_.session.empty()) return complete();
   for (const auto& prompt : prompts_) unkept_ += prompt->choices.size();
   for (const auto& prompt : prompts_) {
     for (const Choice& choice : prompt->choices) keep(*prompt, choice);
@@ -191,13 +195,13 @@ void CompletionRun::keep_all() {
 
 // As a turn of its own: its prompt was nobody's message.
 void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
-  const spans::Scope scope = state_->parts.spans->scope("", served_.name);
+  const spans::Scope scope = state_->parts.spans->scope(asked_.visit->tenant, asked_.served.name);
   spans::Plan plan;
   plan.ids = prompt.ids;
   plan.owners.assign(plan.ids.size(), -1);
   plan.sampled.assign(plan.ids.size(), 0);
   plan.rendered = plan.ids.size();
-  plan.session = spans::Spans::session(scope, session_);
+  plan.session = spans::Spans::session(scope, asked_.session);
   // No conversation goes on from it.
   plan.seen.context = scope.hash('c', choice.key.view());
   plan.seen.chain = {plan.seen.context};
@@ -212,7 +216,7 @@ void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   reply.inexact = !choice.inexact.empty();
   reply.message = json::to_compact(json::Value(json::Object{{"role", "assistant"}, {"content", choice.text}}));
   reply.time_ms = state_->parts.now_ms();
-  reply.session_name = session_;
+  reply.session_name = asked_.session;
   const std::optional<std::size_t> cached = prompt.outcome->usage.cached_tokens;
   reply.facts = json::to_compact(json::Value(json::Object{{"api", "completions"},
                                                           {"request_id", meta_.id},
@@ -242,9 +246,9 @@ engine::Usage CompletionRun::usage() const {
 apis::CompletionPiece CompletionRun::whole(const Prompt& prompt, std::size_t index) const {
   const Choice& choice = prompt.choices[index];
   return {.index = prompt.first + index,
-          .text = (request_.echo ? prompt.text : "") + choice.text,
+          .text = (asked_.request.echo ? prompt.text : "") + choice.text,
           .tokens = choice.told,
-          .text_offset = request_.echo ? prompt.text.size() : 0,
+          .text_offset = asked_.request.echo ? prompt.text.size() : 0,
           .prompt_ids = prompt.ids,
           .is_last = true,
           .finish = choice.finish,
@@ -256,7 +260,7 @@ net::Headers CompletionRun::headers(bool with_usage) const {
   std::string prefix = "how=render expected=0";
   if (with_usage && counted.cached_tokens) prefix += " cached=" + std::to_string(*counted.cached_tokens);
   net::Headers out{{"x-rondo-prefix", prefix + " appended=0 rendered=" + std::to_string(counted.prompt_tokens)}};
-  for (const std::string& warning : request_.warnings) out.add("warning", warning_field(warning));
+  for (const std::string& warning : asked_.request.warnings) out.add("warning", warning_field(warning));
   return out;
 }
 
@@ -268,27 +272,34 @@ void CompletionRun::complete() {
   end.usage.completion = static_cast<std::int64_t>(counted.completion_tokens);
   if (counted.cached_tokens) end.usage.cached = static_cast<std::int64_t>(*counted.cached_tokens);
   end.time_s = state_->parts.now_ms() / 1000;
-  state_->counters.prompt_tokens += counted.prompt_tokens;
-  state_->counters.cached_tokens += counted.cached_tokens.value_or(0);
-  state_->counters.completion_tokens += counted.completion_tokens;
+  Visit& visit = *asked_.visit;
+  visit.prompt_tokens = end.usage.prompt;
+  visit.cached_tokens = end.usage.cached;
+  visit.completion_tokens = end.usage.completion;
+  state_->metrics.turn({.how = visit.how,
+                        .cause = "",
+                        .prompt = counted.prompt_tokens,
+                        .cached = counted.cached_tokens.value_or(0),
+                        .completion = counted.completion_tokens});
   std::vector<apis::CompletionPiece> pieces;
   std::optional<apis::Fault> fault;
   for (const auto& prompt : prompts_) {
     if (prompt->outcome->error)
-      fault = fault_of_engine(chat::Api::kChat, *prompt->outcome->error, served_, prompt->ids.size());
+      fault = fault_of_engine(chat::Api::kChat, *prompt->outcome->error, asked_.served, prompt->ids.size());
     for (std::size_t i = 0; i < prompt->choices.size(); ++i) pieces.push_back(whole(*prompt, i));
   }
   if (is_streaming_ && fault) {
     sink_->send(std::vector{apis::error_event(chat::Api::kChat, *fault), apis::StreamEvent{"", "[DONE]"}});
   } else if (is_streaming_) {
-    sink_->send(apis::completion_end(request_, meta_, end));
+    sink_->send(apis::completion_end(asked_.request, meta_, end));
   }
   sink_->finish(
-      {.headers = headers(true), .body = apis::completion_body(request_, meta_, pieces, end), .fault = fault});
+      {.headers = headers(true), .body = apis::completion_body(asked_.request, meta_, pieces, end), .fault = fault});
   state_->running_completions.erase(this);
 }
 
-void CompletionRun::cancel() {
+void CompletionRun::gone() {
+  is_gone_ = true;
   for (const auto& prompt : prompts_) {
     if (prompt->submission && !prompt->outcome) prompt->submission->cancel();
   }

@@ -18,10 +18,17 @@ namespace rondo::gateway {
 
 class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
  public:
-  CompletionRun(std::shared_ptr<Service::State> state, const ServedModel& served, apis::CompletionRequest request,
-                std::string session, std::unique_ptr<ReplySink> sink);
+  struct Asked {
+    const ServedModel& served;
+    apis::CompletionRequest request;
+    std::string session;  // "": nothing is kept
+    std::shared_ptr<Visit> visit;
+    Streams::Ticket ticket;
+    std::size_t bytes = 0;  // of the body
+  };
+  CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::unique_ptr<ReplySink> sink);
 
-  // Begins, and answers at once where the request can't be served.
+  // Makes the ids on a worker, then begins; answers where the request can't be served.
   void begin();
 
  private:
@@ -55,6 +62,8 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
 
   [[nodiscard]] std::optional<apis::Fault> prepare();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request(const Prompt& prompt) const;
+  void submit();
+  void gone();
   void start();
   void take(Prompt& prompt, std::size_t index, const engine::SampledToken& token);
   void tell(Prompt& prompt, std::size_t index, std::string text, bool is_last);
@@ -63,20 +72,20 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   void keep_all();
   void keep(const Prompt& prompt, const Choice& choice);
   void complete();
-  void cancel();
   [[nodiscard]] net::Headers headers(bool with_usage) const;
   [[nodiscard]] apis::CompletionPiece whole(const Prompt& prompt, std::size_t index) const;
   [[nodiscard]] engine::Usage usage() const;
 
   std::shared_ptr<Service::State> state_;
-  const ServedModel& served_;
-  apis::CompletionRequest request_;
-  std::string session_;  // "": nothing is kept
+  Asked asked_;
   std::unique_ptr<ReplySink> sink_;
   apis::ReplyMeta meta_;
   std::vector<std::unique_ptr<Prompt>> prompts_;
+  std::optional<apis::Fault> fault_;  // found by the worker
+  std::vector<engine::Request> requests_;
   std::size_t running_ = 0;
   std::size_t unkept_ = 0;
+  bool is_gone_ = false;
   bool is_streaming_ = false;
 };
 

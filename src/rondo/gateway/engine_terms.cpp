@@ -57,6 +57,10 @@ apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel
   }
 }
 
+apis::Fault late() {
+  return {.kind = apis::FaultKind::kTimeout, .message = "the reply took longer than it may", .param = "", .code = ""};
+}
+
 apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs) {
   apis::Tokens tokens{.ids = {token.id}, .logprobs = {}};
   if (!logprobs || std::isnan(token.logprob)) return tokens;

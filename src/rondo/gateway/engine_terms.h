@@ -21,6 +21,9 @@ namespace rondo::gateway {
 [[nodiscard]] apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel& served,
                                           std::size_t prompt_tokens);
 
+// The reply took longer than it may.
+[[nodiscard]] apis::Fault late();
+
 // The id, with its probabilities where `logprobs` are asked for.
 [[nodiscard]] apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs);
 

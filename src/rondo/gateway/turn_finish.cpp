@@ -98,7 +98,7 @@ json::Object TurnRun::explained(const engine::Usage& usage) const {
 void TurnRun::keep_response(const json::Value& body) {
   if (read_.request.api != chat::Api::kResponses || !read_.request.responses.store) return;
   const json::Value* output = body.find("output");
-  state_->responses.keep(meta_.id,
+  state_->responses.keep(read_.visit->tenant, meta_.id,
                          {.input = read_.input,
                           .output = output != nullptr && output->is_array() ? output->as_array() : json::Array{},
                           .body = body});
@@ -114,15 +114,19 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   end.usage.reasoning = reasoning_tokens_;
   end.time_s = state_->parts.now_ms() / 1000;
   if (read_.request.explain) end.rondo = explained(usage);
-  Counters& counters = state_->counters;
-  counters.prompt_tokens += plan_.ids.size();
-  counters.cached_tokens += usage.cached_tokens.value_or(0);
-  counters.completion_tokens += static_cast<std::uint64_t>(end.usage.completion);
-  ++counters.by_way[std::string(json::name_in(spans::kHowNames, plan_.how))];
+  count(usage, end.usage.completion);
 
   WholeReply whole{.headers = headers(&usage),
                    .body = apis::reply_body(read_.request, meta_, collector_->choices(), end)};
-  if (outcome.error && is_streaming_) {
+  if (is_late_) {
+    if (!is_streaming_) {
+      sink_->refuse(read_.request.api, late());
+      return leave();
+    }
+    whole.fault = late();
+    sink_->send(writer_->fail(*whole.fault));
+  } else if (outcome.error && is_streaming_) {
+    state_->metrics.engine_failed();
     whole.fault = fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size());
     sink_->send(writer_->fail(*whole.fault));
   } else {
@@ -131,6 +135,18 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   }
   sink_->finish(std::move(whole));
   leave();
+}
+
+// For log and metrics.
+void TurnRun::count(const engine::Usage& usage, std::int64_t completion) {
+  Visit& visit = *read_.visit;
+  if (usage.cached_tokens) visit.cached_tokens = static_cast<std::int64_t>(*usage.cached_tokens);
+  visit.completion_tokens = completion;
+  state_->metrics.turn({.how = visit.how,
+                        .cause = plan_.cause ? plan_.cause->name : "",
+                        .prompt = plan_.ids.size(),
+                        .cached = usage.cached_tokens.value_or(0),
+                        .completion = static_cast<std::size_t>(completion)});
 }
 
 }  // namespace rondo::gateway

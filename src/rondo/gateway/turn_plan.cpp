@@ -22,13 +22,13 @@ std::string_view id_prefix(chat::Api api) {
 
 }  // namespace
 
-std::optional<apis::Fault> TurnRun::prepare() {
+apis::Outcome<engine::Request> TurnRun::prepare() {
   const apis::GenerateRequest& request = read_.request;
   AskedCall asked_call = call_of(*read_.model, request);
   call_ = std::move(asked_call.call);
   reasoning_budget_ = asked_call.reasoning.budget;
   for (std::string& note : asked_call.reasoning.notes) read_.request.warnings.push_back(std::move(note));
-  scope_.emplace(state_->parts.spans->scope("", read_.model->name));
+  scope_.emplace(state_->parts.spans->scope(read_.visit->tenant, read_.model->name));
   spans::PlanRequest asked{.call = call_, .session = std::nullopt, .retention = state_->parts.options.retention};
   const std::string& named = request.session.session.empty() ? request.session.group : request.session.session;
   if (!named.empty()) asked.session = spans::Spans::session(*scope_, named);
@@ -39,7 +39,8 @@ std::optional<apis::Fault> TurnRun::prepare() {
   if (!profile.ok()) return apis::fault_of(profile.error());
   profile_ = std::move(profile).value();
   call_id_shape_ = spans::call_id_shape(*read_.model->model, call_);
-  return prepare_choices();
+  if (auto fault = prepare_choices()) return *fault;
+  return engine_request();
 }
 
 std::optional<apis::Fault> TurnRun::prepare_choices() {
@@ -96,6 +97,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   request.stop_ids = profile_->stop_ids;
   request.sampling = sampling_of(from.sampling, state_->parts);
   if (from.logprobs) request.logprobs = from.top_logprobs;
+  request.tenant = read_.visit->tenant;
   request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
   // What other conversations share: everything in front of the first message that is not the system's.
   for (std::size_t i = 0; i < plan_.owners.size(); ++i) {

@@ -12,16 +12,53 @@ TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::u
     : state_(std::move(state)), read_(std::move(read)), sink_(std::move(sink)) {}
 
 void TurnRun::begin() {
-  if (auto fault = prepare()) return sink_->refuse(read_.request.api, *fault);
-  auto request = engine_request();
+  if (!read_.ticket) {
+    auto ticket = state_->begin_stream(read_.visit->tenant);
+    if (!ticket.ok()) return sink_->refuse(read_.request.api, ticket.fault());
+    read_.ticket = std::move(ticket.value());
+  }
+  if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
+    time_limit_ = state_->loop.after(time, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->time_out();
+    });
+  }
+  const auto self = shared_from_this();
+  sink_->on_gone([weak = weak_from_this()] {
+    if (const auto turn = weak.lock()) turn->gone();
+  });
+  const auto plan = [self] {
+    self->plan_begin_ = self->state_->loop.now();
+    self->prepared_.emplace(self->prepare());
+    self->plan_end_ = self->state_->loop.now();
+  };
+  state_->off_loop(read_.bytes, plan, [self] { self->submit(*std::exchange(self->prepared_, std::nullopt)); });
+}
+
+void TurnRun::submit(apis::Outcome<engine::Request> request) {
   if (!request.ok()) return sink_->refuse(read_.request.api, request.fault());
+  if (is_gone_) return;
+  if (is_late_) return fail(late());
+  state_->metrics.planned(std::chrono::duration<double>(plan_end_ - plan_begin_).count());
+  Visit& visit = *read_.visit;
+  visit.model = read_.model->name;
+  visit.how = json::name_in(spans::kHowNames, plan_.how);
+  visit.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
   writer_ = apis::make_writer(read_.request, meta_);
   state_->running[this] = shared_from_this();
-  sink_->on_gone([weak = weak_from_this()] {
-    // The client is gone: what it was sent is kept as a turn that was cut off.
-    if (const auto self = weak.lock(); self && self->submission_) self->submission_->cancel();
-  });
-  submission_ = read_.model->serving->submit(std::move(request).value(), *this);
+  submission_ = read_.model->serving->submit(std::move(request.value()), *this);
+}
+
+// The client: what it was sent is kept as a turn that was cut off.
+void TurnRun::gone() {
+  is_gone_ = true;
+  if (submission_) submission_->cancel();
+}
+
+// What is there by now is kept, as if the client had gone.
+void TurnRun::time_out() {
+  if (unkept_ > 0) return;  // it is complete, and is just being kept
+  is_late_ = true;
+  if (submission_) submission_->cancel();
 }
 
 net::Headers TurnRun::headers(const engine::Usage* usage) const {
@@ -49,6 +86,10 @@ void TurnRun::tell(const std::vector<apis::TurnEvent>& events) {
 }
 
 void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
+  if (Visit& visit = *read_.visit; !visit.first_token) {
+    visit.first_token = state_->loop.now();
+    state_->metrics.first_token(std::chrono::duration<double>(*visit.first_token - visit.began).count());
+  }
   for (const engine::SampledToken& token : tokens) take(choice, token);
 }
 
@@ -107,6 +148,7 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
   const bool has_ids =
       std::any_of(choices_.begin(), choices_.end(), [](const Choice& one) { return !one.ids.empty(); });
   if (outcome.error && !has_ids) {
+    state_->metrics.engine_failed();
     fail(fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size()));
     return leave();
   }
@@ -118,7 +160,6 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
 
 // Nothing came of it.
 void TurnRun::fail(const apis::Fault& fault) {
-  ++state_->counters.failed;
   if (!is_streaming_) return sink_->refuse(read_.request.api, fault);
   sink_->send(writer_->fail(fault));
   sink_->finish({.headers = headers(nullptr), .body = {}, .fault = fault});

@@ -21,7 +21,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
  public:
   TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::unique_ptr<ReplySink> sink);
 
-  // Begins, and answers at once where the request can't be served.
+  // Makes the prompt on a worker, then begins; answers where the request can't be served.
   void begin();
 
   void on_start(const engine::Start& start) override;
@@ -41,7 +41,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   };
 
   // turn_plan.cpp
-  [[nodiscard]] std::optional<apis::Fault> prepare();
+  // All that is needed to begin.  On a worker: nothing else touches the turn meanwhile but the client's going.
+  [[nodiscard]] apis::Outcome<engine::Request> prepare();
   [[nodiscard]] std::optional<apis::Fault> prepare_choices();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request();
   [[nodiscard]] std::optional<apis::Fault> hold(engine::Request& request);
@@ -49,6 +50,9 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] apis::Naming naming(std::size_t choice);
 
   // turn_run.cpp
+  void submit(apis::Outcome<engine::Request> request);
+  void gone();
+  void time_out();
   [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
   void tell(const std::vector<apis::TurnEvent>& events);
   void take(std::size_t choice, const engine::SampledToken& token);
@@ -65,6 +69,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] json::Object explained(const engine::Usage& usage) const;
   void keep_response(const json::Value& body);
   void complete(const engine::Outcome& outcome);
+  void count(const engine::Usage& usage, std::int64_t completion);
 
   std::shared_ptr<Service::State> state_;
   ReadRequest read_;
@@ -79,7 +84,13 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   apis::ReplyMeta meta_;
   std::unique_ptr<apis::TurnWriter> writer_;
   std::unique_ptr<engine::Submission> submission_;
-  std::optional<std::int64_t> reasoning_budget_;  // that the template is not told
+  std::optional<std::int64_t> reasoning_budget_;            // that the template is not told
+  std::optional<apis::Outcome<engine::Request>> prepared_;  // from the worker to the loop
+  net::Timer time_limit_;
+  net::Time plan_begin_;
+  net::Time plan_end_;
+  bool is_gone_ = false;  // the client, before the engine had begun
+  bool is_late_ = false;  // its time is over
   bool is_streaming_ = false;
   std::size_t unkept_ = 0;
   std::int64_t reasoning_tokens_ = 0;

@@ -41,8 +41,9 @@ bool has_no_body(int status) { return status < 200 || status == 204 || status ==
 void Exchange::State::start(int status, const Headers& headers, std::optional<std::size_t> length) {
   if (connection == nullptr || started) return;
   started = true;
+  this->status = status;
   keeps_alive = keeps_alive && !connection->is_draining();
-  Headers own;
+  Headers own = request.answer_headers;
   if (length && !has_no_body(status)) own.add("Content-Length", std::to_string(*length));
   if (!length && !has_no_body(status)) {
     chunked = minor == 1;
@@ -73,6 +74,7 @@ void Exchange::State::write(std::string_view bytes) {
 void Exchange::State::finish() {
   if (connection == nullptr || !started) return;
   if (chunked && request.method != "HEAD") connection->channel().send(std::string(wire::kLastChunk));
+  tell_answered(true);
   std::exchange(connection, nullptr)->answered(keeps_alive);
 }
 
@@ -92,7 +94,13 @@ void Exchange::State::let_go() {
   finish();
 }
 
+void Exchange::State::tell_answered(bool is_whole) {
+  const auto& tell = connection->server().options.answered;
+  if (tell) tell(request, {.status = status, .is_whole = is_whole});
+}
+
 void Exchange::State::went() {
+  if (connection != nullptr) tell_answered(false);
   connection = nullptr;
   gone = true;
   on_drained = nullptr;

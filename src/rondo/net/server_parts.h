@@ -27,6 +27,7 @@ struct Exchange::State : std::enable_shared_from_this<Exchange::State> {
   void let_go();  // the exchange is destroyed
   void went();    // the connection ended first
   void tell_gone();
+  void tell_answered(bool is_whole);
 
   Loop& loop;
   ServerConnection* connection;
@@ -34,6 +35,7 @@ struct Exchange::State : std::enable_shared_from_this<Exchange::State> {
   std::function<void()> on_gone;
   std::function<void()> on_drained;
   int minor = 1;
+  int status = 0;
   bool keeps_alive = true;
   bool started = false;
   bool chunked = false;
