@@ -55,6 +55,8 @@ void read_common(Fields& fields, GenerateRequest& out) {
   out.stream = fields.is_set("stream");
   out.cache_key = fields.text("prompt_cache_key").value_or("");
   out.return_token_ids = fields.is_set("return_token_ids");
+  Fields cache = fields.inside("prompt_cache_options");
+  out.comparison_response_id = cache.text("comparison_response_id").value_or("");
   (void)fields.object("chat_template_kwargs");
   (void)fields.array("tools", kMostTools);
   read_sampling(fields, out.sampling);

@@ -236,7 +236,7 @@ TEST_CASE("a Responses request, and what its reply repeats") {
   CHECK(out.responses.previous_response_id == "resp_1");
   CHECK(out.responses.include_encrypted_reasoning);
   CHECK(out.responses.truncate);
-  CHECK(out.responses.comparison_response_id == "resp_0");
+  CHECK(out.comparison_response_id == "resp_0");
   CHECK(out.reasoning.is_summarized);
   CHECK(out.format.kind == AnswerFormat::Kind::kSchema);
   CHECK(json::to_compact(*out.responses.echo.find("tools")) ==

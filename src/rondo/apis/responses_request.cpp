@@ -161,8 +161,6 @@ void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequ
   state.background = fields.is_set("background");
   state.generate = fields.is_set("generate", true);
   state.truncate = fields.word("truncation", {"auto", "disabled"}) == "auto";
-  Fields cache = fields.inside("prompt_cache_options");
-  state.comparison_response_id = cache.text("comparison_response_id").value_or("");
   if (state.background && !state.store) fields.refuse("background", "needs `store`");
   if (fields.failed()) return;
   state.echo = echo_of(body);

@@ -131,6 +131,18 @@ Status make_engines(Gateway& out) {
   return Done{};
 }
 
+// Where an engine that is a server answers the chat APIs itself, if it does.
+gateway::Upstream upstream_of(const ServeEngine& engine) {
+  if (!engine.fleet) return {};
+  const auto url = [&engine] {
+    for (std::size_t i = 0; i < engine.fleet->size(); ++i) {
+      if (const remote::Fleet::Report report = engine.fleet->report(i); !report.is_out) return report.url;
+    }
+    return engine.fleet->report(0).url;
+  };
+  return {.client = engine.client.get(), .url = url, .model = engine.fleet->capabilities().name};
+}
+
 void make_service(Gateway& out) {
   gateway::ServiceParts parts;
   for (const ServeEngine& engine : out.engines) {
@@ -141,6 +153,7 @@ void make_service(Gateway& out) {
                             .serving = serving,
                             .kwargs = engine.kwargs,
                             .created_s = now_ms() / 1000,
+                            .upstream = upstream_of(engine),
                             .aliases = engine.aliases,
                             .is_up = [&engine] { return is_up(engine); }});
   }

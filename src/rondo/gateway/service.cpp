@@ -10,6 +10,7 @@
 #include "apis/items.h"
 #include "apis/listings.h"
 #include "gateway/completion_run.h"
+#include "gateway/passing.h"
 #include "gateway/sessions.h"
 #include "gateway/state.h"
 #include "gateway/turn_run.h"
@@ -56,6 +57,8 @@ void generate(State& state, chat::Api api, Exchange exchange) {
     reading->exchange.request().body = {};
     if (!reading->read->ok()) return answer_fault(reading->exchange, api, reading->read->fault());
     reading->read->value().ticket = ticket;
+    if (!reading->read->value().passed_body.empty())
+      return pass_on(state.shared_from_this(), std::move(reading->read->value()), std::move(reading->exchange));
     auto sink = http_sink(std::move(reading->exchange), reading->read->value().request.stream);
     std::make_shared<TurnRun>(state.shared_from_this(), std::move(reading->read->value()), std::move(sink))->begin();
   });
@@ -386,6 +389,7 @@ Service::~Service() {
   state_->close();
   state_->running.clear();
   state_->running_completions.clear();
+  state_->passing.clear();
 }
 
 std::shared_ptr<Shared> Service::share() { return std::make_shared<Shared>(); }

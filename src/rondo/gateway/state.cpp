@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apis/items.h"
+#include "json/parse.h"
 #include "json/print.h"
 
 namespace rondo::gateway {
@@ -211,7 +212,13 @@ apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, co
   out.model = state.find_model(out.request.model);
   if (out.model == nullptr) return apis::model_not_found(out.request.model);
   if (!out.request.media.empty()) {
-    return apis::invalid(out.request.media, "`" + out.request.media + "` is no text: token ids carry text alone");
+    const Upstream& upstream = out.model->upstream;
+    if (upstream.client == nullptr)
+      return apis::invalid(out.request.media, "`" + out.request.media + "` is no text: token ids carry text alone");
+    auto again = json::parse(http.body);
+    if (!again.ok()) return apis::fault_of(again.error());
+    if (!upstream.model.empty()) again.value().as_object().set("model", upstream.model);
+    out.passed_body = json::to_compact(again.value());
   }
   return out;
 }

@@ -25,6 +25,7 @@
 namespace rondo::gateway {
 
 class CompletionRun;
+class Passing;
 class TurnRun;
 
 // A stored reply of the Responses API.
@@ -87,6 +88,7 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   Metrics& metrics;
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
   std::map<CompletionRun*, std::shared_ptr<CompletionRun>> running_completions;
+  std::map<Passing*, std::shared_ptr<Passing>> passing;
 
  private:
   std::mutex mutex_;
@@ -126,7 +128,8 @@ struct ReadRequest {
   const ServedModel* model = nullptr;
   std::shared_ptr<Visit> visit;  // never null
   std::size_t bytes = 0;         // of the body
-  Streams::Ticket ticket;        // null: the turn asks for one itself
+  std::string passed_body;  // where it is for the engine's own API (passing.h), with the engine's name of the model
+  Streams::Ticket ticket;   // null: the turn asks for one itself
 };
 // Any thread, as long as the request stays as it is.
 [[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,

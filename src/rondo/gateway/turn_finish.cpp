@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/diagnostics.h"
 #include "gateway/engine_terms.h"
 #include "gateway/turn_run.h"
 #include "json/print.h"
@@ -39,6 +40,7 @@ json::Value TurnRun::message_of(const apis::Choice& choice) const {
 
 void TurnRun::keep_all(const engine::Outcome& outcome) {
   unkept_ = choices_.size();
+  if (!plan_.cause) plan_.cause = loss_in_engine(plan_, outcome.usage, replica_);
   for (std::size_t i = 0; i < choices_.size(); ++i) {
     const apis::Choice& told = collector_->choices()[i];
     const json::Value message = message_of(told);
@@ -58,6 +60,7 @@ void TurnRun::keep_all(const engine::Outcome& outcome) {
     }
     reply.session_name = read_.request.session.session;
     json::Object facts = explained(outcome.usage);
+    facts.set("prompt", prompt_facts(read_.request));
     facts.set("api", chat::to_string(read_.request.api));
     facts.set("request_id", meta_.id);
     reply.facts = json::to_compact(facts);
@@ -69,11 +72,13 @@ void TurnRun::keep_all(const engine::Outcome& outcome) {
     };
     const auto session = state_->parts.spans->keep(*scope_, plan_, std::move(reply), kept);
     if (!session.ok()) kept(session.error());
+    if (session.ok() && i == 0) session_ = spans::to_hex(session.value());
   }
 }
 
 json::Object TurnRun::explained(const engine::Usage& usage) const {
-  json::Object out{{"turn", spans::mint_id("turn", choices_.front().key, 0)},
+  json::Object out{{"session", session_.empty() ? json::Value() : json::Value(session_)},
+                   {"turn", spans::mint_id("turn", choices_.front().key, 0)},
                    {"how", json::name_in(spans::kHowNames, plan_.how)},
                    {"expected", plan_.expected},
                    {"cached", usage.cached_tokens ? json::Value(*usage.cached_tokens) : json::Value()},
@@ -113,6 +118,7 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   for (const Choice& choice : choices_) end.usage.completion += static_cast<std::int64_t>(choice.ids.size());
   end.usage.reasoning = reasoning_tokens_;
   end.time_s = state_->parts.now_ms() / 1000;
+  end.diagnostics = meta_.diagnostics;
   if (read_.request.explain) end.rondo = explained(usage);
   count(usage, end.usage.completion);
 

@@ -4,6 +4,7 @@
 
 #include "format/units.h"
 #include "gateway/constraint.h"
+#include "gateway/diagnostics.h"
 #include "gateway/engine_terms.h"
 #include "gateway/reasoning_limit.h"
 #include "gateway/turn_run.h"
@@ -66,6 +67,8 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   meta_.model = request.model.empty() ? read_.model->name : request.model;
   meta_.created_s = state_->parts.now_ms() / 1000;
   if (request.return_token_ids) meta_.prompt_ids = plan_.ids;
+  meta_.diagnostics =
+      diagnose(*state_->parts.spans, state_->parts.models, read_.visit->tenant, *scope_, plan_, request);
   meta_.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
   return std::nullopt;
 }

@@ -71,7 +71,8 @@ net::Headers TurnRun::headers(const engine::Usage* usage) const {
   return headers;
 }
 
-void TurnRun::on_start(const engine::Start&) {
+void TurnRun::on_start(const engine::Start& start) {
+  replica_ = start.replica;
   if (!sink_->takes_events()) return;
   sink_->start(headers(nullptr));
   is_streaming_ = true;
