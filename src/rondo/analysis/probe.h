@@ -1,10 +1,12 @@
 // Probes: conversations of placeholders, rendered.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <string_view>
 #include <vector>
 
 #include "analysis/analyse.h"
@@ -16,6 +18,9 @@ namespace rondo::analysis {
 
 // The shape of probe messages: what the ladder found the template to accept.
 using Shape = format::InputShape;
+
+// Variables that probes set where thinking is to be on or off: what many templates and engines call it.
+inline constexpr std::array<std::string_view, 2> kSwitches = {"enable_thinking", "thinking"};
 
 // What one assistant message of a probe holds.
 struct ProbeMessage {

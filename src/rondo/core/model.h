@@ -163,10 +163,14 @@ class Model : public std::enable_shared_from_this<Model> {
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
   // What of a conversation the template can carry; messages and tools of `call` do not count.  Made anew each time.
   [[nodiscard]] Result<analysis::Capabilities> capabilities(const Call& call) const;
+  // Which variables of the template turn reasoning on and off; those that `call` sets are none of them.
+  [[nodiscard]] Result<std::shared_ptr<const analysis::ReasoningSwitch>> reasoning_switch(Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
-  [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language) const;
+  // Where the ids of the prompt are known, their end says what has been begun.
+  [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language,
+                                            std::span<const TokenId> prompt_ids = {}) const;
   // The same over the whole output, never lazy, to be matched with texts.
   [[nodiscard]] Result<grammar::TurnGrammar> turn_grammar(Call& call, const Asked& asked) const;
 
@@ -219,14 +223,15 @@ class Model : public std::enable_shared_from_this<Model> {
                                                                const chat::Conversation& conversation,
                                                                const ParseCall& options) const;
   // The format, and what of `request` follows from the call.
-  [[nodiscard]] Result<std::shared_ptr<const format::Format>> grammar_request(Call& call,
-                                                                              GrammarRequest& request) const;
+  [[nodiscard]] Result<std::shared_ptr<const format::Format>> grammar_request(
+      Call& call, GrammarRequest& request, std::span<const TokenId> prompt_ids = {}) const;
   [[nodiscard]] Result<PromptTail> tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const;
 
   Parts parts_;
   mutable Memo<render::TurnProfile> profiles_{64};
   mutable Memo<format::Format> formats_{64};
   mutable Memo<tmpl::MessageRules> rules_{64};
+  mutable Memo<analysis::ReasoningSwitch> switches_{64};
   mutable std::array<std::atomic<std::shared_ptr<const tmpl::MessageRules>>, 2>
       usual_rules_;  // without kwargs; with_tools()
   mutable Memo<Turns> turns_{64};

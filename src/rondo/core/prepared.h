@@ -8,6 +8,7 @@
 
 #include "analysis/capabilities.h"
 #include "analysis/explain.h"
+#include "analysis/reasoning_switch.h"
 #include "chat/conversation.h"
 #include "core/memo.h"
 #include "format/format.h"
@@ -51,6 +52,11 @@ struct Known {
   std::shared_ptr<const tmpl::MessageRules> rules;
 };
 [[nodiscard]] analysis::Capabilities capabilities_of(const Known& plain, const Known& with_tools);
+// What of the template's variables turns reasoning on and off.  `format`: its own.
+[[nodiscard]] Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
+                                                                     const Prepared& prepared,
+                                                                     const chat::Conversation& conversation,
+                                                                     const format::Format& format);
 
 // An inferred_format() with its grounds, made anew each time.
 [[nodiscard]] Result<analysis::Explanation> explained_format(const Prepared& prepared,
