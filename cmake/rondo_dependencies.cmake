@@ -2,6 +2,7 @@
 #   rondo::pcre2      regular expressions (tokenizer)     rondo::cli11     command lines (cli)
 #   rondo::libyaml    files of tests (yaml)               rondo::doctest   tests
 #   rondo::boost      event loop, HTTP and TLS (net)      rondo::sqlite    turns on disk (spans)
+#   rondo::hiredis    turns in Redis (spans)
 # Each is an imported target that a part names under LIBRARIES.
 
 find_package(Threads REQUIRED)
@@ -49,6 +50,15 @@ if(RONDO_NET)
   add_library(rondo::sqlite UNKNOWN IMPORTED)
   set_target_properties(rondo::sqlite PROPERTIES IMPORTED_LOCATION ${RONDO_SQLITE_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${RONDO_SQLITE_INCLUDE} INTERFACE_LINK_LIBRARIES Threads::Threads)
+
+  find_path(RONDO_HIREDIS_INCLUDE hiredis/hiredis.h)
+  find_library(RONDO_HIREDIS_LIBRARY NAMES hiredis)
+  if(NOT RONDO_HIREDIS_INCLUDE OR NOT RONDO_HIREDIS_LIBRARY)
+    message(FATAL_ERROR "hiredis is missing: run ./dev setup, install libhiredis-dev, or configure with RONDO_NET=OFF")
+  endif()
+  add_library(rondo::hiredis UNKNOWN IMPORTED)
+  set_target_properties(rondo::hiredis PROPERTIES IMPORTED_LOCATION ${RONDO_HIREDIS_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${RONDO_HIREDIS_INCLUDE})
 endif()
 
 if(RONDO_TESTS)

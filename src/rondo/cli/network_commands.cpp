@@ -75,7 +75,7 @@ void define_serve(CLI::App& app, ServeArguments& arguments, std::function<int()>
       ->check(CLI::IsMember({"all", "tool_cycle", "template"}))
       ->capture_default_str();
   command.add_option("--store", arguments.store, "where turns are kept")
-      ->type_name("memory|sqlite:PATH")
+      ->type_name("memory|sqlite:PATH|redis://HOST:PORT/DB")
       ->capture_default_str();
   command.add_option("--store-max-mb", arguments.store_max_mb, "the oldest sessions go beyond it; 0: no bound");
   command.add_option("--store-ttl", arguments.store_ttl_s,

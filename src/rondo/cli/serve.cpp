@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/engine_probe.h"
 #include "cli/io.h"
@@ -22,9 +21,8 @@
 #include "net/loop.h"
 #include "net/server.h"
 #include "remote/fleet.h"
-#include "spans/memory_store.h"
+#include "spans/open_store.h"
 #include "spans/spans.h"
-#include "spans/sqlite_store.h"
 
 namespace rondo::cli {
 namespace {
@@ -113,35 +111,10 @@ Status make_fleet(const ServeArguments& arguments, Gateway& out) {
 }
 
 Status make_store(const ServeArguments& arguments, Gateway& out) {
-  spans::HashKey secret{};
-  if (arguments.store == "memory") {
-    out.store = std::make_unique<spans::MemoryStore>();
-    secret = random_bytes<16>();
-  } else {
-    constexpr std::string_view kSqlite = "sqlite:";
-    if (!arguments.store.starts_with(kSqlite)) {
-      return Error(ErrorCode::kInvalidArgument, "--store is `memory` or `sqlite:PATH`, not `" + arguments.store + "`");
-    }
-    const std::string path = arguments.store.substr(kSqlite.size());
-    auto store = spans::SqliteStore::open(path);
-    if (!store.ok()) return store.error();
-    out.store = std::move(store).value();
-    // The secret lies beside the file: without it nothing in the file is found again.
-    const std::string key_path = path + ".key";
-    if (!files::exists(key_path)) {
-      const spans::HashKey made = random_bytes<16>();
-      const std::string_view bytes(reinterpret_cast<const char*>(made.data()), made.size());
-      if (const Status written = files::write(key_path, bytes); !written.ok()) return written;
-      std::error_code ignored;
-      fs::permissions(key_path, fs::perms::owner_read | fs::perms::owner_write, ignored);
-    }
-    const auto bytes = files::read(key_path);
-    if (!bytes.ok()) return bytes.error();
-    if (bytes.value().size() != secret.size())
-      return Error(ErrorCode::kInvalidArgument, "a key of 16 bytes was expected", key_path);
-    std::copy(bytes.value().begin(), bytes.value().end(), reinterpret_cast<char*>(secret.data()));
-  }
-  out.kept = std::make_unique<spans::Spans>(*out.store, secret);
+  auto opened = spans::open_store(arguments.store, random_bytes<16>());
+  if (!opened.ok()) return opened.error();
+  out.store = std::move(opened.value().store);
+  out.kept = std::make_unique<spans::Spans>(*out.store, opened.value().secret);
   return Done{};
 }
 

@@ -15,6 +15,9 @@ constexpr std::int64_t kApplication = 0x5253504E;
 constexpr std::int64_t kSchemaVersion = 1;
 constexpr std::size_t kMostInTransaction = 4096;
 
+// What is looked up is all over the file: it is read where the system has it, and the writer's pages stay.
+constexpr const char* kMemory = "PRAGMA cache_size = -65536;";
+
 constexpr const char* kSchema = R"(
 CREATE TABLE IF NOT EXISTS sessions(
   number INTEGER PRIMARY KEY AUTOINCREMENT, scope BLOB NOT NULL, session BLOB NOT NULL, name BLOB NOT NULL,
@@ -152,7 +155,8 @@ std::optional<std::int64_t> SqliteStore::Connection::pragma(const char* sql) {
 Status SqliteStore::Connection::prepare_file(const SqliteOptions& options, bool makes) {
   sqlite3_busy_timeout(database_.get(), options.busy_timeout_ms);
   if (!execute("PRAGMA journal_mode = WAL") ||
-      !execute(options.sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"))
+      !execute(options.sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL") ||
+      !execute(kMemory))
     return error();
   if (!makes) return Done{};
   return in_transaction([&]() -> Status {
@@ -277,18 +281,12 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   Result<std::unique_ptr<Connection>> writer = out->connect(true);
   if (!writer.ok()) return writer.error();
   out->writer_ = std::move(writer).value();
-  out->thread_ = std::thread([store = out.get()] { store->write_waiting(); });
+  out->queue_ = std::make_unique<WriteQueue>(kMostInTransaction,
+                                             [store = out.get()](const auto batch) { return store->write(batch); });
   return out;
 }
 
-SqliteStore::~SqliteStore() {
-  {
-    const std::scoped_lock lock(mutex_);
-    ends_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
+SqliteStore::~SqliteStore() = default;
 
 Result<std::unique_ptr<SqliteStore::Connection>> SqliteStore::connect(bool makes) {
   sqlite3* opened = nullptr;
@@ -313,52 +311,24 @@ Result<std::unique_ptr<SqliteStore::Connection>> SqliteStore::take_reader() {
   return connect(false);
 }
 
-void SqliteStore::put(StoredTurn turn, Kept kept) {
-  {
-    const std::scoped_lock lock(mutex_);
-    waiting_.push_back({std::move(turn), std::move(kept)});
-  }
-  changed_.notify_all();
+void SqliteStore::put(StoredTurn turn, Kept kept) { queue_->put(std::move(turn), std::move(kept)); }
+
+std::vector<Status> SqliteStore::write(std::span<const WriteQueue::Waiting> batch) {
+  std::vector<Status> each;
+  const std::scoped_lock writing(writer_mutex_);
+  const Status all = writer_->in_transaction([&]() -> Status {
+    for (const WriteQueue::Waiting& waiting : batch) {
+      each.push_back(writer_->add(waiting.turn));
+      // A turn without its parent is that turn's own fault; anything else is the file's.
+      if (!each.back().ok() && each.back().error().code != ErrorCode::kNotFound) return each.back();
+    }
+    return Done{};
+  });
+  if (!all.ok()) each.assign(batch.size(), all);
+  return each;
 }
 
-void SqliteStore::write_waiting() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    const std::size_t count = std::min(waiting_.size(), kMostInTransaction);
-    std::vector<Waiting> batch;
-    for (std::size_t i = 0; i < count; ++i) {
-      batch.push_back(std::move(waiting_.front()));
-      waiting_.pop_front();
-    }
-    writes_ = true;
-    lock.unlock();
-    std::vector<Status> each;
-    const Status all = [&] {
-      const std::scoped_lock writing(writer_mutex_);
-      return writer_->in_transaction([&]() -> Status {
-        for (const Waiting& waiting : batch) {
-          each.push_back(writer_->add(waiting.turn));
-          // A turn without its parent is that turn's own fault; anything else is the file's.
-          if (!each.back().ok() && each.back().error().code != ErrorCode::kNotFound) return each.back();
-        }
-        return Done{};
-      });
-    }();
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (batch[i].kept) batch[i].kept(all.ok() ? each[i] : all);
-    }
-    lock.lock();
-    writes_ = false;
-    changed_.notify_all();
-  }
-}
-
-void SqliteStore::flush() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return waiting_.empty() && !writes_; });
-}
+void SqliteStore::flush() { queue_->flush(); }
 
 Result<std::vector<std::string>> SqliteStore::lineage(const Digest& scope, const Digest& turn) {
   std::vector<std::string> out;

@@ -4,16 +4,14 @@
 // disk.  put()'s `kept` is called by that thread, behind the commit.  The file is in WAL mode: readers wait for nobody.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "spans/store.h"
+#include "spans/write_queue.h"
 
 namespace rondo::spans {
 
@@ -48,13 +46,9 @@ class SqliteStore : public Store {
  private:
   class Connection;
   class Reading;
-  struct Waiting {
-    StoredTurn turn;
-    Kept kept;
-  };
 
   SqliteStore(std::string path, const SqliteOptions& options);
-  void write_waiting();
+  [[nodiscard]] std::vector<Status> write(std::span<const WriteQueue::Waiting> batch);
   [[nodiscard]] Result<std::unique_ptr<Connection>> take_reader();
   [[nodiscard]] Result<std::unique_ptr<Connection>> connect(bool makes);
 
@@ -63,13 +57,9 @@ class SqliteStore : public Store {
   std::unique_ptr<Connection> writer_;
   std::mutex writer_mutex_;  // of writer_
 
-  std::mutex mutex_;  // of what follows
-  std::condition_variable changed_;
-  std::deque<Waiting> waiting_;
-  bool writes_ = false;  // the thread has taken some that are not kept yet
-  bool ends_ = false;
+  std::mutex mutex_;  // of readers_
   std::vector<std::unique_ptr<Connection>> readers_;
-  std::thread thread_;
+  std::unique_ptr<WriteQueue> queue_;  // the first to end: it writes what waits
 };
 
 }  // namespace rondo::spans

@@ -10,14 +10,17 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 
 #include "base/files.h"
 #include "spans/digest_table.h"
 #include "spans/memory_store.h"
+#include "spans/redis_store.h"
 #include "spans/sqlite_store.h"
 #include "tests/support/own_folder.h"
+#include "tests/support/redis_server.h"
 
 namespace rondo::spans {
 namespace {
@@ -44,7 +47,7 @@ bool put(Store& store, StoredTurn what) {
   return ok;
 }
 
-// Both stores keep the same law.
+// All stores keep the same law.
 void for_each_store(const std::function<void(Store&)>& law) {
   MemoryStore memory;
   law(memory);
@@ -52,6 +55,11 @@ void for_each_store(const std::function<void(Store&)>& law) {
   auto sqlite = SqliteStore::open(folder.path("turns.sqlite"), {.sync = false});
   REQUIRE_MESSAGE(sqlite.ok(), sqlite.error().to_string());
   law(*sqlite.value());
+  if (auto server = testing::RedisServer::start()) {
+    auto redis = RedisStore::open(server->address());
+    REQUIRE_MESSAGE(redis.ok(), redis.error().to_string());
+    law(*redis.value());
+  }
 }
 
 using Texts = std::vector<std::string>;
@@ -184,9 +192,11 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
   CHECK(!SqliteStore::open(text).ok());
 }
 
+using Open = std::function<Result<std::unique_ptr<Store>>()>;
+
 // In the child: puts turns until it is killed, and says of each that it is kept.
-[[noreturn]] void put_until_killed(const std::string& path, int acknowledged) {
-  auto store = SqliteStore::open(path);
+[[noreturn]] void put_until_killed(const Open& open, int acknowledged) {
+  auto store = open();
   for (int number = 0; store.ok() && number < 1'000'000; ++number) {
     const std::optional<int> parent = number % 10 == 0 ? std::optional<int>() : number - 1;
     store.value()->put(turn(number, number / 10, parent), [acknowledged, number](const Status& done) {
@@ -197,34 +207,46 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
   ::_exit(0);
 }
 
+// Kills a process that writes once it has told of so many turns; what it told of is there.
+void kill_writer(const Open& open, std::size_t after) {
+  std::array<int, 2> pipe{};
+  REQUIRE(::pipe(pipe.data()) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) put_until_killed(open, pipe[1]);
+  ::close(pipe[1]);
+  std::vector<int> kept;
+  int number = 0;
+  while (::read(pipe[0], &number, sizeof(number)) == sizeof(number)) {
+    kept.push_back(number);
+    if (kept.size() == after) ::kill(child, SIGKILL);
+  }
+  ::close(pipe[0]);
+  ::waitpid(child, nullptr, 0);
+  CHECK(kept.size() >= after);
+  auto store = open();
+  REQUIRE(store.ok());
+  for (const int turn_number : kept) {
+    const auto lineage = store.value()->lineage(digest(-1), digest(turn_number));
+    REQUIRE(lineage.ok());
+    CHECK(lineage.value().size() == static_cast<std::size_t>(turn_number % 10) + 1);
+  }
+  CHECK(put(*store.value(), turn(2'000'000, 5'000, {})));
+}
+
+template <typename Opened>
+Result<std::unique_ptr<Store>> as_store(Opened opened) {
+  if (!opened.ok()) return opened.error();
+  return std::unique_ptr<Store>(std::move(opened).value());
+}
+
 TEST_CASE("nothing that was acknowledged is lost when the process is killed") {
   const testing::OwnFolder folder("store");
-  const std::string path = folder.path("turns.sqlite");
-  for (int round = 0; round < 3; ++round) {
-    std::array<int, 2> pipe{};
-    REQUIRE(::pipe(pipe.data()) == 0);
-    const std::string file = path + std::to_string(round);
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) put_until_killed(file, pipe[1]);
-    ::close(pipe[1]);
-    std::vector<int> kept;
-    int number = 0;
-    while (::read(pipe[0], &number, sizeof(number)) == sizeof(number)) {
-      kept.push_back(number);
-      if (kept.size() == 100U + 77U * static_cast<unsigned>(round)) ::kill(child, SIGKILL);
-    }
-    ::close(pipe[0]);
-    ::waitpid(child, nullptr, 0);
-    CHECK(kept.size() >= 100);
-    auto store = SqliteStore::open(file);
-    REQUIRE(store.ok());
-    for (const int turn_number : kept) {
-      const auto lineage = store.value()->lineage(digest(-1), digest(turn_number));
-      REQUIRE(lineage.ok());
-      CHECK(lineage.value().size() == static_cast<std::size_t>(turn_number % 10) + 1);
-    }
-    CHECK(put(*store.value(), turn(2'000'000, 5'000, {})));
+  for (const std::size_t after : {100U, 177U, 254U}) {
+    const std::string file = folder.path("turns.sqlite" + std::to_string(after));
+    kill_writer([&file] { return as_store(SqliteStore::open(file)); }, after);
+    if (const auto server = testing::RedisServer::start())
+      kill_writer([&server] { return as_store(RedisStore::open(server->address())); }, after);
   }
 }
 
