@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kBetweenTries{50};
 constexpr std::string_view kVersion = "1";
 constexpr std::size_t kHeadBytes = 35;  // of a turn's value, in front of its hashes
 
-enum Script : std::uint8_t { kPutTurn, kReadLine, kForget, kExpire, kScripts };
+enum Script : std::uint8_t { kPutTurn, kPutObjects, kReadLine, kForget, kForgetSome, kExpire, kScripts };
 
 std::string key_of(std::string_view kind, const Digest& scope, const Digest& what) {
   std::string out = "rondo:";
@@ -34,9 +34,8 @@ struct Value {
 };
 
 // A turn as the server has it.
-std::optional<Value> value_of(const RedisReply& reply) {
-  const std::string_view text = reply.text;
-  if (reply.kind != RedisReply::Kind::kText || text.size() < kHeadBytes) return std::nullopt;
+std::optional<Value> value_of(std::string_view text) {
+  if (text.size() < kHeadBytes) return std::nullopt;
   const std::size_t hashes =
       static_cast<unsigned char>(text[33]) + (std::size_t{256} * static_cast<unsigned char>(text[34]));
   if (text.size() < kHeadBytes + (hashes * sizeof(Digest))) return std::nullopt;
@@ -49,6 +48,12 @@ Number number_of(const RedisReply& reply) {
   Number out{};
   std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), out);
   return out;
+}
+
+// How many the server says.
+Result<std::size_t> count_of(const Result<RedisReply>& reply) {
+  if (!reply.ok()) return reply.error();
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, reply.value().number));
 }
 
 // Scripts that the server does not know any more are told it again with a new connection.
@@ -64,10 +69,31 @@ struct RedisStore::Ready {
   std::array<std::string, kScripts> scripts;
   bool is_useless = false;  // it is lost, or the scripts are
 
-  void run(Script script, std::initializer_list<std::string_view> arguments) const {
+  void run(Script script, std::span<const std::string_view> arguments) const {
     std::vector<std::string_view> command = {"EVALSHA", scripts[script], "0"};
-    command.insert(command.end(), arguments);
+    command.insert(command.end(), arguments.begin(), arguments.end());
     connection->say(command);
+  }
+  void run(Script script, std::initializer_list<std::string_view> arguments) const {
+    run(script, std::span(arguments.begin(), arguments.size()));
+  }
+  void say(const StoredTurn& turn) const {
+    std::string hashes;
+    for (const Digest& hash : turn.hashes) hashes += hash.view();
+    const std::string_view parent = turn.parent ? turn.parent->view() : std::string_view();
+    run(kPutTurn, {turn.scope.view(), turn.session.view(), turn.turn.view(), parent, hashes, turn.record, turn.name,
+                   std::to_string(turn.time_ms)});
+  }
+  void say(const std::vector<StoredObject>& objects) const {
+    std::vector<std::string> times;
+    for (const StoredObject& object : objects) times.push_back(std::to_string(object.time_ms));
+    std::vector<std::string_view> arguments;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      const StoredObject& object = objects[i];
+      arguments.insert(arguments.end(), {object.scope.view(), object.group.view(), object.object.view(), object.bytes,
+                                         std::string_view(times[i])});
+    }
+    run(kPutObjects, arguments);
   }
   // What the server says no to is an error, too.
   [[nodiscard]] Result<RedisReply> read() {
@@ -108,7 +134,8 @@ Result<std::unique_ptr<RedisStore::Ready>> RedisStore::connect() const {
   if (!connection.ok()) return connection.error();
   auto out = std::make_unique<Ready>();
   out->connection = std::move(connection).value();
-  for (const char* script : {kPutScript, kLineageScript, kEraseScript, kExpireScript})
+  for (const char* script :
+       {kPutScript, kPutObjectsScript, kLineageScript, kEraseScript, kEraseObjectsScript, kExpireScript})
     out->connection->say({"SCRIPT", "LOAD", script});
   for (std::string& script : out->scripts) {
     auto loaded = out->read();
@@ -167,7 +194,11 @@ Result<HashKey> RedisStore::secret(const HashKey& made) {
 
 // --- Writing -------------------------------------------------------------------------------------------------------------
 
-void RedisStore::put(StoredTurn turn, Kept kept) { queue_->put(std::move(turn), std::move(kept)); }
+void RedisStore::put(StoredTurn turn, Kept kept) { queue_->put({std::move(turn), {}, std::move(kept)}); }
+
+void RedisStore::put_objects(std::vector<StoredObject> objects, Kept kept) {
+  queue_->put({std::nullopt, std::move(objects), std::move(kept)});
+}
 
 void RedisStore::flush() { queue_->flush(); }
 
@@ -195,12 +226,11 @@ Status RedisStore::write_rest(std::span<const WriteQueue::Waiting> batch, std::v
     writer_ = std::move(ready).value();
   }
   for (const WriteQueue::Waiting& waiting : batch.subspan(each.size())) {
-    const StoredTurn& turn = waiting.turn;
-    std::string hashes;
-    for (const Digest& hash : turn.hashes) hashes += hash.view();
-    const std::string_view parent = turn.parent ? turn.parent->view() : std::string_view();
-    writer_->run(kPutTurn, {turn.scope.view(), turn.session.view(), turn.turn.view(), parent, hashes, turn.record,
-                            turn.name, std::to_string(turn.time_ms)});
+    if (waiting.turn) {
+      writer_->say(*waiting.turn);
+    } else {
+      writer_->say(waiting.objects);
+    }
   }
   while (each.size() < batch.size()) {
     const auto reply = writer_->read();
@@ -255,23 +285,45 @@ Result<std::vector<Hit>> RedisStore::find(const Digest& scope, std::span<const D
   });
 }
 
-Result<std::vector<Got>> RedisStore::get(const Digest& scope, std::span<const Digest> turns) {
-  if (turns.empty()) return std::vector<Got>();
-  return with_connection([&](Ready& ready) -> Result<std::vector<Got>> {
+Result<std::vector<std::string>> RedisStore::values(std::string_view kind, const Digest& scope,
+                                                    std::span<const Digest> of) {
+  if (of.empty()) return std::vector<std::string>();
+  return with_connection([&](Ready& ready) -> Result<std::vector<std::string>> {
     std::vector<std::string> keys;
-    for (const Digest& turn : turns) keys.push_back(key_of("t:", scope, turn));
+    for (const Digest& one : of) keys.push_back(key_of(kind, scope, one));
     std::vector<std::string_view> command = {"MGET"};
     command.insert(command.end(), keys.begin(), keys.end());
     ready.connection->say(command);
     auto reply = ready.read();
     if (!reply.ok()) return reply.error();
-    std::vector<Got> out;
-    for (std::size_t i = 0; i < std::min(turns.size(), reply.value().list.size()); ++i) {
-      if (const auto value = value_of(reply.value().list[i]))
-        out.push_back({i, value->session, std::string(value->record)});
+    std::vector<std::string> out;
+    for (RedisReply& value : reply.value().list) out.push_back(std::move(value.text));
+    out.resize(of.size());
+    return out;
+  });
+}
+
+Result<std::vector<Digest>> RedisStore::listed(std::string_view command, const std::string& key) {
+  return with_connection([&](Ready& ready) -> Result<std::vector<Digest>> {
+    ready.connection->say({command, key, "0", "-1"});
+    auto reply = ready.read();
+    if (!reply.ok()) return reply.error();
+    std::vector<Digest> out;
+    for (const RedisReply& one : reply.value().list) {
+      if (one.text.size() == sizeof(Digest)) out.push_back(digest_of(one.text));
     }
     return out;
   });
+}
+
+Result<std::vector<Got>> RedisStore::get(const Digest& scope, std::span<const Digest> turns) {
+  const auto there = values("t:", scope, turns);
+  if (!there.ok()) return there.error();
+  std::vector<Got> out;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    if (const auto value = value_of(there.value()[i])) out.push_back({i, value->session, std::string(value->record)});
+  }
+  return out;
 }
 
 Result<std::vector<SessionInfo>> RedisStore::sessions(const Digest& scope, std::size_t limit, std::uint64_t after) {
@@ -305,28 +357,52 @@ Result<std::vector<SessionInfo>> RedisStore::sessions(const Digest& scope, std::
       info.last_ms = number_of<std::int64_t>(fields[4]);
       info.order = number_of<std::uint64_t>(fields[5]);
     }
-    std::erase_if(out, [](const SessionInfo& info) { return info.turns == 0; });  // forgotten in the meantime
+    std::erase_if(out, [](const SessionInfo& info) { return info.order == 0; });  // forgotten in the meantime
     return out;
   });
 }
 
 Result<std::vector<std::string>> RedisStore::turns(const Digest& scope, const Digest& session) {
-  auto listed = with_connection([&](Ready& ready) -> Result<std::vector<Digest>> {
-    ready.connection->say({"LRANGE", key_of("l:", scope, session), "0", "-1"});
-    auto reply = ready.read();
-    if (!reply.ok()) return reply.error();
-    std::vector<Digest> out;
-    for (const RedisReply& turn : reply.value().list) {
-      if (turn.text.size() == sizeof(Digest)) out.push_back(digest_of(turn.text));
-    }
-    return out;
-  });
-  if (!listed.ok()) return listed.error();
-  auto got = get(scope, listed.value());
+  const auto known = listed("LRANGE", key_of("l:", scope, session));
+  if (!known.ok()) return known.error();
+  auto got = get(scope, known.value());
   if (!got.ok()) return got.error();
   std::vector<std::string> out;
   for (Got& one : got.value()) out.push_back(std::move(one.record));
   return out;
+}
+
+Result<std::vector<std::optional<std::string>>> RedisStore::objects(const Digest& scope,
+                                                                    std::span<const Digest> objects) {
+  const auto there = values("b:", scope, objects);
+  if (!there.ok()) return there.error();
+  std::vector<std::optional<std::string>> out;
+  for (const std::string& value : there.value()) {
+    const bool is_there = value.size() >= sizeof(Digest);
+    out.push_back(is_there ? std::optional(value.substr(sizeof(Digest))) : std::nullopt);
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> RedisStore::group(const Digest& scope, const Digest& group) {
+  const auto known = listed("ZRANGE", key_of("g:", scope, group));
+  if (!known.ok()) return known.error();
+  auto got = objects(scope, known.value());
+  if (!got.ok()) return got.error();
+  std::vector<std::string> out;
+  for (std::optional<std::string>& one : got.value()) {
+    if (one) out.push_back(std::move(*one));
+  }
+  return out;
+}
+
+Result<std::size_t> RedisStore::erase_objects(const Digest& scope, std::span<const Digest> objects) {
+  return with_connection([&](Ready& ready) -> Result<std::size_t> {
+    std::vector<std::string_view> arguments = {scope.view()};
+    for (const Digest& object : objects) arguments.push_back(object.view());
+    ready.run(kForgetSome, arguments);
+    return count_of(ready.read());
+  });
 }
 
 Result<bool> RedisStore::erase(const Digest& scope, const Digest& session) {
@@ -344,9 +420,7 @@ Result<std::size_t> RedisStore::expire(std::int64_t now_ms, const Bounds& bounds
     const auto some = with_connection([&](Ready& ready) -> Result<std::size_t> {
       ready.run(kExpire, {std::to_string(now_ms), std::to_string(bounds.ttl_ms), std::to_string(bounds.max_bytes),
                           std::to_string(kMostExpired)});
-      auto reply = ready.read();
-      if (!reply.ok()) return reply.error();
-      return static_cast<std::size_t>(std::max<std::int64_t>(0, reply.value().number));
+      return count_of(ready.read());
     });
     if (!some.ok()) return some.error();
     gone += some.value();

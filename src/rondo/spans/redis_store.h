@@ -1,4 +1,4 @@
-// Turns in Redis: several gateways on one server are as one.
+// Turns and objects in Redis: several gateways on one server are as one.
 //
 // One thread writes; all that waits goes to the server in one piece, and each turn is kept whole or not at all.  Readers have
 // connections of their own.  A server that went away is looked for again: turns that wait are tried for a while, then told to be
@@ -14,8 +14,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spans/redis_connection.h"
@@ -51,6 +53,11 @@ class RedisStore : public Store {
                                                           std::uint64_t after) override;
   [[nodiscard]] Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) override;
   [[nodiscard]] Result<bool> erase(const Digest& scope, const Digest& session) override;
+  void put_objects(std::vector<StoredObject> objects, Kept kept) override;
+  [[nodiscard]] Result<std::vector<std::optional<std::string>>> objects(const Digest& scope,
+                                                                        std::span<const Digest> objects) override;
+  [[nodiscard]] Result<std::vector<std::string>> group(const Digest& scope, const Digest& group) override;
+  [[nodiscard]] Result<std::size_t> erase_objects(const Digest& scope, std::span<const Digest> objects) override;
   [[nodiscard]] Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) override;
   void flush() override;
 
@@ -62,6 +69,11 @@ class RedisStore : public Store {
   [[nodiscard]] Result<std::unique_ptr<Ready>> take(bool is_new);
   template <typename Ask>
   [[nodiscard]] auto with_connection(const Ask& ask);
+  // The digests that a list or a sorted set has under the key.
+  [[nodiscard]] Result<std::vector<Digest>> listed(std::string_view command, const std::string& key);
+  // The values of keys, "" where there is none.
+  [[nodiscard]] Result<std::vector<std::string>> values(std::string_view kind, const Digest& scope,
+                                                        std::span<const Digest> of);
   [[nodiscard]] std::vector<Status> write(std::span<const WriteQueue::Waiting> batch);
   [[nodiscard]] Status write_rest(std::span<const WriteQueue::Waiting> batch, std::vector<Status>& each);
 

@@ -166,7 +166,7 @@ std::unique_ptr<RedisConnection> saying(const std::string& bytes, int& server) {
 }
 
 TEST_CASE("answers of another kind than expected are errors or nothing, never a crash") {
-  const std::string scripts = "+a\r\n+b\r\n+c\r\n+d\r\n";
+  const std::string scripts = "+a\r\n+b\r\n+c\r\n+d\r\n+e\r\n+f\r\n";
   const std::string greeting = scripts + "+OK\r\n$1\r\n1\r\n";
   for (const std::string& answer :
        {std::string(":7\r\n"), std::string("$-1\r\n"), std::string("*2\r\n$3\r\nabc\r\n*0\r\n"),
@@ -186,6 +186,9 @@ TEST_CASE("answers of another kind than expected are errors or nothing, never a 
     (void)store.value()->sessions(digest(-1), 3, 0);
     (void)store.value()->turns(digest(-1), digest(-2));
     (void)store.value()->erase(digest(-1), digest(-2));
+    (void)store.value()->objects(digest(-1), one);
+    (void)store.value()->group(digest(-1), digest(-2));
+    (void)store.value()->erase_objects(digest(-1), one);
     (void)store.value()->expire(1, {.ttl_ms = 1});
     CHECK(put(*store.value(), turn(1)).ok() == (answer == ":7\r\n"));
     for (const int server : servers) ::close(server);

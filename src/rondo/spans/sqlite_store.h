@@ -1,4 +1,4 @@
-// Turns in an SQLite file, which several processes may have open at once.
+// Turns and objects in an SQLite file, which several processes may have open at once.
 //
 // One thread writes: it takes all that waits into one transaction, so that a thousand turns cost one synchronisation with the
 // disk.  put()'s `kept` is called by that thread, behind the commit.  The file is in WAL mode: readers wait for nobody.
@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ class SqliteStore : public Store {
                                                           std::uint64_t after) override;
   [[nodiscard]] Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) override;
   [[nodiscard]] Result<bool> erase(const Digest& scope, const Digest& session) override;
+  void put_objects(std::vector<StoredObject> objects, Kept kept) override;
+  [[nodiscard]] Result<std::vector<std::optional<std::string>>> objects(const Digest& scope,
+                                                                        std::span<const Digest> objects) override;
+  [[nodiscard]] Result<std::vector<std::string>> group(const Digest& scope, const Digest& group) override;
+  [[nodiscard]] Result<std::size_t> erase_objects(const Digest& scope, std::span<const Digest> objects) override;
   [[nodiscard]] Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) override;
   void flush() override;
 

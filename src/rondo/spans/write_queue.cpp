@@ -17,10 +17,10 @@ WriteQueue::~WriteQueue() {
   thread_.join();
 }
 
-void WriteQueue::put(StoredTurn turn, Store::Kept kept) {
+void WriteQueue::put(Waiting waiting) {
   {
     const std::scoped_lock lock(mutex_);
-    waiting_.push_back({std::move(turn), std::move(kept)});
+    waiting_.push_back(std::move(waiting));
   }
   changed_.notify_all();
 }

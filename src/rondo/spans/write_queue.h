@@ -1,4 +1,4 @@
-// Turns on their way to a store that is slow: one thread takes all that waits and writes it at once.
+// Turns and objects on their way to a store that is slow: one thread takes all that waits and writes it at once.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -17,21 +18,23 @@ namespace rondo::spans {
 
 class WriteQueue {
  public:
+  // A turn, or objects.
   struct Waiting {
-    StoredTurn turn;
+    std::optional<StoredTurn> turn;
+    std::vector<StoredObject> objects;
     Store::Kept kept;
   };
-  // Called by the thread: writes the turns, and says of each what came of it.
+  // Called by the thread: writes them, and says of each what came of it.
   using Write = std::function<std::vector<Status>(std::span<const Waiting> batch)>;
 
-  // `most`: how many turns are written at once.
+  // `most`: how many are written at once.
   WriteQueue(std::size_t most, Write write);
   // Writes what waits, then ends.
   ~WriteQueue();
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
-  void put(StoredTurn turn, Store::Kept kept);
+  void put(Waiting waiting);
   // Waits until all that was put is written, and its owners were told.
   void flush();
   // It is being destroyed: whoever tries again should not try for long.
