@@ -1,9 +1,10 @@
-// Stores of turns: puts, lookups and memory at a million turns (--quick: fifty thousand).
+// Stores of turns: puts, lookups and memory at a million turns (--quick: fifty thousand; --turns N).
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,8 @@
 #include <string>
 
 #include "spans/memory_store.h"
+#include "spans/planner.h"
+#include "spans/redis_store.h"
 #include "spans/span.h"
 #include "spans/sqlite_store.h"
 #include "spans/visible.h"
@@ -105,14 +108,84 @@ void measure(const char* name, Store& store, int turns) {
               found == 2 * static_cast<std::size_t>(lookups) ? "" : "  NOT ALL FOUND");
 }
 
+// What a process that has just started pays for a session of 200 turns: its last one, put together of all of them.
+void measure_cold(const char* name, Store& store) {
+  constexpr int kDepth = 200;
+  const Scope scope({}, "", "model");
+  Record record;
+  std::vector<TurnKey> keys;
+  for (int i = 0; i < kDepth; ++i) {
+    auto decoded = decode_record(record_of(i));
+    record = std::move(decoded).value();
+    record.key.bytes = {1, static_cast<std::uint8_t>(i)};
+    record.parent = i == 0 ? std::nullopt : std::optional(keys.back());
+    record.kept_ids = static_cast<std::size_t>(i) * (record.ids.size() + record.completion.size());
+    record.kept_messages = static_cast<std::size_t>(i) * 2;
+    keys.push_back(record.key);
+    StoredTurn turn;
+    turn.scope = scope.id();
+    turn.session = digest('s', -1);
+    turn.turn = turn_digest(scope, record.key);
+    if (record.parent) turn.parent = turn_digest(scope, *record.parent);
+    turn.record = encode_record(record);
+    store.put(std::move(turn), {});
+  }
+  store.flush();
+  constexpr int kTimes = 100;
+  std::size_t ids = 0;
+  const auto start = Clock::now();
+  for (int i = 0; i < kTimes; ++i) {
+    TurnCache cache(1);
+    const auto turn = load_turn(store, cache, scope, turn_digest(scope, keys.back()));
+    ids = turn.ok() && turn.value() != nullptr ? turn.value()->ids().size() : 0;
+  }
+  std::printf("%-8s a session of %d turns (%zu ids) of which nothing is in memory: %.0f us\n", name, kDepth, ids,
+              seconds_since(start) * 1e6 / kTimes);
+}
+
+// One that waits for each turn, as a single agent does.
+void measure_alone(const char* name, Store& store) {
+  constexpr int kTurns = 500;
+  const auto start = Clock::now();
+  for (int i = 0; i < kTurns; ++i) {
+    StoredTurn turn = turn_of(i);
+    turn.scope = digest('o', 1);
+    turn.turn = digest('T', i);
+    turn.parent.reset();
+    store.put(std::move(turn), {});
+    store.flush();
+  }
+  std::printf("%-8s each put waits for the one before: %.0f us\n", name, seconds_since(start) * 1e6 / kTurns);
+}
+
+// On the server that RONDO_BENCH_REDIS names: an empty database of it.
+void measure_redis(int turns) {
+  const char* url = std::getenv("RONDO_BENCH_REDIS");
+  if (url == nullptr) {
+    std::printf("redis    not measured: RONDO_BENCH_REDIS names no server\n");
+    return;
+  }
+  const auto address = RedisAddress::parse(url);
+  auto redis = address.ok() ? RedisStore::open(address.value()) : Result<std::unique_ptr<RedisStore>>(address.error());
+  if (!redis.ok()) {
+    std::printf("%s\n", redis.error().to_string().c_str());
+    return;
+  }
+  measure("redis", *redis.value(), turns);
+  measure_alone("redis", *redis.value());
+  measure_cold("redis", *redis.value());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-  const int turns = quick ? 50'000 : 1'000'000;
+  const bool given = argc > 2 && std::strcmp(argv[1], "--turns") == 0;
+  const int turns = given ? std::atoi(argv[2]) : quick ? 50'000 : 1'000'000;
   {
     MemoryStore memory;
     measure("memory", memory, turns);
+    measure_cold("memory", memory);
   }
   const auto path = std::filesystem::temp_directory_path() / ("rondo-spans-bench-" + std::to_string(::getpid()));
   {
@@ -122,7 +195,10 @@ int main(int argc, char** argv) {
       return 1;
     }
     measure("sqlite", *sqlite.value(), turns);
+    measure_alone("sqlite", *sqlite.value());
+    measure_cold("sqlite", *sqlite.value());
   }
+  measure_redis(turns);
   std::error_code ignored;
   std::printf("sqlite   file: %.0f bytes a turn\n",
               static_cast<double>(std::filesystem::file_size(path, ignored)) / turns);

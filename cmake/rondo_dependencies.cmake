@@ -3,6 +3,7 @@
 #   rondo::libyaml    files of tests (yaml)               rondo::doctest   tests
 #   rondo::boost      event loop, HTTP and TLS (net)      rondo::sqlite    turns on disk (spans)
 #   rondo::sodium     API keys (keys)                     rondo::toml      files of settings (toml)
+#   rondo::hiredis    turns in Redis (spans)
 # Each is an imported target that a part names under LIBRARIES.
 
 find_package(Threads REQUIRED)
@@ -66,6 +67,14 @@ if(RONDO_NET)
   endif()
   add_library(rondo::toml INTERFACE IMPORTED)
   target_include_directories(rondo::toml SYSTEM INTERFACE ${RONDO_TOML_INCLUDE})
+  find_path(RONDO_HIREDIS_INCLUDE hiredis/hiredis.h)
+  find_library(RONDO_HIREDIS_LIBRARY NAMES hiredis)
+  if(NOT RONDO_HIREDIS_INCLUDE OR NOT RONDO_HIREDIS_LIBRARY)
+    message(FATAL_ERROR "hiredis is missing: run ./dev setup, install libhiredis-dev, or configure with RONDO_NET=OFF")
+  endif()
+  add_library(rondo::hiredis UNKNOWN IMPORTED)
+  set_target_properties(rondo::hiredis PROPERTIES IMPORTED_LOCATION ${RONDO_HIREDIS_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${RONDO_HIREDIS_INCLUDE})
 endif()
 
 if(RONDO_TESTS)

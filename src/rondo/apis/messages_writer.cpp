@@ -31,31 +31,10 @@ class InputGate {
   // The input as far as it is complete.
   [[nodiscard]] json::Value complete() const {
     if (!value_.value().is_object()) return json::Object();
-    json::Value out = value_.value();
-    if (!value_.is_complete()) drop_open_text(out);
-    return out;
+    return value_.without_open_text();
   }
 
  private:
-  // A text that breaks off is the last member or element all the way down; a container that does is kept.
-  void drop_open_text(json::Value& root) const {
-    const std::optional<std::string> path = value_.open_path();
-    const std::size_t depth = path ? static_cast<std::size_t>(std::ranges::count(*path, '/')) : 0;
-    json::Value* parent = nullptr;
-    json::Value* inner = &root;
-    for (std::size_t i = 0; i < depth; ++i) {
-      parent = inner;
-      inner = parent->is_array() ? &parent->as_array().back()
-                                 : parent->as_object().find((parent->as_object().end() - 1)->key);
-    }
-    if (!inner->is_string() || parent == nullptr) return;
-    if (parent->is_array()) {
-      parent->as_array().pop_back();
-    } else {
-      parent->as_object().erase(std::string((parent->as_object().end() - 1)->key));
-    }
-  }
-
   parse::PartialValue value_;
   bool is_shut_ = false;
 };

@@ -374,6 +374,17 @@ TEST_CASE("a call of Messages that is cut off, or no JSON, shows what of its inp
   CHECK(json::to_compact(whole) == R"({"a":{"b":["x"]}})");
   CHECK(passed_input(R"({"a": 1, oops})", whole) == R"({"a": 1, )");
   CHECK(json::to_compact(whole) == R"({"a":1})");
+  // A number or word that breaks off is no member yet; what stands before it is whole.
+  CHECK(passed_input(R"({"exact": tr)", whole) == R"({"exact": tr)");
+  CHECK(json::to_compact(whole) == "{}");
+  CHECK(passed_input(R"({"a": "x", "b": 1)", whole) == R"({"a": "x", "b": 1)");
+  CHECK(json::to_compact(whole) == R"({"a":"x"})");
+  CHECK(passed_input(R"({"c": ["x", 1)", whole) == R"({"c": ["x", 1)");
+  CHECK(json::to_compact(whole) == R"({"c":["x"]})");
+  CHECK(passed_input(R"({"a": "x", "b": 1, "a": "y)", whole) == R"({"a": "x", "b": 1, "a": "y)");
+  CHECK(json::to_compact(whole) == R"({"b":1})");
+  CHECK(passed_input(R"({"a/~": "y)", whole) == R"({"a/~": "y)");
+  CHECK(json::to_compact(whole) == "{}");
   CHECK(passed_input("[1]", whole).empty());
   CHECK(json::to_compact(whole) == "{}");
 }

@@ -206,6 +206,19 @@ TEST_CASE("the Responses API: one assistant message until something else follows
   CHECK(out.notes[0] == "the tool `web_search` of the server was left out");
 }
 
+TEST_CASE("the Responses API: what stands behind a call without its result is of the same reply") {
+  CHECK(messages_of(R"({"input": [
+        {"type": "message", "role": "assistant", "content": "a"},
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "r"}]},
+        {"type": "message", "role": "assistant", "content": "b"},
+        {"type": "function_call_output", "call_id": "c1", "output": "x"},
+        {"type": "message", "role": "assistant", "content": "c"}]})") ==
+        R"([{"role":"assistant","content":"ab","reasoning_content":"r","tool_calls":[)"
+        R"({"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},)"
+        R"({"role":"tool","tool_call_id":"c1","content":"x"},{"role":"assistant","content":"c"}])");
+}
+
 TEST_CASE("the Responses API: a text alone, a chain, and items without a form") {
   CHECK(messages_of(R"({"input": "Hi"})") == R"([{"role":"user","content":"Hi"}])");
   const ApiRequest out = request(R"({"previous_response_id": "resp_1", "conversation": {"id": "conv_1"}, "input": [
@@ -237,8 +250,8 @@ TEST_CASE("the Responses API: shells, refusals, images and several answers") {
       R"([{"role":"assistant","content":"","tool_calls":[{"id":"s1","type":"function","function":{"name":"local_shell",)"
       R"("arguments":"{\"command\": [\"ls\"]}"}},{"id":"s2","type":"function","function":{"name":"local_shell",)"
       R"("arguments":"{}"}}]},{"role":"tool","tool_call_id":"s1","content":[{"type":"text","text":"a"},{"type":"x"}]},)"
-      R"({"role":"assistant","content":"No.Sorry.","tool_calls":[{"id":"f1","type":"function","function":{"name":"f",)"
-      R"("arguments":""}}]},{"role":"assistant","content":"Done."},{"role":"assistant","content":"","reasoning_content":"a\nb"},)"
+      R"({"role":"assistant","content":"No.Sorry.Done.","reasoning_content":"a\nb","tool_calls":[)"
+      R"({"id":"f1","type":"function","function":{"name":"f","arguments":""}}]},)"
       R"({"role":"assistant","content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]},)"
       R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}},{"type":"image_url","image_url":{"url":"i"}}]},)"
       R"({"role":"user","content":""},{"role":"user","content":""}])");

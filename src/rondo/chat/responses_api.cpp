@@ -102,7 +102,6 @@ class ResponsesTranslation {
     if (!role) return Error(ErrorCode::kInvalidArgument, item_place(index) + " has no `role`");
     json::Value content = content_from(item.find("content"));
     if (role == "assistant" && content.is_string()) {
-      if (assistant_.has_calls()) flush();
       assistant_.say(content.as_string());
       assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
       return Done{};
@@ -113,7 +112,8 @@ class ResponsesTranslation {
   }
 
   void reason(const json::Value& item, std::size_t index) {
-    if (assistant_.has_spoken()) flush();
+    // A call without its result is of the same reply still.
+    if (assistant_.has_spoken() && !assistant_.has_calls()) flush();
     const std::string text = reasoning_of(item);
     assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     assistant_.echo(EchoedKey::Kind::kEncrypted, first_text(item, {"encrypted_content"}));

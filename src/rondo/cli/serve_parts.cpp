@@ -17,8 +17,7 @@
 #include "cli/io.h"
 #include "demo/embedded.h"
 #include "model/gguf.h"
-#include "spans/memory_store.h"
-#include "spans/sqlite_store.h"
+#include "spans/open_store.h"
 
 namespace rondo::cli {
 namespace {
@@ -101,25 +100,6 @@ Result<std::string> default_store() {
   return files::join(folder, "turns.sqlite");
 }
 
-// The secret lies beside the file: without it nothing in the file is found again.
-Result<spans::HashKey> secret_of(const std::string& path) {
-  const std::string key_path = path + ".key";
-  if (!files::exists(key_path)) {
-    const spans::HashKey made = random_bytes<16>();
-    const std::string_view bytes(reinterpret_cast<const char*>(made.data()), made.size());
-    if (const Status written = files::write(key_path, bytes); !written.ok()) return written.error();
-    std::error_code ignored;
-    fs::permissions(key_path, fs::perms::owner_read | fs::perms::owner_write, ignored);
-  }
-  const auto bytes = files::read(key_path);
-  if (!bytes.ok()) return bytes.error();
-  spans::HashKey secret{};
-  if (bytes.value().size() != secret.size())
-    return Error(ErrorCode::kInvalidArgument, "a key of 16 bytes was expected", key_path);
-  std::copy(bytes.value().begin(), bytes.value().end(), reinterpret_cast<char*>(secret.data()));
-  return secret;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<net::Client>> client_of(const ServeModel& settings, std::size_t streams, net::Loop& loop) {
@@ -147,6 +127,7 @@ Result<ServeEngine> make_engine(const ServeModel& settings, std::size_t streams,
   source.path = settings.path.empty() ? weights.value() : settings.path;
   if (!settings.chat_template.empty()) source.chat_template = settings.chat_template;
   source.cache_folder = cache_folder();
+  source.polyfill = core::polyfill_named(settings.polyfill).value_or(core::Polyfill::kOff);
   auto model = core::Model::load(source);
   if (!model.ok()) return model.error();
   out.model = std::move(model).value();
@@ -168,25 +149,18 @@ Result<ServeEngine> make_engine(const ServeModel& settings, std::size_t streams,
 Result<ServeStore> make_store(const ServeSettings& settings) {
   constexpr std::string_view kSqlite = "sqlite:";
   ServeStore out;
-  if (settings.store.starts_with(kSqlite)) {
-    out.path = settings.store.substr(kSqlite.size());
-  } else if (settings.store.empty()) {
+  std::string named = settings.store;
+  if (named.empty()) {
     auto path = default_store();
     if (!path.ok()) return path.error();
-    out.path = std::move(path).value();
-    if (out.path.empty()) note("turns are kept in memory: there is no folder for state\n");
+    if (path.value().empty()) note("turns are kept in memory: there is no folder for state\n");
+    named = path.value().empty() ? "memory" : std::string(kSqlite) + path.value();
   }
-  if (out.path.empty()) {
-    out.store = std::make_unique<spans::MemoryStore>();
-    out.spans = std::make_unique<spans::Spans>(*out.store, random_bytes<16>());
-    return out;
-  }
-  auto store = spans::SqliteStore::open(out.path);
-  if (!store.ok()) return store.error();
-  out.store = std::move(store).value();
-  const auto secret = secret_of(out.path);
-  if (!secret.ok()) return secret.error();
-  out.spans = std::make_unique<spans::Spans>(*out.store, secret.value());
+  auto opened = spans::open_store(named, random_bytes<16>());
+  if (!opened.ok()) return opened.error();
+  if (named.starts_with(kSqlite)) out.path = named.substr(kSqlite.size());
+  out.store = std::move(opened.value().store);
+  out.spans = std::make_unique<spans::Spans>(*out.store, opened.value().secret);
   return out;
 }
 

@@ -27,6 +27,13 @@ std::vector<ServeOption> model_options() {
        "the model's name for clients; may be repeated, the first is the one it is listed by"},
       {"template", "PATH", of_model(&M::chat_template), "replaces the model's own template"},
       {"kwargs", "JSON|FILE|KEY=VALUE", of_model(&M::kwargs), "template variables of every request"},
+      {"polyfill",
+       "WHAT",
+       of_model(&M::polyfill),
+       "supply what the template lacks (system text, tools, calls, results): where it does, or always",
+       0,
+       0,
+       {"auto", "off", "on"}},
       {"engine",
        "KIND",
        of_model(&M::engine),
@@ -82,7 +89,8 @@ std::vector<ServeOption> server_options() {
        0,
        0,
        {"all", "tool_cycle", "template"}},
-      {"store", "WHERE", of(&S::store), "where turns are kept: `memory`, or `sqlite:PATH`; a file in the state folder"},
+      {"store", "WHERE", of(&S::store),
+       "where turns are kept: `memory`, `sqlite:PATH`, or `redis://HOST:PORT/DB`; a file in the state folder"},
       {"store-max-mb", "MB", of(&S::store_max_mb), "the oldest sessions go beyond it; 0: no bound", 0, 1 << 30},
       {"store-ttl", "SECONDS", of(&S::store_ttl_s), "behind its last turn that a session is kept; 0: for ever", 0,
        100 * kManySeconds},
@@ -325,8 +333,11 @@ Status check(const S& settings) {
     if (scheme == std::string::npos || origin.find_first_of("/*?#@ ", scheme + 3) != std::string::npos)
       return refuse("`cors` takes an origin, a scheme and a host, not `" + origin + "`");
   }
-  if (!settings.store.empty() && settings.store != "memory" && !settings.store.starts_with("sqlite:"))
-    return refuse("`store` is `memory` or `sqlite:PATH`, not `" + settings.store + "`");
+  constexpr std::array<std::string_view, 3> kStores = {"sqlite:", "redis://", "unix://"};
+  const bool is_known =
+      std::ranges::any_of(kStores, [&](std::string_view kind) { return settings.store.starts_with(kind); });
+  if (!settings.store.empty() && settings.store != "memory" && !is_known)
+    return refuse("`store` is `memory`, `sqlite:PATH` or `redis://HOST:PORT/DB`, not `" + settings.store + "`");
   for (const M& model : settings.models) {
     if (!model.urls.empty() && model.path.empty())
       return refuse("name the model whose template and tokenizer the engine's model has");

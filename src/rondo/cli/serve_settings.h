@@ -25,6 +25,7 @@ struct ServeModel {
   std::vector<std::string> alias;
   std::string chat_template;
   std::string kwargs;
+  std::string polyfill = "auto";
   std::string engine;             // "", "vllm", "sglang" or "llama-server"
   std::vector<std::string> urls;  // none: the embedded engine
   std::string key;

@@ -1,5 +1,6 @@
 #include "parse/partial_value.h"
 
+#include <algorithm>
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "format/units.h"
@@ -61,6 +62,27 @@ std::optional<std::string> PartialValue::open_path() const {
   // A number or word has no place yet.
   const json::Value& container = *open_.back();
   return out + pointer_step(container.is_object() ? key_ : std::to_string(container.as_array().size()));
+}
+
+json::Value PartialValue::without_open_text() const {
+  json::Value out = root_;
+  if (state_ != State::kInString) return out;
+  if (open_.empty()) return {};
+  // The key of what is open in a container; in an array it is the last.
+  const auto key_of = [](const json::Value& container, const json::Value* open) {
+    const json::Object& members = container.as_object();
+    return std::ranges::find_if(members, [&](const json::Member& member) { return &member.value == open; })->key;
+  };
+  json::Value* at = &out;
+  for (std::size_t i = 1; i < open_.size(); ++i) {
+    at = at->is_array() ? &at->as_array().back() : at->as_object().find(key_of(*open_[i - 1], open_[i]));
+  }
+  if (at->is_array()) {
+    at->as_array().pop_back();
+  } else {
+    at->as_object().erase(key_of(*open_.back(), string_));
+  }
+  return out;
 }
 
 bool PartialValue::take(char byte) {

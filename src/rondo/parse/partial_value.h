@@ -33,6 +33,8 @@ class PartialValue {
 
   // Null before the value has begun.  Valid until the next feed().
   [[nodiscard]] const json::Value& value() const { return root_; }
+  // The value without a string that is not complete.
+  [[nodiscard]] json::Value without_open_text() const;
   // A JSON pointer to the innermost value that has begun and is not complete, "" for the whole; nullopt if there is none.
   [[nodiscard]] std::optional<std::string> open_path() const;
   [[nodiscard]] bool has_begun() const { return state_ != State::kValue || !open_.empty() || !is_valid_; }

@@ -77,6 +77,20 @@ TEST_CASE("what is still being written is told") {
   CHECK(open("12") == "");
 }
 
+TEST_CASE("a string that breaks off can be left out") {
+  const auto left = [](std::string_view text) {
+    PartialValue value;
+    value.feed(text);
+    return json::to_compact(value.without_open_text());
+  };
+  CHECK(left("\"x") == "null");
+  CHECK(left("{\"a\": \"x") == "{}");
+  CHECK(left("{\"a\": \"x\", \"b\": tr") == R"({"a":"x"})");
+  CHECK(left("{\"a\": [\"x\", {\"c/~\": [\"d\", \"e") == R"({"a":["x",{"c/~":["d"]}]})");
+  CHECK(left("{\"a\": 1, \"b\": 2, \"a\": \"x") == R"({"b":2})");
+  CHECK(left("{\"a\": \"x\"}") == R"({"a":"x"})");
+}
+
 TEST_CASE("in any pieces it is what the whole text is") {
   const std::string text =
       R"( {"a": "x\"y\\ \u00e9 \ud83d\ude00 é", "b": [1, -2.50, 1e5, true, false, null, [], {}, [[{"c": {"d": []}}]]], "": " "} )";

@@ -121,7 +121,6 @@ class Search {
   [[nodiscard]] bool shows(const Record& record, std::size_t message) const {
     if (record.inexact && record.completion.empty()) return false;  // nothing is known of it
     if (record.visible == seen_.messages[message]) return true;
-    if (record.finish == Finish::kStop) return false;
     const Result<json::Value> reply = json::parse(record.message);
     return reply.ok() && shows_cut_reply(reply.value(), messages_[message]);
   }

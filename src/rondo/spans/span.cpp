@@ -52,11 +52,11 @@ struct Whole {
     if (record.context) context = *record.context;
     return Done{};
   }
-  void add_reply(const Record& record) {
-    ids.insert(ids.end(), record.completion.begin(), record.completion.end());
+  void add_reply(const Reply& reply) {
+    ids.insert(ids.end(), reply.completion.begin(), reply.completion.end());
     owners.resize(ids.size(), static_cast<std::int32_t>(messages.size()));
     sampled.resize(ids.size(), 1);
-    messages.push_back(record.message);
+    messages.push_back(reply.message);
   }
 };
 
@@ -102,6 +102,22 @@ Record make_record(const Turn& turn, const Turn* parent, std::size_t kept_messag
   return out;
 }
 
+namespace {
+
+Turn turn_of(Whole whole, const Record& record) {
+  Turn out;
+  static_cast<Reply&>(out) = record;
+  out.prompt = std::move(whole.ids);
+  out.owners = std::move(whole.owners);
+  out.sampled = std::move(whole.sampled);
+  out.messages = std::move(whole.messages);
+  out.reasoned = std::move(whole.reasoned);
+  out.context = std::move(whole.context);
+  return out;
+}
+
+}  // namespace
+
 Result<Turn> assemble(std::span<const Record> lineage) {
   if (lineage.empty()) return broken("it is not known");
   Whole whole;
@@ -112,15 +128,19 @@ Result<Turn> assemble(std::span<const Record> lineage) {
     if (Status added = whole.add_prompt(lineage[i]); !added.ok()) return added.error();
     if (i > 0) whole.add_reply(lineage[i]);
   }
-  Turn out;
-  static_cast<Reply&>(out) = lineage.front();
-  out.prompt = std::move(whole.ids);
-  out.owners = std::move(whole.owners);
-  out.sampled = std::move(whole.sampled);
-  out.messages = std::move(whole.messages);
-  out.reasoned = std::move(whole.reasoned);
-  out.context = std::move(whole.context);
-  return out;
+  return turn_of(std::move(whole), lineage.front());
+}
+
+Result<Turn> assemble_on(const Turn* parent, const Record& record) {
+  Whole whole;
+  if (parent == nullptr ? record.parent.has_value() : record.parent != parent->key)
+    return broken("an earlier turn is missing");
+  if (parent != nullptr) {
+    whole = {parent->prompt, parent->owners, parent->sampled, parent->messages, parent->reasoned, parent->context};
+    whole.add_reply(*parent);
+  }
+  if (Status added = whole.add_prompt(record); !added.ok()) return added.error();
+  return turn_of(std::move(whole), record);
 }
 
 }  // namespace rondo::spans

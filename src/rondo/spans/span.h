@@ -106,6 +106,9 @@ struct Record : Reply {
 // the last has one, or a record keeps more of its parent than there is.
 [[nodiscard]] Result<Turn> assemble(std::span<const Record> lineage);
 
+// The same for one record: `parent` is the turn that it goes on from, null for a record that stands for itself.
+[[nodiscard]] Result<Turn> assemble_on(const Turn* parent, const Record& record);
+
 [[nodiscard]] std::string encode_record(const Record& record);
 // Fails with kIo where the bytes are no record of a version that is known, or were damaged.
 [[nodiscard]] Result<Record> decode_record(std::string_view bytes);

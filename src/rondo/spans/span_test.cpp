@@ -70,6 +70,10 @@ TEST_CASE("a turn is a record and its ancestors' put together") {
   }
   REQUIRE(assemble(lineage).ok());
   CHECK(assemble(lineage).value() == second);
+  CHECK(assemble_on(&first, child).value() == second);
+  CHECK(assemble_on(nullptr, root).value() == first);
+  CHECK(!assemble_on(nullptr, child).ok());
+  CHECK(!assemble_on(&second, child).ok());
   CHECK(assemble(std::span(lineage).subspan(1)).value() == first);
 }
 

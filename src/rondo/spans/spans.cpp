@@ -1,6 +1,6 @@
 #include "spans/spans.h"
 
-#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -116,21 +116,17 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
 Result<std::vector<Turn>> Spans::turns(const Scope& scope, const Digest& session) const {
   const auto stored = store_.turns(scope.id(), session);
   if (!stored.ok()) return stored.error();
-  std::vector<Record> records;
-  for (const std::string& bytes : stored.value()) {
-    Result<Record> record = decode_record(bytes);
-    if (record.ok()) records.push_back(std::move(record).value());
-  }
+  std::map<TurnKey, std::size_t> places;
   std::vector<Turn> out;
-  for (const Record& record : records) {
-    std::vector<Record> lineage = {record};
-    while (lineage.back().parent) {
-      const auto parent = std::ranges::find(records, *lineage.back().parent, &Record::key);
-      if (parent == records.end()) break;
-      lineage.push_back(*parent);
-    }
-    Result<Turn> whole = assemble(lineage);
-    if (whole.ok()) out.push_back(std::move(whole).value());
+  out.reserve(stored.value().size());  // parents are pointed at
+  for (const std::string& bytes : stored.value()) {
+    const Result<Record> record = decode_record(bytes);
+    if (!record.ok()) continue;
+    const auto parent = record.value().parent ? places.find(*record.value().parent) : places.end();
+    Result<Turn> whole = assemble_on(parent == places.end() ? nullptr : &out[parent->second], record.value());
+    if (!whole.ok()) continue;
+    places.emplace(record.value().key, out.size());
+    out.push_back(std::move(whole).value());
   }
   return out;
 }

@@ -1,19 +1,18 @@
-// Turns in an SQLite file, which several processes may have open at once.
+// Turns and objects in an SQLite file, which several processes may have open at once.
 //
 // One thread writes: it takes all that waits into one transaction, so that a thousand turns cost one synchronisation with the
 // disk.  put()'s `kept` is called by that thread, behind the commit.  The file is in WAL mode: readers wait for nobody.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "spans/store.h"
+#include "spans/write_queue.h"
 
 namespace rondo::spans {
 
@@ -42,19 +41,20 @@ class SqliteStore : public Store {
                                                           std::uint64_t after) override;
   [[nodiscard]] Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) override;
   [[nodiscard]] Result<bool> erase(const Digest& scope, const Digest& session) override;
+  void put_objects(std::vector<StoredObject> objects, Kept kept) override;
+  [[nodiscard]] Result<std::vector<std::optional<std::string>>> objects(const Digest& scope,
+                                                                        std::span<const Digest> objects) override;
+  [[nodiscard]] Result<std::vector<std::string>> group(const Digest& scope, const Digest& group) override;
+  [[nodiscard]] Result<std::size_t> erase_objects(const Digest& scope, std::span<const Digest> objects) override;
   [[nodiscard]] Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) override;
   void flush() override;
 
  private:
   class Connection;
   class Reading;
-  struct Waiting {
-    StoredTurn turn;
-    Kept kept;
-  };
 
   SqliteStore(std::string path, const SqliteOptions& options);
-  void write_waiting();
+  [[nodiscard]] std::vector<Status> write(std::span<const WriteQueue::Waiting> batch);
   [[nodiscard]] Result<std::unique_ptr<Connection>> take_reader();
   [[nodiscard]] Result<std::unique_ptr<Connection>> connect(bool makes);
 
@@ -63,13 +63,9 @@ class SqliteStore : public Store {
   std::unique_ptr<Connection> writer_;
   std::mutex writer_mutex_;  // of writer_
 
-  std::mutex mutex_;  // of what follows
-  std::condition_variable changed_;
-  std::deque<Waiting> waiting_;
-  bool writes_ = false;  // the thread has taken some that are not kept yet
-  bool ends_ = false;
+  std::mutex mutex_;  // of readers_
   std::vector<std::unique_ptr<Connection>> readers_;
-  std::thread thread_;
+  std::unique_ptr<WriteQueue> queue_;  // the first to end: it writes what waits
 };
 
 }  // namespace rondo::spans

@@ -10,14 +10,18 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 
 #include "base/files.h"
 #include "spans/digest_table.h"
 #include "spans/memory_store.h"
+#include "spans/redis_store.h"
+#include "spans/sqlite_statement.h"
 #include "spans/sqlite_store.h"
 #include "tests/support/own_folder.h"
+#include "tests/support/redis_server.h"
 
 namespace rondo::spans {
 namespace {
@@ -44,7 +48,7 @@ bool put(Store& store, StoredTurn what) {
   return ok;
 }
 
-// Both stores keep the same law.
+// All stores keep the same law.
 void for_each_store(const std::function<void(Store&)>& law) {
   MemoryStore memory;
   law(memory);
@@ -52,6 +56,11 @@ void for_each_store(const std::function<void(Store&)>& law) {
   auto sqlite = SqliteStore::open(folder.path("turns.sqlite"), {.sync = false});
   REQUIRE_MESSAGE(sqlite.ok(), sqlite.error().to_string());
   law(*sqlite.value());
+  if (auto server = testing::RedisServer::start()) {
+    auto redis = RedisStore::open(server->address());
+    REQUIRE_MESSAGE(redis.ok(), redis.error().to_string());
+    law(*redis.value());
+  }
 }
 
 using Texts = std::vector<std::string>;
@@ -143,6 +152,59 @@ TEST_CASE("what is too old, and then the oldest until the rest fits, is forgotte
   });
 }
 
+StoredObject object(int number, int group, const std::string& bytes, std::int64_t time_ms = 0, int scope = -1) {
+  return {digest(scope), digest(40'000 + number), digest(50'000 + group), bytes, time_ms};
+}
+
+bool put(Store& store, std::vector<StoredObject> what) {
+  std::atomic<bool> ok = false;
+  store.put_objects(std::move(what), [&ok](const Status& done) { ok = done.ok(); });
+  store.flush();
+  return ok;
+}
+
+TEST_CASE("objects are replaced in their place, listed by group, and nobody else's") {
+  for_each_store([](Store& store) {
+    const Digest scope = digest(-1);
+    const auto get = [&](int number, int of = -1) {
+      const std::vector<Digest> one = {digest(40'000 + number)};
+      return store.objects(digest(of), one).value()[0].value_or("none");
+    };
+    CHECK(put(store, {object(1, 1, "a"), object(2, 1, "b"), object(3, 2, "c")}));
+    CHECK(put(store, {object(1, 1, "a2"), object(4, 1, "d")}));
+    CHECK(get(1) == "a2");
+    CHECK(get(3) == "c");
+    CHECK(get(9) == "none");
+    CHECK(get(1, -2) == "none");
+    CHECK(store.group(scope, digest(50'001)).value() == Texts{"a2", "b", "d"});
+    CHECK(store.group(digest(-2), digest(50'001)).value().empty());
+    const std::vector<Digest> gone = {digest(40'002), digest(40'003), digest(40'009)};
+    CHECK(store.erase_objects(digest(-2), gone).value() == 0);
+    CHECK(store.erase_objects(scope, gone).value() == 2);
+    CHECK(store.group(scope, digest(50'001)).value() == Texts{"a2", "d"});
+    CHECK(store.sessions(scope, 9, 0).value().size() == 1);  // a group without objects is gone
+    CHECK(store.erase(scope, digest(50'001)).value());
+    CHECK(get(1) == "none");
+    CHECK(get(4) == "none");
+  });
+}
+
+TEST_CASE("objects are forgotten with their group, and count as turns do") {
+  for_each_store([](Store& store) {
+    const Digest scope = digest(-1);
+    CHECK(put(store, {object(1, 1, std::string(1000, 'x'), 100), object(2, 2, std::string(1000, 'y'), 200)}));
+    CHECK(put(store, turn(1, 1, {}, 300)));
+    CHECK(put(store, {object(3, 1, "z", 400)}));
+    CHECK(store.expire(500, {.ttl_ms = 250}).value() == 1);
+    CHECK(store.group(scope, digest(50'002)).value().empty());
+    CHECK(store.group(scope, digest(50'001)).value().size() == 2);
+    CHECK(store.expire(500, {.max_bytes = 1100}).value() == 1);  // the turn was older
+    CHECK(store.expire(500, {.max_bytes = 500}).value() == 1);
+    const std::vector<Digest> all = {digest(40'001), digest(40'003)};
+    CHECK(store.objects(scope, all).value() == std::vector<std::optional<std::string>>(2));
+  });
+}
+
 TEST_CASE("many threads put and look at once") {
   for_each_store([](Store& store) {
     std::vector<std::thread> threads;
@@ -184,9 +246,26 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
   CHECK(!SqliteStore::open(text).ok());
 }
 
-// In the child: puts turns until it is killed, and says of each that it is kept.
-[[noreturn]] void put_until_killed(const std::string& path, int acknowledged) {
+TEST_CASE("a file of the version without objects gets them") {
+  const testing::OwnFolder folder("store");
+  const std::string path = folder.path("turns.sqlite");
+  CHECK(put(*SqliteStore::open(path).value(), turn(1, 1, {})));
+  sqlite3* opened = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &opened) == SQLITE_OK);
+  const Database database(opened);
+  CHECK(sqlite3_exec(opened, "DROP TABLE objects; PRAGMA user_version = 1", nullptr, nullptr, nullptr) == SQLITE_OK);
   auto store = SqliteStore::open(path);
+  REQUIRE(store.ok());
+  CHECK(put(*store.value(), {object(1, 1, "a")}));
+  CHECK(store.value()->group(digest(-1), digest(50'001)).value() == Texts{"a"});
+  CHECK(store.value()->lineage(digest(-1), digest(1)).value().size() == 1);
+}
+
+using Open = std::function<Result<std::unique_ptr<Store>>()>;
+
+// In the child: puts turns until it is killed, and says of each that it is kept.
+[[noreturn]] void put_until_killed(const Open& open, int acknowledged) {
+  auto store = open();
   for (int number = 0; store.ok() && number < 1'000'000; ++number) {
     const std::optional<int> parent = number % 10 == 0 ? std::optional<int>() : number - 1;
     store.value()->put(turn(number, number / 10, parent), [acknowledged, number](const Status& done) {
@@ -197,34 +276,46 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
   ::_exit(0);
 }
 
+// Kills a process that writes once it has told of so many turns; what it told of is there.
+void kill_writer(const Open& open, std::size_t after) {
+  std::array<int, 2> pipe{};
+  REQUIRE(::pipe(pipe.data()) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) put_until_killed(open, pipe[1]);
+  ::close(pipe[1]);
+  std::vector<int> kept;
+  int number = 0;
+  while (::read(pipe[0], &number, sizeof(number)) == sizeof(number)) {
+    kept.push_back(number);
+    if (kept.size() == after) ::kill(child, SIGKILL);
+  }
+  ::close(pipe[0]);
+  ::waitpid(child, nullptr, 0);
+  CHECK(kept.size() >= after);
+  auto store = open();
+  REQUIRE(store.ok());
+  for (const int turn_number : kept) {
+    const auto lineage = store.value()->lineage(digest(-1), digest(turn_number));
+    REQUIRE(lineage.ok());
+    CHECK(lineage.value().size() == static_cast<std::size_t>(turn_number % 10) + 1);
+  }
+  CHECK(put(*store.value(), turn(2'000'000, 5'000, {})));
+}
+
+template <typename Opened>
+Result<std::unique_ptr<Store>> as_store(Opened opened) {
+  if (!opened.ok()) return opened.error();
+  return std::unique_ptr<Store>(std::move(opened).value());
+}
+
 TEST_CASE("nothing that was acknowledged is lost when the process is killed") {
   const testing::OwnFolder folder("store");
-  const std::string path = folder.path("turns.sqlite");
-  for (int round = 0; round < 3; ++round) {
-    std::array<int, 2> pipe{};
-    REQUIRE(::pipe(pipe.data()) == 0);
-    const std::string file = path + std::to_string(round);
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) put_until_killed(file, pipe[1]);
-    ::close(pipe[1]);
-    std::vector<int> kept;
-    int number = 0;
-    while (::read(pipe[0], &number, sizeof(number)) == sizeof(number)) {
-      kept.push_back(number);
-      if (kept.size() == 100U + 77U * static_cast<unsigned>(round)) ::kill(child, SIGKILL);
-    }
-    ::close(pipe[0]);
-    ::waitpid(child, nullptr, 0);
-    CHECK(kept.size() >= 100);
-    auto store = SqliteStore::open(file);
-    REQUIRE(store.ok());
-    for (const int turn_number : kept) {
-      const auto lineage = store.value()->lineage(digest(-1), digest(turn_number));
-      REQUIRE(lineage.ok());
-      CHECK(lineage.value().size() == static_cast<std::size_t>(turn_number % 10) + 1);
-    }
-    CHECK(put(*store.value(), turn(2'000'000, 5'000, {})));
+  for (const std::size_t after : {100U, 177U, 254U}) {
+    const std::string file = folder.path("turns.sqlite" + std::to_string(after));
+    kill_writer([&file] { return as_store(SqliteStore::open(file)); }, after);
+    if (const auto server = testing::RedisServer::start())
+      kill_writer([&server] { return as_store(RedisStore::open(server->address())); }, after);
   }
 }
 

@@ -213,6 +213,27 @@ std::string assistant_form(const json::Value& message, const json::Array& calls)
   return out;
 }
 
+// Its arguments are a text that is no JSON: the call was cut off, or badly written.
+bool has_broken_arguments(const json::Value& call) {
+  const json::Value* arguments = arguments_of(call);
+  return arguments != nullptr && arguments->is_string() && !trimmed(arguments->as_string()).empty() &&
+         !json::parse(arguments->as_string()).ok();
+}
+
+// Whether `given` may be what a client made of the call: the same, but that it has only what of broken arguments was complete.
+bool shows_call(const json::Value& said, const json::Value& given) {
+  if (chat::function_of(said).find_string("name") != chat::function_of(given).find_string("name")) return false;
+  const json::Value* arguments = arguments_of(said);
+  const std::string shown = arguments_form(arguments_of(given));
+  if (shown == arguments_form(arguments)) return true;
+  if (!has_broken_arguments(said)) return false;
+  parse::PartialValue partial;
+  partial.feed(arguments->as_string());
+  const json::Value complete = partial.without_open_text();
+  return shown == arguments_form(&partial.value()) || shown == arguments_form(&complete) ||
+         shown == arguments_form(nullptr);
+}
+
 }  // namespace
 
 std::string value_form(const json::Value& value) {
@@ -276,32 +297,18 @@ Visible see(const Scope& scope, const chat::Conversation& conversation) {
 }
 
 bool shows_cut_reply(const json::Value& reply, const json::Value& shown) {
-  const json::Array* said = calls_of(reply);
-  const json::Array* given = calls_of(shown);
-  if (said == nullptr) return false;
-  json::Array before(said->begin(), said->end() - 1);
-  const json::Value* arguments = arguments_of(said->back());
-  if (arguments == nullptr || !arguments->is_string() || json::parse(arguments->as_string()).ok()) return false;
-  // A client that cannot read the call may leave it out.
-  const std::size_t count = given == nullptr ? 0 : given->size();
   const json::Array none;
-  if (count + 1 == said->size())
-    return assistant_form(reply, before) == assistant_form(shown, given == nullptr ? none : *given);
-  if (count != said->size()) return false;
-  const json::Array shown_before(given->begin(), given->end() - 1);
-  if (assistant_form(reply, before) != assistant_form(shown, shown_before)) return false;
-  if (chat::function_of(said->back()).find_string("name") != chat::function_of(given->back()).find_string("name"))
-    return false;
-  parse::PartialValue partial;
-  partial.feed(arguments->as_string());
-  const std::string shown_form = arguments_form(arguments_of(given->back()));
-  json::Value complete = partial.value();
-  if (shown_form == arguments_form(arguments) || shown_form == arguments_form(&complete)) return true;
-  if (!complete.is_object() || complete.as_object().empty()) return shown_form == arguments_form(nullptr);
-  // The member that was being written may be missing, or all of them.
-  const std::string open((complete.as_object().end() - 1)->key);
-  complete.as_object().erase(open);
-  return shown_form == arguments_form(&complete) || shown_form == arguments_form(nullptr);
+  const json::Array* said = calls_of(reply);
+  const json::Array& given = calls_of(shown) == nullptr ? none : *calls_of(shown);
+  if (said == nullptr || std::ranges::none_of(*said, has_broken_arguments)) return false;
+  // A client that cannot read the last call may leave it out.
+  const bool is_short = given.size() + 1 == said->size() && has_broken_arguments(said->back());
+  if (given.size() != said->size() && !is_short) return false;
+  if (assistant_form(reply, none) != assistant_form(shown, none)) return false;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!shows_call((*said)[i], given[i])) return false;
+  }
+  return true;
 }
 
 std::vector<std::string_view> echoed_ids(const json::Value& message) {

@@ -45,8 +45,8 @@ void see_next(const Scope& scope, const Digest& message, Visible& seen);
 [[nodiscard]] Digest message_digest(const Scope& scope, const json::Array& messages, std::size_t index);
 [[nodiscard]] Digest pair_digest(const Scope& scope, const Digest& before, const Digest& reply);
 
-// True if `shown` may be what a client made of `reply`, whose last call was cut off: the same, but that the call has only what
-// of its arguments was complete.
+// True if `shown` may be what a client made of `reply`, some of whose calls were cut off or badly written: the same, but that
+// these have only what of their arguments was complete.
 [[nodiscard]] bool shows_cut_reply(const json::Value& reply, const json::Value& shown);
 
 // The ids that a message carries and that may hold a key of ours: of calls, items, signatures, encrypted content.
