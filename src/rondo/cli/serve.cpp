@@ -21,6 +21,7 @@
 #include "net/client.h"
 #include "net/loop.h"
 #include "net/server.h"
+#include "pages/serve_page.h"
 #include "remote/fleet.h"
 #include "spans/memory_store.h"
 #include "spans/spans.h"
@@ -184,7 +185,8 @@ Status make_gateway(const ServeArguments& arguments, Gateway& out) {
                                                                                    .spans = out.kept.get(),
                                                                                    .now_ms = now_ms,
                                                                                    .random = random_bytes<12>,
-                                                                                   .options = options});
+                                                                                   .options = options,
+                                                                                   .page = pages::serve_page});
   auto server = net::Server::make(out.loop,
                                   {.host = arguments.host,
                                    .port = arguments.port,

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model.h"
@@ -50,6 +51,8 @@ struct ServiceParts {
   std::function<std::int64_t()> now_ms;                  // milliseconds since 1970
   std::function<std::array<std::uint8_t, 12>()> random;  // 12 bytes that nobody guesses
   ServiceOptions options{};
+  // The page for people at `/`; what it runs has this nonce.  Empty: there is none.
+  std::function<std::string(std::string_view nonce)> page{};
 };
 
 class Service {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "apis/errors.h"
 #include "apis/request.h"
@@ -50,6 +51,13 @@ struct Counters {
   std::map<std::string, std::uint64_t> by_way;  // render, bridge, raw-turns
 };
 
+// What a list says of a session, as long as it stays so.
+struct SessionRow {
+  std::size_t turns = 0;
+  std::int64_t last_ms = 0;
+  json::Value row{};
+};
+
 struct Service::State : std::enable_shared_from_this<Service::State> {
   State(net::Loop& on, ServiceParts of) : loop(on), parts(std::move(of)) {}
 
@@ -60,6 +68,7 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   ServiceParts parts;
   ResponseLog responses;
   Counters counters;
+  std::map<std::pair<spans::Digest, spans::Digest>, SessionRow> session_rows;  // by scope and session
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
 };
 
