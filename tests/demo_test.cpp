@@ -71,6 +71,22 @@ TEST_CASE("the agent's conversation on a tiny model reuses everything but the ne
   CHECK(turns[8].find_string("stop") == "length");
 }
 
+TEST_CASE("the end is a server's turns, both ways of reusing them added up") {
+  Served served{.url = "http://127.0.0.1:1", .turns = {{.how = "render", .prompt = 100, .sampled = 9}}};
+  served.turns.push_back({.how = "bridge",
+                          .prompt = 120,
+                          .expected = 109,
+                          .cached = 108,
+                          .appended = 11,
+                          .sampled = 7,
+                          .rerender_cached = 60});
+  const std::string text = served_text(served);
+  CHECK(text.find("   2  bridge     120       109     108        11        7         60\n") != std::string::npos);
+  CHECK(text.find("reused: 108 tokens; a server that renders the same requests anew: 60.") != std::string::npos);
+  const json::Value turns = *to_json(served).find("turns");
+  CHECK(*turns.as_array()[1].find("rerender_cached") == json::Value(60));
+}
+
 TEST_CASE("tables align by characters and cut long cells") {
   CHECK(format_table({{"name", Align::kLeft}, {"much"}}, {{"a", "1"}, {"b\u00e9", "22"}}) ==
         "name  much\n----  ----\na        1\nb\u00e9      22\n");

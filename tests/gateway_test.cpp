@@ -77,6 +77,7 @@ class Gateway {
     parts.spans = &kept_;
     parts.workers = &workers_;
     parts.options.hosts = {"127.0.0.1"};
+    parts.page = [](std::string_view nonce) { return "page " + std::string(nonce); };
     parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
     parts.random = [this] {
       std::array<std::uint8_t, 12> bytes{};
@@ -330,8 +331,41 @@ TEST_CASE("a session's ids are what the engine saw, and what a trainer takes") {
   CHECK(sampled == asked);
   const json::Value tokens = gateway.ask("GET", "/rondo/v1/sessions/run-7/tokens?turn=0").json();
   CHECK(tokens.find("owners")->as_array().size() == tokens.find("ids")->as_array().size());
+  CHECK(tokens.find("texts") == nullptr);
+  const json::Value texts = gateway.ask("GET", "/rondo/v1/sessions/run-7/tokens?turn=0&texts=1").json();
+  REQUIRE(texts.find("texts")->as_array().size() == texts.find("ids")->as_array().size());
+  std::string joined;
+  for (const json::Value& text : texts.find("texts")->as_array()) joined += text.as_string();
+  CHECK(joined.find("hello") != std::string::npos);
+  CHECK(*texts.find("roles") == json::Value(json::Array{json::Value("user"), json::Value("assistant")}));
   CHECK(gateway.ask("DELETE", "/rondo/v1/sessions/run-7").status == 200);
   CHECK(gateway.ask("GET", "/rondo/v1/sessions/run-7").status == 404);
+}
+
+TEST_CASE("sessions are listed as they grow, and the page runs nothing but its own script") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  json::Array messages = {user("hello")};
+  for (std::int64_t turn = 1; turn < 4; ++turn) {
+    const Answer answer = gateway.post("/s/run-7/v1/chat/completions", chat_body(messages));
+    messages.push_back(answer.json().find("choices")->as_array()[0].find("message")->as_object());
+    messages.push_back(user("go on"));
+    const json::Value list = gateway.ask("GET", "/rondo/v1/sessions").json();
+    REQUIRE(list.find("sessions")->as_array().size() == 1);
+    const json::Value& row = list.find("sessions")->as_array()[0];
+    CHECK(row.find("turns")->to_int64() == turn);
+    CHECK(row.find_string("name") == "run-7");
+    for (const char* field : {"id", "model", "branches", "prompt_tokens", "cached_tokens", "breaks", "first", "last"})
+      CHECK_MESSAGE(row.find(field) != nullptr, field);
+  }
+  const Answer page = gateway.ask("GET", "/");
+  CHECK(page.status == 200);
+  CHECK(page.header("content-type") == "text/html; charset=utf-8");
+  REQUIRE(page.body.starts_with("page page_"));
+  const std::string nonce = page.body.substr(5);
+  CHECK(page.header("content-security-policy").find("script-src 'nonce-" + nonce + "';") != std::string::npos);
+  CHECK(page.header("content-security-policy").find("unsafe") == std::string::npos);
+  CHECK(gateway.ask("GET", "/").body != page.body);
 }
 
 TEST_CASE("ids of texts and prompts can be asked for without generating") {

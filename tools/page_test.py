@@ -100,7 +100,7 @@ class Browser:
 
     def open(self, path):
         self.events.clear()
-        self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+        self.call("Page.navigate", url=str(path) if "://" in str(path) else pathlib.Path(path).resolve().as_uri())
         self.wait_for("Page.loadEventFired")
 
     def ask(self, expression):
@@ -111,10 +111,11 @@ class Browser:
         return result["result"].get("value")
 
     def press(self, key):
-        text = {"Enter": "\r", " ": " "}.get(key)
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else None)
         codes = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39, "ArrowLeft": 37,
                  "Home": 36, "End": 35, " ": 32}
-        common = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": codes[key]}
+        common = {"key": key, "code": "Space" if key == " " else key,
+                  "windowsVirtualKeyCode": codes.get(key) or ord(key.upper())}
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **common, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/demo_serve.h"
 #include "cli/io.h"
 #include "demo/demo.h"
 
@@ -20,6 +21,9 @@ int run_demo(const DemoArguments& arguments) {
   };
   options.seed = arguments.seed;
   options.json = arguments.json;
+#ifdef RONDO_HAVE_NET
+  options.serve = [&options] { return serve_demo(options); };
+#endif
   bool printed = true;
   const Status status =
       demo::run_demo(options, [&printed](std::string_view text) { printed = print(text) && printed; }, note);

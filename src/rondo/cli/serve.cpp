@@ -21,6 +21,7 @@
 #include "engine/relay.h"
 #include "json/print.h"
 #include "net/server.h"
+#include "pages/serve_page.h"
 
 namespace rondo::cli {
 namespace {
@@ -222,6 +223,7 @@ Status make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::S
   parts.options = service_options_of(out.settings);
   if (out.keys) parts.tenant_of = [keys = out.keys.get()](std::string_view secret) { return keys->tenant_of(secret); };
   parts.log = write_log;
+  parts.page = pages::serve_page;
   parts.workers = out.workers.get();
   parts.shared = shared;
   front.service = std::make_unique<gateway::Service>(front.loop, std::move(parts));

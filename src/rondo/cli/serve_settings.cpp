@@ -1,6 +1,7 @@
 #include "cli/serve_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 

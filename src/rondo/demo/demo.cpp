@@ -142,6 +142,13 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
     report.set("plain_text", to_json(plain.value()));
     if (!options.json) print(rows_table(plain.value().rows) + "\n" + totals(plain.value(), "fresh    "));
   }
+  if (options.serve) {
+    progress("a server\n");
+    const Result<Served> served = options.serve();
+    if (!served.ok()) return served.error();
+    report.set("served", to_json(served.value()));
+    if (!options.json) print("\n" + served_text(served.value()));
+  }
   if (options.json) print(json::to_compact(report) + "\n");
   if (failed.empty()) return Done{};
   return Error(ErrorCode::kInternal, "a rollout of the demonstration failed: " + failed);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rondo/result.h"
 
@@ -34,6 +35,22 @@ struct ChatOptions {
 [[nodiscard]] Status run_chat(const ChatOptions& options, const std::function<std::optional<std::string>()>& read_line,
                               const Print& print, const Print& progress);
 
+// What a client saw of one turn of a server that keeps turns.
+struct ServedTurn {
+  std::string how;  // the prompt was made: render, bridge, raw-turns
+  std::size_t prompt = 0;
+  std::size_t expected = 0;  // of it, what the engine was given before
+  std::size_t cached = 0;    // what the engine says it had
+  std::size_t appended = 0;
+  std::size_t sampled = 0;
+  std::size_t rerender_cached = 0;  // what it would have had of a prompt that is rendered anew
+};
+
+struct Served {
+  std::string url;
+  std::vector<ServedTurn> turns;
+};
+
 struct DemoOptions {
   std::string model;              // as above
   std::string cache_folder;       // where models are made and kept
@@ -44,6 +61,8 @@ struct DemoOptions {
   std::uint64_t seed = 0;
   bool json = false;                // one JSON object in place of the tables
   std::function<double()> seconds;  // a clock that never goes back; without one no times are shown
+  // Starts a server, and drives it as a client over a few turns; where there is none, the demonstration ends without.
+  std::function<Result<Served>()> serve{};
 };
 
 // The 12-turn agent conversation with its table, then the families' rollouts.

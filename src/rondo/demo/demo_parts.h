@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "demo/demo.h"
 #include "demo/demo_data.h"
 #include "demo/embedded.h"
 #include "json/value.h"
@@ -90,6 +91,8 @@ struct DemoTogether {
 [[nodiscard]] json::Value to_json(const DemoTogether& run);
 [[nodiscard]] std::string rows_table(const std::vector<DemoRow>& rows);
 [[nodiscard]] std::string families_table(const std::vector<FamilyRun>& runs);
+[[nodiscard]] std::string served_text(const Served& served);
+[[nodiscard]] json::Value to_json(const Served& served);
 [[nodiscard]] json::Value to_json(const DemoRun& run);
 [[nodiscard]] json::Value to_json(const FamilyRun& run);
 

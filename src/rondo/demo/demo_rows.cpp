@@ -80,6 +80,42 @@ std::string families_table(const std::vector<FamilyRun>& runs) {
   return format_table(columns, cells);
 }
 
+std::string served_text(const Served& served) {
+  const std::vector<Column> columns = {
+      {"turn"},     {"\nhow", Align::kLeft}, {"prompt\ntokens"}, {"\nexpected"},
+      {"\nreused"}, {"\nappended"},          {"\nsampled"},      {"re-render\nreuses"}};
+  std::vector<std::vector<std::string>> cells;
+  std::size_t reused = 0;
+  std::size_t rerendered = 0;
+  for (const ServedTurn& turn : served.turns) {
+    const std::string number = std::to_string(cells.size() + 1);
+    cells.push_back({number, turn.how, std::to_string(turn.prompt), std::to_string(turn.expected),
+                     std::to_string(turn.cached), std::to_string(turn.appended), std::to_string(turn.sampled),
+                     or_dash(turn.rerender_cached, !cells.empty())});
+    reused += turn.cached;
+    rerendered += turn.rerender_cached;
+  }
+  return "A server on " + served.url +
+         ", and a client that sends its messages again with each turn, as clients of chat APIs do.\n" +
+         format_table(columns, cells) + "\nreused: " + std::to_string(reused) +
+         " tokens; a server that renders the same requests anew: " + std::to_string(rerendered) +
+         ".  `rondo serve` starts such a server; its address in a browser shows sessions like this one.\n";
+}
+
+json::Value to_json(const Served& served) {
+  json::Array turns;
+  for (const ServedTurn& turn : served.turns) {
+    turns.emplace_back(json::Object{{"how", turn.how},
+                                    {"prompt_tokens", turn.prompt},
+                                    {"expected", turn.expected},
+                                    {"cached", turn.cached},
+                                    {"appended", turn.appended},
+                                    {"completion_tokens", turn.sampled},
+                                    {"rerender_cached", turn.rerender_cached}});
+  }
+  return json::Object{{"turns", std::move(turns)}};
+}
+
 json::Value to_json(const DemoRun& run) {
   json::Object out{{"turns", rows_json(run.rows)},
                    {"bridge_breaks", run.bridge_breaks},

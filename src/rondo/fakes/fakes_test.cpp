@@ -552,6 +552,19 @@ TEST_CASE("fake model: scripts") {
   CHECK(read(R"({"odd": 1})").error().message == "script: unknown member `odd`");
 }
 
+TEST_CASE("fake model: a conversation is said turn by turn") {
+  const auto read = read_model(parsed(R"({"end_ids": [9], "opens": [1, 2], "turns": [[11, 12, 9], [13, 9]],
+                            "rules": [{"suffix": [7, 1, 2], "completion": [8, 9]}]})"));
+  REQUIRE(read.ok());
+  const Model model(read.value());
+  CHECK(model.complete({{5, 1, 2}}, {}).ids == Ids{11, 12, 9});
+  CHECK(model.complete({{5, 1, 2, 11}}, {}).ids == Ids{12, 9});
+  CHECK(model.complete({{5, 1, 2, 11, 12, 9, 6, 1, 2}}, {}).ids == Ids{13, 9});
+  CHECK(model.complete({{1, 2, 1, 2, 1, 2}}, {}).ids == Ids{13, 9});
+  CHECK(model.complete({{1, 2, 7, 1, 2}}, {}).ids == Ids{8, 9});
+  CHECK(model.complete({{5, 1, 2, 12}}, {}).ids != Ids{11, 12, 9});
+}
+
 TEST_CASE("fake caches: the beginnings used longest ago are forgotten") {
   BlockMemory memory(1, 10);
   memory.keep(Ids{1, 2, 3, 4}, "");

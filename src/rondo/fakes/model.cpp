@@ -24,6 +24,8 @@ void visit(V& v, ModelOptions& options) {
   v.field("end_ids", options.end_ids);
   v.field("end_after", options.end_after);
   v.field("rules", options.rules);
+  v.field("opens", options.opens);
+  v.field("turns", options.turns);
 }
 
 namespace {
@@ -93,7 +95,25 @@ std::span<const TokenId> Model::scripted(std::span<const TokenId> prompt) const 
       longest = rule.suffix.size() + said;
     }
   }
-  return rest;
+  return rest.empty() ? turn_behind(prompt) : rest;
+}
+
+// What the turn that the prompt has opened still has to say.
+std::span<const TokenId> Model::turn_behind(std::span<const TokenId> prompt) const {
+  const Ids& opens = options_.opens;
+  if (opens.empty() || options_.turns.empty()) return {};
+  std::size_t count = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at + opens.size() <= prompt.size(); ++at) {
+    if (!std::equal(opens.begin(), opens.end(), prompt.begin() + static_cast<std::ptrdiff_t>(at))) continue;
+    ++count;
+    begin = at + opens.size();
+  }
+  if (count == 0) return {};
+  const Ids& turn = options_.turns[std::min(count, options_.turns.size()) - 1];
+  const std::span<const TokenId> said = prompt.subspan(begin);
+  const bool fits = said.size() <= turn.size() && std::equal(said.begin(), said.end(), turn.begin());
+  return fits ? std::span(turn).subspan(said.size()) : std::span<const TokenId>();
 }
 
 Completion Model::complete(std::span<const TokenId> prompt, const Asked& asked) const {

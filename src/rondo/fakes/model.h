@@ -36,9 +36,14 @@ struct ModelOptions {
   // Texts of ids; an id below 256 without one is that byte, any other " ID".
   std::map<TokenId, std::string> pieces{};
   std::vector<Rule> rules{};  // of those that fit the one with the longest suffix, of these the first
+  // A conversation by its turns, where no rule fits: `opens` is what every turn of the model begins behind, and the turn behind
+  // its Nth occurrence in the prompt is the Nth of `turns`; those behind the last of them are like the last.
+  Ids opens{};
+  std::vector<Ids> turns{};
 };
 
-// {"vocabulary", "first_plain", "end_ids", "end_after", "pieces": {"ID": "text"}, "rules": [{"suffix": [], "completion": []}]}.
+// {"vocabulary", "first_plain", "end_ids", "end_after", "pieces": {"ID": "text"}, "rules": [{"suffix": [], "completion": []}],
+// "opens": [], "turns": [[]]}.
 // What is absent stays as in `defaults`; kInvalidArgument names what does not fit.
 [[nodiscard]] Result<ModelOptions> read_model(const json::Value& value, ModelOptions defaults = {});
 
@@ -78,6 +83,7 @@ class Model {
 
  private:
   [[nodiscard]] std::span<const TokenId> scripted(std::span<const TokenId> prompt) const;
+  [[nodiscard]] std::span<const TokenId> turn_behind(std::span<const TokenId> prompt) const;
 
   ModelOptions options_;
 };

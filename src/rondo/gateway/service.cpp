@@ -220,6 +220,27 @@ net::Reply request_log(State& state, const net::ServerRequest& http) {
           .body = state.shared->requests.lines(visit_of(http)->tenant, since)};
 }
 
+// The page for people.  It is no secret: what it shows it asks for, with the reader's key.
+void page(State& state, Exchange exchange) {
+  if (!state.parts.page) {
+    return answer_fault(exchange, chat::Api::kChat,
+                        {.kind = apis::FaultKind::kNotFound, .message = "this server has no page"});
+  }
+  spans::TurnKey key;
+  key.bytes = state.parts.random();
+  const std::string nonce = spans::mint_id("page", key, 0);
+  const std::string quoted = "'nonce-" + nonce + "'";
+  exchange.reply(200,
+                 {{"content-type", "text/html; charset=utf-8"},
+                  {"content-security-policy", "default-src 'none'; script-src " + quoted + "; style-src " + quoted +
+                                                  "; connect-src 'self'; img-src data:; base-uri 'none'; "
+                                                  "form-action 'none'; frame-ancestors 'none'"},
+                  {"x-content-type-options", "nosniff"},
+                  {"referrer-policy", "no-referrer"},
+                  {"cache-control", "no-store"}},
+                 state.parts.page(nonce));
+}
+
 // `/v1/responses/ID` and what is below it.
 void stored_response(State& state, Exchange exchange) {
   constexpr chat::Api kApi = chat::Api::kResponses;
@@ -280,6 +301,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/detokenize", made<detokenize>},
     Route{"GET", "/v1/models", models},
     Route{"GET", "/metrics", metrics},
+    Route{"GET", "/", page},
     Route{"GET", "/health",
           [](State&, Exchange exchange) { answer_json(exchange, 200, json::Object{{"status", "ok"}}); }},
     Route{"GET", "/ready", ready},
@@ -368,7 +390,7 @@ std::string_view api_label(std::string_view path) {
 }
 
 // Answered whoever asks: what watches a server has no key.
-bool is_open(std::string_view path) { return path == "/health" || path == "/ready"; }
+bool is_open(std::string_view path) { return path == "/health" || path == "/ready" || path == "/"; }
 
 // Whose secret the request shows, in either header.
 std::optional<std::string> tenant_in(const ServiceParts& parts, const net::ServerRequest& request) {

@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/workers.h"
@@ -94,6 +95,8 @@ struct ServiceParts {
   std::function<std::vector<Gauge>()> gauges{};      // of what the service is made of; on the loop's thread
   Workers* workers = nullptr;                        // null: everything is done on the loop's thread
   std::shared_ptr<Shared> shared{};                  // null: one of its own
+  // The page for people at `/`; what it runs has this nonce.  Empty: there is none.
+  std::function<std::string(std::string_view nonce)> page{};
 };
 
 // The server that calls it goes first.

@@ -79,10 +79,12 @@ json::Value turn_row(const Turn& turn, std::size_t index, std::int64_t parent) {
                       {"expected", count_of(turn, "expected")},
                       {"cached", facts_of(turn, "cached")},
                       {"appended", count_of(turn, "appended")},
+                      {"rendered", count_of(turn, "rendered")},
                       {"completion_tokens", turn.completion.size()},
                       {"finish", json::name_in(spans::kFinishNames, turn.finish)},
                       {"inexact", turn.inexact},
                       {"cause", facts_of(turn, "cause")},
+                      {"notes", facts_of(turn, "notes")},
                       {"time", turn.time_ms}};
 }
 
@@ -115,7 +117,33 @@ json::Array ids_json(std::span<const spans::TokenId> ids) {
   return out;
 }
 
-json::Value tokens_of(const Turn& turn) {
+// The role of each message, which owners point at; the reply's is the last.
+json::Array roles_of(const Turn& turn) {
+  json::Array roles;
+  for (const std::string& message : turn.messages) {
+    const auto read = json::parse(message);
+    roles.emplace_back(read.ok() ? read.value().find_string("role").value_or("") : "");
+  }
+  roles.emplace_back("assistant");
+  return roles;
+}
+
+// What each id adds to the text; that of an id which ends within a character comes with the id that completes it.
+json::Array texts_of(const Turn& turn, const core::Model& model) {
+  json::Array texts;
+  if (model.tokenizer() == nullptr) return texts;
+  tokenizer::Tokenizer::Stream stream(*model.tokenizer());
+  const std::vector<spans::TokenId> ids = turn.ids();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    auto next = stream.next(ids[i]);
+    std::string text = next.ok() ? std::move(next).value() : "";
+    if (i + 1 == ids.size()) text += stream.finish();
+    texts.emplace_back(std::move(text));
+  }
+  return texts;
+}
+
+json::Value tokens_of(const Turn& turn, const core::Model& model, bool with_texts) {
   json::Array owners;
   json::Array sampled;
   json::Array logprobs;
@@ -129,11 +157,11 @@ json::Value tokens_of(const Turn& turn) {
     sampled.emplace_back(true);
     logprobs.push_back(i < turn.logprobs.size() ? json::Value(static_cast<double>(turn.logprobs[i])) : json::Value());
   }
-  return json::Object{{"ids", ids_json(turn.ids())},
-                      {"owners", std::move(owners)},
-                      {"sampled", std::move(sampled)},
-                      {"logprobs", std::move(logprobs)},
-                      {"prompt_tokens", turn.prompt.size()}};
+  json::Object out{{"ids", ids_json(turn.ids())},     {"owners", std::move(owners)},
+                   {"roles", roles_of(turn)},         {"sampled", std::move(sampled)},
+                   {"logprobs", std::move(logprobs)}, {"prompt_tokens", turn.prompt.size()}};
+  if (with_texts) out.set("texts", texts_of(turn, model));
+  return out;
 }
 
 // A branch as a trainer takes it: what was sampled counts, whenever it was.
@@ -166,6 +194,18 @@ json::Value training_row(const std::vector<Turn>& turns, const std::vector<std::
                       {"turns", std::move(indices)}};
 }
 
+// Who watches sessions asks again and again: only those that went on are read anew.
+std::optional<json::Value> known_row(Service::State& state, const spans::Scope& scope, const spans::SessionInfo& info,
+                                     const std::string& model) {
+  SessionRows& rows = state.shared->session_rows;
+  if (auto known = rows.find(scope.id(), info)) return known;
+  const auto turns = state.parts.spans->turns(scope, info.session);
+  if (!turns.ok()) return std::nullopt;
+  json::Value row = session_row(info, model, turns.value());
+  rows.keep(scope.id(), info, row);
+  return row;
+}
+
 net::Reply list(Service::State& state, const std::string& tenant, const net::ServerRequest& http) {
   const std::string& query = http.query;
   const std::size_t limit = std::clamp<std::size_t>(number_in(query, "limit", 20), 1, 1000);
@@ -175,8 +215,7 @@ net::Reply list(Service::State& state, const std::string& tenant, const net::Ser
     const auto sessions = state.parts.spans->store().sessions(scope.id(), limit, number_in(query, "after", 0));
     if (!sessions.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(sessions.error()));
     for (const spans::SessionInfo& info : sessions.value()) {
-      const auto turns = state.parts.spans->turns(scope, info.session);
-      if (turns.ok()) rows.push_back(session_row(info, model.name, turns.value()));
+      if (auto row = known_row(state, scope, info, model.name)) rows.push_back(std::move(*row));
     }
   }
   return json_reply(200, json::Object{{"sessions", std::move(rows)}});
@@ -209,12 +248,13 @@ net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http)
     if (below.empty()) {
       json::Array rows;
       for (std::size_t i = 0; i < turns.size(); ++i) rows.push_back(turn_row(turns[i], i, parents[i]));
-      return json_reply(200, json::Object{{"id", spans::to_hex(session)}, {"turns", std::move(rows)}});
+      return json_reply(
+          200, json::Object{{"id", spans::to_hex(session)}, {"model", model.name}, {"turns", std::move(rows)}});
     }
     if (below == "tokens") {
       const std::size_t turn = number_in(http.query, "turn", turns.size() - 1);
       if (turn >= turns.size()) return not_found(id + "?turn=" + std::to_string(turn));
-      return json_reply(200, tokens_of(turns[turn]));
+      return json_reply(200, tokens_of(turns[turn], *model.model, query_value(http.query, "texts") == "1"));
     }
     if (below == "training") {
       std::string lines;

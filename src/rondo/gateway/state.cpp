@@ -49,6 +49,21 @@ bool ResponseLog::erase_named(const std::string& name) {
   return true;
 }
 
+std::optional<json::Value> SessionRows::find(const spans::Digest& scope, const spans::SessionInfo& info) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = rows_.find({scope, info.session});
+  if (found == rows_.end() || found->second.turns != info.turns || found->second.last_ms != info.last_ms)
+    return std::nullopt;
+  return found->second.row;
+}
+
+void SessionRows::keep(const spans::Digest& scope, const spans::SessionInfo& info, json::Value row) {
+  constexpr std::size_t kMost = 4096;
+  const std::lock_guard lock(mutex_);
+  if (rows_.size() >= kMost) rows_.clear();
+  rows_[{scope, info.session}] = {.turns = info.turns, .last_ms = info.last_ms, .row = std::move(row)};
+}
+
 Service::State::State(net::Loop& on, ServiceParts of)
     : loop(on),
       parts(std::move(of)),

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "apis/errors.h"
 #include "apis/request.h"
@@ -56,12 +57,31 @@ class ResponseLog {
   std::unordered_map<std::string, std::list<Entry>::iterator> by_name_;
 };
 
+// What lists say of sessions, as long as these stay so.  Any thread.
+class SessionRows {
+ public:
+  [[nodiscard]] std::optional<json::Value> find(const spans::Digest& scope, const spans::SessionInfo& info) const;
+  void keep(const spans::Digest& scope, const spans::SessionInfo& info, json::Value row);
+
+ private:
+  struct Row {
+    std::size_t turns = 0;
+    std::int64_t last_ms = 0;
+    json::Value row{};
+  };
+  mutable std::mutex mutex_;
+  std::map<std::pair<spans::Digest, spans::Digest>, Row> rows_;  // by scope and session
+};
+
 struct Shared {
   ResponseLog responses;
   Metrics metrics;
   RequestLog requests;
+  SessionRows session_rows;
   std::shared_ptr<Streams> streams = std::make_shared<Streams>();
   std::atomic<bool> is_draining = false;
+};
+
 };
 
 struct Service::State : std::enable_shared_from_this<Service::State> {

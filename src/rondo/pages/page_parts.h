@@ -1,4 +1,4 @@
-// The source of the pages of page.h and check_page.h: the files in files/, embedded.  Internal to pages/.
+// The source of the pages of page.h, check_page.h and serve_page.h: the files in files/, embedded.  Internal to pages/.
 #pragma once
 
 #include <string_view>
@@ -10,5 +10,10 @@ namespace rondo::pages {
 [[nodiscard]] std::string_view page_js();
 [[nodiscard]] std::string_view check_css();
 [[nodiscard]] std::string_view check_js();
+[[nodiscard]] std::string_view serve_html();
+[[nodiscard]] std::string_view serve_css();
+[[nodiscard]] std::string_view serve_js();
+[[nodiscard]] std::string_view serve_turns_js();
+[[nodiscard]] std::string_view serve_chat_js();
 
 }  // namespace rondo::pages

@@ -1,0 +1,246 @@
+"""Python clients, each as its own documentation uses it: python_clients.py NAME BASE_URL TURNS.  See run.py."""
+import asyncio
+import json
+import pathlib
+import sys
+
+SYSTEM = "You read the parts of a long text.\nUse the tool, then say what you found."
+TASK = "Read part {} and go on with those behind it."
+DESCRIPTION = "Reads one part of the text."
+PARAMETERS = {"type": "object", "properties": {"number": {"type": "integer"}, "names": {"type": "array", "items": {"type": "string"}}},
+              "required": ["number"]}
+PLAIN = "nothing is missing"
+
+
+def read_part(number, names=()):
+    return f"Part {number}: the quick brown fox, {', '.join(names)}.\nIt ends here."
+
+
+class Count:
+    """Replies so far, and how many are wanted."""
+
+    def __init__(self, wanted):
+        self.wanted, self.had = wanted, 0
+
+    def more(self):
+        self.had += 1
+        return self.had < self.wanted
+
+
+def openai_chat(base, turns):
+    import openai
+    client = openai.OpenAI(base_url=f"{base}/v1", api_key="none")
+    tools = [{"type": "function", "function": {"name": "read_part", "description": DESCRIPTION, "parameters": PARAMETERS}}]
+    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": TASK.format(1)}]
+    count = Count(turns)
+    while True:
+        with client.chat.completions.stream(model="served", messages=messages, tools=tools) as stream:
+            message = stream.get_final_completion().choices[0].message
+        messages.append(message)
+        if not count.more():
+            return
+        for call in message.tool_calls or []:
+            result = read_part(**json.loads(call.function.arguments))
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        if not message.tool_calls:
+            messages.append({"role": "user", "content": TASK.format(count.had)})
+
+
+def openai_responses(base, turns, stored=False):
+    import openai
+    client = openai.OpenAI(base_url=f"{base}/v1", api_key="none")
+    tools = [{"type": "function", "name": "read_part", "description": DESCRIPTION, "parameters": PARAMETERS, "strict": False}]
+    items = [{"role": "user", "content": TASK.format(1)}]
+    more = {} if stored else {"store": False, "include": ["reasoning.encrypted_content"]}
+    count = Count(turns)
+    while True:
+        with client.responses.stream(model="served", instructions=SYSTEM, input=items, tools=tools, **more) as stream:
+            for _ in stream:
+                pass
+            response = stream.get_final_response()
+        if not count.more():
+            return
+        calls = [item for item in response.output if item.type == "function_call"]
+        new = [{"type": "function_call_output", "call_id": call.call_id, "output": read_part(**json.loads(call.arguments))}
+               for call in calls] or [{"role": "user", "content": TASK.format(count.had)}]
+        if stored:
+            items, more = new, {"previous_response_id": response.id}
+        else:
+            # What the helper puts beside what was sent (parsed arguments) is not sent back.
+            unsent = {"parsed_arguments", "parsed", "status"}
+            items += [{key: value for key, value in item.model_dump(exclude_none=True).items() if key not in unsent}
+                      for item in response.output]
+            for item in items:
+                for part in item.get("content") or [] if isinstance(item.get("content"), list) else []:
+                    part.pop("parsed", None)
+            items += new
+
+
+def anthropic_messages(base, turns):
+    import anthropic
+    client = anthropic.Anthropic(base_url=base, api_key="none")
+    tools = [{"name": "read_part", "description": DESCRIPTION, "input_schema": PARAMETERS}]
+    messages = [{"role": "user", "content": TASK.format(1)}]
+    count = Count(turns)
+    while True:
+        with client.messages.stream(model="served", max_tokens=2000, system=SYSTEM, messages=messages, tools=tools) as stream:
+            message = stream.get_final_message()
+        messages.append({"role": "assistant", "content": message.content})
+        if not count.more():
+            return
+        results = [{"type": "tool_result", "tool_use_id": block.id, "content": read_part(**block.input)}
+                   for block in message.content if block.type == "tool_use"]
+        messages.append({"role": "user", "content": results or TASK.format(count.had)})
+
+
+def langchain(model, turns):
+    from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.tools import StructuredTool
+    tool = StructuredTool.from_function(read_part, name="read_part", description=DESCRIPTION, args_schema=PARAMETERS)
+    bound = model.bind_tools([tool])
+    messages = [SystemMessage(SYSTEM), HumanMessage(TASK.format(1))]
+    count = Count(turns)
+    while True:
+        reply = None
+        for chunk in bound.stream(messages):
+            reply = chunk if reply is None else reply + chunk
+        messages.append(reply)
+        if not count.more():
+            return
+        messages += [ToolMessage(read_part(**call["args"]), tool_call_id=call["id"]) for call in reply.tool_calls]
+        if not reply.tool_calls:
+            messages.append(HumanMessage(TASK.format(count.had)))
+
+
+def langchain_openai(base, turns, responses=False):
+    from langchain_openai import ChatOpenAI
+    langchain(ChatOpenAI(base_url=f"{base}/v1", api_key="none", model="served", use_responses_api=responses), turns)
+
+
+def langchain_anthropic(base, turns):
+    from langchain_anthropic import ChatAnthropic
+    langchain(ChatAnthropic(base_url=base, api_key="none", model="served", max_tokens=2000), turns)
+
+
+def with_litellm(base, turns):
+    import litellm
+    tools = [{"type": "function", "function": {"name": "read_part", "description": DESCRIPTION, "parameters": PARAMETERS}}]
+    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": TASK.format(1)}]
+    count = Count(turns)
+    while True:
+        chunks = list(litellm.completion(model="openai/served", api_base=f"{base}/v1", api_key="none", messages=messages, tools=tools,
+                                         stream=True))
+        message = litellm.stream_chunk_builder(chunks, messages=messages).choices[0].message
+        messages.append(message.model_dump(exclude_none=True))
+        if not count.more():
+            return
+        for call in message.tool_calls or []:
+            result = read_part(**json.loads(call.function.arguments))
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        if not message.tool_calls:
+            messages.append({"role": "user", "content": TASK.format(count.had)})
+
+
+def with_pydantic_ai(base, turns):
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    model = OpenAIChatModel("served", provider=OpenAIProvider(base_url=f"{base}/v1", api_key="none"))
+    agent = Agent(model, instructions=SYSTEM)
+
+    @agent.tool_plain(name="read_part", description=DESCRIPTION)
+    def part(number: int, names: list[str] = []) -> str:
+        return read_part(number, names)
+
+    async def talk():
+        history, had = [], 0
+        while had < turns:
+            async with agent.run_stream(TASK.format(had + 1), message_history=history) as result:
+                async for _ in result.stream_text():
+                    pass
+            history = result.all_messages()
+            had = sum(isinstance(message, ModelResponse) for message in history)
+
+    asyncio.run(talk())
+
+
+def openai_agents(base, turns, chat=False):
+    import agents
+    import openai
+    client = openai.AsyncOpenAI(base_url=f"{base}/v1", api_key="none")
+    agents.set_tracing_disabled(True)
+    kind = agents.OpenAIChatCompletionsModel if chat else agents.OpenAIResponsesModel
+
+    @agents.function_tool(name_override="read_part", description_override=DESCRIPTION)
+    def part(number: int, names: list[str]) -> str:
+        return read_part(number, names)
+
+    agent = agents.Agent(name="reader", instructions=SYSTEM, tools=[part], model=kind(model="served", openai_client=client))
+
+    async def talk():
+        items, had = [], 0
+        while had < turns:
+            result = agents.Runner.run_streamed(agent, [*items, {"role": "user", "content": TASK.format(had + 1)}], max_turns=100)
+            async for _ in result.stream_events():
+                pass
+            items = result.to_input_list()
+            had += len(result.raw_responses)
+
+    asyncio.run(talk())
+
+
+def with_smolagents(base, turns):
+    import smolagents
+
+    @smolagents.tool
+    def read_part_tool(number: int, names: list) -> str:
+        """Reads one part of the text.
+
+        Args:
+            number: which part
+            names: whose part
+        """
+        return read_part(number, names)
+
+    read_part_tool.name = "read_part"
+    model = smolagents.OpenAIServerModel("served", api_base=f"{base}/v1", api_key="none")
+    agent = smolagents.ToolCallingAgent(tools=[read_part_tool], model=model, max_steps=turns, stream_outputs=True)
+    agent.run(TASK.format(1))
+
+
+def mini_swe_agent(base, turns):
+    from minisweagent.agents.default import DefaultAgent
+    from minisweagent.environments.local import LocalEnvironment
+    from minisweagent.models.litellm_model import LitellmModel
+    import minisweagent
+    import yaml
+    config = yaml.safe_load((pathlib.Path(minisweagent.__file__).parent / "config" / "mini.yaml").read_text())
+    model_kwargs = {"api_base": f"{base}/v1", "api_key": "none", "drop_params": True}
+    settings = {**config["model"], "model_kwargs": model_kwargs, "cost_tracking": "ignore_errors"}
+    settings.pop("model_name", None)
+    limits = {**config["agent"], "step_limit": turns, "cost_limit": 0}
+    for unwanted in ("mode", "confirm_exit", "whitelist_actions"):
+        limits.pop(unwanted, None)
+    agent = DefaultAgent(LitellmModel(model_name="openai/served", **settings), LocalEnvironment(), **limits)
+    agent.run("Read all parts, one after the other.")
+
+
+CLIENTS = {
+    "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
+    "openai-responses-stored": lambda base, turns: openai_responses(base, turns, stored=True),
+    "anthropic": anthropic_messages,
+    "langchain-openai": langchain_openai,
+    "langchain-openai-responses": lambda base, turns: langchain_openai(base, turns, responses=True),
+    "langchain-anthropic": langchain_anthropic,
+    "litellm": with_litellm,
+    "pydantic-ai": with_pydantic_ai,
+    "openai-agents": openai_agents,
+    "openai-agents-chat": lambda base, turns: openai_agents(base, turns, chat=True),
+    "smolagents": with_smolagents,
+    "mini-swe-agent": mini_swe_agent,
+}
+
+if __name__ == "__main__":
+    CLIENTS[sys.argv[1]](sys.argv[2], int(sys.argv[3]))
