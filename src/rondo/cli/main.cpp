@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/edge_commands.h"
 #include "cli/help.h"
 #include "cli/io.h"
 #include "cli/network_commands.h"
@@ -500,6 +501,7 @@ struct AllArguments {
   CheckArguments check;
   TestArguments test;
   BatchArguments batch;
+  EdgeArguments edge;
   DemoArguments demo;
   NetworkArguments network;
 };
@@ -530,6 +532,7 @@ int run(int argc, char** argv) {
   define_diff(app, arguments.diff, chosen);
   define_replay(app, arguments.replay, chosen);
   define_batch(app, arguments.batch, chosen);
+  define_edge_commands(app, arguments.edge, chosen);
   define_demo(app, arguments.demo, chosen);
 #ifdef RONDO_HAVE_NET
   define_network_commands(app, arguments.network, chosen);

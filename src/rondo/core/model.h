@@ -152,6 +152,8 @@ class Model {
       Call& call, Locality locality = Locality::kProven) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
+  // What the template needs of its messages; nothing if the model is strict.
+  [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> shaping_rules(Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
