@@ -60,6 +60,28 @@ void add_formats(const Renders& renders, const std::optional<Unseen>& unseen, Ed
   }
 }
 
+// Variables of the template's own that change a prompt, and what it takes the thinking variable for.
+void add_variables(const Renders& renders, std::vector<std::string>& loses) {
+  const json::Array messages{probe::plain_message(kUser, probe::kQuestionWord)};
+  const auto plain = renders.text(messages, {});
+  for (const std::string& name : probe::own_variables(renders.source().chat_template)) {
+    if (name == renders.thinking_variable() || renders.source().base.kwargs.find(name) != nullptr) continue;
+    for (const json::Value& value : {json::Value(probe::kAnswerWord), json::Value(true), json::Value(false)}) {
+      const auto with = renders.text_with({name, value}, messages);
+      if (!with.ok() || !plain.ok() || with.value() == plain.value()) continue;
+      loses.push_back("the variable `" + name + "`: Edge JSON is as if nobody set it");
+      break;
+    }
+  }
+  if (renders.thinking_variable().empty()) return;
+  const auto by_default = renders.text_by_default(messages);
+  if (by_default.ok() && plain.ok() && by_default.value() != plain.value()) {
+    loses.push_back("the default of `" + renders.thinking_variable() +
+                    "`: where nobody sets it, the template writes another prompt than where it is false, as "
+                    "`enable_thinking` of Edge JSON then is");
+  }
+}
+
 // What the template writes that an Edge template has no place for.
 void add_features(const Renders& renders, std::vector<std::string>& loses) {
   const jinja::Template& chat_template = renders.source().chat_template;
@@ -80,10 +102,7 @@ void add_features(const Renders& renders, std::vector<std::string>& loses) {
   const auto now = renders.text(messages, {.generation_prompt = false});
   if (renders.reads_time() && earlier.ok() && now.ok() && earlier.value() != now.value())
     loses.emplace_back("the date: Edge JSON keeps the one of the export");
-  for (const std::string& name : probe::own_variables(chat_template)) {
-    if (name != renders.thinking_variable() && renders.source().base.kwargs.find(name) == nullptr)
-      loses.push_back("the variable `" + name + "` is left out: as if nobody set it");
-  }
+  add_variables(renders, loses);
 }
 
 // The candidate with the widest kind; the first of several.
@@ -123,6 +142,8 @@ Result<Exported> export_template(const JinjaSource& source, const std::string& m
   out.thinking_variable = find_thinking_variable(renders);
   const std::vector<EdgeTemplate> candidates = find_candidates(renders);
   if (candidates.empty()) {
+    const auto text = renders.text({probe::plain_message(kUser, probe::kQuestionWord)}, {});
+    if (!text.ok()) return text.error();
     return Error(ErrorCode::kUnsupported, "the template writes no user message as it is, so it has no prefix and suffix",
                  source.chat_template.name());
   }

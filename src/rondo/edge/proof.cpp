@@ -5,9 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "base/common_prefix.h"
 #include "base/utf8.h"
 #include "edge/format.h"
+#include "probe/messages.h"
 #include "text/text.h"
 
 namespace rondo::edge {
@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kShown = 40;           // bytes of a text in a sentence
 constexpr std::size_t kLongestConstant = 80;  // that messages are tried with
 constexpr std::size_t kMostConstants = 400;
+constexpr std::size_t kMostSearched = 16;
 constexpr std::size_t kMostExcepted = 24;  // for one role; beyond, there is no promise about texts
 
 std::string quoted(std::string_view text) {
@@ -82,7 +83,7 @@ class Widening {
     systems();
     settings();
     orders();
-    for (const char role : roles()) constants(role);
+    find_searched();
     for (const char role : roles()) texts(role);
     if (!try_with([](Kind& kind) { kind.text_parts = true; })) lose("contents that are lists of text parts");
     media(kImage, &Kind::images);
@@ -133,37 +134,67 @@ class Widening {
       lose("system messages behind the first message");
   }
 
-  [[nodiscard]] std::vector<std::string> candidates() const {
-    const jinja::Template& chat_template = proof_.renders().source().chat_template;
-    std::vector<std::string> out;
-    const auto add = [&](std::string_view text) {
-      if (text.empty() || text.size() > kLongestConstant) return;
-      const bool is_blank = text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-      if (!is_blank && std::ranges::find(out, text) == out.end()) out.emplace_back(text);
-    };
-    // What it searches for first, also where it was put together.
-    for (const char* roles : {"u", "uau", "su"}) {
-      json::Array messages;
-      for (const char role : std::string_view(roles)) messages.push_back(probe::plain_message(role_name(role), "word"));
-      const auto rendered = proof_.renders().traced(messages, {});
-      if (!rendered.ok()) continue;
-      for (const jinja::Probe& probe : rendered.value().probes) add(probe.constant);
-    }
-    for (const std::string& text : chat_template.literal_texts()) add(text);
-    if (out.size() > kMostConstants) out.resize(kMostConstants);
-    return out;
+  static void add_constant(std::vector<std::string>& out, std::string_view text) {
+    if (text.empty() || text.size() > kLongestConstant) return;
+    const bool is_blank = text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    if (!is_blank && std::ranges::find(out, text) == out.end()) out.emplace_back(text);
   }
 
-  // Texts of the template itself that a message of that role must not hold.
-  void constants(char role) {
-    std::vector<std::string>& except = kind_.speaker(role).except;
-    for (const std::string& text : candidates()) {
-      const bool is_held = std::ranges::any_of(
-          except, [&](const std::string& other) { return text.find(other) != std::string::npos; });
-      if (is_held || except.size() >= kMostExcepted) continue;
-      if (!(why_ = proof_.refute(edge_, samples_with(kind_, role, text)))) continue;
-      losses_.push_back(std::string(role_name(role)) + " texts that hold " + quoted(text) + ": " + *why_);
-      except.push_back(text);
+  // Adds what the template searches in that conversation.
+  void add_searched(const json::Array& messages) {
+    const auto rendered = proof_.renders().traced(messages, {});
+    if (!rendered.ok()) return;
+    for (const jinja::Probe& probe : rendered.value().probes) {
+      if (searched_.size() < kMostSearched) add_constant(searched_, probe.constant);
+    }
+  }
+
+  // What the template searches in texts, also in those that hold what it searches.
+  void find_searched() {
+    constexpr std::size_t kRounds = 3;
+    for (const char role : roles()) add_searched(sample_saying(kind_, role, "word")->messages);
+    std::size_t known = 0;
+    for (std::size_t round = 0; round < kRounds && known < searched_.size(); ++round) {
+      const std::vector<std::string> texts(searched_.begin() + static_cast<std::ptrdiff_t>(known), searched_.end());
+      known = searched_.size();
+      for (const std::string& text : texts) {
+        for (const char role : roles()) add_searched(sample_saying(kind_, role, text)->messages);
+      }
+    }
+    constants_ = searched_;
+    for (const std::string& text : proof_.renders().source().chat_template.literal_texts()) {
+      if (constants_.size() < kMostConstants) add_constant(constants_, text);
+    }
+  }
+
+  [[nodiscard]] bool is_excepted(char role, std::string_view text) const {
+    const std::vector<std::string>& except = kind_.speaker(role).except;
+    return except.size() >= kMostExcepted || std::ranges::any_of(except, [&](const std::string& other) {
+             return text.find(other) != std::string_view::npos;
+           });
+  }
+
+  void except(char role, const std::string& text, std::string_view held) {
+    losses_.push_back(std::string(role_name(role)) + " texts that hold " + std::string(held) + ": " + *why_);
+    kind_.speaker(role).except.push_back(text);
+  }
+
+  // Texts of the template itself that a message of that role must not hold, as far as texts of that level hold them.
+  void constants(char role, Texts level) {
+    for (const std::string& text : constants_) {
+      if (is_excepted(role, text)) continue;
+      if ((why_ = proof_.refute(edge_, samples_with(kind_, role, text, level)))) except(role, text, quoted(text));
+    }
+  }
+
+  // The same for two that it searches in one text.
+  void pairs(char role) {
+    for (const std::string& first : searched_) {
+      for (const std::string& second : searched_) {
+        if (is_excepted(role, first) || is_excepted(role, second)) continue;
+        const auto sample = sample_saying(kind_, role, first + " b " + second);
+        if ((why_ = proof_.refute(edge_, {*sample}))) except(role, first, quoted(first) + " and " + quoted(second));
+      }
     }
   }
 
@@ -173,10 +204,14 @@ class Widening {
         {Texts::kEnds, " texts with white space at their ends"},
         {Texts::kAny, " texts that are empty"},
     }};
+    constants(role, Texts::kInner);
+    pairs(role);
     for (const auto& [level, what] : kLevels) {
-      if (try_with([&, wanted = level](Kind& kind) { kind.speaker(role).texts = wanted; })) continue;
-      lose(std::string(role_name(role)) + std::string(what));
-      break;
+      if (!try_with([&, wanted = level](Kind& kind) { kind.speaker(role).texts = wanted; })) {
+        lose(std::string(role_name(role)) + std::string(what));
+        break;
+      }
+      if (level == Texts::kEnds) constants(role, level);
     }
   }
 
@@ -197,6 +232,8 @@ class Widening {
   Kind kind_;
   std::vector<std::string>& losses_;
   std::optional<std::string> why_;
+  std::vector<std::string> searched_;   // constants that the template searches in texts
+  std::vector<std::string> constants_;  // those, and all others of its constants
 };
 
 }  // namespace

@@ -39,12 +39,19 @@ class Renders {
   [[nodiscard]] Result<jinja::Rendered> traced(json::Array messages, const Setting& setting) const;
   [[nodiscard]] Result<std::string> text(json::Array messages, const Setting& setting) const;
 
+  // With a variable that nobody else sets.
+  [[nodiscard]] Result<std::string> text_with(const json::Member& variable, json::Array messages) const;
+  // Without the thinking variable.
+  [[nodiscard]] Result<std::string> text_by_default(json::Array messages) const;
+
   // Whether a render may depend on the time.
   [[nodiscard]] bool reads_time() const { return reads_time_; }
   [[nodiscard]] const JinjaSource& source() const { return source_; }
 
  private:
   [[nodiscard]] Result<jinja::Rendered> render(json::Array messages, const Setting& setting, bool origins) const;
+  [[nodiscard]] Result<jinja::Rendered> apply(const chat::Conversation& conversation, const Setting& setting,
+                                              bool origins) const;
 
   const JinjaSource& source_;
   std::string thinking_variable_;

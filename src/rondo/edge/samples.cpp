@@ -248,16 +248,24 @@ class Maker {
 
 std::vector<Sample> samples_of(const Kind& kind, bool reads_time) { return Maker(kind, reads_time).make(); }
 
-std::vector<Sample> samples_with(const Kind& kind, char role, std::string_view text) {
-  const std::string told(text);
-  std::vector<Sample> out;
+std::optional<Sample> sample_saying(const Kind& kind, char role, std::string_view text) {
   const std::string lead = kind.system == SystemUse::kNone ? "" : "s";
   const std::string roles = kind.turns == Turns::kOne ? lead + "u" : lead + "uau";
-  if (roles.find(role) == std::string::npos) return out;
+  if (roles.find(role) == std::string::npos) return std::nullopt;
+  Sample out;
+  for (const char other : roles) out.messages.push_back(plain_message_of(other, other == role ? text : "word"));
+  return out;
+}
+
+std::vector<Sample> samples_with(const Kind& kind, char role, std::string_view text, Texts level) {
+  constexpr std::string_view kWhite = " \t\n\r\v\f";
+  const std::string told(text);
+  std::vector<Sample> out;
   for (const std::string& said : {told, told + " b", "a " + told, "a " + told + " b", "a\n" + told + "\nb"}) {
-    Sample sample;
-    for (const char r : roles) sample.messages.push_back(plain_message_of(r, r == role ? said : "word"));
-    out.push_back(std::move(sample));
+    const bool has_white_end =
+        kWhite.find(said.front()) != std::string_view::npos || kWhite.find(said.back()) != std::string_view::npos;
+    if (level < Texts::kEnds && has_white_end) continue;
+    if (auto sample = sample_saying(kind, role, said)) out.push_back(*std::move(sample));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,11 @@ struct Sample {
 // role; every place of an image.  The same each time.
 [[nodiscard]] std::vector<Sample> samples_of(const Kind& kind, bool reads_time);
 
-// A few conversations of the kind, in which `text` stands in the texts of that role: alone, at both ends and inside.
-[[nodiscard]] std::vector<Sample> samples_with(const Kind& kind, char role, std::string_view text);
+// A few conversations of the kind, in which `text` stands in the texts of that role: alone, at both ends and inside; as far
+// as such texts are of that level.
+[[nodiscard]] std::vector<Sample> samples_with(const Kind& kind, char role, std::string_view text, Texts level);
+
+// A message of that role says `text`, the others a word; nothing if conversations of the kind have no such role.
+[[nodiscard]] std::optional<Sample> sample_saying(const Kind& kind, char role, std::string_view text);
 
 }  // namespace rondo::edge
