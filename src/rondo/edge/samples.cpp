@@ -214,15 +214,18 @@ class Maker {
     }
   }
 
+  // Every text beside a part of that type.
   void add_media(std::string_view type, Media media) {
     if (media == Media::kNone) return;
     const json::Value part = media_part(type);
-    add_content({part, text_part()});
-    add_content({part, text_part()});
-    if (media == Media::kAnywhere) {
-      add_content({text_part(), part});
-      add_content({text_part(), part, text_part()});
+    for (std::size_t i = 0; i < user_.size(); ++i) {
+      text_ = i;
+      const json::Value text = text_part();
+      add_content({part, text});
+      if (media == Media::kAnywhere) add_content({text, part});
+      if (media == Media::kAnywhere) add_content({text, part, text_part()});
     }
+    if (media == Media::kAnywhere) add_content({part});
     if (!kind_.several_media) return;
     add_content({part, part, text_part()});
     if (media == Media::kAnywhere) add_content({text_part(), part, part, text_part(), part});
@@ -250,7 +253,7 @@ std::vector<Sample> samples_of(const Kind& kind, bool reads_time) { return Maker
 
 std::optional<Sample> sample_saying(const Kind& kind, char role, std::string_view text) {
   const std::string lead = kind.system == SystemUse::kNone ? "" : "s";
-  const std::string roles = kind.turns == Turns::kOne ? lead + "u" : lead + "uau";
+  const std::string roles = lead + (kind.turns == Turns::kOne ? "u" : "uauau");
   if (roles.find(role) == std::string::npos) return std::nullopt;
   Sample out;
   for (const char other : roles) out.messages.push_back(plain_message_of(other, other == role ? text : "word"));

@@ -26,7 +26,7 @@ struct Sample {
 // as such texts are of that level.
 [[nodiscard]] std::vector<Sample> samples_with(const Kind& kind, char role, std::string_view text, Texts level);
 
-// A message of that role says `text`, the others a word; nothing if conversations of the kind have no such role.
+// All messages of that role say `text`, the others a word; nothing if conversations of the kind have no such role.
 [[nodiscard]] std::optional<Sample> sample_saying(const Kind& kind, char role, std::string_view text);
 
 }  // namespace rondo::edge
