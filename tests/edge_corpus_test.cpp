@@ -64,7 +64,8 @@ class Random {
  private:
   std::string order() {
     std::string out;
-    const bool leads = kind_.system == edge::SystemUse::kLead || (kind_.system == edge::SystemUse::kEither && chance(50));
+    const bool leads =
+        kind_.system == edge::SystemUse::kLead || (kind_.system == edge::SystemUse::kEither && chance(50));
     if (leads) out += 's';
     if (kind_.turns == edge::Turns::kOne) return out + "u";
     const std::size_t most = chance(3) ? kind_.max_messages : 2 + below(9);
@@ -81,19 +82,24 @@ class Random {
         if (kind_.turns == edge::Turns::kAlternate) out.erase(out.size() - 2, 1);
       }
     }
-    while (kind_.later_system && kind_.system != edge::SystemUse::kNone && out.size() < kind_.max_messages && chance(30)) {
+    while (kind_.later_system && kind_.system != edge::SystemUse::kNone && out.size() < kind_.max_messages &&
+           chance(30)) {
       const std::size_t first = leads ? 1 : 2;
-      if (out.size() > first) out.insert(first + below(out.size() - first), 1, 's');
-      else break;
+      if (out.size() > first)
+        out.insert(first + below(out.size() - first), 1, 's');
+      else
+        break;
     }
     return out;
   }
 
   std::string piece() {
     static const std::vector<std::string> kPieces = {
-        "a", "Zebra", "7", "42", " ", " ", "\n", "\n\n", "\t", "\r\n", ".", ",", "!", "\"", "'", "\\", "{", "}", "{{", "%}",
-        "<", ">", "<|", "|>", "[", "]", "#", "\xc3\xa9", "\xe6\xbc\xa2", "\xf0\x9f\x99\x82", "\xc2\xa0", "None", "null", "true",
-        "</", "think", "tool", "user", "system", "assistant", ":", "-", "_", "&amp;"};
+        "a",        "Zebra", "7",    "42",   " ",  " ",     "\n",   "\n\n",     "\t",           "\r\n",
+        ".",        ",",     "!",    "\"",   "'",  "\\",    "{",    "}",        "{{",           "%}",
+        "<",        ">",     "<|",   "|>",   "[",  "]",     "#",    "\xc3\xa9", "\xe6\xbc\xa2", "\xf0\x9f\x99\x82",
+        "\xc2\xa0", "None",  "null", "true", "</", "think", "tool", "user",     "system",       "assistant",
+        ":",        "-",     "_",    "&amp;"};
     if (chance(20) && source_.size() > 40) {
       // Some of the template itself.
       std::size_t at = below(source_.size() - 20);
@@ -126,7 +132,8 @@ class Random {
     for (int tries = 0; tries < 50; ++tries) {
       std::string out = speaker.texts == edge::Texts::kWords ? words() : any_text();
       if (speaker.texts == edge::Texts::kInner) out = "q" + out + "z";
-      if (speaker.texts == edge::Texts::kEnds && out.find_first_not_of(" \t\r\n\xc2\xa0") == std::string::npos) out += "q";
+      if (speaker.texts == edge::Texts::kEnds && out.find_first_not_of(" \t\r\n\xc2\xa0") == std::string::npos)
+        out += "q";
       if (is_allowed(speaker, out)) return out;
     }
     return "q";
@@ -139,7 +146,8 @@ class Random {
 
   json::Value content(char role, std::size_t& media) {
     const edge::Speaker& speaker = kind_.speaker(role);
-    const bool shows = role == 'u' && media > 0 && (kind_.images != edge::Media::kNone || kind_.videos != edge::Media::kNone);
+    const bool shows =
+        role == 'u' && media > 0 && (kind_.images != edge::Media::kNone || kind_.videos != edge::Media::kNone);
     if (shows && chance(40)) return with_media(speaker, media);
     if (!kind_.text_parts || chance(70)) return text_of(speaker);
     json::Array parts;
@@ -190,8 +198,7 @@ void check_promise(const core::Model& model, const core::Call& base, const edge:
     if (random.chance(20)) call.now = jinja::LocalTime{2030, 1, 2, 3, 4, 5};
     call.conversation.messages = made.messages;
     call.conversation.add_generation_prompt = made.generation_prompt;
-    if (!exported.thinking_variable.empty())
-      call.conversation.kwargs.set(exported.thinking_variable, made.thinking);
+    if (!exported.thinking_variable.empty()) call.conversation.kwargs.set(exported.thinking_variable, made.thinking);
     const auto jinja = model.render(call);
     const auto edge = edge::format(exported.edge_template, json::Value(made.messages),
                                    {.add_generation_prompt = made.generation_prompt, .enable_thinking = made.thinking});
@@ -218,8 +225,7 @@ void check_round_trip(const edge::EdgeTemplate& edge_template) {
   const edge::JinjaSource source{*compiled.value(), {}, {}, {}};
   const auto again = edge::export_template(source, "elsewhere");
   REQUIRE(again.ok());
-  CHECK(json::to_compact(edge::to_json(again.value().edge_template)) ==
-        json::to_compact(edge::to_json(edge_template)));
+  CHECK(json::to_compact(edge::to_json(again.value().edge_template)) == json::to_compact(edge::to_json(edge_template)));
   CHECK(again.value().lossless);
 }
 

@@ -50,7 +50,8 @@ void define_export(CLI::App& edge, EdgeArguments& arguments, std::function<int()
 }  // namespace
 
 void define_edge_commands(CLI::App& app, EdgeArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& edge = *app.add_subcommand("edge", "the JSON templates of TensorRT Edge-LLM: export, import, validate, format");
+  CLI::App& edge =
+      *app.add_subcommand("edge", "the JSON templates of TensorRT Edge-LLM: export, import, validate, format");
   edge.require_subcommand(1, 1);
   define_export(edge, arguments, chosen);
 
@@ -66,7 +67,8 @@ void define_edge_commands(CLI::App& app, EdgeArguments& arguments, std::function
   validate.footer("Exit status: 0 if the file is a template, 1 if it is none.");
   validate.callback([&] { chosen = [&] { return run_edge_validate(arguments); }; });
 
-  CLI::App& format = *edge.add_subcommand("format", "a file of requests as the runtime would put their prompts together");
+  CLI::App& format =
+      *edge.add_subcommand("format", "a file of requests as the runtime would put their prompts together");
   add_file(format, arguments);
   format
       .add_option("REQUESTS", arguments.requests,

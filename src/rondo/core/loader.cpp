@@ -41,7 +41,11 @@ Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source
 Result<std::string> jinja_text(const model::TemplateSource& source) {
   if (!source.is_edge_json) return source.text;
   const auto edge_template = edge::parse(source.text, source.path);
-  if (!edge_template.ok()) return edge_template.error();
+  if (!edge_template.ok()) {
+    Error error = edge_template.error();
+    if (error.code != ErrorCode::kLimit) error.code = ErrorCode::kTemplateSyntax;
+    return error;
+  }
   return edge::to_jinja(edge_template.value());
 }
 

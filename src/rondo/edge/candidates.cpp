@@ -18,13 +18,13 @@ namespace {
 constexpr std::string_view kThinkingVariable = "enable_thinking";
 
 // The words of the messages of a probe, of which no two are alike and none is part of another.
-constexpr std::array<std::string_view, 6> kWords = {probe::kSystemWord,         probe::kQuestionWord,
-                                                    probe::kAnswerWord,         probe::kSecondQuestionWord,
-                                                    probe::kSecondAnswerWord,   probe::kResultWord};
+constexpr std::array<std::string_view, 6> kWords = {probe::kSystemWord,       probe::kQuestionWord,
+                                                    probe::kAnswerWord,       probe::kSecondQuestionWord,
+                                                    probe::kSecondAnswerWord, probe::kResultWord};
 
 struct Turn {
-  std::string before;  // from the end of the message before to this one's text
-  std::size_t own = 0; // where of `before` the message's own text begins
+  std::string before;   // from the end of the message before to this one's text
+  std::size_t own = 0;  // where of `before` the message's own text begins
 };
 
 // A probe read: what stands before each message's text, and behind the last one's.
@@ -59,7 +59,8 @@ std::optional<Reading> read(const Renders& renders, std::string_view roles, cons
     if (!turn.data || turn.data->begin < at) return std::nullopt;
     const auto [begin, end] = *turn.data;
     if (probe::slice(rendered.value(), begin, end) != kWords[word++ % kWords.size()]) return std::nullopt;
-    out.turns.push_back({std::string(probe::slice(rendered.value(), at, begin)), std::min(std::max(owned, at), begin) - at});
+    out.turns.push_back(
+        {std::string(probe::slice(rendered.value(), at, begin)), std::min(std::max(owned, at), begin) - at});
     at = end;
     owned = turn.tail_end;
   }
@@ -70,8 +71,8 @@ std::optional<Reading> read(const Renders& renders, std::string_view roles, cons
 
 // Where the turns of a candidate are read off.
 struct Places {
-  std::string roles;      // of the probe
-  std::size_t user = 0;   // whose prefix and suffix are those of all users
+  std::string roles;          // of the probe
+  std::size_t user = 0;       // whose prefix and suffix are those of all users
   std::size_t assistant = 0;  // 0: none
 };
 
@@ -210,7 +211,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // What `first` and `second` have in common behind a number in which they differ.
 std::string behind_count(const std::string& first, const std::string& second) {
   std::size_t same = 0;
-  while (same < first.size() && same < second.size() && first[first.size() - 1 - same] == second[second.size() - 1 - same])
+  while (same < first.size() && same < second.size() &&
+         first[first.size() - 1 - same] == second[second.size() - 1 - same])
     ++same;
   std::string out = first.substr(first.size() - same);
   std::size_t at = 0;

@@ -70,8 +70,7 @@ class Reader {
     add(Finding::Kind::kWrongType, found, path,
         name + " must be " + std::string(json::describe(expected)) + ", found " +
             std::string(json::describe(found.kind())),
-        quoted + " must be " + std::string(python_type(expected)) + ", got " +
-            std::string(python_type(found.kind())));
+        quoted + " must be " + std::string(python_type(expected)) + ", got " + std::string(python_type(found.kind())));
   }
 
   bool is_object(const json::Value& found, const std::string& path) {
@@ -109,7 +108,8 @@ class Reader {
       return std::nullopt;
     }
     if (!utf8::is_valid(found->as_string())) {
-      add(Finding::Kind::kBadText, *found, full, "`" + full + "` holds half of a surrogate pair, which is no character");
+      add(Finding::Kind::kBadText, *found, full,
+          "`" + full + "` holds half of a surrogate pair, which is no character");
       return std::nullopt;
     }
     return found->as_string();
@@ -178,7 +178,7 @@ class Reader {
   void read_top(const json::Value& top, EdgeTemplate& out) {
     constexpr std::array<std::string_view, 1> kRequired = {"roles"};
     constexpr std::array<std::string_view, 6> kMembers = {
-        "model_path",        "roles", "content_types", "generation_prompt", "generation_prompt_thinking",
+        "model_path",           "roles", "content_types", "generation_prompt", "generation_prompt_thinking",
         "default_system_prompt"};
     if (!is_object(top, "")) return;
     (void)has_all(top, "", kRequired);
@@ -214,10 +214,10 @@ const ContentType* EdgeTemplate::find_content_type(std::string_view name) const 
 Validated validate(std::string_view text) {
   if (text.size() > kMaxFileBytes) {
     Validated out;
-    out.findings.push_back({Finding::Kind::kUnreadable, "",
-                            "the file has " + std::to_string(text.size()) + " bytes, a template at most " +
-                                std::to_string(kMaxFileBytes),
-                            "", 0, 0});
+    out.findings.push_back(
+        {Finding::Kind::kUnreadable, "",
+         "the file has " + std::to_string(text.size()) + " bytes, a template at most " + std::to_string(kMaxFileBytes),
+         "", 0, 0});
     return out;
   }
   return Reader(text).read();

@@ -62,9 +62,10 @@ TEST_CASE("002:85-95: what is optional has its default") {
                               "assistant": {"prefix": "", "suffix": ""}}})",
                           "file");
   REQUIRE(read.ok());
-  CHECK(json::to_compact(to_json(read.value())) ==
-        R"({"model_path":"","roles":{"system":{"prefix":"","suffix":""},"user":{"prefix":"","suffix":""},)"
-        R"("assistant":{"prefix":"","suffix":""}},"content_types":{},"generation_prompt":"","default_system_prompt":""})");
+  CHECK(
+      json::to_compact(to_json(read.value())) ==
+      R"({"model_path":"","roles":{"system":{"prefix":"","suffix":""},"user":{"prefix":"","suffix":""},)"
+      R"("assistant":{"prefix":"","suffix":""}},"content_types":{},"generation_prompt":"","default_system_prompt":""})");
   CHECK_FALSE(read.value().generation_prompt_thinking);
   const Validated empty = validate(with(R"({"format": "<img>"})", "{}"));
   REQUIRE(empty.edge_template);
@@ -90,10 +91,12 @@ TEST_CASE("002:74-83: what is required is named with all that is missing, its pa
 
 TEST_CASE("002:74-95: every wrong type is named with its path and place") {
   CHECK(errors_of("[]") == "1:1 : the file must be an object, found an array / chat template must be dict, got list\n");
-  CHECK(errors_of(R"({"roles": []})") == "1:11 roles: `roles` must be an object, found an array / "
-                                         "'roles' must be dict, got list\n");
-  CHECK(errors_of(with("\"<u>\"", "7")) == "5:24 roles.user.prefix: `roles.user.prefix` must be a string, found an "
-                                           "integer / 'roles.user.prefix' must be str, got int\n");
+  CHECK(errors_of(R"({"roles": []})") ==
+        "1:11 roles: `roles` must be an object, found an array / "
+        "'roles' must be dict, got list\n");
+  CHECK(errors_of(with("\"<u>\"", "7")) ==
+        "5:24 roles.user.prefix: `roles.user.prefix` must be a string, found an "
+        "integer / 'roles.user.prefix' must be str, got int\n");
   CHECK(errors_of(with("\"<s>\"", "1.5")).ends_with("'roles.system.prefix' must be str, got float\n"));
   CHECK(errors_of(with("\"</s>\"", "null")).ends_with("'roles.system.suffix' must be str, got NoneType\n"));
   CHECK(errors_of(with(R"({"prefix": "<s>", "suffix": "</s>"})", "true"))
@@ -148,7 +151,7 @@ TEST_CASE("bad files get a sentence with a place") {
     CHECK(cut.findings[0].line > 0);
   }
   CHECK(parse("", "x").error().code == ErrorCode::kJson);
-  CHECK(errors_of(with("<u>", "\xFF")).starts_with("5:26 : the file is not JSON: "));
+  CHECK(errors_of(with("<u>", "\xFF")).starts_with("5:25 : the file is not JSON: "));
   CHECK(errors_of(with("<u>", "\\ud800")) ==
         "5:24 roles.user.prefix: `roles.user.prefix` holds half of a surrogate pair, which is no character / \n");
   const std::string deep = "{\"roles\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";

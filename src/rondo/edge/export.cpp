@@ -144,7 +144,8 @@ Result<Exported> export_template(const JinjaSource& source, const std::string& m
   if (candidates.empty()) {
     const auto text = renders.text({probe::plain_message(kUser, probe::kQuestionWord)}, {});
     if (!text.ok()) return text.error();
-    return Error(ErrorCode::kUnsupported, "the template writes no user message as it is, so it has no prefix and suffix",
+    return Error(ErrorCode::kUnsupported,
+                 "the template writes no user message as it is, so it has no prefix and suffix",
                  source.chat_template.name());
   }
   const std::optional<Unseen> unseen = unseen_of(source.chat_template.source());

@@ -18,8 +18,8 @@ namespace rondo::edge {
 
 struct Exported {
   EdgeTemplate edge_template;
-  bool lossless = false;       // every plain conversation is of the kind; see is_lossless()
-  std::optional<Kind> kind;    // the conversations for which both write the same; nullopt: none are known
+  bool lossless = false;           // every plain conversation is of the kind; see is_lossless()
+  std::optional<Kind> kind;        // the conversations for which both write the same; nullopt: none are known
   std::vector<std::string> loses;  // sentences: what is written in another way, or not at all
   std::string thinking_variable;   // what `enable_thinking` is called in the template; "" if it has no such switch
   std::size_t compared = 0;        // pairs of prompts

@@ -87,8 +87,7 @@ TEST_CASE("002:101-119, 002:161, 002:270-298: both generation prompts are found 
 }
 
 TEST_CASE("002:31, 002:95: a default system prompt is found, and so is what stands before every conversation") {
-  const std::string lead =
-      "{%- if messages[0].role != 'system' %}{{- '[system be kind ]\\n' }}{%- endif %}";
+  const std::string lead = "{%- if messages[0].role != 'system' %}{{- '[system be kind ]\\n' }}{%- endif %}";
   const Exported out = exported(lead + kRoles + kPrompt);
   CHECK(out.edge_template.default_system_prompt == "be kind");
   CHECK(out.lossless);
@@ -100,9 +99,11 @@ TEST_CASE("002:31, 002:95: a default system prompt is found, and so is what stan
   CHECK(bos.kind->system == SystemUse::kLead);
   CHECK(loses(bos, "conversations without a system message: the template writes \"<bos>[us"));
   // Where the template has no system messages, the token is the default system prompt.
-  const Exported users = exported("{{- bos_token }}{%- for m in messages %}{%- if m.role == 'system' %}"
-                                  "{{- raise_exception('no system') }}{%- endif %}"
-                                  "{{- '[' + m.role + ' ' + m.content + ' ]\\n' }}{%- endfor %}" + kPrompt);
+  const Exported users = exported(
+      "{{- bos_token }}{%- for m in messages %}{%- if m.role == 'system' %}"
+      "{{- raise_exception('no system') }}{%- endif %}"
+      "{{- '[' + m.role + ' ' + m.content + ' ]\\n' }}{%- endfor %}" +
+      kPrompt);
   CHECK(users.edge_template.default_system_prompt == "<bos>");
   CHECK(users.edge_template.find_role("system")->prefix == "");
   REQUIRE(users.kind);
@@ -140,8 +141,8 @@ TEST_CASE("002:28, 002:236-268: formats of images and videos are found, with the
 }
 
 TEST_CASE("002:22: what the format cannot say is lost, and is no part of the promise") {
-  const Exported trims = exported("{%- for m in messages %}{{- '[' + m.role + ' ' + m.content | trim + ' ]\\n' }}{%- endfor %}" +
-                                  kPrompt);
+  const Exported trims =
+      exported("{%- for m in messages %}{{- '[' + m.role + ' ' + m.content | trim + ' ]\\n' }}{%- endfor %}" + kPrompt);
   CHECK_FALSE(trims.lossless);
   REQUIRE(trims.kind);
   CHECK(trims.kind->user_texts.texts == Texts::kInner);
@@ -150,30 +151,40 @@ TEST_CASE("002:22: what the format cannot say is lost, and is no part of the pro
   const Exported tools = exported(
       "{%- if tools %}{{- tools | tojson }}{%- endif %}{%- for m in messages %}{%- if m.role == 'tool' %}{{- '<r>' }}"
       "{%- endif %}{{- '[' + m.role + ' ' + m.content }}{%- if m.tool_calls %}{{- m.tool_calls | tojson }}{%- endif %}"
-      "{{- ' ]\\n' }}{%- endfor %}" + kPrompt);
+      "{{- ' ]\\n' }}{%- endfor %}" +
+      kPrompt);
   CHECK(tools.lossless);
   CHECK(loses(tools, "tools: their definitions"));
   CHECK(loses(tools, "tool calls of assistant messages"));
   CHECK(loses(tools, "tool messages"));
   const Exported thoughts = exported(
-      "{%- for m in messages %}{{- '[' + m.role + ' ' }}{%- if m.reasoning_content %}{{- '(' + m.reasoning_content + ')' }}"
-      "{%- endif %}{{- m.content.split('(end)')[-1] + ' ]\\n' }}{%- endfor %}" + kPrompt);
+      "{%- for m in messages %}{{- '[' + m.role + ' ' }}{%- if m.reasoning_content %}{{- '(' + m.reasoning_content + "
+      "')' }}"
+      "{%- endif %}{{- m.content.split('(end)')[-1] + ' ]\\n' }}{%- endfor %}" +
+      kPrompt);
   CHECK(loses(thoughts, "reasoning of assistant messages"));
   REQUIRE(thoughts.kind);
   CHECK(thoughts.kind->assistant_texts.except == std::vector<std::string>{"(end)"});
   const Exported both_ends = exported(
-      "{%- for m in messages %}{{- '[' + m.role + ' ' }}{%- if m.content.startswith('<<a') and m.content.endswith('z>>') %}"
-      "{{- 'odd' }}{%- endif %}{{- m.content + ' ]\\n' }}{%- endfor %}" + kPrompt);
+      "{%- for m in messages %}{{- '[' + m.role + ' ' }}{%- if m.content.startswith('<<a') and "
+      "m.content.endswith('z>>') %}"
+      "{{- 'odd' }}{%- endif %}{{- m.content + ' ]\\n' }}{%- endfor %}" +
+      kPrompt);
   REQUIRE(both_ends.kind);
   CHECK(both_ends.kind->user_texts.except == std::vector<std::string>{"<<a"});
-  const Exported places = exported("{%- for m in messages %}{{- '[' + m.role + ' ' ~ loop.index ~ m.content + ' ]\\n' }}"
-                                   "{%- endfor %}" + kPrompt);
+  const Exported places = exported(
+      "{%- for m in messages %}{{- '[' + m.role + ' ' ~ loop.index ~ m.content + ' ]\\n' }}"
+      "{%- endfor %}" +
+      kPrompt);
   CHECK_FALSE(places.lossless);
-  const Exported clock = exported("{%- if messages[0].role == 'system' %}{{- strftime_now('%Y') }}{%- endif %}" + kRoles + kPrompt);
+  const Exported clock =
+      exported("{%- if messages[0].role == 'system' %}{{- strftime_now('%Y') }}{%- endif %}" + kRoles + kPrompt);
   REQUIRE(clock.kind);
   CHECK(clock.kind->system == SystemUse::kNone);
-  const Exported variable = exported("{%- for m in messages %}{{- '[' + m.role + (mood or ' ') + m.content + ' ]\\n' }}"
-                                     "{%- endfor %}" + kPrompt);
+  const Exported variable = exported(
+      "{%- for m in messages %}{{- '[' + m.role + (mood or ' ') + m.content + ' ]\\n' }}"
+      "{%- endfor %}" +
+      kPrompt);
   CHECK(loses(variable, "the variable `mood`"));
   CHECK(exported("{{- mood }}" + kRoles + kPrompt, {{"mood", "fine"}}).edge_template.find_role("system")->prefix ==
         "fine[system ");
@@ -203,7 +214,8 @@ TEST_CASE("JSON to Jinja to JSON is the identity") {
   const std::string roles = R"("roles": {"system": {"prefix": "<s>", "suffix": "</s>\n"},
     "user": {"prefix": "{{ '\"\\", "suffix": "%} #}\u0007\t"}, "assistant": {"prefix": "{# é漢🙂", "suffix": ""}})";
   round_trip("{" + roles + "}");
-  round_trip("{" + roles + R"(, "model_path": "a #} path\n", "generation_prompt": "<a>", "default_system_prompt": "be\n'kind'"})");
+  round_trip("{" + roles +
+             R"(, "model_path": "a #} path\n", "generation_prompt": "<a>", "default_system_prompt": "be\n'kind'"})");
   round_trip("{" + roles + R"(, "generation_prompt": "<a>no", "generation_prompt_thinking": "<a>"})");
   round_trip("{" + roles + R"(, "generation_prompt": "<a>", "generation_prompt_thinking": "<a>"})");
   round_trip("{" + roles + R"(, "generation_prompt": "<a>", "generation_prompt_thinking": ""})");
@@ -212,7 +224,8 @@ TEST_CASE("JSON to Jinja to JSON is the identity") {
     "audio": {"format": ""}, "text": {"format": "t"}, "image_url": {"format": "u"}}, "version": [1, {"#}": "#}"}]})");
   round_trip(R"({"roles": {"system": {"prefix": "", "suffix": ""}, "user": {"prefix": "", "suffix": ""},
     "assistant": {"prefix": "", "suffix": ""}}, "default_system_prompt": "D"})");
-  round_trip(R"({"roles": {"tool": {"prefix": "<t>", "suffix": "</t>", "n": null}, "user": {"prefix": "<u>", "suffix": "</u>"},
+  round_trip(
+      R"({"roles": {"tool": {"prefix": "<t>", "suffix": "</t>", "n": null}, "user": {"prefix": "<u>", "suffix": "</u>"},
     "system": {"prefix": "same", "suffix": "same"}, "assistant": {"prefix": "<a>", "suffix": "</a>"},
     "a \" b": {"prefix": "", "suffix": "!"}}, "generation_prompt": "same"})");
 }
@@ -221,7 +234,8 @@ TEST_CASE("what is imported writes what the format writes") {
   const EdgeTemplate edge_template = parse(R"({"roles": {"system": {"prefix": "<s>", "suffix": "</s>"},
     "user": {"prefix": "<u>", "suffix": "</u>"}, "assistant": {"prefix": "<a>", "suffix": "</a>"}},
     "content_types": {"image": {"format": "<i>"}}, "generation_prompt": "<a>", "default_system_prompt": "D"})",
-                                           "text").value();
+                                           "text")
+                                         .value();
   const auto chat_template = compiled(to_jinja(edge_template));
   for (const char* text :
        {R"([{"role": "user", "content": "x"}])",
@@ -252,7 +266,8 @@ TEST_CASE("002:171-172, 002:194-205: templates made in advance have their reason
   CHECK(find_prebuilt("") == nullptr);
   const Prebuilt* const phi = find_prebuilt("phi4mm");
   REQUIRE(phi != nullptr);
-  const auto messages = json::parse(R"([{"role": "system", "content": "S"}, {"role": "user", "content": [{"type": "image"},
+  const auto messages =
+      json::parse(R"([{"role": "system", "content": "S"}, {"role": "user", "content": [{"type": "image"},
     {"type": "text", "text": "What is it?"}]}])");
   CHECK(format(phi->edge_template, messages.value(), {}).value().complete ==
         "<|system|>S<|end|><|user|><|endoftext10|>What is it?<|end|><|assistant|>");

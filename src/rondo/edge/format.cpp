@@ -134,9 +134,7 @@ class Formatter {
 
 }  // namespace
 
-std::string_view content_type_of(std::string_view part_type) {
-  return part_type == "image_url" ? kImage : part_type;
-}
+std::string_view content_type_of(std::string_view part_type) { return part_type == "image_url" ? kImage : part_type; }
 
 Result<Formatted> format(const EdgeTemplate& edge_template, const json::Value& messages, const FormatOptions& options,
                          const std::string& place) {

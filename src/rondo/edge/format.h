@@ -17,16 +17,16 @@
 namespace rondo::edge {
 
 struct FormatOptions {
-  bool apply_chat_template = true;    // false: texts and placeholders alone
+  bool apply_chat_template = true;  // false: texts and placeholders alone
   bool add_generation_prompt = true;
-  bool enable_thinking = false;       // the prompt for thinking, where the template has one
+  bool enable_thinking = false;  // the prompt for thinking, where the template has one
   // In place of the template's own, for requests without a system message; the request files' old field.
   std::optional<std::string> default_system_prompt = {};
 };
 
 struct Formatted {
-  std::string system;    // the formatted system prompt, which begins `complete`; "" if there is none
-  std::string complete;  // the whole prompt
+  std::string system;                 // the formatted system prompt, which begins `complete`; "" if there is none
+  std::string complete;               // the whole prompt
   std::vector<std::string> warnings;  // what was left out, with its path
 };
 

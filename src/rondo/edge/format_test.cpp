@@ -8,7 +8,8 @@
 namespace rondo::edge {
 namespace {
 
-constexpr std::string_view kThinker = R"({"roles": {"system": {"prefix": "<|im_start|>system\n", "suffix": "<|im_end|>\n"},
+constexpr std::string_view kThinker =
+    R"({"roles": {"system": {"prefix": "<|im_start|>system\n", "suffix": "<|im_end|>\n"},
   "user": {"prefix": "<|im_start|>user\n", "suffix": "<|im_end|>\n"},
   "assistant": {"prefix": "<|im_start|>assistant\n", "suffix": "<|im_end|>\n"}},
   "content_types": {"image": {"format": "<img>"}, "video": {"format": "<vid>"}, "none": {"format": ""}},
@@ -55,7 +56,8 @@ TEST_CASE("002:363-405: the system prompt is the request's, else the template's,
   const Formatted fallback = formatted(plain(), kHello);
   CHECK(fallback.system == "<|im_start|>system\nYou are a helpful assistant<|im_end|>\n");
   CHECK(fallback.complete.starts_with(fallback.system + "<|im_start|>user\nHello!"));
-  CHECK(formatted(plain(), R"([{"role": "system", "content": "You are a math tutor."}, {"role": "user", "content": "x"}])")
+  CHECK(formatted(plain(),
+                  R"([{"role": "system", "content": "You are a math tutor."}, {"role": "user", "content": "x"}])")
             .system == "<|im_start|>system\nYou are a math tutor.<|im_end|>\n");
   EdgeTemplate bare = plain();
   bare.default_system_prompt = "";
@@ -70,12 +72,14 @@ TEST_CASE("an empty system message is one, and system messages behind the first 
   const Formatted out = formatted(plain(), R"([{"role": "system", "content": ""}, {"role": "user", "content": "x"},
     {"role": "system", "content": "later"}])");
   CHECK(out.system == "<|im_start|>system\n<|im_end|>\n");
-  CHECK(out.complete == "<|im_start|>system\n<|im_end|>\n<|im_start|>user\nx<|im_end|>\n"
-                        "<|im_start|>system\nlater<|im_end|>\n<|im_start|>assistant\n");
+  CHECK(out.complete ==
+        "<|im_start|>system\n<|im_end|>\n<|im_start|>user\nx<|im_end|>\n"
+        "<|im_start|>system\nlater<|im_end|>\n<|im_start|>assistant\n");
 }
 
 TEST_CASE("002:99-161: the flag chooses between the two generation prompts") {
-  const char* const kAsked = R"([{"role": "user", "content": "Give me a short introduction to large language model."}])";
+  const char* const kAsked =
+      R"([{"role": "user", "content": "Give me a short introduction to large language model."}])";
   EdgeTemplate bare = thinker();
   bare.default_system_prompt = "";
   const std::string asked =
@@ -117,9 +121,10 @@ TEST_CASE("a system message is text alone, and a role that the template lacks is
     {"role": "user", "content": "x"}])");
   CHECK(out.system == "<|im_start|>system\nbe kind<|im_end|>\n");
   CHECK(out.complete == out.system + "<|im_start|>user\nx<|im_end|>\n<|im_start|>assistant\n");
-  CHECK(out.warnings == std::vector<std::string>{
-                            "messages[0].content[0]: a system message is text alone; the part of type `image` is left out",
-                            "messages[1].role: the template has no role `tool`; the message is left out"});
+  CHECK(out.warnings ==
+        std::vector<std::string>{
+            "messages[0].content[0]: a system message is text alone; the part of type `image` is left out",
+            "messages[1].role: the template has no role `tool`; the message is left out"});
 }
 
 TEST_CASE("without the template the texts and placeholders stand alone") {
@@ -140,7 +145,8 @@ TEST_CASE("messages that are none are refused with their path") {
   CHECK(refused(R"([{"role": "user"}])") == "messages[0] lacks the required member `content`");
   CHECK(refused(R"([{"role": "user", "content": null}])") ==
         "messages[0].content must be a string or an array, found null");
-  CHECK(refused(R"([{"role": "user", "content": ["x"]}])") == "messages[0].content[0] must be an object, found a string");
+  CHECK(refused(R"([{"role": "user", "content": ["x"]}])") ==
+        "messages[0].content[0] must be an object, found a string");
   CHECK(refused(R"([{"role": "user", "content": [{}]}])") == "messages[0].content[0] lacks the required member `type`");
   CHECK(refused(R"([{"role": "user", "content": [{"type": 1}]}])") ==
         "messages[0].content[0].type must be a string, found an integer");
@@ -155,7 +161,8 @@ TEST_CASE("002:137-152, 002:372-407: a file of requests has flags for all of the
     "max_generate_length": 128, "enable_thinking": true, "guided_decoding": {}, "x": 1, "requests": [
       {"messages": [{"role": "user", "content": "Solve this complex problem..."}]},
       {"messages": [{"role": "system", "content": ""}, {"role": "user", "content": "b"}], "disable_spec_decode": true,
-       "save_system_prompt_kv_cache": true, "y": 2}]})").value());
+       "save_system_prompt_kv_cache": true, "y": 2}]})")
+                                      .value());
   REQUIRE_MESSAGE(file.ok(), file.error().message);
   CHECK(file.value().batch_size == 2);
   CHECK(file.value().requests[1].disable_spec_decode);
@@ -169,12 +176,14 @@ TEST_CASE("002:137-152, 002:372-407: a file of requests has flags for all of the
   CHECK(all.value()[0].system == "<|im_start|>system\nYou are a helpful assistant<|im_end|>\n");
   CHECK(all.value()[1].system == "<|im_start|>system\n<|im_end|>\n");
   const auto off = read_requests(json::parse(R"({"apply_chat_template": false, "messages": [{"role": "user",
-    "content": "x"}]})").value());
+    "content": "x"}]})")
+                                     .value());
   REQUIRE(off.ok());
   CHECK(format_all(thinker(), off.value()).value()[0].complete == "x");
-  const auto silent = read_requests(
-      json::parse(R"({"add_generation_prompt": false, "default_system_prompt": "D", "requests": [
-        {"messages": [{"role": "user", "content": "x"}]}]})").value());
+  const auto silent =
+      read_requests(json::parse(R"({"add_generation_prompt": false, "default_system_prompt": "D", "requests": [
+        {"messages": [{"role": "user", "content": "x"}]}]})")
+                        .value());
   CHECK(format_all(plain(), silent.value()).value()[0].complete ==
         "<|im_start|>system\nD<|im_end|>\n<|im_start|>user\nx<|im_end|>\n");
 }
@@ -204,8 +213,10 @@ TEST_CASE("files of requests that are none are refused with a path") {
   CHECK(wrong("{" + loras + R"("requests": [{"lora_name": "a", )" + message + "}]}") == "");
   CHECK(wrong(R"({"requests": [{"lora_name": "a", )" + message + "}]}") ==
         "requests[0].lora_name: available_lora_weights has no `a`");
-  CHECK(wrong("{" + loras + R"("batch_size": 2, "requests": [{"lora_name": "a", )" + message + "}, {" + message + "}]}") ==
-        "requests[1].lora_name: different LoRA weights within the same batch are not supported; requests[0] has others");
+  CHECK(
+      wrong("{" + loras + R"("batch_size": 2, "requests": [{"lora_name": "a", )" + message + "}, {" + message +
+            "}]}") ==
+      "requests[1].lora_name: different LoRA weights within the same batch are not supported; requests[0] has others");
   CHECK(wrong("{" + loras + R"("requests": [{"lora_name": "a", )" + message + "}, {" + message + "}]}") == "");
 }
 

@@ -77,8 +77,8 @@ std::string to_sentence(const Kind& kind) {
                                                        "user and assistant messages in turn, from a user to a user",
                                                        "user and assistant messages in any order"};
   constexpr std::array<std::string_view, 3> kPlaces = {"", " before the text", " anywhere"};
-  std::string out = "conversations " + std::string(name_of(kSystems, kind.system)) + "; " +
-                    std::string(name_of(kOrders, kind.turns));
+  std::string out =
+      "conversations " + std::string(name_of(kSystems, kind.system)) + "; " + std::string(name_of(kOrders, kind.turns));
   if (kind.ends_with_answer && kind.turns == Turns::kAlternate) out += ", or to an assistant";
   if (kind.later_system) out += "; later system messages";
   out += kind.without_prompt ? "; with and without the generation prompt" : "; with the generation prompt";

@@ -15,7 +15,7 @@
 namespace rondo::edge {
 
 enum class SystemUse : std::uint8_t { kNone, kLead, kEither };  // no system message, one at the begin, either
-enum class Turns : std::uint8_t { kOne, kAlternate, kAny };     // one user message; user, assistant, ..., user; any order
+enum class Turns : std::uint8_t { kOne, kAlternate, kAny };  // one user message; user, assistant, ..., user; any order
 // Letters, digits and single spaces; any characters, none of them white space at an end; that too; the empty text too.
 enum class Texts : std::uint8_t { kWords, kInner, kEnds, kAny };
 enum class Media : std::uint8_t { kNone, kLead, kAnywhere };  // none, before the message's text, anywhere

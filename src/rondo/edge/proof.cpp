@@ -13,7 +13,7 @@
 namespace rondo::edge {
 namespace {
 
-constexpr std::size_t kShown = 40;           // bytes of a text in a sentence
+constexpr std::size_t kShown = 40;            // bytes of a text in a sentence
 constexpr std::size_t kLongestConstant = 80;  // that messages are tried with
 constexpr std::size_t kMostConstants = 400;
 constexpr std::size_t kMostSearched = 16;
@@ -31,7 +31,8 @@ std::string difference(std::string_view jinja, std::string_view edge) {
   std::size_t same = 0;
   while (same < jinja.size() && same < edge.size() && jinja[same] == edge[same]) ++same;
   const std::size_t from = utf8::boundary(jinja, same > kBefore ? same - kBefore : 0);
-  return "the template writes " + quoted(jinja.substr(from)) + ", Edge JSON " + quoted(edge.substr(std::min(from, edge.size())));
+  return "the template writes " + quoted(jinja.substr(from)) + ", Edge JSON " +
+         quoted(edge.substr(std::min(from, edge.size())));
 }
 
 }  // namespace

@@ -155,8 +155,8 @@ Result<RequestFile> read_requests(const json::Value& file) {
 Result<std::vector<Formatted>> format_all(const EdgeTemplate& edge_template, const RequestFile& file) {
   std::vector<Formatted> out;
   for (std::size_t i = 0; i < file.requests.size(); ++i) {
-    auto formatted = format(edge_template, file.requests[i].messages, file.options,
-                            "requests[" + std::to_string(i) + "].messages");
+    auto formatted =
+        format(edge_template, file.requests[i].messages, file.options, "requests[" + std::to_string(i) + "].messages");
     if (!formatted.ok()) return formatted.error();
     out.push_back(std::move(formatted).value());
   }

@@ -13,43 +13,48 @@ namespace {
 
 constexpr std::size_t kAnyOrder = 4;  // messages, of which every order is tried
 
-constexpr std::array<std::string_view, 7> kWordTexts = {
-    "alpha", "Tell me more about it", "42 and 7", "x", "yes", "None", "one two three four five six seven eight nine ten"};
+constexpr std::array<std::string_view, 7> kWordTexts = {"alpha",
+                                                        "Tell me more about it",
+                                                        "42 and 7",
+                                                        "x",
+                                                        "yes",
+                                                        "None",
+                                                        "one two three four five six seven eight nine ten"};
 
-constexpr std::array<std::string_view, 21> kInnerTexts = {
-    "first line\nsecond line",
-    "a\n\n  b",
-    "say \"hi\" & <b>'c'</b>",
-    "{{ x }} {% if y %} {# z #}",
-    "back\\slash \\n",
-    "tab\tinside",
-    "\xc3\xbcn\xc3\xaf"
-    "c\xc3\xb6"
-    "de \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x99\x82",
-    "{\"k\": [1, null]}",
-    "[1, 2]",
-    "null",
-    "0",
-    "a\r\nb",
-    "%s %d {0} $1",
-    "\xc4\xb0stanbul \xc3\x9f",
-    "e\xcc\x81 combining",
-    "a\xe2\x80\xa8"
-    "b",
-    ".",
-    "?!",
-    "'",
-    "# heading\n- item\n```\ncode\n```",
-    "a  b"};
+constexpr std::array<std::string_view, 21> kInnerTexts = {"first line\nsecond line",
+                                                          "a\n\n  b",
+                                                          "say \"hi\" & <b>'c'</b>",
+                                                          "{{ x }} {% if y %} {# z #}",
+                                                          "back\\slash \\n",
+                                                          "tab\tinside",
+                                                          "\xc3\xbcn\xc3\xaf"
+                                                          "c\xc3\xb6"
+                                                          "de \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x99\x82",
+                                                          "{\"k\": [1, null]}",
+                                                          "[1, 2]",
+                                                          "null",
+                                                          "0",
+                                                          "a\r\nb",
+                                                          "%s %d {0} $1",
+                                                          "\xc4\xb0stanbul \xc3\x9f",
+                                                          "e\xcc\x81 combining",
+                                                          "a\xe2\x80\xa8"
+                                                          "b",
+                                                          ".",
+                                                          "?!",
+                                                          "'",
+                                                          "# heading\n- item\n```\ncode\n```",
+                                                          "a  b"};
 
 constexpr std::array<std::string_view, 10> kEndTexts = {
-    " lead", "trail ", "\nlead", "trail\n\n", "\t x \r\n", "\xc2\xa0nbsp\xc2\xa0", "\xe3\x80\x80wide", "\x0bvertical",
-    "x\n", "\n \n x"};
+    " lead",        "trail ", "\nlead", "trail\n\n", "\t x \r\n", "\xc2\xa0nbsp\xc2\xa0", "\xe3\x80\x80wide",
+    "\x0bvertical", "x\n",    "\n \n x"};
 
 constexpr std::array<std::string_view, 3> kEmptyTexts = {"", " ", "\n"};
 
 bool holds_any(std::string_view text, const std::vector<std::string>& texts) {
-  return std::ranges::any_of(texts, [&](const std::string& other) { return text.find(other) != std::string_view::npos; });
+  return std::ranges::any_of(texts,
+                             [&](const std::string& other) { return text.find(other) != std::string_view::npos; });
 }
 
 // The texts that such a speaker may say.

@@ -94,8 +94,8 @@ std::string body(const EdgeTemplate& edge_template) {
 
 // A role's branch, from its condition to the text behind the content.
 std::string branch(const Role& role, const std::string& content, bool is_first) {
-  std::string out = std::string("    {%- ") + (is_first ? "if" : "elif") + " message.role == " +
-                    jinja_constant(role.name) + " %}\n";
+  std::string out =
+      std::string("    {%- ") + (is_first ? "if" : "elif") + " message.role == " + jinja_constant(role.name) + " %}\n";
   if (!role.prefix.empty()) out += "    " + write(role.prefix) + "\n";
   out += content;
   if (!role.suffix.empty()) out += "    " + write(role.suffix) + "\n";
