@@ -137,6 +137,14 @@ inline constexpr const char* kFakeEngineFooter =
     "the\n"
     "FIRST one on.  What a script says: docs/fake-engines.md.  SIGINT and SIGTERM end it.";
 
+inline constexpr const char* kEdgeExportFooter =
+    "Examples:\n"
+    "  rondo edge export MODEL -o engine/               the verdict on standard error\n"
+    "  rondo edge export MODEL --json\n"
+    "  rondo edge export MODEL --template custom.json\n"
+    "\n"
+    "What the format can say, and what the verdict means: docs/edge.md.";
+
 inline constexpr const char* kTestFooter =
     "Examples:\n"
     "  rondo test weather.rondo.yaml                 its `model:` says which template is meant\n"

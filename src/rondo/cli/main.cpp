@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/edge_commands.h"
 #include "cli/help.h"
 #include "cli/io.h"
 #include "cli/network_commands.h"
@@ -530,6 +531,7 @@ struct AllArguments {
   CheckArguments check;
   TestArguments test;
   BatchArguments batch;
+  EdgeArguments edge;
   DemoArguments demo;
   NetworkArguments network;
 };
@@ -560,6 +562,7 @@ int run(int argc, char** argv) {
   define_diff(app, arguments.diff, chosen);
   define_replay(app, arguments.replay, chosen);
   define_batch(app, arguments.batch, chosen);
+  define_edge_commands(app, arguments.edge, chosen);
   define_demo(app, arguments.demo, chosen);
 #ifdef RONDO_HAVE_NET
   define_network_commands(app, arguments.network, chosen);

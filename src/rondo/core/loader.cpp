@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "base/utf8.h"
+#include "edge/edge_template.h"
+#include "edge/to_jinja.h"
 
 namespace rondo::core {
 namespace {
@@ -35,13 +37,28 @@ Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source
   return jinja::Template::compile(source, options, name);
 }
 
+// The template itself, or the one that says the same as the file.
+Result<std::string> jinja_text(const model::TemplateSource& source) {
+  if (!source.is_edge_json) return source.text;
+  const auto edge_template = edge::parse(source.text, source.path);
+  if (!edge_template.ok()) {
+    Error error = edge_template.error();
+    if (error.code != ErrorCode::kLimit) error.code = ErrorCode::kTemplateSyntax;
+    return error;
+  }
+  return edge::to_jinja(edge_template.value());
+}
+
 TemplateResult compile_files(const model::ModelFiles& files, const jinja::CompileOptions& options) {
   auto loaded = std::make_shared<LoadedTemplate>();
   loaded->tokens = {files.bos_token, files.eos_token};
   for (const model::TemplateSource& source : files.templates) {
     const bool is_first = &source == &files.templates.front();
     if (!is_first && source.name != "tool_use") continue;
-    auto compiled = compile(source.text, source.path, options);
+    auto text = jinja_text(source);
+    if (!text.ok()) return text.error();
+    // What was made of another file needs the options that it was made for.
+    auto compiled = compile(text.value(), source.path, source.is_edge_json ? jinja::CompileOptions() : options);
     if (!compiled.ok()) return compiled.error();
     (is_first ? loaded->plain : loaded->tool_use) = compiled.value();
   }

@@ -437,6 +437,12 @@ Result<std::shared_ptr<const Model>> Model::with_stand_in(Call call) const {
 
 // --- Completions -----------------------------------------------------------------------------------------------------
 
+Result<std::shared_ptr<const tmpl::MessageRules>> Model::shaping_rules(Call& call) const {
+  auto prepared = prepare(call, TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  return rules_of(prepared.value(), call.conversation);
+}
+
 Result<std::shared_ptr<const format::Format>> Model::format(Call& call) const {
   auto prepared = prepare(call, TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();

@@ -165,6 +165,8 @@ class Model : public std::enable_shared_from_this<Model> {
   [[nodiscard]] Result<analysis::Capabilities> capabilities(const Call& call) const;
   // Which variables of the template turn reasoning on and off; those that `call` sets are none of them.
   [[nodiscard]] Result<std::shared_ptr<const analysis::ReasoningSwitch>> reasoning_switch(Call& call) const;
+  // What the template needs of its messages; nothing if the model is strict.
+  [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> shaping_rules(Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;

@@ -20,6 +20,7 @@ constexpr std::size_t kCodeBytes = std::size_t{1} << 20U;  // of a Python file; 
 constexpr const char* kTokens = "vocab.json";
 constexpr const char* kMerges = "merges.txt";
 constexpr const char* kWords = "vocab.txt";
+constexpr const char* kEdgeTemplate = "processed_chat_template.json";
 
 struct Wanted {
   bool tokenizer = true;
@@ -99,6 +100,12 @@ Status take_template_file(const std::string& path, std::string name, ModelFiles&
   return Done{};
 }
 
+Status take_edge_template(const std::string& path, ModelFiles& found) {
+  Status status = take_template_file(path, std::string(kDefaultName), found);
+  if (status.ok()) found.templates.back().is_edge_json = true;
+  return status;
+}
+
 // chat_template.jinja and additional_chat_templates/NAME.jinja; together they replace what the JSON files say.
 Status take_template_files(const std::string& folder, ModelFiles& found) {
   const std::string main = files::join(folder, "chat_template.jinja");
@@ -130,8 +137,11 @@ Status take_templates(const std::string& folder, const SharedJson& config, Model
   const std::string path = files::join(folder, "chat_template.json");
   Result<SharedJson> legacy = read_optional_json(path);
   if (!legacy.ok()) return legacy.error();
-  if (legacy.value() == nullptr) return Done{};
-  return take_config_templates(*legacy.value(), path, found);
+  if (legacy.value() != nullptr) {
+    if (Status status = take_config_templates(*legacy.value(), path, found); !status.ok()) return status;
+  }
+  const std::string edge = files::join(folder, kEdgeTemplate);
+  return found.templates.empty() && files::exists(edge) ? take_edge_template(edge, found) : Done{};
 }
 
 // What of a folder belongs to whatever tokenizer is in it.
@@ -365,8 +375,16 @@ Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
   return found;
 }
 
-// A JSON file may be a tokenizer.json or a configuration with a chat template.
+Result<ModelFiles> load_edge_file(const std::string& path) {
+  ModelFiles found;
+  found.path = path;
+  if (Status status = take_edge_template(path, found); !status.ok()) return status.error();
+  return found;
+}
+
+// A JSON file may be a tokenizer.json, a configuration with a chat template, or a template itself.
 Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
+  if (file_name(path) == kEdgeTemplate) return load_edge_file(path);
   Result<std::string> text = files::read(path);
   if (!text.ok()) return text.error();
   const bool is_tokenizer = has_model(text.value());
@@ -384,6 +402,8 @@ Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
     if (Status status = take_tokenizer(path, config.value(), found); !status.ok()) return status.error();
     return found;
   }
+  if (value.value()->find("roles") != nullptr && value.value()->find("chat_template") == nullptr)
+    return load_edge_file(path);
   take_special_tokens(*value.value(), found);
   if (Status status = take_config_templates(*value.value(), path, found); !status.ok()) return status.error();
   if (found.templates.empty()) {

@@ -32,5 +32,9 @@ using Reply = Result<json::Value>;
 [[nodiscard]] Reply op_check(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_test(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_fix(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_edge_export(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_edge_import(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_edge_validate(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_edge_format(const OpContext& context, Fields& fields);
 
 }  // namespace rondo::protocol

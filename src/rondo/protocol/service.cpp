@@ -17,7 +17,7 @@ struct Op {
   Reply (*run)(const OpContext&, Fields&);
 };
 
-constexpr std::array<Op, 16> kOps = {{
+constexpr std::array<Op, 20> kOps = {{
     {"render", op_render},
     {"jinja", op_jinja},
     {"parse", op_parse},
@@ -34,6 +34,10 @@ constexpr std::array<Op, 16> kOps = {{
     {"check", op_check},
     {"fix", op_fix},
     {"test", op_test},
+    {"edge_export", op_edge_export},
+    {"edge_import", op_edge_import},
+    {"edge_validate", op_edge_validate},
+    {"edge_format", op_edge_format},
 }};
 
 const Op* find_op(std::string_view name) {

@@ -1,0 +1,83 @@
+#include "cli/edge_commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/help.h"
+
+namespace rondo::cli {
+namespace {
+
+void add_file(CLI::App& command, EdgeArguments& arguments) {
+  command.add_option("FILE", arguments.file, "a processed_chat_template.json, or a folder with one")->required();
+}
+
+void add_output(CLI::App& command, EdgeArguments& arguments, const char* help) {
+  command.add_option("-o,--output", arguments.output, help)->type_name("FILE");
+}
+
+void define_export(CLI::App& edge, EdgeArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command = *edge.add_subcommand(
+      "export", "a model's template as Edge JSON, with a verdict: for which conversations it says the same");
+  command.add_option("MODEL,--model", arguments.model.model, "model folder, .gguf file or .jinja template")
+      ->type_name("PATH");
+  command
+      .add_option("--template", arguments.model.chat_template,
+                  "in place of the model's own: a .jinja file, a folder with one, or an Edge JSON file")
+      ->type_name("PATH");
+  command
+      .add_option("--mode", arguments.model.mode,
+                  "what is compared with: `strict` as transformers renders, `lenient` with messages in the form that "
+                  "the template needs")
+      ->check(CLI::IsMember({"strict", "lenient"}))
+      ->capture_default_str();
+  command.add_option("--now", arguments.model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26")
+      ->type_name("TIME");
+  command
+      .add_option("--kwargs", arguments.kwargs,
+                  "template variables that are fixed: KEY=VALUE, may be repeated; or a JSON object, or a file with one")
+      ->type_name("KEY=VALUE|JSON|FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Join);
+  command.add_option("--model-path", arguments.model_path, "what the file says of its model (default: MODEL)")
+      ->type_name("TEXT");
+  command.add_flag("--no-prebuilt", arguments.no_prebuilt,
+                   "read the model's own template also where there is one made in advance");
+  add_output(command, arguments, "write the template there, or into that folder as processed_chat_template.json");
+  command.add_flag("--json", arguments.json, "print {\"lossless\", \"loses\", \"template\", ...}");
+  command.footer(kEdgeExportFooter);
+  command.callback([&] { chosen = [&] { return run_edge_export(arguments); }; });
+}
+
+}  // namespace
+
+void define_edge_commands(CLI::App& app, EdgeArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& edge =
+      *app.add_subcommand("edge", "the JSON templates of TensorRT Edge-LLM: export, import, validate, format");
+  edge.require_subcommand(1, 1);
+  define_export(edge, arguments, chosen);
+
+  CLI::App& import = *edge.add_subcommand("import", "an Edge JSON file as a Jinja template that writes the same");
+  add_file(import, arguments);
+  add_output(import, arguments, "write the template there");
+  import.add_flag("--json", arguments.json, "print {\"template\"}");
+  import.callback([&] { chosen = [&] { return run_edge_import(arguments); }; });
+
+  CLI::App& validate = *edge.add_subcommand("validate", "what is wrong with an Edge JSON file, and where");
+  add_file(validate, arguments);
+  validate.add_flag("--json", arguments.json, "print {\"valid\", \"findings\": [...]}");
+  validate.footer("Exit status: 0 if the file is a template, 1 if it is none.");
+  validate.callback([&] { chosen = [&] { return run_edge_validate(arguments); }; });
+
+  CLI::App& format =
+      *edge.add_subcommand("format", "a file of requests as the runtime would put their prompts together");
+  add_file(format, arguments);
+  format
+      .add_option("REQUESTS", arguments.requests,
+                  "an object with `requests` and flags, or one conversation with `messages`: JSON or a file; - for "
+                  "standard input")
+      ->type_name("JSON|FILE")
+      ->required();
+  format.add_flag("--json", arguments.json, "print an array with {\"system\", \"complete\"} for each request");
+  format.callback([&] { chosen = [&] { return run_edge_format(arguments); }; });
+}
+
+}  // namespace rondo::cli

@@ -1,0 +1,92 @@
+// Edge JSON: the chat template of TensorRT Edge-LLM, `processed_chat_template.json`, as plain data.
+//
+//   auto loaded = edge::load("engine/processed_chat_template.json");
+//   loaded.value().find_role("user")->prefix
+//
+// What the file says beyond the known members is kept and written again.  Immutable data; knows nothing of Jinja.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+#include "rondo/result.h"
+
+namespace rondo::edge {
+
+// The name under which the file stands in an engine's folder.
+inline constexpr std::string_view kFileName = "processed_chat_template.json";
+// Known files have a kilobyte; what is larger is no template.
+inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20U;
+
+inline constexpr std::string_view kSystem = "system";
+inline constexpr std::string_view kUser = "user";
+inline constexpr std::string_view kAssistant = "assistant";
+inline constexpr std::string_view kImage = "image";
+inline constexpr std::string_view kVideo = "video";
+
+struct Role {
+  std::string name;
+  std::string prefix;
+  std::string suffix;
+  json::Object unknown = {};  // further members
+};
+
+// What stands for a part that is no text.
+struct ContentType {
+  std::string name;
+  std::string format;  // "": such parts are left out
+  json::Object unknown = {};
+};
+
+struct EdgeTemplate {
+  std::string model_path;
+  std::vector<Role> roles;  // system, user and assistant among them
+  std::vector<ContentType> content_types;
+  std::string generation_prompt;
+  std::optional<std::string> generation_prompt_thinking;
+  std::string default_system_prompt;
+  json::Object unknown;
+
+  [[nodiscard]] const Role* find_role(std::string_view name) const;
+  [[nodiscard]] const ContentType* find_content_type(std::string_view name) const;
+};
+
+// Something that is wrong with a file, or worth a remark.
+struct Finding {
+  enum class Kind : std::uint8_t { kUnreadable, kMissing, kWrongType, kBadText, kUnknown, kRemark };
+  Kind kind = Kind::kUnreadable;
+  std::string path;       // "roles.user.prefix"; "" for the file as a whole
+  std::string sentence;   // of ours
+  std::string reference;  // what the exporter says about it; "" if it says nothing
+  int line = 0;           // of the value, or of the object that lacks it; 0 where no place is known
+  int column = 0;         // in bytes
+
+  [[nodiscard]] bool is_error() const { return kind != Kind::kUnknown && kind != Kind::kRemark; }
+};
+
+struct Validated {
+  std::optional<EdgeTemplate> edge_template;  // nullopt if there is an error
+  std::vector<Finding> findings;              // in the order of the file
+};
+[[nodiscard]] Validated validate(std::string_view text);
+
+// The first error of validate(): kJson or kLimit where the text is no JSON, else kInvalidArgument; `source` names the text.
+[[nodiscard]] Result<EdgeTemplate> parse(std::string_view text, const std::string& source);
+// Also fails with kNotFound, and with kLimit beyond kMaxFileBytes.
+[[nodiscard]] Result<EdgeTemplate> load(const std::string& path);
+
+// All members, the optional thinking prompt only where there is one, then the unknown ones.
+[[nodiscard]] json::Value to_json(const EdgeTemplate& edge_template);
+[[nodiscard]] Status save(const EdgeTemplate& edge_template, const std::string& path);
+
+// Whether a JSON value is meant as such a template: an object with `roles`.
+[[nodiscard]] bool is_edge_json(const json::Value& value);
+
+[[nodiscard]] std::string_view to_string(Finding::Kind kind);
+
+}  // namespace rondo::edge
