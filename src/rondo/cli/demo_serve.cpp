@@ -26,7 +26,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-constexpr std::size_t kTurns = 4;
+constexpr std::size_t kServedTurns = 4;
 // A conversation in which a tool was called already: the random model calls none by itself.
 constexpr const char* kTools = R"([{"type": "function", "function": {"name": "lines_of", "description": "Counts lines.",
   "parameters": {"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"]}}}])";
@@ -150,7 +150,7 @@ Result<demo::Served> serve_demo(const demo::DemoOptions& options) {
   const json::Value tools = json::parse(kTools).value();
   json::Array messages = json::parse(kBegin).value().as_array();
   Ids known;
-  for (std::size_t i = 0; i < kTurns; ++i) {
+  for (std::size_t i = 0; i < kServedTurns; ++i) {
     const auto anew = rendered_anew(server.model(), messages, tools);
     const std::size_t rerendered = anew.ok() ? common_prefix(known, anew.value()) : 0;
     const auto reply = server.chat(json::Object{{"messages", messages},

@@ -63,6 +63,15 @@ void add_language(CLI::App& command, std::string& mode, std::string& now) {
       ->type_name("TIME");
 }
 
+void add_polyfill(CLI::App& command, std::string& polyfill) {
+  command
+      .add_option(
+          "--polyfill", polyfill,
+          "supply what the template lacks (system text, tools, calls, results): `auto` where it does, `on` always")
+      ->check(CLI::IsMember({"off", "auto", "on"}))
+      ->capture_default_str();
+}
+
 constexpr const char* kModelHelp = "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file";
 
 void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, const char* name = "MODEL,--model") {
@@ -73,12 +82,7 @@ void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, c
               needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
                               : "tokenizer: a file or folder whose special tokens the template may use");
   add_language(command, model.mode, model.now);
-  command
-      .add_option(
-          "--polyfill", model.polyfill,
-          "supply what the template lacks (system text, tools, calls, results): `auto` where it does, `on` always")
-      ->check(CLI::IsMember({"off", "auto", "on"}))
-      ->capture_default_str();
+  add_polyfill(command, model.polyfill);
 }
 
 // What stands in front of a prompt's end.
@@ -325,6 +329,7 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   path_option(command, "--tokenizer", arguments.model.tokenizer,
               "tokenizer whose added tokens count as special (default: that of the model, if it has one)");
   add_language(command, arguments.model.mode, arguments.model.now);
+  add_polyfill(command, arguments.model.polyfill);
   kwargs_option(command, arguments.kwargs, "further template variables");
   add_corrections(command, arguments.corrections);
   CLI::Option* format = command.add_flag("--format", arguments.format, "print the format alone, as JSON to correct");

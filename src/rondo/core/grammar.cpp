@@ -160,7 +160,8 @@ Asked read_asked(Fields& fields) {
 Result<std::string> text_pattern(std::string_view syntax, std::string_view definition) {
   if (syntax == "lark") return grammar::lark_pattern(definition);
   if (syntax != "regex")
-    return Error(ErrorCode::kInvalidArgument, "a grammar is in `lark` or `regex`, not in `" + std::string(syntax) + "`");
+    return Error(ErrorCode::kInvalidArgument,
+                 "a grammar is in `lark` or `regex`, not in `" + std::string(syntax) + "`");
   return "^(?:" + std::string(definition) + ")$";
 }
 

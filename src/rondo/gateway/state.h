@@ -82,8 +82,6 @@ struct Shared {
   std::atomic<bool> is_draining = false;
 };
 
-};
-
 struct Service::State : std::enable_shared_from_this<Service::State> {
   State(net::Loop& on, ServiceParts of);
 
