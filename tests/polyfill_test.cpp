@@ -114,6 +114,28 @@ TEST_CASE("every template that renders a question holds a conversation with a to
   CHECK(read_back >= 40);
 }
 
+TEST_CASE("a template that knows flat calls alone writes and reads nested ones") {
+  core::Source source;
+  source.chat_template =
+      "{% for t in tools or [] %}{{ '[tool ' ~ (t | tojson) ~ ']' }}{% endfor %}{% for m in messages %}"
+      "{{ '[' ~ m.role ~ '] ' ~ (m.content or '') }}{% for c in m.tool_calls or [] %}"
+      "{{ '[call ' ~ c.name ~ '=' ~ (c.arguments | tojson) ~ ']' }}{% endfor %}{{ '[end]' }}{% endfor %}"
+      "{% if add_generation_prompt %}{{ '[assistant] ' }}{% endif %}";
+  source.polyfill = core::Polyfill::kAuto;
+  const auto model = core::Model::load(source);
+  REQUIRE(model.ok());
+  CHECK(model.value()->polyfills().flat);
+  CHECK_FALSE(model.value()->polyfills().calls);
+  const test::CorpusRow row;
+  const std::string text = text_of(*model.value(), call_of(row, kCalled, false));
+  CHECK(text.find(R"([call find_city={"k": "Rprobe"}])") != std::string::npos);
+  core::Call call = call_of(row, kAsked, true);
+  const auto format = model.value()->format(call);
+  REQUIRE(format.ok());
+  CHECK(format.value()->calls.present);
+  CHECK(format.value()->calls.call_open == "[call ");
+}
+
 TEST_CASE("where nothing is lacking, a prompt and its places are as they were") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;

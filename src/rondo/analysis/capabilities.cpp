@@ -248,6 +248,14 @@ void Finder::find_tools() {
   add(render(tool_messages({.calls = 2, .results = false}), true).shows("parallel_tool_calls", {name, second}));
   add(render(tool_messages({.content = true, .results = false}), true)
           .shows("content_beside_calls", {"messages[1].content", name}));
+  json::Array bare = tool_messages({.results = false});
+  for (json::Value& call : bare[1].as_object().find("tool_calls")->as_array()) {
+    json::Object flat = chat::function_of(call).as_object();
+    flat.set("id", *call.find("id"));
+    call = json::Value(std::move(flat));
+  }
+  add(render(std::move(bare), true, false)
+          .shows("flat_tool_calls", {"messages[1].tool_calls[0].name", "messages[1].tool_calls[0].arguments"}));
   const Render answered = render(tool_messages({}), true);
   add(answered.shows("tool_results", {"messages[2].content"}));
   add(render(tool_messages({.calls = 2}), true)

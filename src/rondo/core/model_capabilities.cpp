@@ -65,7 +65,9 @@ Result<std::shared_ptr<const Model>> Model::polyfilled(Polyfill polyfill) const 
                          .late_system = lacks("late_system"),
                          .repeated = lacks("repeated_user"),
                          .tools = lacks("tools")};
-  chosen.calls = chosen.tools || lacks("tool_calls");
+  chosen.flat = !all && lacks("tool_calls") && !lacks("flat_tool_calls");
+  chosen.calls = chosen.tools || (lacks("tool_calls") && !chosen.flat);
+  if (chosen.calls) chosen.flat = false;
   chosen.results = chosen.calls || lacks("tool_results");
   if (chosen == tmpl::Polyfills{}) return shared_from_this();
   const auto studied = known({});

@@ -14,13 +14,14 @@ struct Named {
   std::string_view name;
   bool Polyfills::* is_on;
 };
-constexpr std::array<Named, 8> kAll{{{"developer", &Polyfills::developer},
+constexpr std::array<Named, 9> kAll{{{"developer", &Polyfills::developer},
                                      {"system", &Polyfills::system},
                                      {"late_system", &Polyfills::late_system},
                                      {"repeated", &Polyfills::repeated},
                                      {"tools", &Polyfills::tools},
                                      {"calls", &Polyfills::calls},
                                      {"results", &Polyfills::results},
+                                     {"flat", &Polyfills::flat},
                                      {"parts", &Polyfills::parts}}};
 
 }  // namespace
@@ -71,6 +72,8 @@ std::vector<std::string> changes_of(const Polyfills& polyfills, const chat::Conv
     }
     if (role == "assistant" && polyfills.calls && calls != nullptr && calls->is_array() && !calls->as_array().empty())
       say(i, "calls given as text of the content");
+    else if (role == "assistant" && polyfills.flat && calls != nullptr && calls->is_array())
+      say(i, "calls given with their name and arguments also beside `function`");
     if (role == "tool" && polyfills.results) {
       say(i, "given as a user message");
       role = "user";

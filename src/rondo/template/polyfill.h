@@ -20,6 +20,7 @@ struct Polyfills {
   bool tools = false;        // tools stand in the system text, with a syntax of calls
   bool calls = false;        // calls stand in the content, in that syntax
   bool results = false;      // results are user messages
+  bool flat = false;         // calls have their name and arguments also where they have no `function` around them
   bool parts = false;        // texts that the others make are lists of one part
 
   bool operator==(const Polyfills&) const = default;

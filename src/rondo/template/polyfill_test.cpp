@@ -58,6 +58,20 @@ TEST_CASE("calls are text of the content, results are user messages") {
             "\nuser|<tool_response>\nR\n</tool_response>\n\n<tool_response>\n{\"b\": 2}\n</tool_response>\n");
 }
 
+TEST_CASE("calls are given in both forms at once") {
+  const auto chat_template = jinja::Template::compile(
+      "{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.name ~ c.arguments ~ c.function.name }}{% endfor %}"
+      "{% endfor %}",
+      {.prelude = prelude_of({.flat = true})}, "test");
+  REQUIRE(chat_template.ok());
+  chat::Conversation conversation;
+  conversation.messages = json::parse(kCalls).value().as_array();
+  conversation.messages[1].as_object().find("tool_calls")->as_array().pop_back();
+  const auto rendered = apply(*chat_template.value(), conversation, {});
+  REQUIRE(rendered.ok());
+  CHECK(rendered.value().text.bytes() == "f{'a': 1}f");
+}
+
 TEST_CASE("tools stand once, in the first system text or in one of their own") {
   constexpr const char* kTools = R"([{"type": "function", "function": {"name": "f"}}])";
   for (const Polyfills& polyfills : {Polyfills{.tools = true}, Polyfills{.system = true, .tools = true}}) {
