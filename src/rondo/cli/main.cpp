@@ -76,8 +76,9 @@ constexpr const char* kModelHelp = "model folder (tokenizer.json, chat_template.
 
 void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, const char* name = "MODEL,--model") {
   path_option(command, name, model.model, kModelHelp);
-  path_option(command, "--template", model.chat_template,
-              "chat template: a .jinja file, or a folder or .gguf with one");
+  path_option(
+      command, "--template", model.chat_template,
+      "chat template: a .jinja file, or a folder or .gguf with one; `auto` or a family's name: one of rondo's own");
   path_option(command, "--tokenizer", model.tokenizer,
               needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
                               : "tokenizer: a file or folder whose special tokens the template may use");

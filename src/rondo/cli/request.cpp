@@ -60,6 +60,9 @@ Status add_model(json::Object& request, const ModelArguments& arguments) {
   request.set("template_file", chat_template);
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);
+  // Which template fits is read off the vocabulary.
+  if (tokenizer.empty() && chat_template == "auto" && !arguments.model.empty())
+    request.set("tokenizer", arguments.model);
   request.set("mode", arguments.mode);
   if (arguments.polyfill != "off") request.set("polyfill", arguments.polyfill);
   if (!arguments.now.empty()) request.set("now", arguments.now);

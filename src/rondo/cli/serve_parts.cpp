@@ -130,6 +130,12 @@ Result<ServeEngine> make_engine(const ServeModel& settings, std::size_t streams,
   source.polyfill = core::polyfill_named(settings.polyfill).value_or(core::Polyfill::kOff);
   auto model = core::Model::load(source);
   if (!model.ok()) return model.error();
+  if (model.value()->template_text(false).empty()) {
+    source.chat_template = core::Loader::kAutomatic;
+    model = core::Model::load(source);
+    if (!model.ok()) return model.error();
+    note("rondo: the model brings no chat template; " + model.value()->template_reason() + "\n");
+  }
   out.model = std::move(model).value();
   out.aliases = settings.alias;
   if (out.aliases.empty()) out.aliases = {name_of(settings, source.path)};

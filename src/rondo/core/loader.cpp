@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/utf8.h"
+#include "core/families.h"
 #include "edge/edge_template.h"
 #include "edge/to_jinja.h"
 
@@ -143,6 +144,26 @@ TemplateResult Loader::template_from_file(const std::string& path, const jinja::
     if (!files.ok()) return as(ErrorCode::kNotFound, files.error());
     return compile_files(files.value(), options);
   });
+}
+
+TemplateResult Loader::family(std::string_view name, const std::string& path) {
+  std::optional<Family> found = family_named(name);
+  if (name == kAutomatic) {
+    const auto vocabulary = tokenizer(path);
+    found = family_for(vocabulary.ok() ? vocabulary.value()->tokenizer.get() : nullptr, architecture_of(path));
+  }
+  if (!found) {
+    std::string known(kAutomatic);
+    for (const std::string& one : family_names()) known += ", " + one;
+    return Error(ErrorCode::kNotFound, "no such file or folder, nor a template of that name, which are: " + known,
+                 std::string(name));
+  }
+  auto compiled = compile(std::string(found->source), "template " + found->name, {});
+  if (!compiled.ok()) return compiled.error();
+  auto loaded = std::make_shared<LoadedTemplate>();
+  loaded->plain = compiled.value();
+  loaded->reason = "the template is rondo's own `" + found->name + "`: " + found->reason;
+  return std::shared_ptr<const LoadedTemplate>(std::move(loaded));
 }
 
 TokenizerResult Loader::tokenizer(const std::string& path) {

@@ -25,6 +25,7 @@ struct LoadedTemplate {
   std::shared_ptr<const jinja::Template> plain;
   std::shared_ptr<const jinja::Template> tool_use;  // for conversations with tools, where the model has one; else null
   SpecialTokens tokens;
+  std::string reason = "";  // why it is a template of ours; "" if it is none
 
   [[nodiscard]] const std::shared_ptr<const jinja::Template>& with_tools(bool tools) const {
     return tools && tool_use != nullptr ? tool_use : plain;
@@ -63,6 +64,10 @@ class Loader {
   [[nodiscard]] TemplateResult template_from_text(const std::string& source, const jinja::CompileOptions& options);
   // From a file or model folder (docs/batch.md section 3).  Also fails with kNotFound.
   [[nodiscard]] TemplateResult template_from_file(const std::string& path, const jinja::CompileOptions& options);
+  // A template of ours (core/families.h): of that name, or for `kAutomatic` the one that fits the model at `path`.  kNotFound: there
+  // is no such name.
+  static constexpr std::string_view kAutomatic = "auto";
+  [[nodiscard]] TemplateResult family(std::string_view name, const std::string& path);
   // From a file or model folder.  Fails with kNotFound or kTokenizer.
   [[nodiscard]] TokenizerResult tokenizer(const std::string& path);
 

@@ -86,6 +86,8 @@ void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
 TemplateResult load_template(const Source& source, Loader& loader) {
   if (source.chat_template && is_template_text(*source.chat_template))
     return loader.template_from_text(*source.chat_template, {});
+  if (source.chat_template && !files::exists(*source.chat_template))
+    return loader.family(*source.chat_template, source.tokenizer.value_or(source.path));
   auto loaded = loader.template_from_file(source.chat_template.value_or(source.path), {});
   if (!loaded.ok() && !source.chat_template && loaded.error().code == ErrorCode::kNotFound)
     return std::shared_ptr<const LoadedTemplate>();

@@ -50,8 +50,10 @@ enum class Polyfill : std::uint8_t { kOff, kAuto, kOn };
 
 struct Source {
   std::string path = {};  // a folder, a .gguf, a tokenizer file, a template; "" with the two below
-  std::optional<std::string> chat_template = {};  // a template's path, or its text; replaces the model's own
-  std::optional<std::string> tokenizer = {};      // a path; replaces the model's own
+  // Replaces the model's own: a template's path, its text, the name of one of ours (core/families.h), or "auto" for the one of
+  // ours that fits.
+  std::optional<std::string> chat_template = {};
+  std::optional<std::string> tokenizer = {};  // a path; replaces the model's own
   // Parts of a format's JSON (docs/format.md) that count instead of the inferred.
   std::optional<json::Object> corrections = {};
   std::string cache_folder = {};  // see Loader
@@ -190,6 +192,10 @@ class Model : public std::enable_shared_from_this<Model> {
   [[nodiscard]] Result<std::vector<TokenId>> tokenize(std::string_view text, bool parse_special) const;
   // Not necessarily valid UTF-8.
   [[nodiscard]] Result<std::string> detokenize(std::span<const TokenId> ids, bool skip_special) const;
+  // Why the template is one of ours, in a sentence; "" if it is none.
+  [[nodiscard]] std::string template_reason() const {
+    return parts_.templates == nullptr ? "" : parts_.templates->reason;
+  }
   // The text of the template, or of the one for conversations with tools; "" without one.
   [[nodiscard]] std::string template_text(bool tools) const;
   [[nodiscard]] const std::string& name() const { return parts_.name; }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/files.h"
 #include "json/print.h"
 
 namespace rondo::protocol {
@@ -91,7 +92,7 @@ Result<std::shared_ptr<const core::Model>> Models::model(const TemplateFields& f
   if (corrections) key += "\n" + json::to_compact(*corrections);
   return models_.get(key, [&]() -> core::Memo<core::Model>::Made {
     auto templates = fields.text ? loader_.template_from_text(*fields.text, fields.compile)
-                                 : loader_.template_from_file(fields.file.value_or(""), fields.compile);
+                                 : template_named(fields.file.value_or(""), fields);
     if (!templates.ok()) return templates.error();
     core::Model::Parts parts{.name = fields.file.value_or(""),
                              .templates = templates.value(),
@@ -105,6 +106,13 @@ Result<std::shared_ptr<const core::Model>> Models::model(const TemplateFields& f
     }
     return std::make_shared<const core::Model>(std::move(parts))->polyfilled(fields.polyfill);
   });
+}
+
+// A file, or a template of ours.
+core::TemplateResult Models::template_named(const std::string& name, const TemplateFields& fields) {
+  const bool is_ours = !name.empty() && name.find_first_of("/.") == std::string::npos && !files::exists(name);
+  return is_ours ? loader_.family(name, fields.tokenizer.value_or(""))
+                 : loader_.template_from_file(name, fields.compile);
 }
 
 Result<std::shared_ptr<const core::Model>> Models::load(core::Source source) {

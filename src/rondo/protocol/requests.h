@@ -64,6 +64,7 @@ class Models {
   [[nodiscard]] std::optional<jinja::LocalTime> time_or_clock(std::optional<jinja::LocalTime> now) const;
 
  private:
+  [[nodiscard]] core::TemplateResult template_named(const std::string& name, const TemplateFields& fields);
   std::string cache_folder_;
   core::Loader loader_;
   core::Memo<core::Model> models_{1024};
