@@ -350,7 +350,9 @@ std::vector<parse::Event> TurnRun::cut_at_stop(Choice& choice, std::vector<parse
 void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
   Choice& choice = choices_[index];
   choice.has_ended = true;
-  if (finish != apis::Finish::kStopText) tell(choice.builder->feed(cut_at_stop(choice, choice.parser->close(), true)));
+  // Who is gone was not shown what was held back.
+  const bool is_held = finish != apis::Finish::kStopText && !exchange_.is_gone();
+  if (is_held) tell(choice.builder->feed(cut_at_stop(choice, choice.parser->close(), true)));
   tell(choice.builder->finish(finish, choice.stop_text));
 }
 
