@@ -1,4 +1,6 @@
 // rondo serve: the gateway between clients that send messages and an engine that takes token ids.
+#include <malloc.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -179,6 +181,12 @@ void expire(Gateway& gateway, const spans::Bounds& bounds) {
 }  // namespace
 
 int run_serve(const ServeArguments& arguments) {
+#ifdef __GLIBC__
+  // A long prompt comes and goes in pieces of some hundred kilobytes: they are not given back to the system each time, which
+  // would cost more than all that is done with them.
+  (void)::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  (void)::mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
   Gateway gateway;
   if (const Status made = make_gateway(arguments, gateway); !made.ok()) return report(made.error());
   const std::vector<int> signals = {SIGINT, SIGTERM};
