@@ -223,9 +223,18 @@ class Talk {
 
   void require(bool holds, const std::string& law, const std::string& more = "") {
     if (holds) return;
-    if (++counts_.violations > 40) return;
+    constexpr std::size_t kMostTold = 40;
+    if (++counts_.violations > kMostTold) return;
     MESSAGE(name_ << " seed " << seed_ << " " << chat::to_string(api_) << " turn " << spoken_.size() << ": " << law
                   << " " << more);
+    if (std::getenv("RONDO_VERBOSE") == nullptr) return;
+    std::printf("asked: %s\n", json::to_compact(json::Value(body_)).c_str());
+    for (const Spoken& spoken : spoken_) {
+      const auto turn = world_.turn(spoken.shown.id);
+      std::printf("kept: %s\nas: %s\n", turn == nullptr ? "nothing" : turn->message.c_str(),
+                  model_.detokenize(spoken.ids(), false).value().c_str());
+    }
+    std::printf("prompt: %s\n", model_.detokenize(world_.prompt(), false).value().c_str());
   }
 
   // --- What is said ------------------------------------------------------------------------------------------------------
@@ -421,11 +430,13 @@ class Talk {
       if (history_[i].kind == Kind::kUser || history_[i].kind == Kind::kResult) places.push_back(i);
     }
     if (places.empty() || spoken_.empty()) return;
+    if (!client_.keeps_ids() && std::ranges::any_of(spoken_, &Spoken::is_misshown)) return;  // found by keys alone
     const std::size_t at = places[client_.below(places.size())];
     history_[at].text += " changed";
     world_.say = [&](const engine::Request& request) { return script(request, false, false); };
     ++counts_.requests;
-    const World::Answer answer = world_.ask(path(), body_of(history_, false));
+    body_ = body_of(history_, false);
+    const World::Answer answer = world_.ask(path(), body_);
     if (answer.status != 200) return;
     ++counts_.edits;
     const Ids& prompt = world_.prompt();

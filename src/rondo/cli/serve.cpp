@@ -1,4 +1,6 @@
 // rondo serve: the gateway between clients that send messages and an engine that takes token ids.
+#include <malloc.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -410,6 +412,12 @@ int run_gateway(Gateway& gateway) {
 }  // namespace
 
 int run_serve(const ServeArguments& arguments) {
+#ifdef __GLIBC__
+  // A long prompt comes and goes in pieces of some hundred kilobytes: they are not given back to the system each time, which
+  // would cost more than all that is done with them.
+  (void)::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  (void)::mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
   const auto environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
     if (value == nullptr && name == "RONDO_SERVE_KEY")

@@ -140,7 +140,9 @@ std::vector<parse::Event> TurnRun::cut_at_stop(Choice& choice, std::vector<parse
 void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
   Choice& choice = choices_[index];
   choice.has_ended = true;
-  if (finish != apis::Finish::kStopText) tell(choice.builder->feed(cut_at_stop(choice, choice.parser->close(), true)));
+  // Who is gone was not shown what was held back.
+  if (finish != apis::Finish::kStopText && !is_gone_)
+    tell(choice.builder->feed(cut_at_stop(choice, choice.parser->close(), true)));
   tell(choice.builder->finish(finish, choice.stop.found()));
 }
 

@@ -46,4 +46,45 @@ void DigestTable::remove(const Digest& digest, std::uint32_t entry) {
   }
 }
 
+std::uint32_t DigestLists::head_of(const Digest& digest) const {
+  std::uint32_t out = kNone;
+  heads_.each(digest, [&](std::uint32_t head) {
+    out = head;
+    return true;
+  });
+  return out;
+}
+
+std::uint32_t DigestLists::add(const Digest& digest, std::uint32_t entry) {
+  auto link = static_cast<std::uint32_t>(links_.size());
+  if (free_.empty()) {
+    links_.emplace_back();
+  } else {
+    link = free_.back();
+    free_.pop_back();
+  }
+  const std::uint32_t head = head_of(digest);
+  if (head == kNone) {
+    links_[link] = {entry, link, link};
+    heads_.add(digest, link);
+    return link;
+  }
+  const std::uint32_t last = links_[head].before;
+  links_[link] = {entry, head, last};
+  links_[last].next = link;
+  links_[head].before = link;
+  return link;
+}
+
+void DigestLists::remove(const Digest& digest, std::uint32_t link) {
+  const Link gone = links_[link];
+  if (head_of(digest) == link) {
+    heads_.remove(digest, link);
+    if (gone.next != link) heads_.add(digest, gone.next);
+  }
+  links_[gone.before].next = gone.next;
+  links_[gone.next].before = gone.before;
+  free_.push_back(link);
+}
+
 }  // namespace rondo::spans

@@ -45,4 +45,40 @@ class DigestTable {
   std::size_t used_ = 0;  // with those that are gone
 };
 
+// The entries of each digest, in the order in which they came: any number under one digest costs no more than one.
+class DigestLists {
+ public:
+  // What remove() is told.
+  std::uint32_t add(const Digest& digest, std::uint32_t entry);
+  // REQUIRES: `link` came of add() with this digest, and was not removed.
+  void remove(const Digest& digest, std::uint32_t link);
+
+  // Calls `take(entry)` for each, the first that came first, until it says true.
+  template <typename Take>
+  void each(const Digest& digest, const Take& take) const {
+    const std::uint32_t head = head_of(digest);
+    if (head == kNone) return;
+    std::uint32_t at = head;
+    do {
+      if (take(links_[at].entry)) return;
+      at = links_[at].next;
+    } while (at != head);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+  // A ring, in which the first one stands behind the last.
+  struct Link {
+    std::uint32_t entry = 0;
+    std::uint32_t next = 0;
+    std::uint32_t before = 0;
+  };
+
+  [[nodiscard]] std::uint32_t head_of(const Digest& digest) const;
+
+  DigestTable heads_;
+  std::vector<Link> links_;
+  std::vector<std::uint32_t> free_;
+};
+
 }  // namespace rondo::spans

@@ -57,10 +57,9 @@ Status MemoryStore::add(StoredTurn& turn) {
   }
   turn.record.shrink_to_fit();
   const std::size_t bytes = turn.record.size() + turn.hashes.size() * sizeof(Digest) + sizeof(Entry);
-  entries_[at] = {
-      turn.turn, ++order_, &session, parent, static_cast<std::uint32_t>(turn.hashes.size()), std::move(turn.record)};
+  entries_[at] = {turn.turn, &session, parent, std::move(turn.record)};
   by_turn_.add(turn.turn, at);
-  for (const Digest& hash : turn.hashes) by_hash_.add(hash, at);
+  for (const Digest& hash : turn.hashes) session.links.push_back(by_hash_.add(hash, at));
   session.entries.push_back(at);
   session.hashes.insert(session.hashes.end(), turn.hashes.begin(), turn.hashes.end());
   ++session.info.turns;
@@ -90,14 +89,12 @@ Result<std::vector<Hit>> MemoryStore::find(const Digest& scope, std::span<const 
   const std::scoped_lock lock(mutex_);
   std::vector<Hit> out;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    std::vector<const Entry*> found;
+    std::size_t found = 0;
     by_hash_.each(hashes[i], [&](std::uint32_t at) {
-      if (entries_[at].session->scope == scope) found.push_back(&entries_[at]);
-      return false;
+      const Entry& entry = entries_[at];
+      if (entry.session->scope == scope) out.push_back({i, entry.turn, entry.session->info.session});
+      return entry.session->scope == scope && ++found == kMostHits;
     });
-    std::ranges::sort(found, {}, &Entry::order);
-    if (found.size() > kMostHits) found.resize(kMostHits);
-    for (const Entry* entry : found) out.push_back({i, entry->turn, entry->session->info.session});
   }
   return out;
 }
@@ -195,12 +192,9 @@ Result<std::size_t> MemoryStore::erase_objects(const Digest& scope, std::span<co
 }
 
 void MemoryStore::forget(Session& session) {
-  std::size_t first_hash = 0;
+  for (std::size_t i = 0; i < session.hashes.size(); ++i) by_hash_.remove(session.hashes[i], session.links[i]);
   for (const std::uint32_t at : session.entries) {
     by_turn_.remove(entries_[at].turn, at);
-    const std::size_t count = entries_[at].hash_count;
-    for (const Digest& hash : std::span(session.hashes).subspan(first_hash, count)) by_hash_.remove(hash, at);
-    first_hash += count;
     entries_[at] = {};
     free_.push_back(at);
   }

@@ -41,6 +41,7 @@ class MemoryStore : public Store {
     Digest scope;
     std::vector<std::uint32_t> entries;       // in the order in which they were put
     std::vector<Digest> hashes;               // of all of them
+    std::vector<std::uint32_t> links;         // of each hash
     std::map<std::uint64_t, Digest> objects;  // in the order in which they were put
   };
   struct Object {
@@ -50,10 +51,8 @@ class MemoryStore : public Store {
   };
   struct Entry {
     Digest turn;
-    std::uint64_t order = 0;  // of all turns
     Session* session = nullptr;
     std::uint32_t parent = kNone;
-    std::uint32_t hash_count = 0;  // of those of the session
     std::string record;
   };
 
@@ -72,7 +71,7 @@ class MemoryStore : public Store {
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;  // entries of sessions that are gone
   DigestTable by_turn_;              // to entries
-  DigestTable by_hash_;
+  DigestLists by_hash_;
   std::map<std::uint64_t, Session> sessions_;  // by their order
   std::unordered_map<Digest, Session*, DigestHash> by_session_;
   std::unordered_map<Digest, Object, DigestHash> objects_;

@@ -351,5 +351,35 @@ TEST_CASE("a table of digests is what a list of pairs is") {
   }
 }
 
+TEST_CASE("lists of entries by their digests keep their order whatever is removed") {
+  DigestLists lists;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> expected(5);  // entry and link
+  std::uint32_t random = 1;
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    random = random * 1664525U + 1013904223U;
+    auto& list = expected[(random >> 8U) % expected.size()];
+    const Digest of = digest(static_cast<int>(&list - expected.data()));
+    if ((random >> 20U) % 3 != 0 || list.empty()) {
+      list.emplace_back(i, lists.add(of, i));
+    } else {
+      const auto at = list.begin() + static_cast<std::ptrdiff_t>((random >> 4U) % list.size());
+      lists.remove(of, at->second);
+      list.erase(at);
+    }
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    std::size_t count = 0;
+    lists.each(digest(static_cast<int>(i)), [&](std::uint32_t entry) {
+      REQUIRE(count < expected[i].size());
+      CHECK(entry == expected[i][count++].first);
+      return false;
+    });
+    CHECK(count == expected[i].size());
+  }
+  bool is_there = false;
+  lists.each(digest(99), [&](std::uint32_t) { return is_there = true; });
+  CHECK(!is_there);
+}
+
 }  // namespace
 }  // namespace rondo::spans
