@@ -257,6 +257,8 @@ kwargs = {{ style = "short" }}
         self.assertEqual([model["id"] for model in listed], ["first", "second"])
         for name, status in (("first", 200), ("one", 200), ("second", 200), ("third", 404)):
             self.assertEqual(chat(gateway.url, "hello", model=name)[0], status)
+            self.assertEqual(ask(gateway.url + "/tokenize", {"model": name, "prompt": "hello"})[0], status)
+            self.assertEqual(ask(gateway.url + "/detokenize", {"model": name, "tokens": [70]})[0], status)
         self.assertEqual(gateway.end(), 0)
         self.assertEqual(gateway.errors, [])
         # What is printed is a file that says the same.

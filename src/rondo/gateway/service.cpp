@@ -99,7 +99,10 @@ net::Reply tokenize(State& state, const net::ServerRequest& http) {
   if (!body.ok()) return fault_reply(api, body.fault());
   auto request = apis::read_tokenize(body.value());
   if (!request.ok()) return fault_reply(api, request.fault());
-  const ServedModel& model = *state.find_model("");
+  const std::string_view name = body.value().find_string("model").value_or("");
+  const ServedModel* found = state.find_model(name);
+  if (found == nullptr) return fault_reply(api, apis::model_not_found(name));
+  const ServedModel& model = *found;
   const auto context = static_cast<std::int64_t>(model.serving->capabilities().context_tokens);
   std::vector<spans::TokenId> ids;
   if (request.value().prompt) {
@@ -125,7 +128,10 @@ net::Reply detokenize(State& state, const net::ServerRequest& http) {
   if (!body.ok()) return fault_reply(chat::Api::kChat, body.fault());
   auto ids = apis::read_detokenize(body.value());
   if (!ids.ok()) return fault_reply(chat::Api::kChat, ids.fault());
-  const auto text = state.find_model("")->model->detokenize(ids.value(), false);
+  const std::string_view name = body.value().find_string("model").value_or("");
+  const ServedModel* model = state.find_model(name);
+  if (model == nullptr) return fault_reply(chat::Api::kChat, apis::model_not_found(name));
+  const auto text = model->model->detokenize(ids.value(), false);
   if (!text.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(text.error()));
   return json_reply(200, apis::detokenize_body(text.value()));
 }
