@@ -136,8 +136,8 @@ net::Reply detokenize(State& state, const net::ServerRequest& http) {
   return json_reply(200, apis::detokenize_body(text.value()));
 }
 
-apis::ModelEntry entry_of(const ServedModel& model) {
-  return {.name = model.name,
+apis::ModelEntry entry_of(const ServedModel& model, const std::string& name) {
+  return {.name = name,
           .created_s = model.created_s,
           .context_tokens = static_cast<std::int64_t>(model.serving->capabilities().context_tokens)};
 }
@@ -148,12 +148,15 @@ void models(State& state, Exchange exchange) {
   if (path.starts_with(kOne)) {
     const std::string name = path.substr(kOne.size());
     const ServedModel* model = state.find_model(name);
-    if (model == nullptr || model->name != name)
+    if (model == nullptr || !model->is_called(name))
       return answer_fault(exchange, chat::Api::kChat, apis::model_not_found(name));
-    return answer_json(exchange, 200, apis::model_body(entry_of(*model)));
+    return answer_json(exchange, 200, apis::model_body(entry_of(*model, name)));
   }
   std::vector<apis::ModelEntry> entries;
-  for (const ServedModel& model : state.parts.models) entries.push_back(entry_of(model));
+  for (const ServedModel& model : state.parts.models) {
+    entries.push_back(entry_of(model, model.name));
+    for (const std::string& alias : model.aliases) entries.push_back(entry_of(model, alias));
+  }
   answer_json(exchange, 200, apis::models_body(entries));
 }
 
