@@ -2,6 +2,7 @@
 #   rondo::pcre2      regular expressions (tokenizer)     rondo::cli11     command lines (cli)
 #   rondo::libyaml    files of tests (yaml)               rondo::doctest   tests
 #   rondo::boost      event loop, HTTP and TLS (net)      rondo::sqlite    turns on disk (spans)
+#   rondo::sodium     API keys (keys)                     rondo::toml      files of settings (toml)
 # Each is an imported target that a part names under LIBRARIES.
 
 find_package(Threads REQUIRED)
@@ -49,6 +50,22 @@ if(RONDO_NET)
   add_library(rondo::sqlite UNKNOWN IMPORTED)
   set_target_properties(rondo::sqlite PROPERTIES IMPORTED_LOCATION ${RONDO_SQLITE_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${RONDO_SQLITE_INCLUDE} INTERFACE_LINK_LIBRARIES Threads::Threads)
+
+  find_path(RONDO_SODIUM_INCLUDE sodium.h)
+  find_library(RONDO_SODIUM_LIBRARY NAMES libsodium.a sodium)
+  if(NOT RONDO_SODIUM_INCLUDE OR NOT RONDO_SODIUM_LIBRARY)
+    message(FATAL_ERROR "libsodium is missing: run ./dev setup, install libsodium-dev, or configure with RONDO_NET=OFF")
+  endif()
+  add_library(rondo::sodium UNKNOWN IMPORTED)
+  set_target_properties(rondo::sodium PROPERTIES IMPORTED_LOCATION ${RONDO_SODIUM_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${RONDO_SODIUM_INCLUDE} INTERFACE_LINK_LIBRARIES Threads::Threads)
+
+  find_path(RONDO_TOML_INCLUDE toml++/toml.h)
+  if(NOT RONDO_TOML_INCLUDE)
+    message(FATAL_ERROR "toml++ is missing: run ./dev setup, install libtomlplusplus-dev, or configure with RONDO_NET=OFF")
+  endif()
+  add_library(rondo::toml INTERFACE IMPORTED)
+  target_include_directories(rondo::toml SYSTEM INTERFACE ${RONDO_TOML_INCLUDE})
 endif()
 
 if(RONDO_TESTS)

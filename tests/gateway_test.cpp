@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -74,13 +75,14 @@ class Gateway {
     gateway::ServiceParts parts;
     parts.models = {{.name = "small", .model = model_, .serving = serving_.get()}};
     parts.spans = &kept_;
+    parts.workers = &workers_;
     parts.options.hosts = {"127.0.0.1"};
     parts.page = [](std::string_view nonce) { return "page " + std::string(nonce); };
     parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
     parts.random = [this] {
       std::array<std::uint8_t, 12> bytes{};
-      ++counter_;
-      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(counter_ >> (i % 4 * 8));
+      const std::uint32_t count = ++counter_;
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(count >> (i % 4 * 8));
       return bytes;
     };
     service_ = std::make_unique<gateway::Service>(loop_, std::move(parts));
@@ -135,13 +137,14 @@ class Gateway {
   net::Loop loop_;
   spans::MemoryStore store_;
   spans::Spans kept_;
+  Workers workers_{2};
   std::shared_ptr<const core::Model> model_;
   std::unique_ptr<engine::Embedded> embedded_;
   std::unique_ptr<engine::Serving> serving_;
   std::unique_ptr<gateway::Service> service_;
   std::unique_ptr<net::Server> server_;
   std::unique_ptr<net::Client> client_;
-  std::uint32_t counter_ = 0;
+  std::atomic<std::uint32_t> counter_ = 0;
 };
 
 std::string chat_body(const json::Array& messages, const std::string& more = "") {

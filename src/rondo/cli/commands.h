@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/serve_settings.h"
+
 namespace rondo::cli {
 
 // Where the template and the tokenizer come from.
@@ -255,34 +257,9 @@ struct FakeEngineArguments {
 };
 
 struct ServeArguments {
-  std::string model;
-  std::string engine;             // "", "vllm", "sglang" or "llama-server"
-  std::vector<std::string> urls;  // none: the embedded engine
-  std::string key;
-  std::string ca_file;
-  bool insecure_engines = false;
-  std::string host = "127.0.0.1";
-  std::uint16_t port = 8080;
-  bool insecure = false;
-  std::string alias;
-  std::string chat_template;
-  std::string kwargs;
-  std::string retention = "all";
-  std::string store = "memory";
-  std::size_t store_max_mb = 0;
-  std::size_t store_ttl_s = 0;
-  std::size_t parallel = 4;
-  std::size_t context = 0;
-  int threads = 0;
-  std::size_t cache_ram_mb = 2048;
-  int gpu_layers = 0;
-  bool flash_attention = false;
-  std::string cache_type = "f16";
-  std::size_t max_body_mb = 64;
-  std::size_t max_streams = 1024;
-  std::size_t drain_timeout_s = 30;
-  bool strict_model = false;
-  bool json = false;
+  GivenOptions given;
+  std::string new_key;  // a name: adds a key and does nothing more
+  bool check = false;   // prints the settings and does nothing more
 };
 
 [[nodiscard]] int run_render(const RenderArguments& arguments);

@@ -10,6 +10,7 @@ namespace rondo::cli {
 
 Result<std::unique_ptr<net::Client>> engine_client(net::Loop& loop, const EngineAccess& access) {
   net::ClientOptions options{.insecure = access.insecure, .bearer = access.key};
+  options.connections_per_origin = access.connections;
   if (!access.ca_file.empty()) {
     auto certificates = files::read(access.ca_file);
     if (!certificates.ok()) return certificates.error();

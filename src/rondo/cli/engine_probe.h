@@ -16,6 +16,7 @@ struct EngineAccess {
   std::string key;
   std::string ca_file;
   bool insecure = false;
+  std::size_t connections = 64;  // to each address
 };
 [[nodiscard]] Result<std::unique_ptr<net::Client>> engine_client(net::Loop& loop, const EngineAccess& access);
 

@@ -112,7 +112,12 @@ inline constexpr const char* kServeFooter =
     "  rondo serve                                     the small random model, to try clients\n"
     "  rondo serve model.gguf --parallel 8\n"
     "  rondo serve models/mine/ --url http://10.0.0.5:8000 --url http://10.0.0.6:8000\n"
+    "  rondo serve --config serve.toml                 several models, limits, keys\n"
+    "  rondo serve --api-keys keys.txt --add-key ann   prints the secret of a new key\n"
     "\n"
+    "Each option can be said in the environment (RONDO_SERVE_MAX_BODY=8) and in the file (max_body = 8) as well; the "
+    "command\n"
+    "line wins over the environment, which wins over the file.\n"
     "What it answers: docs/gateway.md.  SIGINT and SIGTERM: running requests end, then it does.";
 
 inline constexpr const char* kEnginesFooter =

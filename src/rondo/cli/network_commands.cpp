@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "cli/help.h"
+#include "cli/serve_settings.h"
 
 namespace rondo::cli {
 namespace {
@@ -55,51 +56,44 @@ void define_engines(CLI::App& app, EnginesArguments& arguments, std::function<in
   command.callback([&] { chosen = [&] { return run_engines(arguments); }; });
 }
 
+// Every setting of the table as an option: what is said is kept as text, and read with all that is said elsewhere.
+void define_settings(CLI::App& command, GivenOptions& given) {
+  for (const ServeOption& option : serve_options()) {
+    const std::string name(option.name);
+    const std::string help(option.help);
+    const auto take = [&given, name](std::vector<std::string> texts) {
+      given.options.emplace_back(name, std::move(texts));
+    };
+    if (option.type.empty()) {
+      command.add_flag_callback("--" + name, [take] { take({"true"}); }, help);
+      continue;
+    }
+    CLI::Option* made = nullptr;
+    if (takes_several(option)) {
+      made = command.add_option_function<std::vector<std::string>>("--" + name, take, help)->allow_extra_args(false);
+    } else {
+      made = command.add_option_function<std::string>(
+          "--" + name, [take](const std::string& text) { take({text}); }, help);
+    }
+    std::string type(option.type);
+    for (const std::string_view choice : option.choices)
+      type = (choice == option.choices.front() ? "" : type + "|") + std::string(choice);
+    made->type_name(type);
+    if (const std::string value = default_text(option); !value.empty()) made->default_str(value);
+  }
+}
+
 void define_serve(CLI::App& app, ServeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("serve", "an HTTP server for chat clients that keeps what the model sampled");
-  command.add_option("MODEL", arguments.model, "a .gguf file, or a folder; none: a small random model");
-  command.add_option("--url", arguments.urls, "an engine's address; several are one engine")->type_name("URL");
-  command.add_option("--engine", arguments.engine, "what answers there; found out by asking")
-      ->check(CLI::IsMember({"vllm", "sglang", "llama-server"}));
-  command.add_option("--key", arguments.key, "sent to engines as a bearer key")->envname("RONDO_ENGINE_KEY");
-  command.add_option("--ca", arguments.ca_file, "certificates that engines' are verified with")->type_name("FILE");
-  command.add_flag("--insecure-engines", arguments.insecure_engines, "engines' certificates are not verified");
-  command.add_option("--host", arguments.host, "the address it listens on")->capture_default_str();
-  command.add_option("--port", arguments.port, "0: any free one")->capture_default_str();
-  command.add_flag("--insecure", arguments.insecure, "listen on an address that others reach");
-  command.add_option("--alias", arguments.alias, "the model's name for clients")->type_name("NAME");
-  command.add_option("--template", arguments.chat_template, "replaces the model's own")->type_name("PATH");
-  command.add_option("--kwargs", arguments.kwargs, "template variables of every request")
-      ->type_name("JSON|FILE|KEY=VALUE");
-  command.add_option("--retention", arguments.retention, "what of earlier reasoning stays in the prompt")
-      ->check(CLI::IsMember({"all", "tool_cycle", "template"}))
-      ->capture_default_str();
-  command.add_option("--store", arguments.store, "where turns are kept")
-      ->type_name("memory|sqlite:PATH")
-      ->capture_default_str();
-  command.add_option("--store-max-mb", arguments.store_max_mb, "the oldest sessions go beyond it; 0: no bound");
-  command.add_option("--store-ttl", arguments.store_ttl_s,
-                     "seconds behind its last turn that a session is kept; 0: for ever");
-  command.add_option("--parallel", arguments.parallel, "requests that the embedded engine runs at once")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command.add_option("--context", arguments.context, "tokens of a conversation; 0: what the model was trained for");
-  command.add_option("--threads", arguments.threads, "of the embedded engine; 0: all cores but one");
-  command.add_option("--cache-ram", arguments.cache_ram_mb, "MiB for conversations that had to make room")
-      ->capture_default_str();
-  command.add_option("--gpu-layers", arguments.gpu_layers, "layers on a GPU, where the library has one; negative: all");
-  command.add_flag("--flash-attention", arguments.flash_attention, "faster on some machines, less exact on all");
-  command.add_option("--cache-type", arguments.cache_type, "of keys and values")
-      ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0", "q4_0"}))
-      ->capture_default_str();
-  command.add_option("--max-body", arguments.max_body_mb, "MiB of a request")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command.add_option("--max-streams", arguments.max_streams, "connections at once")->capture_default_str();
-  command.add_option("--drain-timeout", arguments.drain_timeout_s, "seconds for running requests when it ends")
-      ->capture_default_str();
-  command.add_flag("--strict-model", arguments.strict_model, "refuse names of other models");
-  command.add_flag("--json", arguments.json, "print the ready line as {\"url\", \"models\"}");
+  command.add_option("MODEL", arguments.given.model, "a .gguf file, or a folder; none: a small random model");
+  command.add_option("--config", arguments.given.config_path, "a file with these settings, and with several models")
+      ->envname("RONDO_SERVE_CONFIG")
+      ->type_name("FILE");
+  command.add_flag("--check-config", arguments.check, "print the settings that result, and end");
+  command
+      .add_option("--add-key", arguments.new_key, "add a key for NAME to the file of --api-keys, and print its secret")
+      ->type_name("NAME");
+  define_settings(command, arguments.given);
   command.footer(kServeFooter);
   command.callback([&] { chosen = [&] { return run_serve(arguments); }; });
 }

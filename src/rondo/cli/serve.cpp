@@ -1,232 +1,411 @@
 // rondo serve: the gateway between clients that send messages and an engine that takes token ids.
-#include <chrono>
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <random>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/files.h"
+#include "base/workers.h"
 #include "cli/commands.h"
-#include "cli/engine_probe.h"
 #include "cli/io.h"
-#include "core/model.h"
-#include "demo/embedded.h"
-#include "engine/embedded.h"
-#include "gateway/service.h"
+#include "cli/serve_parts.h"
+#include "cli/serve_settings.h"
+#include "engine/relay.h"
 #include "json/print.h"
-#include "model/gguf.h"
-#include "net/client.h"
-#include "net/loop.h"
 #include "net/server.h"
 #include "pages/serve_page.h"
-#include "remote/fleet.h"
-#include "spans/memory_store.h"
-#include "spans/spans.h"
-#include "spans/sqlite_store.h"
 
 namespace rondo::cli {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr net::Milliseconds kDrainStep{20};
+constexpr net::Milliseconds kWatchStep{200};
 
-std::int64_t now_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
+// A loop with what answers on it.  The first one's is the gateway's own; each other has a thread.
+struct Front {
+  explicit Front(net::Loop& on) : loop(on) {}
+  explicit Front(std::unique_ptr<net::Loop> made) : own(std::move(made)), loop(*own) {}
 
-template <std::size_t kSize>
-std::array<std::uint8_t, kSize> random_bytes() {
-  static std::random_device device;
-  std::array<std::uint8_t, kSize> bytes;
-  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(device());
-  return bytes;
-}
+  std::unique_ptr<net::Loop> own;
+  net::Loop& loop;
+  std::vector<std::unique_ptr<engine::Serving>> servings;  // engines as they are seen from this loop
+  std::unique_ptr<gateway::Service> service;
+  std::unique_ptr<net::Server> server;
+  std::thread thread;
+};
+
+// What the first loop knows of engines, for the others.
+struct EngineStates {
+  std::mutex mutex;
+  std::vector<bool> up;
+  std::vector<gateway::Gauge> gauges;
+};
 
 // Everything that a running gateway is made of, in the order in which it is made.
 struct Gateway {
+  ServeSettings settings;
   net::Loop loop;
-  std::shared_ptr<const core::Model> model;
-  std::string name;
-  std::unique_ptr<engine::Embedded> embedded;
-  std::unique_ptr<net::Client> client;
-  std::unique_ptr<engine::Serving> serving;
-  std::unique_ptr<spans::Store> store;
-  std::unique_ptr<spans::Spans> kept;
-  std::unique_ptr<gateway::Service> service;
-  std::unique_ptr<net::Server> server;
+  std::vector<ServeEngine> engines;
+  ServeStore store;
+  std::unique_ptr<ServeKeys> keys;
+  std::unique_ptr<Workers> workers;
+  EngineStates states;
+  std::vector<std::unique_ptr<Front>> fronts;
   net::Timer expiry;
+  net::Timer watch;
+  net::Timer drain;
+  std::size_t undrained = 0;  // fronts
+  bool is_ending = false;
 };
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+void write_log(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); }
 
-std::string name_of(const ServeArguments& arguments, const std::string& path) {
-  if (!arguments.alias.empty()) return arguments.alias;
-  if (arguments.model.empty()) return "tiny";
-  fs::path file(path);
-  if (!file.has_filename()) file = file.parent_path();
-  return file.extension() == ".gguf" ? file.stem().string() : file.filename().string();
-}
-
-// The path of the weights: the model's, or those of the small random model.
-Result<std::string> weights_of(const ServeArguments& arguments) {
-  if (!arguments.model.empty()) return demo::weights_path(arguments.model);
-  demo::EmbeddedOptions options;
-  options.cache_folder = cache_folder();
-  return demo::tiny_model(options, note);
-}
-
-Status make_embedded(const ServeArguments& arguments, Gateway& out, const std::string& weights) {
-  if (const auto checked = model::read_gguf(weights); !checked.ok()) return checked.error();
-  engine::EmbeddedOptions options;
-  options.parallel = arguments.parallel;
-  options.kept_bytes = arguments.cache_ram_mb << 20U;
-  options.llama.context_tokens = arguments.context;
-  options.llama.gpu_layers = arguments.gpu_layers;
-  options.llama.flash_attention = arguments.flash_attention;
-  options.llama.cache_type = arguments.cache_type;
-  options.llama.threads = arguments.threads > 0 ? arguments.threads : demo::worker_threads();
-  auto embedded = engine::Embedded::load(weights, options);
-  if (!embedded.ok()) return embedded.error();
-  out.embedded = std::move(embedded).value();
-  out.serving = out.embedded->serve(out.loop);
-  return Done{};
-}
-
-Status make_fleet(const ServeArguments& arguments, Gateway& out) {
-  auto client = engine_client(out.loop, {arguments.key, arguments.ca_file, arguments.insecure_engines});
-  if (!client.ok()) return client.error();
-  out.client = std::move(client).value();
-  std::vector<remote::ServerInfo> servers;
-  for (auto& one : probe_engines(out.loop, *out.client, arguments.urls)) {
-    if (!one.ok()) return one.error();
-    if (!arguments.engine.empty() && remote::to_string(one.value().kind) != arguments.engine) {
-      return Error(ErrorCode::kInvalidArgument,
-                   "it is " + std::string(remote::to_string(one.value().kind)) + ", not " + arguments.engine,
-                   one.value().url);
-    }
-    servers.push_back(std::move(one).value());
-  }
-  out.serving = std::make_unique<remote::Fleet>(out.loop, *out.client, std::move(servers), remote::FleetOptions{});
-  return Done{};
-}
-
-Status make_store(const ServeArguments& arguments, Gateway& out) {
-  spans::HashKey secret{};
-  if (arguments.store == "memory") {
-    out.store = std::make_unique<spans::MemoryStore>();
-    secret = random_bytes<16>();
-  } else {
-    constexpr std::string_view kSqlite = "sqlite:";
-    if (!arguments.store.starts_with(kSqlite)) {
-      return Error(ErrorCode::kInvalidArgument, "--store is `memory` or `sqlite:PATH`, not `" + arguments.store + "`");
-    }
-    const std::string path = arguments.store.substr(kSqlite.size());
-    auto store = spans::SqliteStore::open(path);
-    if (!store.ok()) return store.error();
-    out.store = std::move(store).value();
-    // The secret lies beside the file: without it nothing in the file is found again.
-    const std::string key_path = path + ".key";
-    if (!files::exists(key_path)) {
-      const spans::HashKey made = random_bytes<16>();
-      const std::string_view bytes(reinterpret_cast<const char*>(made.data()), made.size());
-      if (const Status written = files::write(key_path, bytes); !written.ok()) return written;
-      std::error_code ignored;
-      fs::permissions(key_path, fs::perms::owner_read | fs::perms::owner_write, ignored);
-    }
-    const auto bytes = files::read(key_path);
-    if (!bytes.ok()) return bytes.error();
-    if (bytes.value().size() != secret.size())
-      return Error(ErrorCode::kInvalidArgument, "a key of 16 bytes was expected", key_path);
-    std::copy(bytes.value().begin(), bytes.value().end(), reinterpret_cast<char*>(secret.data()));
-  }
-  out.kept = std::make_unique<spans::Spans>(*out.store, secret);
-  return Done{};
-}
-
-Status make_gateway(const ServeArguments& arguments, Gateway& out) {
-  const bool is_remote = !arguments.urls.empty();
-  if (is_remote && arguments.model.empty())
-    return Error(ErrorCode::kInvalidArgument, "name the model whose template and tokenizer the engine's model has");
-  if (!is_loopback(arguments.host) && !arguments.insecure) {
-    return Error(ErrorCode::kInvalidArgument,
-                 "anybody could use " + arguments.host + ": say --insecure if that is meant");
-  }
-  Result<std::string> weights = is_remote ? Result<std::string>(arguments.model) : weights_of(arguments);
-  if (!weights.ok()) return weights.error();
-  core::Source source;
-  source.path = arguments.model.empty() ? weights.value() : arguments.model;
-  if (!arguments.chat_template.empty()) source.chat_template = arguments.chat_template;
-  source.cache_folder = cache_folder();
-  auto model = core::Model::load(source);
-  if (!model.ok()) return model.error();
-  out.model = std::move(model).value();
-  out.name = name_of(arguments, source.path);
-  if (const Status made = is_remote ? make_fleet(arguments, out) : make_embedded(arguments, out, weights.value());
-      !made.ok())
-    return made;
-  if (const Status made = make_store(arguments, out); !made.ok()) return made;
-
-  gateway::ServedModel served{.name = out.name, .model = out.model, .serving = out.serving.get()};
-  served.created_s = now_ms() / 1000;
-  if (!arguments.kwargs.empty()) {
-    auto kwargs = object_argument(arguments.kwargs, "--kwargs");
-    if (!kwargs.ok()) return kwargs.error();
-    served.kwargs = kwargs.value().as_object();
-  }
+gateway::ServiceOptions service_options_of(const ServeSettings& settings) {
   gateway::ServiceOptions options;
-  options.strict_model = arguments.strict_model;
-  if (!arguments.insecure) options.hosts = {"localhost", "127.0.0.1", "[::1]", arguments.host};
-  if (arguments.retention == "template") options.retention = render::Retention::kTemplate;
-  if (arguments.retention == "tool_cycle") options.retention = render::Retention::kToolCycle;
-  out.service = std::make_unique<gateway::Service>(out.loop, gateway::ServiceParts{.models = {std::move(served)},
-                                                                                   .spans = out.kept.get(),
-                                                                                   .now_ms = now_ms,
-                                                                                   .random = random_bytes<12>,
-                                                                                   .options = options,
-                                                                                   .page = pages::serve_page});
-  auto server = net::Server::make(out.loop,
-                                  {.host = arguments.host,
-                                   .port = arguments.port,
-                                   .body_bytes = arguments.max_body_mb << 20U,
-                                   .connections = arguments.max_streams,
-                                   .explain = gateway::Service::explain},
-                                  [&out](net::Exchange exchange) { out.service->handle(std::move(exchange)); });
-  if (!server.ok()) return server.error();
-  out.server = std::move(server).value();
+  options.strict_model = settings.strict_model;
+  options.refuse_unknown_tools = settings.unknown_tools == "error";
+  options.origins = settings.cors;
+  // Where anybody may ask by any name, keys stand in for names: a page that a name of its own leads here has none.
+  const bool any_name = settings.insecure || (!settings.api_keys.empty() && !is_loopback(settings.host));
+  if (!any_name) options.hosts = {"localhost", "127.0.0.1", "[::1]", settings.host};
+  if (!any_name || !settings.server_names.empty())
+    options.hosts.insert(options.hosts.end(), settings.server_names.begin(), settings.server_names.end());
+  if (settings.retention == "template") options.retention = render::Retention::kTemplate;
+  if (settings.retention == "tool_cycle") options.retention = render::Retention::kToolCycle;
+  options.streams = settings.max_streams;
+  options.streams_of_tenant = settings.max_tenant_streams;
+  options.request_time = net::Milliseconds(settings.request_timeout_s * 1000);
+  options.kept_request_bytes = settings.keep_requests_mb << 20U;
+  using Log = gateway::ServiceOptions::Log;
+  options.log = settings.log == "text" ? Log::kText : settings.log == "json" ? Log::kJson : Log::kNone;
+  options.version = RONDO_VERSION;
+  return options;
+}
+
+// Embedded engines are always there; of servers one must be.
+bool is_up(const ServeEngine& engine) {
+  if (!engine.fleet) return true;
+  for (std::size_t i = 0; i < engine.fleet->size(); ++i) {
+    if (!engine.fleet->report(i).is_out) return true;
+  }
+  return false;
+}
+
+// In bytes; 0 where there is none.
+double file_size(const std::string& path) {
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(path, failed);
+  return failed ? 0.0 : static_cast<double>(size);
+}
+
+std::vector<gateway::Gauge> gauges_of(const Gateway& gateway) {
+  std::vector<gateway::Gauge> gauges;
+  if (!gateway.store.path.empty()) {
+    double bytes = 0;
+    for (const char* end : {"", "-wal"}) bytes += file_size(gateway.store.path + end);
+    gauges.push_back({.name = "rondo_store_bytes", .help = "Size of the file that turns are kept in.", .value = bytes});
+  }
+  std::vector<gateway::Gauge> up;
+  std::vector<gateway::Gauge> running;
+  std::vector<gateway::Gauge> waiting;
+  for (const ServeEngine& engine : gateway.engines) {
+    if (engine.embedded) {
+      const engine::EmbeddedStatus status = engine.embedded->status();
+      running.push_back({.name = "rondo_engine_running",
+                         .help = "Choices that the embedded engine samples.",
+                         .labels = {{"model", engine.name}},
+                         .value = static_cast<double>(status.running)});
+      waiting.push_back({.name = "rondo_engine_waiting",
+                         .help = "Choices that wait for the embedded engine.",
+                         .labels = {{"model", engine.name}},
+                         .value = static_cast<double>(status.waiting)});
+    }
+    for (std::size_t i = 0; engine.fleet && i < engine.fleet->size(); ++i) {
+      const remote::Fleet::Report report = engine.fleet->report(i);
+      up.push_back({.name = "rondo_engine_up",
+                    .help = "Whether requests are sent to an engine.",
+                    .labels = {{"model", engine.name}, {"engine", report.url}},
+                    .value = report.is_out ? 0.0 : 1.0});
+    }
+  }
+  for (auto* list : {&up, &running, &waiting}) gauges.insert(gauges.end(), list->begin(), list->end());
+  return gauges;
+}
+
+Status make_engines(Gateway& out) {
+  std::set<std::string> names;
+  for (const ServeModel& settings : out.settings.models) {
+    auto engine = make_engine(settings, out.settings.max_streams, out.loop);
+    if (!engine.ok()) return engine.error();
+    std::vector<std::string> own = engine.value().aliases;
+    own.push_back(engine.value().name);
+    for (const std::string& name : own) {
+      if (!names.insert(name).second)
+        return Error(ErrorCode::kInvalidArgument, "two models are called `" + name + "`: give one an `alias`");
+    }
+    out.engines.push_back(std::move(engine).value());
+  }
   return Done{};
+}
+
+// The engine as seen from a loop.  Servers are spoken to on the first one alone: which of them holds what is known there.
+engine::Serving* serving_on(Front& front, const ServeEngine& engine, Gateway& out) {
+  if (engine.embedded) return front.servings.emplace_back(engine.embedded->serve(front.loop)).get();
+  if (&front.loop == &out.loop) return engine.fleet.get();
+  return front.servings.emplace_back(std::make_unique<engine::Relay>(*engine.fleet, out.loop, front.loop)).get();
+}
+
+void make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::Shared>& shared) {
+  const bool is_first = &front.loop == &out.loop;
+  gateway::ServiceParts parts;
+  for (std::size_t i = 0; i < out.engines.size(); ++i) {
+    const ServeEngine& engine = out.engines[i];
+    parts.models.push_back({.name = engine.name,
+                            .model = engine.model,
+                            .serving = serving_on(front, engine, out),
+                            .kwargs = engine.kwargs,
+                            .created_s = now_ms() / 1000,
+                            .aliases = engine.aliases});
+    parts.models.back().is_up = [&out, i, is_first] {
+      if (is_first) return is_up(out.engines[i]);
+      const std::lock_guard lock(out.states.mutex);
+      return static_cast<bool>(out.states.up[i]);
+    };
+  }
+  parts.gauges = [&out, is_first] {
+    if (is_first) return gauges_of(out);
+    const std::lock_guard lock(out.states.mutex);
+    return out.states.gauges;
+  };
+  parts.spans = out.store.spans.get();
+  parts.now_ms = now_ms;
+  parts.random = random_key;
+  parts.options = service_options_of(out.settings);
+  parts.page = pages::serve_page;
+  if (out.keys) parts.tenant_of = [keys = out.keys.get()](std::string_view secret) { return keys->tenant_of(secret); };
+  parts.log = write_log;
+  parts.workers = out.workers.get();
+  parts.shared = shared;
+  front.service = std::make_unique<gateway::Service>(front.loop, std::move(parts));
+}
+
+Result<net::ServerOptions> server_options_of(const ServeSettings& settings) {
+  const auto seconds = [](std::size_t count) { return net::Milliseconds(count * 1000); };
+  net::ServerOptions options;
+  options.host = settings.host;
+  options.port = static_cast<std::uint16_t>(settings.port);
+  options.body_bytes = settings.max_body_mb << 20U;
+  options.bodies_bytes = std::max<std::size_t>(1, (settings.max_bodies_mb << 20U) / settings.loops);
+  options.buffered_bytes = settings.send_buffer_kb << 10U;
+  options.connections = std::max<std::size_t>(1, settings.max_connections / settings.loops);
+  options.head = seconds(settings.header_timeout_s);
+  options.body = seconds(settings.body_timeout_s);
+  options.stall = seconds(settings.stall_timeout_s);
+  options.explain = gateway::Service::explain;
+  if (!settings.tls_cert.empty()) {
+    auto certificate = files::read(settings.tls_cert);
+    if (!certificate.ok()) return certificate.error();
+    auto key = files::read(settings.tls_key);
+    if (!key.ok()) return key.error();
+    options.certificate_pem = std::move(certificate).value();
+    options.key_pem = std::move(key).value();
+  }
+  return options;
+}
+
+Status make_server(const net::ServerOptions& common, Front& front) {
+  net::ServerOptions options = common;
+  gateway::Service& service = *front.service;
+  options.admit = [&service](net::ServerRequest& request) { return service.admit(request); };
+  options.answered = [&service](const net::ServerRequest& request, const net::Answered& answered) {
+    service.answered(request, answered);
+  };
+  auto server = net::Server::make(front.loop, std::move(options),
+                                  [&service](net::Exchange exchange) { service.handle(std::move(exchange)); });
+  if (!server.ok()) return server.error();
+  front.server = std::move(server).value();
+  return Done{};
+}
+
+Status make_fronts(Gateway& out) {
+  auto options = server_options_of(out.settings);
+  if (!options.ok()) return options.error();
+  if (out.settings.loops > 1) {
+    // A port that several listen on could be another program's as well: whether it is free is seen before it is shared.
+    const auto free = net::Server::make(out.loop, options.value(), [](const net::Exchange&) {});
+    if (!free.ok()) return free.error();
+    options.value().port = free.value()->port();
+    options.value().reuse_port = true;
+  }
+  const auto shared = gateway::Service::share();
+  for (std::size_t i = 0; i < out.settings.loops; ++i) {
+    Front& front = *out.fronts.emplace_back(i == 0 ? std::make_unique<Front>(out.loop)
+                                                   : std::make_unique<Front>(std::make_unique<net::Loop>()));
+    make_service(out, front, shared);
+    if (const Status made = make_server(options.value(), front); !made.ok()) return made;
+  }
+  return Done{};
+}
+
+Status make_gateway(Gateway& out) {
+  const ServeSettings& settings = out.settings;
+  if (!is_loopback(settings.host) && !settings.insecure && settings.api_keys.empty()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "anybody could use " + settings.host + ": name --api-keys, or say --insecure if that is meant");
+  }
+  if (!settings.api_keys.empty()) {
+    out.keys = std::make_unique<ServeKeys>(settings.api_keys);
+    if (const Status loaded = out.keys->load(); !loaded.ok()) return loaded;
+    if (out.keys->size() == 0) note("there is no key in " + settings.api_keys + ": nobody can use this server\n");
+  }
+  constexpr std::size_t kOwnFiles = 256;  // models, the store, the log
+  raise_file_limit(settings.max_connections + settings.max_streams + kOwnFiles);
+  if (const Status made = make_engines(out); !made.ok()) return made;
+  auto store = make_store(settings);
+  if (!store.ok()) return store.error();
+  out.store = std::move(store).value();
+  const std::size_t threads = std::max(2U, std::thread::hardware_concurrency());
+  out.workers = std::make_unique<Workers>(settings.workers > 0 ? settings.workers : threads);
+  return make_fronts(out);
+}
+
+// Tells the other loops, now and then, what the first one knows of engines.
+void watch_engines(Gateway& gateway) {
+  std::vector<bool> up;
+  for (const ServeEngine& engine : gateway.engines) up.push_back(is_up(engine));
+  std::vector<gateway::Gauge> gauges = gauges_of(gateway);
+  const std::lock_guard lock(gateway.states.mutex);
+  gateway.states.up = std::move(up);
+  gateway.states.gauges = std::move(gauges);
+  gateway.watch = gateway.loop.after(kWatchStep, [&gateway] { watch_engines(gateway); });
 }
 
 // Forgets what is too old or too much, each minute.
 void expire(Gateway& gateway, const spans::Bounds& bounds) {
-  (void)gateway.store->expire(now_ms(), bounds);
+  // A worker waits for the disk in the loop's place.
+  gateway.workers->run(Workers::Size::kLarge,
+                       [&store = *gateway.store.store, bounds] { (void)store.expire(now_ms(), bounds); });
   gateway.expiry = gateway.loop.after(std::chrono::minutes(1), [&gateway, bounds] { expire(gateway, bounds); });
+}
+
+// Waits for requests that generate, while others are still told that the server is about to end; then for all.
+void drain(Gateway& gateway, net::Time end) {
+  const auto left = std::chrono::duration_cast<net::Milliseconds>(end - gateway.loop.now());
+  if (gateway.fronts.front()->service->running() > 0 && left.count() > 0) {
+    gateway.drain = gateway.loop.after(std::min(kDrainStep, left), [&gateway, end] { drain(gateway, end); });
+    return;
+  }
+  gateway.undrained = gateway.fronts.size();
+  for (const auto& front : gateway.fronts) {
+    front->loop.post([&gateway, &front = *front, left] {
+      front.server->drain(std::max(left, net::Milliseconds(0)), [&gateway](std::size_t) {
+        gateway.loop.post([&gateway] {
+          if (--gateway.undrained == 0) gateway.loop.stop();
+        });
+      });
+    });
+  }
+}
+
+void on_signal(Gateway& gateway, int signal) {
+  if (signal == SIGHUP) {
+    if (!gateway.keys) return;
+    const Status loaded = gateway.keys->load();
+    if (!loaded.ok()) (void)report(loaded.error());
+    if (loaded.ok()) note("keys: " + std::to_string(gateway.keys->size()) + "\n");
+    return;
+  }
+  if (gateway.is_ending) return gateway.loop.stop();  // said twice
+  gateway.is_ending = true;
+  gateway.fronts.front()->service->drain();
+  drain(gateway, gateway.loop.now() + std::chrono::seconds(gateway.settings.drain_timeout_s));
+}
+
+// What the program says when it can answer.
+std::string ready_line(const Gateway& gateway) {
+  const std::string url = gateway.fronts.front()->server->url();
+  json::Array names;
+  std::string listed;
+  for (const ServeEngine& engine : gateway.engines) {
+    names.emplace_back(engine.name);
+    listed += (listed.empty() ? "" : ", ") + engine.name;
+  }
+  return gateway.settings.json ? json::to_compact(json::Object{{"url", url}, {"models", std::move(names)}})
+                               : "rondo: serving " + listed + " on " + url;
+}
+
+void end(Gateway& gateway) {
+  for (const auto& front : gateway.fronts) {
+    if (front->own) front->loop.stop();
+    if (front->thread.joinable()) front->thread.join();
+  }
+  for (const auto& front : gateway.fronts) {
+    front->server.reset();
+    front->service.reset();
+  }
+  // What the other loops left behind for the engines of the first one.
+  gateway.loop.post([&gateway] { gateway.loop.stop(); });
+  gateway.loop.run();
+  gateway.fronts.clear();
+}
+
+int run_gateway(Gateway& gateway) {
+  if (const Status made = make_gateway(gateway); !made.ok()) return report(made.error());
+  const std::vector<int> signals = {SIGINT, SIGTERM, SIGHUP};
+  const auto taken = gateway.loop.on_signals(signals, [&](int signal) { on_signal(gateway, signal); });
+  if (!taken.ok()) return report(taken.error());
+  expire(gateway, {.ttl_ms = static_cast<std::int64_t>(gateway.settings.store_ttl_s) * 1000,
+                   .max_bytes = gateway.settings.store_max_mb << 20U});
+  if (gateway.fronts.size() > 1) watch_engines(gateway);
+  for (const auto& front : gateway.fronts) {
+    if (front->own) front->thread = std::thread([&front = *front] { front.loop.run(); });
+  }
+  const bool is_told = print(ready_line(gateway) + "\n");
+  if (is_told) gateway.loop.run();
+  end(gateway);
+  return is_told ? kSuccess : kFailure;
 }
 
 }  // namespace
 
 int run_serve(const ServeArguments& arguments) {
-  Gateway gateway;
-  if (const Status made = make_gateway(arguments, gateway); !made.ok()) return report(made.error());
-  const std::vector<int> signals = {SIGINT, SIGTERM};
-  const auto stop = [&](int) {
-    gateway.server->drain(net::Milliseconds(arguments.drain_timeout_s * 1000),
-                          [&](std::size_t) { gateway.loop.stop(); });
+  const auto environment = [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr && name == "RONDO_SERVE_KEY")
+      value = std::getenv("RONDO_ENGINE_KEY");  // as of `rondo engines`
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   };
-  if (const Status status = gateway.loop.on_signals(signals, stop); !status.ok()) return report(status.error());
-  expire(gateway, {.ttl_ms = static_cast<std::int64_t>(arguments.store_ttl_s) * 1000,
-                   .max_bytes = arguments.store_max_mb << 20U});
-  const std::string url = gateway.server->url();
-  const std::string line =
-      arguments.json ? json::to_compact(json::Object{{"url", url}, {"models", json::Array{json::Value(gateway.name)}}})
-                     : "rondo: serving " + gateway.name + " on " + url;
-  if (!print(line + "\n")) return kFailure;
-  gateway.loop.run();
-  gateway.service.reset();
-  gateway.server.reset();
-  return kSuccess;
+  auto settings = read_settings(arguments.given, environment);
+  if (!settings.ok()) {
+    (void)report(settings.error());
+    return kUsage;
+  }
+  if (!arguments.new_key.empty()) {
+    if (settings.value().api_keys.empty()) {
+      (void)report(Error(ErrorCode::kInvalidArgument, "--add-key needs --api-keys FILE"));
+      return kUsage;
+    }
+    const auto secret = add_key(settings.value().api_keys, arguments.new_key);
+    if (!secret.ok()) return report(secret.error());
+    return print(secret.value() + "\n") ? kSuccess : kFailure;
+  }
+  if (arguments.check) {
+    if (!settings.value().api_keys.empty()) {
+      if (const Status keys = ServeKeys(settings.value().api_keys).load(); !keys.ok()) return report(keys.error());
+    }
+    return print(to_toml(settings.value())) ? kSuccess : kFailure;
+  }
+  Gateway gateway;
+  gateway.settings = std::move(settings).value();
+  return run_gateway(gateway);
 }
 
 }  // namespace rondo::cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "apis/completions.h"
@@ -23,15 +25,44 @@ chat::Api api_of(std::string_view path) {
   return path.starts_with("/v1/responses") ? chat::Api::kResponses : chat::Api::kChat;
 }
 
+void keep_request(State& state, const net::ServerRequest& http) {
+  const ServiceOptions& options = state.parts.options;
+  if (options.kept_request_bytes == 0) return;
+  const auto visit = visit_of(http);
+  state.shared->requests.keep({.tenant = visit->tenant,
+                               .time_ms = state.parts.now_ms(),
+                               .request_id = visit->request_id,
+                               .session = std::string(http.headers.find("x-rondo-session").value_or("")),
+                               .body = http.body},
+                              options.kept_request_bytes);
+}
+
 void generate(State& state, chat::Api api, Exchange exchange) {
-  auto read = read_request(state, api, exchange.request());
-  if (!read.ok()) return answer_fault(exchange, api, read.fault());
-  std::make_shared<TurnRun>(state.shared_from_this(), std::move(read).value(), std::move(exchange))->begin();
+  struct Reading {
+    Exchange exchange;
+    std::optional<apis::Outcome<ReadRequest>> read;
+  };
+  auto ticket = state.begin_stream(visit_of(exchange.request())->tenant);
+  if (!ticket.ok()) return answer_fault(exchange, api, ticket.fault());
+  const std::size_t bytes = exchange.request().body.size();
+  auto reading = std::make_shared<Reading>(Reading{.exchange = std::move(exchange), .read = std::nullopt});
+  const auto read = [reading, &state, api] {
+    const net::ServerRequest& http = std::as_const(reading->exchange).request();
+    reading->read.emplace(read_request(state, api, http));
+    if (reading->read->ok()) keep_request(state, http);
+  };
+  state.off_loop(bytes, read, [reading, &state, api, ticket = std::move(ticket.value())] {
+    reading->exchange.request().body = {};
+    if (!reading->read->ok()) return answer_fault(reading->exchange, api, reading->read->fault());
+    reading->read->value().ticket = ticket;
+    std::make_shared<TurnRun>(state.shared_from_this(), std::move(reading->read->value()), std::move(reading->exchange))
+        ->begin();
+  });
 }
 
 // The prompt's ids, nothing is generated.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRequest& read) {
-  const spans::Scope scope = state.parts.spans->scope("", read.model->name);
+  const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
   auto plan = state.parts.spans->plan(*read.model->model, scope,
                                       {.call = call_of(*read.model, read.request),
                                        .session = std::nullopt,
@@ -40,68 +71,73 @@ apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRe
   return std::move(plan.value().ids);
 }
 
-void count(State& state, chat::Api api, Exchange exchange) {
-  auto read = read_request(state, api, exchange.request());
-  if (!read.ok()) return answer_fault(exchange, api, read.fault());
+net::Reply count(State& state, chat::Api api, const net::ServerRequest& http) {
+  auto read = read_request(state, api, http);
+  if (!read.ok()) return fault_reply(api, read.fault());
   auto ids = prompt_ids(state, read.value());
-  if (!ids.ok()) return answer_fault(exchange, api, ids.fault());
-  answer_json(exchange, 200, apis::count_body(api, static_cast<std::int64_t>(ids.value().size())));
+  if (!ids.ok()) return fault_reply(api, ids.fault());
+  return json_reply(200, apis::count_body(api, static_cast<std::int64_t>(ids.value().size())));
 }
 
-void render(State& state, chat::Api api, Exchange exchange) {
-  auto read = read_request(state, api, exchange.request());
-  if (!read.ok()) return answer_fault(exchange, api, read.fault());
+net::Reply render(State& state, chat::Api api, const net::ServerRequest& http) {
+  auto read = read_request(state, api, http);
+  if (!read.ok()) return fault_reply(api, read.fault());
   auto ids = prompt_ids(state, read.value());
-  if (!ids.ok()) return answer_fault(exchange, api, ids.fault());
+  if (!ids.ok()) return fault_reply(api, ids.fault());
   core::Call call = call_of(*read.value().model, read.value().request);
   const auto profile = read.value().model->model->profile(call);
-  if (!profile.ok()) return answer_fault(exchange, api, apis::fault_of(profile.error()));
+  if (!profile.ok()) return fault_reply(api, apis::fault_of(profile.error()));
   spans::TurnKey key;
   key.bytes = state.parts.random();
-  answer_json(exchange, 200,
-              apis::render_body(read.value().request, spans::mint_id("render", key, 0), read.value().model->name,
-                                ids.value(), profile.value()->stop_ids));
+  return json_reply(200, apis::render_body(read.value().request, spans::mint_id("render", key, 0),
+                                           read.value().model->name, ids.value(), profile.value()->stop_ids));
 }
 
-void tokenize(State& state, Exchange exchange) {
+net::Reply tokenize(State& state, const net::ServerRequest& http) {
   const chat::Api api = chat::Api::kChat;
-  auto body = apis::parse_body(exchange.request().body);
-  if (!body.ok()) return answer_fault(exchange, api, body.fault());
+  auto body = apis::parse_body(http.body);
+  if (!body.ok()) return fault_reply(api, body.fault());
   auto request = apis::read_tokenize(body.value());
-  if (!request.ok()) return answer_fault(exchange, api, request.fault());
-  const ServedModel& model = *state.find_model("");
+  if (!request.ok()) return fault_reply(api, request.fault());
+  const std::string_view name = body.value().find_string("model").value_or("");
+  const ServedModel* found = state.find_model(name);
+  if (found == nullptr) return fault_reply(api, apis::model_not_found(name));
+  const ServedModel& model = *found;
   const auto context = static_cast<std::int64_t>(model.serving->capabilities().context_tokens);
   std::vector<spans::TokenId> ids;
   if (request.value().prompt) {
     auto made = model.model->tokenize(*request.value().prompt, false);
-    if (!made.ok()) return answer_fault(exchange, api, apis::fault_of(made.error()));
+    if (!made.ok()) return fault_reply(api, apis::fault_of(made.error()));
     ids = std::move(made).value();
   } else {
-    auto read = read_request(state, api, exchange.request());
-    if (!read.ok()) return answer_fault(exchange, api, read.fault());
+    auto read = read_request(state, api, http);
+    if (!read.ok()) return fault_reply(api, read.fault());
     auto made = prompt_ids(state, read.value());
-    if (!made.ok()) return answer_fault(exchange, api, made.fault());
-    ids = std::move(made).value();
+    if (!made.ok()) return fault_reply(api, made.fault());
+    ids = std::move(made.value());
   }
   std::vector<std::string> texts;
   if (request.value().return_token_strs) {
     for (const spans::TokenId id : ids) texts.push_back(model.model->detokenize(std::span(&id, 1), false).value());
   }
-  answer_json(exchange, 200, apis::tokenize_body(ids, context, texts));
+  return json_reply(200, apis::tokenize_body(ids, context, texts));
 }
 
-void detokenize(State& state, Exchange exchange) {
-  auto body = apis::parse_body(exchange.request().body);
-  if (!body.ok()) return answer_fault(exchange, chat::Api::kChat, body.fault());
+net::Reply detokenize(State& state, const net::ServerRequest& http) {
+  auto body = apis::parse_body(http.body);
+  if (!body.ok()) return fault_reply(chat::Api::kChat, body.fault());
   auto ids = apis::read_detokenize(body.value());
-  if (!ids.ok()) return answer_fault(exchange, chat::Api::kChat, ids.fault());
-  const auto text = state.find_model("")->model->detokenize(ids.value(), false);
-  if (!text.ok()) return answer_fault(exchange, chat::Api::kChat, apis::fault_of(text.error()));
-  answer_json(exchange, 200, apis::detokenize_body(text.value()));
+  if (!ids.ok()) return fault_reply(chat::Api::kChat, ids.fault());
+  const std::string_view name = body.value().find_string("model").value_or("");
+  const ServedModel* model = state.find_model(name);
+  if (model == nullptr) return fault_reply(chat::Api::kChat, apis::model_not_found(name));
+  const auto text = model->model->detokenize(ids.value(), false);
+  if (!text.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(text.error()));
+  return json_reply(200, apis::detokenize_body(text.value()));
 }
 
-apis::ModelEntry entry_of(const ServedModel& model) {
-  return {.name = model.name,
+apis::ModelEntry entry_of(const ServedModel& model, const std::string& name) {
+  return {.name = name,
           .created_s = model.created_s,
           .context_tokens = static_cast<std::int64_t>(model.serving->capabilities().context_tokens)};
 }
@@ -112,35 +148,50 @@ void models(State& state, Exchange exchange) {
   if (path.starts_with(kOne)) {
     const std::string name = path.substr(kOne.size());
     const ServedModel* model = state.find_model(name);
-    if (model == nullptr || model->name != name)
+    if (model == nullptr || !model->is_called(name))
       return answer_fault(exchange, chat::Api::kChat, apis::model_not_found(name));
-    return answer_json(exchange, 200, apis::model_body(entry_of(*model)));
+    return answer_json(exchange, 200, apis::model_body(entry_of(*model, name)));
   }
   std::vector<apis::ModelEntry> entries;
-  for (const ServedModel& model : state.parts.models) entries.push_back(entry_of(model));
+  for (const ServedModel& model : state.parts.models) {
+    entries.push_back(entry_of(model, model.name));
+    for (const std::string& alias : model.aliases) entries.push_back(entry_of(model, alias));
+  }
   answer_json(exchange, 200, apis::models_body(entries));
 }
 
 void metrics(State& state, Exchange exchange) {
-  const Counters& counters = state.counters;
-  std::string text;
-  const auto counter = [&](const std::string& name, const std::string& labels, std::uint64_t value, const char* help) {
-    if (help != nullptr) text += "# HELP " + name + " " + help + "\n# TYPE " + name + " counter\n";
-    text += name + labels + " " + std::to_string(value) + "\n";
-  };
-  counter("rondo_requests_total", "", counters.requests, "Requests that came in.");
-  counter("rondo_failed_total", "", counters.failed, "Requests that an engine failed.");
-  counter("rondo_prompt_tokens_total", "", counters.prompt_tokens, "Ids of prompts.");
-  counter("rondo_cached_tokens_total", "", counters.cached_tokens, "Of these, what engines say was cached.");
-  counter("rondo_completion_tokens_total", "", counters.completion_tokens, "Ids that were sampled.");
-  const char* help = "Prompts by the way that they were made.";
-  for (const auto& [how, times] : counters.by_way) {
-    counter("rondo_prompts_total", "{how=\"" + how + "\"}", times, help);
-    help = nullptr;
+  std::vector<Gauge> gauges = {
+      {.name = "rondo_running",
+       .help = "Requests that are being answered.",
+       .value = static_cast<double>(state.shared->streams->running())},
+      {.name = "rondo_ready", .help = "Whether requests are taken.", .value = state.unready().empty() ? 1.0 : 0.0}};
+  if (state.parts.workers != nullptr) {
+    gauges.push_back({.name = "rondo_waiting_tasks",
+                      .help = "Requests that wait for a thread that reads them.",
+                      .value = static_cast<double>(state.parts.workers->waiting())});
   }
-  text += "# HELP rondo_running Requests that are being answered.\n# TYPE rondo_running gauge\nrondo_running " +
-          std::to_string(state.running.size()) + "\n";
-  exchange.reply(200, {{"content-type", "text/plain; version=0.0.4"}}, std::move(text));
+  if (state.parts.gauges) {
+    for (Gauge& gauge : state.parts.gauges()) gauges.push_back(std::move(gauge));
+  }
+  exchange.reply(200, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}}, state.metrics.text(gauges));
+}
+
+void ready(State& state, Exchange exchange) {
+  const std::string reason = state.unready();
+  if (reason.empty()) return answer_json(exchange, 200, json::Object{{"status", "ok"}});
+  answer_json(exchange, 503, json::Object{{"status", "unavailable"}, {"reason", reason}}, {{"retry-after", "1"}});
+}
+
+net::Reply request_log(State& state, const net::ServerRequest& http) {
+  if (state.parts.options.kept_request_bytes == 0)
+    return fault_reply(chat::Api::kChat, {.kind = apis::FaultKind::kNotFound, .message = "requests are not kept"});
+  std::int64_t since = -1;
+  const std::string_view text = query_value(http.query, "since");
+  std::from_chars(text.data(), text.data() + text.size(), since);
+  return {.status = 200,
+          .headers = {{"content-type", "application/jsonl"}},
+          .body = state.shared->requests.lines(visit_of(http)->tenant, since)};
 }
 
 // The page for people.  It is no secret: what it shows it asks for, with the reader's key.
@@ -169,10 +220,11 @@ void stored_response(State& state, Exchange exchange) {
   constexpr chat::Api kApi = chat::Api::kResponses;
   const net::ServerRequest& http = exchange.request();
   const auto [id, below] = parts_behind(http.path, "/v1/responses/");
-  const StoredResponse* stored = state.responses.find(id);
+  const std::string tenant = visit_of(http)->tenant;
+  const auto stored = state.responses.find(tenant, id);
   if (stored == nullptr) return answer_fault(exchange, kApi, apis::not_found("response", id));
   if (http.method == "DELETE" && below.empty()) {
-    state.responses.erase(id);
+    state.responses.erase(tenant, id);
     return answer_json(exchange, 200, apis::deleted_body(id, "response.deleted"));
   }
   if (http.method == "GET" && below.empty()) return answer_json(exchange, 200, stored->body);
@@ -199,24 +251,38 @@ void with_api(State& state, Exchange exchange) {
   Answer(state, kApi, std::move(exchange));
 }
 
+template <net::Reply (*Make)(State&, chat::Api, const net::ServerRequest&), chat::Api kApi>
+net::Reply with_api(State& state, const net::ServerRequest& http) {
+  return Make(state, kApi, http);
+}
+
+template <net::Reply (*Make)(State&, const net::ServerRequest&)>
+void made(State& state, Exchange exchange) {
+  answer_off_loop(state, std::move(exchange), Make);
+}
+
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/chat/completions", with_api<generate, chat::Api::kChat>},
     Route{"POST", "/v1/messages", with_api<generate, chat::Api::kMessages>},
     Route{"POST", "/v1/responses", with_api<generate, chat::Api::kResponses>},
-    Route{"POST", "/v1/messages/count_tokens", with_api<count, chat::Api::kMessages>},
-    Route{"POST", "/v1/responses/input_tokens", with_api<count, chat::Api::kResponses>},
-    Route{"POST", "/v1/chat/completions/render", with_api<render, chat::Api::kChat>},
-    Route{"POST", "/v1/messages/render", with_api<render, chat::Api::kMessages>},
-    Route{"POST", "/v1/responses/render", with_api<render, chat::Api::kResponses>},
-    Route{"POST", "/tokenize", tokenize},
-    Route{"POST", "/detokenize", detokenize},
+    Route{"POST", "/v1/messages/count_tokens", made<with_api<count, chat::Api::kMessages>>},
+    Route{"POST", "/v1/responses/input_tokens", made<with_api<count, chat::Api::kResponses>>},
+    Route{"POST", "/v1/chat/completions/render", made<with_api<render, chat::Api::kChat>>},
+    Route{"POST", "/v1/messages/render", made<with_api<render, chat::Api::kMessages>>},
+    Route{"POST", "/v1/responses/render", made<with_api<render, chat::Api::kResponses>>},
+    Route{"POST", "/tokenize", made<tokenize>},
+    Route{"POST", "/detokenize", made<detokenize>},
     Route{"GET", "/v1/models", models},
     Route{"GET", "/metrics", metrics},
     Route{"GET", "/", page},
     Route{"GET", "/health",
           [](State&, Exchange exchange) { answer_json(exchange, 200, json::Object{{"status", "ok"}}); }},
-    Route{"GET", "/ready",
-          [](State&, Exchange exchange) { answer_json(exchange, 200, json::Object{{"status", "ok"}}); }},
+    Route{"GET", "/ready", ready},
+    Route{"GET", "/version",
+          [](State& state, Exchange exchange) {
+            answer_json(exchange, 200, json::Object{{"version", state.parts.options.version}});
+          }},
+    Route{"GET", "/rondo/v1/log", made<request_log>},
 };
 
 // The name in `HOST` or `HOST:PORT`.
@@ -224,6 +290,10 @@ std::string_view without_port(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
   return has_port ? host.substr(0, colon) : host;
+}
+
+bool is_named(const ServiceOptions& options, std::string_view origin) {
+  return std::find(options.origins.begin(), options.origins.end(), origin) != options.origins.end();
 }
 
 // Why the request is refused whatever it asks for; "" if it is not.
@@ -235,7 +305,8 @@ std::string refusal(const ServiceOptions& options, const net::ServerRequest& req
     return "this server is not called " + std::string(name);
   const std::string_view origin = request.headers.find("origin").value_or("");
   const std::size_t scheme = origin.find("//");
-  const bool is_own = origin.empty() || (scheme != std::string_view::npos && origin.substr(scheme + 2) == host);
+  const bool is_own = origin.empty() || (scheme != std::string_view::npos && origin.substr(scheme + 2) == host) ||
+                      is_named(options, origin);
   return is_own ? "" : "pages of " + std::string(origin) + " may not use this server";
 }
 
@@ -249,19 +320,107 @@ void take_session(net::ServerRequest& request) {
   request.path.erase(0, end);
 }
 
+// What a page of that origin may read of an answer.
+void share_with(std::string_view origin, net::Headers& headers) {
+  headers.add("access-control-allow-origin", std::string(origin));
+  headers.add("access-control-expose-headers", "x-request-id, request-id, x-rondo-prefix, retry-after, warning");
+  headers.add("vary", "origin");
+}
+
+// A page asks whether it may send a request.  Which headers it sends is its own affair.
+net::Reply preflight_reply(const net::ServerRequest& request) {
+  net::Headers headers{{"access-control-allow-methods", "GET, POST, DELETE"}, {"access-control-max-age", "600"}};
+  if (const auto asked = request.headers.find("access-control-request-headers"))
+    headers.add("access-control-allow-headers", std::string(*asked));
+  if (request.headers.find("access-control-request-private-network"))
+    headers.add("access-control-allow-private-network", "true");
+  return {.status = 204, .headers = std::move(headers)};
+}
+
+// The client's own where it can stand in a header and in a log, else one that is made here.
+std::string request_id_of(State& state, const net::ServerRequest& request) {
+  constexpr std::size_t kMostBytes = 128;
+  const std::string_view given = request.headers.find("x-request-id").value_or("");
+  const auto fits = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
+           c == '.' || c == ':';
+  };
+  if (!given.empty() && given.size() <= kMostBytes && std::all_of(given.begin(), given.end(), fits))
+    return std::string(given);
+  spans::TurnKey key;
+  key.bytes = state.parts.random();
+  return spans::mint_id("req", key, 0);
+}
+
+// The APIs as metrics and logs know them.
+std::string_view api_label(std::string_view path) {
+  for (const auto& [begin, label] :
+       {std::pair("/v1/chat/", "chat"), std::pair("/v1/messages", "messages"), std::pair("/v1/responses", "responses"),
+        std::pair("/v1/completions", "completions"), std::pair("/rondo/", "rondo")}) {
+    if (path.starts_with(begin)) return label;
+  }
+  return "other";
+}
+
+// Answered whoever asks: what watches a server has no key.
+// The page asks for the key itself.
+bool is_open(std::string_view path) { return path == "/health" || path == "/ready" || path == "/"; }
+
+// Whose secret the request shows, in either header.
+std::optional<std::string> tenant_in(const ServiceParts& parts, const net::ServerRequest& request) {
+  constexpr std::string_view kBearer = "bearer ";
+  std::optional<std::string> tenant;
+  if (const auto key = request.headers.find("x-api-key")) tenant = parts.tenant_of(*key);
+  const std::string_view value = request.headers.find("authorization").value_or("");
+  if (!tenant && net::equal_ignoring_case(value.substr(0, kBearer.size()), kBearer))
+    tenant = parts.tenant_of(value.substr(kBearer.size()));
+  return tenant;
+}
+
 }  // namespace
 
 Service::Service(net::Loop& loop, ServiceParts parts) : state_(std::make_shared<State>(loop, std::move(parts))) {}
 
-Service::~Service() { state_->running.clear(); }
+Service::~Service() {
+  state_->close();
+  state_->running.clear();
+}
+
+std::shared_ptr<Shared> Service::share() { return std::make_shared<Shared>(); }
+
+std::optional<net::Reply> Service::admit(net::ServerRequest& request) {
+  const auto visit = std::make_shared<Visit>();
+  visit->began = state_->loop.now();
+  visit->request_id = request_id_of(*state_, request);
+  request.note = visit;
+  take_session(request);
+  const chat::Api api = api_of(request.path);
+  request.answer_headers.add("x-request-id", visit->request_id);
+  if (api == chat::Api::kMessages) request.answer_headers.add("request-id", visit->request_id);
+  if (const std::string reason = refusal(state_->parts.options, request); !reason.empty())
+    return fault_reply(api, {.kind = apis::FaultKind::kForbidden, .message = reason});
+  if (const std::string_view origin = request.headers.find("origin").value_or("");
+      is_named(state_->parts.options, origin)) {
+    share_with(origin, request.answer_headers);
+    if (request.method == "OPTIONS" && request.headers.find("access-control-request-method"))
+      return preflight_reply(request);
+  }
+  if (!state_->parts.tenant_of || is_open(request.path)) return std::nullopt;
+  const auto tenant = tenant_in(state_->parts, request);
+  if (!tenant) {
+    net::Reply reply = fault_reply(api, apis::wrong_key());
+    reply.headers.add("www-authenticate", "Bearer");
+    return reply;
+  }
+  visit->tenant = *tenant;
+  return std::nullopt;
+}
 
 void Service::handle(net::Exchange exchange) {
-  ++state_->counters.requests;
   net::ServerRequest& request = exchange.request();
-  if (const std::string reason = refusal(state_->parts.options, request); !reason.empty()) {
-    return answer_fault(exchange, api_of(request.path), {.kind = apis::FaultKind::kForbidden, .message = reason});
+  if (!request.note) {
+    if (std::optional<net::Reply> reply = admit(request)) return exchange.reply(std::move(*reply));
   }
-  take_session(request);
   bool is_known = false;
   for (const Route& route : kRoutes) {
     if (request.path != route.path) continue;
@@ -269,7 +428,7 @@ void Service::handle(net::Exchange exchange) {
     is_known = true;
   }
   if (request.method == "GET" && request.path.starts_with("/v1/models/")) return models(*state_, std::move(exchange));
-  if (is_session_path(request.path)) return answer_sessions(*state_, std::move(exchange));
+  if (is_session_path(request.path)) return answer_off_loop(*state_, std::move(exchange), sessions_reply);
   if (request.path.starts_with("/v1/responses/")) return stored_response(*state_, std::move(exchange));
   const std::string sentence =
       is_known ? request.method + " is not for " + request.path : "there is no such address: " + request.path;
@@ -277,6 +436,29 @@ void Service::handle(net::Exchange exchange) {
       apis::error_body(api_of(request.path), {.kind = apis::FaultKind::kNotFound, .message = sentence});
   answer_json(exchange, is_known ? 405 : 404, body);
 }
+
+void Service::answered(const net::ServerRequest& request, const net::Answered& answered) {
+  constexpr int kClientWent = 499;
+  if (!request.note) return;  // no head was read
+  const Visit& visit = *visit_of(request);
+  const auto total = state_->loop.now() - visit.began;
+  const int status = answered.status == 0 || !answered.is_whole ? kClientWent : answered.status;
+  const std::string_view api = api_label(request.path);
+  state_->metrics.answered(api, status, std::chrono::duration<double>(total).count());
+  const ServiceParts& parts = state_->parts;
+  if (parts.options.log == ServiceOptions::Log::kNone || !parts.log) return;
+  parts.log(
+      log_line(parts.options.log, {.time_ms = parts.now_ms(),
+                                   .request = request,
+                                   .visit = visit,
+                                   .api = api,
+                                   .status = status,
+                                   .total_ms = std::chrono::duration_cast<std::chrono::milliseconds>(total).count()}));
+}
+
+void Service::drain() { state_->shared->is_draining = true; }
+
+std::size_t Service::running() const { return state_->shared->streams->running(); }
 
 net::Reply Service::explain(int status, std::string_view sentence) {
   const apis::FaultKind kind = status == 413   ? apis::FaultKind::kTooLarge

@@ -197,45 +197,44 @@ json::Value training_row(const std::vector<Turn>& turns, const std::vector<std::
 // Who watches sessions asks again and again: only those that went on are read anew.
 std::optional<json::Value> known_row(Service::State& state, const spans::Scope& scope, const spans::SessionInfo& info,
                                      const std::string& model) {
-  constexpr std::size_t kMostRows = 4096;
-  if (state.session_rows.size() > kMostRows) state.session_rows.clear();
-  SessionRow& kept = state.session_rows[{scope.id(), info.session}];
-  if (kept.turns != info.turns || kept.last_ms != info.last_ms || kept.row.is_null()) {
-    const auto turns = state.parts.spans->turns(scope, info.session);
-    if (!turns.ok()) return std::nullopt;
-    kept = {.turns = info.turns, .last_ms = info.last_ms, .row = session_row(info, model, turns.value())};
-  }
-  return kept.row;
+  const SessionRows::Name name{scope.id(), info.session};
+  json::Value row = state.shared->session_rows.find(name, info.turns, info.last_ms);
+  if (!row.is_null()) return row;
+  const auto turns = state.parts.spans->turns(scope, info.session);
+  if (!turns.ok()) return std::nullopt;
+  row = session_row(info, model, turns.value());
+  state.shared->session_rows.keep(name, info.turns, info.last_ms, row);
+  return row;
 }
 
-void list(Service::State& state, net::Exchange exchange) {
-  const std::string& query = exchange.request().query;
+net::Reply list(Service::State& state, const std::string& tenant, const net::ServerRequest& http) {
+  const std::string& query = http.query;
   const std::size_t limit = std::clamp<std::size_t>(number_in(query, "limit", 20), 1, 1000);
   json::Array rows;
   for (const ServedModel& model : state.parts.models) {
-    const spans::Scope scope = state.parts.spans->scope("", model.name);
+    const spans::Scope scope = state.parts.spans->scope(tenant, model.name);
     const auto sessions = state.parts.spans->store().sessions(scope.id(), limit, number_in(query, "after", 0));
-    if (!sessions.ok()) return answer_fault(exchange, chat::Api::kChat, apis::fault_of(sessions.error()));
+    if (!sessions.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(sessions.error()));
     for (const spans::SessionInfo& info : sessions.value()) {
       if (auto row = known_row(state, scope, info, model.name)) rows.push_back(std::move(*row));
     }
   }
-  answer_json(exchange, 200, json::Object{{"sessions", std::move(rows)}});
+  return json_reply(200, json::Object{{"sessions", std::move(rows)}});
 }
 
 }  // namespace
 
 bool is_session_path(std::string_view path) { return path == kBase || path.starts_with(std::string(kBase) + "/"); }
 
-void answer_sessions(Service::State& state, net::Exchange exchange) {
-  const net::ServerRequest& http = exchange.request();
-  const auto not_found = [&](std::string_view id) {
-    answer_fault(exchange, chat::Api::kChat, apis::not_found("session", id));
+net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http) {
+  const std::string tenant = visit_of(http)->tenant;
+  const auto not_found = [](std::string_view id) {
+    return fault_reply(chat::Api::kChat, apis::not_found("session", id));
   };
-  if (http.path == kBase) return list(state, std::move(exchange));
+  if (http.path == kBase) return list(state, tenant, http);
   const auto [id, below] = parts_behind(http.path, std::string(kBase) + "/");
   for (const ServedModel& model : state.parts.models) {
-    const spans::Scope scope = state.parts.spans->scope("", model.name);
+    const spans::Scope scope = state.parts.spans->scope(tenant, model.name);
     // By its id, or by the name that clients file it under.
     const Digest session = digest_of_hex(id).value_or(spans::Spans::session(scope, id));
     const auto kept = state.parts.spans->turns(scope, session);
@@ -244,30 +243,29 @@ void answer_sessions(Service::State& state, net::Exchange exchange) {
     const std::vector<std::int64_t> parents = parents_of(turns);
     if (http.method == "DELETE" && below.empty()) {
       const auto erased = state.parts.spans->store().erase(scope.id(), session);
-      if (!erased.ok()) return answer_fault(exchange, chat::Api::kChat, apis::fault_of(erased.error()));
-      return answer_json(exchange, 200, json::Object{{"id", spans::to_hex(session)}, {"deleted", true}});
+      if (!erased.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(erased.error()));
+      return json_reply(200, json::Object{{"id", spans::to_hex(session)}, {"deleted", true}});
     }
     if (below.empty()) {
       json::Array rows;
       for (std::size_t i = 0; i < turns.size(); ++i) rows.push_back(turn_row(turns[i], i, parents[i]));
-      return answer_json(
-          exchange, 200,
-          json::Object{{"id", spans::to_hex(session)}, {"model", model.name}, {"turns", std::move(rows)}});
+      return json_reply(
+          200, json::Object{{"id", spans::to_hex(session)}, {"model", model.name}, {"turns", std::move(rows)}});
     }
     if (below == "tokens") {
       const std::size_t turn = number_in(http.query, "turn", turns.size() - 1);
       if (turn >= turns.size()) return not_found(id + "?turn=" + std::to_string(turn));
-      return answer_json(exchange, 200, tokens_of(turns[turn], *model.model, query_value(http.query, "texts") == "1"));
+      return json_reply(200, tokens_of(turns[turn], *model.model, query_value(http.query, "texts") == "1"));
     }
     if (below == "training") {
       std::string lines;
       for (const std::size_t leaf : leaves_of(parents))
         lines += json::to_compact(training_row(turns, parents, leaf)) + "\n";
-      return exchange.reply(200, {{"content-type", "application/jsonl"}}, std::move(lines));
+      return {.status = 200, .headers = {{"content-type", "application/jsonl"}}, .body = std::move(lines)};
     }
     break;
   }
-  not_found(id);
+  return not_found(id);
 }
 
 }  // namespace rondo::gateway

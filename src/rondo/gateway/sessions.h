@@ -8,6 +8,6 @@
 namespace rondo::gateway {
 
 [[nodiscard]] bool is_session_path(std::string_view path);
-void answer_sessions(Service::State& state, net::Exchange exchange);
+[[nodiscard]] net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http);
 
 }  // namespace rondo::gateway

@@ -43,6 +43,8 @@ apis::Fault fault_of_engine(chat::Api api, const Error& error, std::size_t promp
   }
 }
 
+apis::Fault late() { return {.kind = apis::FaultKind::kTimeout, .message = "the reply took longer than it may"}; }
+
 std::string_view id_prefix(chat::Api api) {
   switch (api) {
     case chat::Api::kChat: return "chatcmpl";
@@ -61,21 +63,53 @@ TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, net::E
       call_(call_of(*read_.model, read_.request)) {}
 
 void TurnRun::begin() {
-  if (auto fault = prepare()) return answer_fault(exchange_, read_.request.api, *fault);
-  auto request = engine_request();
+  if (!read_.ticket) {
+    auto ticket = state_->begin_stream(read_.visit->tenant);
+    if (!ticket.ok()) return answer_fault(exchange_, read_.request.api, ticket.fault());
+    read_.ticket = std::move(ticket.value());
+  }
+  if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
+    time_limit_ = state_->loop.after(time, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->time_out();
+    });
+  }
+  const auto self = shared_from_this();
+  const auto plan = [self] {
+    self->plan_begin_ = self->state_->loop.now();
+    self->prepared_.emplace(self->prepare());
+    self->plan_end_ = self->state_->loop.now();
+  };
+  state_->off_loop(read_.bytes, plan, [self] { self->submit(*std::exchange(self->prepared_, std::nullopt)); });
+}
+
+void TurnRun::submit(apis::Outcome<engine::Request> request) {
   if (!request.ok()) return answer_fault(exchange_, read_.request.api, request.fault());
+  if (exchange_.is_gone()) return;
+  if (is_late_) return fail(late());
+  state_->metrics.planned(std::chrono::duration<double>(plan_end_ - plan_begin_).count());
+  Visit& visit = *read_.visit;
+  visit.model = read_.model->name;
+  visit.how = json::name_in(spans::kHowNames, plan_.how);
+  visit.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
   writer_ = apis::make_writer(read_.request, meta_);
   state_->running[this] = shared_from_this();
   exchange_.on_gone([weak = weak_from_this()] {
     // The client is gone: what it was sent is kept as a turn that was cut off.
     if (const auto self = weak.lock(); self && self->submission_) self->submission_->cancel();
   });
-  submission_ = read_.model->serving->submit(std::move(request).value(), *this);
+  submission_ = read_.model->serving->submit(std::move(request.value()), *this);
 }
 
-std::optional<apis::Fault> TurnRun::prepare() {
+// What is there by now is kept, as if the client had gone.
+void TurnRun::time_out() {
+  if (unkept_ > 0) return;  // it is complete, and is just being kept
+  is_late_ = true;
+  if (submission_) submission_->cancel();
+}
+
+apis::Outcome<engine::Request> TurnRun::prepare() {
   const apis::GenerateRequest& request = read_.request;
-  scope_.emplace(state_->parts.spans->scope("", read_.model->name));
+  scope_.emplace(state_->parts.spans->scope(read_.visit->tenant, read_.model->name));
   spans::PlanRequest asked{.call = call_, .session = std::nullopt, .retention = state_->parts.options.retention};
   const std::string& named = request.session.session.empty() ? request.session.group : request.session.session;
   if (!named.empty()) asked.session = spans::Spans::session(*scope_, named);
@@ -86,7 +120,8 @@ std::optional<apis::Fault> TurnRun::prepare() {
   if (!profile.ok()) return apis::fault_of(profile.error());
   profile_ = std::move(profile).value();
   call_id_shape_ = spans::call_id_shape(*read_.model->model, call_);
-  return prepare_choices();
+  if (auto fault = prepare_choices()) return *fault;
+  return engine_request();
 }
 
 std::optional<apis::Fault> TurnRun::prepare_choices() {
@@ -160,6 +195,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
     for (const std::uint8_t byte : state_->parts.random()) request.sampling.seed = request.sampling.seed << 5U ^ byte;
   }
   if (from.logprobs) request.logprobs = from.top_logprobs;
+  request.tenant = read_.visit->tenant;
   request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
   // What other conversations share: everything in front of the first message that is not the system's.
   for (std::size_t i = 0; i < plan_.owners.size(); ++i) {
@@ -265,6 +301,10 @@ apis::Tokens TurnRun::described(const engine::SampledToken& token) const {
 }
 
 void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
+  if (Visit& visit = *read_.visit; !visit.first_token) {
+    visit.first_token = state_->loop.now();
+    state_->metrics.first_token(std::chrono::duration<double>(*visit.first_token - visit.began).count());
+  }
   for (const engine::SampledToken& token : tokens) take(choice, token);
 }
 
@@ -360,6 +400,7 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
       std::any_of(choices_.begin(), choices_.end(), [](const Choice& one) { return !one.ids.empty(); });
   if (outcome.error && !has_ids) {
     const std::size_t limit = read_.model->serving->capabilities().context_tokens;
+    state_->metrics.engine_failed();
     fail(fault_of_engine(read_.request.api, *outcome.error, plan_.ids.size(), limit));
     return leave();
   }
@@ -370,7 +411,6 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
 }
 
 void TurnRun::fail(const apis::Fault& fault) {
-  ++state_->counters.failed;
   if (!is_streaming_) return answer_fault(exchange_, read_.request.api, fault);
   send(writer_->fail(fault));
   exchange_.finish();
@@ -460,21 +500,20 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   end.usage.reasoning = reasoning_tokens_;
   end.time_s = state_->parts.now_ms() / 1000;
   if (read_.request.explain) end.rondo = explained(usage);
-  Counters& counters = state_->counters;
-  counters.prompt_tokens += plan_.ids.size();
-  counters.cached_tokens += usage.cached_tokens.value_or(0);
-  counters.completion_tokens += static_cast<std::uint64_t>(end.usage.completion);
-  ++counters.by_way[std::string(json::name_in(spans::kHowNames, plan_.how))];
+  count(usage, end.usage.completion);
 
   const json::Value body = apis::reply_body(read_.request, meta_, collector_->choices(), end);
   if (read_.request.api == chat::Api::kResponses && read_.request.responses.store) {
     const json::Value* output = body.find("output");
-    state_->responses.keep(meta_.id,
+    state_->responses.keep(read_.visit->tenant, meta_.id,
                            {.input = read_.input,
                             .output = output != nullptr && output->is_array() ? output->as_array() : json::Array{},
                             .body = body});
   }
-  if (outcome.error && is_streaming_) {
+  if (is_late_) {
+    fail(late());
+  } else if (outcome.error && is_streaming_) {
+    state_->metrics.engine_failed();
     fail(fault_of_engine(read_.request.api, *outcome.error, plan_.ids.size(), 0));
   } else if (is_streaming_) {
     send(writer_->finish(end));
@@ -483,6 +522,18 @@ void TurnRun::complete(const engine::Outcome& outcome) {
     answer_json(exchange_, 200, body, headers(&usage));
   }
   leave();
+}
+
+// For log and metrics.
+void TurnRun::count(const engine::Usage& usage, std::int64_t completion) {
+  Visit& visit = *read_.visit;
+  if (usage.cached_tokens) visit.cached_tokens = static_cast<std::int64_t>(*usage.cached_tokens);
+  visit.completion_tokens = completion;
+  state_->metrics.turn({.how = visit.how,
+                        .cause = plan_.cause ? plan_.cause->name : "",
+                        .prompt = plan_.ids.size(),
+                        .cached = usage.cached_tokens.value_or(0),
+                        .completion = static_cast<std::size_t>(completion)});
 }
 
 void TurnRun::leave() {

@@ -19,7 +19,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
  public:
   TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, net::Exchange exchange);
 
-  // Begins, and answers at once where the request can't be served.
+  // Makes the prompt on a worker, then begins; answers where the request can't be served.
   void begin();
 
   void on_start(const engine::Start& start) override;
@@ -39,7 +39,10 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     bool has_ended = false;
   };
 
-  [[nodiscard]] std::optional<apis::Fault> prepare();
+  // All that is needed to begin.  On a worker: nothing else touches the turn meanwhile but the client's going.
+  [[nodiscard]] apis::Outcome<engine::Request> prepare();
+  void submit(apis::Outcome<engine::Request> request);
+  void time_out();
   [[nodiscard]] std::optional<apis::Fault> prepare_choices();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request();
   [[nodiscard]] std::optional<apis::Fault> set_grammar(engine::Request& request);
@@ -58,6 +61,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] json::Value message_of(const apis::Choice& choice) const;
   void complete(const engine::Outcome& outcome);
   [[nodiscard]] json::Object explained(const engine::Usage& usage) const;
+  void count(const engine::Usage& usage, std::int64_t completion);
   void leave();
 
   std::shared_ptr<Service::State> state_;
@@ -73,6 +77,11 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   apis::ReplyMeta meta_;
   std::unique_ptr<apis::TurnWriter> writer_;
   std::unique_ptr<engine::Submission> submission_;
+  std::optional<apis::Outcome<engine::Request>> prepared_;  // from the worker to the loop
+  net::Timer time_limit_;
+  net::Time plan_begin_;
+  net::Time plan_end_;
+  bool is_late_ = false;  // its time is over
   bool is_streaming_ = false;
   std::size_t unkept_ = 0;
   std::int64_t reasoning_tokens_ = 0;

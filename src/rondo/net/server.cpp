@@ -180,6 +180,7 @@ Server::Server(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() {
   impl_->is_closed = true;
   impl_->when_drained = nullptr;
+  impl_->options.answered = nullptr;
   ErrorValue ignored;
   impl_->acceptor.close(ignored);
   impl_->pause.cancel();

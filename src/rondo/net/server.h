@@ -29,6 +29,11 @@
 
 namespace rondo::net {
 
+// What a handler keeps with a request from admit() to answered().
+struct RequestNote {
+  virtual ~RequestNote() = default;
+};
+
 struct ServerRequest {
   std::string method;
   std::string target;  // as it was sent, without scheme and authority
@@ -37,6 +42,15 @@ struct ServerRequest {
   Headers headers;
   std::string body;
   std::string peer;  // the client's address and port
+  // The handler's own, not read from the client.
+  Headers answer_headers;  // are added to the answer, whoever gives it
+  std::shared_ptr<RequestNote> note;
+};
+
+// How an exchange ended.
+struct Answered {
+  int status = 0;         // 0: the client went before there was an answer
+  bool is_whole = false;  // false: it was cut
 };
 
 struct Reply {
@@ -96,6 +110,7 @@ struct ServerOptions {
   std::size_t header_bytes = std::size_t{32} << 10U;
   std::size_t header_count = 100;
   std::size_t body_bytes = std::size_t{64} << 20U;
+  std::size_t bodies_bytes = std::size_t{2} << 30U;  // of all requests that are not answered; more get 503
   std::size_t buffered_bytes = std::size_t{4} << 20U;
   std::size_t connections = 4096;  // more are answered with 503, with TLS closed
   Milliseconds idle{75'000};       // between requests
@@ -105,7 +120,9 @@ struct ServerOptions {
   Milliseconds stall{60'000};      // a client that takes no byte for so long is cut off
 
   // Looks at a request before its body is read: an answer from here ends it.  None: every body is read.
-  std::function<std::optional<Reply>(const ServerRequest&)> admit{};
+  std::function<std::optional<Reply>(ServerRequest&)> admit{};
+  // Is told how each exchange ended, those that the server answers by itself too.
+  std::function<void(const ServerRequest&, const Answered&)> answered{};
   // The body of an answer that the server gives by itself (400, 408, 413, 431, 500, 503): status and a sentence.
   // None: the sentence as text.
   std::function<Reply(int status, std::string_view sentence)> explain{};

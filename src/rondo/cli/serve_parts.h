@@ -1,0 +1,74 @@
+// What a running gateway is made of: models with their engines, the store, keys, certificates.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/serve_settings.h"
+#include "core/model.h"
+#include "engine/embedded.h"
+#include "gateway/service.h"
+#include "keys/keys.h"
+#include "net/client.h"
+#include "net/loop.h"
+#include "remote/fleet.h"
+#include "spans/spans.h"
+#include "spans/store.h"
+
+namespace rondo::cli {
+
+// Milliseconds since 1970.
+[[nodiscard]] std::int64_t now_ms();
+// Bytes that nobody guesses.  Any thread.
+[[nodiscard]] std::array<std::uint8_t, 12> random_key();
+
+// A model and what runs it: the embedded engine, or servers.
+struct ServeEngine {
+  std::string name;
+  std::vector<std::string> aliases;
+  std::shared_ptr<const core::Model> model;
+  json::Object kwargs;
+  std::unique_ptr<engine::Embedded> embedded;
+  std::unique_ptr<net::Client> client;   // of the loop that it was made on
+  std::unique_ptr<remote::Fleet> fleet;  // likewise; null for the embedded engine
+};
+// Servers are asked what they are; the loop runs meanwhile.  `streams`: how many requests may run at once.
+[[nodiscard]] Result<ServeEngine> make_engine(const ServeModel& settings, std::size_t streams, net::Loop& loop);
+
+// Where turns are kept, and the secret with which they are found.
+struct ServeStore {
+  std::unique_ptr<spans::Store> store;
+  std::unique_ptr<spans::Spans> spans;
+  std::string path;  // "": memory
+};
+[[nodiscard]] Result<ServeStore> make_store(const ServeSettings& settings);
+
+// The file of keys, which may be read again while it is in use.
+class ServeKeys {
+ public:
+  explicit ServeKeys(std::string path) : path_(std::move(path)) {}
+  // Where it fails, the keys that were known stay.
+  [[nodiscard]] Status load();
+  // Any thread.
+  [[nodiscard]] std::optional<std::string> tenant_of(std::string_view secret) const;
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  std::string path_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const keys::KeyRing> ring_ = std::make_shared<keys::KeyRing>();
+};
+// Adds a key to the file, which is made where it is missing; the secret.
+[[nodiscard]] Result<std::string> add_key(const std::string& path, const std::string& name);
+
+[[nodiscard]] bool is_loopback(const std::string& host);
+// As many open files as the server needs, if the system lets it; what it got is said where that is less.
+void raise_file_limit(std::size_t files);
+
+}  // namespace rondo::cli
