@@ -92,6 +92,9 @@ TEST_CASE("gateway: without a key nothing is answered but whether the server liv
     CHECK_MESSAGE(gateway.ask("GET", path).status == 401, path);
   CHECK(gateway.ask("GET", "/health").status == 200);
   CHECK(gateway.ask("GET", "/ready").status == 200);
+  const Answer page = gateway.ask("GET", "/");  // it knows nothing by itself
+  CHECK(page.status == 200);
+  CHECK(page.body.starts_with("page "));
   CHECK(gateway.post(kChat, chat_body({user("hello")}), kAnn).status == 200);
   CHECK(gateway.post(kChat, chat_body({user("hello")}), kBob).status == 200);
   CHECK(
