@@ -254,9 +254,12 @@ kwargs = {{ style = "short" }}
         gateway = self.serve(None, "--config", config, model=None)
         self.assertEqual(json.loads(gateway.ready)["models"], ["first", "second"])
         listed = json.loads(ask(gateway.url + "/v1/models")[2])["data"]
-        self.assertEqual([model["id"] for model in listed], ["first", "second"])
+        self.assertEqual([model["id"] for model in listed], ["first", "one", "second"])
+        self.assertEqual(ask(gateway.url + "/v1/models/one")[0], 200)
         for name, status in (("first", 200), ("one", 200), ("second", 200), ("third", 404)):
             self.assertEqual(chat(gateway.url, "hello", model=name)[0], status)
+            self.assertEqual(ask(gateway.url + "/tokenize", {"model": name, "prompt": "hello"})[0], status)
+            self.assertEqual(ask(gateway.url + "/detokenize", {"model": name, "tokens": [70]})[0], status)
         self.assertEqual(gateway.end(), 0)
         self.assertEqual(gateway.errors, [])
         # What is printed is a file that says the same.

@@ -27,7 +27,7 @@ DEV = re.compile(r"\./dev +([a-z]+)")
 COMMAND = re.compile(r"^ *(?:\$ )?rondo +([a-z]+(?:-[a-z]+)*)", re.MULTILINE)
 FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 EXAMPLE = re.compile(r"(?:\bname(?:[_./]|$)|\ba(?:_test)?\.(?:cpp|h)$|llama\.cpp$|src/c0|_$)")  # names that stand for others
-OTHERS_OPTIONS = {"--preset"}  # of CMake
+OTHERS_OPTIONS = {"--preset", "--model-path"}  # of CMake, of SGLang
 SETTINGS = "src/rondo/cli/serve_settings.cpp"  # options that stand in a table
 SETTING = re.compile(r'^ +\{"([a-z-]+)",', re.MULTILINE)
 

@@ -31,7 +31,7 @@ class Server:
     """`rondo serve` with the small random model; without a word of the client it knows nothing."""
 
     def __init__(self, program):
-        self.process = subprocess.Popen([program, "serve", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([program, "serve", "--port", "0", "--store", "memory", "--log", "off", "--json"], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         if not line:
             sys.exit("rondo: the server does not start")

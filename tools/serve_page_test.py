@@ -31,7 +31,7 @@ class Server:
     """`rondo serve` on a port of its own."""
 
     def __init__(self, program):
-        self.process = subprocess.Popen([program, "serve", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([program, "serve", "--port", "0", "--store", "memory", "--log", "off", "--json"], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         self.url = json.loads(line)["url"] if line else None
 

@@ -257,7 +257,8 @@ def run_client(options, client, folder):
     log.touch()
     (folder / "script.json").write_text(json.dumps(script(options, client)), encoding="utf-8")
     engine, engine_url = started([options.program, "fake-engine", "sglang", "--context", "200000", "--script", str(folder / "script.json")])
-    serve = [options.program, "serve", options.model, "--url", engine_url, "--port", "0", "--alias", "served"]
+    serve = [options.program, "serve", options.model, "--url", engine_url, "--port", "0", "--alias", "served", "--store", "memory",
+             "--log", "off"]
     gateway, url = started([*serve, *(["--template", options.template] if options.template else [])])
     proxy = Proxy(url, log)
     work = folder / "work"

@@ -129,6 +129,7 @@ struct ScriptedGateway {
       };
     }
     parts.log = [this](std::string_view line) { log += line; };
+    parts.page = [](std::string_view nonce) { return "page " + std::string(nonce); };
     parts.workers = &*workers;
     service = std::make_unique<gateway::Service>(loop, std::move(parts));
     http.admit = [this](net::ServerRequest& request) { return service->admit(request); };

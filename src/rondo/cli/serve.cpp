@@ -223,6 +223,7 @@ Status make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::S
   parts.now_ms = now_ms;
   parts.random = random_key;
   parts.options = service_options_of(out.settings);
+  parts.page = pages::serve_page;
   if (out.keys) parts.tenant_of = [keys = out.keys.get()](std::string_view secret) { return keys->tenant_of(secret); };
   parts.log = write_log;
   parts.page = pages::serve_page;
@@ -238,6 +239,7 @@ Result<net::ServerOptions> server_options_of(const ServeSettings& settings) {
   options.host = settings.host;
   options.port = static_cast<std::uint16_t>(settings.port);
   options.body_bytes = settings.max_body_mb << 20U;
+  options.bodies_bytes = std::max<std::size_t>(1, (settings.max_bodies_mb << 20U) / settings.loops);
   options.buffered_bytes = settings.send_buffer_kb << 10U;
   options.connections = std::max<std::size_t>(1, settings.max_connections / settings.loops);
   options.head = seconds(settings.header_timeout_s);
@@ -327,7 +329,9 @@ void watch_engines(Gateway& gateway) {
 
 // Forgets what is too old or too much, each minute.
 void expire(Gateway& gateway, const spans::Bounds& bounds) {
-  (void)gateway.store.store->expire(now_ms(), bounds);
+  // A worker waits for the disk in the loop's place.
+  gateway.workers->run(Workers::Size::kLarge,
+                       [&store = *gateway.store.store, bounds] { (void)store.expire(now_ms(), bounds); });
   gateway.expiry = gateway.loop.after(std::chrono::minutes(1), [&gateway, bounds] { expire(gateway, bounds); });
 }
 

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""examples/python/training_rows.py plays rollouts through `rondo serve`, and what it reads back is what was sampled.
+
+Usage: training_example_test.py --program build/release/rondo
+"""
+import argparse
+import contextlib
+import io
+import json
+import math
+import pathlib
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(REPO / "tools"), str(REPO / "examples" / "python")]
+import serve_page_test
+import training_rows
+
+
+def check(server):
+    sys.argv[1:] = [server.url, "one", "two"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        training_rows.main()
+    assert [line.split(":")[0] for line in printed.getvalue().splitlines()] == ["one", "two"], printed.getvalue()
+
+    row, = training_rows.rows(server.url, "one")
+    turns = json.loads(server.ask("/rondo/v1/sessions/one")[1])["turns"]
+    assert len(turns) == 3 and turns[-1]["how"] == "bridge", turns
+    assert len(row.ids) == len(row.loss_mask) == len(row.logprobs) == turns[-1]["prompt_tokens"] + turns[-1]["completion_tokens"]
+    assert sum(row.loss_mask) == sum(turn["completion_tokens"] for turn in turns)
+    for is_sampled, logprob in zip(row.loss_mask, row.logprobs):
+        assert math.isnan(logprob) != bool(is_sampled) and not logprob > 0
+    # Each turn's ids stand in the row as the engine saw them.
+    for turn in turns:
+        tokens = json.loads(server.ask(f"/rondo/v1/sessions/one/tokens?turn={turn['index']}")[1])
+        assert list(row.ids[:len(tokens["ids"])]) == tokens["ids"]
+    prompt, response, mask, logprobs = row.split()
+    assert prompt + response == list(row.ids) and mask[0] == 1 and len(logprobs) == len(response)
+    assert len(prompt) == turns[0]["prompt_tokens"]
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--program", required=True)
+    options = options.parse_args()
+    server = serve_page_test.Server(options.program)
+    try:
+        if server.url is None:
+            print("skipped: no small model can be made here")
+            return 0
+        check(server)
+    finally:
+        ended = server.close()
+    print("training_example_test: all well")
+    return 1 if ended else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
