@@ -70,7 +70,7 @@ TEST_CASE("references and compactions stand for stored items") {
   json::Array text = input_items(parsed(R"({"input": "Hi"})"));
   name_items(text, [](std::string_view type) { return std::string(type) + "_1"; });
   CHECK(json::to_compact(json::Value(text)) ==
-        R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}],"id":"message_1"}])");
+        R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}],"id":"message_1","status":"completed"}])");
 }
 
 TEST_CASE("pages of items") {
@@ -99,7 +99,7 @@ TEST_CASE("conversations") {
       read_conversation_request(parsed(R"({"items": [{"role": "user", "content": "x"}], "metadata": {"a": "b"}})"));
   REQUIRE(read.ok());
   CHECK(read.value().items.size() == 1);
-  CHECK(json::to_compact(conversation_body("conv_1", 5, read.value().metadata)) ==
+  CHECK(json::to_compact(conversation_body("conv_1", 5, *read.value().metadata)) ==
         R"({"id":"conv_1","object":"conversation","created_at":5,"metadata":{"a":"b"}})");
   CHECK(read_conversation_request(parsed(R"({"items": [1]})")).fault().param == "items[0]");
   CHECK(json::to_compact(deleted_body("conv_1", "conversation.deleted")) ==

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "apis/completions.h"
-#include "apis/items.h"
 #include "apis/listings.h"
+#include "gateway/conversations.h"
+#include "gateway/responses.h"
 #include "gateway/sessions.h"
 #include "gateway/state.h"
 #include "gateway/turn_run.h"
@@ -20,13 +21,15 @@ using State = Service::State;
 
 chat::Api api_of(std::string_view path) {
   if (path.starts_with("/v1/messages")) return chat::Api::kMessages;
-  return path.starts_with("/v1/responses") ? chat::Api::kResponses : chat::Api::kChat;
+  const bool is_responses = path.starts_with("/v1/responses") || path.starts_with("/v1/conversations");
+  return is_responses ? chat::Api::kResponses : chat::Api::kChat;
 }
 
 void generate(State& state, chat::Api api, Exchange exchange) {
   auto read = read_request(state, api, exchange.request());
   if (!read.ok()) return answer_fault(exchange, api, read.fault());
-  std::make_shared<TurnRun>(state.shared_from_this(), std::move(read).value(), std::move(exchange))->begin();
+  std::make_shared<TurnRun>(state.shared_from_this(), std::move(read).value(), http_outlet(std::move(exchange)))
+      ->begin();
 }
 
 // The prompt's ids, nothing is generated.
@@ -143,30 +146,6 @@ void metrics(State& state, Exchange exchange) {
   exchange.reply(200, {{"content-type", "text/plain; version=0.0.4"}}, std::move(text));
 }
 
-// `/v1/responses/ID` and what is below it.
-void stored_response(State& state, Exchange exchange) {
-  constexpr chat::Api kApi = chat::Api::kResponses;
-  const net::ServerRequest& http = exchange.request();
-  const auto [id, below] = parts_behind(http.path, "/v1/responses/");
-  const StoredResponse* stored = state.responses.find(id);
-  if (stored == nullptr) return answer_fault(exchange, kApi, apis::not_found("response", id));
-  if (http.method == "DELETE" && below.empty()) {
-    state.responses.erase(id);
-    return answer_json(exchange, 200, apis::deleted_body(id, "response.deleted"));
-  }
-  if (http.method == "GET" && below.empty()) return answer_json(exchange, 200, stored->body);
-  if (http.method == "GET" && below == "input_items") {
-    auto query = apis::page_query([&](std::string_view name) { return std::string(query_value(http.query, name)); });
-    if (!query.ok()) return answer_fault(exchange, kApi, query.fault());
-    auto page = apis::page_of(stored->input, query.value());
-    if (!page.ok()) return answer_fault(exchange, kApi, page.fault());
-    return answer_json(exchange, 200, page.value());
-  }
-  if (http.method == "POST" && below == "cancel") return answer_json(exchange, 200, stored->body);
-  answer_fault(exchange, kApi,
-               {.kind = apis::FaultKind::kNotFound, .message = "there is no such address: " + http.path});
-}
-
 struct Route {
   std::string_view method;
   std::string_view path;
@@ -181,7 +160,9 @@ void with_api(State& state, Exchange exchange) {
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/chat/completions", with_api<generate, chat::Api::kChat>},
     Route{"POST", "/v1/messages", with_api<generate, chat::Api::kMessages>},
-    Route{"POST", "/v1/responses", with_api<generate, chat::Api::kResponses>},
+    Route{"POST", "/v1/responses", create_response},
+    Route{"POST", "/v1/responses/compact", compact_responses},
+    Route{"POST", "/v1/conversations", create_conversation},
     Route{"POST", "/v1/messages/count_tokens", with_api<count, chat::Api::kMessages>},
     Route{"POST", "/v1/responses/input_tokens", with_api<count, chat::Api::kResponses>},
     Route{"POST", "/v1/chat/completions/render", with_api<render, chat::Api::kChat>},
@@ -231,7 +212,10 @@ void take_session(net::ServerRequest& request) {
 
 Service::Service(net::Loop& loop, ServiceParts parts) : state_(std::make_shared<State>(loop, std::move(parts))) {}
 
-Service::~Service() { state_->running.clear(); }
+Service::~Service() {
+  state_->running.clear();
+  state_->watches.clear();
+}
 
 void Service::handle(net::Exchange exchange) {
   ++state_->counters.requests;
@@ -248,7 +232,8 @@ void Service::handle(net::Exchange exchange) {
   }
   if (request.method == "GET" && request.path.starts_with("/v1/models/")) return models(*state_, std::move(exchange));
   if (is_session_path(request.path)) return answer_sessions(*state_, std::move(exchange));
-  if (request.path.starts_with("/v1/responses/")) return stored_response(*state_, std::move(exchange));
+  if (request.path.starts_with("/v1/responses/")) return answer_response(*state_, std::move(exchange));
+  if (request.path.starts_with("/v1/conversations/")) return answer_conversation(*state_, std::move(exchange));
   const std::string sentence =
       is_known ? request.method + " is not for " + request.path : "there is no such address: " + request.path;
   const json::Value body =

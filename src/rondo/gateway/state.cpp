@@ -8,27 +8,6 @@
 
 namespace rondo::gateway {
 
-void ResponseLog::keep(const std::string& id, StoredResponse response) {
-  erase(id);
-  entries_.push_front({.id = id, .response = std::move(response)});
-  by_id_[id] = entries_.begin();
-  if (entries_.size() > kMost) erase(entries_.back().id);
-}
-
-const StoredResponse* ResponseLog::find(const std::string& id) const {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : &found->second->response;
-}
-
-bool ResponseLog::erase(const std::string& id) {
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) return false;
-  const auto entry = found->second;
-  by_id_.erase(found);
-  entries_.erase(entry);
-  return true;
-}
-
 const ServedModel* Service::State::find_model(std::string_view name) const {
   const std::vector<ServedModel>& models = parts.models;
   const auto found =
@@ -66,39 +45,24 @@ void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fau
   answer_json(exchange, fault.status(), apis::error_body(api, fault), std::move(headers));
 }
 
-namespace {
-
-// Puts the items of earlier responses in front of those of the request; what `input` then is comes back.
-apis::Outcome<json::Array> resolve_input(const Service::State& state, json::Value& body) {
-  json::Array items;
-  const json::Value* previous = body.find("previous_response_id");
-  if (previous != nullptr && previous->is_string()) {
-    const StoredResponse* stored = state.responses.find(std::string(previous->as_string()));
-    if (stored == nullptr) return apis::previous_response_not_found(previous->as_string());
-    items = stored->input;
-    items.insert(items.end(), stored->output.begin(), stored->output.end());
-  }
-  json::Array input = apis::input_items(body);
-  items.insert(items.end(), input.begin(), input.end());
-  const auto lookup = [&](const json::Value&) -> std::optional<json::Array> { return std::nullopt; };
-  if (auto fault = apis::resolve_items(items, lookup)) return *fault;
-  body.as_object().set("input", items);
-  return items;
-}
-
-}  // namespace
+std::string tenant_of(const net::ServerRequest&) { return ""; }
 
 apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, const net::ServerRequest& http) {
   auto body = apis::parse_body(http.body);
   if (!body.ok()) return body.fault();
+  const auto header = [&](std::string_view name) { return std::string(http.headers.find(name).value_or("")); };
+  return read_parts(state, api, {.body = std::move(body).value(), .headers = header, .tenant = tenant_of(http)});
+}
+
+apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, RequestParts parts) {
   ReadRequest out;
-  if (api == chat::Api::kResponses && body.value().is_object() && body.value().find("input") != nullptr) {
-    auto input = resolve_input(state, body.value());
+  out.tenant = std::move(parts.tenant);
+  if (api == chat::Api::kResponses && parts.body.is_object()) {
+    auto input = resolve_input(Archive(*state.parts.spans, out.tenant), parts.body, parts.nearby);
     if (!input.ok()) return input.fault();
     out.input = std::move(input).value();
   }
-  const auto header = [&](std::string_view name) { return std::string(http.headers.find(name).value_or("")); };
-  auto request = apis::read(api, std::move(body).value(), header,
+  auto request = apis::read(api, std::move(parts.body), parts.headers,
                             {.refuse_unknown_tools = state.parts.options.refuse_unknown_tools});
   if (!request.ok()) return request.fault();
   out.request = std::move(request).value();

@@ -1,45 +1,21 @@
 // What the requests of one service share.  Private to gateway/.
 #pragma once
 
-#include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "apis/errors.h"
 #include "apis/request.h"
+#include "gateway/response_input.h"
 #include "gateway/service.h"
 
 namespace rondo::gateway {
 
 class TurnRun;
 
-// A stored reply of the Responses API.
-struct StoredResponse {
-  json::Array input;   // its items, those of the responses before it included
-  json::Array output;  // items
-  json::Value body;
-};
-
-// The last replies of the Responses API; the oldest go first.
-class ResponseLog {
- public:
-  static constexpr std::size_t kMost = 10'000;
-  void keep(const std::string& id, StoredResponse response);
-  [[nodiscard]] const StoredResponse* find(const std::string& id) const;
-  bool erase(const std::string& id);
-
- private:
-  struct Entry {
-    std::string id;
-    StoredResponse response;
-  };
-  std::list<Entry> entries_;  // the latest first
-  std::unordered_map<std::string, std::list<Entry>::iterator> by_id_;
-};
+inline constexpr chat::Api kResponsesApi = chat::Api::kResponses;
 
 struct Counters {
   std::uint64_t requests = 0;
@@ -58,9 +34,9 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
 
   net::Loop& loop;
   ServiceParts parts;
-  ResponseLog responses;
   Counters counters;
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
+  std::map<void*, std::shared_ptr<void>> watches;  // of responses in the background, and WebSockets
 };
 
 // The parameter of an address's query; "" where it is absent.
@@ -78,14 +54,27 @@ struct PathParts {
 void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fault);
 void answer_json(net::Exchange& exchange, int status, const json::Value& body, net::Headers headers = {});
 
-// A request of a chat API with what it stands for put in: earlier responses and references to items.
+// Whose the request is.
+[[nodiscard]] std::string tenant_of(const net::ServerRequest& http);
+
+// A request of a chat API with what it stands for put in: earlier responses, conversations and references to items.
 struct ReadRequest {
   apis::GenerateRequest request;
-  json::Array input;  // items, of the Responses API
   const ServedModel* model = nullptr;
+  std::string tenant;
+  ResponseInput input;  // of the Responses API
 };
 [[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,
                                                       const net::ServerRequest& http);
+
+// The same of a body that is read already.  `nearby` knows responses that no store has.
+struct RequestParts {
+  json::Value body;
+  apis::HeaderLookup headers;
+  std::string tenant;
+  ResponseLookup nearby{};
+};
+[[nodiscard]] apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, RequestParts parts);
 
 // The conversation that the request asks to go on with.
 [[nodiscard]] core::Call call_of(const ServedModel& model, const apis::GenerateRequest& request);

@@ -54,19 +54,20 @@ std::string_view id_prefix(chat::Api api) {
 
 }  // namespace
 
-TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, net::Exchange exchange)
+TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::shared_ptr<Outlet> outlet)
     : state_(std::move(state)),
       read_(std::move(read)),
-      exchange_(std::move(exchange)),
+      outlet_(std::move(outlet)),
       call_(call_of(*read_.model, read_.request)) {}
 
 void TurnRun::begin() {
-  if (auto fault = prepare()) return answer_fault(exchange_, read_.request.api, *fault);
+  if (auto fault = prepare()) return outlet_->refuse(read_.request.api, *fault);
   auto request = engine_request();
-  if (!request.ok()) return answer_fault(exchange_, read_.request.api, request.fault());
+  if (!request.ok()) return outlet_->refuse(read_.request.api, request.fault());
   writer_ = apis::make_writer(read_.request, meta_);
   state_->running[this] = shared_from_this();
-  exchange_.on_gone([weak = weak_from_this()] {
+  outlet_->begin(read_.request, meta_);
+  outlet_->on_gone([weak = weak_from_this()] {
     // The client is gone: what it was sent is kept as a turn that was cut off.
     if (const auto self = weak.lock(); self && self->submission_) self->submission_->cancel();
   });
@@ -228,9 +229,7 @@ net::Headers TurnRun::headers(const engine::Usage* usage) const {
 
 void TurnRun::send(const std::vector<apis::StreamEvent>& events) {
   if (!read_.request.stream) return;
-  std::string text;
-  for (const apis::StreamEvent& event : events) text += event.text();
-  if (!text.empty()) exchange_.write(text);
+  if (!events.empty()) outlet_->send(events);
 }
 
 void TurnRun::on_start(const engine::Start&) {
@@ -238,7 +237,7 @@ void TurnRun::on_start(const engine::Start&) {
   net::Headers fields = headers(nullptr);
   fields.add("content-type", "text/event-stream; charset=utf-8");
   fields.add("cache-control", "no-cache");
-  exchange_.start(200, fields);
+  outlet_->start(fields);
   is_streaming_ = true;
   send(writer_->start());
 }
@@ -371,9 +370,9 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
 
 void TurnRun::fail(const apis::Fault& fault) {
   ++state_->counters.failed;
-  if (!is_streaming_) return answer_fault(exchange_, read_.request.api, fault);
+  if (!is_streaming_) return outlet_->refuse(read_.request.api, fault);
   send(writer_->fail(fault));
-  exchange_.finish();
+  outlet_->finish();
 }
 
 // --- the end ----------------------------------------------------------------------------------------------------------
@@ -467,20 +466,13 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   ++counters.by_way[std::string(json::name_in(spans::kHowNames, plan_.how))];
 
   const json::Value body = apis::reply_body(read_.request, meta_, collector_->choices(), end);
-  if (read_.request.api == chat::Api::kResponses && read_.request.responses.store) {
-    const json::Value* output = body.find("output");
-    state_->responses.keep(meta_.id,
-                           {.input = read_.input,
-                            .output = output != nullptr && output->is_array() ? output->as_array() : json::Array{},
-                            .body = body});
-  }
   if (outcome.error && is_streaming_) {
     fail(fault_of_engine(read_.request.api, *outcome.error, plan_.ids.size(), 0));
   } else if (is_streaming_) {
     send(writer_->finish(end));
-    exchange_.finish();
+    outlet_->finish();
   } else {
-    answer_json(exchange_, 200, body, headers(&usage));
+    outlet_->answer(200, body, headers(&usage));
   }
   leave();
 }

@@ -10,6 +10,7 @@
 #include "apis/writer.h"
 #include "core/stream.h"
 #include "engine/serving.h"
+#include "gateway/outlet.h"
 #include "gateway/state.h"
 #include "spans/keys.h"
 
@@ -17,7 +18,7 @@ namespace rondo::gateway {
 
 class TurnRun final : public engine::Listener, public std::enable_shared_from_this<TurnRun> {
  public:
-  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, net::Exchange exchange);
+  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::shared_ptr<Outlet> outlet);
 
   // Begins, and answers at once where the request can't be served.
   void begin();
@@ -62,7 +63,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
 
   std::shared_ptr<Service::State> state_;
   ReadRequest read_;
-  net::Exchange exchange_;
+  std::shared_ptr<Outlet> outlet_;
   core::Call call_;
   std::optional<spans::Scope> scope_;
   spans::Plan plan_;

@@ -1,0 +1,145 @@
+#include "gateway/conversations.h"
+
+#include <utility>
+
+#include "apis/items.h"
+#include "apis/stored_responses.h"
+#include "gateway/keeping.h"
+#include "gateway/responses.h"
+#include "spans/keys.h"
+
+namespace rondo::gateway {
+namespace {
+
+using Exchange = net::Exchange;
+using State = Service::State;
+
+Archive archive_of(State& state, const Exchange& exchange) {
+  return {*state.parts.spans, tenant_of(exchange.request())};
+}
+
+std::string new_id(State& state, std::string_view prefix) {
+  spans::TurnKey key;
+  key.bytes = state.parts.random();
+  return spans::mint_id(prefix, key, 0);
+}
+
+json::Value body_of(const Conversation& conversation) {
+  return apis::conversation_body(conversation.id, conversation.created_s, conversation.metadata);
+}
+
+apis::Outcome<apis::ConversationRequest> read_body(const Exchange& exchange) {
+  const std::string& text = exchange.request().body;
+  auto body = apis::parse_body(text.empty() ? "{}" : text);
+  if (!body.ok()) return body.fault();
+  if (!body.value().is_object()) return apis::invalid("", "the body must be an object", "invalid_type");
+  return apis::read_conversation_request(body.value());
+}
+
+// Answers once the objects are kept.
+void put_and_answer(State& state, const Archive& archive, std::vector<spans::StoredObject> objects,
+                    const json::Value& body, Exchange exchange) {
+  const auto held = std::make_shared<Exchange>(std::move(exchange));
+  archive.put(std::move(objects), [&loop = state.loop, held, body](const Status& kept) {
+    loop.post([held, body, kept] {
+      if (!kept.ok()) return answer_fault(*held, kResponsesApi, apis::fault_of(kept.error()));
+      answer_json(*held, 200, body);
+    });
+  });
+}
+
+// Items as they are kept: with ids, and what they only name put in.
+std::optional<apis::Fault> make_items(State& state, const Archive& archive, json::Array& items) {
+  json::Value body = json::Object{{"input", std::move(items)}};
+  const auto resolved = resolve_input(archive, body, {});
+  if (!resolved.ok() && resolved.fault().code == "item_not_found") return resolved.fault();
+  items = body.find("input") == nullptr ? json::Array() : body.find("input")->as_array();
+  name_input(items, new_id(state, "batch"));
+  return std::nullopt;
+}
+
+void show_items(State& state, const Archive& archive, const std::string& id, Exchange exchange) {
+  if (exchange.request().method == "GET") {
+    const auto items = archive.conversation_items(id);
+    if (!items.ok()) return answer_fault(exchange, kResponsesApi, items.fault());
+    return answer_page(items.value(), std::move(exchange));
+  }
+  auto request = read_body(exchange);
+  if (!request.ok()) return answer_fault(exchange, kResponsesApi, request.fault());
+  json::Array& items = request.value().items;
+  if (items.empty())
+    return answer_fault(exchange, kResponsesApi,
+                        apis::invalid("items", "`items` is missing", "missing_required_parameter"));
+  if (auto fault = make_items(state, archive, items)) return answer_fault(exchange, kResponsesApi, *fault);
+  std::vector<spans::StoredObject> objects;
+  for (const json::Value& item : items) objects.push_back(archive.item_object(id, item, state.parts.now_ms()));
+  auto page = apis::page_of(items, {.limit = items.size(), .is_ascending = true});
+  put_and_answer(state, archive, std::move(objects), page.value(), std::move(exchange));
+}
+
+void show_item(const Archive& archive, const Conversation& conversation, const std::string& item, Exchange exchange) {
+  const bool removes = exchange.request().method == "DELETE";
+  const auto found = archive.conversation_item(conversation.id, item);
+  if (!found.ok()) return answer_fault(exchange, kResponsesApi, found.fault());
+  if (!found.value()) return answer_fault(exchange, kResponsesApi, apis::not_found("item", item));
+  if (!removes) return answer_json(exchange, 200, *found.value());
+  if (const auto erased = archive.erase_item(conversation.id, item); !erased.ok())
+    return answer_fault(exchange, kResponsesApi, erased.fault());
+  answer_json(exchange, 200, body_of(conversation));
+}
+
+void change(State& state, const Archive& archive, Conversation conversation, Exchange exchange) {
+  auto request = read_body(exchange);
+  if (!request.ok()) return answer_fault(exchange, kResponsesApi, request.fault());
+  if (request.value().metadata) conversation.metadata = *request.value().metadata;
+  std::vector<spans::StoredObject> objects;
+  objects.push_back(archive.conversation_object(conversation, state.parts.now_ms()));
+  put_and_answer(state, archive, std::move(objects), body_of(conversation), std::move(exchange));
+}
+
+}  // namespace
+
+void create_conversation(State& state, Exchange exchange) {
+  const Archive archive = archive_of(state, exchange);
+  auto request = read_body(exchange);
+  if (!request.ok()) return answer_fault(exchange, kResponsesApi, request.fault());
+  const std::int64_t now_ms = state.parts.now_ms();
+  Conversation conversation{new_id(state, "conv"), now_ms / 1000, {}};
+  if (request.value().metadata) conversation.metadata = *request.value().metadata;
+  json::Array& items = request.value().items;
+  if (auto fault = make_items(state, archive, items)) return answer_fault(exchange, kResponsesApi, *fault);
+  std::vector<spans::StoredObject> objects;
+  objects.push_back(archive.conversation_object(conversation, now_ms));
+  for (const json::Value& item : items) objects.push_back(archive.item_object(conversation.id, item, now_ms));
+  put_and_answer(state, archive, std::move(objects), body_of(conversation), std::move(exchange));
+}
+
+void answer_conversation(State& state, Exchange exchange) {
+  const net::ServerRequest& http = exchange.request();
+  const auto [id, below] = parts_behind(http.path, "/v1/conversations/");
+  const Archive archive = archive_of(state, exchange);
+  auto found = archive.conversation(id);
+  if (!found.ok()) return answer_fault(exchange, kResponsesApi, found.fault());
+  if (!found.value()) return answer_fault(exchange, kResponsesApi, apis::not_found("conversation", id));
+  Conversation& conversation = *found.value();
+  const bool gets = http.method == "GET";
+  const bool posts = http.method == "POST";
+  const bool deletes = http.method == "DELETE";
+  constexpr std::string_view kItem = "items/";
+  if (below == "items" && (gets || posts)) return show_items(state, archive, id, std::move(exchange));
+  if (below.starts_with(kItem) && (gets || deletes)) {
+    const std::string item = below.substr(kItem.size());
+    return show_item(archive, conversation, item, std::move(exchange));
+  }
+  if (below.empty() && gets) return answer_json(exchange, 200, body_of(conversation));
+  if (below.empty() && posts) return change(state, archive, std::move(conversation), std::move(exchange));
+  if (below.empty() && deletes) {
+    const auto erased = archive.erase_conversation(id);
+    if (!erased.ok()) return answer_fault(exchange, kResponsesApi, erased.fault());
+    return answer_json(exchange, 200, apis::deleted_body(id, "conversation.deleted"));
+  }
+  answer_fault(exchange, kResponsesApi,
+               {.kind = apis::FaultKind::kNotFound, .message = "there is no such address: " + http.path});
+}
+
+}  // namespace rondo::gateway
