@@ -194,17 +194,15 @@ json::Value summary_request(const json::Value& body) {
 }
 
 json::Array compacted_items(std::string_view id, const json::Array& input, const std::string& summary) {
-  json::Array out;
+  json::Array stands_for;
   for (const json::Value& item : input) {
     const auto role = item.find_string("role");
-    if (role == "system" || role == "developer") out.push_back(item);
+    if (role == "system" || role == "developer") stands_for.push_back(item);
   }
-  const std::string text = std::string(kIntroduction) + summary;
-  const json::Object part{{"type", "input_text"}, {"text", text}};
-  const json::Array stands_for = {
-      json::Object{{"type", "message"}, {"role", "user"}, {"content", json::Array{json::Value(part)}}}};
-  out.emplace_back(compaction_item(id, stands_for));
-  return out;
+  const json::Object part{{"type", "input_text"}, {"text", std::string(kIntroduction) + summary}};
+  stands_for.push_back(
+      json::Object{{"type", "message"}, {"role", "user"}, {"content", json::Array{json::Value(part)}}});
+  return {json::Value(compaction_item(id, stands_for))};
 }
 
 json::Value compaction_body(std::string_view id, std::int64_t created_s, json::Array output, const json::Value& usage) {

@@ -33,7 +33,7 @@ namespace rondo::apis {
 
 // The request in which the model sums up a conversation, from the body of `/v1/responses/compact`, whose input is resolved.
 [[nodiscard]] json::Value summary_request(const json::Value& body);
-// The items that go on in place of the conversation: what was said by the system stays, the summary stands for the rest.
+// The items that go on in place of the conversation: one compaction, of what the system said and the summary of the rest.
 [[nodiscard]] json::Array compacted_items(std::string_view id, const json::Array& input, const std::string& summary);
 [[nodiscard]] json::Value compaction_body(std::string_view id, std::int64_t created_s, json::Array output,
                                           const json::Value& usage);

@@ -73,8 +73,11 @@ void show_items(State& state, const Archive& archive, const std::string& id, Exc
   if (auto fault = make_items(state, archive, items)) return answer_fault(exchange, kResponsesApi, *fault);
   std::vector<spans::StoredObject> objects;
   for (const json::Value& item : items) objects.push_back(archive.item_object(id, item, state.parts.now_ms()));
-  auto page = apis::page_of(items, {.limit = items.size(), .is_ascending = true});
-  put_and_answer(state, archive, std::move(objects), page.value(), std::move(exchange));
+  apis::PageQuery page;
+  page.limit = items.size();
+  page.is_ascending = true;
+  const auto shown = apis::page_of(items, page);
+  put_and_answer(state, archive, std::move(objects), shown.value(), std::move(exchange));
 }
 
 void show_item(const Archive& archive, const Conversation& conversation, const std::string& item, Exchange exchange) {

@@ -7,6 +7,7 @@
 #include "apis/completions.h"
 #include "apis/listings.h"
 #include "gateway/conversations.h"
+#include "gateway/response_socket.h"
 #include "gateway/responses.h"
 #include "gateway/sessions.h"
 #include "gateway/state.h"
@@ -161,6 +162,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/chat/completions", with_api<generate, chat::Api::kChat>},
     Route{"POST", "/v1/messages", with_api<generate, chat::Api::kMessages>},
     Route{"POST", "/v1/responses", create_response},
+    Route{"GET", "/v1/responses", open_response_socket},
     Route{"POST", "/v1/responses/compact", compact_responses},
     Route{"POST", "/v1/conversations", create_conversation},
     Route{"POST", "/v1/messages/count_tokens", with_api<count, chat::Api::kMessages>},

@@ -29,6 +29,8 @@
 
 namespace rondo::net {
 
+class WebSocket;
+
 struct ServerRequest {
   std::string method;
   std::string target;  // as it was sent, without scheme and authority
@@ -83,6 +85,7 @@ class Exchange {
   void on_drained(std::function<void()> task);
 
  private:
+  friend class WebSocket;  // takes the connection over
   std::shared_ptr<State> state_;
 };
 
