@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "net/asio.h"
 #include "net/server.h"
 #include "tests/support/http.h"
 
@@ -144,11 +148,11 @@ constexpr const char* kHandshake =
     "GET /chat HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
 
-// A server that sends back what it is sent, in capitals.
+// A server that sends back what it is sent.
 class Echo {
  public:
-  explicit Echo(const WebSocketOptions& options = {}) {
-    auto server = Server::make(loop, {}, [this, options](Exchange exchange) {
+  explicit Echo(const WebSocketOptions& options = {}, const ServerOptions& server_options = {}) {
+    auto server = Server::make(loop, server_options, [this, options](Exchange exchange) {
       auto socket = WebSocket::accept(std::move(exchange), options);
       if (!socket) return;
       socket_.emplace(*std::move(socket));
@@ -225,6 +229,27 @@ TEST_CASE("a wrong handshake is refused, and wrong frames close the connection")
   CHECK(closed_with("\x81\x01x") == 1002);
   CHECK(closed_with(masked(0x82, "bytes")) == 1003);
   CHECK(closed_with(masked(0x81, "\xFF")) == 1007);
+}
+
+TEST_CASE("tls: a connection is upgraded just the same") {
+  const testing::TestCertificate certificate = testing::make_certificate();
+  Echo echo({}, {.certificate_pem = certificate.certificate_pem, .key_pem = certificate.key_pem});
+  std::string all;
+  std::thread client([&] {
+    asio::io_context context;
+    asio::ssl::context tls(asio::ssl::context::tls_client);
+    asio::ssl::stream<asio::ip::tcp::socket> stream(context, tls);
+    stream.next_layer().connect({asio::ip::make_address("127.0.0.1"), echo.server().port()});
+    stream.handshake(asio::ssl::stream_base::client);
+    asio::write(stream, asio::buffer(std::string(kHandshake) + "\r\n" + masked(0x81, std::string(100'000, 'x'))));
+    boost::system::error_code ignored;
+    asio::read_until(stream, asio::dynamic_buffer(all), "x>", ignored);
+    echo.loop.post([&] { echo.loop.stop(); });
+  });
+  echo.loop.run();
+  client.join();
+  CHECK(all.starts_with("HTTP/1.1 101"));
+  CHECK(all.ends_with("<" + std::string(100'000, 'x') + ">"));
 }
 
 TEST_CASE("a quiet client is asked, then cut; a server that drains says so") {
