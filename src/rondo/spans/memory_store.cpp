@@ -20,16 +20,22 @@ MemoryStore::Session* MemoryStore::session_of(const Digest& scope, const Digest&
   return found != by_session_.end() && found->second->scope == scope ? found->second : nullptr;
 }
 
-MemoryStore::Session& MemoryStore::session_for(const StoredTurn& turn) {
-  if (Session* known = session_of(turn.scope, turn.session); known != nullptr) return *known;
+MemoryStore::Session& MemoryStore::session_for(const Digest& scope, const Digest& session, const std::string& name,
+                                               std::int64_t time_ms) {
+  if (Session* known = session_of(scope, session); known != nullptr) return *known;
   Session& out = sessions_[++order_];
-  out.info.session = turn.session;
-  out.info.name = turn.name;
-  out.info.first_ms = turn.time_ms;
+  out.info.session = session;
+  out.info.name = name;
+  out.info.first_ms = time_ms;
   out.info.order = order_;
-  out.scope = turn.scope;
-  by_session_[turn.session] = &out;
+  out.scope = scope;
+  by_session_[session] = &out;
   return out;
+}
+
+MemoryStore::Object* MemoryStore::object_of(const Digest& scope, const Digest& object) {
+  const auto found = objects_.find(object);
+  return found != objects_.end() && found->second.session->scope == scope ? &found->second : nullptr;
 }
 
 Status MemoryStore::add(StoredTurn& turn) {
@@ -40,7 +46,7 @@ Status MemoryStore::add(StoredTurn& turn) {
     if (parent == kNone || entries_[parent].session->info.session != turn.session)
       return Error(ErrorCode::kNotFound, "the turn that this one goes on from is not in the store");
   }
-  Session& session = session_for(turn);
+  Session& session = session_for(turn.scope, turn.session, turn.name, turn.time_ms);
   std::uint32_t at = 0;
   if (free_.empty()) {
     at = static_cast<std::uint32_t>(entries_.size());
@@ -126,6 +132,68 @@ Result<std::vector<std::string>> MemoryStore::turns(const Digest& scope, const D
   return out;
 }
 
+void MemoryStore::add(StoredObject& object) {
+  Object* known = object_of(object.scope, object.object);
+  Session& session = known != nullptr ? *known->session : session_for(object.scope, object.group, "", object.time_ms);
+  if (known == nullptr) {
+    known = &objects_[object.object];
+    *known = {++order_, &session, ""};
+    session.objects[order_] = object.object;
+  } else {
+    session.info.bytes -= size_of(*known);
+    bytes_ -= size_of(*known);
+  }
+  known->bytes = std::move(object.bytes);
+  session.info.bytes += size_of(*known);
+  session.info.last_ms = std::max(session.info.last_ms, object.time_ms);
+  bytes_ += size_of(*known);
+}
+
+void MemoryStore::put_objects(std::vector<StoredObject> objects, Kept kept) {
+  {
+    const std::scoped_lock lock(mutex_);
+    for (StoredObject& object : objects) add(object);
+  }
+  if (kept) kept(Done{});
+}
+
+Result<std::vector<std::optional<std::string>>> MemoryStore::objects(const Digest& scope,
+                                                                     std::span<const Digest> objects) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::optional<std::string>> out;
+  for (const Digest& one : objects) {
+    const Object* object = object_of(scope, one);
+    out.push_back(object == nullptr ? std::nullopt : std::optional(object->bytes));
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> MemoryStore::group(const Digest& scope, const Digest& group) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::string> out;
+  if (const Session* known = session_of(scope, group); known != nullptr) {
+    for (const auto& [order, object] : known->objects) out.push_back(objects_.at(object).bytes);
+  }
+  return out;
+}
+
+Result<std::size_t> MemoryStore::erase_objects(const Digest& scope, std::span<const Digest> objects) {
+  const std::scoped_lock lock(mutex_);
+  std::size_t gone = 0;
+  for (const Digest& one : objects) {
+    const Object* object = object_of(scope, one);
+    if (object == nullptr) continue;
+    Session& session = *object->session;
+    session.info.bytes -= size_of(*object);
+    bytes_ -= size_of(*object);
+    session.objects.erase(object->order);
+    objects_.erase(one);
+    ++gone;
+    if (session.objects.empty() && session.entries.empty()) forget(session);
+  }
+  return gone;
+}
+
 void MemoryStore::forget(Session& session) {
   std::size_t first_hash = 0;
   for (const std::uint32_t at : session.entries) {
@@ -136,6 +204,7 @@ void MemoryStore::forget(Session& session) {
     entries_[at] = {};
     free_.push_back(at);
   }
+  for (const auto& [order, object] : session.objects) objects_.erase(object);
   bytes_ -= session.info.bytes;
   by_session_.erase(session.info.session);
   sessions_.erase(session.info.order);

@@ -1,9 +1,11 @@
-// Turns in memory: gone with the process.
+// Turns and objects in memory: gone with the process.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +25,11 @@ class MemoryStore : public Store {
                                                           std::uint64_t after) override;
   [[nodiscard]] Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) override;
   [[nodiscard]] Result<bool> erase(const Digest& scope, const Digest& session) override;
+  void put_objects(std::vector<StoredObject> objects, Kept kept) override;
+  [[nodiscard]] Result<std::vector<std::optional<std::string>>> objects(const Digest& scope,
+                                                                        std::span<const Digest> objects) override;
+  [[nodiscard]] Result<std::vector<std::string>> group(const Digest& scope, const Digest& group) override;
+  [[nodiscard]] Result<std::size_t> erase_objects(const Digest& scope, std::span<const Digest> objects) override;
   [[nodiscard]] Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) override;
   void flush() override {}
 
@@ -32,8 +39,14 @@ class MemoryStore : public Store {
   struct Session {
     SessionInfo info;
     Digest scope;
-    std::vector<std::uint32_t> entries;  // in the order in which they were put
-    std::vector<Digest> hashes;          // of all of them
+    std::vector<std::uint32_t> entries;       // in the order in which they were put
+    std::vector<Digest> hashes;               // of all of them
+    std::map<std::uint64_t, Digest> objects;  // in the order in which they were put
+  };
+  struct Object {
+    std::uint64_t order = 0;
+    Session* session = nullptr;
+    std::string bytes;
   };
   struct Entry {
     Digest turn;
@@ -46,7 +59,11 @@ class MemoryStore : public Store {
 
   // All members of the class but these take the lock; what is done under it takes a microsecond for each turn.
   Status add(StoredTurn& turn);
-  Session& session_for(const StoredTurn& turn);
+  void add(StoredObject& object);
+  // Makes one where there is none.
+  Session& session_for(const Digest& scope, const Digest& session, const std::string& name, std::int64_t time_ms);
+  [[nodiscard]] Object* object_of(const Digest& scope, const Digest& object);
+  [[nodiscard]] static std::size_t size_of(const Object& object) { return object.bytes.size() + sizeof(Object); }
   [[nodiscard]] std::uint32_t entry_of(const Digest& scope, const Digest& turn) const;
   [[nodiscard]] Session* session_of(const Digest& scope, const Digest& session) const;
   void forget(Session& session);
@@ -58,6 +75,7 @@ class MemoryStore : public Store {
   DigestTable by_hash_;
   std::map<std::uint64_t, Session> sessions_;  // by their order
   std::unordered_map<Digest, Session*, DigestHash> by_session_;
+  std::unordered_map<Digest, Object, DigestHash> objects_;
   std::size_t bytes_ = 0;
   std::uint64_t order_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "spans/sqlite_queries.h"
 #include "spans/sqlite_statement.h"
 
 namespace rondo::spans {
@@ -12,21 +13,8 @@ namespace {
 
 // What the file says that it is: "RSPN".
 constexpr std::int64_t kApplication = 0x5253504E;
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;  // 1 had no objects
 constexpr std::size_t kMostInTransaction = 4096;
-
-constexpr const char* kSchema = R"(
-CREATE TABLE IF NOT EXISTS sessions(
-  number INTEGER PRIMARY KEY AUTOINCREMENT, scope BLOB NOT NULL, session BLOB NOT NULL, name BLOB NOT NULL,
-  first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, turns INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  UNIQUE(scope, session));
-CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions(last_ms);
-CREATE TABLE IF NOT EXISTS turns(
-  number INTEGER PRIMARY KEY AUTOINCREMENT, turn BLOB NOT NULL UNIQUE, session INTEGER NOT NULL, parent INTEGER,
-  hashes BLOB NOT NULL, record BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS turns_by_session ON turns(session, number);
-CREATE TABLE IF NOT EXISTS hashes(hash BLOB NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY(hash, turn)) WITHOUT ROWID;
-)";
 
 // Hashes stand one behind the other.
 template <typename Take>
@@ -38,30 +26,9 @@ void each_hash(std::string_view hashes, const Take& take) {
 }  // namespace
 
 // A connection with its statements, used by one thread at a time.
-class SqliteStore::Connection {
+class SqliteStore::Connection : public SqliteQueries {
  public:
   Connection(Database database, std::string path) : database_(std::move(database)), path_(std::move(path)) {}
-
-  enum Query : std::uint8_t {
-    kSessionOf,
-    kAddSession,
-    kCountTurn,
-    kTurnOf,
-    kAddTurn,
-    kAddHash,
-    kLineage,
-    kFind,
-    kGet,
-    kSessions,
-    kTurns,
-    kTurnsToForget,
-    kForgetHash,
-    kForgetTurns,
-    kForgetSession,
-    kAllBytes,
-    kOldest,
-    kQueries
-  };
 
   [[nodiscard]] Error error() const { return database_error(database_.get(), path_); }
   [[nodiscard]] bool execute(const char* sql) {
@@ -85,6 +52,9 @@ class SqliteStore::Connection {
 
   [[nodiscard]] Status prepare_file(const SqliteOptions& options, bool makes);
   [[nodiscard]] Status add(const StoredTurn& turn);
+  [[nodiscard]] Status add(const StoredObject& object);
+  // True: it was there.
+  [[nodiscard]] Result<bool> forget(const Digest& scope, const Digest& object);
   [[nodiscard]] Status forget(std::int64_t session);
   // Runs `work` in a transaction, which is taken back if it fails.
   template <typename Work>
@@ -99,8 +69,20 @@ class SqliteStore::Connection {
  private:
   [[nodiscard]] std::optional<std::int64_t> pragma(const char* sql);
   static constexpr std::int64_t kNoSession = -1;
-  // A turn that stands for itself may be the first of its session.
-  [[nodiscard]] Result<std::int64_t> session_number(const StoredTurn& turn);
+  struct NewSession {
+    std::string_view name;
+    std::int64_t time_ms = 0;
+  };
+  // Makes one where there is none; without `made` it is kNoSession then.
+  [[nodiscard]] Result<std::int64_t> session_number(const Digest& scope, const Digest& session,
+                                                    const std::optional<NewSession>& made);
+  struct KnownObject {
+    std::int64_t number = 0;
+    std::int64_t session = 0;
+    std::int64_t bytes = 0;
+  };
+  // nullopt: `scope` has none.
+  [[nodiscard]] Result<std::optional<KnownObject>> known(const Digest& scope, const Digest& object);
 
   Database database_;
   std::string path_;
@@ -108,36 +90,10 @@ class SqliteStore::Connection {
 };
 
 Statement* SqliteStore::Connection::operator[](Query query) {
-  static constexpr std::array<const char*, kQueries> kSql = {
-      "SELECT number FROM sessions WHERE scope = ?1 AND session = ?2",
-      "INSERT INTO sessions(scope, session, name, first_ms, last_ms, turns, bytes) VALUES(?1, ?2, ?3, ?4, ?4, 0, 0)",
-      "UPDATE sessions SET turns = turns + 1, bytes = bytes + ?2, last_ms = max(last_ms, ?3) WHERE number = ?1",
-      "SELECT number, session FROM turns WHERE turn = ?1",
-      "INSERT INTO turns(turn, session, parent, hashes, record) VALUES(?1, ?2, ?3, ?4, ?5)",
-      "INSERT OR IGNORE INTO hashes(hash, turn) VALUES(?1, ?2)",
-      "WITH RECURSIVE line(number, depth) AS (SELECT t.number, 0 FROM turns t JOIN sessions s ON s.number = t.session "
-      "WHERE t.turn = ?1 AND s.scope = ?2 UNION ALL SELECT t.parent, depth + 1 FROM line JOIN turns t ON "
-      "t.number = line.number WHERE t.parent IS NOT NULL AND depth < ?3) "
-      "SELECT t.record FROM line JOIN turns t ON t.number = line.number ORDER BY depth",
-      "SELECT t.turn, s.session FROM hashes h JOIN turns t ON t.number = h.turn JOIN sessions s ON "
-      "s.number = t.session WHERE h.hash = ?1 AND s.scope = ?2 ORDER BY h.turn LIMIT ?3",
-      "SELECT s.session, t.record FROM turns t JOIN sessions s ON s.number = t.session WHERE t.turn = ?1 AND s.scope = "
-      "?2",
-      "SELECT number, session, name, turns, bytes, first_ms, last_ms FROM sessions WHERE scope = ?1 AND "
-      "(?2 = 0 OR number < ?2) ORDER BY number DESC LIMIT ?3",
-      "SELECT t.record FROM turns t JOIN sessions s ON s.number = t.session WHERE s.scope = ?1 AND s.session = ?2 "
-      "ORDER BY t.number",
-      "SELECT number, hashes FROM turns WHERE session = ?1",
-      "DELETE FROM hashes WHERE hash = ?1 AND turn = ?2",
-      "DELETE FROM turns WHERE session = ?1",
-      "DELETE FROM sessions WHERE number = ?1",
-      "SELECT coalesce(sum(bytes), 0) FROM sessions",
-      "SELECT number, last_ms, bytes FROM sessions ORDER BY last_ms, number",
-  };
   std::unique_ptr<Statement>& statement = statements_[query];
   if (statement == nullptr) {
     auto made = std::make_unique<Statement>();
-    if (!made->prepare(database_.get(), kSql[query])) return nullptr;
+    if (!made->prepare(database_.get(), kSql.at(query))) return nullptr;
     statement = std::move(made);
   }
   return statement.get();
@@ -164,25 +120,25 @@ Status SqliteStore::Connection::prepare_file(const SqliteOptions& options, bool 
       return Error(ErrorCode::kIo, "the file is a database of another program", path_);
     if (*version > kSchemaVersion)
       return Error(ErrorCode::kUnsupported, "the store of turns has version " + std::to_string(*version), path_);
-    if (*tables > 0) return Done{};
+    if (*tables > 0 && *version == kSchemaVersion) return Done{};
     const std::string marks = "PRAGMA application_id = " + std::to_string(kApplication) +
                               "; PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";";
-    if (!execute(kSchema) || !execute(marks.c_str())) return error();
+    if (!execute(kSqliteSchema) || !execute(marks.c_str())) return error();
     return Done{};
   });
 }
 
-Result<std::int64_t> SqliteStore::Connection::session_number(const StoredTurn& turn) {
+Result<std::int64_t> SqliteStore::Connection::session_number(const Digest& scope, const Digest& session,
+                                                             const std::optional<NewSession>& made) {
   Statement* find = (*this)[kSessionOf];
   Statement* add = (*this)[kAddSession];
   if (find == nullptr || add == nullptr) return error();
   std::optional<std::int64_t> number;
-  const Status found =
-      rows(find->bind(1, turn.scope).bind(2, turn.session), [&](Statement& row) { number = row.number(0); });
+  const Status found = rows(find->bind(1, scope).bind(2, session), [&](Statement& row) { number = row.number(0); });
   if (!found.ok()) return found.error();
   if (number) return *number;
-  if (turn.parent) return kNoSession;
-  add->bind(1, turn.scope).bind(2, turn.session).bind(3, turn.name).bind(4, turn.time_ms);
+  if (!made) return kNoSession;
+  add->bind(1, scope).bind(2, session).bind(3, made->name).bind(4, made->time_ms);
   if (!add->run()) return error();
   return last_number();
 }
@@ -201,7 +157,10 @@ Status SqliteStore::Connection::add(const StoredTurn& turn) {
     looked = rows(find->bind(1, *turn.parent), [&](Statement& row) { parent = {row.number(0), row.number(1)}; });
     if (!looked.ok()) return looked;
   }
-  const Result<std::int64_t> session = session_number(turn);
+  // A turn that stands for itself may be the first of its session.
+  std::optional<NewSession> made;
+  if (!turn.parent) made = {turn.name, turn.time_ms};
+  const Result<std::int64_t> session = session_number(turn.scope, turn.session, made);
   if (!session.ok()) return session.error();
   if (turn.parent && (!parent || parent->second != session.value()))
     return Error(ErrorCode::kNotFound, "the turn that this one goes on from is not in the store");
@@ -220,12 +179,63 @@ Status SqliteStore::Connection::add(const StoredTurn& turn) {
   return Done{};
 }
 
+Result<std::optional<SqliteStore::Connection::KnownObject>> SqliteStore::Connection::known(const Digest& scope,
+                                                                                           const Digest& object) {
+  Statement* find = (*this)[kObjectOf];
+  if (find == nullptr) return error();
+  std::optional<KnownObject> out;
+  const Status read = rows(find->bind(1, object), [&](Statement& row) {
+    if (row.digest(3) == scope) out = {row.number(0), row.number(1), row.number(2)};
+  });
+  if (!read.ok()) return read.error();
+  return out;
+}
+
+Status SqliteStore::Connection::add(const StoredObject& object) {
+  Statement* put = (*this)[kAddObject];
+  Statement* replace = (*this)[kReplaceObject];
+  Statement* count = (*this)[kCountObject];
+  if (put == nullptr || replace == nullptr || count == nullptr) return error();
+  const auto there = known(object.scope, object.object);
+  if (!there.ok()) return there.error();
+  auto bytes = static_cast<std::int64_t>(object.bytes.size());
+  std::int64_t session = 0;
+  if (there.value()) {
+    if (!replace->bind(1, there.value()->number).bind(2, object.bytes).run()) return error();
+    session = there.value()->session;
+    bytes -= there.value()->bytes;
+  } else {
+    const auto number = session_number(object.scope, object.group, NewSession{"", object.time_ms});
+    if (!number.ok()) return number.error();
+    session = number.value();
+    if (!put->bind(1, object.object).bind(2, session).bind(3, object.bytes).run()) return error();
+  }
+  if (!count->bind(1, session).bind(2, bytes).bind(3, object.time_ms).run()) return error();
+  return Done{};
+}
+
+Result<bool> SqliteStore::Connection::forget(const Digest& scope, const Digest& object) {
+  Statement* remove = (*this)[kForgetObject];
+  Statement* count = (*this)[kCountObject];
+  Statement* empty = (*this)[kForgetEmpty];
+  if (remove == nullptr || count == nullptr || empty == nullptr) return error();
+  const auto there = known(scope, object);
+  if (!there.ok()) return there.error();
+  if (!there.value()) return false;
+  if (!remove->bind(1, there.value()->number).run()) return error();
+  count->bind(1, there.value()->session).bind(2, -there.value()->bytes).bind(3, std::int64_t{0});
+  if (!count->run() || !empty->bind(1, there.value()->session).run()) return error();
+  return true;
+}
+
 Status SqliteStore::Connection::forget(std::int64_t session) {
   Statement* turns = (*this)[kTurnsToForget];
   Statement* forget_hash = (*this)[kForgetHash];
   Statement* forget_turns = (*this)[kForgetTurns];
   Statement* forget_session = (*this)[kForgetSession];
-  if (turns == nullptr || forget_hash == nullptr || forget_turns == nullptr || forget_session == nullptr)
+  Statement* forget_objects = (*this)[kForgetObjects];
+  if (turns == nullptr || forget_hash == nullptr || forget_turns == nullptr || forget_session == nullptr ||
+      forget_objects == nullptr)
     return error();
   bool failed = false;
   Status gone = rows(turns->bind(1, session), [&](Statement& row) {
@@ -233,7 +243,9 @@ Status SqliteStore::Connection::forget(std::int64_t session) {
               [&](const Digest& hash) { failed = !forget_hash->bind(1, hash).bind(2, row.number(0)).run() || failed; });
   });
   if (!gone.ok()) return gone;
-  if (failed || !forget_turns->bind(1, session).run() || !forget_session->bind(1, session).run()) return error();
+  if (failed || !forget_turns->bind(1, session).run() || !forget_objects->bind(1, session).run() ||
+      !forget_session->bind(1, session).run())
+    return error();
   return Done{};
 }
 
@@ -313,10 +325,16 @@ Result<std::unique_ptr<SqliteStore::Connection>> SqliteStore::take_reader() {
   return connect(false);
 }
 
-void SqliteStore::put(StoredTurn turn, Kept kept) {
+void SqliteStore::put(StoredTurn turn, Kept kept) { wait_with({std::move(turn), {}, std::move(kept)}); }
+
+void SqliteStore::put_objects(std::vector<StoredObject> objects, Kept kept) {
+  wait_with({std::nullopt, std::move(objects), std::move(kept)});
+}
+
+void SqliteStore::wait_with(Waiting waiting) {
   {
     const std::scoped_lock lock(mutex_);
-    waiting_.push_back({std::move(turn), std::move(kept)});
+    waiting_.push_back(std::move(waiting));
   }
   changed_.notify_all();
 }
@@ -339,7 +357,10 @@ void SqliteStore::write_waiting() {
       const std::scoped_lock writing(writer_mutex_);
       return writer_->in_transaction([&]() -> Status {
         for (const Waiting& waiting : batch) {
-          each.push_back(writer_->add(waiting.turn));
+          each.push_back(waiting.turn ? writer_->add(*waiting.turn) : Status(Done{}));
+          for (const StoredObject& object : waiting.objects) {
+            if (each.back().ok()) each.back() = writer_->add(object);
+          }
           // A turn without its parent is that turn's own fault; anything else is the file's.
           if (!each.back().ok() && each.back().error().code != ErrorCode::kNotFound) return each.back();
         }
@@ -430,6 +451,44 @@ Result<std::vector<std::string>> SqliteStore::turns(const Digest& scope, const D
       [&](const Statement& row) { out.emplace_back(row.bytes(0)); });
   if (!read.ok()) return read.error();
   return out;
+}
+
+Result<std::vector<std::optional<std::string>>> SqliteStore::objects(const Digest& scope,
+                                                                     std::span<const Digest> objects) {
+  std::vector<std::optional<std::string>> out(objects.size());
+  Reading reading(*this);
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const Status read = reading.rows(
+        Connection::kGetObject, [&](Statement& query) { query.bind(1, objects[i]).bind(2, scope); },
+        [&](const Statement& row) { out[i] = std::string(row.bytes(0)); });
+    if (!read.ok()) return read.error();
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> SqliteStore::group(const Digest& scope, const Digest& group) {
+  std::vector<std::string> out;
+  Reading reading(*this);
+  const Status read = reading.rows(
+      Connection::kGroup, [&](Statement& query) { query.bind(1, scope).bind(2, group); },
+      [&](const Statement& row) { out.emplace_back(row.bytes(0)); });
+  if (!read.ok()) return read.error();
+  return out;
+}
+
+Result<std::size_t> SqliteStore::erase_objects(const Digest& scope, std::span<const Digest> objects) {
+  const std::scoped_lock lock(writer_mutex_);
+  std::size_t gone = 0;
+  const Status done = writer_->in_transaction([&]() -> Status {
+    for (const Digest& object : objects) {
+      const Result<bool> forgotten = writer_->forget(scope, object);
+      if (!forgotten.ok()) return forgotten.error();
+      gone += forgotten.value() ? 1 : 0;
+    }
+    return Done{};
+  });
+  if (!done.ok()) return done.error();
+  return gone;
 }
 
 Result<bool> SqliteStore::erase(const Digest& scope, const Digest& session) {

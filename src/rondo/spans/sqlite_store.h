@@ -1,4 +1,4 @@
-// Turns in an SQLite file, which several processes may have open at once.
+// Turns and objects in an SQLite file, which several processes may have open at once.
 //
 // One thread writes: it takes all that waits into one transaction, so that a thousand turns cost one synchronisation with the
 // disk.  put()'s `kept` is called by that thread, behind the commit.  The file is in WAL mode: readers wait for nobody.
@@ -8,6 +8,8 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -42,6 +44,11 @@ class SqliteStore : public Store {
                                                           std::uint64_t after) override;
   [[nodiscard]] Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) override;
   [[nodiscard]] Result<bool> erase(const Digest& scope, const Digest& session) override;
+  void put_objects(std::vector<StoredObject> objects, Kept kept) override;
+  [[nodiscard]] Result<std::vector<std::optional<std::string>>> objects(const Digest& scope,
+                                                                        std::span<const Digest> objects) override;
+  [[nodiscard]] Result<std::vector<std::string>> group(const Digest& scope, const Digest& group) override;
+  [[nodiscard]] Result<std::size_t> erase_objects(const Digest& scope, std::span<const Digest> objects) override;
   [[nodiscard]] Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) override;
   void flush() override;
 
@@ -49,11 +56,13 @@ class SqliteStore : public Store {
   class Connection;
   class Reading;
   struct Waiting {
-    StoredTurn turn;
+    std::optional<StoredTurn> turn;
+    std::vector<StoredObject> objects;
     Kept kept;
   };
 
   SqliteStore(std::string path, const SqliteOptions& options);
+  void wait_with(Waiting waiting);
   void write_waiting();
   [[nodiscard]] Result<std::unique_ptr<Connection>> take_reader();
   [[nodiscard]] Result<std::unique_ptr<Connection>> connect(bool makes);

@@ -1,9 +1,12 @@
-// Where turns are kept.
+// Where turns are kept, and what else a gateway must not lose.
 //
 // A store knows turns by digests alone, which a Scope has made: it cannot tell whose they are, and need not.  Turns are filed
 // under sessions; a session is the unit in which turns are forgotten, so a turn never outlives the turns that it goes on from.
 //
-// put() returns at once and tells later; everything else answers when it returns, and takes lists, so that a store behind a
+// Objects are bytes that are kept beside turns, and forgotten as they are: each is filed under a group, which is a session
+// too (one with objects alone, unless its digest is a session's of turns).
+//
+// put() and put_objects() return at once and tell later; everything else answers when it returns, and takes lists, so that a store behind a
 // network needs one round trip for each call.  Callers who must not wait call from a thread that may.  Any thread may call any
 // member.  The library reads no clock: whoever calls says what time it is.
 #pragma once
@@ -32,6 +35,15 @@ struct StoredTurn {
   std::string record;
   std::string name;          // of the session, for people; the first one counts
   std::int64_t time_ms = 0;  // milliseconds since 1970
+};
+
+// Bytes on their way into a store.
+struct StoredObject {
+  Digest scope;
+  Digest object;
+  Digest group;  // of a lone object its own digest
+  std::string bytes;
+  std::int64_t time_ms = 0;
 };
 
 // A turn that has one of the hashes that were asked for.
@@ -94,8 +106,19 @@ class Store {
   // The records of a session, in the order in which they were put.
   [[nodiscard]] virtual Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) = 0;
 
-  // False: there is no such session.
+  // With its turns and objects.  False: there is no such session.
   [[nodiscard]] virtual Result<bool> erase(const Digest& scope, const Digest& session) = 0;
+
+  // Keeps all of them or none; `kept` as for put().  An object that is there already gets the new bytes, and stays where it is
+  // in its group.
+  virtual void put_objects(std::vector<StoredObject> objects, Kept kept) = 0;
+  // The bytes of each; nullopt where `scope` has no such object.
+  [[nodiscard]] virtual Result<std::vector<std::optional<std::string>>> objects(const Digest& scope,
+                                                                                std::span<const Digest> objects) = 0;
+  // The bytes of a group's objects, in the order in which they were put first.
+  [[nodiscard]] virtual Result<std::vector<std::string>> group(const Digest& scope, const Digest& group) = 0;
+  // How many of them were there.  A whole group is forgotten by erase().
+  [[nodiscard]] virtual Result<std::size_t> erase_objects(const Digest& scope, std::span<const Digest> objects) = 0;
 
   // Forgets sessions that have outlived their time, then the oldest until the rest fits; how many.
   [[nodiscard]] virtual Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) = 0;

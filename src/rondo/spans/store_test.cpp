@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "spans/digest_table.h"
 #include "spans/memory_store.h"
+#include "spans/sqlite_statement.h"
 #include "spans/sqlite_store.h"
 #include "tests/support/own_folder.h"
 
@@ -143,6 +144,59 @@ TEST_CASE("what is too old, and then the oldest until the rest fits, is forgotte
   });
 }
 
+StoredObject object(int number, int group, const std::string& bytes, std::int64_t time_ms = 0, int scope = -1) {
+  return {digest(scope), digest(40'000 + number), digest(50'000 + group), bytes, time_ms};
+}
+
+bool put(Store& store, std::vector<StoredObject> what) {
+  std::atomic<bool> ok = false;
+  store.put_objects(std::move(what), [&ok](const Status& done) { ok = done.ok(); });
+  store.flush();
+  return ok;
+}
+
+TEST_CASE("objects are replaced in their place, listed by group, and nobody else's") {
+  for_each_store([](Store& store) {
+    const Digest scope = digest(-1);
+    const auto get = [&](int number, int of = -1) {
+      const std::vector<Digest> one = {digest(40'000 + number)};
+      return store.objects(digest(of), one).value()[0].value_or("none");
+    };
+    CHECK(put(store, {object(1, 1, "a"), object(2, 1, "b"), object(3, 2, "c")}));
+    CHECK(put(store, {object(1, 1, "a2"), object(4, 1, "d")}));
+    CHECK(get(1) == "a2");
+    CHECK(get(3) == "c");
+    CHECK(get(9) == "none");
+    CHECK(get(1, -2) == "none");
+    CHECK(store.group(scope, digest(50'001)).value() == Texts{"a2", "b", "d"});
+    CHECK(store.group(digest(-2), digest(50'001)).value().empty());
+    const std::vector<Digest> gone = {digest(40'002), digest(40'003), digest(40'009)};
+    CHECK(store.erase_objects(digest(-2), gone).value() == 0);
+    CHECK(store.erase_objects(scope, gone).value() == 2);
+    CHECK(store.group(scope, digest(50'001)).value() == Texts{"a2", "d"});
+    CHECK(store.sessions(scope, 9, 0).value().size() == 1);  // a group without objects is gone
+    CHECK(store.erase(scope, digest(50'001)).value());
+    CHECK(get(1) == "none");
+    CHECK(get(4) == "none");
+  });
+}
+
+TEST_CASE("objects are forgotten with their group, and count as turns do") {
+  for_each_store([](Store& store) {
+    const Digest scope = digest(-1);
+    CHECK(put(store, {object(1, 1, std::string(1000, 'x'), 100), object(2, 2, std::string(1000, 'y'), 200)}));
+    CHECK(put(store, turn(1, 1, {}, 300)));
+    CHECK(put(store, {object(3, 1, "z", 400)}));
+    CHECK(store.expire(500, {.ttl_ms = 250}).value() == 1);
+    CHECK(store.group(scope, digest(50'002)).value().empty());
+    CHECK(store.group(scope, digest(50'001)).value().size() == 2);
+    CHECK(store.expire(500, {.max_bytes = 1100}).value() == 1);  // the turn was older
+    CHECK(store.expire(500, {.max_bytes = 500}).value() == 1);
+    const std::vector<Digest> all = {digest(40'001), digest(40'003)};
+    CHECK(store.objects(scope, all).value() == std::vector<std::optional<std::string>>(2));
+  });
+}
+
 TEST_CASE("many threads put and look at once") {
   for_each_store([](Store& store) {
     std::vector<std::thread> threads;
@@ -182,6 +236,21 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
   CHECK(SqliteStore::open(folder.path("no/such/folder/x")).error().code == ErrorCode::kIo);
   const std::string text = folder.file("text", std::string(5000, 'x'));
   CHECK(!SqliteStore::open(text).ok());
+}
+
+TEST_CASE("a file of the version without objects gets them") {
+  const testing::OwnFolder folder("store");
+  const std::string path = folder.path("turns.sqlite");
+  CHECK(put(*SqliteStore::open(path).value(), turn(1, 1, {})));
+  sqlite3* opened = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &opened) == SQLITE_OK);
+  const Database database(opened);
+  CHECK(sqlite3_exec(opened, "DROP TABLE objects; PRAGMA user_version = 1", nullptr, nullptr, nullptr) == SQLITE_OK);
+  auto store = SqliteStore::open(path);
+  REQUIRE(store.ok());
+  CHECK(put(*store.value(), {object(1, 1, "a")}));
+  CHECK(store.value()->group(digest(-1), digest(50'001)).value() == Texts{"a"});
+  CHECK(store.value()->lineage(digest(-1), digest(1)).value().size() == 1);
 }
 
 // In the child: puts turns until it is killed, and says of each that it is kept.
