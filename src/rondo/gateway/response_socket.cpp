@@ -206,6 +206,7 @@ void register_input(Service::State& state, const ReadRequest& read, Outlet& outl
 }
 
 void ResponseSocket::run(const std::string& name, Lane& lane, json::Value body) {
+  ++state_->counters.requests;
   ++active_;
   lane.is_busy = true;
   lane.asked = chat::first_text(body, {"previous_response_id"});
