@@ -276,13 +276,9 @@ class Background(Case):
     def test_it_is_deleted_while_it_runs(self):
         reply = self.client.responses.create(model="m", input="long", background=True)
         self.client.responses.delete(reply.id)
-        for _ in range(100):
-            try:
-                self.client.responses.retrieve(reply.id)
-            except self.openai.NotFoundError:
-                return
-            time.sleep(0.05)
-        self.fail("it is still there")
+        for _ in range(3):
+            self.fails(404, "not_found", self.client.responses.retrieve, reply.id)
+            time.sleep(0.5)
 
 
 class WebSocket(Case):
@@ -352,7 +348,13 @@ class WebSocket(Case):
         self.assertEqual(items, ["hello", "Hi there.", "again", "Hi again.", "hello"])
 
     def test_what_is_wrong_is_said(self):
+        import urllib.error
+        import urllib.request
         from websockets.exceptions import ConnectionClosed
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(self.url + "/v1/responses", timeout=10)
+        self.assertEqual(refused.exception.code, 426)
+        refused.exception.close()
         with self.connect() as socket:
             for text in ("{", "[]", '{"type": "response.steer"}', '{"type": "response.create", "input": 3}',
                          '{"type": "response.create", "stream_id": "no name", "input": "x"}',

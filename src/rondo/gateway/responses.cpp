@@ -36,7 +36,8 @@ void show(State& state, const Archive& archive, ResponseRecord record, Exchange 
   stream_again(state.shared_from_this(), tenant, std::move(record), after, std::move(exchange));
 }
 
-void remove(State& state, const Archive& archive, const ResponseRecord& record, Exchange exchange) {
+void remove(State& state, const Archive& archive, ResponseRecord record, Exchange exchange) {
+  record = looked_after(state, archive, std::move(record));
   if (!record.has_ended()) {
     // The gateway that runs it takes away what it has, too.
     std::vector<spans::StoredObject> wish;
@@ -46,6 +47,12 @@ void remove(State& state, const Archive& archive, const ResponseRecord& record, 
     return answer_fault(exchange, kResponsesApi, erased.fault());
   }
   answer_json(exchange, 200, apis::deleted_body(record.id(), "response"));
+}
+
+bool is_deleted(const Archive& archive, const ResponseRecord& record) {
+  if (record.has_ended()) return false;
+  const auto wish = archive.wish(record.id());
+  return wish.ok() && wish.value() == "delete";
 }
 
 // What the model answers to the wish for a summary becomes a compaction.
@@ -135,13 +142,15 @@ void answer_response(State& state, Exchange exchange) {
   const Archive archive(*state.parts.spans, tenant);
   auto found = archive.response(id);
   if (!found.ok()) return answer_fault(exchange, kResponsesApi, found.fault());
-  if (!found.value()) return answer_fault(exchange, kResponsesApi, apis::not_found("response", id));
+  // One that still runs, though it was deleted, is gone as well.
+  if (!found.value() || is_deleted(archive, *found.value()))
+    return answer_fault(exchange, kResponsesApi, apis::not_found("response", id));
   ResponseRecord& record = *found.value();
   const auto is = [&](std::string_view method, std::string_view path) {
     return http.method == method && below == path;
   };
   if (is("GET", "")) return show(state, archive, std::move(record), std::move(exchange));
-  if (is("DELETE", "")) return remove(state, archive, record, std::move(exchange));
+  if (is("DELETE", "")) return remove(state, archive, std::move(record), std::move(exchange));
   if (is("GET", "input_items")) return input_items(archive, record, std::move(exchange));
   if (is("POST", "cancel"))
     return cancel_response(state.shared_from_this(), tenant, std::move(record), std::move(exchange));
