@@ -178,20 +178,50 @@ class Stored(Case):
         self.fails(404, "not_found", self.client.responses.create, model="m", input="x", conversation=made.id)
 
 
-class Restarted(unittest.TestCase):
-    def test_what_was_acknowledged_outlives_the_gateway(self):
+class OneStore(unittest.TestCase):
+    """Gateways that follow each other on one store, or stand side by side."""
+
+    def setUp(self):
         import openai
-        with tempfile.TemporaryDirectory() as folder:
-            store = f"sqlite:{folder}/turns.sqlite"
-            with gateway("--store", store) as url, openai.OpenAI(api_key="k", base_url=url + "/v1") as client:
+        self.openai = openai
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.folder = self.stack.enter_context(tempfile.TemporaryDirectory())
+        self.engine = self.stack.enter_context(served.engine(PROGRAM, ANSWERS, "--delay", "5"))
+
+    def start(self):
+        """A client of one more gateway, and the gateway's process."""
+        url, process = self.stack.enter_context(
+            served.gateway(PROGRAM, self.engine, "--store", f"sqlite:{self.folder}/turns.sqlite"))
+        return self.stack.enter_context(self.openai.OpenAI(api_key="k", base_url=url + "/v1", max_retries=0)), process
+
+    def test_what_was_acknowledged_outlives_the_gateway(self):
+        kept, conversation = [], None
+        for _ in range(3):
+            client, process = self.start()
+            for reply in kept:
+                self.assertEqual(dumped(client.responses.retrieve(reply.id)), dumped(reply))
+            if conversation is None:
                 conversation = client.conversations.create(items=[{"type": "message", "role": "user", "content": "think"}])
-                first = client.responses.create(model="m", input="hello")
-                client.responses.create(model="m", input="hello", conversation=conversation.id)
-            with gateway("--store", store) as url, openai.OpenAI(api_key="k", base_url=url + "/v1") as client:
-                self.assertEqual(dumped(client.responses.retrieve(first.id)), dumped(first))
-                raw = client.responses.with_raw_response.create(model="m", input="again", previous_response_id=first.id)
+            else:
+                raw = client.responses.with_raw_response.create(model="m", input="again", previous_response_id=kept[-1].id)
                 self.assertTrue(raw.headers["x-rondo-prefix"].startswith("how=bridge"), raw.headers["x-rondo-prefix"])
-                self.assertEqual(len(list(client.conversations.items.list(conversation.id))), 3)
+                self.assertEqual(len(list(client.conversations.items.list(conversation.id))), 1 + 2 * len(kept))
+            client.responses.create(model="m", input="hello", conversation=conversation.id)
+            with client.responses.create(model="m", input="hello", stream=True) as stream:
+                kept.append([event for event in stream if event.type == "response.completed"][0].response)
+            process.kill()
+
+    def test_a_response_that_runs_on_one_is_seen_and_ended_on_the_other(self):
+        first, _ = self.start()
+        second, _ = self.start()
+        reply = first.responses.create(model="m", input="long", background=True)
+        self.assertEqual(second.responses.retrieve(reply.id).id, reply.id)
+        with second.responses.retrieve(reply.id, stream=True) as stream:
+            seen = [next(stream).type for _ in range(12)]
+        self.assertEqual(seen[:3], ["response.created", "response.queued", "response.in_progress"])
+        self.assertEqual(second.responses.cancel(reply.id).status, "cancelled")
+        self.assertEqual(first.responses.retrieve(reply.id).status, "cancelled")
 
 
 class Background(Case):
@@ -246,13 +276,9 @@ class Background(Case):
     def test_it_is_deleted_while_it_runs(self):
         reply = self.client.responses.create(model="m", input="long", background=True)
         self.client.responses.delete(reply.id)
-        for _ in range(100):
-            try:
-                self.client.responses.retrieve(reply.id)
-            except self.openai.NotFoundError:
-                return
-            time.sleep(0.05)
-        self.fail("it is still there")
+        for _ in range(3):
+            self.fails(404, "not_found", self.client.responses.retrieve, reply.id)
+            time.sleep(0.5)
 
 
 class WebSocket(Case):
@@ -322,7 +348,13 @@ class WebSocket(Case):
         self.assertEqual(items, ["hello", "Hi there.", "again", "Hi again.", "hello"])
 
     def test_what_is_wrong_is_said(self):
+        import urllib.error
+        import urllib.request
         from websockets.exceptions import ConnectionClosed
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(self.url + "/v1/responses", timeout=10)
+        self.assertEqual(refused.exception.code, 426)
+        refused.exception.close()
         with self.connect() as socket:
             for text in ("{", "[]", '{"type": "response.steer"}', '{"type": "response.create", "input": 3}',
                          '{"type": "response.create", "stream_id": "no name", "input": "x"}',

@@ -47,19 +47,31 @@ def running(program, *arguments):
 def _script(program, answers):
     """The engine's script: the ids with which a prompt ends that asks the question, and the answer."""
     rules = []
-    with running(program, "fake-engine", "vllm", "--generate", "on") as (engine, _), \
-            running(program, "serve", MODEL, "--port", "0", "--url", engine["url"]) as (ready, _):
+    with running(program, "fake-engine", "vllm", "--generate", "on") as (bare, _), gateway(program, bare["url"]) as (url, _):
         for question, answer in answers:
-            ids = post(ready["url"] + "/v1/responses/render", {"input": question})["token_ids"]
+            ids = post(url + "/v1/responses/render", {"input": question})["token_ids"]
             openings = [i for i, one in enumerate(ids) if one == MARKERS["[["]]
             rules.append({"suffix": ids[openings[-2]:], "completion": [*ids_of(answer), END]})
     return json.dumps({"vocabulary": 289, "end_ids": [END], "rules": rules})
 
 
 @contextlib.contextmanager
+def engine(program, answers, *options):
+    """The address of an engine that answers so."""
+    script = _script(program, tuple(answers.items()))
+    with running(program, "fake-engine", "vllm", "--generate", "on", "--script", script, *options) as (ready, _):
+        yield ready["url"]
+
+
+@contextlib.contextmanager
+def gateway(program, engine_url, *options):
+    """The address of a gateway before that engine, and its process."""
+    with running(program, "serve", MODEL, "--port", "0", "--url", engine_url, *options) as (ready, process):
+        yield ready["url"], process
+
+
+@contextlib.contextmanager
 def served(program, answers, *options, engine_options=()):
     """The address of a gateway whose engine answers so."""
-    script = _script(program, tuple(answers.items()))
-    with running(program, "fake-engine", "vllm", "--generate", "on", "--script", script, *engine_options) as (engine, _), \
-            running(program, "serve", MODEL, "--port", "0", "--url", engine["url"], *options) as (ready, _):
-        yield ready["url"]
+    with engine(program, answers, *engine_options) as engine_url, gateway(program, engine_url, *options) as (url, _):
+        yield url

@@ -144,6 +144,9 @@ Outcome<ConversationRequest> read_conversation_request(const json::Value& body) 
     for (std::size_t i = 0; i < items->size(); ++i) {
       if (!(*items)[i].is_object())
         fields.refuse("items[" + std::to_string(i) + "]", "must be an object", "invalid_type");
+      const auto has = [&](std::string_view key) { return (*items)[i].find_string(key).has_value(); };
+      if (!has("type") && !has("role") && !has("id"))
+        fields.refuse("items[" + std::to_string(i) + "].type", "is missing", "missing_required_parameter");
     }
     out.items = *items;
   }

@@ -102,6 +102,13 @@ TEST_CASE("a result is that of a call before it") {
   CHECK_FALSE(fault(R"([{"type": "function_call_output", "call_id": "a"}, {"role": "user"}])", 1));
 }
 
+TEST_CASE("what is no item of a conversation is refused") {
+  CHECK(read_conversation_request(parsed(R"({"items": [3]})")).fault().param == "items[0]");
+  CHECK(read_conversation_request(parsed(R"({"items": [{"role": "user"}, {"x": 1}]})")).fault().param ==
+        "items[1].type");
+  CHECK(read_conversation_request(parsed(R"({"metadata": 3})")).fault().param == "metadata");
+}
+
 TEST_CASE("pages of items") {
   json::Array items;
   for (const char* id : {"a", "b", "c"}) items.emplace_back(json::Object{{"id", id}});

@@ -311,7 +311,7 @@ void ResponseSocket::generate(const std::string& lane, ReadRequest read) {
 void open_response_socket(Service::State& state, net::Exchange exchange) {
   if (!net::WebSocket::is_asked_for(exchange.request())) {
     const apis::Fault fault = {.kind = apis::FaultKind::kInvalid, .message = "GET is for WebSockets on /v1/responses"};
-    return answer_json(exchange, 405, apis::error_body(kResponsesApi, fault));
+    return answer_json(exchange, 426, apis::error_body(kResponsesApi, fault), {{"upgrade", "websocket"}});
   }
   const auto socket = std::make_shared<ResponseSocket>(state.shared_from_this(), exchange.request());
   auto accepted = net::WebSocket::accept(std::move(exchange), {});

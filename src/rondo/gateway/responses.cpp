@@ -37,7 +37,8 @@ Answer show(State& state, const Archive& archive, ResponseRecord record, const n
   };
 }
 
-net::Reply remove(State& state, const Archive& archive, const ResponseRecord& record) {
+net::Reply remove(State& state, const Archive& archive, ResponseRecord record) {
+  record = looked_after(state, archive, std::move(record));
   if (!record.has_ended()) {
     // The gateway that runs it takes away what it has, too.
     std::vector<spans::StoredObject> wish;
@@ -47,6 +48,12 @@ net::Reply remove(State& state, const Archive& archive, const ResponseRecord& re
     return fault_reply(kResponsesApi, erased.fault());
   }
   return json_reply(200, apis::deleted_body(record.id(), "response"));
+}
+
+bool is_deleted(const Archive& archive, const ResponseRecord& record) {
+  if (record.has_ended()) return false;
+  const auto wish = archive.wish(record.id());
+  return wish.ok() && wish.value() == "delete";
 }
 
 // What the model answers to the wish for a summary becomes a compaction.
@@ -133,13 +140,15 @@ Answer answer_response(State& state, const net::ServerRequest& http) {
   const Archive archive(*state.parts.spans, visit_of(http)->tenant);
   auto found = archive.response(id);
   if (!found.ok()) return fault_reply(kResponsesApi, found.fault());
-  if (!found.value()) return fault_reply(kResponsesApi, apis::not_found("response", id));
+  // One that still runs, though it was deleted, is gone as well.
+  if (!found.value() || is_deleted(archive, *found.value()))
+    return fault_reply(kResponsesApi, apis::not_found("response", id));
   ResponseRecord& record = *found.value();
   const auto is = [&](std::string_view method, std::string_view path) {
     return http.method == method && below == path;
   };
   if (is("GET", "")) return show(state, archive, std::move(record), http);
-  if (is("DELETE", "")) return remove(state, archive, record);
+  if (is("DELETE", "")) return remove(state, archive, std::move(record));
   if (is("GET", "input_items")) return input_items(archive, record, http);
   if (is("POST", "cancel")) return cancel_response(state, archive, std::move(record));
   return fault_reply(kResponsesApi,

@@ -1,5 +1,6 @@
 #include "net/websocket.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/base64.h"
@@ -136,6 +137,7 @@ std::optional<WebSocket> WebSocket::accept(Exchange exchange, const WebSocketOpt
     exchange.reply(status, headers, reply.body);
   };
   if (const std::string_view why = refusal(request); !why.empty()) return refuse(400, why, {}), std::nullopt;
+  if (exchange.state_->minor == 0) return refuse(400, "a WebSocket begins with HTTP/1.1", {}), std::nullopt;
   if (request.headers.find("sec-websocket-version") != "13")
     return refuse(426, "the version of WebSocket is 13", {{"Sec-WebSocket-Version", "13"}}), std::nullopt;
   Headers headers{{"Upgrade", "websocket"},
@@ -144,8 +146,10 @@ std::optional<WebSocket> WebSocket::accept(Exchange exchange, const WebSocketOpt
   websocket::Deflate deflate;
   if (options.deflates) deflate = websocket::agree_on_deflate(request.headers);
   if (!deflate.answer.empty()) headers.add("Sec-WebSocket-Extensions", deflate.answer);
+  WebSocketOptions bounded = options;
+  bounded.message_bytes = std::min(options.message_bytes, server.options.body_bytes);
   auto state =
-      std::make_shared<WebSocketState>(server.loop, options, server.options.buffered_bytes, std::move(deflate));
+      std::make_shared<WebSocketState>(server.loop, bounded, server.options.buffered_bytes, std::move(deflate));
   state->connection = connection->shared_from_this();
   state->quiet.set(options.quiet);
   for (const Header& header : request.answer_headers) headers.add(header.name, header.value);

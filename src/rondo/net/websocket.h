@@ -24,8 +24,8 @@
 namespace rondo::net {
 
 struct WebSocketOptions {
-  std::size_t message_bytes = std::size_t{64} << 20U;
-  std::size_t packed_from = 1024;  // shorter messages are sent as they are
+  std::size_t message_bytes = std::size_t{64} << 20U;  // and no more than ServerOptions::body_bytes
+  std::size_t packed_from = 1024;                      // shorter messages are sent as they are
   bool deflates = true;
   Milliseconds quiet{30'000};  // without a byte: a ping; twice as long: it is cut
 };
