@@ -146,12 +146,16 @@ class Serve(unittest.TestCase):
 
     def test_drain_has_an_end(self):
         engine = self.fake("--delay", "100")
-        gateway = self.serve(engine, "--drain-timeout", "0")
+        store = ("--store", f"sqlite:{self.folder}/turns.sqlite")
+        gateway = self.serve(engine, "--drain-timeout", "0", store=store)
         with socket.create_connection(("127.0.0.1", int(gateway.url.rsplit(":", 1)[1]))) as client:
             body = json.dumps({"messages": [{"role": "user", "content": "x"}], "max_tokens": 4000, "stream": True})
-            client.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+            client.sendall(f"POST /s/cut/v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
             self.assertIn(b"200 OK", client.recv(4096))
             self.assertEqual(gateway.end(), 0)
+        again = self.serve(engine, store=store)
+        turns = json.loads(ask(again.url + "/rondo/v1/sessions/cut")[2])["turns"]
+        self.assertEqual([turn["finish"] for turn in turns], ["cancelled"])
 
     def test_turns_outlive_the_process(self):
         engine = self.fake()
@@ -254,9 +258,12 @@ kwargs = {{ style = "short" }}
         gateway = self.serve(None, "--config", config, model=None)
         self.assertEqual(json.loads(gateway.ready)["models"], ["first", "second"])
         listed = json.loads(ask(gateway.url + "/v1/models")[2])["data"]
-        self.assertEqual([model["id"] for model in listed], ["first", "second"])
+        self.assertEqual([model["id"] for model in listed], ["first", "one", "second"])
+        self.assertEqual(ask(gateway.url + "/v1/models/one")[0], 200)
         for name, status in (("first", 200), ("one", 200), ("second", 200), ("third", 404)):
             self.assertEqual(chat(gateway.url, "hello", model=name)[0], status)
+            self.assertEqual(ask(gateway.url + "/tokenize", {"model": name, "prompt": "hello"})[0], status)
+            self.assertEqual(ask(gateway.url + "/detokenize", {"model": name, "tokens": [70]})[0], status)
         self.assertEqual(gateway.end(), 0)
         self.assertEqual(gateway.errors, [])
         # What is printed is a file that says the same.

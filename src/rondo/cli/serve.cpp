@@ -27,6 +27,7 @@ namespace {
 
 constexpr net::Milliseconds kDrainStep{20};
 constexpr net::Milliseconds kWatchStep{200};
+constexpr net::Milliseconds kLastStep{5000};  // for engines to stop, and for what was cut to be kept
 
 // A loop with what answers on it.  The first one's is the gateway's own; each other has a thread.
 struct Front {
@@ -234,6 +235,7 @@ Result<net::ServerOptions> server_options_of(const ServeSettings& settings) {
   options.host = settings.host;
   options.port = static_cast<std::uint16_t>(settings.port);
   options.body_bytes = settings.max_body_mb << 20U;
+  options.bodies_bytes = std::max<std::size_t>(1, (settings.max_bodies_mb << 20U) / settings.loops);
   options.buffered_bytes = settings.send_buffer_kb << 10U;
   options.connections = std::max<std::size_t>(1, settings.max_connections / settings.loops);
   options.head = seconds(settings.header_timeout_s);
@@ -323,8 +325,16 @@ void watch_engines(Gateway& gateway) {
 
 // Forgets what is too old or too much, each minute.
 void expire(Gateway& gateway, const spans::Bounds& bounds) {
-  (void)gateway.store.store->expire(now_ms(), bounds);
+  // A worker waits for the disk in the loop's place.
+  gateway.workers->run(Workers::Size::kLarge,
+                       [&store = *gateway.store.store, bounds] { (void)store.expire(now_ms(), bounds); });
   gateway.expiry = gateway.loop.after(std::chrono::minutes(1), [&gateway, bounds] { expire(gateway, bounds); });
+}
+
+// Replies that were cut are kept as turns, once their engines have stopped.
+void finish(Gateway& gateway, net::Time end) {
+  if (gateway.fronts.front()->service->running() == 0 || gateway.loop.now() >= end) return gateway.loop.stop();
+  gateway.drain = gateway.loop.after(kDrainStep, [&gateway, end] { finish(gateway, end); });
 }
 
 // Waits for requests that generate, while others are still told that the server is about to end; then for all.
@@ -339,7 +349,7 @@ void drain(Gateway& gateway, net::Time end) {
     front->loop.post([&gateway, &front = *front, left] {
       front.server->drain(std::max(left, net::Milliseconds(0)), [&gateway](std::size_t) {
         gateway.loop.post([&gateway] {
-          if (--gateway.undrained == 0) gateway.loop.stop();
+          if (--gateway.undrained == 0) finish(gateway, gateway.loop.now() + kLastStep);
         });
       });
     });
