@@ -2,13 +2,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <latch>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "engine/relay.h"
 #include "json/print.h"
 #include "tests/support/scripted_gateway.h"
 
@@ -283,6 +286,58 @@ TEST_CASE("gateway: without an engine it is not ready") {
   CHECK(answer.status == 503);
   CHECK(answer.json().find_string("reason") == "no engine answers");
   CHECK(gateway.ask("GET", "/health").status == 200);
+}
+
+TEST_CASE("gateway: services on several loops are one gateway") {
+  gateway::ServiceOptions options;
+  options.kept_request_bytes = 1 << 20;
+  Gateway gateway(options);
+  net::Loop other;
+  engine::Relay relay(gateway.engine, gateway.loop, other);
+  gateway::ServiceParts parts = gateway.parts;
+  parts.models.front().serving = &relay;
+  parts.models.front().is_up = nullptr;
+  std::optional<gateway::Service> service(std::in_place, other, std::move(parts));
+  net::ServerOptions http;
+  http.admit = [&](net::ServerRequest& request) { return service->admit(request); };
+  http.answered = [&](const auto& request, const auto& answered) { service->answered(request, answered); };
+  auto server = net::Server::make(other, std::move(http), [&](net::Exchange exchange) {
+                  service->handle(std::move(exchange));
+                }).value();
+  const std::array<std::string, 2> urls = {gateway.server->url(), server->url()};
+  std::thread thread([&] { other.run(); });
+  // Several conversations at once, each of whose turns goes to the other loop than the last one.
+  constexpr std::size_t kTalks = 8;
+  std::vector<json::Array> talks(kTalks);
+  for (int turn = 0; turn < 4; ++turn) {
+    std::size_t open = kTalks;
+    std::vector<std::unique_ptr<net::Call>> calls;
+    for (std::size_t i = 0; i < kTalks; ++i) {
+      talks[i].push_back(user("talk " + std::to_string(i) + ", turn " + std::to_string(turn)));
+      net::Request request{.method = "POST",
+                           .url = urls.at((i + static_cast<std::size_t>(turn)) % 2) + kChat,
+                           .body = chat_body(talks[i])};
+      calls.push_back(gateway.client->fetch(std::move(request), [&, i, turn](Result<net::Response> response) {
+        REQUIRE(response.ok());
+        const Answer answer{response.value().status, response.value().headers, response.value().body};
+        REQUIRE_MESSAGE(answer.status == 200, answer.body);
+        CHECK(answer.header("x-rondo-prefix").starts_with(turn == 0 ? "how=render" : "how=bridge"));
+        talks[i].push_back(reply_in(answer));
+        if (--open == 0) gateway.loop.stop();
+      }));
+    }
+    while (open > 0) gateway.loop.run();
+  }
+  CHECK(numbers_in(gateway.ask("GET", "/metrics").body).at("rondo_requests_total{api=\"chat\",status=\"200\"}") == 32);
+  const std::string kept = gateway.ask("GET", "/rondo/v1/log").body;
+  CHECK(std::count(kept.begin(), kept.end(), '\n') == 32);
+  service->drain();
+  CHECK(gateway.post(kChat, chat_body({user("new")})).status == 503);
+  gateway.client.reset();
+  other.stop();
+  thread.join();
+  server.reset();
+  service.reset();
 }
 
 TEST_CASE("gateway: pages of named origins may use it, those of others not") {

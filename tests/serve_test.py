@@ -146,12 +146,16 @@ class Serve(unittest.TestCase):
 
     def test_drain_has_an_end(self):
         engine = self.fake("--delay", "100")
-        gateway = self.serve(engine, "--drain-timeout", "0")
+        store = ("--store", f"sqlite:{self.folder}/turns.sqlite")
+        gateway = self.serve(engine, "--drain-timeout", "0", store=store)
         with socket.create_connection(("127.0.0.1", int(gateway.url.rsplit(":", 1)[1]))) as client:
             body = json.dumps({"messages": [{"role": "user", "content": "x"}], "max_tokens": 4000, "stream": True})
-            client.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+            client.sendall(f"POST /s/cut/v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
             self.assertIn(b"200 OK", client.recv(4096))
             self.assertEqual(gateway.end(), 0)
+        again = self.serve(engine, store=store)
+        turns = json.loads(ask(again.url + "/rondo/v1/sessions/cut")[2])["turns"]
+        self.assertEqual([turn["finish"] for turn in turns], ["cancelled"])
 
     def test_turns_outlive_the_process(self):
         engine = self.fake()

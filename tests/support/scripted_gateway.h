@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -108,30 +109,8 @@ inline const std::shared_ptr<const core::Model>& folder_model() {
 struct ScriptedGateway {
   explicit ScriptedGateway(gateway::ServiceOptions options = {}, bool has_keys = false, net::ServerOptions http = {})
       : kept(store, spans::HashKey{1, 2, 3}), engine(loop), workers(std::in_place, 2) {
-    gateway::ServiceParts parts;
-    parts.models = {
-        {.name = "small", .model = folder_model(), .serving = &engine, .is_up = [this] { return engine_is_up; }}};
-    parts.spans = &kept;
-    if (options.hosts.empty()) options.hosts = {"127.0.0.1"};
-    if (options.log == gateway::ServiceOptions::Log::kNone) options.log = gateway::ServiceOptions::Log::kJson;
-    parts.options = std::move(options);
-    parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
-    parts.random = [this] {
-      std::array<std::uint8_t, 12> bytes{};
-      const std::uint32_t count = ++counter;
-      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(count >> (i % 4 * 8));
-      return bytes;
-    };
-    if (has_keys) {
-      parts.tenant_of = [](std::string_view secret) -> std::optional<std::string> {
-        if (secret == "secret-of-ann") return "ann";
-        return secret == "secret-of-bob" ? std::optional<std::string>("bob") : std::nullopt;
-      };
-    }
-    parts.log = [this](std::string_view line) { log += line; };
-    parts.page = [](std::string_view nonce) { return "page " + std::string(nonce); };
-    parts.workers = &*workers;
-    service = std::make_unique<gateway::Service>(loop, std::move(parts));
+    parts = parts_of(std::move(options), has_keys);
+    service = std::make_unique<gateway::Service>(loop, parts);
     http.admit = [this](net::ServerRequest& request) { return service->admit(request); };
     http.answered = [this](const auto& request, const auto& answered) { service->answered(request, answered); };
     http.explain = gateway::Service::explain;
@@ -140,6 +119,36 @@ struct ScriptedGateway {
              })).value();
     client = net::Client::make(loop, {}).value();
   }
+  gateway::ServiceParts parts_of(gateway::ServiceOptions options, bool has_keys) {
+    gateway::ServiceParts made;
+    made.models = {
+        {.name = "small", .model = folder_model(), .serving = &engine, .is_up = [this] { return engine_is_up; }}};
+    made.spans = &kept;
+    if (options.hosts.empty()) options.hosts = {"127.0.0.1"};
+    if (options.log == gateway::ServiceOptions::Log::kNone) options.log = gateway::ServiceOptions::Log::kJson;
+    made.options = std::move(options);
+    made.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
+    made.random = [this] {
+      std::array<std::uint8_t, 12> bytes{};
+      const std::uint32_t count = ++counter;
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(count >> (i % 4 * 8));
+      return bytes;
+    };
+    if (has_keys) {
+      made.tenant_of = [](std::string_view secret) -> std::optional<std::string> {
+        if (secret == "secret-of-ann") return "ann";
+        return secret == "secret-of-bob" ? std::optional<std::string>("bob") : std::nullopt;
+      };
+    }
+    made.log = [this](std::string_view line) {
+      const std::lock_guard lock(log_mutex);
+      log += line;
+    };
+    made.shared = gateway::Service::share();
+    made.workers = &*workers;
+    return made;
+  }
+
   ScriptedGateway(const ScriptedGateway&) = delete;
   ScriptedGateway& operator=(const ScriptedGateway&) = delete;
   ~ScriptedGateway() {
@@ -181,7 +190,9 @@ struct ScriptedGateway {
   std::optional<Workers> workers;
   std::atomic<std::uint32_t> counter = 0;
   bool engine_is_up = true;
+  std::mutex log_mutex;
   std::string log;
+  gateway::ServiceParts parts;  // for further services
   std::unique_ptr<gateway::Service> service;
   std::unique_ptr<net::Server> server;
   std::unique_ptr<net::Client> client;

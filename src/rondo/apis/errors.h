@@ -33,9 +33,9 @@ enum class FaultKind : std::uint8_t {
 
 struct Fault {
   FaultKind kind = FaultKind::kInternal;
-  std::string message;  // a sentence for people
-  std::string param;    // the field: "messages[2].content"; "" where it is about none
-  std::string code;     // to branch on: "context_length_exceeded"; "" where the kind says it all
+  std::string message{};  // a sentence for people
+  std::string param{};    // the field: "messages[2].content"; "" where it is about none
+  std::string code{};     // to branch on: "context_length_exceeded"; "" where the kind says it all
   std::optional<int> retry_after_s = {};
 
   [[nodiscard]] int status() const;

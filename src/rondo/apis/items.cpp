@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 #include <utility>
 
 #include "apis/fields.h"
@@ -39,7 +40,9 @@ std::optional<Fault> resolve_items(json::Array& items, const ItemLookup& lookup)
     std::optional<json::Array> found = lookup(items[i]);
     if (!found && !is_compaction) {
       const std::string id = chat::first_text(items[i], {"id"});
-      return invalid("input[" + std::to_string(i) + "].id", "item with id `" + id + "` not found", "item_not_found");
+      return Fault{FaultKind::kNotFound,
+                   "item with id `" + id + "` not found: items of replies with `store: false` are not kept",
+                   "input[" + std::to_string(i) + "].id", "item_not_found"};
     }
     if (found) {
       std::ranges::move(*found, std::back_inserter(out));
@@ -51,17 +54,49 @@ std::optional<Fault> resolve_items(json::Array& items, const ItemLookup& lookup)
   return std::nullopt;
 }
 
+std::optional<Fault> check_results(const json::Array& items, std::size_t first) {
+  std::unordered_set<std::string> calls;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string type = chat::first_text(items[i], {"type"});
+    const std::string id = chat::first_text(items[i], {"call_id"});
+    if (type == "function_call" || type == "custom_tool_call") calls.insert(id);
+    const bool is_result = type == "function_call_output" || type == "custom_tool_call_output";
+    if (i >= first && is_result && !id.empty() && !calls.contains(id))
+      return invalid("input", "no tool call found for function call output with call_id " + id);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+void show_message(json::Value& item) {
+  json::Object& message = item.as_object();
+  const bool is_reply = item.find_string("role") == "assistant";
+  json::Value* content = message.find("content");
+  if (content != nullptr && content->is_string()) {
+    json::Object part{{"type", is_reply ? "output_text" : "input_text"}, {"text", *content}};
+    if (is_reply) part.set("annotations", json::Array());
+    *content = json::Array{std::move(part)};
+  }
+  if (message.find("status") == nullptr) message.set("status", "completed");
+}
+
+}  // namespace
+
 void name_items(json::Array& items, const std::function<std::string(std::string_view)>& mint) {
   for (json::Value& item : items) {
     if (!item.is_object()) continue;
     if (item.find("type") == nullptr && item.find("role") != nullptr) item.as_object().set("type", "message");
-    if (!item.find_string("id")) item.as_object().set("id", mint(chat::first_text(item, {"type"})));
+    const std::string type = chat::first_text(item, {"type"});
+    if (!item.find_string("id")) item.as_object().set("id", mint(type));
+    if (type == "message") show_message(item);
   }
 }
 
 Outcome<PageQuery> page_query(const std::function<std::string(std::string_view)>& parameter) {
   PageQuery out;
   out.after = parameter("after");
+  out.before = parameter("before");
   const std::string order = parameter("order");
   if (!order.empty() && order != "asc" && order != "desc")
     return invalid("order", "`order` must be `asc` or `desc`, found `" + order + "`");
@@ -86,7 +121,10 @@ Outcome<json::Value> page_of(const json::Array& items, const PageQuery& query) {
     if (first == ordered.end()) return invalid("after", "item with id `" + query.after + "` not found");
     ++first;
   }
-  const auto left = static_cast<std::size_t>(ordered.end() - first);
+  auto end = ordered.end();
+  if (!query.before.empty())
+    end = std::find_if(first, end, [&](const json::Value& item) { return item.find_string("id") == query.before; });
+  const auto left = static_cast<std::size_t>(end - first);
   const std::size_t size = std::min(left, query.limit);
   json::Array data(first, first + static_cast<std::ptrdiff_t>(size));
   const std::string first_id = data.empty() ? "" : chat::first_text(data.front(), {"id"});
@@ -106,10 +144,14 @@ Outcome<ConversationRequest> read_conversation_request(const json::Value& body) 
     for (std::size_t i = 0; i < items->size(); ++i) {
       if (!(*items)[i].is_object())
         fields.refuse("items[" + std::to_string(i) + "]", "must be an object", "invalid_type");
+      const auto has = [&](std::string_view key) { return (*items)[i].find_string(key).has_value(); };
+      if (!has("type") && !has("role") && !has("id"))
+        fields.refuse("items[" + std::to_string(i) + "].type", "is missing", "missing_required_parameter");
     }
     out.items = *items;
   }
   if (const json::Value* metadata = fields.object("metadata")) out.metadata = metadata->as_object();
+  if (out.metadata && out.metadata->size() > kMostMetadata) fields.refuse("metadata", "has too many members");
   if (fault) return *std::move(fault);
   return out;
 }

@@ -22,13 +22,18 @@ using ItemLookup = std::function<std::optional<json::Array>(const json::Value& i
 // compaction that it does not know is left as it is.
 [[nodiscard]] std::optional<Fault> resolve_items(json::Array& items, const ItemLookup& lookup);
 
-// Gives an id to each item that has none: `mint` makes one for an item of that type.
+// A result whose call is not among the items before it is a fault; those in front of `first` are not looked at.
+[[nodiscard]] std::optional<Fault> check_results(const json::Array& items, std::size_t first);
+
+// Items as they are shown and kept: each has a type and an id, a message its content in parts and a status.  `mint` makes an id
+// for an item of that type that has none.
 void name_items(json::Array& items, const std::function<std::string(std::string_view type)>& mint);
 
 struct PageQuery {
   std::size_t limit = 20;
   std::string after;  // the id of the last item that was seen; "" for the first page
   bool is_ascending = false;
+  std::string before{};  // the id of the item in front of which the page ends; "" for none
 };
 // From the parameters of an address; `parameter` gives "" for one that is absent.
 [[nodiscard]] Outcome<PageQuery> page_query(const std::function<std::string(std::string_view)>& parameter);
@@ -38,11 +43,11 @@ struct PageQuery {
 // A conversation as it is made, changed or shown.
 struct ConversationRequest {
   json::Array items;
-  json::Object metadata;
+  std::optional<json::Object> metadata;
 };
 [[nodiscard]] Outcome<ConversationRequest> read_conversation_request(const json::Value& body);
 [[nodiscard]] json::Value conversation_body(std::string_view id, std::int64_t created_s, const json::Object& metadata);
-// What stands for something that was deleted: `object` is "conversation.deleted" or "response.deleted".
+// What stands for something that was deleted: `object` is "conversation.deleted" or "response".
 [[nodiscard]] json::Value deleted_body(std::string_view id, std::string_view object);
 
 }  // namespace rondo::apis

@@ -7,6 +7,7 @@
 #include "apis/completions.h"
 #include "apis/items.h"
 #include "apis/listings.h"
+#include "apis/stored_responses.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -69,8 +70,43 @@ TEST_CASE("references and compactions stand for stored items") {
   CHECK(fault->param == "input[0].id");
   json::Array text = input_items(parsed(R"({"input": "Hi"})"));
   name_items(text, [](std::string_view type) { return std::string(type) + "_1"; });
-  CHECK(json::to_compact(json::Value(text)) ==
-        R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}],"id":"message_1"}])");
+  CHECK(
+      json::to_compact(json::Value(text)) ==
+      R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}],"id":"message_1","status":"completed"}])");
+}
+
+TEST_CASE("a compaction is read again from itself, and nothing else is one") {
+  const json::Array said = {json::Object{{"type", "message"}, {"role", "developer"}, {"content", "Be short."}},
+                            json::Object{{"type", "message"}, {"role", "user"}, {"content", "Hi"}}};
+  const json::Array output = compacted_items("cmp_1", said, "They said \"Hi\".");
+  REQUIRE(output.size() == 1);
+  CHECK(output[0].find_string("type") == "compaction");
+  const auto items = compacted(output[0]);
+  REQUIRE(items);
+  REQUIRE(items->size() == 2);
+  CHECK((*items)[0] == said[0]);
+  CHECK(json::to_compact((*items)[1]).find("They said \\\"Hi\\\".") != std::string::npos);
+  for (const char* other : {"", "eA==", "cm9uZG8xOg==", "cm9uZG8xOnt9", "no base64"}) {
+    CHECK_FALSE(compacted(json::Object{{"type", "compaction"}, {"encrypted_content", other}}));
+  }
+}
+
+TEST_CASE("a result is that of a call before it") {
+  const auto fault = [](const char* text, std::size_t first = 0) {
+    return check_results(parsed(text).as_array(), first).has_value();
+  };
+  CHECK_FALSE(
+      fault(R"([{"type": "function_call", "call_id": "a"}, {"type": "function_call_output", "call_id": "a"}])"));
+  CHECK(fault(R"([{"type": "function_call_output", "call_id": "a"}, {"type": "function_call", "call_id": "a"}])"));
+  CHECK(fault(R"([{"type": "custom_tool_call_output", "call_id": "a"}])"));
+  CHECK_FALSE(fault(R"([{"type": "function_call_output", "call_id": "a"}, {"role": "user"}])", 1));
+}
+
+TEST_CASE("what is no item of a conversation is refused") {
+  CHECK(read_conversation_request(parsed(R"({"items": [3]})")).fault().param == "items[0]");
+  CHECK(read_conversation_request(parsed(R"({"items": [{"role": "user"}, {"x": 1}]})")).fault().param ==
+        "items[1].type");
+  CHECK(read_conversation_request(parsed(R"({"metadata": 3})")).fault().param == "metadata");
 }
 
 TEST_CASE("pages of items") {
@@ -83,6 +119,8 @@ TEST_CASE("pages of items") {
         R"({"object":"list","data":[{"id":"a"}],"first_id":"a","last_id":"a","has_more":false})");
   CHECK(page({9, "c", true}) == R"({"object":"list","data":[],"first_id":"","last_id":"","has_more":false})");
   CHECK_FALSE(page_of(items, {2, "x", true}).ok());
+  CHECK(page({9, "", true, "b"}) ==
+        R"({"object":"list","data":[{"id":"a"}],"first_id":"a","last_id":"a","has_more":false})");
   const auto query = [](std::string_view key) {
     return std::string(key == "limit" ? "7" : key == "order" ? "asc" : "");
   };
@@ -99,7 +137,7 @@ TEST_CASE("conversations") {
       read_conversation_request(parsed(R"({"items": [{"role": "user", "content": "x"}], "metadata": {"a": "b"}})"));
   REQUIRE(read.ok());
   CHECK(read.value().items.size() == 1);
-  CHECK(json::to_compact(conversation_body("conv_1", 5, read.value().metadata)) ==
+  CHECK(json::to_compact(conversation_body("conv_1", 5, *read.value().metadata)) ==
         R"({"id":"conv_1","object":"conversation","created_at":5,"metadata":{"a":"b"}})");
   CHECK(read_conversation_request(parsed(R"({"items": [1]})")).fault().param == "items[0]");
   CHECK(json::to_compact(deleted_body("conv_1", "conversation.deleted")) ==

@@ -16,7 +16,14 @@ class ResponsesWriter : public TurnWriter {
 
   std::vector<StreamEvent> start() override {
     const json::Object body = response_object(request_, meta_, "in_progress", {});
-    push("response.created", {{"response", body}});
+    if (request_.responses.background) {
+      json::Object queued = body;
+      queued.set("status", "queued");
+      push("response.created", {{"response", queued}});
+      push("response.queued", {{"response", std::move(queued)}});
+    } else {
+      push("response.created", {{"response", body}});
+    }
     push("response.in_progress", {{"response", body}});
     return take();
   }
@@ -38,7 +45,9 @@ class ResponsesWriter : public TurnWriter {
   std::vector<StreamEvent> finish(const TurnEnd& end) override {
     const Choice& choice = collector_.choices().front();
     json::Value body = responses_body(request_, meta_, choice, end);
-    push("response." + response_status(choice.finish), {{"response", std::move(body)}});
+    // The API has no event for what was cancelled.
+    const std::string status = response_status(choice.finish);
+    push("response." + (status == "cancelled" ? std::string("incomplete") : status), {{"response", std::move(body)}});
     out_.push_back({"", "[DONE]"});
     return take();
   }

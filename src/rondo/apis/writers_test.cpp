@@ -9,6 +9,7 @@
 
 #include "apis/custom_input.h"
 #include "apis/listings.h"
+#include "apis/stored_responses.h"
 #include "apis/writer.h"
 #include "base/files.h"
 #include "json/parse.h"
@@ -298,6 +299,18 @@ json::Array join_responses(const std::vector<StreamEvent>& stream, std::int64_t&
   return items;
 }
 
+// The events without their deltas and numbers.
+std::string all_but_deltas(const std::vector<StreamEvent>& stream) {
+  std::string out;
+  for (const StreamEvent& event : stream) {
+    if (event.name.ends_with(".delta") || event.name.empty()) continue;
+    json::Value value = parsed(event.data);
+    value.as_object().erase("sequence_number");
+    out += json::to_compact(value) + "\n";
+  }
+  return out;
+}
+
 TEST_CASE("the deltas of a Responses stream add up to the reply, for random turns and all forms of reasoning") {
   GenerateRequest request = request_of(chat::Api::kResponses);
   ReplyMeta meta = meta_of(chat::Api::kResponses);
@@ -314,6 +327,11 @@ TEST_CASE("the deltas of a Responses stream add up to the reply, for random turn
     const json::Value last = parsed(reply.stream[reply.stream.size() - 2].data);
     REQUIRE(*last.find("response") == reply.body);
     CHECK(text_at(last, "type") == (finish == Finish::kLength ? "response.incomplete" : "response.completed"));
+    // Told again from the body alone, it is the same but for where the deltas are cut.
+    const auto again = replayed(reply.body, meta.reasoning_events == ReasoningEvents::kOpenResponses);
+    REQUIRE(all_but_deltas(again) == all_but_deltas(reply.stream));
+    sequence = 0;
+    REQUIRE(sorted(json::Value(join_responses(again, sequence))) == sorted(*reply.body.find("output")));
   }
 }
 

@@ -8,8 +8,9 @@ namespace {
 
 constexpr std::uint8_t kNone = 0xFF;
 
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 constexpr std::array<std::uint8_t, 256> make_values() {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::array<std::uint8_t, 256> values{};
   values.fill(kNone);
   for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
@@ -39,6 +40,19 @@ std::optional<std::string> decode(std::string_view text) {
     bytes.push_back(static_cast<char>((bits >> held) & 0xFFU));
   }
   return bytes;
+}
+
+std::string encode(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::string_view three = bytes.substr(at, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      bits = bits << 8U | (i < three.size() ? static_cast<std::uint8_t>(three[i]) : 0U);
+    for (std::size_t i = 0; i < 4; ++i) out += i <= three.size() ? kAlphabet[bits >> (18 - 6 * i) & 63U] : '=';
+  }
+  return out;
 }
 
 }  // namespace rondo::base64

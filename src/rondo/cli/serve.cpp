@@ -30,6 +30,7 @@ namespace {
 
 constexpr net::Milliseconds kDrainStep{20};
 constexpr net::Milliseconds kWatchStep{200};
+constexpr net::Milliseconds kLastStep{5000};  // for engines to stop, and for what was cut to be kept
 
 // A loop with what answers on it.  The first one's is the gateway's own; each other has a thread.
 struct Front {
@@ -335,6 +336,12 @@ void expire(Gateway& gateway, const spans::Bounds& bounds) {
   gateway.expiry = gateway.loop.after(std::chrono::minutes(1), [&gateway, bounds] { expire(gateway, bounds); });
 }
 
+// Replies that were cut are kept as turns, once their engines have stopped.
+void finish(Gateway& gateway, net::Time end) {
+  if (gateway.fronts.front()->service->running() == 0 || gateway.loop.now() >= end) return gateway.loop.stop();
+  gateway.drain = gateway.loop.after(kDrainStep, [&gateway, end] { finish(gateway, end); });
+}
+
 // Waits for requests that generate, while others are still told that the server is about to end; then for all.
 void drain(Gateway& gateway, net::Time end) {
   const auto left = std::chrono::duration_cast<net::Milliseconds>(end - gateway.loop.now());
@@ -347,7 +354,7 @@ void drain(Gateway& gateway, net::Time end) {
     front->loop.post([&gateway, &front = *front, left] {
       front.server->drain(std::max(left, net::Milliseconds(0)), [&gateway](std::size_t) {
         gateway.loop.post([&gateway] {
-          if (--gateway.undrained == 0) gateway.loop.stop();
+          if (--gateway.undrained == 0) finish(gateway, gateway.loop.now() + kLastStep);
         });
       });
     });

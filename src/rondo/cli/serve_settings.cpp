@@ -278,7 +278,7 @@ class File {
     if (!is_server && !is_of_model(*option))
       return at(place.begin, "`" + std::string(member.key) + "` is a setting of the server, not of a model");
     const Status status = assign(*option, settings, model, {.value = member.value, .is_text = false});
-    if (status.ok()) return status;
+    if (status.ok()) return Done{};
     return at(place.end, status.error().message);
   }
 

@@ -24,7 +24,8 @@ struct Asked {
   bool parallel_tool_calls = true;
   ToolChoice tool_choice = ToolChoice::kAuto;
   std::string tool_name;    // of kNamed
-  bool calls_only = false;  // of kRequired and kNamed: no text comes in front of the calls
+  // Of kRequired and kNamed: no text comes in front of the calls.  Of all: no reasoning where the prompt has ended it.
+  bool is_direct = false;
   std::optional<json::Value> response_schema;
 };
 

@@ -9,7 +9,7 @@
 
 namespace rondo::gateway {
 
-CompletionRun::CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::unique_ptr<ReplySink> sink)
+CompletionRun::CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::shared_ptr<ReplySink> sink)
     : state_(std::move(state)), asked_(std::move(asked)), sink_(std::move(sink)) {}
 
 void CompletionRun::begin() {

@@ -26,7 +26,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
     Streams::Ticket ticket;
     std::size_t bytes = 0;  // of the body
   };
-  CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::unique_ptr<ReplySink> sink);
+  CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::shared_ptr<ReplySink> sink);
 
   // Makes the ids on a worker, then begins; answers where the request can't be served.
   void begin();
@@ -78,7 +78,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
 
   std::shared_ptr<Service::State> state_;
   Asked asked_;
-  std::unique_ptr<ReplySink> sink_;
+  std::shared_ptr<ReplySink> sink_;
   apis::ReplyMeta meta_;
   std::vector<std::unique_ptr<Prompt>> prompts_;
   std::optional<apis::Fault> fault_;  // found by the worker

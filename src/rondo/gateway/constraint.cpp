@@ -49,7 +49,7 @@ class ConstraintMaker {
     core::Asked asked;
     const apis::ToolChoice& choice = request_.tool_choice;
     asked.parallel_tool_calls = choice.parallel;
-    asked.calls_only = true;
+    asked.is_direct = true;
     asked.tool_choice = choice.mode == ChoiceMode::kNone       ? core::ToolChoice::kNone
                         : choice.mode == ChoiceMode::kRequired ? core::ToolChoice::kRequired
                                                                : core::ToolChoice::kAuto;

@@ -43,8 +43,10 @@ class HttpSink final : public ReplySink {
 
 }  // namespace
 
-std::unique_ptr<ReplySink> http_sink(net::Exchange exchange, bool is_stream) {
-  return std::make_unique<HttpSink>(std::move(exchange), is_stream);
+void ReplySink::begin(const apis::GenerateRequest&, const apis::ReplyMeta&) {}
+
+std::shared_ptr<ReplySink> http_sink(net::Exchange exchange, bool is_stream) {
+  return std::make_shared<HttpSink>(std::move(exchange), is_stream);
 }
 
 }  // namespace rondo::gateway

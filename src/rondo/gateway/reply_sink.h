@@ -1,7 +1,8 @@
 // Where the reply to a request goes: an HTTP answer, an event stream, the messages of a WebSocket, a store.
 //
-// TurnRun tells a sink, in this order: refuse() alone; or start(), any number of send(), finish(); or finish() alone where the sink
-// takes no events.  Everything behind the first of them may find the client gone, and then does nothing.
+// A sink is told, in this order: begin(); refuse(), or start(), any number of send() and finish(), or finish() alone where the
+// sink takes no events.  What is refused early has no begin().  Everything behind the first of them may find the client gone,
+// and then does nothing.  All of it is on the loop's thread.
 #pragma once
 
 #include <functional>
@@ -9,7 +10,9 @@
 #include <span>
 
 #include "apis/errors.h"
+#include "apis/request.h"
 #include "apis/stream_event.h"
+#include "apis/writer.h"
 #include "json/value.h"
 #include "net/http.h"
 #include "net/server.h"
@@ -33,6 +36,8 @@ class ReplySink {
 
   // Whether the reply is told as events while it is made.  The same at all times.
   [[nodiscard]] virtual bool takes_events() const = 0;
+  // The request is in order, and goes to the engine next.
+  virtual void begin(const apis::GenerateRequest& request, const apis::ReplyMeta& meta);
   // The engine has taken up the request.
   virtual void start(const net::Headers& headers) = 0;
   virtual void send(std::span<const apis::StreamEvent> events) = 0;
@@ -46,6 +51,6 @@ class ReplySink {
 };
 
 // The answer to an HTTP request, as events where `is_stream`.
-[[nodiscard]] std::unique_ptr<ReplySink> http_sink(net::Exchange exchange, bool is_stream);
+[[nodiscard]] std::shared_ptr<ReplySink> http_sink(net::Exchange exchange, bool is_stream);
 
 }  // namespace rondo::gateway

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <utility>
 
 #include "apis/completions.h"
-#include "apis/items.h"
 #include "apis/listings.h"
 #include "gateway/completion_run.h"
+#include "gateway/conversations.h"
 #include "gateway/passing.h"
+#include "gateway/response_socket.h"
+#include "gateway/responses.h"
 #include "gateway/sessions.h"
 #include "gateway/state.h"
 #include "gateway/turn_run.h"
@@ -24,75 +25,51 @@ using State = Service::State;
 
 chat::Api api_of(std::string_view path) {
   if (path.starts_with("/v1/messages")) return chat::Api::kMessages;
-  return path.starts_with("/v1/responses") ? chat::Api::kResponses : chat::Api::kChat;
-}
-
-void keep_request(State& state, const net::ServerRequest& http) {
-  const ServiceOptions& options = state.parts.options;
-  if (options.kept_request_bytes == 0) return;
-  const auto visit = visit_of(http);
-  state.shared->requests.keep({.tenant = visit->tenant,
-                               .time_ms = state.parts.now_ms(),
-                               .request_id = visit->request_id,
-                               .session = std::string(http.headers.find("x-rondo-session").value_or("")),
-                               .body = http.body},
-                              options.kept_request_bytes);
+  const bool is_responses = path.starts_with("/v1/responses") || path.starts_with("/v1/conversations");
+  return is_responses ? chat::Api::kResponses : chat::Api::kChat;
 }
 
 void generate(State& state, chat::Api api, Exchange exchange) {
-  struct Reading {
-    Exchange exchange;
-    std::optional<apis::Outcome<ReadRequest>> read;
+  const auto read = [&state, api](const net::ServerRequest& http) {
+    const RequestParts parts = parts_of(http);
+    auto read = read_parts(state, api, parts);
+    if (read.ok()) keep_request(state, parts);
+    return read;
   };
-  auto ticket = state.begin_stream(visit_of(exchange.request())->tenant);
-  if (!ticket.ok()) return answer_fault(exchange, api, ticket.fault());
-  const std::size_t bytes = exchange.request().body.size();
-  auto reading = std::make_shared<Reading>(Reading{.exchange = std::move(exchange), .read = std::nullopt});
-  const auto read = [reading, &state, api] {
-    const net::ServerRequest& http = std::as_const(reading->exchange).request();
-    reading->read.emplace(read_request(state, api, http));
-    if (reading->read->ok()) keep_request(state, http);
+  const auto run = [&state](ReadRequest read, Streams::Ticket ticket, Exchange exchange) {
+    read.ticket = std::move(ticket);
+    const bool is_response = read.request.api == kResponsesApi;
+    if (is_passed(read) && !is_response) return pass_on(state.shared_from_this(), std::move(read), std::move(exchange));
+    auto sink = http_sink(std::move(exchange), read.request.stream);
+    if (is_response) sink = response_sink(state, read, std::move(sink));
+    if (is_passed(read)) return pass_response(state.shared_from_this(), std::move(read), std::move(sink));
+    std::make_shared<TurnRun>(state.shared_from_this(), std::move(read), std::move(sink))->begin();
   };
-  state.off_loop(bytes, read, [reading, &state, api, ticket = std::move(ticket.value())] {
-    reading->exchange.request().body = {};
-    if (!reading->read->ok()) return answer_fault(reading->exchange, api, reading->read->fault());
-    reading->read->value().ticket = ticket;
-    if (!reading->read->value().passed_body.empty())
-      return pass_on(state.shared_from_this(), std::move(reading->read->value()), std::move(reading->exchange));
-    auto sink = http_sink(std::move(reading->exchange), reading->read->value().request.stream);
-    std::make_shared<TurnRun>(state.shared_from_this(), std::move(reading->read->value()), std::move(sink))->begin();
-  });
+  read_then_run<ReadRequest>(state, api, std::move(exchange), read, run);
 }
 
 void complete(State& state, Exchange exchange) {
   constexpr chat::Api kApi = chat::Api::kChat;
-  struct Reading {
-    Exchange exchange;
-    std::optional<apis::Outcome<apis::CompletionRequest>> read;
-  };
-  auto ticket = state.begin_stream(visit_of(exchange.request())->tenant);
-  if (!ticket.ok()) return answer_fault(exchange, kApi, ticket.fault());
   const std::size_t bytes = exchange.request().body.size();
-  auto reading = std::make_shared<Reading>(Reading{.exchange = std::move(exchange), .read = std::nullopt});
-  const auto read = [reading] {
-    auto body = apis::parse_body(std::as_const(reading->exchange).request().body);
-    reading->read.emplace(body.ok() ? apis::read_completion(body.value()) : body.fault());
+  const auto read = [](const net::ServerRequest& http) -> apis::Outcome<apis::CompletionRequest> {
+    auto body = apis::parse_body(http.body);
+    if (!body.ok()) return body.fault();
+    return apis::read_completion(body.value());
   };
-  state.off_loop(bytes, read, [reading, &state, bytes, ticket = std::move(ticket.value())] {
-    const net::ServerRequest& http = reading->exchange.request();
-    if (!reading->read->ok()) return answer_fault(reading->exchange, kApi, reading->read->fault());
-    apis::CompletionRequest& request = reading->read->value();
+  const auto run = [&state, bytes](apis::CompletionRequest request, Streams::Ticket ticket, Exchange exchange) {
+    const net::ServerRequest& http = exchange.request();
     const ServedModel* model = state.find_model(request.model);
-    if (model == nullptr) return answer_fault(reading->exchange, kApi, apis::model_not_found(request.model));
+    if (model == nullptr) return answer_fault(exchange, kApi, apis::model_not_found(request.model));
     CompletionRun::Asked asked{.served = *model,
                                .request = std::move(request),
                                .session = std::string(http.headers.find("x-rondo-session").value_or("")),
                                .visit = visit_of(http),
-                               .ticket = ticket,
+                               .ticket = std::move(ticket),
                                .bytes = bytes};
-    auto sink = http_sink(std::move(reading->exchange), asked.request.stream);
+    auto sink = http_sink(std::move(exchange), asked.request.stream);
     std::make_shared<CompletionRun>(state.shared_from_this(), std::move(asked), std::move(sink))->begin();
-  });
+  };
+  read_then_run<apis::CompletionRequest>(state, kApi, std::move(exchange), read, run);
 }
 
 // The prompt's ids, nothing is generated.
@@ -222,7 +199,7 @@ net::Reply request_log(State& state, const net::ServerRequest& http) {
   if (state.parts.options.kept_request_bytes == 0)
     return fault_reply(chat::Api::kChat, {.kind = apis::FaultKind::kNotFound, .message = "requests are not kept"});
   std::int64_t since = -1;
-  const std::string_view text = query_value(http.query, "since");
+  const std::string text = net::query_value(http.query, "since").value_or("");
   std::from_chars(text.data(), text.data() + text.size(), since);
   return {.status = 200,
           .headers = {{"content-type", "application/jsonl"}},
@@ -250,31 +227,6 @@ void page(State& state, Exchange exchange) {
                  state.parts.page(nonce));
 }
 
-// `/v1/responses/ID` and what is below it.
-void stored_response(State& state, Exchange exchange) {
-  constexpr chat::Api kApi = chat::Api::kResponses;
-  const net::ServerRequest& http = exchange.request();
-  const auto [id, below] = parts_behind(http.path, "/v1/responses/");
-  const std::string tenant = visit_of(http)->tenant;
-  const auto stored = state.responses.find(tenant, id);
-  if (stored == nullptr) return answer_fault(exchange, kApi, apis::not_found("response", id));
-  if (http.method == "DELETE" && below.empty()) {
-    state.responses.erase(tenant, id);
-    return answer_json(exchange, 200, apis::deleted_body(id, "response.deleted"));
-  }
-  if (http.method == "GET" && below.empty()) return answer_json(exchange, 200, stored->body);
-  if (http.method == "GET" && below == "input_items") {
-    auto query = apis::page_query([&](std::string_view name) { return std::string(query_value(http.query, name)); });
-    if (!query.ok()) return answer_fault(exchange, kApi, query.fault());
-    auto page = apis::page_of(stored->input, query.value());
-    if (!page.ok()) return answer_fault(exchange, kApi, page.fault());
-    return answer_json(exchange, 200, page.value());
-  }
-  if (http.method == "POST" && below == "cancel") return answer_json(exchange, 200, stored->body);
-  answer_fault(exchange, kApi,
-               {.kind = apis::FaultKind::kNotFound, .message = "there is no such address: " + http.path});
-}
-
 struct Route {
   std::string_view method;
   std::string_view path;
@@ -291,7 +243,7 @@ net::Reply with_api(State& state, const net::ServerRequest& http) {
   return Make(state, kApi, http);
 }
 
-template <net::Reply (*Make)(State&, const net::ServerRequest&)>
+template <auto Make>
 void made(State& state, Exchange exchange) {
   answer_off_loop(state, std::move(exchange), Make);
 }
@@ -301,6 +253,9 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/completions", complete},
     Route{"POST", "/v1/messages", with_api<generate, chat::Api::kMessages>},
     Route{"POST", "/v1/responses", with_api<generate, chat::Api::kResponses>},
+    Route{"GET", "/v1/responses", open_response_socket},
+    Route{"POST", "/v1/responses/compact", compact_responses},
+    Route{"POST", "/v1/conversations", made<create_conversation>},
     Route{"POST", "/v1/messages/count_tokens", made<with_api<count, chat::Api::kMessages>>},
     Route{"POST", "/v1/responses/input_tokens", made<with_api<count, chat::Api::kResponses>>},
     Route{"POST", "/v1/chat/completions/render", made<with_api<render, chat::Api::kChat>>},
@@ -388,16 +343,6 @@ std::string request_id_of(State& state, const net::ServerRequest& request) {
   return spans::mint_id("req", key, 0);
 }
 
-// The APIs as metrics and logs know them.
-std::string_view api_label(std::string_view path) {
-  for (const auto& [begin, label] :
-       {std::pair("/v1/chat/", "chat"), std::pair("/v1/messages", "messages"), std::pair("/v1/responses", "responses"),
-        std::pair("/v1/completions", "completions"), std::pair("/rondo/", "rondo")}) {
-    if (path.starts_with(begin)) return label;
-  }
-  return "other";
-}
-
 // Answered whoever asks: what watches a server has no key.
 // The page asks for the key itself.
 bool is_open(std::string_view path) { return path == "/health" || path == "/ready" || path == "/"; }
@@ -421,7 +366,7 @@ Service::~Service() {
   state_->close();
   state_->running.clear();
   state_->running_completions.clear();
-  state_->passing.clear();
+  state_->held.clear();
 }
 
 std::shared_ptr<Shared> Service::share() { return std::make_shared<Shared>(); }
@@ -467,7 +412,9 @@ void Service::handle(net::Exchange exchange) {
   }
   if (request.method == "GET" && request.path.starts_with("/v1/models/")) return models(*state_, std::move(exchange));
   if (is_session_path(request.path)) return answer_off_loop(*state_, std::move(exchange), sessions_reply);
-  if (request.path.starts_with("/v1/responses/")) return stored_response(*state_, std::move(exchange));
+  if (request.path.starts_with("/v1/responses/")) return answer_off_loop(*state_, std::move(exchange), answer_response);
+  if (request.path.starts_with("/v1/conversations/"))
+    return answer_off_loop(*state_, std::move(exchange), answer_conversation);
   const std::string sentence =
       is_known ? request.method + " is not for " + request.path : "there is no such address: " + request.path;
   const json::Value body =
@@ -476,22 +423,9 @@ void Service::handle(net::Exchange exchange) {
 }
 
 void Service::answered(const net::ServerRequest& request, const net::Answered& answered) {
-  constexpr int kClientWent = 499;
   if (!request.note) return;  // no head was read
-  const Visit& visit = *visit_of(request);
-  const auto total = state_->loop.now() - visit.began;
   const int status = answered.status == 0 || !answered.is_whole ? kClientWent : answered.status;
-  const std::string_view api = api_label(request.path);
-  state_->metrics.answered(api, status, std::chrono::duration<double>(total).count());
-  const ServiceParts& parts = state_->parts;
-  if (parts.options.log == ServiceOptions::Log::kNone || !parts.log) return;
-  parts.log(
-      log_line(parts.options.log, {.time_ms = parts.now_ms(),
-                                   .request = request,
-                                   .visit = visit,
-                                   .api = api,
-                                   .status = status,
-                                   .total_ms = std::chrono::duration_cast<std::chrono::milliseconds>(total).count()}));
+  state_->note_answered(request, *visit_of(request), status);
 }
 
 void Service::drain() { state_->shared->is_draining = true; }

@@ -30,7 +30,7 @@ std::optional<Digest> digest_of_hex(std::string_view hex) {
 }
 
 std::size_t number_in(std::string_view query, std::string_view name, std::size_t otherwise) {
-  const std::string_view text = query_value(query, name);
+  const std::string text = net::query_value(query, name).value_or("");
   std::size_t value = otherwise;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;

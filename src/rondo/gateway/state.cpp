@@ -1,53 +1,31 @@
 #include "gateway/state.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
-#include "apis/items.h"
-#include "json/parse.h"
+#include "gateway/passing.h"
 #include "json/print.h"
 
 namespace rondo::gateway {
 
 namespace {
 
-// No id and no tenant has a line feed.
-std::string name_of(const std::string& tenant, const std::string& id) { return tenant + "\n" + id; }
-
 // Requests that are larger keep a worker busy for long.
 constexpr std::size_t kLargeBytes = std::size_t{256} << 10U;
 
+// The APIs as metrics and logs know them.
+std::string_view api_label(std::string_view path) {
+  for (const auto& [begin, label] :
+       {std::pair("/v1/chat/", "chat"), std::pair("/v1/messages", "messages"), std::pair("/v1/responses", "responses"),
+        std::pair("/v1/conversations", "conversations"), std::pair("/v1/completions", "completions"),
+        std::pair("/rondo/", "rondo")}) {
+    if (path.starts_with(begin)) return label;
+  }
+  return "other";
+}
+
 }  // namespace
-
-void ResponseLog::keep(const std::string& tenant, const std::string& id, StoredResponse response) {
-  auto kept = std::make_shared<const StoredResponse>(std::move(response));
-  const std::lock_guard lock(mutex_);
-  std::string name = name_of(tenant, id);
-  erase_named(name);
-  entries_.push_front({.name = name, .response = std::move(kept)});
-  by_name_[std::move(name)] = entries_.begin();
-  if (entries_.size() > kMost) erase_named(std::string(entries_.back().name));
-}
-
-std::shared_ptr<const StoredResponse> ResponseLog::find(const std::string& tenant, const std::string& id) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = by_name_.find(name_of(tenant, id));
-  return found == by_name_.end() ? nullptr : found->second->response;
-}
-
-bool ResponseLog::erase(const std::string& tenant, const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  return erase_named(name_of(tenant, id));
-}
-
-bool ResponseLog::erase_named(const std::string& name) {
-  const auto found = by_name_.find(name);
-  if (found == by_name_.end()) return false;
-  const auto entry = found->second;
-  by_name_.erase(found);
-  entries_.erase(entry);
-  return true;
-}
 
 std::optional<json::Value> SessionRows::find(const spans::Digest& scope, const spans::SessionInfo& info) const {
   const std::lock_guard lock(mutex_);
@@ -68,7 +46,6 @@ Service::State::State(net::Loop& on, ServiceParts of)
     : loop(on),
       parts(std::move(of)),
       shared(parts.shared ? parts.shared : std::make_shared<Shared>()),
-      responses(shared->responses),
       metrics(shared->metrics) {}
 
 apis::Outcome<Streams::Ticket> Service::State::begin_stream(const std::string& tenant) {
@@ -112,6 +89,20 @@ void Service::State::off_loop(std::size_t bytes, std::function<void()> work, std
   parts.workers->run(bytes > kLargeBytes ? Workers::Size::kLarge : Workers::Size::kSmall, std::move(job));
 }
 
+void Service::State::note_answered(const net::ServerRequest& request, const Visit& visit, int status) const {
+  const auto total = loop.now() - visit.began;
+  const std::string_view api = api_label(request.path);
+  metrics.answered(api, status, std::chrono::duration<double>(total).count());
+  if (parts.options.log == ServiceOptions::Log::kNone || !parts.log) return;
+  parts.log(
+      log_line(parts.options.log, {.time_ms = parts.now_ms(),
+                                   .request = request,
+                                   .visit = visit,
+                                   .api = api,
+                                   .status = status,
+                                   .total_ms = std::chrono::duration_cast<std::chrono::milliseconds>(total).count()}));
+}
+
 void Service::State::close() {
   std::unique_lock lock(mutex_);
   is_closed_ = true;
@@ -125,16 +116,6 @@ const ServedModel* Service::State::find_model(std::string_view name) const {
   if (found != models.end()) return &*found;
   const bool any = name.empty() || (models.size() == 1 && !parts.options.strict_model);
   return any ? &models.front() : nullptr;
-}
-
-std::string_view query_value(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view part = query.substr(0, end);
-    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) return part.substr(name.size() + 1);
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return {};
 }
 
 PathParts parts_behind(std::string_view path, std::string_view base) {
@@ -169,69 +150,80 @@ void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fau
   exchange.reply(fault_reply(api, fault));
 }
 
-void answer_off_loop(Service::State& state, net::Exchange exchange, MakeReply make) {
+void answer_off_loop(Service::State& state, net::Exchange exchange, MakeAnswer make) {
   struct Making {
     net::Exchange exchange;
-    net::Reply reply;
+    Answer answer;
   };
   const std::size_t bytes = exchange.request().body.size();
-  auto making = std::make_shared<Making>(Making{.exchange = std::move(exchange), .reply = {}});
+  auto making = std::make_shared<Making>(Making{.exchange = std::move(exchange), .answer = {}});
   state.off_loop(
       bytes,
       [making, &state, make = std::move(make)] {
-        making->reply = make(state, std::as_const(making->exchange).request());
+        making->answer = make(state, std::as_const(making->exchange).request());
       },
-      [making] { making->exchange.reply(std::move(making->reply)); });
+      [making] {
+        if (auto* reply = std::get_if<net::Reply>(&making->answer)) return making->exchange.reply(std::move(*reply));
+        std::get<1>(making->answer)(std::move(making->exchange));
+      });
+}
+
+RequestParts parts_of(const net::ServerRequest& http) {
+  const auto header = [&http](std::string_view name) { return std::string(http.headers.find(name).value_or("")); };
+  return {.text = http.body, .headers = header, .visit = visit_of(http)};
+}
+
+void keep_request(Service::State& state, const RequestParts& parts) {
+  const ServiceOptions& options = state.parts.options;
+  if (options.kept_request_bytes == 0) return;
+  state.shared->requests.keep({.tenant = parts.visit->tenant,
+                               .time_ms = state.parts.now_ms(),
+                               .request_id = parts.visit->request_id,
+                               .session = parts.headers("x-rondo-session"),
+                               .body = std::string(parts.text)},
+                              options.kept_request_bytes);
 }
 
 namespace {
 
-// Puts the items of earlier responses in front of those of the request; what `input` then is comes back.
-apis::Outcome<json::Array> resolve_input(const Service::State& state, const std::string& tenant, json::Value& body) {
-  json::Array items;
-  const json::Value* previous = body.find("previous_response_id");
-  if (previous != nullptr && previous->is_string()) {
-    const auto stored = state.responses.find(tenant, std::string(previous->as_string()));
-    if (stored == nullptr) return apis::previous_response_not_found(previous->as_string());
-    items = stored->input;
-    items.insert(items.end(), stored->output.begin(), stored->output.end());
-  }
-  json::Array input = apis::input_items(body);
-  items.insert(items.end(), input.begin(), input.end());
-  const auto lookup = [&](const json::Value&) -> std::optional<json::Array> { return std::nullopt; };
-  if (auto fault = apis::resolve_items(items, lookup)) return *fault;
-  body.as_object().set("input", items);
-  return items;
+// The body with what it stands for put in.
+apis::Outcome<json::Value> resolved_body(Service::State& state, chat::Api api, const RequestParts& parts,
+                                         ResponseInput& input) {
+  auto body = apis::parse_body(parts.text);
+  if (!body.ok() || !body.value().is_object()) return body;
+  for (const std::string_view key : parts.left_out) body.value().as_object().erase(key);
+  if (api != kResponsesApi) return body;
+  const Archive archive(*state.parts.spans, parts.visit->tenant);
+  auto resolved = resolve_input(archive, body.value(), parts.nearby);
+  if (!resolved.ok()) return resolved.fault();
+  input = std::move(resolved.value());
+  return body;
 }
 
 }  // namespace
 
 apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, const net::ServerRequest& http) {
-  auto body = apis::parse_body(http.body);
-  if (!body.ok()) return body.fault();
+  return read_parts(state, api, parts_of(http));
+}
+
+apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, const RequestParts& parts) {
   ReadRequest out;
-  out.visit = visit_of(http);
-  out.bytes = http.body.size();
-  if (api == chat::Api::kResponses && body.value().is_object() && body.value().find("input") != nullptr) {
-    auto input = resolve_input(state, out.visit->tenant, body.value());
-    if (!input.ok()) return input.fault();
-    out.input = std::move(input).value();
-  }
-  const auto header = [&](std::string_view name) { return std::string(http.headers.find(name).value_or("")); };
-  auto request = apis::read(api, std::move(body).value(), header,
+  auto body = resolved_body(state, api, parts, out.input);
+  if (!body.ok()) return body.fault();
+  out.visit = parts.visit;
+  out.bytes = parts.text.size();
+  auto request = apis::read(api, std::move(body).value(), parts.headers,
                             {.refuse_unknown_tools = state.parts.options.refuse_unknown_tools});
   if (!request.ok()) return request.fault();
   out.request = std::move(request).value();
   out.model = state.find_model(out.request.model);
   if (out.model == nullptr) return apis::model_not_found(out.request.model);
   if (!out.request.media.empty()) {
-    const Upstream& upstream = out.model->upstream;
-    if (upstream.client == nullptr)
+    if (out.model->upstream.client == nullptr)
       return apis::invalid(out.request.media, "`" + out.request.media + "` is no text: token ids carry text alone");
-    auto again = json::parse(http.body);
-    if (!again.ok()) return apis::fault_of(again.error());
-    if (!upstream.model.empty()) again.value().as_object().set("model", upstream.model);
-    out.passed_body = json::to_compact(again.value());
+    auto again = resolved_body(state, api, parts, out.input);
+    if (!again.ok()) return again.fault();
+    out.passed_body = passed_body(out, parts.is_told, std::move(again.value()));
   }
   return out;
 }

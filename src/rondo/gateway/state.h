@@ -4,21 +4,22 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "apis/errors.h"
 #include "apis/request.h"
 #include "gateway/journal.h"
 #include "gateway/metrics.h"
 #include "gateway/reasoning.h"
+#include "gateway/response_input.h"
 #include "gateway/service.h"
 #include "gateway/streams.h"
 #include "gateway/visit.h"
@@ -26,36 +27,10 @@
 namespace rondo::gateway {
 
 class CompletionRun;
-class Passing;
 class TurnRun;
 
-// A stored reply of the Responses API.
-struct StoredResponse {
-  json::Array input;   // its items, those of the responses before it included
-  json::Array output;  // items
-  json::Value body;
-};
-
-// The last replies of the Responses API; the oldest go first.  A tenant finds its own alone.  Any thread.
-class ResponseLog {
- public:
-  static constexpr std::size_t kMost = 10'000;
-  void keep(const std::string& tenant, const std::string& id, StoredResponse response);
-  // Null where there is none.
-  [[nodiscard]] std::shared_ptr<const StoredResponse> find(const std::string& tenant, const std::string& id) const;
-  bool erase(const std::string& tenant, const std::string& id);
-
- private:
-  struct Entry {
-    std::string name;  // of tenant and id
-    std::shared_ptr<const StoredResponse> response;
-  };
-  bool erase_named(const std::string& name);
-
-  mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // the latest first
-  std::unordered_map<std::string, std::list<Entry>::iterator> by_name_;
-};
+inline constexpr chat::Api kResponsesApi = chat::Api::kResponses;
+inline constexpr int kClientWent = 499;  // the status of a request whose client did not wait, for log and metrics
 
 // What lists say of sessions, as long as these stay so.  Any thread.
 class SessionRows {
@@ -74,7 +49,6 @@ class SessionRows {
 };
 
 struct Shared {
-  ResponseLog responses;
   Metrics metrics;
   RequestLog requests;
   SessionRows session_rows;
@@ -96,17 +70,18 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   [[nodiscard]] apis::Outcome<Streams::Ticket> begin_stream(const std::string& tenant);
   // Why no request can be answered; "" if they can.
   [[nodiscard]] std::string unready() const;
+  // For log and metrics: a request has its answer, or its client went.
+  void note_answered(const net::ServerRequest& request, const Visit& visit, int status) const;
   // No more work begins; what runs on workers is waited for.
   void close();
 
   net::Loop& loop;
   ServiceParts parts;
   std::shared_ptr<Shared> shared;
-  ResponseLog& responses;
   Metrics& metrics;
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
   std::map<CompletionRun*, std::shared_ptr<CompletionRun>> running_completions;
-  std::map<Passing*, std::shared_ptr<Passing>> passing;
+  std::map<void*, std::shared_ptr<void>> held;  // what else runs: requests that are passed on, watches, WebSockets
 
  private:
   std::mutex mutex_;
@@ -114,9 +89,6 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   std::size_t jobs_ = 0;  // that workers have, or are to get
   bool is_closed_ = false;
 };
-
-// The parameter of an address's query; "" where it is absent.
-[[nodiscard]] std::string_view query_value(std::string_view query, std::string_view name);
 
 // The next part of a path behind `base`, and what is below it: "ID" and "tokens" of "BASE/ID/tokens".
 // REQUIRES: `path` begins with `base`.
@@ -129,9 +101,11 @@ struct PathParts {
 // A sentence as the value of the header `warning`.
 [[nodiscard]] std::string warning_field(std::string_view sentence);
 
+// An answer that is there, or what makes it on the loop.
+using Answer = std::variant<net::Reply, std::function<void(net::Exchange exchange)>>;
 // Answers of which the loop need not wait for the making: `make` runs on a worker.
-using MakeReply = std::function<net::Reply(Service::State& state, const net::ServerRequest& request)>;
-void answer_off_loop(Service::State& state, net::Exchange exchange, MakeReply make);
+using MakeAnswer = std::function<Answer(Service::State& state, const net::ServerRequest& request)>;
+void answer_off_loop(Service::State& state, net::Exchange exchange, MakeAnswer make);
 
 // Answers with an error as the API has them.
 void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fault);
@@ -139,19 +113,56 @@ void answer_json(net::Exchange& exchange, int status, const json::Value& body, n
 [[nodiscard]] net::Reply json_reply(int status, const json::Value& body, net::Headers headers = {});
 [[nodiscard]] net::Reply fault_reply(chat::Api api, const apis::Fault& fault);
 
-// A request of a chat API with what it stands for put in: earlier responses and references to items.
+// A request of a chat API with what it stands for put in: earlier responses, conversations and references to items.
 struct ReadRequest {
   apis::GenerateRequest request;
-  json::Array input;  // items, of the Responses API
   const ServedModel* model = nullptr;
+  ResponseInput input;           // of the Responses API
   std::shared_ptr<Visit> visit;  // never null
   std::size_t bytes = 0;         // of the body
-  std::string passed_body;  // where it is for the engine's own API (passing.h), with the engine's name of the model
-  Streams::Ticket ticket;   // null: the turn asks for one itself
+  std::string passed_body;       // where it is for the engine's own API (passing.h)
+  Streams::Ticket ticket;        // null: the turn asks for one itself
 };
 // Any thread, as long as the request stays as it is.
 [[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,
                                                       const net::ServerRequest& http);
+
+// The same of a body that came some other way.
+struct RequestParts {
+  std::string_view text;
+  apis::HeaderLookup headers;
+  std::shared_ptr<Visit> visit;
+  std::span<const std::string_view> left_out{};  // keys of the body that are not the request's
+  const ResponseRecord* nearby = nullptr;        // a response that no store has
+  bool is_told = false;                          // the reply is told as events, whatever the body says
+};
+[[nodiscard]] apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, const RequestParts& parts);
+// For `/rondo/v1/log`, if requests are kept.  Any thread.
+void keep_request(Service::State& state, const RequestParts& parts);
+[[nodiscard]] RequestParts parts_of(const net::ServerRequest& http);
+
+// Reads a request that generates on a worker, then runs it on the loop; answers where it may not run, or can't be read.
+template <typename Request>
+void read_then_run(Service::State& state, chat::Api api, net::Exchange exchange,
+                   std::function<apis::Outcome<Request>(const net::ServerRequest& http)> read,
+                   std::function<void(Request request, Streams::Ticket ticket, net::Exchange exchange)> run) {
+  struct Reading {
+    net::Exchange exchange;
+    std::optional<apis::Outcome<Request>> read;
+  };
+  auto ticket = state.begin_stream(visit_of(exchange.request())->tenant);
+  if (!ticket.ok()) return answer_fault(exchange, api, ticket.fault());
+  const std::size_t bytes = exchange.request().body.size();
+  auto reading = std::make_shared<Reading>(Reading{.exchange = std::move(exchange), .read = std::nullopt});
+  state.off_loop(
+      bytes,
+      [reading, read = std::move(read)] { reading->read.emplace(read(std::as_const(reading->exchange).request())); },
+      [reading, api, ticket = std::move(ticket.value()), run = std::move(run)] {
+        reading->exchange.request().body = {};
+        if (!reading->read->ok()) return answer_fault(reading->exchange, api, reading->read->fault());
+        run(std::move(reading->read->value()), ticket, std::move(reading->exchange));
+      });
+}
 
 // The conversation that the request asks to go on with, and what of its wishes is not in it.
 struct AskedCall {

@@ -100,15 +100,6 @@ json::Object TurnRun::explained(const engine::Usage& usage) const {
   return out;
 }
 
-void TurnRun::keep_response(const json::Value& body) {
-  if (read_.request.api != chat::Api::kResponses || !read_.request.responses.store) return;
-  const json::Value* output = body.find("output");
-  state_->responses.keep(read_.visit->tenant, meta_.id,
-                         {.input = read_.input,
-                          .output = output != nullptr && output->is_array() ? output->as_array() : json::Array{},
-                          .body = body});
-}
-
 void TurnRun::complete(const engine::Outcome& outcome) {
   const auto self = shared_from_this();
   const engine::Usage& usage = outcome.usage;
@@ -135,9 +126,8 @@ void TurnRun::complete(const engine::Outcome& outcome) {
     state_->metrics.engine_failed();
     whole.fault = fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size());
     sink_->send(writer_->fail(*whole.fault));
-  } else {
-    keep_response(whole.body);
-    if (is_streaming_) sink_->send(writer_->finish(end));
+  } else if (is_streaming_) {
+    sink_->send(writer_->finish(end));
   }
   sink_->finish(std::move(whole));
   leave();

@@ -8,7 +8,7 @@
 
 namespace rondo::gateway {
 
-TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::unique_ptr<ReplySink> sink)
+TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::shared_ptr<ReplySink> sink)
     : state_(std::move(state)), read_(std::move(read)), sink_(std::move(sink)) {}
 
 void TurnRun::begin() {
@@ -45,6 +45,7 @@ void TurnRun::submit(apis::Outcome<engine::Request> request) {
   visit.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
   writer_ = apis::make_writer(read_.request, meta_);
   state_->running[this] = shared_from_this();
+  sink_->begin(read_.request, meta_);
   submission_ = read_.model->serving->submit(std::move(request.value()), *this);
 }
 

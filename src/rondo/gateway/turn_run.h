@@ -19,7 +19,7 @@ namespace rondo::gateway {
 
 class TurnRun final : public engine::Listener, public std::enable_shared_from_this<TurnRun> {
  public:
-  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::unique_ptr<ReplySink> sink);
+  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::shared_ptr<ReplySink> sink);
 
   // Makes the prompt on a worker, then begins; answers where the request can't be served.
   void begin();
@@ -67,13 +67,12 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   void keep_all(const engine::Outcome& outcome);
   [[nodiscard]] json::Value message_of(const apis::Choice& choice) const;
   [[nodiscard]] json::Object explained(const engine::Usage& usage) const;
-  void keep_response(const json::Value& body);
   void complete(const engine::Outcome& outcome);
   void count(const engine::Usage& usage, std::int64_t completion);
 
   std::shared_ptr<Service::State> state_;
   ReadRequest read_;
-  std::unique_ptr<ReplySink> sink_;
+  std::shared_ptr<ReplySink> sink_;
   core::Call call_;
   std::optional<spans::Scope> scope_;
   spans::Plan plan_;

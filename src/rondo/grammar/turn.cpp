@@ -65,7 +65,9 @@ class TurnBuilder {
 
   // The opening of a reasoning block that the model may begin; "" if there is none, or the prompt has begun it.
   [[nodiscard]] std::string_view reasoning_to_open() const {
-    const bool is_there = format_.reasoning.present && !is_blank(format_.reasoning.close) && !is_reasoning_open();
+    const std::string_view close = trimmed(format_.reasoning.close);
+    if (!options_.reasoning_again && !close.empty() && trimmed(options_.prompt_tail).ends_with(close)) return "";
+    const bool is_there = format_.reasoning.present && !close.empty() && !is_reasoning_open();
     return is_there ? trimmed(format_.reasoning.open) : "";
   }
 

@@ -40,6 +40,7 @@ struct TurnOptions {
   std::string tool_name;  // with kRequired: only this tool
   bool parallel_calls = true;
   bool text_before_calls = true;  // with kRequired: false where nothing but reasoning comes in front of the calls
+  bool reasoning_again = true;    // false: none where the prompt has ended it
   std::optional<json::Value> response_schema;
   std::string prompt_tail;  // the end of the prompt: says whether reasoning is open
   Laziness laziness = Laziness::kAnyTrigger;

@@ -29,6 +29,8 @@
 
 namespace rondo::net {
 
+class WebSocket;
+
 // What a handler keeps with a request from admit() to answered().
 struct RequestNote {
   virtual ~RequestNote() = default;
@@ -97,6 +99,7 @@ class Exchange {
   void on_drained(std::function<void()> task);
 
  private:
+  friend class WebSocket;  // takes the connection over
   std::shared_ptr<State> state_;
 };
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "net/server_parts.h"
+#include "net/websocket_parts.h"
 
 namespace rondo::net {
 namespace {
@@ -183,6 +184,7 @@ void ServerConnection::on_bytes(std::string_view bytes) {
   if (phase_ == Phase::kBody && in_.empty()) bytes.remove_prefix(read_body(bytes));
   if (phase_ == Phase::kEnd) return;
   in_.append(bytes);
+  if (phase_ == Phase::kSocket) return feed_socket();
   process();
 }
 
@@ -315,6 +317,28 @@ void ServerConnection::answered(bool keeps_alive) {
   }
 }
 
+void ServerConnection::upgrade(const Headers& headers, std::shared_ptr<WebSocketState> socket) {
+  exchange_.reset();
+  socket_ = std::move(socket);
+  phase_ = Phase::kSocket;
+  std::string head;
+  wire::append_response(head, 101, headers);
+  channel_->send(std::move(head));
+  channel_->resume();
+  if (draining_) socket_->drain();
+  server_.loop.post([self = shared_from_this()] { self->feed_socket(); });
+}
+
+void ServerConnection::feed_socket() {
+  if (socket_) socket_->take(std::exchange(in_, {}));
+}
+
+void ServerConnection::end_socket() {
+  phase_ = Phase::kEnd;
+  socket_.reset();
+  channel_->finish();
+}
+
 void ServerConnection::on_sent() {
   const auto self = shared_from_this();
   if (phase_ == Phase::kFlush) {
@@ -345,11 +369,13 @@ void ServerConnection::forget() {
   slow_.clear();
   quiet_.clear();
   if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->went();
+  if (const auto socket = std::exchange(socket_, nullptr)) socket->went();
   server_.forget(*this);
 }
 
 void ServerConnection::drain() {
   draining_ = true;
+  if (socket_) return socket_->drain();
   if (phase_ == Phase::kHead) {
     phase_ = Phase::kEnd;
     slow_.clear();

@@ -14,6 +14,7 @@
 namespace rondo::net {
 
 class ServerConnection;
+struct WebSocketState;
 
 // Shared by the connection and the exchange that the handler has.  The connection is none once the answer is complete or
 // the client gone.
@@ -52,6 +53,10 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   void drain();  // after the answer that is being given
   // The answer is complete.
   void answered(bool keeps_alive);
+  // Sends the answer to the handshake; what comes from now on is the socket's.
+  void upgrade(const Headers& headers, std::shared_ptr<WebSocketState> socket);
+  // The socket has said its last.
+  void end_socket();
 
   void on_bytes(std::string_view bytes) override;
   void on_sent() override;
@@ -64,9 +69,10 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   void refuse(int status, std::string_view sentence);
 
  private:
-  enum class Phase : std::uint8_t { kHead, kBody, kAnswer, kFlush, kEnd };
+  enum class Phase : std::uint8_t { kHead, kBody, kAnswer, kFlush, kSocket, kEnd };
 
   void process();
+  void feed_socket();
   [[nodiscard]] bool read_head();
   [[nodiscard]] bool begin_body(const wire::RequestHead& head);
   [[nodiscard]] std::size_t read_body(std::string_view bytes);
@@ -83,6 +89,7 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   Server::Impl& server_;
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<Exchange::State> exchange_;
+  std::shared_ptr<WebSocketState> socket_;
   std::string in_;  // not understood yet
   wire::BodyReader body_;
   Phase phase_ = Phase::kHead;

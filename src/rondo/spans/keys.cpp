@@ -70,9 +70,25 @@ std::string mint_call_id(const Scope& scope, const TurnKey& key, std::size_t ind
   return out;
 }
 
-std::optional<TurnKey> key_in(std::string_view id) {
+namespace {
+
+// Key and index.
+std::optional<std::string> code_in(std::string_view id) {
   if (id.size() <= kCodeLetters || id[id.size() - kCodeLetters - 1] != '_') return std::nullopt;
-  const auto bytes = from_base32(id.substr(id.size() - kCodeLetters));
+  return from_base32(id.substr(id.size() - kCodeLetters));
+}
+
+}  // namespace
+
+std::optional<std::size_t> index_in(std::string_view id) {
+  const auto bytes = code_in(id);
+  if (!bytes) return std::nullopt;
+  const auto byte = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>((*bytes)[at])}; };
+  return byte(sizeof(TurnKey)) | byte(sizeof(TurnKey) + 1) << 8U;
+}
+
+std::optional<TurnKey> key_in(std::string_view id) {
+  const auto bytes = code_in(id);
   if (!bytes) return std::nullopt;
   TurnKey out;
   std::copy_n(bytes->begin(), out.bytes.size(), reinterpret_cast<char*>(out.bytes.data()));

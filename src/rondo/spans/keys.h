@@ -39,6 +39,8 @@ enum class CallIdShape : std::uint8_t {
 [[nodiscard]] std::string mint_call_id(const Scope& scope, const TurnKey& key, std::size_t index, CallIdShape shape);
 // The key in a minted id; nullopt for anything else.
 [[nodiscard]] std::optional<TurnKey> key_in(std::string_view id);
+// The index in a minted id.
+[[nodiscard]] std::optional<std::size_t> index_in(std::string_view id);
 // What a turn is found by whose ids are too short for its key.
 [[nodiscard]] Digest short_id_digest(const Scope& scope, std::string_view id);
 [[nodiscard]] bool is_short_id(std::string_view id);

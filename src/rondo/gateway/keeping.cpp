@@ -1,0 +1,118 @@
+#include "gateway/keeping.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apis/stored_responses.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::gateway {
+namespace {
+
+class KeepingSink final : public ReplySink {
+ public:
+  KeepingSink(Keeping keeping, std::shared_ptr<ReplySink> to) : keeping_(std::move(keeping)), to_(std::move(to)) {}
+
+  [[nodiscard]] bool takes_events() const override { return to_->takes_events(); }
+  void begin(const apis::GenerateRequest& request, const apis::ReplyMeta& meta) override { to_->begin(request, meta); }
+  void refuse(chat::Api api, const apis::Fault& fault) override { to_->refuse(api, fault); }
+  void start(const net::Headers& headers) override { to_->start(headers); }
+  void on_gone(std::function<void()> task) override { to_->on_gone(std::move(task)); }
+
+  void send(std::span<const apis::StreamEvent> events) override {
+    if (last_.empty()) {
+      const std::size_t now =
+          static_cast<std::size_t>(std::ranges::find_if(events, apis::is_terminal) - events.begin());
+      if (now > 0) to_->send(events.first(now));
+      events = events.subspan(now);
+    }
+    last_.insert(last_.end(), events.begin(), events.end());
+  }
+
+  void finish(WholeReply reply) override {
+    // The event that says what failed has the response as it failed.
+    const json::Value body = reply.fault && !last_.empty() ? response_in(last_.front()) : reply.body;
+    auto objects = keeping_.objects(keeping_.record(body));
+    keeping_.put(std::move(objects), [to = to_, last = std::move(last_),
+                                      reply = std::move(reply)](const std::optional<apis::Fault>& fault) mutable {
+      if (fault && !to->takes_events()) return to->refuse(kResponsesApi, *fault);
+      if (fault && !last.empty()) last.front() = failed_instead(last.front(), *fault);
+      if (fault) reply.fault = fault;
+      if (!last.empty()) to->send(last);
+      to->finish(std::move(reply));
+    });
+  }
+
+ private:
+  Keeping keeping_;
+  std::shared_ptr<ReplySink> to_;
+  std::vector<apis::StreamEvent> last_;  // the end of the stream, until the store has the response
+};
+
+}  // namespace
+
+ResponseRecord Keeping::record(const json::Value& body) const {
+  ResponseRecord out;
+  out.body = body;
+  out.input = input.own;
+  name_input(out.input, out.id());
+  out.before = input.before;
+  out.conversation = conversation;
+  return out;
+}
+
+std::vector<spans::StoredObject> Keeping::objects(const ResponseRecord& record) const {
+  std::vector<spans::StoredObject> out;
+  if (!record.body.is_object()) return out;
+  const Archive where = archive();
+  if (store) out.push_back(where.response_object(record, now_ms()));
+  const bool is_whole = record.status() == "completed" || record.status() == "incomplete";
+  if (conversation.empty() || !is_whole) return out;
+  for (const json::Value& item : record.input) out.push_back(where.item_object(conversation, item, now_ms()));
+  for (const json::Value& item : record.output()) out.push_back(where.item_object(conversation, item, now_ms()));
+  return out;
+}
+
+void Keeping::put(std::vector<spans::StoredObject> objects,
+                  std::function<void(const std::optional<apis::Fault>&)> then) const {
+  if (objects.empty()) return then(std::nullopt);
+  const auto task = std::make_shared<decltype(then)>(std::move(then));
+  archive().put(std::move(objects), [&loop = state->loop, task](const Status& kept) {
+    std::optional<apis::Fault> fault;
+    if (!kept.ok()) fault = apis::Fault{.message = "the response could not be stored: " + kept.error().message};
+    loop.post([task, fault] { (*task)(fault); });
+  });
+}
+
+Keeping keeping_of(Service::State& state, const ReadRequest& read) {
+  return {.state = state.shared_from_this(),
+          .tenant = read.visit->tenant,
+          .input = read.input,
+          .conversation = read.request.responses.conversation,
+          .store = read.request.responses.store};
+}
+
+json::Value response_in(const apis::StreamEvent& event) {
+  auto parsed = json::parse(event.data);
+  const json::Value* response = parsed.ok() ? parsed.value().find("response") : nullptr;
+  return response == nullptr ? json::Value() : *response;
+}
+
+apis::StreamEvent failed_instead(const apis::StreamEvent& last, const apis::Fault& fault) {
+  auto parsed = json::parse(last.data);
+  if (!parsed.ok() || !parsed.value().is_object()) return last;
+  json::Object& event = parsed.value().as_object();
+  event.set("type", "response.failed");
+  if (json::Value* response = event.find("response"); response != nullptr && response->is_object()) {
+    response->as_object().set("status", "failed");
+    response->as_object().set("error", json::Object{{"code", "server_error"}, {"message", fault.message}});
+  }
+  return {"response.failed", json::to_compact(parsed.value())};
+}
+
+std::shared_ptr<ReplySink> keeping_sink(Keeping keeping, std::shared_ptr<ReplySink> to) {
+  return std::make_shared<KeepingSink>(std::move(keeping), std::move(to));
+}
+
+}  // namespace rondo::gateway

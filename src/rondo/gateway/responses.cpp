@@ -1,0 +1,158 @@
+#include "gateway/responses.h"
+
+#include <charconv>
+#include <utility>
+
+#include "apis/items.h"
+#include "apis/stored_responses.h"
+#include "chat/api_parts.h"
+#include "gateway/background.h"
+#include "gateway/passing.h"
+#include "gateway/turn_run.h"
+#include "json/print.h"
+#include "spans/keys.h"
+
+namespace rondo::gateway {
+namespace {
+
+using State = Service::State;
+
+net::Reply input_items(const Archive& archive, const ResponseRecord& record, const net::ServerRequest& http) {
+  auto items = archive.items_before(record);
+  if (!items.ok()) return fault_reply(kResponsesApi, items.fault());
+  for (const json::Value& item : record.input) items.value().push_back(item);
+  return page_reply(items.value(), http);
+}
+
+Answer show(State& state, const Archive& archive, ResponseRecord record, const net::ServerRequest& http) {
+  record = looked_after(state, archive, std::move(record));
+  if (net::query_value(http.query, "stream") != "true") return json_reply(200, record.body);
+  std::int64_t after = -1;
+  const std::string text = net::query_value(http.query, "starting_after").value_or("");
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), after);
+  if (!text.empty() && (error != std::errc() || stopped != text.data() + text.size()))
+    return fault_reply(kResponsesApi, apis::invalid("starting_after", "`starting_after` must be a number"));
+  return [&state, record = std::move(record), after](net::Exchange exchange) {
+    stream_again(state, record, after, std::move(exchange));
+  };
+}
+
+net::Reply remove(State& state, const Archive& archive, ResponseRecord record) {
+  record = looked_after(state, archive, std::move(record));
+  if (!record.has_ended()) {
+    // The gateway that runs it takes away what it has, too.
+    std::vector<spans::StoredObject> wish;
+    wish.push_back(archive.wish_object(record, "delete", state.parts.now_ms()));
+    archive.put(std::move(wish), {});
+  } else if (const auto erased = archive.erase_response(record); !erased.ok()) {
+    return fault_reply(kResponsesApi, erased.fault());
+  }
+  return json_reply(200, apis::deleted_body(record.id(), "response"));
+}
+
+bool is_deleted(const Archive& archive, const ResponseRecord& record) {
+  if (record.has_ended()) return false;
+  const auto wish = archive.wish(record.id());
+  return wish.ok() && wish.value() == "delete";
+}
+
+// What the model answers to the wish for a summary becomes a compaction.
+class CompactingSink final : public ReplySink {
+ public:
+  CompactingSink(json::Array input, std::shared_ptr<ReplySink> to) : input_(std::move(input)), to_(std::move(to)) {}
+  [[nodiscard]] bool takes_events() const override { return false; }
+  void start(const net::Headers&) override {}
+  void send(std::span<const apis::StreamEvent>) override {}
+  void refuse(chat::Api api, const apis::Fault& fault) override { to_->refuse(api, fault); }
+  void on_gone(std::function<void()> task) override { to_->on_gone(std::move(task)); }
+
+  void finish(WholeReply reply) override {
+    std::string summary;
+    for (const json::Value& item : reply.body.find("output")->as_array()) {
+      const json::Value* content = item.find("content");
+      if (item.find_string("type") != "message" || content == nullptr) continue;
+      for (const json::Value& part : content->as_array()) summary += chat::first_text(part, {"text"});
+    }
+    const std::string id = chat::first_text(reply.body, {"id"});
+    const spans::TurnKey key = spans::key_in(id).value_or(spans::TurnKey());
+    name_input(input_, id);
+    json::Array output = apis::compacted_items(spans::mint_id("cmp", key, 0), input_, summary);
+    reply.body = apis::compaction_body(id, reply.body.find("created_at")->to_int64().value_or(0), std::move(output),
+                                       *reply.body.find("usage"));
+    to_->finish(std::move(reply));
+  }
+
+ private:
+  json::Array input_;
+  std::shared_ptr<ReplySink> to_;
+};
+
+// The request for a summary, and the items that it is one of.
+struct Compaction {
+  ReadRequest read;
+  json::Array input;
+};
+
+apis::Outcome<Compaction> read_compaction(State& state, const net::ServerRequest& http) {
+  RequestParts parts = parts_of(http);
+  auto body = apis::parse_body(parts.text);
+  if (!body.ok()) return body.fault();
+  if (!body.value().is_object()) return apis::invalid("", "the body must be an object", "invalid_type");
+  const auto resolved = resolve_input(Archive(*state.parts.spans, parts.visit->tenant), body.value(), nullptr);
+  if (!resolved.ok()) return resolved.fault();
+  const std::string text = json::to_compact(apis::summary_request(body.value()));
+  parts.text = text;
+  auto read = read_parts(state, kResponsesApi, parts);
+  if (!read.ok()) return read.fault();
+  return Compaction{.read = std::move(read.value()), .input = apis::input_items(body.value())};
+}
+
+}  // namespace
+
+std::shared_ptr<ReplySink> response_sink(State& state, const ReadRequest& read, std::shared_ptr<ReplySink> to) {
+  const apis::ResponsesState& wanted = read.request.responses;
+  if (wanted.background) return background_sink(keeping_of(state, read), std::move(to));
+  if (!wanted.store && wanted.conversation.empty()) return to;
+  return keeping_sink(keeping_of(state, read), std::move(to));
+}
+
+net::Reply page_reply(const json::Array& items, const net::ServerRequest& http) {
+  auto asked = apis::page_query([&](std::string_view name) { return net::query_value(http.query, name).value_or(""); });
+  if (!asked.ok()) return fault_reply(kResponsesApi, asked.fault());
+  const auto page = apis::page_of(items, asked.value());
+  if (!page.ok()) return fault_reply(kResponsesApi, page.fault());
+  return json_reply(200, page.value());
+}
+
+void compact_responses(State& state, net::Exchange exchange) {
+  const auto read = [&state](const net::ServerRequest& http) { return read_compaction(state, http); };
+  const auto run = [&state](Compaction asked, Streams::Ticket ticket, net::Exchange exchange) {
+    asked.read.ticket = std::move(ticket);
+    auto sink = std::make_shared<CompactingSink>(std::move(asked.input), http_sink(std::move(exchange), false));
+    if (is_passed(asked.read)) return pass_response(state.shared_from_this(), std::move(asked.read), std::move(sink));
+    std::make_shared<TurnRun>(state.shared_from_this(), std::move(asked.read), std::move(sink))->begin();
+  };
+  read_then_run<Compaction>(state, kResponsesApi, std::move(exchange), read, run);
+}
+
+Answer answer_response(State& state, const net::ServerRequest& http) {
+  const auto [id, below] = parts_behind(http.path, "/v1/responses/");
+  const Archive archive(*state.parts.spans, visit_of(http)->tenant);
+  auto found = archive.response(id);
+  if (!found.ok()) return fault_reply(kResponsesApi, found.fault());
+  // One that still runs, though it was deleted, is gone as well.
+  if (!found.value() || is_deleted(archive, *found.value()))
+    return fault_reply(kResponsesApi, apis::not_found("response", id));
+  ResponseRecord& record = *found.value();
+  const auto is = [&](std::string_view method, std::string_view path) {
+    return http.method == method && below == path;
+  };
+  if (is("GET", "")) return show(state, archive, std::move(record), http);
+  if (is("DELETE", "")) return remove(state, archive, std::move(record));
+  if (is("GET", "input_items")) return input_items(archive, record, http);
+  if (is("POST", "cancel")) return cancel_response(state, archive, std::move(record));
+  return fault_reply(kResponsesApi,
+                     {.kind = apis::FaultKind::kNotFound, .message = "there is no such address: " + http.path});
+}
+
+}  // namespace rondo::gateway

@@ -1,0 +1,45 @@
+// The inside of a WebSocket.  For the sources of net/ alone.
+#pragma once
+
+#include <deque>
+
+#include "net/deadline.h"
+#include "net/websocket.h"
+
+namespace rondo::net {
+
+class ServerConnection;
+
+struct WebSocketState : std::enable_shared_from_this<WebSocketState> {
+  WebSocketState(Loop& on, const WebSocketOptions& wanted, std::size_t most_buffered, websocket::Deflate agreed);
+
+  // From the connection.
+  void take(std::string_view bytes);
+  void drain();
+  void went();
+
+  void send(websocket::Opcode opcode, std::string_view payload);
+  void close(std::uint16_t code, std::string_view reason);
+  void take_message(websocket::Message message);
+  void was_quiet();
+  // Calls what waits, later.
+  void tell();
+
+  Loop& loop;
+  WebSocketOptions options;
+  std::size_t buffered_bytes;
+  websocket::Deflate deflate;
+  websocket::Reader reader;
+  std::shared_ptr<ServerConnection> connection;  // none once it is closed
+  Deadline quiet;
+  bool has_pinged = false;
+  std::deque<std::string> messages;
+  std::function<void(std::string)> on_message;
+  std::function<void()> on_gone;
+  std::function<void()> on_drain;
+  bool is_telling = false;
+  bool is_gone = false;
+  bool is_draining = false;
+};
+
+}  // namespace rondo::net

@@ -1,0 +1,341 @@
+// What requests ask of the reply: reasoning on and off, constraints, ids in and out, what the engine's own API has to answer.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "engine/embedded.h"
+#include "gateway/service.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "net/client.h"
+#include "spans/memory_store.h"
+#include "tests/support/small_model.h"
+
+using namespace rondo;
+
+namespace {
+
+// The small template, whose model thinks unless `ponder` is false; `zeal` takes two words, and no others.
+std::string thinking_template() {
+  std::string text = testing::small_template();
+  const std::string prompt = "    {{- '[[assistant: ' }}\n";
+  const std::size_t at = text.find(prompt);
+  REQUIRE(at != std::string::npos);
+  text.insert(at + prompt.size(),
+              "{%- if zeal is defined and zeal not in ['low', 'high'] %}{{- raise_exception('zeal?') }}{%- endif %}"
+              "{%- if ponder is defined and not ponder %}{{- '(*mull  mull*)' }}"
+              "{%- elif zeal == 'high' %}{{- '(*mull ' }}{%- endif %}");
+  return text;
+}
+
+struct Answer {
+  int status = 0;
+  net::Headers headers;
+  std::string body;
+  [[nodiscard]] json::Value json() const {
+    auto parsed = json::parse(body);
+    REQUIRE_MESSAGE(parsed.ok(), body);
+    return std::move(parsed).value();
+  }
+  [[nodiscard]] std::string warnings() const {
+    std::string out;
+    for (const net::Header& field : headers) out += field.name == "warning" ? field.value + "\n" : "";
+    return out;
+  }
+};
+
+// A server that has the chat APIs itself.
+class Upstream {
+ public:
+  explicit Upstream(net::Loop& loop) {
+    auto server = net::Server::make(loop, {}, [this](net::Exchange exchange) {
+      path = exchange.request().path;
+      body = exchange.request().body;
+      if (path == "/v1/messages") return exchange.reply(404, {}, "");
+      if (body.find("\"stream\":true") == std::string::npos)
+        return exchange.reply(200, {{"content-type", "application/json"}}, "{\"seen\":true}");
+      exchange.start(200, {{"content-type", "text/event-stream"}});
+      exchange.write("data: {}\n\n");
+      exchange.write("data: [DONE]\n\n");
+      exchange.finish();
+    });
+    REQUIRE(server.ok());
+    server_ = std::move(server).value();
+  }
+  [[nodiscard]] std::string url() const { return server_->url(); }
+  std::string path;
+  std::string body;
+
+ private:
+  std::unique_ptr<net::Server> server_;
+};
+
+class Gateway {
+ public:
+  explicit Gateway(bool has_upstream = false) : folder_("gateway-chat"), kept_(store_, spans::HashKey{1, 2, 3}) {
+    const std::string path = testing::small_model(folder_, "model.gguf", thinking_template());
+    auto model = core::Model::load({.path = path});
+    REQUIRE(model.ok());
+    model_ = std::move(model).value();
+    auto loaded = engine::Embedded::load(path, {.llama = {.context_tokens = 2048}, .parallel = 2});
+    REQUIRE(loaded.ok());
+    embedded_ = std::move(loaded).value();
+    serving_ = embedded_->serve(loop_);
+    client_ = net::Client::make(loop_, {}).value();
+    gateway::ServiceParts parts;
+    parts.models = {{.name = "small", .model = model_, .serving = serving_.get()}};
+    if (has_upstream) {
+      upstream = std::make_unique<Upstream>(loop_);
+      parts.models.front().upstream = {
+          .client = client_.get(), .url = [this] { return upstream->url(); }, .model = "its-own"};
+    }
+    parts.spans = &kept_;
+    parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
+    parts.random = [this] {
+      std::array<std::uint8_t, 12> bytes{};
+      bytes[0] = static_cast<std::uint8_t>(++counter_);
+      return bytes;
+    };
+    service_ = std::make_unique<gateway::Service>(loop_, std::move(parts));
+    server_ =
+        net::Server::make(loop_, {}, [this](net::Exchange exchange) { service_->handle(std::move(exchange)); }).value();
+  }
+  ~Gateway() {
+    server_.reset();
+    service_.reset();
+    upstream.reset();
+    client_.reset();
+  }
+
+  Answer post(const std::string& path, const std::string& body, net::Headers headers = {}) {
+    Answer answer;
+    const auto call = client_->fetch(
+        {.method = "POST", .url = server_->url() + path, .headers = std::move(headers), .body = body},
+        [&](Result<net::Response> response) {
+          REQUIRE_MESSAGE(response.ok(), (response.ok() ? "" : response.error().to_string()));
+          answer = {response.value().status, std::move(response.value().headers), std::move(response.value().body)};
+          loop_.stop();
+        });
+    loop_.run();
+    return answer;
+  }
+  // The text of the prompt that the request makes.
+  std::string prompt(const std::string& more) {
+    const json::Value ids =
+        post("/v1/chat/completions/render", R"({"messages": [{"role": "user", "content": "x"}], )" + more + "}").json();
+    const json::Value* list = ids.find("token_ids");
+    REQUIRE(list != nullptr);
+    const Answer text = post("/detokenize", "{\"tokens\": " + json::to_compact(*list) + "}");
+    return std::string(text.json().find_string("prompt").value_or(""));
+  }
+  std::unique_ptr<Upstream> upstream;
+
+ private:
+  testing::OwnFolder folder_;
+  net::Loop loop_;
+  spans::MemoryStore store_;
+  spans::Spans kept_;
+  std::shared_ptr<const core::Model> model_;
+  std::unique_ptr<engine::Embedded> embedded_;
+  std::unique_ptr<engine::Serving> serving_;
+  std::unique_ptr<net::Client> client_;
+  std::unique_ptr<gateway::Service> service_;
+  std::unique_ptr<net::Server> server_;
+  std::uint32_t counter_ = 0;
+};
+
+json::Value choice_of(const json::Value& reply) {
+  const json::Value* choices = reply.find("choices");
+  REQUIRE_MESSAGE(choices != nullptr, json::to_compact(reply));
+  return choices->as_array().front();
+}
+
+std::string request(const std::string& more, int tokens = 300) {
+  return R"({"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": )" +
+         std::to_string(tokens) + ", " + more + "}";
+}
+
+constexpr const char* kTools = R"("tools": [
+  {"type": "function", "function": {"name": "lamp", "parameters": {"type": "object", "properties": {"on": {"type": "boolean"}},
+    "required": ["on"], "additionalProperties": false}}},
+  {"type": "function", "function": {"name": "door", "parameters": {"type": "object", "properties": {"open": {"type": "boolean"}},
+    "required": ["open"], "additionalProperties": false}}}])";
+
+}  // namespace
+
+TEST_CASE("wishes for reasoning are variables of the template, whatever they are called") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const std::string usual = gateway.prompt(R"("n": 1)");
+  const std::string off = gateway.prompt(R"("reasoning_effort": "none")");
+  CHECK(off == usual + "(*mull  mull*)");
+  CHECK(gateway.prompt(R"("thinking": {"type": "disabled"})") == off);
+  CHECK(gateway.prompt(R"("reasoning": {"enabled": false})") == off);
+  CHECK(gateway.prompt(R"("reasoning_effort": "high")") == usual + "(*mull ");
+  CHECK(gateway.prompt(R"("reasoning_effort": "low")") == usual);
+  // What the client sets by name counts.
+  CHECK(gateway.prompt(R"("reasoning_effort": "none", "chat_template_kwargs": {"ponder": true})") == usual);
+  const Answer other = gateway.post("/v1/chat/completions", request(R"("reasoning_effort": "xhigh")", 2));
+  CHECK(other.warnings().find("does not know the effort `xhigh`: `high` was set") != std::string::npos);
+}
+
+TEST_CASE("reasoning ends where its budget does") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const std::string wish = R"("reasoning_effort": "high", "thinking_token_budget": 3, "logprobs": true)";
+  const json::Value reply = gateway.post("/v1/chat/completions", request(wish, 40)).json();
+  const json::Value* usage = reply.find("usage");
+  const auto reasoned = usage->find("completion_tokens_details")->find("reasoning_tokens")->to_int64();
+  CHECK(reasoned <= 16);  // three, and the tokens of the mark
+  CHECK(choice_of(reply).find("message")->find_string("content").value_or("") != "");
+}
+
+TEST_CASE("a required call comes at once, is one of those that are allowed, and fits its schema") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const auto message_of = [&](const std::string& more) {
+    const Answer answer = gateway.post("/v1/chat/completions",
+                                       request(std::string(kTools) + R"(, "reasoning_effort": "none", )" + more, 900));
+    REQUIRE_MESSAGE(answer.status == 200, answer.body);
+    const json::Value choice = choice_of(answer.json());
+    CHECK(choice.find_string("finish_reason") == "tool_calls");
+    return *choice.find("message");
+  };
+  const auto named = [](const json::Value& message) {
+    CHECK(message.find("content")->is_null());
+    const json::Value& function = *message.find("tool_calls")->as_array().front().find("function");
+    const auto arguments = json::parse(*function.find_string("arguments"));
+    REQUIRE(arguments.ok());
+    CHECK(arguments.value().as_object().begin()->value.is_bool());
+    return std::string(*function.find_string("name"));
+  };
+  const json::Value one = message_of(R"("tool_choice": "required", "parallel_tool_calls": false)");
+  CHECK(one.find("tool_calls")->as_array().size() == 1);
+  const std::string name = named(one);
+  CHECK((name == "lamp" || name == "door"));
+  const std::string last = R"(, "parallel_tool_calls": false)";
+  CHECK(named(message_of(R"("tool_choice": {"type": "function", "function": {"name": "door"}})" + last)) == "door");
+  CHECK(named(message_of(R"("tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "required",
+      "tools": [{"type": "function", "function": {"name": "lamp"}}]}})" +
+                         last)) == "lamp");
+}
+
+TEST_CASE("a custom tool's text is one of its grammar's") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const auto input_of = [&](const std::string& grammar) {
+    const std::string tool =
+        R"("tools": [{"type": "custom", "custom": {"name": "walk", "format": {"type": "grammar",
+        "grammar": )" +
+        grammar + R"(}}}], "tool_choice": "required", "parallel_tool_calls": false, "reasoning_effort": "none")";
+    const Answer answer = gateway.post("/v1/chat/completions", request(tool, 900));
+    REQUIRE_MESSAGE(answer.status == 200, answer.body);
+    const json::Value choice = choice_of(answer.json());
+    const json::Value& call = choice.find("message")->find("tool_calls")->as_array().front();
+    return std::pair(std::string(call.find("custom")->find_string("input").value_or("")), answer.warnings());
+  };
+  const auto [walked, nothing] =
+      input_of(R"x({"syntax": "lark", "definition": "start: \"go \" (\"north\" | \"south\")"})x");
+  CHECK((walked == "go north" || walked == "go south"));
+  CHECK(nothing.empty());
+  CHECK(input_of(R"({"syntax": "regex", "definition": "[ab]{3}"})").first.size() == 3);
+  const std::string nested = R"x({"syntax": "lark", "definition": "start: \"(\" start \")\" | \"x\""})x";
+  const std::string tool = R"("tools": [{"type": "custom", "custom": {"name": "walk", "format": {"type": "grammar",
+      "grammar": )" + nested +
+                           "}}}]";
+  CHECK(gateway.post("/v1/chat/completions", request(tool, 4)).warnings().find("refers to itself") !=
+        std::string::npos);
+}
+
+TEST_CASE("answers in JSON, and a schema that no grammar of the engine can hold") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const std::string schema = R"("reasoning_effort": "none", "response_format": {"type": "json_schema", "json_schema":
+      {"name": "a", "schema": {"type": "object", "properties": {"is": {"enum": ["red", "blue"]}}, "required": ["is"],
+       "additionalProperties": false}}})";
+  const json::Value reply = gateway.post("/v1/chat/completions", request(schema, 900)).json();
+  const json::Value choice = choice_of(reply);
+  const auto answer = json::parse(*choice.find("message")->find_string("content"));
+  REQUIRE_MESSAGE(answer.ok(), json::to_compact(reply));
+  CHECK((answer.value().find_string("is") == "red" || answer.value().find_string("is") == "blue"));
+  const Answer refused = gateway.post("/v1/chat/completions",
+                                      request(R"("response_format": {"type": "json_schema", "json_schema": {"name": "a",
+      "schema": {"type": "string", "minLength": 5000}}})"));
+  CHECK(refused.status == 400);
+  CHECK(refused.body.find("repeated 5000 times") != std::string::npos);
+}
+
+TEST_CASE("texts and ids are completed, in one piece and in several") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const json::Value whole =
+      gateway
+          .post("/v1/completions",
+                R"({"prompt": ["abc", [97, 98]], "max_tokens": 4, "temperature": 0, "n": 2, "return_token_ids": true,
+                    "echo": true})",
+                {{"x-rondo-session", "ids"}})
+          .json();
+  REQUIRE(whole.find("choices")->as_array().size() == 4);
+  const json::Value first = choice_of(whole);
+  CHECK(first.find_string("text").value_or("").starts_with("abc"));
+  CHECK(first.find("token_ids")->as_array().size() <= 4);
+  const Answer stream = gateway.post(
+      "/v1/completions", R"({"prompt": "abc", "max_tokens": 4, "temperature": 0, "echo": true, "stream": true})");
+  CHECK(stream.body.ends_with("data: [DONE]\n\n"));
+  CHECK(gateway.post("/v1/completions", R"({"prompt": [4000000]})").status == 400);
+  CHECK(gateway.post("/v1/completions", R"({"prompt": ""})").status == 400);
+  CHECK(
+      gateway.post("/v1/completions", R"({"prompt": "a", "max_tokens": 1, "best_of": 3})").warnings().find("best_of") !=
+      std::string::npos);
+}
+
+TEST_CASE("what token ids can't carry goes to an engine that has the API itself") {
+  if (!testing::has_engine()) return;
+  const std::string image = R"({"type": "image_url", "image_url": {"url": "data:,"}})";
+  const std::string body = R"({"model": "small", "messages": [{"role": "user", "content": [)" + image + "]}]";
+  {
+    Gateway gateway;
+    const Answer refused = gateway.post("/v1/chat/completions", body + "}");
+    CHECK(refused.status == 400);
+    CHECK(refused.body.find("messages[0].content[0]") != std::string::npos);
+  }
+  Gateway gateway(true);
+  const Answer passed = gateway.post("/v1/chat/completions", body + R"(, "top_k": 5})");
+  CHECK(passed.status == 200);
+  CHECK(passed.body == "{\"seen\":true}");
+  CHECK(passed.headers.find("x-rondo-prefix") == "how=passthrough");
+  CHECK(gateway.upstream->path == "/v1/chat/completions");
+  CHECK(gateway.upstream->body.find("\"model\":\"its-own\"") != std::string::npos);
+  CHECK(gateway.upstream->body.find("\"top_k\":5") != std::string::npos);
+  CHECK(gateway.post("/v1/chat/completions", body + R"(, "stream": true})").body == "data: {}\n\ndata: [DONE]\n\n");
+  const Answer missing = gateway.post("/v1/messages", R"({"max_tokens": 4, "messages": [{"role": "user", "content": [
+      {"type": "image", "source": {"type": "url", "url": "http://x"}}]}]})");
+  CHECK(missing.status == 400);
+  CHECK(missing.body.find("messages[0].content[0]") != std::string::npos);
+}
+
+TEST_CASE("what was not in the engine's cache has a cause, and an earlier reply is compared with") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const std::string asked = R"({"input": "hello", "max_output_tokens": 4)";
+  const json::Value first = gateway.post("/v1/responses", asked + "}").json();
+  const std::string compared =
+      R"(, "prompt_cache_options": {"comparison_response_id": ")" + std::string(*first.find_string("id")) + "\"}";
+  const auto type_of = [](const json::Value& reply, const char* member) {
+    return std::string(reply.find("prompt_cache_diagnostics")->find_string(member).value_or(""));
+  };
+  CHECK(type_of(gateway.post("/v1/responses", asked + compared + "}").json(), "type") == "cache_hit");
+  CHECK(type_of(gateway.post("/v1/responses", asked + compared + R"(, "instructions": "be brief"})").json(),
+                "reason") == "input_changed");
+  CHECK(type_of(gateway.post("/v1/responses", asked + R"(, "prompt_cache_options": {"comparison_response_id": "no"}})")
+                    .json(),
+                "type") == "comparison_response_not_found");
+  const json::Value explained =
+      gateway.post("/v1/chat/completions", request(R"("n": 2)", 2), {{"x-rondo-explain", "1"}}).json();
+  const json::Value* rondo = explained.find("rondo");
+  REQUIRE(rondo != nullptr);
+  for (const char* name : {"session", "turn", "how", "expected", "cached", "appended", "rendered",
+                           "reattached_reasoning", "cause", "notes"})
+    CHECK_MESSAGE(rondo->find(name) != nullptr, name);
+}
