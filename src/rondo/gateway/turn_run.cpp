@@ -43,6 +43,15 @@ apis::Fault fault_of_engine(chat::Api api, const Error& error, std::size_t promp
   }
 }
 
+// Without what is kept a known conversation would be rendered anew: it waits for the store instead.
+apis::Fault fault_of_store(const Error& error) {
+  return {.kind = apis::FaultKind::kUnavailable, .message = error.message, .retry_after_s = 1};
+}
+
+apis::Fault fault_of_plan(const Error& error) {
+  return error.code == ErrorCode::kIo ? fault_of_store(error) : apis::fault_of(error);
+}
+
 std::string_view id_prefix(chat::Api api) {
   switch (api) {
     case chat::Api::kChat: return "chatcmpl";
@@ -79,8 +88,9 @@ std::optional<apis::Fault> TurnRun::prepare() {
   spans::PlanRequest asked{.call = call_, .session = std::nullopt, .retention = state_->parts.options.retention};
   const std::string& named = request.session.session.empty() ? request.session.group : request.session.session;
   if (!named.empty()) asked.session = spans::Spans::session(*scope_, named);
+  for (const chat::EchoedKey& echo : request.echoed) asked.echoed.push_back({echo.message, echo.key});
   auto plan = state_->parts.spans->plan(*read_.model->model, *scope_, std::move(asked));
-  if (!plan.ok()) return apis::fault_of(plan.error());
+  if (!plan.ok()) return fault_of_plan(plan.error());
   plan_ = std::move(plan).value();
   auto profile = read_.model->model->profile(call_);
   if (!profile.ok()) return apis::fault_of(profile.error());
@@ -420,8 +430,9 @@ void TurnRun::keep_all(const engine::Outcome& outcome) {
     facts.set("request_id", meta_.id);
     reply.facts = json::to_compact(facts);
     net::Loop& loop = state_->loop;
-    const auto kept = [self = shared_from_this(), &loop, outcome](const Status&) {
-      loop.post([self, outcome] {
+    const auto kept = [self = shared_from_this(), &loop, outcome](const Status& done) {
+      loop.post([self, outcome, error = done.ok() ? std::optional<Error>() : done.error()] {
+        if (error) self->lost_ = error;
         if (--self->unkept_ == 0) self->complete(outcome);
       });
     };
@@ -454,6 +465,11 @@ json::Object TurnRun::explained(const engine::Usage& usage) const {
 
 void TurnRun::complete(const engine::Outcome& outcome) {
   const auto self = shared_from_this();
+  if (lost_) {
+    // What cannot be gone on with is not told to be complete.
+    fail(fault_of_store(*lost_));
+    return leave();
+  }
   const engine::Usage& usage = outcome.usage;
   apis::TurnEnd end;
   end.usage.prompt = static_cast<std::int64_t>(plan_.ids.size());

@@ -75,6 +75,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   std::unique_ptr<engine::Submission> submission_;
   bool is_streaming_ = false;
   std::size_t unkept_ = 0;
+  std::optional<Error> lost_;  // why the turn could not be kept
   std::int64_t reasoning_tokens_ = 0;
 };
 
