@@ -386,7 +386,12 @@ class Talk {
     if (!other) return;
     ++counts_.branches;
     require(other->prompt == spoken.prompt, "3: the same request has the same prompt");
-    const bool is_told_apart = other->shown.content != spoken.shown.content && !other->is_empty();
+    // White space at the ends tells nothing apart.
+    const auto trimmed = [](const std::string& text) {
+      const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+      return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
+    };
+    const bool is_told_apart = trimmed(other->shown.content) != trimmed(spoken.shown.content) && !other->is_empty();
     const bool has_key = !other->shown.calls.empty() && client_.keeps_ids();
     if ((!is_told_apart || other->is_misshown) && !has_key) return;
     History on = history_;

@@ -45,6 +45,22 @@ class Broken final : public engine::Serving {
   engine::Capabilities capabilities_{.name = "broken", .context_tokens = 100, .grammars = {}};
 };
 
+// A store that says no while it is told to.
+class Failing final : public spans::MemoryStore {
+ public:
+  void put(spans::StoredTurn turn, Kept kept) override {
+    if (!fails_to_put) return MemoryStore::put(std::move(turn), std::move(kept));
+    kept(Error(ErrorCode::kIo, "the store of turns cannot be used: no space is left"));
+  }
+  [[nodiscard]] Result<std::vector<spans::Hit>> find(const spans::Digest& scope,
+                                                     std::span<const spans::Digest> hashes) override {
+    if (!fails_to_find) return MemoryStore::find(scope, hashes);
+    return Error(ErrorCode::kIo, "the store of turns cannot be reached");
+  }
+  bool fails_to_put = false;
+  bool fails_to_find = false;
+};
+
 struct Answer {
   int status = 0;
   net::Headers headers;
@@ -131,11 +147,12 @@ class Gateway {
     return testing::raw_exchange(loop_, server_->port(), {bytes}, until);
   }
   [[nodiscard]] std::string url() const { return server_->url(); }
+  Failing& store() { return store_; }
 
  private:
   testing::OwnFolder folder_;
   net::Loop loop_;
-  spans::MemoryStore store_;
+  Failing store_;
   spans::Spans kept_;
   Workers workers_{2};
   std::shared_ptr<const core::Model> model_;
@@ -381,4 +398,25 @@ TEST_CASE("ids of texts and prompts can be asked for without generating") {
   const json::Value* prompt = rendered.find("token_ids");
   REQUIRE(prompt != nullptr);
   CHECK(static_cast<std::int64_t>(prompt->as_array().size()) == counted.find("input_tokens")->to_int64());
+}
+
+TEST_CASE(
+    "a turn that cannot be kept is not told to be complete, and nothing is rendered anew while the store is away") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const json::Array messages = {user("hello")};
+  gateway.store().fails_to_put = true;
+  const Answer whole = gateway.post("/v1/chat/completions", chat_body(messages));
+  CHECK(whole.status == 503);
+  CHECK(whole.header("retry-after") == "1");
+  CHECK(text_at(whole.json(), {"error", "message"}).find("no space") != std::string::npos);
+  const Answer stream = gateway.post("/v1/chat/completions", chat_body(messages, ", \"stream\": true"));
+  CHECK(stream.body.find("no space") != std::string::npos);
+  const std::string body = "{\"max_tokens\": 4, \"stream\": true, \"messages\": " + json::to_compact(messages) + "}";
+  CHECK(events_of(gateway.post("/v1/messages", body).body).back().name == "error");
+  gateway.store().fails_to_put = false;
+  gateway.store().fails_to_find = true;
+  CHECK(gateway.post("/v1/chat/completions", chat_body(messages)).status == 503);
+  gateway.store().fails_to_find = false;
+  CHECK(gateway.post("/v1/chat/completions", chat_body(messages)).status == 200);
 }

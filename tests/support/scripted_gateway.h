@@ -144,6 +144,7 @@ struct ScriptedGateway {
       const std::lock_guard lock(log_mutex);
       log += line;
     };
+    made.page = [](std::string_view nonce) { return "page " + std::string(nonce); };
     made.shared = gateway::Service::share();
     made.workers = &*workers;
     return made;

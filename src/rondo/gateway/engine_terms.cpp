@@ -57,6 +57,10 @@ apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel
   }
 }
 
+apis::Fault fault_of_store(const Error& error) {
+  return {.kind = apis::FaultKind::kUnavailable, .message = error.message, .param = "", .code = "", .retry_after_s = 1};
+}
+
 apis::Fault late() {
   return {.kind = apis::FaultKind::kTimeout, .message = "the reply took longer than it may", .param = "", .code = ""};
 }

@@ -21,6 +21,8 @@ namespace rondo::gateway {
 [[nodiscard]] apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel& served,
                                           std::size_t prompt_tokens);
 
+// What is kept can't be read, or a turn can't be kept.
+[[nodiscard]] apis::Fault fault_of_store(const Error& error);
 // The reply took longer than it may.
 [[nodiscard]] apis::Fault late();
 

@@ -254,7 +254,7 @@ net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http)
     if (below == "tokens") {
       const std::size_t turn = number_in(http.query, "turn", turns.size() - 1);
       if (turn >= turns.size()) return not_found(id + "?turn=" + std::to_string(turn));
-      return json_reply(200, tokens_of(turns[turn], *model.model, query_value(http.query, "texts") == "1"));
+      return json_reply(200, tokens_of(turns[turn], *model.model, net::query_value(http.query, "texts") == "1"));
     }
     if (below == "training") {
       std::string lines;

@@ -65,8 +65,9 @@ void TurnRun::keep_all(const engine::Outcome& outcome) {
     facts.set("request_id", meta_.id);
     reply.facts = json::to_compact(facts);
     net::Loop& loop = state_->loop;
-    const auto kept = [self = shared_from_this(), &loop, outcome](const Status&) {
-      loop.post([self, outcome] {
+    const auto kept = [self = shared_from_this(), &loop, outcome](const Status& done) {
+      loop.post([self, outcome, error = done.ok() ? std::optional<Error>() : done.error()] {
+        if (error) self->lost_ = error;
         if (--self->unkept_ == 0) self->complete(outcome);
       });
     };
@@ -115,12 +116,13 @@ void TurnRun::complete(const engine::Outcome& outcome) {
 
   WholeReply whole{.headers = headers(&usage),
                    .body = apis::reply_body(read_.request, meta_, collector_->choices(), end)};
-  if (is_late_) {
+  if (is_late_ || lost_) {
+    // What can't be gone on with is not told to be complete.
+    whole.fault = lost_ ? fault_of_store(*lost_) : late();
     if (!is_streaming_) {
-      sink_->refuse(read_.request.api, late());
+      sink_->refuse(read_.request.api, *whole.fault);
       return leave();
     }
-    whole.fault = late();
     sink_->send(writer_->fail(*whole.fault));
   } else if (outcome.error && is_streaming_) {
     state_->metrics.engine_failed();

@@ -33,8 +33,11 @@ apis::Outcome<engine::Request> TurnRun::prepare() {
   spans::PlanRequest asked{.call = call_, .session = std::nullopt, .retention = state_->parts.options.retention};
   const std::string& named = request.session.session.empty() ? request.session.group : request.session.session;
   if (!named.empty()) asked.session = spans::Spans::session(*scope_, named);
+  for (const chat::EchoedKey& echo : request.echoed) asked.echoed.push_back({echo.message, echo.key});
   auto plan = state_->parts.spans->plan(*read_.model->model, *scope_, std::move(asked));
-  if (!plan.ok()) return apis::fault_of(plan.error());
+  // Without what is kept a known conversation would be rendered anew: it waits for the store instead.
+  if (!plan.ok())
+    return plan.error().code == ErrorCode::kIo ? fault_of_store(plan.error()) : apis::fault_of(plan.error());
   plan_ = std::move(plan).value();
   auto profile = read_.model->model->profile(call_);
   if (!profile.ok()) return apis::fault_of(profile.error());

@@ -88,12 +88,14 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   net::Timer time_limit_;
   net::Time plan_begin_;
   net::Time plan_end_;
-  bool is_gone_ = false;  // the client, before the engine had begun
-  bool is_late_ = false;  // its time is over
+  bool is_gone_ = false;       // the client, before the engine had begun
+  bool is_late_ = false;       // its time is over
+  std::optional<Error> lost_;  // why the turn could not be kept
   bool is_streaming_ = false;
   std::string replica_;  // the server that was asked, "" where there is only one
   std::string session_;  // the turn's, once it is kept
   std::size_t unkept_ = 0;
+  std::optional<Error> lost_;  // why the turn could not be kept
   std::int64_t reasoning_tokens_ = 0;
 };
 

@@ -65,7 +65,10 @@ class Search {
     std::vector<std::size_t> short_of;
     for (std::size_t at = begin; at < end; ++at) {
       const std::size_t i = replies_[at];
-      for (const std::string_view id : echoed_ids(messages_[i])) {
+      std::vector<std::string_view> ids = echoed_ids(messages_[i]);
+      for (const Echo& echo : std::ranges::equal_range(options_.echoed, i, {}, &Echo::message))
+        ids.emplace_back(echo.id);
+      for (const std::string_view id : ids) {
         if (const auto key = key_in(id)) candidates.push_back({i, turn_digest(scope_, *key)});
         if (!is_short_id(id)) continue;
         short_ids.push_back(short_id_digest(scope_, id));
@@ -122,7 +125,7 @@ class Search {
     if (record.inexact && record.completion.empty()) return false;  // nothing is known of it
     if (record.visible == seen_.messages[message]) return true;
     const Result<json::Value> reply = json::parse(record.message);
-    return reply.ok() && shows_cut_reply(reply.value(), messages_[message]);
+    return reply.ok() && shows_cut_reply(reply.value(), messages_[message], record.finish != Finish::kStop);
   }
 
   // From the last reply on, so that of a long conversation that goes on only the end is looked at.

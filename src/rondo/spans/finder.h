@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "json/value.h"
@@ -37,11 +38,18 @@ struct Findings {
   std::vector<std::size_t> unknown;
 };
 
+// What the client sent back beside the messages: the id of an item, a signature.
+struct Echo {
+  std::size_t message = 0;
+  std::string id;
+};
+
 struct FindOptions {
   // Of several turns that fit, those of this session come first; then the earliest, so that the same request finds the same
   // turn again.
   std::optional<Digest> session = {};
   std::vector<Digest> without = {};  // turns that are not to be found
+  std::vector<Echo> echoed = {};     // besides what the messages carry; in the order of these
 };
 
 // What a turn is put with to be found by all this.  `before`: how many of the messages that are seen are its prompt's; its

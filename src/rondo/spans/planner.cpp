@@ -48,7 +48,7 @@ class Planning {
  private:
   // What is known, and whole.
   Status find() {
-    FindOptions options{request_.session, {}};
+    FindOptions options{request_.session, {}, std::move(request_.echoed)};
     const json::Array& messages = request_.call.conversation.messages;
     while (true) {
       auto found = find_turns(store_, scope_, messages, plan_.seen, options);

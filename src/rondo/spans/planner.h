@@ -55,6 +55,7 @@ struct PlanRequest {
   core::Call call;
   std::optional<Digest> session;  // that the client names
   render::Retention retention = render::Retention::kAll;
+  std::vector<Echo> echoed = {};  // what the client sent back beside the messages
 };
 
 struct Plan {

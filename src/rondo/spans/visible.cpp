@@ -296,13 +296,13 @@ Visible see(const Scope& scope, const chat::Conversation& conversation) {
   return out;
 }
 
-bool shows_cut_reply(const json::Value& reply, const json::Value& shown) {
+bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is_cut) {
   const json::Array none;
   const json::Array* said = calls_of(reply);
   const json::Array& given = calls_of(shown) == nullptr ? none : *calls_of(shown);
-  if (said == nullptr || std::ranges::none_of(*said, has_broken_arguments)) return false;
-  // A client that cannot read the last call may leave it out.
-  const bool is_short = given.size() + 1 == said->size() && has_broken_arguments(said->back());
+  if (said == nullptr || said->empty() || (!is_cut && std::ranges::none_of(*said, has_broken_arguments))) return false;
+  // A client that cannot read the last call, or was not told its end, may leave it out.
+  const bool is_short = given.size() + 1 == said->size() && (is_cut || has_broken_arguments(said->back()));
   if (given.size() != said->size() && !is_short) return false;
   if (assistant_form(reply, none) != assistant_form(shown, none)) return false;
   for (std::size_t i = 0; i < given.size(); ++i) {

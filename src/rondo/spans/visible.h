@@ -46,8 +46,8 @@ void see_next(const Scope& scope, const Digest& message, Visible& seen);
 [[nodiscard]] Digest pair_digest(const Scope& scope, const Digest& before, const Digest& reply);
 
 // True if `shown` may be what a client made of `reply`, some of whose calls were cut off or badly written: the same, but that
-// these have only what of their arguments was complete.
-[[nodiscard]] bool shows_cut_reply(const json::Value& reply, const json::Value& shown);
+// these have only what of their arguments was complete.  `is_cut`: the reply did not come to its end.
+[[nodiscard]] bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is_cut);
 
 // The ids that a message carries and that may hold a key of ours: of calls, items, signatures, encrypted content.
 [[nodiscard]] std::vector<std::string_view> echoed_ids(const json::Value& message);

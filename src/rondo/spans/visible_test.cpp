@@ -102,7 +102,7 @@ TEST_CASE("a call that was cut off is shown as a client could read it") {
     const std::string shown = std::string(R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function":
         {"name": "f", "arguments": )") +
                               arguments + "}}]}]";
-    return shows_cut_reply(reply, parsed(shown.c_str())[0]);
+    return shows_cut_reply(reply, parsed(shown.c_str())[0], false);
   };
   CHECK(shows(R"("{\"a\": 1, \"b\": \"lon")"));
   CHECK(shows(R"({"a": 1})"));
@@ -111,7 +111,12 @@ TEST_CASE("a call that was cut off is shown as a client could read it") {
   CHECK(!shows(R"({"a": 2})"));
   CHECK(!shows(R"({"a": 1, "b": "long"})"));
   const json::Value whole = parsed(R"([{"role": "assistant", "content": "Hm"}])")[0];
-  CHECK(!shows_cut_reply(whole, whole));
+  CHECK(!shows_cut_reply(whole, whole, true));
+  // A call that is complete may be left out only where the reply broke off.
+  const json::Value calling = parsed(R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function": {"name": "f",
+      "arguments": "{}"}}]}])")[0];
+  CHECK(shows_cut_reply(calling, whole, true));
+  CHECK(!shows_cut_reply(calling, whole, false));
 }
 
 TEST_CASE("ids that a client may echo") {
