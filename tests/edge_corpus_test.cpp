@@ -210,7 +210,8 @@ void check_promise(const core::Model& model, const core::Call& base, const edge:
     const std::string by_jinja = jinja.ok() ? jinja.value() : jinja.error().message;
     const std::string by_edge = edge.ok() ? edge.value().complete : edge.error().message;
     const auto differs = std::ranges::mismatch(by_jinja, by_edge).in1;
-    const std::size_t from = std::max<std::ptrdiff_t>(differs - by_jinja.begin(), 40) - 40;
+    const auto at = static_cast<std::size_t>(differs - by_jinja.begin());
+    const std::size_t from = at - std::min<std::size_t>(at, 40);
     CAPTURE(by_jinja.substr(from, 120));
     CAPTURE(by_edge.substr(std::min(from, by_edge.size()), 120));
     FAIL_CHECK("a promise is false");
