@@ -24,8 +24,8 @@
 namespace rondo {
 namespace {
 
-constexpr std::size_t kStep = 41;  // of the templates, without RONDO_EDGE
-constexpr std::size_t kSmallStep = 11;
+constexpr std::size_t kStep = 61;  // of the templates, without RONDO_EDGE
+constexpr std::size_t kSmallStep = 17;
 constexpr std::size_t kConversations = 60;
 
 std::size_t wanted_conversations() {
