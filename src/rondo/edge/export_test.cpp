@@ -213,11 +213,10 @@ std::string round_trip(std::string_view text) {
 TEST_CASE("JSON to Jinja to JSON is the identity") {
   const std::string roles = R"("roles": {"system": {"prefix": "<s>", "suffix": "</s>\n"},
     "user": {"prefix": "{{ '\"\\", "suffix": "%} #}\u0007\t"}, "assistant": {"prefix": "{# é漢🙂", "suffix": ""}})";
-  round_trip("{" + roles + "}");
-  round_trip("{" + roles +
-             R"(, "model_path": "a #} path\n", "generation_prompt": "<a>", "default_system_prompt": "be\n'kind'"})");
+  round_trip(
+      "{" + roles +
+      R"(, "model_path": "a #} path\n", "generation_prompt": "<a>", "generation_prompt_thinking": "<a>", "default_system_prompt": "be\n'kind'"})");
   round_trip("{" + roles + R"(, "generation_prompt": "<a>no", "generation_prompt_thinking": "<a>"})");
-  round_trip("{" + roles + R"(, "generation_prompt": "<a>", "generation_prompt_thinking": "<a>"})");
   round_trip("{" + roles + R"(, "generation_prompt": "<a>", "generation_prompt_thinking": ""})");
   round_trip("{" + roles + R"(, "generation_prompt_thinking": "<t>"})");
   round_trip("{" + roles + R"(, "content_types": {"video": {"format": "<v>"}, "image": {"format": "<i>", "x": 1},

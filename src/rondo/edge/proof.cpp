@@ -51,8 +51,9 @@ std::optional<std::string> Proof::refute(const EdgeTemplate& edge_template, cons
   return std::nullopt;
 }
 
-std::optional<std::string> Proof::refute(const EdgeTemplate& edge_template, const Kind& kind) {
-  return refute(edge_template, samples_of(kind, renders_.reads_time()));
+std::optional<std::string> Proof::refute(const EdgeTemplate& edge_template, const Kind& kind,
+                                         const SampleParts& parts) {
+  return refute(edge_template, samples_of(kind, renders_.reads_time(), parts));
 }
 
 std::optional<Kind> base_kind(Proof& proof, const EdgeTemplate& edge_template) {
@@ -86,18 +87,19 @@ class Widening {
     orders();
     find_searched();
     for (const char role : roles()) texts(role);
-    if (!try_with([](Kind& kind) { kind.text_parts = true; })) lose("contents that are lists of text parts");
+    if (!try_with([](Kind& kind) { kind.text_parts = true; }, {.orders = false, .texts = false, .media = false}))
+      lose("contents that are lists of text parts");
     media(kImage, &Kind::images);
     media(kVideo, &Kind::videos);
     return std::move(kind_);
   }
 
  private:
-  // Keeps the change if it holds; else `why_` is how it does not.
-  bool try_with(const std::function<void(Kind&)>& change) {
+  // Keeps the change if it holds; else `why_` is how it does not.  `parts`: what is another one by the change.
+  bool try_with(const std::function<void(Kind&)>& change, const SampleParts& parts = {}) {
     Kind wider = kind_;
     change(wider);
-    why_ = proof_.refute(edge_, wider);
+    why_ = proof_.refute(edge_, wider, parts);
     if (why_) return false;
     kind_ = std::move(wider);
     return true;
@@ -121,9 +123,12 @@ class Widening {
   }
 
   void settings() {
-    if (!proof_.renders().thinking_variable().empty() && !try_with([](Kind& kind) { kind.thinking = true; }))
+    constexpr SampleParts kOrdersAlone{.texts = false, .text_parts = false, .media = false};
+    const bool can_think = !proof_.renders().thinking_variable().empty();
+    if (can_think && !try_with([](Kind& kind) { kind.thinking = true; }, kOrdersAlone))
       lose("`" + proof_.renders().thinking_variable() + "` set to true");
-    if (!try_with([](Kind& kind) { kind.without_prompt = true; })) lose("prompts without the generation prompt");
+    if (!try_with([](Kind& kind) { kind.without_prompt = true; }, kOrdersAlone))
+      lose("prompts without the generation prompt");
   }
 
   void orders() {
@@ -220,11 +225,12 @@ class Widening {
     const ContentType* found = edge_.find_content_type(type);
     if (found == nullptr || found->format.empty()) return;
     const std::string name = std::string(type) + "s";
-    if (!try_with([&](Kind& kind) { kind.*field = Media::kAnywhere; })) {
+    constexpr SampleParts kMediaAlone{.orders = false, .texts = false, .text_parts = false};
+    if (!try_with([&](Kind& kind) { kind.*field = Media::kAnywhere; }, kMediaAlone)) {
       lose(name + " behind text");
-      if (!try_with([&](Kind& kind) { kind.*field = Media::kLead; })) return lose(name);
+      if (!try_with([&](Kind& kind) { kind.*field = Media::kLead; }, kMediaAlone)) return lose(name);
     }
-    if (!kind_.several_media && !try_with([](Kind& kind) { kind.several_media = true; }))
+    if (!kind_.several_media && !try_with([](Kind& kind) { kind.several_media = true; }, kMediaAlone))
       lose("more than one image or video in a conversation");
   }
 

@@ -21,7 +21,8 @@ class Proof {
   // What is different for the first of `samples` for which something is: a sentence.  nullopt: nothing is.
   [[nodiscard]] std::optional<std::string> refute(const EdgeTemplate& edge_template,
                                                   const std::vector<Sample>& samples);
-  [[nodiscard]] std::optional<std::string> refute(const EdgeTemplate& edge_template, const Kind& kind);
+  [[nodiscard]] std::optional<std::string> refute(const EdgeTemplate& edge_template, const Kind& kind,
+                                                  const SampleParts& parts = {});
 
   [[nodiscard]] std::size_t compared() const { return compared_; }
   [[nodiscard]] const Renders& renders() const { return renders_; }

@@ -86,17 +86,13 @@ class Maker {
         user_(pool_of(kind.user_texts)),
         assistant_(pool_of(kind.assistant_texts)) {}
 
-  std::vector<Sample> make() {
-    for (const std::string& roles : orders()) add(roles);
-    // Every text for every role, first, last and in the middle.
-    const std::size_t most = std::max({system_.size(), user_.size(), assistant_.size()});
-    for (std::size_t i = 0; i < most; ++i) {
-      for (const std::string& roles : text_orders()) {
-        text_ = i;
-        add_sample(roles, {.generation_prompt = true});
-      }
+  std::vector<Sample> make(const SampleParts& parts) {
+    if (parts.orders) {
+      for (const std::string& roles : orders()) add(roles);
     }
-    if (kind_.text_parts) add_parts();
+    if (parts.texts) add_texts();
+    if (parts.text_parts && kind_.text_parts) add_parts();
+    if (!parts.media) return std::move(out_);
     add_media(kImage, kind_.images);
     add_media(kVideo, kind_.videos);
     if (kind_.images != Media::kNone && kind_.videos != Media::kNone && kind_.several_media)
@@ -186,6 +182,30 @@ class Maker {
     if (kind_.without_prompt && kind_.thinking) add_sample(roles, {.generation_prompt = false, .thinking = true});
   }
 
+  // Every text for every role, first, last and in the middle.
+  void add_texts() {
+    const std::size_t most = std::max({system_.size(), user_.size(), assistant_.size()});
+    for (std::size_t i = 0; i < most; ++i) {
+      for (const std::string& roles : text_orders()) {
+        text_ = i;
+        add_sample(roles, {.generation_prompt = true});
+      }
+    }
+  }
+
+  // The number-th of the places of a user message has these parts.
+  void add_content_at(std::size_t number, const json::Array& parts) {
+    std::vector<std::pair<std::string, std::size_t>> places;
+    for (const std::string& roles : text_orders()) {
+      for (std::size_t i = 0; i < roles.size(); ++i) {
+        if (roles[i] == 'u') places.emplace_back(roles, i);
+      }
+    }
+    const auto& [roles, index] = places[number % places.size()];
+    add_sample(roles, {.generation_prompt = true});
+    out_.back().messages[index] = probe::plain_message(kUser, json::Value(parts));
+  }
+
   // Conversations in which a user message has these parts.
   void add_content(const json::Array& parts) {
     for (const std::string& roles : text_orders()) {
@@ -219,17 +239,19 @@ class Maker {
     }
   }
 
-  // Every text beside a part of that type.
+  // Every text beside a part of that type, and every place of one.
   void add_media(std::string_view type, Media media) {
     if (media == Media::kNone) return;
     const json::Value part = media_part(type);
     for (std::size_t i = 0; i < user_.size(); ++i) {
       text_ = i;
       const json::Value text = text_part();
-      add_content({part, text});
-      if (media == Media::kAnywhere) add_content({text, part});
-      if (media == Media::kAnywhere) add_content({text, part, text_part()});
+      add_content_at(i, {part, text});
+      if (media == Media::kAnywhere) add_content_at(i + 1, {text, part});
+      if (media == Media::kAnywhere) add_content_at(i + 2, {text, part, text_part()});
     }
+    add_content({part, text_part()});
+    if (media == Media::kAnywhere) add_content({text_part(), part, text_part()});
     if (media == Media::kAnywhere) add_content({part});
     if (!kind_.several_media) return;
     add_content({part, part, text_part()});
@@ -254,7 +276,9 @@ class Maker {
 
 }  // namespace
 
-std::vector<Sample> samples_of(const Kind& kind, bool reads_time) { return Maker(kind, reads_time).make(); }
+std::vector<Sample> samples_of(const Kind& kind, bool reads_time, const SampleParts& parts) {
+  return Maker(kind, reads_time).make(parts);
+}
 
 std::optional<Sample> sample_saying(const Kind& kind, char role, std::string_view text) {
   const std::string lead = kind.system == SystemUse::kNone ? "" : "s";

@@ -18,9 +18,16 @@ struct Sample {
   Setting setting;
 };
 
-// Every order of roles that the kind has, up to a few messages, and one of `max_messages`; every text of its pools for every
-// role; every place of an image.  The same each time.
-[[nodiscard]] std::vector<Sample> samples_of(const Kind& kind, bool reads_time);
+// What samples are of: every order of roles that the kind has, up to a few messages, and one of `max_messages`, under every
+// setting; every text of its pools for every role; texts as parts; every place of an image, and every text beside one.
+struct SampleParts {
+  bool orders = true;
+  bool texts = true;
+  bool text_parts = true;
+  bool media = true;
+};
+// The same each time.
+[[nodiscard]] std::vector<Sample> samples_of(const Kind& kind, bool reads_time, const SampleParts& parts = {});
 
 // A few conversations of the kind, in which `text` stands in the texts of that role: alone, at both ends and inside; as far
 // as such texts are of that level.
