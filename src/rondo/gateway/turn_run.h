@@ -95,7 +95,6 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   std::string replica_;  // the server that was asked, "" where there is only one
   std::string session_;  // the turn's, once it is kept
   std::size_t unkept_ = 0;
-  std::optional<Error> lost_;  // why the turn could not be kept
   std::int64_t reasoning_tokens_ = 0;
 };
 
