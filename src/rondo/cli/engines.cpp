@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/engine_probe.h"
 #include "cli/io.h"
+#include "cli/paint.h"
 #include "json/print.h"
 #include "remote/server_info.h"
 
