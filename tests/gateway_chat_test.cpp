@@ -19,11 +19,12 @@ namespace {
 // The small template, whose model thinks unless `ponder` is false; `zeal` takes two words, and no others.
 std::string thinking_template() {
   std::string text = testing::small_template();
-  // Calls without white space, which a model that knows nothing is not likely to put in the right places.
+  // Calls without white space, and without tokens of their own: a model that knows nothing does not put these in the right places.
   const std::string call = "'{!do ' + c.function.name + ' with ' + (c.function.arguments | tojson) + ' do!}'";
   const std::size_t begin = text.find(call);
   REQUIRE(begin != std::string::npos);
-  text.replace(begin, call.size(), "'{!do:' + c.function.name + '|with|' + (c.function.arguments | tojson) + '|do!}'");
+  text.replace(begin, call.size(),
+               "'<<run:' + c.function.name + '|with|' + (c.function.arguments | tojson) + '|end>>'");
   const std::string prompt = "    {{- '[[assistant: ' }}\n";
   const std::size_t at = text.find(prompt);
   REQUIRE(at != std::string::npos);
