@@ -91,8 +91,7 @@ Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, co
 }
 
 Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
-                                                       const Prepared& prepared,
-                                                       const chat::Conversation& conversation,
+                                                       const Prepared& prepared, const chat::Conversation& conversation,
                                                        const format::Format& format) {
   const chat::Conversation base = without_asked(conversation);
   return switches.get(derived_key(prepared, base), [&]() -> Memo<analysis::ReasoningSwitch>::Made {
