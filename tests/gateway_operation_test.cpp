@@ -2,189 +2,26 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <latch>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "base/workers.h"
-#include "gateway/service.h"
-#include "json/parse.h"
+#include "engine/relay.h"
 #include "json/print.h"
-#include "net/client.h"
-#include "spans/memory_store.h"
-#include "tests/support/http.h"
-#include "tests/support/small_model.h"
+#include "tests/support/scripted_gateway.h"
 
 using namespace rondo;
 
 namespace {
 
-// An engine that samples the same ids whatever it is asked, or what a test says when it says so.
-class Scripted final : public engine::Serving {
- public:
-  struct Run : engine::Submission {
-    Run(net::Loop& on, engine::Listener& to) : loop(on), listener(&to) {}
-    ~Run() override { *is_alive = false; }
-    void cancel() override {
-      was_cancelled = true;
-      later([this] { end(engine::StopReason::kCancelled); });
-    }
-    void say(const std::vector<engine::TokenId>& ids) const {
-      for (const engine::TokenId id : ids) {
-        const engine::SampledToken token{.id = id};
-        listener->on_tokens(0, {&token, 1});
-      }
-    }
-    void end(engine::StopReason reason) {
-      if (has_ended) return;
-      has_ended = true;
-      engine::Outcome outcome;
-      outcome.choices.resize(1);
-      outcome.choices[0].stop = reason;
-      listener->on_end(outcome);
-    }
-    void later(std::function<void()> task) {
-      loop.post([alive = is_alive, task = std::move(task)] {
-        if (*alive) task();
-      });
-    }
-    net::Loop& loop;
-    engine::Listener* listener;
-    std::shared_ptr<bool> is_alive = std::make_shared<bool>(true);
-    bool was_cancelled = false;
-    bool has_ended = false;
-  };
-
-  explicit Scripted(net::Loop& loop) : loop_(loop) {}
-  [[nodiscard]] const engine::Capabilities& capabilities() const override { return capabilities_; }
-  [[nodiscard]] std::unique_ptr<engine::Submission> submit(engine::Request request,
-                                                           engine::Listener& listener) override {
-    auto run = std::make_unique<Run>(loop_, listener);
-    last = run.get();
-    tenants.push_back(request.tenant);
-    run->later([this, run = run.get()] {
-      run->listener->on_start({});
-      if (on_begin) return on_begin(*run);
-      run->say(reply);
-      run->end(engine::StopReason::kLength);
-    });
-    return run;
-  }
-
-  std::vector<engine::TokenId> reply = {70, 71, 72};
-  std::function<void(Run&)> on_begin;  // instead of the reply
-  Run* last = nullptr;
-  std::vector<std::string> tenants;
-
- private:
-  net::Loop& loop_;
-  engine::Capabilities capabilities_{.name = "scripted", .context_tokens = 1 << 20, .grammars = {}};
-};
-
-struct Answer {
-  int status = 0;
-  net::Headers headers;
-  std::string body;
-  [[nodiscard]] json::Value json() const {
-    auto parsed = json::parse(body);
-    REQUIRE_MESSAGE(parsed.ok(), body);
-    return std::move(parsed).value();
-  }
-  [[nodiscard]] std::string header(std::string_view name) const { return std::string(headers.find(name).value_or("")); }
-  [[nodiscard]] std::string error() const {
-    const json::Value body = this->json();
-    const json::Value* error = body.find("error");
-    return error == nullptr ? "" : std::string(error->find_string("message").value_or(""));
-  }
-};
-
-const std::shared_ptr<const core::Model>& small_model() {
-  static const auto kModel = core::Model::load({.path = testing::kSmallFolder}).value();
-  return kModel;
-}
-
-struct Gateway {
-  explicit Gateway(gateway::ServiceOptions options = {}, bool has_keys = false, net::ServerOptions http = {})
-      : kept(store, spans::HashKey{1, 2, 3}), engine(loop), workers(std::in_place, 2) {
-    gateway::ServiceParts parts;
-    parts.models = {
-        {.name = "small", .model = small_model(), .serving = &engine, .is_up = [this] { return engine_is_up; }}};
-    parts.spans = &kept;
-    if (options.hosts.empty()) options.hosts = {"127.0.0.1"};
-    if (options.log == gateway::ServiceOptions::Log::kNone) options.log = gateway::ServiceOptions::Log::kJson;
-    parts.options = std::move(options);
-    parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
-    parts.random = [this] {
-      std::array<std::uint8_t, 12> bytes{};
-      const std::uint32_t count = ++counter;
-      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(count >> (i % 4 * 8));
-      return bytes;
-    };
-    if (has_keys) {
-      parts.tenant_of = [](std::string_view secret) -> std::optional<std::string> {
-        if (secret == "secret-of-ann") return "ann";
-        return secret == "secret-of-bob" ? std::optional<std::string>("bob") : std::nullopt;
-      };
-    }
-    parts.log = [this](std::string_view line) { log += line; };
-    parts.workers = &*workers;
-    service = std::make_unique<gateway::Service>(loop, std::move(parts));
-    http.admit = [this](net::ServerRequest& request) { return service->admit(request); };
-    http.answered = [this](const auto& request, const auto& answered) { service->answered(request, answered); };
-    http.explain = gateway::Service::explain;
-    server = std::move(net::Server::make(loop, std::move(http), [this](net::Exchange exchange) {
-               service->handle(std::move(exchange));
-             })).value();
-    client = net::Client::make(loop, {}).value();
-  }
-  ~Gateway() {
-    client.reset();
-    server.reset();
-    service.reset();
-  }
-
-  std::unique_ptr<net::Call> begin(const std::string& method, const std::string& path, const std::string& body,
-                                   std::optional<Answer>& answer, net::Headers headers = {}) {
-    net::Request request{.method = method, .url = server->url() + path, .headers = std::move(headers), .body = body};
-    return client->fetch(std::move(request), [&](Result<net::Response> response) {
-      REQUIRE_MESSAGE(response.ok(), (response.ok() ? "" : response.error().to_string()));
-      answer = {response.value().status, std::move(response.value().headers), std::move(response.value().body)};
-      loop.stop();
-    });
-  }
-  Answer wait(std::optional<Answer>& answer) {
-    while (!answer) loop.run();
-    return std::move(*answer);
-  }
-  Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
-             net::Headers headers = {}) {
-    std::optional<Answer> answer;
-    const auto call = begin(method, path, body, answer, std::move(headers));
-    return wait(answer);
-  }
-  Answer post(const std::string& path, const std::string& body, net::Headers headers = {}) {
-    return ask("POST", path, body, std::move(headers));
-  }
-  std::string raw(const std::string& bytes, const std::string& until = "") {
-    return testing::raw_exchange(loop, server->port(), {bytes}, until);
-  }
-
-  net::Loop loop;
-  spans::MemoryStore store;
-  spans::Spans kept;
-  Scripted engine;
-  std::optional<Workers> workers;
-  std::atomic<std::uint32_t> counter = 0;
-  bool engine_is_up = true;
-  std::string log;
-  std::unique_ptr<gateway::Service> service;
-  std::unique_ptr<net::Server> server;
-  std::unique_ptr<net::Client> client;
-};
+using testing::Answer;
+using testing::Scripted;
+using Gateway = testing::ScriptedGateway;
 
 const std::string kChat = "/v1/chat/completions";
 
@@ -316,9 +153,9 @@ TEST_CASE("gateway: a stored response is its tenant's") {
 }
 
 TEST_CASE("gateway: a request that is being read stalls nobody") {
-  Gateway gateway;
   std::latch release(1);
   std::latch busy(2);
+  Gateway gateway;
   for (int i = 0; i < 2; ++i) {
     gateway.workers->run(Workers::Size::kSmall, [&] {
       busy.count_down();
@@ -444,8 +281,60 @@ TEST_CASE("gateway: without an engine it is not ready") {
   gateway.engine_is_up = false;
   const Answer answer = gateway.ask("GET", "/ready");
   CHECK(answer.status == 503);
-  CHECK(answer.json().find_string("reason") == "no engine answers for the model small");
+  CHECK(answer.json().find_string("reason") == "no engine answers");
   CHECK(gateway.ask("GET", "/health").status == 200);
+}
+
+TEST_CASE("gateway: services on several loops are one gateway") {
+  gateway::ServiceOptions options;
+  options.kept_request_bytes = 1 << 20;
+  Gateway gateway(options);
+  net::Loop other;
+  engine::Relay relay(gateway.engine, gateway.loop, other);
+  gateway::ServiceParts parts = gateway.parts;
+  parts.models.front().serving = &relay;
+  parts.models.front().is_up = nullptr;
+  std::optional<gateway::Service> service(std::in_place, other, std::move(parts));
+  net::ServerOptions http;
+  http.admit = [&](net::ServerRequest& request) { return service->admit(request); };
+  http.answered = [&](const auto& request, const auto& answered) { service->answered(request, answered); };
+  auto server = net::Server::make(other, std::move(http), [&](net::Exchange exchange) {
+                  service->handle(std::move(exchange));
+                }).value();
+  const std::array<std::string, 2> urls = {gateway.server->url(), server->url()};
+  std::thread thread([&] { other.run(); });
+  // Several conversations at once, each of whose turns goes to the other loop than the last one.
+  constexpr std::size_t kTalks = 8;
+  std::vector<json::Array> talks(kTalks);
+  for (int turn = 0; turn < 4; ++turn) {
+    std::size_t open = kTalks;
+    std::vector<std::unique_ptr<net::Call>> calls;
+    for (std::size_t i = 0; i < kTalks; ++i) {
+      talks[i].push_back(user("talk " + std::to_string(i) + ", turn " + std::to_string(turn)));
+      net::Request request{.method = "POST",
+                           .url = urls.at((i + static_cast<std::size_t>(turn)) % 2) + kChat,
+                           .body = chat_body(talks[i])};
+      calls.push_back(gateway.client->fetch(std::move(request), [&, i, turn](Result<net::Response> response) {
+        REQUIRE(response.ok());
+        const Answer answer{response.value().status, response.value().headers, response.value().body};
+        REQUIRE_MESSAGE(answer.status == 200, answer.body);
+        CHECK(answer.header("x-rondo-prefix").starts_with(turn == 0 ? "how=render" : "how=bridge"));
+        talks[i].push_back(reply_in(answer));
+        if (--open == 0) gateway.loop.stop();
+      }));
+    }
+    while (open > 0) gateway.loop.run();
+  }
+  CHECK(numbers_in(gateway.ask("GET", "/metrics").body).at("rondo_requests_total{api=\"chat\",status=\"200\"}") == 32);
+  const std::string kept = gateway.ask("GET", "/rondo/v1/log").body;
+  CHECK(std::count(kept.begin(), kept.end(), '\n') == 32);
+  service->drain();
+  CHECK(gateway.post(kChat, chat_body({user("new")})).status == 503);
+  gateway.client.reset();
+  other.stop();
+  thread.join();
+  server.reset();
+  service.reset();
 }
 
 TEST_CASE("gateway: pages of named origins may use it, those of others not") {
@@ -499,7 +388,8 @@ TEST_CASE("gateway: paths mean what they say, and nothing else") {
   CHECK(status("*") == "401");
   for (const char* target : {"/a b", "/\x01", "/\xc3\xa4", "v1/models", "/v1/models#x", ""})
     CHECK_MESSAGE(status(target, ann) == "400", target);
-  CHECK(gateway.raw(std::string("GET /v1\0/models HTTP/1.1\r\nHost: x\r\n\r\n", 39)).starts_with("HTTP/1.1 400"));
+  CHECK(gateway.raw("GET /v1" + std::string(1, '\0') + "/models HTTP/1.1\r\nHost: x\r\n\r\n")
+            .starts_with("HTTP/1.1 400"));
   CHECK(gateway.raw("CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").starts_with("HTTP/1.1 400"));
 }
 

@@ -28,6 +28,8 @@ COMMAND = re.compile(r"^ *(?:\$ )?rondo +([a-z]+(?:-[a-z]+)*)", re.MULTILINE)
 FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 EXAMPLE = re.compile(r"(?:\bname(?:[_./]|$)|\ba(?:_test)?\.(?:cpp|h)$|llama\.cpp$|src/c0|_$)")  # names that stand for others
 OTHERS_OPTIONS = {"--preset"}  # of CMake
+SETTINGS = "src/rondo/cli/serve_settings.cpp"  # options that stand in a table
+SETTING = re.compile(r'^ +\{"([a-z-]+)",', re.MULTILINE)
 
 
 def tracked():
@@ -77,7 +79,7 @@ class Tree:
         self.ends = {"/".join(parts[i:]) for parts in (path.split("/") for path in files) for i in range(len(parts))}
         code = "\n".join(read(path) for path in files
                          if path == "dev" or path.endswith((".cpp", ".h", ".py", ".txt", ".cmake")) and "testdata" not in path)
-        self.options = set(OPTION.findall(code)) | OTHERS_OPTIONS
+        self.options = set(OPTION.findall(code)) | OTHERS_OPTIONS | {f"--{name}" for name in SETTING.findall(read(SETTINGS))}
         self.variables = set(VARIABLE.findall(code))
         self.words = set(re.findall(r"\w+", code))
         self.dev = set(re.findall(r"^cmd_(\w+)\(\)", read("dev"), re.MULTILINE))

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -14,16 +15,42 @@
 #include "base/files.h"
 #include "base/workers.h"
 #include "cli/commands.h"
+#include "cli/engine_probe.h"
 #include "cli/io.h"
 #include "cli/serve_parts.h"
 #include "cli/serve_settings.h"
+#include "engine/relay.h"
 #include "json/print.h"
+#include "net/client.h"
 #include "net/server.h"
 
 namespace rondo::cli {
 namespace {
 
 constexpr net::Milliseconds kDrainStep{20};
+constexpr net::Milliseconds kWatchStep{200};
+constexpr net::Milliseconds kLastStep{5000};  // for engines to stop, and for what was cut to be kept
+
+// A loop with what answers on it.  The first one's is the gateway's own; each other has a thread.
+struct Front {
+  explicit Front(net::Loop& on) : loop(on) {}
+  explicit Front(std::unique_ptr<net::Loop> made) : own(std::move(made)), loop(*own) {}
+
+  std::unique_ptr<net::Loop> own;
+  net::Loop& loop;
+  std::vector<std::unique_ptr<engine::Serving>> servings;  // engines as they are seen from this loop
+  std::vector<std::unique_ptr<net::Client>> clients;       // for requests that are passed on, but for the first loop
+  std::unique_ptr<gateway::Service> service;
+  std::unique_ptr<net::Server> server;
+  std::thread thread;
+};
+
+// What the first loop knows of engines, for the others.
+struct EngineStates {
+  std::mutex mutex;
+  std::vector<bool> up;
+  std::vector<gateway::Gauge> gauges;
+};
 
 // Everything that a running gateway is made of, in the order in which it is made.
 struct Gateway {
@@ -33,11 +60,12 @@ struct Gateway {
   ServeStore store;
   std::unique_ptr<ServeKeys> keys;
   std::unique_ptr<Workers> workers;
-  std::vector<std::unique_ptr<engine::Serving>> servings;  // of embedded engines, on the loop
-  std::unique_ptr<gateway::Service> service;
-  std::unique_ptr<net::Server> server;
+  EngineStates states;
+  std::vector<std::unique_ptr<Front>> fronts;
   net::Timer expiry;
+  net::Timer watch;
   net::Timer drain;
+  std::size_t undrained = 0;  // fronts
   bool is_ending = false;
 };
 
@@ -132,60 +160,81 @@ Status make_engines(Gateway& out) {
 }
 
 // Where an engine that is a server answers the chat APIs itself, if it does.
-gateway::Upstream upstream_of(const ServeEngine& engine) {
+gateway::Upstream upstream_of(Front& front, const ServeEngine& engine, const ServeModel& settings, Gateway& out) {
   if (!engine.fleet) return {};
+  const std::string& model = engine.fleet->capabilities().name;
+  if (&front.loop != &out.loop) {
+    // What the first loop knows of the servers is not known here.
+    auto client = engine_client(front.loop, {.key = settings.key,
+                                             .ca_file = settings.ca_file,
+                                             .insecure = settings.insecure_engines,
+                                             .connections = out.settings.max_streams});
+    if (!client.ok()) return {};
+    const auto first = [url = engine.fleet->report(0).url] { return url; };
+    return {.client = front.clients.emplace_back(std::move(client).value()).get(), .url = first, .model = model};
+  }
   const auto url = [&engine] {
     for (std::size_t i = 0; i < engine.fleet->size(); ++i) {
       if (const remote::Fleet::Report report = engine.fleet->report(i); !report.is_out) return report.url;
     }
     return engine.fleet->report(0).url;
   };
-  return {.client = engine.client.get(), .url = url, .model = engine.fleet->capabilities().name};
+  return {.client = engine.client.get(), .url = url, .model = model};
 }
 
-void make_service(Gateway& out) {
+// The engine as seen from a loop.  Servers are spoken to on the first one alone: which of them holds what is known there.
+engine::Serving* serving_on(Front& front, const ServeEngine& engine, Gateway& out) {
+  if (engine.embedded) return front.servings.emplace_back(engine.embedded->serve(front.loop)).get();
+  if (&front.loop == &out.loop) return engine.fleet.get();
+  return front.servings.emplace_back(std::make_unique<engine::Relay>(*engine.fleet, out.loop, front.loop)).get();
+}
+
+void make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::Shared>& shared) {
+  const bool is_first = &front.loop == &out.loop;
   gateway::ServiceParts parts;
-  for (const ServeEngine& engine : out.engines) {
-    engine::Serving* serving = engine.fleet.get();
-    if (engine.embedded) serving = out.servings.emplace_back(engine.embedded->serve(out.loop)).get();
+  for (std::size_t i = 0; i < out.engines.size(); ++i) {
+    const ServeEngine& engine = out.engines[i];
     parts.models.push_back({.name = engine.name,
                             .model = engine.model,
-                            .serving = serving,
+                            .serving = serving_on(front, engine, out),
                             .kwargs = engine.kwargs,
                             .created_s = now_ms() / 1000,
-                            .upstream = upstream_of(engine),
-                            .aliases = engine.aliases,
-                            .is_up = [&engine] { return is_up(engine); }});
+                            .upstream = upstream_of(front, engine, out.settings.models[i], out),
+                            .aliases = engine.aliases});
+    parts.models.back().is_up = [&out, i, is_first] {
+      if (is_first) return is_up(out.engines[i]);
+      const std::lock_guard lock(out.states.mutex);
+      return static_cast<bool>(out.states.up[i]);
+    };
   }
+  parts.gauges = [&out, is_first] {
+    if (is_first) return gauges_of(out);
+    const std::lock_guard lock(out.states.mutex);
+    return out.states.gauges;
+  };
   parts.spans = out.store.spans.get();
   parts.now_ms = now_ms;
   parts.random = random_key;
   parts.options = service_options_of(out.settings);
   if (out.keys) parts.tenant_of = [keys = out.keys.get()](std::string_view secret) { return keys->tenant_of(secret); };
   parts.log = write_log;
-  parts.gauges = [&out] { return gauges_of(out); };
-  const std::size_t threads = std::max(2U, std::thread::hardware_concurrency());
-  out.workers = std::make_unique<Workers>(out.settings.workers > 0 ? out.settings.workers : threads);
   parts.workers = out.workers.get();
-  out.service = std::make_unique<gateway::Service>(out.loop, std::move(parts));
+  parts.shared = shared;
+  front.service = std::make_unique<gateway::Service>(front.loop, std::move(parts));
 }
 
-Status make_server(Gateway& out) {
-  const ServeSettings& settings = out.settings;
+Result<net::ServerOptions> server_options_of(const ServeSettings& settings) {
   const auto seconds = [](std::size_t count) { return net::Milliseconds(count * 1000); };
   net::ServerOptions options;
   options.host = settings.host;
   options.port = static_cast<std::uint16_t>(settings.port);
   options.body_bytes = settings.max_body_mb << 20U;
+  options.bodies_bytes = std::max<std::size_t>(1, (settings.max_bodies_mb << 20U) / settings.loops);
   options.buffered_bytes = settings.send_buffer_kb << 10U;
-  options.connections = settings.max_connections;
+  options.connections = std::max<std::size_t>(1, settings.max_connections / settings.loops);
   options.head = seconds(settings.header_timeout_s);
   options.body = seconds(settings.body_timeout_s);
   options.stall = seconds(settings.stall_timeout_s);
-  options.admit = [&out](net::ServerRequest& request) { return out.service->admit(request); };
-  options.answered = [&out](const net::ServerRequest& request, const net::Answered& answered) {
-    out.service->answered(request, answered);
-  };
   options.explain = gateway::Service::explain;
   if (!settings.tls_cert.empty()) {
     auto certificate = files::read(settings.tls_cert);
@@ -195,10 +244,40 @@ Status make_server(Gateway& out) {
     options.certificate_pem = std::move(certificate).value();
     options.key_pem = std::move(key).value();
   }
-  auto server = net::Server::make(out.loop, std::move(options),
-                                  [&out](net::Exchange exchange) { out.service->handle(std::move(exchange)); });
+  return options;
+}
+
+Status make_server(const net::ServerOptions& common, Front& front) {
+  net::ServerOptions options = common;
+  gateway::Service& service = *front.service;
+  options.admit = [&service](net::ServerRequest& request) { return service.admit(request); };
+  options.answered = [&service](const net::ServerRequest& request, const net::Answered& answered) {
+    service.answered(request, answered);
+  };
+  auto server = net::Server::make(front.loop, std::move(options),
+                                  [&service](net::Exchange exchange) { service.handle(std::move(exchange)); });
   if (!server.ok()) return server.error();
-  out.server = std::move(server).value();
+  front.server = std::move(server).value();
+  return Done{};
+}
+
+Status make_fronts(Gateway& out) {
+  auto options = server_options_of(out.settings);
+  if (!options.ok()) return options.error();
+  if (out.settings.loops > 1) {
+    // A port that several listen on could be another program's as well: whether it is free is seen before it is shared.
+    const auto free = net::Server::make(out.loop, options.value(), [](const net::Exchange&) {});
+    if (!free.ok()) return free.error();
+    options.value().port = free.value()->port();
+    options.value().reuse_port = true;
+  }
+  const auto shared = gateway::Service::share();
+  for (std::size_t i = 0; i < out.settings.loops; ++i) {
+    Front& front = *out.fronts.emplace_back(i == 0 ? std::make_unique<Front>(out.loop)
+                                                   : std::make_unique<Front>(std::make_unique<net::Loop>()));
+    make_service(out, front, shared);
+    if (const Status made = make_server(options.value(), front); !made.ok()) return made;
+  }
   return Done{};
 }
 
@@ -219,24 +298,53 @@ Status make_gateway(Gateway& out) {
   auto store = make_store(settings);
   if (!store.ok()) return store.error();
   out.store = std::move(store).value();
-  make_service(out);
-  return make_server(out);
+  const std::size_t threads = std::max(2U, std::thread::hardware_concurrency());
+  out.workers = std::make_unique<Workers>(settings.workers > 0 ? settings.workers : threads);
+  return make_fronts(out);
+}
+
+// Tells the other loops, now and then, what the first one knows of engines.
+void watch_engines(Gateway& gateway) {
+  std::vector<bool> up;
+  for (const ServeEngine& engine : gateway.engines) up.push_back(is_up(engine));
+  std::vector<gateway::Gauge> gauges = gauges_of(gateway);
+  const std::lock_guard lock(gateway.states.mutex);
+  gateway.states.up = std::move(up);
+  gateway.states.gauges = std::move(gauges);
+  gateway.watch = gateway.loop.after(kWatchStep, [&gateway] { watch_engines(gateway); });
 }
 
 // Forgets what is too old or too much, each minute.
 void expire(Gateway& gateway, const spans::Bounds& bounds) {
-  (void)gateway.store.store->expire(now_ms(), bounds);
+  // A worker waits for the disk in the loop's place.
+  gateway.workers->run(Workers::Size::kLarge,
+                       [&store = *gateway.store.store, bounds] { (void)store.expire(now_ms(), bounds); });
   gateway.expiry = gateway.loop.after(std::chrono::minutes(1), [&gateway, bounds] { expire(gateway, bounds); });
+}
+
+// Replies that were cut are kept as turns, once their engines have stopped.
+void finish(Gateway& gateway, net::Time end) {
+  if (gateway.fronts.front()->service->running() == 0 || gateway.loop.now() >= end) return gateway.loop.stop();
+  gateway.drain = gateway.loop.after(kDrainStep, [&gateway, end] { finish(gateway, end); });
 }
 
 // Waits for requests that generate, while others are still told that the server is about to end; then for all.
 void drain(Gateway& gateway, net::Time end) {
   const auto left = std::chrono::duration_cast<net::Milliseconds>(end - gateway.loop.now());
-  if (gateway.service->running() > 0 && left.count() > 0) {
+  if (gateway.fronts.front()->service->running() > 0 && left.count() > 0) {
     gateway.drain = gateway.loop.after(std::min(kDrainStep, left), [&gateway, end] { drain(gateway, end); });
     return;
   }
-  gateway.server->drain(std::max(left, net::Milliseconds(0)), [&gateway](std::size_t) { gateway.loop.stop(); });
+  gateway.undrained = gateway.fronts.size();
+  for (const auto& front : gateway.fronts) {
+    front->loop.post([&gateway, &front = *front, left] {
+      front.server->drain(std::max(left, net::Milliseconds(0)), [&gateway](std::size_t) {
+        gateway.loop.post([&gateway] {
+          if (--gateway.undrained == 0) finish(gateway, gateway.loop.now() + kLastStep);
+        });
+      });
+    });
+  }
 }
 
 void on_signal(Gateway& gateway, int signal) {
@@ -249,8 +357,36 @@ void on_signal(Gateway& gateway, int signal) {
   }
   if (gateway.is_ending) return gateway.loop.stop();  // said twice
   gateway.is_ending = true;
-  gateway.service->drain();
+  gateway.fronts.front()->service->drain();
   drain(gateway, gateway.loop.now() + std::chrono::seconds(gateway.settings.drain_timeout_s));
+}
+
+// What the program says when it can answer.
+std::string ready_line(const Gateway& gateway) {
+  const std::string url = gateway.fronts.front()->server->url();
+  json::Array names;
+  std::string listed;
+  for (const ServeEngine& engine : gateway.engines) {
+    names.emplace_back(engine.name);
+    listed += (listed.empty() ? "" : ", ") + engine.name;
+  }
+  return gateway.settings.json ? json::to_compact(json::Object{{"url", url}, {"models", std::move(names)}})
+                               : "rondo: serving " + listed + " on " + url;
+}
+
+void end(Gateway& gateway) {
+  for (const auto& front : gateway.fronts) {
+    if (front->own) front->loop.stop();
+    if (front->thread.joinable()) front->thread.join();
+  }
+  for (const auto& front : gateway.fronts) {
+    front->server.reset();
+    front->service.reset();
+  }
+  // What the other loops left behind for the engines of the first one.
+  gateway.loop.post([&gateway] { gateway.loop.stop(); });
+  gateway.loop.run();
+  gateway.fronts.clear();
 }
 
 int run_gateway(Gateway& gateway) {
@@ -260,21 +396,14 @@ int run_gateway(Gateway& gateway) {
   if (!taken.ok()) return report(taken.error());
   expire(gateway, {.ttl_ms = static_cast<std::int64_t>(gateway.settings.store_ttl_s) * 1000,
                    .max_bytes = gateway.settings.store_max_mb << 20U});
-  const std::string url = gateway.server->url();
-  json::Array names;
-  std::string listed;
-  for (const ServeEngine& engine : gateway.engines) {
-    names.emplace_back(engine.name);
-    listed += (listed.empty() ? "" : ", ") + engine.name;
+  if (gateway.fronts.size() > 1) watch_engines(gateway);
+  for (const auto& front : gateway.fronts) {
+    if (front->own) front->thread = std::thread([&front = *front] { front.loop.run(); });
   }
-  const std::string line = gateway.settings.json
-                               ? json::to_compact(json::Object{{"url", url}, {"models", std::move(names)}})
-                               : "rondo: serving " + listed + " on " + url;
-  if (!print(line + "\n")) return kFailure;
-  gateway.loop.run();
-  gateway.server.reset();
-  gateway.service.reset();
-  return kSuccess;
+  const bool is_told = print(ready_line(gateway) + "\n");
+  if (is_told) gateway.loop.run();
+  end(gateway);
+  return is_told ? kSuccess : kFailure;
 }
 
 }  // namespace
@@ -306,7 +435,8 @@ int run_serve(const ServeArguments& arguments) {
     }
     return print(to_toml(settings.value())) ? kSuccess : kFailure;
   }
-  Gateway gateway{.settings = std::move(settings).value()};
+  Gateway gateway;
+  gateway.settings = std::move(settings).value();
   return run_gateway(gateway);
 }
 

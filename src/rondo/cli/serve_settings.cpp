@@ -87,6 +87,8 @@ std::vector<ServeOption> server_options() {
       {"store-ttl", "SECONDS", of(&S::store_ttl_s), "behind its last turn that a session is kept; 0: for ever", 0,
        100 * kManySeconds},
       {"max-body", "MB", of(&S::max_body_mb), "of a request", 1, 1024},
+      {"max-bodies", "MB", of(&S::max_bodies_mb), "of all requests together that are not answered; more get 503", 1,
+       kMany},
       {"max-streams", "N", of(&S::max_streams), "requests that generate at once; more get 429", 1, kMany},
       {"max-tenant-streams", "N", of(&S::max_tenant_streams), "of these of each tenant; 0: no bound", 0, kMany},
       {"max-connections", "N", of(&S::max_connections), "open at once; more get 503", 1, kMany},
@@ -267,7 +269,7 @@ class File {
     if (!is_server && !is_of_model(*option))
       return at(place.begin, "`" + std::string(member.key) + "` is a setting of the server, not of a model");
     const Status status = assign(*option, settings, model, {.value = member.value, .is_text = false});
-    if (status.ok()) return status;
+    if (status.ok()) return Done{};
     return at(place.end, status.error().message);
   }
 

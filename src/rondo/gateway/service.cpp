@@ -134,7 +134,10 @@ net::Reply tokenize(State& state, const net::ServerRequest& http) {
   if (!body.ok()) return fault_reply(api, body.fault());
   auto request = apis::read_tokenize(body.value());
   if (!request.ok()) return fault_reply(api, request.fault());
-  const ServedModel& model = *state.find_model("");
+  const std::string_view name = body.value().find_string("model").value_or("");
+  const ServedModel* found = state.find_model(name);
+  if (found == nullptr) return fault_reply(api, apis::model_not_found(name));
+  const ServedModel& model = *found;
   const auto context = static_cast<std::int64_t>(model.serving->capabilities().context_tokens);
   std::vector<spans::TokenId> ids;
   if (request.value().prompt) {
@@ -160,13 +163,16 @@ net::Reply detokenize(State& state, const net::ServerRequest& http) {
   if (!body.ok()) return fault_reply(chat::Api::kChat, body.fault());
   auto ids = apis::read_detokenize(body.value());
   if (!ids.ok()) return fault_reply(chat::Api::kChat, ids.fault());
-  const auto text = state.find_model("")->model->detokenize(ids.value(), false);
+  const std::string_view name = body.value().find_string("model").value_or("");
+  const ServedModel* model = state.find_model(name);
+  if (model == nullptr) return fault_reply(chat::Api::kChat, apis::model_not_found(name));
+  const auto text = model->model->detokenize(ids.value(), false);
   if (!text.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(text.error()));
   return json_reply(200, apis::detokenize_body(text.value()));
 }
 
-apis::ModelEntry entry_of(const ServedModel& model) {
-  return {.name = model.name,
+apis::ModelEntry entry_of(const ServedModel& model, const std::string& name) {
+  return {.name = name,
           .created_s = model.created_s,
           .context_tokens = static_cast<std::int64_t>(model.serving->capabilities().context_tokens)};
 }
@@ -177,12 +183,15 @@ void models(State& state, Exchange exchange) {
   if (path.starts_with(kOne)) {
     const std::string name = path.substr(kOne.size());
     const ServedModel* model = state.find_model(name);
-    if (model == nullptr || model->name != name)
+    if (model == nullptr || !model->is_called(name))
       return answer_fault(exchange, chat::Api::kChat, apis::model_not_found(name));
-    return answer_json(exchange, 200, apis::model_body(entry_of(*model)));
+    return answer_json(exchange, 200, apis::model_body(entry_of(*model, name)));
   }
   std::vector<apis::ModelEntry> entries;
-  for (const ServedModel& model : state.parts.models) entries.push_back(entry_of(model));
+  for (const ServedModel& model : state.parts.models) {
+    entries.push_back(entry_of(model, model.name));
+    for (const std::string& alias : model.aliases) entries.push_back(entry_of(model, alias));
+  }
   answer_json(exchange, 200, apis::models_body(entries));
 }
 

@@ -12,6 +12,7 @@
 // What takes long, reading large requests and making their prompts, is done on workers; all else on the loop's thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/workers.h"
@@ -49,6 +52,10 @@ struct ServedModel {
   Upstream upstream{};
   std::vector<std::string> aliases{};  // other names that it has
   std::function<bool()> is_up{};       // whether an engine is there, for `/ready`; none: it always is
+
+  [[nodiscard]] bool is_called(std::string_view one) const {
+    return name == one || std::find(aliases.begin(), aliases.end(), one) != aliases.end();
+  }
 };
 
 struct ServiceOptions {

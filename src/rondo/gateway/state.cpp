@@ -67,9 +67,8 @@ apis::Outcome<Streams::Ticket> Service::State::begin_stream(const std::string& t
 
 std::string Service::State::unready() const {
   if (shared->is_draining) return "the server is about to end";
-  for (const ServedModel& model : parts.models) {
-    if (model.is_up && !model.is_up()) return "no engine answers for the model " + model.name;
-  }
+  const auto is_up = [](const ServedModel& model) { return !model.is_up || model.is_up(); };
+  if (std::none_of(parts.models.begin(), parts.models.end(), is_up)) return "no engine answers";
   return "";
 }
 
@@ -106,9 +105,8 @@ void Service::State::close() {
 
 const ServedModel* Service::State::find_model(std::string_view name) const {
   const std::vector<ServedModel>& models = parts.models;
-  const auto found = std::find_if(models.begin(), models.end(), [&](const ServedModel& one) {
-    return one.name == name || std::find(one.aliases.begin(), one.aliases.end(), name) != one.aliases.end();
-  });
+  const auto is_meant = [&](const ServedModel& one) { return one.is_called(name); };
+  const auto found = std::find_if(models.begin(), models.end(), is_meant);
   if (found != models.end()) return &*found;
   const bool any = name.empty() || (models.size() == 1 && !parts.options.strict_model);
   return any ? &models.front() : nullptr;

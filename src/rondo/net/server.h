@@ -110,6 +110,7 @@ struct ServerOptions {
   std::size_t header_bytes = std::size_t{32} << 10U;
   std::size_t header_count = 100;
   std::size_t body_bytes = std::size_t{64} << 20U;
+  std::size_t bodies_bytes = std::size_t{2} << 30U;  // of all requests that are not answered; more get 503
   std::size_t buffered_bytes = std::size_t{4} << 20U;
   std::size_t connections = 4096;  // more are answered with 503, with TLS closed
   Milliseconds idle{75'000};       // between requests

@@ -9,6 +9,8 @@ namespace {
 // What a client may send ahead of the answer to its last request; reading stops there.
 constexpr std::size_t kAheadBytes = std::size_t{64} << 10U;
 
+constexpr std::string_view kTooMuch = "too many large requests at once";
+
 int status_of(const Error& error) {
   switch (error.code) {
     case ErrorCode::kLimit: return 431;
@@ -247,6 +249,8 @@ bool ServerConnection::begin_body(const wire::RequestHead& head) {
       return send_and_end(std::move(*reply)), false;
     }
   }
+  const bool has_length = framing.value().kind == wire::Framing::Kind::kLength;
+  if (has_length && !hold(framing.value().length)) return refuse(503, kTooMuch), false;
   body_ = wire::BodyReader(framing.value());
   phase_ = Phase::kBody;
   if (const auto expected = head.headers.find("expect")) {
@@ -263,13 +267,17 @@ bool ServerConnection::begin_body(const wire::RequestHead& head) {
 std::size_t ServerConnection::read_body(std::string_view bytes) {
   quiet_.set(server_.options.body_idle);
   std::string& body = exchange_->request.body;
+  bool is_too_much = false;
   const Result<std::size_t> used = body_.read(bytes, [&](std::string_view piece) {
     if (piece.size() > server_.options.body_bytes - body.size()) return false;
     body += piece;
-    return true;
+    is_too_much = body.size() > held_ && !hold(body.size() - held_);
+    return !is_too_much;
   });
   if (!used.ok()) {
     refuse(used.error());
+  } else if (is_too_much) {
+    refuse(503, kTooMuch);
   } else if (used.value() < bytes.size() && !body_.done()) {
     refuse(413, "the body is too long");
   } else {
@@ -285,7 +293,17 @@ void ServerConnection::dispatch() {
   server_.handler(Exchange(exchange_));
 }
 
+bool ServerConnection::hold(std::size_t bytes) {
+  if (bytes > server_.options.bodies_bytes - server_.bodies) return false;
+  server_.bodies += bytes;
+  held_ += bytes;
+  return true;
+}
+
+void ServerConnection::release() { server_.bodies -= std::exchange(held_, 0); }
+
 void ServerConnection::answered(bool keeps_alive) {
+  release();
   exchange_.reset();
   slow_.clear();
   quiet_.clear();
@@ -322,6 +340,7 @@ void ServerConnection::cut() {
 }
 
 void ServerConnection::forget() {
+  release();
   phase_ = Phase::kEnd;
   slow_.clear();
   quiet_.clear();

@@ -76,6 +76,9 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   void refuse(const Error& error);
   void send_and_end(Reply reply);
   void forget();
+  // False: all bodies together would be too large.
+  [[nodiscard]] bool hold(std::size_t bytes);
+  void release();
 
   Server::Impl& server_;
   std::shared_ptr<Channel> channel_;
@@ -83,6 +86,7 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   std::string in_;  // not understood yet
   wire::BodyReader body_;
   Phase phase_ = Phase::kHead;
+  std::size_t held_ = 0;  // bytes of the body that count among those of all
   bool draining_ = false;
   bool is_head_begun_ = true;  // the first head is waited for as if it had
   Deadline slow_;              // to the end of the head, of the body
@@ -119,6 +123,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   SystemTimer pause;  // while no connection can be accepted
   std::map<ServerConnection*, std::shared_ptr<ServerConnection>> connections;
   std::map<Channel*, std::shared_ptr<Channel>> handshakes;
+  std::size_t bodies = 0;  // bytes of all that are held
   std::uint16_t port = 0;
   std::string date_text;
   std::chrono::sys_seconds date_of{};

@@ -160,6 +160,35 @@ TEST_CASE("server: limits of heads and bodies") {
         "HTTP/1.1 200 OK");
 }
 
+TEST_CASE("server: all bodies together have a limit, whatever each one's") {
+  Loop loop;
+  std::vector<Exchange> kept;
+  const auto server = Server::make(loop, {.body_bytes = 100, .bodies_bytes = 150}, [&](Exchange exchange) {
+    kept.push_back(std::move(exchange));
+    loop.stop();
+  });
+  const auto client = testing::client_of(loop);
+  const auto post = [&](std::size_t bytes) {
+    return client->fetch({.method = "POST", .url = server.value()->url(), .body = std::string(bytes, 'x')},
+                         [&](const Result<Response>&) { loop.stop(); });
+  };
+  const auto ask = [&](const std::string& framing) {
+    const std::string head = "POST / HTTP/1.1\r\nHost: x\r\n";
+    return status_of(testing::raw_exchange(loop, server.value()->port(), {head + framing}));
+  };
+  const auto first = post(90);
+  loop.run();
+  CHECK(ask("Content-Length: 90\r\n\r\n" + std::string(90, 'x')) == "HTTP/1.1 503 Service Unavailable");
+  CHECK(ask("Transfer-Encoding: chunked\r\n\r\n46\r\n" + std::string(70, 'x') + "\r\n") ==
+        "HTTP/1.1 503 Service Unavailable");
+  REQUIRE(kept.size() == 1);
+  kept.front().reply(200, {}, "");
+  loop.run();
+  // What was held is free again.
+  const auto second = post(100);
+  while (kept.size() < 2) loop.run();
+}
+
 TEST_CASE("server: slow requests end with 408, connections without one silently") {
   Subject subject(
       {.idle = Milliseconds(20), .head = Milliseconds(20), .body_idle = Milliseconds(20), .body = Milliseconds(1000)});

@@ -1,0 +1,201 @@
+// A gateway over an engine that says what a test wants it to say, and a client.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/workers.h"
+#include "gateway/service.h"
+#include "json/parse.h"
+#include "net/client.h"
+#include "spans/memory_store.h"
+#include "tests/support/http.h"
+#include "tests/support/small_model.h"
+
+namespace rondo::testing {
+
+// An engine that samples the same ids whatever it is asked, or what a test says when it says so.
+class Scripted final : public engine::Serving {
+ public:
+  struct Run : engine::Submission {
+    Run(net::Loop& on, engine::Listener& to) : loop(on), listener(&to) {}
+    ~Run() override { *is_alive = false; }
+    void cancel() override {
+      was_cancelled = true;
+      later([this] { end(engine::StopReason::kCancelled); });
+    }
+    void say(const std::vector<engine::TokenId>& ids) const {
+      for (const engine::TokenId id : ids) {
+        const engine::SampledToken token{.id = id};
+        listener->on_tokens(0, {&token, 1});
+      }
+    }
+    void end(engine::StopReason reason) {
+      if (has_ended) return;
+      has_ended = true;
+      engine::Outcome outcome;
+      outcome.choices.resize(1);
+      outcome.choices[0].stop = reason;
+      listener->on_end(outcome);
+    }
+    void later(std::function<void()> task) {
+      loop.post([alive = is_alive, task = std::move(task)] {
+        if (*alive) task();
+      });
+    }
+    net::Loop& loop;
+    engine::Listener* listener;
+    std::shared_ptr<bool> is_alive = std::make_shared<bool>(true);
+    bool was_cancelled = false;
+    bool has_ended = false;
+  };
+
+  explicit Scripted(net::Loop& loop) : loop_(loop) {}
+  [[nodiscard]] const engine::Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] std::unique_ptr<engine::Submission> submit(engine::Request request,
+                                                           engine::Listener& listener) override {
+    auto run = std::make_unique<Run>(loop_, listener);
+    last = run.get();
+    tenants.push_back(request.tenant);
+    run->later([this, run = run.get()] {
+      run->listener->on_start({});
+      if (on_begin) return on_begin(*run);
+      run->say(reply);
+      run->end(engine::StopReason::kLength);
+    });
+    return run;
+  }
+
+  std::vector<engine::TokenId> reply = {70, 71, 72};
+  std::function<void(Run&)> on_begin;  // instead of the reply
+  Run* last = nullptr;
+  std::vector<std::string> tenants;
+
+ private:
+  net::Loop& loop_;
+  engine::Capabilities capabilities_{.name = "scripted", .context_tokens = 1 << 20, .grammars = {}};
+};
+
+struct Answer {
+  int status = 0;
+  net::Headers headers;
+  std::string body;
+  [[nodiscard]] json::Value json() const {
+    auto parsed = json::parse(body);
+    REQUIRE_MESSAGE(parsed.ok(), body);
+    return std::move(parsed).value();
+  }
+  [[nodiscard]] std::string header(std::string_view name) const { return std::string(headers.find(name).value_or("")); }
+  [[nodiscard]] std::string error() const {
+    const json::Value body = this->json();
+    const json::Value* error = body.find("error");
+    return error == nullptr ? "" : std::string(error->find_string("message").value_or(""));
+  }
+};
+
+inline const std::shared_ptr<const core::Model>& folder_model() {
+  static const auto kModel = core::Model::load({.path = kSmallFolder}).value();
+  return kModel;
+}
+
+struct ScriptedGateway {
+  explicit ScriptedGateway(gateway::ServiceOptions options = {}, bool has_keys = false, net::ServerOptions http = {})
+      : kept(store, spans::HashKey{1, 2, 3}), engine(loop), workers(std::in_place, 2) {
+    parts = parts_of(std::move(options), has_keys);
+    service = std::make_unique<gateway::Service>(loop, parts);
+    http.admit = [this](net::ServerRequest& request) { return service->admit(request); };
+    http.answered = [this](const auto& request, const auto& answered) { service->answered(request, answered); };
+    http.explain = gateway::Service::explain;
+    server = std::move(net::Server::make(loop, std::move(http), [this](net::Exchange exchange) {
+               service->handle(std::move(exchange));
+             })).value();
+    client = net::Client::make(loop, {}).value();
+  }
+  gateway::ServiceParts parts_of(gateway::ServiceOptions options, bool has_keys) {
+    gateway::ServiceParts made;
+    made.models = {
+        {.name = "small", .model = folder_model(), .serving = &engine, .is_up = [this] { return engine_is_up; }}};
+    made.spans = &kept;
+    if (options.hosts.empty()) options.hosts = {"127.0.0.1"};
+    if (options.log == gateway::ServiceOptions::Log::kNone) options.log = gateway::ServiceOptions::Log::kJson;
+    made.options = std::move(options);
+    made.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
+    made.random = [this] {
+      std::array<std::uint8_t, 12> bytes{};
+      const std::uint32_t count = ++counter;
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(count >> (i % 4 * 8));
+      return bytes;
+    };
+    if (has_keys) {
+      made.tenant_of = [](std::string_view secret) -> std::optional<std::string> {
+        if (secret == "secret-of-ann") return "ann";
+        return secret == "secret-of-bob" ? std::optional<std::string>("bob") : std::nullopt;
+      };
+    }
+    made.log = [this](std::string_view line) {
+      const std::lock_guard lock(log_mutex);
+      log += line;
+    };
+    made.shared = gateway::Service::share();
+    made.workers = &*workers;
+    return made;
+  }
+
+  ScriptedGateway(const ScriptedGateway&) = delete;
+  ScriptedGateway& operator=(const ScriptedGateway&) = delete;
+  ~ScriptedGateway() {
+    client.reset();
+    server.reset();
+    service.reset();
+  }
+
+  std::unique_ptr<net::Call> begin(const std::string& method, const std::string& path, const std::string& body,
+                                   std::optional<Answer>& answer, net::Headers headers = {}) {
+    net::Request request{.method = method, .url = server->url() + path, .headers = std::move(headers), .body = body};
+    return client->fetch(std::move(request), [&](Result<net::Response> response) {
+      REQUIRE_MESSAGE(response.ok(), (response.ok() ? "" : response.error().to_string()));
+      answer = {response.value().status, std::move(response.value().headers), std::move(response.value().body)};
+      loop.stop();
+    });
+  }
+  Answer wait(std::optional<Answer>& answer) {
+    while (!answer) loop.run();
+    return std::move(*answer);
+  }
+  Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
+             net::Headers headers = {}) {
+    std::optional<Answer> answer;
+    const auto call = begin(method, path, body, answer, std::move(headers));
+    return wait(answer);
+  }
+  Answer post(const std::string& path, const std::string& body, net::Headers headers = {}) {
+    return ask("POST", path, body, std::move(headers));
+  }
+  std::string raw(const std::string& bytes, const std::string& until = "") {
+    return raw_exchange(loop, server->port(), {bytes}, until);
+  }
+
+  net::Loop loop;
+  spans::MemoryStore store;
+  spans::Spans kept;
+  Scripted engine;
+  std::optional<Workers> workers;
+  std::atomic<std::uint32_t> counter = 0;
+  bool engine_is_up = true;
+  std::mutex log_mutex;
+  std::string log;
+  gateway::ServiceParts parts;  // for further services
+  std::unique_ptr<gateway::Service> service;
+  std::unique_ptr<net::Server> server;
+  std::unique_ptr<net::Client> client;
+};
+
+}  // namespace rondo::testing
