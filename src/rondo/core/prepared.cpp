@@ -99,8 +99,7 @@ analysis::Capabilities capabilities_of(const Known& plain, const Known& with_too
 }
 
 Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
-                                                       const Prepared& prepared,
-                                                       const chat::Conversation& conversation,
+                                                       const Prepared& prepared, const chat::Conversation& conversation,
                                                        const format::Format& format) {
   const chat::Conversation base = without_asked(conversation);
   return switches.get(derived_key(prepared, base), [&]() -> Memo<analysis::ReasoningSwitch>::Made {
