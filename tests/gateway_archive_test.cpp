@@ -194,7 +194,10 @@ TEST_CASE("a response whose gateway is gone has failed, and one that was to be c
   const Archive archive(rig.kept, "us");
   ResponseRecord running = record("resp_1", "in_progress");
   running.beat_ms = rig.now_ms;
-  put(store, archive, {archive.response_object(running, rig.now_ms)});
+  running.chunks = 1;
+  put(store, archive,
+      {archive.response_object(running, rig.now_ms),
+       archive.chunk_object(running, 0, "event: a\ndata: {}\n\nevent: b\ndata: {}\n\n", rig.now_ms)});
   rig.now_ms += 59'000;
   CHECK(gateway::looked_after(*rig.state, archive, running).status() == "in_progress");
   rig.now_ms += 2'000;
@@ -202,7 +205,9 @@ TEST_CASE("a response whose gateway is gone has failed, and one that was to be c
   CHECK(lost.status() == "failed");
   CHECK(lost.body.find("error")->find_string("code") == "server_error");
   CHECK(archive.response("resp_1").value()->status() == "failed");
-  CHECK(archive.chunk("resp_1", 0).value()->starts_with("event: response.failed\n"));
+  CHECK(archive.chunk("resp_1", 1)
+            .value()
+            ->starts_with("event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":2,"));
   running.body.as_object().set("id", "resp_2");
   put(store, archive, {archive.response_object(running, 1), archive.wish_object(running, "cancel", 1)});
   CHECK(gateway::looked_after(*rig.state, archive, running).status() == "cancelled");

@@ -3,8 +3,7 @@
 
     python3 tests/gateway_sdk_test.py --program build/asan/rondo [--turns 30]
 
-The packages are pinned and unpacked, not installed.  Where one can't be had, or the small model can't be made, this says so and
-passes.  What is checked of each conversation: all turns but the first go on from the ids that were sampled, the engine was asked
+The packages are pinned and unpacked, not installed; where one can't be had, this says so and passes.  What is checked of each conversation: all turns but the first go on from the ids that were sampled, the engine was asked
 for prompts that only grow, it had in its cache what was expected, and the rows for a trainer are what it saw.
 """
 import argparse
@@ -14,8 +13,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import unittest
-import urllib.error
 import urllib.request
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
@@ -25,7 +24,8 @@ import api_clients_test
 
 PROGRAM = ""
 TURNS = 6
-MODEL = ""
+# Its template and tokenizer; no weights are needed where a server answers.
+MODEL = str(REPO / "tests" / "golden" / "batch" / "model")
 KINDS = {"vllm": ["--generate", "on", "--cached-tokens"], "sglang": [], "llama-server": []}
 BLOCK = {"vllm": 16, "sglang": 1, "llama-server": 1}
 
@@ -68,17 +68,14 @@ def ids_of(text):
 
 
 def script():
-    """A model whose words have no control tokens among them, which calls a tool where it is asked for the weather."""
-    end = ids_of("<|im_end|>")
-    ask = ids_of("weather?<|im_end|>\n<|im_start|>assistant\n")
-    call = ids_of('<tool_call>\n{"name": "weather", "arguments": {"city":   "Oslo"}}\n</tool_call>')
-    return {"vocabulary": 200000, "first_plain": 199000, "end_ids": end, "end_after": 12,
+    """A model that says letters, and calls a tool where it is asked for the weather."""
+    end = ids_of("~fin~")
+    ask = ids_of("?~fin~[[assistant: ")
+    call = ids_of('{!do weather with {"city":   "Oslo"} do!}')
+    # Every id has a text of its own: of what is no whole character a stream of llama-server tells nothing.
+    pieces = {str(id): f"<{id}>" for id in range(256, 300)}
+    return {"vocabulary": 123, "first_plain": 97, "end_ids": end, "end_after": 12, "pieces": pieces,
             "rules": [{"suffix": ask, "completion": call + end}]}
-
-
-def plain_script():
-    out = script()
-    return {**out, "vocabulary": 2000, "first_plain": 300}
 
 
 TOOL = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -182,7 +179,7 @@ def starts_with(whole, begin):
 
 class OfServers(unittest.TestCase):
     def hold(self, kind, api):
-        with Process("fake-engine", kind, *KINDS[kind], "--context", "100000", "--script", json.dumps(plain_script())) as fake, \
+        with Process("fake-engine", kind, *KINDS[kind], "--context", "100000", "--script", json.dumps(script())) as fake, \
                 gateway(MODEL, "--url", fake.url) as server:
             clients = Conversations(server.url, "run")
             try:
@@ -223,16 +220,18 @@ class OfServers(unittest.TestCase):
     def test_responses_llama_server(self):
         self.hold("llama-server", "responses")
 
+    @unittest.skipUnless(os.environ.get("RONDO_SDK_ALL"), "takes its time: RONDO_SDK_ALL=1")
     def test_messages_vllm(self):
         self.hold("vllm", "messages")
 
+    @unittest.skipUnless(os.environ.get("RONDO_SDK_ALL"), "takes its time: RONDO_SDK_ALL=1")
     def test_chat_llama_server(self):
         self.hold("llama-server", "chat")
 
     def test_faults(self):
         import anthropic
         import openai
-        with Process("fake-engine", "sglang", "--script", json.dumps(plain_script()), "--fault", "die:1:2") as fake, \
+        with Process("fake-engine", "sglang", "--script", json.dumps({**script(), "end_after": 500}), "--fault", "die:1:2") as fake, \
                 gateway(MODEL, "--url", fake.url) as server:
             clients = Conversations(server.url, "run")
             history = [{"role": "user", "content": "hi"}]
@@ -248,8 +247,31 @@ class OfServers(unittest.TestCase):
             turns = server.get("/rondo/v1/sessions/run")["turns"]
             self.assertEqual([turn["finish"] for turn in turns][:2], ["failed", "failed"])
 
+    def test_client_that_leaves(self):
+        with Process("fake-engine", "sglang", "--delay", "40", "--script", json.dumps({**script(), "end_after": 500})) as fake, \
+                gateway(MODEL, "--url", fake.url) as server:
+            clients = Conversations(server.url, "cut")
+            history = [{"role": "user", "content": "hi"}]
+            stream = clients.openai.chat.completions.create(model="m", messages=history, stream=True)
+            content = ""
+            for chunk in stream:
+                content += chunk.choices[0].delta.content or ""
+                if len(content) >= 5:
+                    break
+            stream.close()
+            deadline = time.monotonic() + 20
+            while not server.get("/rondo/v1/sessions").get("sessions") and time.monotonic() < deadline:
+                time.sleep(0.05)
+            # What was sent is kept, and is gone on from.
+            history += [{"role": "assistant", "content": content}, {"role": "user", "content": "and now?!"}]
+            reply = clients.openai.chat.completions.create(model="m", messages=history, max_tokens=3,
+                                                           extra_headers=EXPLAIN)
+            clients.close()
+            self.assertEqual(server.get("/rondo/v1/sessions/cut")["turns"][0]["finish"], "cancelled")
+            self.assertEqual(reply.model_extra["rondo"]["how"], "bridge")
+
     def test_completions(self):
-        with Process("fake-engine", "vllm", *KINDS["vllm"], "--script", json.dumps(plain_script())) as fake, \
+        with Process("fake-engine", "vllm", *KINDS["vllm"], "--script", json.dumps(script())) as fake, \
                 gateway(MODEL, "--url", fake.url) as server:
             clients = Conversations(server.url, "ids")
             prompt = ids_of("once upon a time")
@@ -270,6 +292,7 @@ class OfServers(unittest.TestCase):
             self.assertEqual(len(server.get("/rondo/v1/sessions/ids")["turns"]), 6)
 
 
+@unittest.skipUnless(os.environ.get("RONDO_SDK_ALL"), "takes its time: RONDO_SDK_ALL=1")
 class Embedded(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -295,7 +318,6 @@ class Embedded(unittest.TestCase):
                                           "reattached_reasoning", "cause", "notes"})
             history += [reply.choices[0].message.model_dump(exclude_none=True), {"role": "user", "content": "more"}]
 
-    @unittest.skipUnless(os.environ.get("RONDO_SDK_GRAMMARS"), "the random model writes much white space")
     def test_structured_output(self):
         import pydantic
 
@@ -382,21 +404,8 @@ class Embedded(unittest.TestCase):
         self.assertGreater(count.input_tokens, 3)
 
 
-def small_model():
-    """The small random model's file, made if need be; "" where it can't be."""
-    try:
-        with gateway() as server:
-            server.get("/health")
-    except RuntimeError as error:
-        print(f"no small model: {error}")
-        return ""
-    cache = pathlib.Path(os.environ.get("RONDO_CACHE") or pathlib.Path.home() / ".cache" / "rondo")
-    files = sorted(cache.glob("tiny-*.gguf"), key=lambda path: path.stat().st_mtime)
-    return str(files[-1]) if files else ""
-
-
 def main():
-    global PROGRAM, TURNS, MODEL
+    global PROGRAM, TURNS
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--turns", type=int, default=int(os.environ.get("RONDO_SDK_TURNS", TURNS)))
@@ -404,9 +413,6 @@ def main():
     PROGRAM, TURNS = arguments.program, arguments.turns
     if not api_clients_test.have_packages():
         print("the clients can't be had: nothing was tested")
-        return 0
-    MODEL = small_model()
-    if not MODEL:
         return 0
     return 0 if unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful() else 1
 

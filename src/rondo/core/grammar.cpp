@@ -26,8 +26,7 @@ grammar::TurnOptions turn_options(const GrammarRequest& request) {
     case ToolChoice::kNamed: out.choice = grammar::ToolChoice::kRequired; break;
   }
   out.tool_name = request.asked.tool_name;
-  out.text_before_calls = !request.asked.is_direct;
-  out.reasoning_again = !request.asked.is_direct;
+  out.is_direct = request.asked.is_direct;
   out.prompt_tail = request.prompt_tail;
   // Only llama.cpp begins a grammar at a trigger; the two others are told about the text before it.
   if (request.language == GrammarLanguage::kLark) out.laziness = grammar::Laziness::kNever;

@@ -23,9 +23,8 @@ enum class ToolChoice : std::uint8_t { kAuto, kNone, kRequired, kNamed };
 struct Asked {
   bool parallel_tool_calls = true;
   ToolChoice tool_choice = ToolChoice::kAuto;
-  std::string tool_name;    // of kNamed
-  // Of kRequired and kNamed: no text comes in front of the calls.  Of all: no reasoning where the prompt has ended it.
-  bool is_direct = false;
+  std::string tool_name;   // of kNamed
+  bool is_direct = false;  // see grammar::TurnOptions
   std::optional<json::Value> response_schema;
 };
 

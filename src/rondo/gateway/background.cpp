@@ -302,10 +302,15 @@ ResponseRecord looked_after(Service::State& state, const Archive& archive, Respo
   if (record.has_ended() || now_ms - record.beat_ms < kLostMs) return record;
   const bool is_cancelled = !wish_in(archive, record.id()).empty();
   record.body = failed_body(record.body, is_cancelled ? "cancelled" : "failed", "the gateway that ran it has stopped");
-  std::string last;
-  for (const apis::StreamEvent& event : apis::replayed(record.body, false)) {
-    if (apis::is_terminal(event)) last = event.text() + apis::StreamEvent{"", "[DONE]"}.text();
+  std::int64_t number = 0;
+  for (std::size_t i = 0; i < record.chunks; ++i) {
+    const auto text = archive.chunk(record.id(), i);
+    if (text.ok() && text.value()) (void)events_behind(*text.value(), 0, number);
   }
+  const std::string name = is_cancelled ? "response.incomplete" : "response.failed";
+  const json::Object event{{"type", name}, {"sequence_number", number}, {"response", record.body}};
+  const std::string last =
+      apis::StreamEvent{name, json::to_compact(json::Value(event))}.text() + apis::StreamEvent{"", "[DONE]"}.text();
   std::vector<spans::StoredObject> objects;
   objects.push_back(archive.chunk_object(record, record.chunks++, last, now_ms));
   objects.push_back(archive.response_object(record, now_ms));

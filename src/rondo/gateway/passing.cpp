@@ -200,19 +200,19 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
     sink_->send({&told, 1});
   }
 
-  void end_with(const std::string& type, std::string_view status) {
-    body_.as_object().set("status", status);
+  void end_with(const std::string& type) {
     json::Object event{{"type", type}, {"sequence_number", sequence_++}, {"response", body_}};
     const apis::StreamEvent told{type, json::to_compact(json::Value(std::move(event)))};
     sink_->send({&told, 1});
   }
 
   void cancel() {
+    body_.as_object().set("status", "cancelled");
     if (sink_->takes_events() && !is_told_) {
       sink_->start(passed_headers(read_));
       is_told_ = true;
     }
-    if (is_told_) end_with("response.incomplete", "cancelled");
+    if (is_told_) end_with("response.incomplete");
     finish();
   }
 
@@ -225,8 +225,9 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
     fault_ = fault;
     const apis::StreamEvent error = apis::error_event(kResponsesApi, fault, sequence_++);
     sink_->send({&error, 1});
+    body_.as_object().set("status", "failed");
     body_.as_object().set("error", json::Object{{"code", "server_error"}, {"message", fault.message}});
-    end_with("response.failed", "failed");
+    end_with("response.failed");
     finish();
   }
 

@@ -20,8 +20,9 @@ class LimitedReasoning final : public engine::TokenConstraint {
 
   [[nodiscard]] Allowed next(std::span<const TokenId> sampled) override {
     for (; seen_ < sampled.size(); ++seen_) look(sampled.first(seen_ + 1));
-    if (is_done_ || !limit_.is_open || reasoned_ < limit_.most) return {};
-    const TokenId* id = &limit_.close[std::min(forced_, limit_.close.size() - 1)];
+    const bool is_ending = forced_ > 0 && forced_ < limit_.ending.size();
+    if (!is_ending && (is_done_ || !limit_.is_open || reasoned_ < limit_.most)) return {};
+    const TokenId* id = &limit_.ending[std::min(forced_, limit_.ending.size() - 1)];
     ++forced_;
     return {.kind = Allowed::Kind::kOnly, .ids = std::span(id, 1)};
   }

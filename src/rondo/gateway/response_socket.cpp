@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kMostLanes = 32;    // with a name
 constexpr std::size_t kMostActive = 16;   // requests of one socket that run at once
 constexpr std::size_t kMostWaiting = 64;  // that wait for others
+constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMostLaneName = 256;
 
 bool is_lane_name(std::string_view name) {
@@ -111,7 +112,9 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
   };
 
   void take(std::string text) {
-    if (unread_.size() >= kMostWaiting) return send("", apis::websocket_error(too_many()));
+    const bool is_too_much = waiting_bytes_ > 0 && waiting_bytes_ + text.size() > kMostWaitingBytes;
+    if (unread_.size() >= kMostWaiting || is_too_much) return send("", apis::websocket_error(too_many()));
+    waiting_bytes_ += text.size();
     unread_.push_back(std::move(text));
     if (!is_reading_) read_next();
   }
@@ -131,8 +134,10 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
     state_->off_loop(
         reading->text.size(), [reading] { reading->asked.emplace(read_message(reading->text, reading->lane)); },
         [reading, self = shared_from_this()] {
-          const auto fault = self->enqueue(*reading->asked);
-          if (fault) self->send(reading->lane, apis::websocket_error(*fault));
+          if (const auto fault = self->enqueue(*reading->asked)) {
+            self->waiting_bytes_ -= reading->text.size();
+            self->send(reading->lane, apis::websocket_error(*fault));
+          }
           self->run_waiting();
           self->read_next();
         });
@@ -162,6 +167,7 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
         Asked asked = std::move(lane.waiting.front());
         lane.waiting.pop_front();
         --waiting_;
+        waiting_bytes_ -= asked.text.size();
         run(lane, std::move(asked));
         runs = true;
       }
@@ -198,6 +204,7 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
   std::map<std::string, Lane> lanes_;  // "": of messages that name none
   std::size_t active_ = 0;
   std::size_t waiting_ = 0;
+  std::size_t waiting_bytes_ = 0;  // of all messages that do not run yet
   std::size_t begun_ = 0;
   bool is_draining_ = false;
 };

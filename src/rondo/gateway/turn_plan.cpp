@@ -51,7 +51,13 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   const apis::GenerateRequest& request = read_.request;
   core::Asked asked;
   asked.parallel_tool_calls = request.tool_choice.parallel;
-  if (request.tool_choice.mode == apis::ToolChoice::Mode::kNone) asked.tool_choice = core::ToolChoice::kNone;
+  using Mode = apis::ToolChoice::Mode;
+  if (request.tool_choice.mode == Mode::kNone) asked.tool_choice = core::ToolChoice::kNone;
+  if (request.tool_choice.mode == Mode::kRequired) {
+    const bool is_one = request.tool_choice.only.size() == 1;
+    asked.tool_choice = is_one ? core::ToolChoice::kNamed : core::ToolChoice::kRequired;
+    if (is_one) asked.tool_name = request.tool_choice.only.front();
+  }
   if (request.format.kind == apis::AnswerFormat::Kind::kSchema) asked.response_schema = request.format.schema;
   core::ParseCall parsing;
   parsing.options = core::parse_options(asked, request.tools.has_value());
@@ -133,15 +139,18 @@ void TurnRun::limit_reasoning(engine::Request& request) {
   const auto format = model.format(call_);
   if (!format.ok() || !format.value()->reasoning.present) return;
   const auto ids_of = [&](std::string_view mark) {
-    auto ids = model.tokenize(format::trimmed(mark), true);
+    auto ids = model.tokenize(mark, true);
     return ids.ok() ? std::move(ids).value() : std::vector<core::TokenId>();
   };
-  ReasoningLimit limit{.open = ids_of(format.value()->reasoning.open),
-                       .close = ids_of(format.value()->reasoning.close)};
+  const format::Reasoning& reasoning = format.value()->reasoning;
+  ReasoningLimit limit{.open = ids_of(format::trimmed(reasoning.open)),
+                       .close = ids_of(format::trimmed(reasoning.close)),
+                       .ending = ids_of(reasoning.close)};
   limit.most = static_cast<std::size_t>(*reasoning_budget_);
   limit.is_open = choices_.front().parser->parser().place() == parse::Place::kReasoning;
   const bool is_free = request.grammar.dialect == engine::Grammar::Dialect::kNone;
-  if (!is_free || limit.close.empty() || !read_.model->serving->capabilities().takes_constraints) {
+  if (!is_free || limit.close.empty() || limit.ending.empty() ||
+      !read_.model->serving->capabilities().takes_constraints) {
     read_.request.warnings.push_back("the most tokens for reasoning (" + std::to_string(*reasoning_budget_) +
                                      ") are not enforced: neither the template nor the engine takes them");
     return;

@@ -66,7 +66,7 @@ class TurnBuilder {
   // The opening of a reasoning block that the model may begin; "" if there is none, or the prompt has begun it.
   [[nodiscard]] std::string_view reasoning_to_open() const {
     const std::string_view close = trimmed(format_.reasoning.close);
-    if (!options_.reasoning_again && !close.empty() && trimmed(options_.prompt_tail).ends_with(close)) return "";
+    if (options_.is_direct && !close.empty() && trimmed(options_.prompt_tail).ends_with(close)) return "";
     const bool is_there = format_.reasoning.present && !close.empty() && !is_reasoning_open();
     return is_there ? trimmed(format_.reasoning.open) : "";
   }
@@ -110,7 +110,7 @@ class TurnBuilder {
     const NodeId stops = g_.repeat(g_.choice(ways), 0, 2);
     const NodeId end = Line(g_).space().node();
     const bool opens_calls = format_.calls.separator.find(trimmed(format_.header)) != std::string::npos;
-    if (is_blank(format_.header) || opens_calls) return g_.sequence({stops, end});
+    if (is_blank(format_.header) || opens_calls || options_.is_direct) return g_.sequence({stops, end});
     const NodeId rest = g_.token(g_.text({}, ""));
     return g_.sequence({stops, g_.choice({end, Line(g_).space().marker(trimmed(format_.header)).add(rest).node()})});
   }
@@ -158,7 +158,7 @@ class TurnBuilder {
       g_.define(root_, with_reasoning(body, body));
       return;
     }
-    if (is_required && !options_.text_before_calls) {
+    if (is_required && options_.is_direct) {
       const NodeId body = g_.choice(calls_alone(calls, openings));
       g_.define(root_, with_reasoning(body, body));
       return;
@@ -210,7 +210,7 @@ class TurnBuilder {
       return;
     }
     std::vector<NodeId> ways{Line(g_).space().add(all).node()};
-    const bool takes_text = !options_.response_schema && (!is_required || options_.text_before_calls);
+    const bool takes_text = !options_.response_schema && (!is_required || !options_.is_direct);
     if (takes_text) ways.push_back(g_.sequence({text_before_bracket(), all}));
     if (options_.response_schema) ways.push_back(answer());
     if (!is_required && !options_.response_schema) ways.push_back(plain_text());

@@ -39,8 +39,9 @@ struct TurnOptions {
   ToolChoice choice = ToolChoice::kAuto;
   std::string tool_name;  // with kRequired: only this tool
   bool parallel_calls = true;
-  bool text_before_calls = true;  // with kRequired: false where nothing but reasoning comes in front of the calls
-  bool reasoning_again = true;    // false: none where the prompt has ended it
+  // Narrower than what a turn may be read as: no text in front of required calls, no reasoning where the prompt has ended it,
+  // and nothing behind the turn's end.
+  bool is_direct = false;
   std::optional<json::Value> response_schema;
   std::string prompt_tail;  // the end of the prompt: says whether reasoning is open
   Laziness laziness = Laziness::kAnyTrigger;
