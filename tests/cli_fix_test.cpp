@@ -88,6 +88,10 @@ TEST_CASE_FIXTURE(Shell, "check --fix fails where the template still breaks, or 
   CHECK(run("check '" + reversed + "' --fix --json").status == 1);
   CHECK(run("check model model --fix").err == "rondo: --fix takes one model\n");
   CHECK(run("check model model --fix").status == 1);
+  file("damaged/tokenizer.json", "{\"model\": {");
+  file("damaged/chat_template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
+  CHECK(run("check '" + path("damaged") + "'")
+            .err.starts_with("rondo: goes on without a tokenizer: " + path("damaged/tokenizer.json") + ":1:"));
   const Run nowhere = run("check nowhere --fix");
   CHECK(nowhere.status == 1);
   CHECK(nowhere.err.starts_with("rondo: nowhere: "));

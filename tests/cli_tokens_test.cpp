@@ -118,6 +118,31 @@ TEST_CASE_FIXTURE(Shell, "a model is named by place as well, in front of the res
   }
 }
 
+TEST_CASE_FIXTURE(Shell, "what is given by place and what is given by name go together") {
+  const std::string text = file("text.txt", "ab");
+  const std::string ids = run("tokenize model ab --ids").out;
+  for (const char* form :
+       {"tokenize ab model --ids", "tokenize ab --ids --model model", "tokenize --model model ab --ids",
+        "tokenize model --file FILE --ids", "tokenize --file FILE model --ids"}) {
+    CAPTURE(form);
+    std::string command = form;
+    if (const std::size_t at = command.find("FILE"); at != std::string::npos) command.replace(at, 4, text);
+    CHECK(run(command).out == ids);
+  }
+  for (const char* form : {"detokenize model --ids IDS", "detokenize --ids IDS model", "detokenize IDS --model model",
+                           "detokenize IDS model", "detokenize model IDS"}) {
+    CAPTURE(form);
+    std::string command = form;
+    command.replace(command.find("IDS"), 3, "'" + ids + "'");
+    CHECK(run(command).out == "ab");
+  }
+  CHECK(run("detokenize model 1,2").out == run("detokenize model '[1, 2]'").out);
+  CHECK(run("parse --text ab model").out == run("parse model " + text).out);
+  CHECK(run("render -m hi model").out == run("render model -m hi").out);
+  CHECK(run("detokenize model 1 --ids 2").err.starts_with("IDS is given twice"));
+  CHECK(run("parse model " + text + " --text ab").status == 2);
+}
+
 TEST_CASE_FIXTURE(Shell, "ids go from any command into any other") {
   const std::string ids = run("encode model -m hello --ids").out;
   const std::string text = "<bos>[[user: hello~fin~[[assistant: ";

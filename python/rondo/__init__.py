@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 
-def load(path=None, *, template=None, tokenizer=None, format=None, strict=False) -> Model:
+def load(path=None, *, template=None, tokenizer=None, format=None, strict=False, polyfill="off") -> Model:
     """Loads a model: a Hugging Face folder, a .gguf file, or a template and a tokenizer from two places.
 
     path: a folder, a .gguf, a tokenizer file, or a template; None with `template` and `tokenizer`.
@@ -76,6 +76,7 @@ def load(path=None, *, template=None, tokenizer=None, format=None, strict=False)
     tokenizer: a path; replaces the model's.
     format: parts of a format (docs/format.md) that count instead of what is inferred from the template.
     strict: render exactly as the reference does where that is stricter than other engines and vendors' code.
+    polyfill: "auto" supplies what the template lacks (system text, tools, calls, results), "on" all of it (docs/polyfills.md).
 
     Raises NotFoundError, TemplateError, TokenizerError or InvalidArgumentError.
 
@@ -83,10 +84,10 @@ def load(path=None, *, template=None, tokenizer=None, format=None, strict=False)
         >>> model = rondo.load("vocab.gguf", template="chat_template.jinja")
     """
     return _load_model(path, template=template, tokenizer=tokenizer, format=format, strict=strict,
-                       cache_folder=_cache_folder())
+                       polyfill=polyfill, cache_folder=_cache_folder())
 
 
-def from_tokenizer(tokenizer, *, template=None, format=None, strict=False) -> Model:
+def from_tokenizer(tokenizer, *, template=None, format=None, strict=False, polyfill="off") -> Model:
     """The model of a tokenizer that is in memory: a `transformers` tokenizer, or a `tokenizers.Tokenizer` with `template`.
 
     A fast tokenizer is taken as it is, with its added tokens and its chat template; a slow one is read from the folder it
@@ -104,7 +105,7 @@ def from_tokenizer(tokenizer, *, template=None, format=None, strict=False) -> Mo
             raise InvalidArgumentError("neither a fast tokenizer nor one whose files can be read: `name_or_path` is "
                                        f"{name!r}")
         own = template if template is not None else templates.get("default")
-        return load(name, template=own, format=format, strict=strict)
+        return load(name, template=own, format=format, strict=strict, polyfill=polyfill)
     parts = {
         "name": name or type(tokenizer).__name__,
         "tokenizer_json": backend.to_str(),
@@ -114,7 +115,8 @@ def from_tokenizer(tokenizer, *, template=None, format=None, strict=False) -> Mo
         "chat_template": templates.get("default"),
         "tool_template": templates.get("tool_use"),
     }
-    return _from_memory(parts, template=template, format=format, strict=strict, cache_folder="")
+    return _from_memory(parts, template=template, format=format, strict=strict, polyfill=polyfill,
+                        cache_folder="")
 
 
 def _templates_of(tokenizer):
@@ -153,6 +155,6 @@ def _cache_folder():
     return _os.path.join(folder, "tokenizers") if folder else ""
 
 
-def _load(path, template, tokenizer, format, strict):
+def _load(path, template, tokenizer, format, strict, polyfill):
     """load() with positional arguments; for pickle."""
-    return load(path, template=template, tokenizer=tokenizer, format=format, strict=strict)
+    return load(path, template=template, tokenizer=tokenizer, format=format, strict=strict, polyfill=polyfill)

@@ -264,9 +264,9 @@ class Parsed:
 
     def __repr__(self) -> str: ...
 
-def load(path: object | None, *, template: object | None, tokenizer: object | None, format: object | None, strict: bool, cache_folder: str) -> Model: ...
+def load(path: object | None, *, template: object | None, tokenizer: object | None, format: object | None, strict: bool, polyfill: str, cache_folder: str) -> Model: ...
 
-def from_memory(parts: dict, *, template: object | None, format: object | None, strict: bool, cache_folder: str) -> Model: ...
+def from_memory(parts: dict, *, template: object | None, format: object | None, strict: bool, polyfill: str, cache_folder: str) -> Model: ...
 
 class Model:
     """
@@ -397,6 +397,11 @@ class Model:
     def format(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
         How the template writes an assistant turn, as plain data (docs/format.md).
+        """
+
+    def capabilities(self, *, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+        """
+        What of a conversation the template can carry, each with what a render showed (docs/capabilities.md).
         """
 
     def losses(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:

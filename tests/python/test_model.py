@@ -169,6 +169,28 @@ def test_grammar_format_and_losses(tiny, tools):
         tiny.grammar(tools=tools, format="ebnf")
 
 
+def test_capabilities(tiny):
+    can = tiny.capabilities()
+    assert can["system"]["supported"] and can["system"]["line"] > 0
+    assert can["images"] == {"supported": False, "evidence": can["images"]["evidence"]}
+    assert isinstance(can["free_variables"], list)
+
+
+def test_polyfills(tiny_folder):
+    template = "{% for m in messages %}{{ '<|' ~ m.role ~ '|>' ~ m.content ~ '<|end|>' }}{% endfor %}<|assistant|>"
+    model = rondo.load(tiny_folder, template=template, polyfill="auto")
+    call = {"type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
+    text = model.render([{"role": "user", "content": "x"}, {"role": "assistant", "content": None, "tool_calls": [call]}])
+    assert '{"name": "add", "arguments": {"a": 1}}' in text
+    assert model.format()["calls"].get("present")
+    assert not rondo.load(tiny_folder, template=template).format().get("calls", {}).get("present")
+    assert pickle.loads(pickle.dumps(model)).format() == model.format()
+    with pytest.raises(rondo.InvalidArgumentError, match="polyfill"):
+        rondo.load(tiny_folder, polyfill="maybe")
+    with pytest.raises(rondo.InvalidArgumentError, match="lenient"):
+        rondo.load(tiny_folder, template=template, polyfill="on", strict=True)
+
+
 def test_a_template_can_be_checked(tiny):
     report = tiny.check()
     assert report["worst"] in ("none", "warning", "error") and report["has_tokenizer"]

@@ -52,7 +52,8 @@ def test_tokenizers_are_kept_where_the_program_keeps_them(monkeypatch, variables
     monkeypatch.setattr(rondo, "_load_model", lambda path, **options: given.update(options, path=path))
     rondo.load("somewhere", strict=True)
     assert given.pop("cache_folder").replace(os.sep, "/") == folder
-    assert given == {"path": "somewhere", "template": None, "tokenizer": None, "format": None, "strict": True}
+    assert given == {"path": "somewhere", "template": None, "tokenizer": None, "format": None, "strict": True,
+                     "polyfill": "off"}
 
 
 def test_special_tokens_are_texts(handed):
@@ -62,7 +63,8 @@ def test_special_tokens_are_texts(handed):
     (parts, options), = handed
     assert parts["config"] == {"bos_token": "<s>", "eos_token": "</s>"}
     assert parts["name"] == "Tokenizer" and parts["tokenizer_json"] == "{}"
-    assert options == {"template": "t", "format": {"stops": {}}, "strict": True, "cache_folder": ""}
+    assert options == {"template": "t", "format": {"stops": {}}, "strict": True, "polyfill": "off",
+                       "cache_folder": ""}
     made.bos_token = made.eos_token = None
     rondo.from_tokenizer(made)
     assert handed[1][0]["config"] == {}

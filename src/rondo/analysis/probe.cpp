@@ -1,7 +1,6 @@
 #include "analysis/probe.h"
 
 #include <algorithm>
-#include <array>
 
 #include "probe/variables.h"
 #include "probe/words.h"
@@ -13,9 +12,6 @@ using probe::kContentText;
 using probe::kQuestionText;
 using probe::kReasoningText;
 using text::RunKind;
-
-// Variables that the probes set (see kwargs()).
-constexpr std::array<std::string_view, 2> kSwitches = {"enable_thinking", "thinking"};
 
 json::Value assistant(const Shape& shape, const ProbeMessage& message) {
   const auto said = [&message](bool is_said, std::string_view text) -> std::string {

@@ -1,9 +1,12 @@
 // Probes: conversations of placeholders, rendered.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "analysis/analyse.h"
@@ -15,6 +18,9 @@ namespace rondo::analysis {
 
 // The shape of probe messages: what the ladder found the template to accept.
 using Shape = format::InputShape;
+
+// Variables that probes set where thinking is to be on or off: what many templates and engines call it.
+inline constexpr std::array<std::string_view, 2> kSwitches = {"enable_thinking", "thinking"};
 
 // What one assistant message of a probe holds.
 struct ProbeMessage {
@@ -65,6 +71,12 @@ class Prober {
   [[nodiscard]] std::optional<std::string> text_of(json::Array messages, const ProbeSetting& setting);
   // The text of a conversation that ends with this message.
   [[nodiscard]] std::optional<std::string> text_with(json::Object assistant_message, const ProbeSetting& setting);
+  // The conversation with its origins; nullopt where the template refuses it, with last_refusal().
+  [[nodiscard]] std::optional<jinja::Rendered> rendered(json::Array messages, const ProbeSetting& setting) {
+    last_refusal_.clear();
+    return render(std::move(messages), setting, false);
+  }
+  [[nodiscard]] const std::string& last_refusal() const { return last_refusal_; }
   [[nodiscard]] const jinja::Template& chat_template() const { return template_; }
   [[nodiscard]] const Options& options() const { return options_; }
   // The first call's limit error, if a probe ran out of limits.

@@ -25,10 +25,23 @@ void read_chat_format(Fields& fields, AnswerFormat& out) {
 
 void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
   out.effort = fields.text("reasoning_effort").value_or("");
-  if (out.effort == "none") out.mode = ReasoningWish::Mode::kOff;
-  if (!out.effort.empty() && out.effort != "none") out.mode = ReasoningWish::Mode::kOn;
   out.budget_tokens = fields.integer("thinking_token_budget", 0);
   out.is_shown = fields.is_set("include_reasoning", true);
+  // Under the names of other APIs, which clients send here as well.
+  const auto budget = [&](std::optional<std::int64_t> tokens) {
+    if (!out.budget_tokens) out.budget_tokens = tokens;
+  };
+  Fields thinking = fields.inside("thinking");
+  const auto type = thinking.word("type", {"enabled", "adaptive", "disabled"});
+  if (type) out.mode = *type == "disabled" ? ReasoningWish::Mode::kOff : ReasoningWish::Mode::kOn;
+  budget(thinking.integer("budget_tokens", 0));
+  Fields reasoning = fields.inside("reasoning");
+  if (out.effort.empty()) out.effort = reasoning.text("effort").value_or("");
+  if (const auto enabled = reasoning.boolean("enabled"))
+    out.mode = *enabled ? ReasoningWish::Mode::kOn : ReasoningWish::Mode::kOff;
+  budget(reasoning.integer("max_tokens", 0));
+  if (reasoning.is_set("exclude")) out.is_shown = false;
+  read_effort(out);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   read_sampling(fields, out.sampling);
   read_stops(fields, "stop", shared);
   out.stops = std::move(shared.stops);
-  out.max_tokens = fields.integer("max_tokens", 0).value_or(out.max_tokens);
+  out.max_tokens = fields.integer("max_tokens", 1).value_or(out.max_tokens);
   out.choices = static_cast<std::size_t>(fields.integer("n", 1, kMostChoices).value_or(1));
   out.echo = fields.is_set("echo");
   const auto top = fields.integer("logprobs", 0, 20);
@@ -106,6 +106,10 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   out.return_token_ids = fields.is_set("return_token_ids");
   out.add_special_tokens = fields.is_set("add_special_tokens", true);
   out.user = fields.text("user").value_or("");
+  for (const std::string_view key : {"best_of", "suffix", "prompt_logprobs", "structured_outputs", "response_format"}) {
+    if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out");
+  }
+  if (out.echo && out.logprobs) out.warnings.emplace_back("the prompt that `echo` repeats has no `logprobs`");
   if (out.prompts.size() * out.choices > kMostChoices) fields.refuse("prompt", "asks for too many choices");
   if (fault) return *std::move(fault);
   return out;

@@ -25,6 +25,7 @@ struct CompletionRequest {
   bool return_token_ids = false;
   bool add_special_tokens = true;
   std::string user;
+  std::vector<std::string> warnings;  // what was left out, for the header `warning`
 };
 [[nodiscard]] Outcome<CompletionRequest> read_completion(const json::Value& body);
 

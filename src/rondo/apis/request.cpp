@@ -55,6 +55,8 @@ void read_common(Fields& fields, GenerateRequest& out) {
   out.stream = fields.is_set("stream");
   out.cache_key = fields.text("prompt_cache_key").value_or("");
   out.return_token_ids = fields.is_set("return_token_ids");
+  Fields cache = fields.inside("prompt_cache_options");
+  out.comparison_response_id = cache.text("comparison_response_id").value_or("");
   (void)fields.object("chat_template_kwargs");
   (void)fields.array("tools", kMostTools);
   read_sampling(fields, out.sampling);
@@ -93,6 +95,8 @@ void check_tools(GenerateRequest& out, std::optional<Fault>& fault) {
 
 // Moves what chat/ made of the messages.
 std::optional<Fault> translate(json::Value body, const ReadOptions& options, GenerateRequest& out) {
+  const json::Value* kwargs = body.find("chat_template_kwargs");
+  const bool has_own_effort = kwargs != nullptr && kwargs->find("reasoning_effort") != nullptr;
   Result<chat::ApiRequest> read = chat::read_request(std::move(body), out.api);
   if (!read.ok()) {
     Fault fault = fault_of(read.error());
@@ -106,6 +110,8 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   out.tool_table = std::move(request.tool_table);
   out.documents = std::move(request.documents);
   out.kwargs = std::move(request.kwargs);
+  // What takes an effort is the template's affair: it is a wish, and no variable.
+  if (!has_own_effort) out.kwargs.erase("reasoning_effort");
   out.cache_marks = std::move(request.cache_marks);
   out.echoed = std::move(request.echoed);
   out.warnings.insert(out.warnings.end(), request.notes.begin(), request.notes.end());
@@ -213,6 +219,11 @@ void read_schema(Fields& fields, AnswerFormat& out) {
   if (!schema->is_object() && !schema->is_bool())
     return fields.refuse("schema", "must be a JSON schema", "invalid_type");
   out.schema = *schema;
+}
+
+void read_effort(ReasoningWish& out) {
+  if (out.effort.empty()) return;
+  out.mode = out.effort == "none" ? ReasoningWish::Mode::kOff : ReasoningWish::Mode::kOn;
 }
 
 void check_content(Fields& fields, std::string_view key) {

@@ -85,7 +85,6 @@ struct ResponsesState {
   bool generate = true;  // false on a WebSocket: the input is registered, nothing is sampled
   bool include_encrypted_reasoning = false;
   bool include_logprobs = false;
-  std::string comparison_response_id;
   bool truncate = false;  // `truncation: "auto"`
   json::Object echo;      // what the reply repeats
 };
@@ -125,6 +124,9 @@ struct GenerateRequest {
   bool open_responses = false;  // the header `OpenResponses-Version`
   std::optional<std::string>
       previous_message_id;  // Messages: `diagnostics` are asked for; "" where it names no message
+
+  // Chat and Responses: the reply whose prompt is to be compared (`prompt_cache_options`); "" where none is.
+  std::string comparison_response_id;
 
   ResponsesState responses;
   bool store = false;  // Chat

@@ -28,6 +28,9 @@ void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
 void read_metadata(Fields& fields, GenerateRequest& out);
 void read_schema(Fields& fields, AnswerFormat& out);  // of the object that holds name, schema and strict
 
+// What an effort says of reasoning at all.
+void read_effort(ReasoningWish& out);
+
 // Text, or an array of objects with a type; a text part has a text.
 void check_content(Fields& fields, std::string_view key);
 

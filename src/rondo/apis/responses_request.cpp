@@ -20,8 +20,7 @@ void read_responses_format(Fields& fields, AnswerFormat& out) {
 void read_responses_reasoning(Fields& fields, ReasoningWish& out) {
   Fields reasoning = fields.inside("reasoning");
   out.effort = reasoning.text("effort").value_or("");
-  if (out.effort == "none") out.mode = ReasoningWish::Mode::kOff;
-  if (!out.effort.empty() && out.effort != "none") out.mode = ReasoningWish::Mode::kOn;
+  read_effort(out);
   const auto summary = reasoning.text("summary");
   const auto older = reasoning.text("generate_summary");
   out.is_summarized = summary.has_value() || older.has_value();
@@ -162,8 +161,6 @@ void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequ
   state.background = fields.is_set("background");
   state.generate = fields.is_set("generate", true);
   state.truncate = fields.word("truncation", {"auto", "disabled"}) == "auto";
-  Fields cache = fields.inside("prompt_cache_options");
-  state.comparison_response_id = cache.text("comparison_response_id").value_or("");
   if (state.background && !state.store) fields.refuse("background", "needs `store`");
   if (fields.failed()) return;
   state.echo = echo_of(body);

@@ -20,6 +20,7 @@ struct ModelArguments {
   std::string chat_template;
   std::string tokenizer;
   std::string mode = "lenient";
+  std::string polyfill = "off";  // "off", "auto" or "on"
   std::string now;
 };
 
@@ -149,6 +150,7 @@ struct ExplainArguments {
   std::string tools;
   bool format = false;
   bool probes = false;
+  bool capabilities = false;
   bool grammar = false;
   bool html = false;
   std::string html_file;       // "" or "-": standard output

@@ -136,7 +136,30 @@ std::string for_people(const json::Value& reply, const ExplainArguments& argumen
          (arguments.grammar ? grammar_text(reply, paint) : "") + probes_report(reply, arguments.probes, paint);
 }
 
+std::string capabilities_table(const json::Value& capabilities, const Paint& paint) {
+  constexpr std::size_t kNameWidth = 23;
+  std::string out;
+  std::string variables;
+  for (const json::Member& member : capabilities.as_object()) {
+    if (member.value.is_array()) {
+      for (const json::Value& name : member.value.as_array())
+        variables += (variables.empty() ? "" : ", ") + name.as_string();
+      continue;
+    }
+    const bool is_supported = is_true(member.value, "supported");
+    const json::Value* line = member.value.find("line");
+    out += padded(member.key, kNameWidth) + (is_supported ? paint("32", "yes") + "  " : paint("2", "no") + "   ") +
+           padded(line == nullptr ? "" : "line " + line->number(), 10) +
+           printable(elided(std::string(member.value.find_string("evidence").value_or("")), 100), false) + "\n";
+  }
+  return out + "\n" + paint("1", "Variables that the template reads") + ": " +
+         (variables.empty() ? "none" : variables) + "\n";
+}
+
 Status check(const ExplainArguments& arguments) {
+  if (arguments.capabilities && (arguments.html || arguments.probes || arguments.grammar || arguments.format))
+    return Error(ErrorCode::kInvalidArgument,
+                 "--capabilities goes with none of --html, --probes, --grammar and --format");
   if (arguments.html && (arguments.json || arguments.probes || arguments.grammar || arguments.format))
     return Error(ErrorCode::kInvalidArgument,
                  "--html shows everything; it goes with none of --json, --probes, --grammar and --format");
@@ -150,6 +173,7 @@ Result<json::Value> make_request(const ExplainArguments& arguments) {
   if (Status status = add_json(request, "tools", arguments.tools, "--tools"); !status.ok()) return status.error();
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();
+  if (arguments.capabilities) request.set("capabilities", true);
   return json::Value(std::move(request));
 }
 
@@ -165,6 +189,11 @@ int run_explain(const ExplainArguments& arguments) {
   const protocol::Service service(service_options());
   auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());
+  if (arguments.capabilities) {
+    const json::Value& capabilities = *reply.value().find("capabilities");
+    if (arguments.json) return print_json(capabilities);
+    return print(capabilities_table(capabilities, paint_for(arguments.color))) ? kSuccess : kFailure;
+  }
   if (arguments.html) return put_page(pages::explain_page(reply.value()), arguments.html_file);
   if (arguments.format) return print(json::to_pretty(*reply.value().find("format")) + "\n") ? kSuccess : kFailure;
   if (arguments.json) return print_json(reply.value());

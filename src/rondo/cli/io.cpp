@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -45,7 +46,10 @@ bool is_json(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
 }
 
-bool is_numbers(std::string_view text) { return text.find_first_not_of("0123456789 \t\r\n") == std::string_view::npos; }
+// Numbers with white space or commas between them.
+bool is_numbers(std::string_view text) {
+  return text.find_first_not_of("0123456789, \t\r\n") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -110,6 +114,7 @@ Result<json::Value> ids_argument(const std::string& argument, const std::string&
   if (!content.ok()) return content.error();
   std::string text = std::move(content).value();
   if (is_numbers(text)) {
+    std::ranges::replace(text, ',', ' ');
     std::istringstream words(text);
     std::string list;
     for (std::string word; words >> word;) list += (list.empty() ? "" : ",") + word;

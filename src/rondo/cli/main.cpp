@@ -5,12 +5,17 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/io.h"
 #include "cli/network_commands.h"
+#include "cli/places.h"
 #include "cli/request.h"
 
 namespace rondo::cli {
@@ -36,6 +41,12 @@ void kwargs_option(CLI::App& command, std::string& value, const std::string& hel
       ->multi_option_policy(CLI::MultiOptionPolicy::Join);
 }
 
+// Takes one value each time, so that what stands behind it by place is not taken for another.
+CLI::Option* repeated_option(CLI::App& command, const char* name, std::vector<std::string>& values,
+                             const std::string& help) {
+  return command.add_option(name, values, help + "; may be repeated")->allow_extra_args(false);
+}
+
 CLI::Option* path_option(CLI::App& command, const char* name, std::string& value, const char* help) {
   return command.add_option(name, value, help)->type_name("PATH");
 }
@@ -51,24 +62,35 @@ void add_language(CLI::App& command, std::string& mode, std::string& now) {
       ->type_name("TIME");
 }
 
-void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer) {
-  path_option(command, "MODEL,--model", model.model,
-              "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file");
+constexpr const char* kModelHelp = "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file";
+
+void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, const char* name = "MODEL,--model") {
+  path_option(command, name, model.model, kModelHelp);
   path_option(command, "--template", model.chat_template,
               "chat template: a .jinja file, or a folder or .gguf with one");
   path_option(command, "--tokenizer", model.tokenizer,
               needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
                               : "tokenizer: a file or folder whose special tokens the template may use");
   add_language(command, model.mode, model.now);
+  command
+      .add_option(
+          "--polyfill", model.polyfill,
+          "supply what the template lacks (system text, tools, calls, results): `auto` where it does, `on` always")
+      ->check(CLI::IsMember({"off", "auto", "on"}))
+      ->capture_default_str();
 }
 
-void add_conversation(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
+// What stands in front of a prompt's end.
+void add_history(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
   json_option(command, "--messages", conversation.messages, messages_help.c_str());
-  command.add_option("-m,--message", conversation.texts, "a user message, added to the end; may be repeated")
-      ->type_name("TEXT");
+  repeated_option(command, "-m,--message", conversation.texts, "a user message, added to the end")->type_name("TEXT");
   json_option(command, "--tools", conversation.tools, "tool definitions: a JSON array or a file with one");
   json_option(command, "--documents", conversation.documents, "documents: a JSON array or a file with one");
   kwargs_option(command, conversation.kwargs, "further template variables");
+}
+
+void add_conversation(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
+  add_history(command, conversation, messages_help);
   command.add_flag("--no-generation-prompt", conversation.no_generation_prompt,
                    "do not open the turn that the model is to write");
   command
@@ -106,8 +128,7 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
                                          "what the model would have written (the default), `content` the messages' "
                                          "own data, `turn` whole turns, `generation` what {% generation %} covers");
   mask->type_name("[PART]")->expected(0, 1);
-  command.add_option("--role", arguments.roles, "of --mask: whose messages; may be repeated (default: assistant)")
-      ->needs(mask);
+  repeated_option(command, "--role", arguments.roles, "of --mask: whose messages (default: assistant)")->needs(mask);
   CLI::Option* html = command.add_option("--html", arguments.html_file,
                                          "a page for the browser: the prompt coloured by owner, beside the template; "
                                          "without FILE on standard output");
@@ -154,10 +175,10 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
   CLI::App& command = *app.add_subcommand("parse", "what a model wrote to a message: reasoning, content, tool calls");
   CLI::Option* text =
       command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
-  CLI::Option* file = command.add_option("FILE", arguments.file, "a file with it; - for standard input (the default)");
-  add_model(command, arguments.model, false);
+  const auto places = std::make_shared<Places>();
+  places->add(command, "FILE", "a file with what the model wrote; - for standard input (the default)", "PATH");
+  add_model(command, arguments.model, false, "--model");
   add_conversation(command, arguments.conversation, "the conversation that the model answered");
-  text->excludes(file);
   add_corrections(command, arguments.corrections);
   add_asked(command, arguments.asked);
   command
@@ -171,9 +192,11 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
   command.add_flag("--json", arguments.json,
                    "print the message as JSON; with --stream a line for each piece, and the message last");
   command.footer(kParseFooter);
-  command.callback([&, text] {
-    put_model_in_place(arguments.model.model, arguments.file);
-    if (text->count() == 0 && arguments.file.empty()) arguments.file = "-";
+  command.callback([&, text, places] {
+    std::optional<std::string> file;
+    if (text->count() > 0) file = "";
+    places->hand_out(arguments.model.model, file, "what the model wrote");
+    arguments.file = file.value_or("-");
     chosen = [&] { return run_parse(arguments); };
   });
 }
@@ -182,7 +205,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   CLI::App& command =
       *app.add_subcommand("bridge", "the next prompt: the old token ids unchanged, plus only the new turn");
   add_model(command, arguments.model, true);
-  add_conversation(command, arguments.conversation, "the messages behind the prompt ids");
+  add_history(command, arguments.conversation, "the messages behind the prompt ids");
   ids_option(command, "--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")->required();
   ids_option(command, "--completion-ids", arguments.completion_ids, "ids that the model sampled after it")->required();
   command
@@ -227,12 +250,10 @@ CLI::Option* add_view(CLI::App& command, TokenView& view, const std::string& jso
 
 void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("tokenize", "text to token ids");
-  CLI::Option* text = command.add_option("TEXT", arguments.text, "the text (default: standard input)");
-  CLI::Option* model = path_option(command, "MODEL,--model,--tokenizer", arguments.tokenizer,
-                                   "model folder, tokenizer.json, .gguf, ...");
-  command.add_option("--file", arguments.files, "a file with the text; - for standard input; may be repeated")
-      ->type_name("FILE")
-      ->excludes(text);
+  const auto places = std::make_shared<Places>();
+  places->add(command, "TEXT", "the text (default: standard input)", "TEXT");
+  path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...");
+  repeated_option(command, "--file", arguments.files, "a file with the text; - for standard input")->type_name("FILE");
   command.add_flag("--no-special", arguments.no_special, "the text of special tokens is ordinary text");
   command.add_flag("--add-special", arguments.add_special, "add what the tokenizer itself adds (BOS, EOS)");
   command.add_option("--threads", arguments.threads, "for several files (default: all cores)")
@@ -242,10 +263,13 @@ void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<
       "Examples:\n"
       "  rondo tokenize MODEL \"Hello world\" --ids\n"
       "  rondo tokenize MODEL --file a.txt --html a.html");
-  command.callback([&, text, html, model] {
-    put_model_in_place(arguments.tokenizer, arguments.text);
+  command.callback([&, html, places] {
+    std::optional<std::string> text;
+    if (!arguments.files.empty()) text = "";
+    places->hand_out(arguments.tokenizer, text, "the text");
     if (arguments.tokenizer.empty()) throw CLI::RequiredError("MODEL");
-    arguments.has_text = text->count() > 0 && !(arguments.text.empty() && model->count() == 0);
+    arguments.has_text = text.has_value() && arguments.files.empty();
+    arguments.text = text.value_or("");
     arguments.view.html = html->count() > 0;
     chosen = [&] { return run_tokenize(arguments); };
   });
@@ -272,18 +296,22 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
 
 void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("detokenize", "token ids to text");
-  ids_option(command, "--ids,IDS", arguments.ids, "the ids (default: standard input)");
-  path_option(command, "MODEL,--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...");
+  const auto places = std::make_shared<Places>();
+  places->add(command, "IDS", "as --ids", "IDS|JSON|FILE");
+  CLI::Option* ids = ids_option(command, "--ids", arguments.ids, "the ids (default: standard input)");
+  path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...");
   command.add_flag("--skip-special", arguments.skip_special, "leave special tokens out");
   command.add_flag("--json", arguments.json, "print {\"text\"} as JSON");
   command.footer(
       "Examples:\n"
       "  rondo detokenize MODEL '[9707, 1879]'\n"
       "  rondo tokenize MODEL 'Hello world' --ids | rondo detokenize MODEL");
-  command.callback([&] {
-    put_model_in_place(arguments.tokenizer, arguments.ids);
+  command.callback([&, ids, places] {
+    std::optional<std::string> given;
+    if (ids->count() > 0) given = arguments.ids;
+    places->hand_out(arguments.tokenizer, given, "IDS");
     if (arguments.tokenizer.empty()) throw CLI::RequiredError("MODEL");
-    if (arguments.ids.empty()) arguments.ids = "-";
+    arguments.ids = given.value_or("-");
     chosen = [&] { return run_detokenize(arguments); };
   });
 }
@@ -301,6 +329,8 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   CLI::Option* format = command.add_flag("--format", arguments.format, "print the format alone, as JSON to correct");
   command.add_flag("--grammar", arguments.grammar, "show the grammar of tool calls, for --tools or for an example");
   json_option(command, "--tools", arguments.tools, "tool definitions for --grammar: a JSON array or a file with one");
+  command.add_flag("--capabilities", arguments.capabilities,
+                   "show what of a conversation the template can carry, alone");
   command.add_flag("--probes", arguments.probes, "show every probe, not only those that the parser reads differently");
   CLI::Option* html =
       command.add_option("--html", arguments.html_file, "a page for the browser; without FILE on standard output");
@@ -366,7 +396,7 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
   path_option(command, "--tokenizer", arguments.tokenizer, "tokenizer: a file or folder (default: that of the model)");
   add_language(command, arguments.mode, arguments.now);
   kwargs_option(command, arguments.kwargs, "template variables that every setting has");
-  command.add_option("--scenario", arguments.scenarios, "only this scenario; may be repeated")->type_name("NAME");
+  repeated_option(command, "--scenario", arguments.scenarios, "only this scenario")->type_name("NAME");
   command
       .add_option(
           "--fail-on", arguments.fail_on,

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "cli/io.h"
@@ -35,8 +37,20 @@ bool names_model(const std::string& path) {
 
 }  // namespace
 
-void put_model_in_place(std::string& model, std::string& other) {
-  if (names_model(other) && !names_model(model)) std::swap(model, other);
+bool put_in_place(std::vector<std::string> by_place, std::string& model, std::optional<std::string>& other) {
+  if (model.empty() && !by_place.empty()) {
+    auto place = std::ranges::find_if(by_place, names_model);
+    const bool has_other = by_place.size() > 1 || other;
+    if (place == by_place.end() && has_other) place = by_place.begin();
+    if (place != by_place.end()) {
+      model = std::move(*place);
+      by_place.erase(place);
+    }
+  }
+  if (by_place.empty()) return true;
+  if (by_place.size() > 1 || other) return false;
+  other = std::move(by_place.front());
+  return true;
 }
 
 Status add_model(json::Object& request, const ModelArguments& arguments) {
@@ -47,6 +61,7 @@ Status add_model(json::Object& request, const ModelArguments& arguments) {
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);
   request.set("mode", arguments.mode);
+  if (arguments.polyfill != "off") request.set("polyfill", arguments.polyfill);
   if (!arguments.now.empty()) request.set("now", arguments.now);
   return Done{};
 }
@@ -77,9 +92,12 @@ Result<json::Value> run_with_vocabulary(const protocol::Service& service, const 
   json::Value with_tokenizer = request;
   with_tokenizer.as_object().set("tokenizer", arguments.model);
   auto reply = service.run(with_tokenizer, options);
-  const bool has_none =
-      !reply.ok() && (reply.error().code == ErrorCode::kNotFound || reply.error().code == ErrorCode::kTokenizer);
-  return has_none ? service.run(request, options) : reply;
+  const bool is_damaged = !reply.ok() && reply.error().code == ErrorCode::kTokenizer;
+  if (reply.ok() || (!is_damaged && reply.error().code != ErrorCode::kNotFound)) return reply;
+  // A template alone has no tokenizer; a model whose tokenizer can't be read is worth a word.
+  if (is_damaged && (files::is_folder(arguments.model) || arguments.model.ends_with(".gguf")))
+    note("rondo: goes on without a tokenizer: " + reply.error().to_string() + "\n");
+  return service.run(request, options);
 }
 
 Status add_conversation(json::Object& request, const ConversationArguments& arguments) {

@@ -1,8 +1,10 @@
 // Requests of the line protocol, made from command line arguments.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/commands.h"
 #include "json/value.h"
@@ -15,9 +17,10 @@ namespace rondo::cli {
 // template is named.
 [[nodiscard]] Status add_model(json::Object& request, const ModelArguments& arguments);
 
-// Where a model and something else are given by place: `other` becomes the model if it is the only one that names a folder, a .gguf
-// or a tokenizer's file.
-void put_model_in_place(std::string& model, std::string& other);
+// Hands out what was given by place.  Where no option named a model, the first that names a folder, a .gguf or a tokenizer's file is it,
+// else the first of several; what is left is `other`.  False if something is left over, also because an option has said it.
+[[nodiscard]] bool put_in_place(std::vector<std::string> by_place, std::string& model,
+                                std::optional<std::string>& other);
 
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);

@@ -37,6 +37,7 @@ struct Front {
   std::unique_ptr<net::Loop> own;
   net::Loop& loop;
   std::vector<std::unique_ptr<engine::Serving>> servings;  // engines as they are seen from this loop
+  std::vector<std::unique_ptr<net::Client>> clients;       // of their chat APIs, on other loops than the first
   std::unique_ptr<gateway::Service> service;
   std::unique_ptr<net::Server> server;
   std::thread thread;
@@ -47,6 +48,7 @@ struct EngineStates {
   std::mutex mutex;
   std::vector<bool> up;
   std::vector<gateway::Gauge> gauges;
+  std::vector<std::string> urls;  // of engines that are servers; else ""
 };
 
 // Everything that a running gateway is made of, in the order in which it is made.
@@ -163,16 +165,46 @@ engine::Serving* serving_on(Front& front, const ServeEngine& engine, Gateway& ou
   return front.servings.emplace_back(std::make_unique<engine::Relay>(*engine.fleet, out.loop, front.loop)).get();
 }
 
-void make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::Shared>& shared) {
+// Where the engine's server takes requests for which no token ids can be made: the first that is up.
+std::string address_of(const ServeEngine& engine) {
+  for (std::size_t i = 0; i < engine.fleet->size(); ++i) {
+    if (const remote::Fleet::Report report = engine.fleet->report(i); !report.is_out) return report.url;
+  }
+  return engine.fleet->report(0).url;
+}
+
+// The chat API of an engine that is a server, as seen from a loop, which has a client of its own.
+Result<gateway::Upstream> upstream_on(Front& front, std::size_t index, Gateway& out) {
+  const ServeEngine& engine = out.engines[index];
+  if (!engine.fleet) return gateway::Upstream{};
+  gateway::Upstream upstream{.client = engine.client.get(), .model = engine.fleet->capabilities().name};
+  if (&front.loop == &out.loop) {
+    upstream.url = [&engine] { return address_of(engine); };
+    return upstream;
+  }
+  auto client = client_of(out.settings.models[index], out.settings.max_streams, front.loop);
+  if (!client.ok()) return client.error();
+  upstream.client = front.clients.emplace_back(std::move(client).value()).get();
+  upstream.url = [&out, index] {
+    const std::lock_guard lock(out.states.mutex);
+    return out.states.urls[index];
+  };
+  return upstream;
+}
+
+Status make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::Shared>& shared) {
   const bool is_first = &front.loop == &out.loop;
   gateway::ServiceParts parts;
   for (std::size_t i = 0; i < out.engines.size(); ++i) {
     const ServeEngine& engine = out.engines[i];
+    auto upstream = upstream_on(front, i, out);
+    if (!upstream.ok()) return upstream.error();
     parts.models.push_back({.name = engine.name,
                             .model = engine.model,
                             .serving = serving_on(front, engine, out),
                             .kwargs = engine.kwargs,
                             .created_s = now_ms() / 1000,
+                            .upstream = std::move(upstream).value(),
                             .aliases = engine.aliases});
     parts.models.back().is_up = [&out, i, is_first] {
       if (is_first) return is_up(out.engines[i]);
@@ -195,6 +227,7 @@ void make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::Sha
   parts.workers = out.workers.get();
   parts.shared = shared;
   front.service = std::make_unique<gateway::Service>(front.loop, std::move(parts));
+  return Done{};
 }
 
 Result<net::ServerOptions> server_options_of(const ServeSettings& settings) {
@@ -249,7 +282,7 @@ Status make_fronts(Gateway& out) {
   for (std::size_t i = 0; i < out.settings.loops; ++i) {
     Front& front = *out.fronts.emplace_back(i == 0 ? std::make_unique<Front>(out.loop)
                                                    : std::make_unique<Front>(std::make_unique<net::Loop>()));
-    make_service(out, front, shared);
+    if (const Status made = make_service(out, front, shared); !made.ok()) return made;
     if (const Status made = make_server(options.value(), front); !made.ok()) return made;
   }
   return Done{};
@@ -281,8 +314,11 @@ Status make_gateway(Gateway& out) {
 void watch_engines(Gateway& gateway) {
   std::vector<bool> up;
   for (const ServeEngine& engine : gateway.engines) up.push_back(is_up(engine));
+  std::vector<std::string> urls;
+  for (const ServeEngine& engine : gateway.engines) urls.push_back(engine.fleet ? address_of(engine) : "");
   std::vector<gateway::Gauge> gauges = gauges_of(gateway);
   const std::lock_guard lock(gateway.states.mutex);
+  gateway.states.urls = std::move(urls);
   gateway.states.up = std::move(up);
   gateway.states.gauges = std::move(gauges);
   gateway.watch = gateway.loop.after(kWatchStep, [&gateway] { watch_engines(gateway); });

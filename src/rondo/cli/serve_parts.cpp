@@ -71,11 +71,7 @@ Status make_embedded(const ServeModel& settings, const std::string& weights, Ser
 }
 
 Status make_fleet(const ServeModel& settings, std::size_t streams, net::Loop& loop, ServeEngine& out) {
-  // Each request that runs has a connection of its own.
-  auto client = engine_client(loop, {.key = settings.key,
-                                     .ca_file = settings.ca_file,
-                                     .insecure = settings.insecure_engines,
-                                     .connections = streams});
+  auto client = client_of(settings, streams, loop);
   if (!client.ok()) return client.error();
   out.client = std::move(client).value();
   std::vector<remote::ServerInfo> servers;
@@ -125,6 +121,13 @@ Result<spans::HashKey> secret_of(const std::string& path) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<net::Client>> client_of(const ServeModel& settings, std::size_t streams, net::Loop& loop) {
+  return engine_client(loop, {.key = settings.key,
+                              .ca_file = settings.ca_file,
+                              .insecure = settings.insecure_engines,
+                              .connections = streams});
+}
 
 std::int64_t now_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -38,6 +38,9 @@ struct ServeEngine {
   std::unique_ptr<net::Client> client;   // of the loop that it was made on
   std::unique_ptr<remote::Fleet> fleet;  // likewise; null for the embedded engine
 };
+// A client of a model's servers; each request that runs has a connection of its own.
+[[nodiscard]] Result<std::unique_ptr<net::Client>> client_of(const ServeModel& settings, std::size_t streams,
+                                                             net::Loop& loop);
 // Servers are asked what they are; the loop runs meanwhile.  `streams`: how many requests may run at once.
 [[nodiscard]] Result<ServeEngine> make_engine(const ServeModel& settings, std::size_t streams, net::Loop& loop);
 

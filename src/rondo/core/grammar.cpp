@@ -7,6 +7,7 @@
 #include "format/units.h"
 #include "grammar/gbnf.h"
 #include "grammar/lark.h"
+#include "grammar/lark_pattern.h"
 #include "grammar/structural_tag.h"
 #include "json/print.h"
 
@@ -25,6 +26,7 @@ grammar::TurnOptions turn_options(const GrammarRequest& request) {
     case ToolChoice::kNamed: out.choice = grammar::ToolChoice::kRequired; break;
   }
   out.tool_name = request.asked.tool_name;
+  out.text_before_calls = !request.asked.calls_only;
   out.prompt_tail = request.prompt_tail;
   // Only llama.cpp begins a grammar at a trigger; the two others are told about the text before it.
   if (request.language == GrammarLanguage::kLark) out.laziness = grammar::Laziness::kNever;
@@ -153,6 +155,13 @@ Asked read_asked(Fields& fields) {
   const json::Object schema = fields.object("response_schema");
   if (fields.has("response_schema")) out.response_schema = json::Value(schema);
   return out;
+}
+
+Result<std::string> text_pattern(std::string_view syntax, std::string_view definition) {
+  if (syntax == "lark") return grammar::lark_pattern(definition);
+  if (syntax != "regex")
+    return Error(ErrorCode::kInvalidArgument, "a grammar is in `lark` or `regex`, not in `" + std::string(syntax) + "`");
+  return "^(?:" + std::string(definition) + ")$";
 }
 
 parse::Options parse_options(const Asked& asked, bool has_tools) {

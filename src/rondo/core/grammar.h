@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/fields.h"
@@ -22,12 +23,17 @@ enum class ToolChoice : std::uint8_t { kAuto, kNone, kRequired, kNamed };
 struct Asked {
   bool parallel_tool_calls = true;
   ToolChoice tool_choice = ToolChoice::kAuto;
-  std::string tool_name;  // of kNamed
+  std::string tool_name;    // of kNamed
+  bool calls_only = false;  // of kRequired and kNamed: no text comes in front of the calls
   std::optional<json::Value> response_schema;
 };
 
 // The fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}) and `response_schema`.
 [[nodiscard]] Asked read_asked(Fields& fields);
+
+// A pattern (ECMA-262) for the texts of a custom tool, whose grammar is in `syntax`: "regex" or "lark".  Fails with kUnsupported
+// where no pattern can say it, with kInvalidArgument where it is no grammar.
+[[nodiscard]] Result<std::string> text_pattern(std::string_view syntax, std::string_view definition);
 
 // How a turn is read that was asked for so.
 [[nodiscard]] parse::Options parse_options(const Asked& asked, bool has_tools);

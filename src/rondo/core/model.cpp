@@ -119,7 +119,8 @@ Result<std::shared_ptr<const Model>> Model::load(const Source& source) {
     tokenizer = std::shared_ptr<const LoadedTokenizer>();
   }
   return std::make_shared<const Model>(
-      Parts{source.path, templates.value(), tokenizer.value(), source.corrections, source.strict});
+             Parts{source.path, templates.value(), tokenizer.value(), source.corrections, source.strict})
+      ->polyfilled(source.polyfill);
 }
 
 Result<std::shared_ptr<const Model>> Model::from_memory(const MemoryModel& memory, const Source& source) {
@@ -134,7 +135,8 @@ Result<std::shared_ptr<const Model>> Model::from_memory(const MemoryModel& memor
   auto tokenizer = tokenizer_from_memory(memory, source.cache_folder);
   if (!tokenizer.ok()) return tokenizer.error();
   return std::make_shared<const Model>(
-      Parts{memory.name, templates.value(), tokenizer.value(), source.corrections, source.strict});
+             Parts{memory.name, templates.value(), tokenizer.value(), source.corrections, source.strict})
+      ->polyfilled(source.polyfill);
 }
 
 // --- What every call begins with -------------------------------------------------------------------------------------
@@ -177,7 +179,8 @@ void Model::shape_messages(const Prepared& prepared, Call& call) const {
   tmpl::Shaping shaping = tmpl::shape(messages, *rules.value(), context);
   if (continues) messages.push_back(std::move(continued));
   if (continues && !shaping.order.empty()) shaping.order.push_back(shaping.order.size());
-  if (!shaping.changes.empty()) call.shaping = std::move(shaping);
+  shaping.polyfills = tmpl::changes_of(parts_.polyfills, conversation);
+  if (!shaping.changes.empty() || !shaping.polyfills.empty()) call.shaping = std::move(shaping);
 }
 
 // New messages behind a completion.
@@ -440,6 +443,14 @@ Result<std::shared_ptr<const format::Format>> Model::format(Call& call) const {
   return format_of(prepared.value(), call.conversation);
 }
 
+Result<std::shared_ptr<const analysis::ReasoningSwitch>> Model::reasoning_switch(Call& call) const {
+  auto prepared = prepare(call, TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  const auto format = format_of(prepared.value(), call.conversation);
+  if (!format.ok()) return format.error();
+  return core::reasoning_switch(switches_, prepared.value(), call.conversation, *format.value());
+}
+
 Result<std::shared_ptr<const Model::Parsing>> Model::parsing(const Prepared& prepared,
                                                              const chat::Conversation& conversation,
                                                              const ParseCall& call) const {
@@ -514,21 +525,25 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   return out;
 }
 
-Result<std::shared_ptr<const format::Format>> Model::grammar_request(Call& call, GrammarRequest& request) const {
+Result<std::shared_ptr<const format::Format>> Model::grammar_request(Call& call, GrammarRequest& request,
+                                                                     std::span<const TokenId> prompt_ids) const {
   auto prepared = prepare(call, TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   auto format = format_of(prepared.value(), call.conversation);
   if (!format.ok()) return format.error();
-  auto tail = tail_of(prepared.value(), call, {});
+  ParseCall parsing;
+  parsing.prompt_ids = prompt_ids;
+  auto tail = tail_of(prepared.value(), call, parsing);
   if (!tail.ok()) return tail.error();
   request.tools = call.conversation.tools;
   request.prompt_tail = tail.value().text + tail.value().begun;
   return format;
 }
 
-Result<GrammarText> Model::grammar(Call& call, const Asked& asked, GrammarLanguage language) const {
+Result<GrammarText> Model::grammar(Call& call, const Asked& asked, GrammarLanguage language,
+                                   std::span<const TokenId> prompt_ids) const {
   GrammarRequest request{asked, {}, "", language};
-  const auto format = grammar_request(call, request);
+  const auto format = grammar_request(call, request, prompt_ids);
   if (!format.ok()) return format.error();
   return make_grammar(*format.value(), request, tokenizer());
 }

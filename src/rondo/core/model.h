@@ -34,6 +34,7 @@
 #include "render/rollout.h"
 #include "render/stop.h"
 #include "rondo/result.h"
+#include "template/polyfill.h"
 #include "tokenizer/tokenizer.h"
 
 namespace rondo::core {
@@ -41,6 +42,12 @@ namespace rondo::core {
 using tokenizer::TokenId;
 
 // Where a model comes from.
+// Whether what a template lacks is supplied (template/polyfill.h): where it is missing, or all of it.
+enum class Polyfill : std::uint8_t { kOff, kAuto, kOn };
+// "off", "auto" or "on".
+[[nodiscard]] std::optional<Polyfill> polyfill_named(std::string_view name);
+[[nodiscard]] std::string_view to_string(Polyfill polyfill);
+
 struct Source {
   std::string path = {};  // a folder, a .gguf, a tokenizer file, a template; "" with the two below
   std::optional<std::string> chat_template = {};  // a template's path, or its text; replaces the model's own
@@ -49,6 +56,7 @@ struct Source {
   std::optional<json::Object> corrections = {};
   std::string cache_folder = {};  // see Loader
   bool strict = false;            // render as the reference does, where that is stricter
+  Polyfill polyfill = Polyfill::kOff;
 };
 
 // The input of one call.
@@ -111,7 +119,7 @@ enum class Locality : std::uint8_t { kProven, kNotProven };
 
 enum class TokenizerUse : std::uint8_t { kOptional, kRequired };
 
-class Model {
+class Model : public std::enable_shared_from_this<Model> {
  public:
   struct Parts {
     std::string name;                                  // for messages
@@ -119,6 +127,7 @@ class Model {
     std::shared_ptr<const LoadedTokenizer> tokenizer;  // null: it brings none
     std::optional<json::Object> corrections;           // see Source
     bool strict = false;                               // see Source
+    tmpl::Polyfills polyfills = {};                    // that the templates have in front of them
   };
 
   explicit Model(Parts parts) : parts_(std::move(parts)) {}
@@ -152,16 +161,27 @@ class Model {
       Call& call, Locality locality = Locality::kProven) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
+  // What of a conversation the template can carry; messages and tools of `call` do not count.  Made anew each time.
+  [[nodiscard]] Result<analysis::Capabilities> capabilities(const Call& call) const;
+  // Which variables of the template turn reasoning on and off; those that `call` sets are none of them.
+  [[nodiscard]] Result<std::shared_ptr<const analysis::ReasoningSwitch>> reasoning_switch(Call& call) const;
   // The parser of what the model writes after the prompt of `call`.
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
-  [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language) const;
+  // Where the ids of the prompt are known, their end says what has been begun.
+  [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language,
+                                            std::span<const TokenId> prompt_ids = {}) const;
   // The same over the whole output, never lazy, to be matched with texts.
   [[nodiscard]] Result<grammar::TurnGrammar> turn_grammar(Call& call, const Asked& asked) const;
 
   // For a model that brings no tokenizer: the same template with a token for each byte and one for each mark of the format
   // that `call` has.  What is told of it in texts is told of the template; its ids and their number mean nothing.
   [[nodiscard]] Result<std::shared_ptr<const Model>> with_stand_in(Call call) const;
+
+  // The same model with what its template lacks supplied; itself where nothing is.  Fails with kInvalidArgument where the model
+  // is strict, which the statements of polyfills are not.
+  [[nodiscard]] Result<std::shared_ptr<const Model>> polyfilled(Polyfill polyfill) const;
+  [[nodiscard]] const tmpl::Polyfills& polyfills() const { return parts_.polyfills; }
 
   // nullptr if the model brings none.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const;
@@ -177,6 +197,7 @@ class Model {
   [[nodiscard]] Result<render::KeptTurns> keep_reasoning(Call& call, const Prepared& prepared) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format_of(const Prepared& prepared,
                                                                         const chat::Conversation& conversation) const;
+  [[nodiscard]] Result<Known> known(Call call) const;
   [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> rules_of(
       const Prepared& prepared, const chat::Conversation& conversation) const;
   void shape_messages(const Prepared& prepared, Call& call) const;
@@ -202,14 +223,15 @@ class Model {
                                                                const chat::Conversation& conversation,
                                                                const ParseCall& options) const;
   // The format, and what of `request` follows from the call.
-  [[nodiscard]] Result<std::shared_ptr<const format::Format>> grammar_request(Call& call,
-                                                                              GrammarRequest& request) const;
+  [[nodiscard]] Result<std::shared_ptr<const format::Format>> grammar_request(
+      Call& call, GrammarRequest& request, std::span<const TokenId> prompt_ids = {}) const;
   [[nodiscard]] Result<PromptTail> tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const;
 
   Parts parts_;
   mutable Memo<render::TurnProfile> profiles_{64};
   mutable Memo<format::Format> formats_{64};
   mutable Memo<tmpl::MessageRules> rules_{64};
+  mutable Memo<analysis::ReasoningSwitch> switches_{64};
   mutable std::array<std::atomic<std::shared_ptr<const tmpl::MessageRules>>, 2>
       usual_rules_;  // without kwargs; with_tools()
   mutable Memo<Turns> turns_{64};

@@ -90,6 +90,25 @@ Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, co
   });
 }
 
+analysis::Capabilities capabilities_of(const Known& plain, const Known& with_tools) {
+  const analysis::Options plain_options = options_for(plain.prepared, without_asked(plain.conversation));
+  const analysis::Options tools_options = options_for(with_tools.prepared, without_asked(with_tools.conversation));
+  return analysis::find_capabilities(
+      {*plain.prepared.chat_template, plain_options, *plain.format, *plain.rules},
+      {*with_tools.prepared.chat_template, tools_options, *with_tools.format, *with_tools.rules});
+}
+
+Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
+                                                       const Prepared& prepared,
+                                                       const chat::Conversation& conversation,
+                                                       const format::Format& format) {
+  const chat::Conversation base = without_asked(conversation);
+  return switches.get(derived_key(prepared, base), [&]() -> Memo<analysis::ReasoningSwitch>::Made {
+    return std::make_shared<const analysis::ReasoningSwitch>(
+        analysis::find_reasoning_switch(*prepared.chat_template, options_for(prepared, base), format));
+  });
+}
+
 Result<analysis::Explanation> explained_format(const Prepared& prepared, const chat::Conversation& conversation,
                                                const std::optional<json::Object>& corrections) {
   auto explanation = analysis::explain(*prepared.chat_template, options_for(prepared, without_asked(conversation)));

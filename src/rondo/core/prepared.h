@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "analysis/capabilities.h"
 #include "analysis/explain.h"
+#include "analysis/reasoning_switch.h"
 #include "chat/conversation.h"
 #include "core/memo.h"
 #include "format/format.h"
@@ -41,6 +43,20 @@ struct Prepared {
 [[nodiscard]] Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, const Prepared& prepared,
                                                            const chat::Conversation& conversation,
                                                            const format::Format& format);
+
+// A template for conversations of one kind, with what is known of it.
+struct Known {
+  Prepared prepared;
+  chat::Conversation conversation;
+  std::shared_ptr<const format::Format> format;
+  std::shared_ptr<const tmpl::MessageRules> rules;
+};
+[[nodiscard]] analysis::Capabilities capabilities_of(const Known& plain, const Known& with_tools);
+// What of the template's variables turns reasoning on and off.  `format`: its own.
+[[nodiscard]] Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
+                                                                     const Prepared& prepared,
+                                                                     const chat::Conversation& conversation,
+                                                                     const format::Format& format);
 
 // An inferred_format() with its grounds, made anew each time.
 [[nodiscard]] Result<analysis::Explanation> explained_format(const Prepared& prepared,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/gbnf_check.h"
 #include "engine/llama_log.h"
 
 namespace rondo::engine {
@@ -33,6 +34,7 @@ Result<LlamaGrammar> LlamaGrammar::make(const llama_vocab* vocab, const Grammar&
   }
   if (llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_NONE) return refuse("the model's ids have no text to constrain");
   if (grammar.text.find_first_not_of(" \t\r\n") == std::string::npos) return refuse("the grammar is empty");
+  if (const Status readable = check_gbnf(grammar.text); !readable.ok()) return readable.error();
   LlamaGrammar made(vocab, grammar);
   const LlamaLog log;
   try {

@@ -70,6 +70,7 @@ struct EngineServer::Impl : std::enable_shared_from_this<EngineServer::Impl> {
 
   [[nodiscard]] Status listen();
   void close();
+  [[nodiscard]] net::Reply record() const;
   void handle(net::Exchange exchange);
   void run(net::Exchange exchange, Task task);
   [[nodiscard]] bool try_run(net::Exchange& exchange, Task& task);
@@ -128,8 +129,30 @@ void EngineServer::Impl::close() {
   slots = SlotMemory(slots.size(), kSlotSimilarity);
 }
 
+// What no real server has: the requests for ids so far.
+net::Reply EngineServer::Impl::record() const {
+  const auto ids_of = [](const Ids& ids) {
+    json::Array out;
+    for (const TokenId id : ids) out.emplace_back(static_cast<std::int64_t>(id));
+    return json::Value(std::move(out));
+  };
+  json::Array requests_made;
+  for (const Logged& one : log) {
+    json::Array completions;
+    for (const Ids& ids : one.completions) completions.push_back(ids_of(ids));
+    requests_made.push_back(json::Object{{"path", one.path},
+                                         {"prompt", ids_of(one.prompt)},
+                                         {"completions", std::move(completions)},
+                                         {"cached", one.cached},
+                                         {"aborted", one.was_aborted},
+                                         {"body", one.body}});
+  }
+  return json_reply(200, json::Object{{"requests", std::move(requests_made)}});
+}
+
 void EngineServer::Impl::handle(net::Exchange exchange) {
   const net::ServerRequest& request = exchange.request();
+  if (request.method == "GET" && request.path == "/record") return exchange.reply(record());
   json::Value body = json::Object{};
   if (!request.body.empty()) {
     auto parsed = json::parse(request.body);

@@ -9,6 +9,8 @@
 #include "apis/completions.h"
 #include "apis/items.h"
 #include "apis/listings.h"
+#include "gateway/completion_run.h"
+#include "gateway/passing.h"
 #include "gateway/sessions.h"
 #include "gateway/state.h"
 #include "gateway/turn_run.h"
@@ -55,8 +57,41 @@ void generate(State& state, chat::Api api, Exchange exchange) {
     reading->exchange.request().body = {};
     if (!reading->read->ok()) return answer_fault(reading->exchange, api, reading->read->fault());
     reading->read->value().ticket = ticket;
-    std::make_shared<TurnRun>(state.shared_from_this(), std::move(reading->read->value()), std::move(reading->exchange))
-        ->begin();
+    if (!reading->read->value().passed_body.empty())
+      return pass_on(state.shared_from_this(), std::move(reading->read->value()), std::move(reading->exchange));
+    auto sink = http_sink(std::move(reading->exchange), reading->read->value().request.stream);
+    std::make_shared<TurnRun>(state.shared_from_this(), std::move(reading->read->value()), std::move(sink))->begin();
+  });
+}
+
+void complete(State& state, Exchange exchange) {
+  constexpr chat::Api kApi = chat::Api::kChat;
+  struct Reading {
+    Exchange exchange;
+    std::optional<apis::Outcome<apis::CompletionRequest>> read;
+  };
+  auto ticket = state.begin_stream(visit_of(exchange.request())->tenant);
+  if (!ticket.ok()) return answer_fault(exchange, kApi, ticket.fault());
+  const std::size_t bytes = exchange.request().body.size();
+  auto reading = std::make_shared<Reading>(Reading{.exchange = std::move(exchange), .read = std::nullopt});
+  const auto read = [reading] {
+    auto body = apis::parse_body(std::as_const(reading->exchange).request().body);
+    reading->read.emplace(body.ok() ? apis::read_completion(body.value()) : body.fault());
+  };
+  state.off_loop(bytes, read, [reading, &state, bytes, ticket = std::move(ticket.value())] {
+    const net::ServerRequest& http = reading->exchange.request();
+    if (!reading->read->ok()) return answer_fault(reading->exchange, kApi, reading->read->fault());
+    apis::CompletionRequest& request = reading->read->value();
+    const ServedModel* model = state.find_model(request.model);
+    if (model == nullptr) return answer_fault(reading->exchange, kApi, apis::model_not_found(request.model));
+    CompletionRun::Asked asked{.served = *model,
+                               .request = std::move(request),
+                               .session = std::string(http.headers.find("x-rondo-session").value_or("")),
+                               .visit = visit_of(http),
+                               .ticket = ticket,
+                               .bytes = bytes};
+    auto sink = http_sink(std::move(reading->exchange), asked.request.stream);
+    std::make_shared<CompletionRun>(state.shared_from_this(), std::move(asked), std::move(sink))->begin();
   });
 }
 
@@ -64,7 +99,7 @@ void generate(State& state, chat::Api api, Exchange exchange) {
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRequest& read) {
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
   auto plan = state.parts.spans->plan(*read.model->model, scope,
-                                      {.call = call_of(*read.model, read.request),
+                                      {.call = call_of(*read.model, read.request).call,
                                        .session = std::nullopt,
                                        .retention = state.parts.options.retention});
   if (!plan.ok()) return apis::fault_of(plan.error());
@@ -84,7 +119,7 @@ net::Reply render(State& state, chat::Api api, const net::ServerRequest& http) {
   if (!read.ok()) return fault_reply(api, read.fault());
   auto ids = prompt_ids(state, read.value());
   if (!ids.ok()) return fault_reply(api, ids.fault());
-  core::Call call = call_of(*read.value().model, read.value().request);
+  core::Call call = call_of(*read.value().model, read.value().request).call;
   const auto profile = read.value().model->model->profile(call);
   if (!profile.ok()) return fault_reply(api, apis::fault_of(profile.error()));
   spans::TurnKey key;
@@ -263,6 +298,7 @@ void made(State& state, Exchange exchange) {
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/chat/completions", with_api<generate, chat::Api::kChat>},
+    Route{"POST", "/v1/completions", complete},
     Route{"POST", "/v1/messages", with_api<generate, chat::Api::kMessages>},
     Route{"POST", "/v1/responses", with_api<generate, chat::Api::kResponses>},
     Route{"POST", "/v1/messages/count_tokens", made<with_api<count, chat::Api::kMessages>>},
@@ -384,6 +420,8 @@ Service::Service(net::Loop& loop, ServiceParts parts) : state_(std::make_shared<
 Service::~Service() {
   state_->close();
   state_->running.clear();
+  state_->running_completions.clear();
+  state_->passing.clear();
 }
 
 std::shared_ptr<Shared> Service::share() { return std::make_shared<Shared>(); }

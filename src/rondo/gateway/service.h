@@ -27,12 +27,20 @@
 #include "base/workers.h"
 #include "core/model.h"
 #include "engine/serving.h"
+#include "net/client.h"
 #include "net/loop.h"
 #include "net/server.h"
 #include "render/retention.h"
 #include "spans/spans.h"
 
 namespace rondo::gateway {
+
+// An engine's own address for the chat APIs, for requests that token ids can't carry.
+struct Upstream {
+  net::Client* client = nullptr;     // null: there is none
+  std::function<std::string()> url;  // without a slash at its end; on the loop's thread
+  std::string model;                 // the engine's own name of the model
+};
 
 // A model that is served.  What it points to outlives the service.
 struct ServedModel {
@@ -41,6 +49,7 @@ struct ServedModel {
   engine::Serving* serving = nullptr;
   json::Object kwargs{};  // template variables that every request has, unless it has its own
   std::int64_t created_s = 0;
+  Upstream upstream{};
   std::vector<std::string> aliases{};  // other names that it has
   std::function<bool()> is_up{};       // whether an engine is there, for `/ready`; none: it always is
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apis/items.h"
+#include "json/parse.h"
 #include "json/print.h"
 
 namespace rondo::gateway {
@@ -141,6 +142,12 @@ PathParts parts_behind(std::string_view path, std::string_view base) {
           .below = std::string(rest.substr(std::min(slash + 1, rest.size())))};
 }
 
+std::string warning_field(std::string_view sentence) {
+  std::string text = "299 rondo \"";
+  for (const char c : sentence) text += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? '\'' : c;
+  return text + "\"";
+}
+
 net::Reply json_reply(int status, const json::Value& body, net::Headers headers) {
   headers.set("content-type", "application/json");
   return {.status = status, .headers = std::move(headers), .body = json::to_compact(body)};
@@ -216,13 +223,20 @@ apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, co
   out.model = state.find_model(out.request.model);
   if (out.model == nullptr) return apis::model_not_found(out.request.model);
   if (!out.request.media.empty()) {
-    return apis::invalid(out.request.media, "`" + out.request.media + "` is no text: token ids carry text alone");
+    const Upstream& upstream = out.model->upstream;
+    if (upstream.client == nullptr)
+      return apis::invalid(out.request.media, "`" + out.request.media + "` is no text: token ids carry text alone");
+    auto again = json::parse(http.body);
+    if (!again.ok()) return apis::fault_of(again.error());
+    if (!upstream.model.empty()) again.value().as_object().set("model", upstream.model);
+    out.passed_body = json::to_compact(again.value());
   }
   return out;
 }
 
-core::Call call_of(const ServedModel& model, const apis::GenerateRequest& request) {
-  core::Call call;
+AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request) {
+  AskedCall out;
+  core::Call& call = out.call;
   call.has_messages = true;
   call.conversation.messages = request.messages;
   call.conversation.tools = request.tools;
@@ -231,7 +245,8 @@ core::Call call_of(const ServedModel& model, const apis::GenerateRequest& reques
   for (const json::Member& member : request.kwargs) call.conversation.kwargs.set(member.key, member.value);
   call.conversation.add_generation_prompt = !request.continue_final;
   if (request.continue_final) call.conversation.continue_final_message = "content";
-  return call;
+  out.reasoning = apply_reasoning(*model.model, request, call);
+  return out;
 }
 
 }  // namespace rondo::gateway

@@ -18,12 +18,15 @@
 #include "apis/request.h"
 #include "gateway/journal.h"
 #include "gateway/metrics.h"
+#include "gateway/reasoning.h"
 #include "gateway/service.h"
 #include "gateway/streams.h"
 #include "gateway/visit.h"
 
 namespace rondo::gateway {
 
+class CompletionRun;
+class Passing;
 class TurnRun;
 
 // A stored reply of the Responses API.
@@ -106,6 +109,8 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   ResponseLog& responses;
   Metrics& metrics;
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
+  std::map<CompletionRun*, std::shared_ptr<CompletionRun>> running_completions;
+  std::map<Passing*, std::shared_ptr<Passing>> passing;
 
  private:
   std::mutex mutex_;
@@ -125,6 +130,9 @@ struct PathParts {
 };
 [[nodiscard]] PathParts parts_behind(std::string_view path, std::string_view base);
 
+// A sentence as the value of the header `warning`.
+[[nodiscard]] std::string warning_field(std::string_view sentence);
+
 // Answers of which the loop need not wait for the making: `make` runs on a worker.
 using MakeReply = std::function<net::Reply(Service::State& state, const net::ServerRequest& request)>;
 void answer_off_loop(Service::State& state, net::Exchange exchange, MakeReply make);
@@ -142,13 +150,18 @@ struct ReadRequest {
   const ServedModel* model = nullptr;
   std::shared_ptr<Visit> visit;  // never null
   std::size_t bytes = 0;         // of the body
-  Streams::Ticket ticket;        // null: the turn asks for one itself
+  std::string passed_body;  // where it is for the engine's own API (passing.h), with the engine's name of the model
+  Streams::Ticket ticket;   // null: the turn asks for one itself
 };
 // Any thread, as long as the request stays as it is.
 [[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,
                                                       const net::ServerRequest& http);
 
-// The conversation that the request asks to go on with.
-[[nodiscard]] core::Call call_of(const ServedModel& model, const apis::GenerateRequest& request);
+// The conversation that the request asks to go on with, and what of its wishes is not in it.
+struct AskedCall {
+  core::Call call;
+  ReasoningPlan reasoning;
+};
+[[nodiscard]] AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request);
 
 }  // namespace rondo::gateway

@@ -10,14 +10,16 @@
 #include "apis/writer.h"
 #include "core/stream.h"
 #include "engine/serving.h"
+#include "gateway/reply_sink.h"
 #include "gateway/state.h"
+#include "gateway/stop_text.h"
 #include "spans/keys.h"
 
 namespace rondo::gateway {
 
 class TurnRun final : public engine::Listener, public std::enable_shared_from_this<TurnRun> {
  public:
-  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, net::Exchange exchange);
+  TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::unique_ptr<ReplySink> sink);
 
   // Makes the prompt on a worker, then begins; answers where the request can't be served.
   void begin();
@@ -34,39 +36,44 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     std::optional<apis::TurnBuilder> builder;
     std::vector<tokenizer::TokenId> ids;
     std::vector<float> logprobs;
-    std::string held;  // the end of the content, which may be the beginning of a stop text
-    std::string stop_text;
+    StopText stop{{}};
     bool has_ended = false;
   };
 
+  // turn_plan.cpp
   // All that is needed to begin.  On a worker: nothing else touches the turn meanwhile but the client's going.
   [[nodiscard]] apis::Outcome<engine::Request> prepare();
-  void submit(apis::Outcome<engine::Request> request);
-  void time_out();
   [[nodiscard]] std::optional<apis::Fault> prepare_choices();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request();
-  [[nodiscard]] std::optional<apis::Fault> set_grammar(engine::Request& request);
+  [[nodiscard]] std::optional<apis::Fault> hold(engine::Request& request);
+  void limit_reasoning(engine::Request& request);
   [[nodiscard]] apis::Naming naming(std::size_t choice);
-  [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
 
-  void send(const std::vector<apis::StreamEvent>& events);
+  // turn_run.cpp
+  void submit(apis::Outcome<engine::Request> request);
+  void gone();
+  void time_out();
+  [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
   void tell(const std::vector<apis::TurnEvent>& events);
-  [[nodiscard]] apis::Tokens described(const engine::SampledToken& token) const;
   void take(std::size_t choice, const engine::SampledToken& token);
   // Content up to a stop text; the rest is held until it is certain.
-  [[nodiscard]] std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events, bool is_last);
+  [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
+                                                             bool is_last);
   void end_choice(std::size_t choice, apis::Finish finish);
   void fail(const apis::Fault& fault);
+  void leave();
+
+  // turn_finish.cpp
   void keep_all(const engine::Outcome& outcome);
   [[nodiscard]] json::Value message_of(const apis::Choice& choice) const;
-  void complete(const engine::Outcome& outcome);
   [[nodiscard]] json::Object explained(const engine::Usage& usage) const;
+  void keep_response(const json::Value& body);
+  void complete(const engine::Outcome& outcome);
   void count(const engine::Usage& usage, std::int64_t completion);
-  void leave();
 
   std::shared_ptr<Service::State> state_;
   ReadRequest read_;
-  net::Exchange exchange_;
+  std::unique_ptr<ReplySink> sink_;
   core::Call call_;
   std::optional<spans::Scope> scope_;
   spans::Plan plan_;
@@ -77,12 +84,16 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   apis::ReplyMeta meta_;
   std::unique_ptr<apis::TurnWriter> writer_;
   std::unique_ptr<engine::Submission> submission_;
+  std::optional<std::int64_t> reasoning_budget_;            // that the template is not told
   std::optional<apis::Outcome<engine::Request>> prepared_;  // from the worker to the loop
   net::Timer time_limit_;
   net::Time plan_begin_;
   net::Time plan_end_;
+  bool is_gone_ = false;  // the client, before the engine had begun
   bool is_late_ = false;  // its time is over
   bool is_streaming_ = false;
+  std::string replica_;  // the server that was asked, "" where there is only one
+  std::string session_;  // the turn's, once it is kept
   std::size_t unkept_ = 0;
   std::int64_t reasoning_tokens_ = 0;
 };

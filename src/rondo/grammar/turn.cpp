@@ -150,13 +150,14 @@ class TurnBuilder {
     }
     if (options_.response_schema && !is_required) {
       // Either the answer or calls, and no text besides.
-      std::vector<NodeId> ways{answer()};
-      for (const CallBuilder::Opening& opening : openings) {
-        const std::string word = opening.word.substr(begun(opening.word));
-        ways.push_back(Line(g_).space().literal(word).add(opening.rest).add(end_of_calls(stop())).node());
-      }
-      if (calls.may_be_bare()) ways.push_back(Line(g_).space().add(bare(calls)).node());
+      std::vector<NodeId> ways = calls_alone(calls, openings);
+      ways.insert(ways.begin(), answer());
       const NodeId body = g_.choice(ways);
+      g_.define(root_, with_reasoning(body, body));
+      return;
+    }
+    if (is_required && !options_.text_before_calls) {
+      const NodeId body = g_.choice(calls_alone(calls, openings));
       g_.define(root_, with_reasoning(body, body));
       return;
     }
@@ -185,6 +186,16 @@ class TurnBuilder {
     g_.define(root_, with_reasoning(body, g_.choice(ways)));
   }
 
+  std::vector<NodeId> calls_alone(CallBuilder& calls, const Openings& openings) {
+    std::vector<NodeId> ways;
+    for (const CallBuilder::Opening& opening : openings) {
+      const std::string word = opening.word.substr(begun(opening.word));
+      ways.push_back(Line(g_).space().literal(word).add(opening.rest).add(end_of_calls(stop())).node());
+    }
+    if (calls.may_be_bare()) ways.push_back(Line(g_).space().add(bare(calls)).node());
+    return ways;
+  }
+
   // Calls that nothing marks but their own JSON: a turn is either calls or text.
   void bare_calls(CallBuilder& calls, bool is_required, bool may_be_lazy) {
     const NodeId all = bare(calls);
@@ -197,7 +208,8 @@ class TurnBuilder {
       return;
     }
     std::vector<NodeId> ways{Line(g_).space().add(all).node()};
-    if (!options_.response_schema) ways.push_back(g_.sequence({text_before_bracket(), all}));
+    const bool takes_text = !options_.response_schema && (!is_required || options_.text_before_calls);
+    if (takes_text) ways.push_back(g_.sequence({text_before_bracket(), all}));
     if (options_.response_schema) ways.push_back(answer());
     if (!is_required && !options_.response_schema) ways.push_back(plain_text());
     const NodeId body = g_.choice(ways);

@@ -39,6 +39,7 @@ struct TurnOptions {
   ToolChoice choice = ToolChoice::kAuto;
   std::string tool_name;  // with kRequired: only this tool
   bool parallel_calls = true;
+  bool text_before_calls = true;  // with kRequired: false where nothing but reasoning comes in front of the calls
   std::optional<json::Value> response_schema;
   std::string prompt_tail;  // the end of the prompt: says whether reasoning is open
   Laziness laziness = Laziness::kAnyTrigger;

@@ -517,7 +517,7 @@ class Lexer {
   bool line_starting_ = true;
   bool failed_ = false;
   // The line that place() has counted up to; kNone ends the last one.
-  std::int32_t line_ = 1;
+  std::int32_t line_ = options_.prelude.empty() ? 1 : 0;
   std::size_t line_start_ = 0;
   std::size_t line_end_ = source_.find('\n');
 };

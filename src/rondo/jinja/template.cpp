@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 #include <mutex>
 #include <new>
@@ -93,6 +94,7 @@ std::size_t count_elements(const json::Object& variables) {
 
 struct Template::State {
   std::string name;
+  CompileOptions options;
   Program program;
   mutable BlockPool blocks;
   mutable LastSizes last_sizes;
@@ -105,16 +107,18 @@ Template::~Template() = default;
 
 Result<std::shared_ptr<const Template>> Template::compile(const std::string& source, const CompileOptions& options,
                                                           std::string name) {
+  assert(options.prelude.empty() || (options.trim_blocks && options.prelude.find('\n') == options.prelude.size() - 1));
   if (!utf8::is_valid(source))
     return Error(ErrorCode::kTemplateSyntax, "the template is not valid UTF-8", std::move(name))
         .at_offset(utf8::first_invalid(source));
   std::string normalized = normalize_source(source, options.keep_trailing_newline);
-  Result<Tree> tree = parse(normalized, options, name);
+  Result<Tree> tree = parse(options.prelude + normalized, options, name);
   if (!tree.ok()) return tree.error();
   Result<Program> program = jinja::compile(std::move(tree.value()), std::move(normalized), name);
   if (!program.ok()) return program.error();
   auto state = std::make_unique<State>();
   state->name = std::move(name);
+  state->options = options;
   state->program = std::move(program.value());
   return std::shared_ptr<const Template>(new Template(std::move(state)));
 }
@@ -162,6 +166,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
 }
 
 const std::string& Template::source() const { return state_->program.source; }
+const CompileOptions& Template::options() const { return state_->options; }
 const Outline& Template::outline() const {
   std::call_once(state_->outline_made, [this] { state_->outline.emplace(source()); });
   return *state_->outline;

@@ -31,6 +31,9 @@ struct CompileOptions {
   bool trim_blocks = true;             // the first newline behind a block tag is dropped
   bool lstrip_blocks = true;           // white space before a block tag on its line is dropped
   bool keep_trailing_newline = false;  // else one newline at the end of the source is dropped
+  // Statements that run first, on one line that ends with a line break; "" for none.  They are no part of source(), whose
+  // lines are counted without them: their own is line 0.
+  std::string prelude = "";
 };
 
 // A local date and time, as the caller's clock shows it; the library reads no clock.
@@ -124,6 +127,7 @@ class Template {
   [[nodiscard]] Result<Rendered> render(const json::Object& variables, const RenderOptions& options) const;
 
   [[nodiscard]] const std::string& source() const;
+  [[nodiscard]] const CompileOptions& options() const;
   // Which statements stand around a place of the source; made when first asked for.
   [[nodiscard]] const Outline& outline() const;
   [[nodiscard]] const std::string& name() const;

@@ -176,11 +176,17 @@ Reply op_explain(const OpContext& context, Fields& fields) {
   const TemplateFields template_fields = read_template(fields, core::TokenizerUse::kOptional);
   ConversationFields input = read_conversation(fields, {.add_generation_prompt = true});
   const std::optional<json::Object> corrections = read_corrections(fields);
+  const bool wants_capabilities = fields.flag("capabilities", false);
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto model = context.models.model(template_fields, corrections);
   if (!model.ok()) return model.error();
   core::Call call = context.models.call(template_fields, std::move(input));
+  if (wants_capabilities) {
+    const auto capabilities = model.value()->capabilities(call);
+    if (!capabilities.ok()) return capabilities.error();
+    return json::Value(json::Object{{"capabilities", analysis::to_json(capabilities.value())}});
+  }
   const auto prepared = model.value()->prepare(call, core::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   auto explained = core::explained_format(prepared.value(), call.conversation, corrections);

@@ -91,7 +91,8 @@ Reply op_render(const OpContext& context, Fields& fields) {
     reply.set("trace", trace_to_json(rendered, chat_template, tmpl::template_variables(conversation),
                                      sent_messages(conversation), call.shaping));
   }
-  if (!call.shaping.changes.empty()) reply.set("shaped", texts_to_json(tmpl::sentences(call.shaping)));
+  const std::vector<std::string> shaped = tmpl::sentences(call.shaping);
+  if (!shaped.empty()) reply.set("shaped", texts_to_json(shaped));
   if (!prompt.value().notes.empty()) reply.set("notes", texts_to_json(prompt.value().notes));
   return json::Value(std::move(reply));
 }

@@ -40,6 +40,8 @@ TemplateFields read_template(Fields& fields, core::TokenizerUse tokenizer) {
   if (tokenizer == core::TokenizerUse::kRequired) fields.require("tokenizer");
   out.tokenizer = fields.text("tokenizer");
   out.strict = fields.choice("mode", {"strict", "lenient"}) == "strict";
+  out.polyfill = core::polyfill_named(fields.choice("polyfill", {"off", "auto", "on"})).value_or(core::Polyfill::kOff);
+  if (out.strict && out.polyfill != core::Polyfill::kOff) fields.fail("`polyfill` needs the `mode` \"lenient\"");
   out.now = fields.time("now");
   return out;
 }
@@ -84,6 +86,7 @@ Result<std::shared_ptr<const core::Model>> Models::model(const TemplateFields& f
                                                          const std::optional<json::Object>& corrections) {
   std::string key = template_key(fields);
   key += fields.strict ? "\nstrict" : "\nlenient";
+  key += std::to_string(static_cast<int>(fields.polyfill));
   if (fields.tokenizer) key += "\ntokenizer " + *fields.tokenizer;
   if (corrections) key += "\n" + json::to_compact(*corrections);
   return models_.get(key, [&]() -> core::Memo<core::Model>::Made {
@@ -100,13 +103,14 @@ Result<std::shared_ptr<const core::Model>> Models::model(const TemplateFields& f
       if (!tokenizer.ok()) return tokenizer.error();
       parts.tokenizer = tokenizer.value();
     }
-    return std::make_shared<const core::Model>(std::move(parts));
+    return std::make_shared<const core::Model>(std::move(parts))->polyfilled(fields.polyfill);
   });
 }
 
 Result<std::shared_ptr<const core::Model>> Models::load(core::Source source) {
   source.cache_folder = cache_folder_;
-  std::string key = std::string("source\n") + (source.strict ? "strict" : "lenient") + "\n" + source.path;
+  std::string key = std::string("source\n") + (source.strict ? "strict" : "lenient") +
+                    std::to_string(static_cast<int>(source.polyfill)) + "\n" + source.path;
   if (source.chat_template) key += "\ntemplate " + *source.chat_template;
   if (source.tokenizer) key += "\ntokenizer " + *source.tokenizer;
   return models_.get(key, [&] { return core::Model::load(source); });

@@ -20,6 +20,7 @@ struct TemplateFields {
   std::optional<std::string> file;
   std::optional<std::string> tokenizer;
   bool strict = true;
+  core::Polyfill polyfill = core::Polyfill::kOff;
   std::optional<jinja::LocalTime> now;
   jinja::CompileOptions compile;
 };

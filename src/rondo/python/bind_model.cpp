@@ -34,14 +34,21 @@ std::optional<json::Object> corrections(nb::handle value) {
   return to_object(value, "format");
 }
 
+core::Polyfill polyfill_of(const std::string& name) {
+  const auto found = core::polyfill_named(name);
+  if (!found) raise_invalid("`polyfill` must be \"off\", \"auto\" or \"on\"", "polyfill");
+  return *found;
+}
+
 ModelObject load(nb::handle path, nb::handle chat_template, nb::handle tokenizer, nb::handle format, bool strict,
-                 const std::string& cache_folder) {
+                 const std::string& polyfill, const std::string& cache_folder) {
   core::Source source;
   source.path = optional_path(path, "path").value_or("");
   source.chat_template = optional_path(chat_template, "template");
   source.tokenizer = optional_path(tokenizer, "tokenizer");
   source.corrections = corrections(format);
   source.strict = strict;
+  source.polyfill = polyfill_of(polyfill);
   source.cache_folder = cache_folder;
   if (source.path.empty() && !(source.chat_template && source.tokenizer))
     raise_invalid("a path is needed, or both `template` and `tokenizer`", "path");
@@ -50,7 +57,7 @@ ModelObject load(nb::handle path, nb::handle chat_template, nb::handle tokenizer
 }
 
 ModelObject from_memory(const nb::dict& parts, nb::handle chat_template, nb::handle format, bool strict,
-                        const std::string& cache_folder) {
+                        const std::string& polyfill, const std::string& cache_folder) {
   core::MemoryModel memory;
   memory.name = to_text(parts["name"], "name");
   memory.tokenizer_json = to_text(parts["tokenizer_json"], "tokenizer_json");
@@ -63,6 +70,7 @@ ModelObject from_memory(const nb::dict& parts, nb::handle chat_template, nb::han
   source.chat_template = optional_path(chat_template, "template");
   source.corrections = corrections(format);
   source.strict = strict;
+  source.polyfill = polyfill_of(polyfill);
   source.cache_folder = cache_folder;
   return {value_or_raise(without_gil([&] { return Model::from_memory(memory, source); })), std::nullopt};
 }
@@ -79,9 +87,9 @@ nb::tuple reduce(const ModelObject& self) {
   };
   const nb::object format = source.corrections ? to_python(*source.corrections) : nb::object(nb::none());
   const nb::object path = source.path.empty() ? nb::object(nb::none()) : to_python_text(source.path);
-  return nb::make_tuple(
-      nb::module_::import_("rondo").attr("_load"),
-      nb::make_tuple(path, text(source.chat_template), text(source.tokenizer), format, source.strict));
+  return nb::make_tuple(nb::module_::import_("rondo").attr("_load"),
+                        nb::make_tuple(path, text(source.chat_template), text(source.tokenizer), format, source.strict,
+                                       std::string(core::to_string(source.polyfill))));
 }
 
 nb::object render(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
@@ -247,9 +255,9 @@ InvalidArgumentError, TemplateError.  Runs without the GIL.
 
 void bind_model(nb::module_& module) {
   module.def("load", &load, "path"_a.none(), nb::kw_only(), "template"_a.none(), "tokenizer"_a.none(),
-             "format"_a.none(), "strict"_a, "cache_folder"_a);
+             "format"_a.none(), "strict"_a, "polyfill"_a, "cache_folder"_a);
   module.def("from_memory", &from_memory, "parts"_a, nb::kw_only(), "template"_a.none(), "format"_a.none(), "strict"_a,
-             "cache_folder"_a);
+             "polyfill"_a, "cache_folder"_a);
   nb::class_<ModelObject> model(module, "Model", R"(A model as rondo sees it: its chat template and its tokenizer.
 
 Made by rondo.load() or rondo.from_tokenizer().  Immutable: all methods may be called from many threads at once, and work

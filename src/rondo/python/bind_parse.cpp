@@ -332,6 +332,12 @@ nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle tool
       core::to_json(value_or_raise(without_gil([&] { return self.model->grammar(call, read, written_in); }))));
 }
 
+nb::object capabilities(const ModelObject& self, nb::handle kwargs) {
+  const Call call =
+      read_answer_call({nb::none(), nb::none(), nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
+  return to_python(to_json(value_or_raise(without_gil([&] { return self.model->capabilities(call); }))));
+}
+
 constexpr const char* kParseDoc = R"(What a completion says: reasoning, content, tool calls; nothing is lost.
 
 completion: ids (shape (n,), any integer dtype, or a sequence of ints; read up to the first stop token), or text with
@@ -408,6 +414,9 @@ format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "requi
           nb::sig("def format(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None "
                   "= None) -> "
                   "dict[str, typing.Any]"))
+      .def("capabilities", &capabilities, nb::kw_only(), "kwargs"_a = nb::none(),
+           "What of a conversation the template can carry, each with what a render showed (docs/capabilities.md).",
+           nb::sig("def capabilities(self, *, kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
       .def("losses", &losses, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
            R"(What of a message cannot survive render and parse, as far as the format tells.
 

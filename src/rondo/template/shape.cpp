@@ -382,6 +382,7 @@ std::vector<std::string> sentences(const Shaping& shaping, std::string_view arra
     const std::string& field = change.sent.empty() ? change.now : change.sent;
     out.push_back(std::string(array) + "[" + std::to_string(change.message) + "]." + field + ": " + change.what);
   }
+  out.insert(out.end(), shaping.polyfills.begin(), shaping.polyfills.end());
   return out;
 }
 

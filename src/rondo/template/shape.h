@@ -65,7 +65,8 @@ struct MessageChange {
 
 struct Shaping {
   std::vector<MessageChange> changes;
-  std::vector<std::size_t> order;  // per message its index as sent; empty: all are where they were
+  std::vector<std::size_t> order;           // per message its index as sent; empty: all are where they were
+  std::vector<std::string> polyfills = {};  // what stands in front of the template will change: sentences
 };
 
 // What is known of the messages that are shaped, and stands before them.

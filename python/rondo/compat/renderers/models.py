@@ -31,8 +31,8 @@ def model_of(tokenizer, template=None, format=None):
 
 def _corrected(model, template, format):
     """A model that was loaded from files, with another template or parts of its format."""
-    _, (path, own_template, tokenizer, own_format, strict) = model.__reduce__()
-    return rondo.load(path, template=template or own_template, tokenizer=tokenizer, strict=strict,
+    _, (path, own_template, tokenizer, own_format, strict, polyfill) = model.__reduce__()
+    return rondo.load(path, template=template or own_template, tokenizer=tokenizer, strict=strict, polyfill=polyfill,
                       format={**(own_format or {}), **(format or {})})
 
 

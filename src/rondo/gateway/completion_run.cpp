@@ -1,0 +1,308 @@
+#include "gateway/completion_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/engine_terms.h"
+#include "json/print.h"
+#include "spans/visible.h"
+
+namespace rondo::gateway {
+
+CompletionRun::CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::unique_ptr<ReplySink> sink)
+    : state_(std::move(state)), asked_(std::move(asked)), sink_(std::move(sink)) {}
+
+void CompletionRun::begin() {
+  const auto self = shared_from_this();
+  sink_->on_gone([weak = weak_from_this()] {
+    if (const auto run = weak.lock()) run->gone();
+  });
+  state_->off_loop(asked_.bytes, [self] { self->fault_ = self->prepare(); }, [self] { self->submit(); });
+}
+
+void CompletionRun::submit() {
+  if (fault_) return sink_->refuse(chat::Api::kChat, *fault_);
+  if (is_gone_) return;
+  asked_.visit->model = asked_.served.name;
+  asked_.visit->how = "render";
+  state_->running_completions[this] = shared_from_this();
+  running_ = prompts_.size();
+  for (std::size_t i = 0; i < prompts_.size(); ++i)
+    prompts_[i]->submission = asked_.served.serving->submit(std::move(requests_[i]), *prompts_[i]);
+}
+
+std::optional<apis::Fault> CompletionRun::prepare() {
+  if (asked_.served.model->tokenizer() == nullptr) return apis::invalid("model", "the model brings no tokenizer");
+  const tokenizer::Tokenizer& tokenizer = *asked_.served.model->tokenizer();
+  for (const auto& asked : asked_.request.prompts) {
+    auto prompt = std::make_unique<Prompt>();
+    prompt->run = this;
+    prompt->first = prompts_.size() * asked_.request.choices;
+    if (const auto* text = std::get_if<std::string>(&asked)) {
+      // The text is the client's own: control tokens in it are meant, as engines take them.
+      prompt->ids = tokenizer.encode_ids(*text, {.add_special = asked_.request.add_special_tokens});
+      prompt->text = *text;
+    } else {
+      prompt->ids = std::get<std::vector<std::int32_t>>(asked);
+      if (const Status valid = core::check_ids(tokenizer, prompt->ids, "prompt"); !valid.ok())
+        return apis::invalid("prompt", valid.error().message);
+      if (auto decoded = tokenizer.decode(prompt->ids, {}); decoded.ok()) prompt->text = std::move(decoded).value();
+    }
+    if (prompt->ids.empty()) return apis::invalid("prompt", "`prompt` has no tokens");
+    prompt->choices.resize(asked_.request.choices);
+    for (Choice& choice : prompt->choices) {
+      choice.key.bytes = state_->parts.random();
+      choice.decoder.emplace(tokenizer);
+      choice.stop = StopText(asked_.request.stops);
+    }
+    prompts_.push_back(std::move(prompt));
+  }
+  meta_.id = spans::mint_id("cmpl", prompts_.front()->choices.front().key, 0);
+  meta_.model = asked_.request.model.empty() ? asked_.served.name : asked_.request.model;
+  meta_.created_s = state_->parts.now_ms() / 1000;
+  for (const auto& prompt : prompts_) {
+    auto request = engine_request(*prompt);
+    if (!request.ok()) return request.fault();
+    requests_.push_back(std::move(request.value()));
+  }
+  return std::nullopt;
+}
+
+apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& prompt) const {
+  const auto room = room_behind(chat::Api::kChat, asked_.served, prompt.ids.size(), asked_.request.max_tokens);
+  if (!room.ok()) return room.fault();
+  engine::Request out;
+  out.prompt = prompt.ids;
+  out.max_tokens = room.value();
+  out.choices = asked_.request.choices;
+  const auto ends = asked_.served.model->tokenizer()->end_ids();
+  out.stop_ids.assign(ends.begin(), ends.end());
+  out.sampling = sampling_of(asked_.request.sampling, state_->parts);
+  if (asked_.request.logprobs) out.logprobs = asked_.request.top_logprobs;
+  out.tenant = asked_.visit->tenant;
+  out.affinity = asked_.session;
+  return out;
+}
+
+// --- what the engine says ---------------------------------------------------------------------------------------------
+
+void CompletionRun::Prompt::on_start(const engine::Start&) { run->start(); }
+
+void CompletionRun::Prompt::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
+  for (const engine::SampledToken& token : tokens) run->take(*this, choice, token);
+}
+
+void CompletionRun::Prompt::on_end(const engine::Outcome& ended) {
+  outcome = ended;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    choices[i].inexact = ended.choices[i].inexact;
+    if (!choices[i].has_ended) run->end_choice(*this, i, finish_of(ended.choices[i].stop));
+  }
+  run->ended();
+}
+
+void CompletionRun::start() {
+  if (is_streaming_ || !sink_->takes_events()) return;
+  is_streaming_ = true;
+  sink_->start(headers(false));
+}
+
+void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::SampledToken& token) {
+  Choice& choice = prompt.choices[index];
+  if (choice.has_ended) return;
+  choice.ids.push_back(token.id);
+  if (asked_.request.logprobs) choice.logprobs.push_back(token.logprob);
+  apis::Tokens tokens = described(*asked_.served.model, token, asked_.request.logprobs);
+  choice.untold.ids.push_back(token.id);
+  for (apis::Logprob& logprob : tokens.logprobs) choice.untold.logprobs.push_back(std::move(logprob));
+  const auto ends = asked_.served.model->tokenizer()->end_ids();
+  if (std::ranges::find(ends, token.id) != ends.end()) return;
+  auto text = choice.decoder->next(token.id);
+  if (!text.ok()) return;  // an id beyond the tokenizer has no text; it stays in the ids
+  tell(prompt, index, choice.stop.feed(text.value()), false);
+  if (choice.stop.found().empty()) return;
+  end_choice(prompt, index, apis::Finish::kStopText);
+  const auto runs = [](const Choice& one) { return !one.has_ended; };
+  if (std::ranges::none_of(prompt.choices, runs)) prompt.submission->cancel();
+}
+
+void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string text, bool is_last) {
+  Choice& choice = prompt.choices[index];
+  const bool has_ids = asked_.request.return_token_ids || asked_.request.logprobs;
+  if (text.empty() && !is_last && !(has_ids && !choice.untold.ids.empty())) return;
+  apis::CompletionPiece piece;
+  piece.index = prompt.first + index;
+  piece.text_offset = choice.text.size();
+  if (!choice.has_begun) {
+    if (asked_.request.echo) piece.text = prompt.text;
+    piece.prompt_ids = prompt.ids;
+    choice.has_begun = true;
+  }
+  piece.text += text;
+  choice.text += text;
+  piece.tokens = std::exchange(choice.untold, {});
+  piece.is_last = is_last;
+  piece.finish = choice.finish;
+  piece.stop_text = choice.stop.found();
+  choice.told.ids.insert(choice.told.ids.end(), piece.tokens.ids.begin(), piece.tokens.ids.end());
+  choice.told.logprobs.insert(choice.told.logprobs.end(), piece.tokens.logprobs.begin(), piece.tokens.logprobs.end());
+  if (is_streaming_) sink_->send(std::vector{apis::completion_event(asked_.request, meta_, piece)});
+}
+
+void CompletionRun::end_choice(Prompt& prompt, std::size_t index, apis::Finish finish) {
+  Choice& choice = prompt.choices[index];
+  choice.has_ended = true;
+  choice.finish = finish;
+  std::string rest;
+  if (finish != apis::Finish::kStopText) {
+    rest = choice.stop.feed(choice.decoder->finish());
+    rest += choice.stop.flush();
+  }
+  tell(prompt, index, std::move(rest), true);
+}
+
+// --- the end ----------------------------------------------------------------------------------------------------------
+
+void CompletionRun::ended() {
+  if (--running_ > 0) return;
+  const auto self = shared_from_this();
+  for (const auto& prompt : prompts_) {
+    const auto has_ids = [](const Choice& choice) { return !choice.ids.empty(); };
+    if (!prompt->outcome->error || std::ranges::any_of(prompt->choices, has_ids)) continue;
+    // Nothing came of one of the prompts.
+    state_->metrics.engine_failed();
+    const apis::Fault fault =
+        fault_of_engine(chat::Api::kChat, *prompt->outcome->error, asked_.served, prompt->ids.size());
+    if (is_streaming_) {
+      sink_->send(std::vector{apis::error_event(chat::Api::kChat, fault), apis::StreamEvent{"", "[DONE]"}});
+      sink_->finish({.headers = headers(false), .body = {}, .fault = fault});
+    } else {
+      sink_->refuse(chat::Api::kChat, fault);
+    }
+    state_->running_completions.erase(this);
+    return;
+  }
+  keep_all();
+}
+
+void CompletionRun::keep_all() {
+  if (asked_.session.empty()) return complete();
+  for (const auto& prompt : prompts_) unkept_ += prompt->choices.size();
+  for (const auto& prompt : prompts_) {
+    for (const Choice& choice : prompt->choices) keep(*prompt, choice);
+  }
+}
+
+// As a turn of its own: its prompt was nobody's message.
+void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
+  const spans::Scope scope = state_->parts.spans->scope(asked_.visit->tenant, asked_.served.name);
+  spans::Plan plan;
+  plan.ids = prompt.ids;
+  plan.owners.assign(plan.ids.size(), -1);
+  plan.sampled.assign(plan.ids.size(), 0);
+  plan.rendered = plan.ids.size();
+  plan.session = spans::Spans::session(scope, asked_.session);
+  // No conversation goes on from it.
+  plan.seen.context = scope.hash('c', choice.key.view());
+  plan.seen.chain = {plan.seen.context};
+  spans::NewReply reply;
+  reply.key = choice.key;
+  reply.completion = choice.ids;
+  reply.logprobs = choice.logprobs;
+  reply.finish = prompt.outcome->error                       ? spans::Finish::kFailed
+                 : choice.finish == apis::Finish::kLength    ? spans::Finish::kLength
+                 : choice.finish == apis::Finish::kCancelled ? spans::Finish::kCancelled
+                                                             : spans::Finish::kStop;
+  reply.inexact = !choice.inexact.empty();
+  reply.message = json::to_compact(json::Value(json::Object{{"role", "assistant"}, {"content", choice.text}}));
+  reply.time_ms = state_->parts.now_ms();
+  reply.session_name = asked_.session;
+  const std::optional<std::size_t> cached = prompt.outcome->usage.cached_tokens;
+  reply.facts = json::to_compact(json::Value(json::Object{{"api", "completions"},
+                                                          {"request_id", meta_.id},
+                                                          {"how", "render"},
+                                                          {"cached", cached ? json::Value(*cached) : json::Value()}}));
+  net::Loop& loop = state_->loop;
+  const auto kept = [self = shared_from_this(), &loop](const Status&) {
+    loop.post([self] {
+      if (--self->unkept_ == 0) self->complete();
+    });
+  };
+  const auto session = state_->parts.spans->keep(scope, plan, std::move(reply), kept);
+  if (!session.ok()) kept(session.error());
+}
+
+engine::Usage CompletionRun::usage() const {
+  engine::Usage out;
+  for (const auto& prompt : prompts_) {
+    out.prompt_tokens += prompt->ids.size();
+    for (const Choice& choice : prompt->choices) out.completion_tokens += choice.ids.size();
+    if (prompt->outcome && prompt->outcome->usage.cached_tokens)
+      out.cached_tokens = out.cached_tokens.value_or(0) + *prompt->outcome->usage.cached_tokens;
+  }
+  return out;
+}
+
+apis::CompletionPiece CompletionRun::whole(const Prompt& prompt, std::size_t index) const {
+  const Choice& choice = prompt.choices[index];
+  return {.index = prompt.first + index,
+          .text = (asked_.request.echo ? prompt.text : "") + choice.text,
+          .tokens = choice.told,
+          .text_offset = asked_.request.echo ? prompt.text.size() : 0,
+          .prompt_ids = prompt.ids,
+          .is_last = true,
+          .finish = choice.finish,
+          .stop_text = choice.stop.found()};
+}
+
+net::Headers CompletionRun::headers(bool with_usage) const {
+  const engine::Usage counted = usage();
+  std::string prefix = "how=render expected=0";
+  if (with_usage && counted.cached_tokens) prefix += " cached=" + std::to_string(*counted.cached_tokens);
+  net::Headers out{{"x-rondo-prefix", prefix + " appended=0 rendered=" + std::to_string(counted.prompt_tokens)}};
+  for (const std::string& warning : asked_.request.warnings) out.add("warning", warning_field(warning));
+  return out;
+}
+
+void CompletionRun::complete() {
+  const auto self = shared_from_this();
+  const engine::Usage counted = usage();
+  apis::TurnEnd end;
+  end.usage.prompt = static_cast<std::int64_t>(counted.prompt_tokens);
+  end.usage.completion = static_cast<std::int64_t>(counted.completion_tokens);
+  if (counted.cached_tokens) end.usage.cached = static_cast<std::int64_t>(*counted.cached_tokens);
+  end.time_s = state_->parts.now_ms() / 1000;
+  Visit& visit = *asked_.visit;
+  visit.prompt_tokens = end.usage.prompt;
+  visit.cached_tokens = end.usage.cached;
+  visit.completion_tokens = end.usage.completion;
+  state_->metrics.turn({.how = visit.how,
+                        .cause = "",
+                        .prompt = counted.prompt_tokens,
+                        .cached = counted.cached_tokens.value_or(0),
+                        .completion = counted.completion_tokens});
+  std::vector<apis::CompletionPiece> pieces;
+  std::optional<apis::Fault> fault;
+  for (const auto& prompt : prompts_) {
+    if (prompt->outcome->error)
+      fault = fault_of_engine(chat::Api::kChat, *prompt->outcome->error, asked_.served, prompt->ids.size());
+    for (std::size_t i = 0; i < prompt->choices.size(); ++i) pieces.push_back(whole(*prompt, i));
+  }
+  if (is_streaming_ && fault) {
+    sink_->send(std::vector{apis::error_event(chat::Api::kChat, *fault), apis::StreamEvent{"", "[DONE]"}});
+  } else if (is_streaming_) {
+    sink_->send(apis::completion_end(asked_.request, meta_, end));
+  }
+  sink_->finish(
+      {.headers = headers(true), .body = apis::completion_body(asked_.request, meta_, pieces, end), .fault = fault});
+  state_->running_completions.erase(this);
+}
+
+void CompletionRun::gone() {
+  is_gone_ = true;
+  for (const auto& prompt : prompts_) {
+    if (prompt->submission && !prompt->outcome) prompt->submission->cancel();
+  }
+}
+
+}  // namespace rondo::gateway

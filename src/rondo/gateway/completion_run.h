@@ -1,0 +1,92 @@
+// One request of `/v1/completions` on its way: texts or ids in, text and ids out.  Private to gateway/.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apis/completions.h"
+#include "engine/serving.h"
+#include "gateway/reply_sink.h"
+#include "gateway/state.h"
+#include "gateway/stop_text.h"
+#include "spans/keys.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rondo::gateway {
+
+class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
+ public:
+  struct Asked {
+    const ServedModel& served;
+    apis::CompletionRequest request;
+    std::string session;  // "": nothing is kept
+    std::shared_ptr<Visit> visit;
+    Streams::Ticket ticket;
+    std::size_t bytes = 0;  // of the body
+  };
+  CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::unique_ptr<ReplySink> sink);
+
+  // Makes the ids on a worker, then begins; answers where the request can't be served.
+  void begin();
+
+ private:
+  struct Choice {
+    spans::TurnKey key;
+    std::optional<tokenizer::Tokenizer::Stream> decoder;
+    StopText stop{{}};
+    std::string text;  // that was told
+    std::vector<core::TokenId> ids;
+    std::vector<float> logprobs;
+    apis::Tokens untold;
+    apis::Tokens told;
+    apis::Finish finish = apis::Finish::kStop;
+    bool has_begun = false;  // its first piece was sent
+    bool has_ended = false;
+    std::string inexact;
+  };
+  // One prompt of the request, with its choices.
+  struct Prompt final : engine::Listener {
+    CompletionRun* run = nullptr;
+    std::vector<core::TokenId> ids;
+    std::string text;  // for `echo`
+    std::vector<Choice> choices;
+    std::size_t first = 0;  // the index of its first choice
+    std::unique_ptr<engine::Submission> submission;
+    std::optional<engine::Outcome> outcome;
+    void on_start(const engine::Start& start) override;
+    void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override;
+    void on_end(const engine::Outcome& outcome) override;
+  };
+
+  [[nodiscard]] std::optional<apis::Fault> prepare();
+  [[nodiscard]] apis::Outcome<engine::Request> engine_request(const Prompt& prompt) const;
+  void submit();
+  void gone();
+  void start();
+  void take(Prompt& prompt, std::size_t index, const engine::SampledToken& token);
+  void tell(Prompt& prompt, std::size_t index, std::string text, bool is_last);
+  void end_choice(Prompt& prompt, std::size_t index, apis::Finish finish);
+  void ended();
+  void keep_all();
+  void keep(const Prompt& prompt, const Choice& choice);
+  void complete();
+  [[nodiscard]] net::Headers headers(bool with_usage) const;
+  [[nodiscard]] apis::CompletionPiece whole(const Prompt& prompt, std::size_t index) const;
+  [[nodiscard]] engine::Usage usage() const;
+
+  std::shared_ptr<Service::State> state_;
+  Asked asked_;
+  std::unique_ptr<ReplySink> sink_;
+  apis::ReplyMeta meta_;
+  std::vector<std::unique_ptr<Prompt>> prompts_;
+  std::optional<apis::Fault> fault_;  // found by the worker
+  std::vector<engine::Request> requests_;
+  std::size_t running_ = 0;
+  std::size_t unkept_ = 0;
+  bool is_gone_ = false;
+  bool is_streaming_ = false;
+};
+
+}  // namespace rondo::gateway

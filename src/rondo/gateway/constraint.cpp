@@ -1,0 +1,126 @@
+#include "gateway/constraint.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace rondo::gateway {
+namespace {
+
+using Dialect = engine::Grammar::Dialect;
+using ChoiceMode = apis::ToolChoice::Mode;
+using FormatKind = apis::AnswerFormat::Kind;
+
+struct Language {
+  Dialect dialect;
+  core::GrammarLanguage language;
+};
+// The best first.
+constexpr std::array<Language, 3> kLanguages = {{{Dialect::kStructuralTag, core::GrammarLanguage::kStructuralTag},
+                                                 {Dialect::kGbnf, core::GrammarLanguage::kGbnf},
+                                                 {Dialect::kLark, core::GrammarLanguage::kLark}}};
+
+const Language* language_of(const engine::Capabilities& engine) {
+  for (const Language& one : kLanguages) {
+    if (std::ranges::find(engine.grammars, one.dialect) != engine.grammars.end()) return &one;
+  }
+  return nullptr;
+}
+
+engine::Grammar grammar_of(core::GrammarText text, Dialect dialect) {
+  using Kind = engine::Grammar::Trigger::Kind;
+  engine::Grammar out{.dialect = dialect, .text = std::move(text.text), .is_lazy = text.is_lazy};
+  out.preserved_tokens = std::move(text.preserved_tokens);
+  for (core::GrammarTrigger& trigger : text.triggers) {
+    const Kind kind = trigger.kind == core::GrammarTrigger::Kind::kToken  ? Kind::kToken
+                      : trigger.kind == core::GrammarTrigger::Kind::kWord ? Kind::kWord
+                                                                          : Kind::kPattern;
+    out.triggers.push_back({.kind = kind, .token = trigger.id, .text = std::move(trigger.value)});
+  }
+  return out;
+}
+
+class ConstraintMaker {
+ public:
+  ConstraintMaker(const ServedModel& served, const core::Call& call, const apis::GenerateRequest& request)
+      : served_(served), call_(call), request_(request) {}
+
+  apis::Outcome<Constraint> run(std::span<const core::TokenId> prompt) {
+    core::Asked asked;
+    const apis::ToolChoice& choice = request_.tool_choice;
+    asked.parallel_tool_calls = choice.parallel;
+    asked.calls_only = true;
+    asked.tool_choice = choice.mode == ChoiceMode::kNone       ? core::ToolChoice::kNone
+                        : choice.mode == ChoiceMode::kRequired ? core::ToolChoice::kRequired
+                                                               : core::ToolChoice::kAuto;
+    if (request_.format.kind == FormatKind::kSchema) asked.response_schema = request_.format.schema;
+    if (request_.format.kind == FormatKind::kJson) asked.response_schema = json::Object{{"type", "object"}};
+    core::Call held;
+    held.has_messages = false;
+    held.conversation.kwargs = call_.conversation.kwargs;
+    held.conversation.tools = tools();
+    const bool has_tools = held.conversation.tools.has_value() && asked.tool_choice != core::ToolChoice::kNone;
+    const bool holds_calls =
+        has_tools && (choice.mode == ChoiceMode::kRequired || !choice.only.empty() || has_strict_ || !choice.parallel);
+    if (!holds_calls && !asked.response_schema) return std::move(out_);
+    const Language* language = language_of(served_.serving->capabilities());
+    if (language == nullptr) {
+      out_.notes.emplace_back("the engine takes no grammar: what the reply has to look like is not enforced");
+      return std::move(out_);
+    }
+    auto grammar = served_.model->grammar(held, asked, language->language, prompt);
+    if (!grammar.ok()) return apis::fault_of(grammar.error());
+    for (const std::string& warning : grammar.value().warnings) out_.notes.push_back("not enforced: " + warning);
+    if (!grammar.value().text.empty()) out_.grammar = grammar_of(std::move(grammar).value(), language->dialect);
+    return std::move(out_);
+  }
+
+ private:
+  // Those that may be called, a custom tool with what its text has to match.
+  std::optional<json::Value> tools() {
+    if (!request_.tools || !request_.tools->is_array()) return std::nullopt;
+    const std::vector<std::string>& only = request_.tool_choice.only;
+    json::Array out;
+    const json::Array& all = request_.tools->as_array();
+    for (std::size_t i = 0; i < all.size() && i < request_.tool_table.size(); ++i) {
+      const chat::ApiTool& entry = request_.tool_table[i];
+      if (!only.empty() && std::ranges::find(only, entry.name) == only.end()) continue;
+      json::Value tool = all[i];
+      has_strict_ = has_strict_ || entry.is_strict;
+      if (entry.grammar.is_object()) add_pattern(entry, tool);
+      out.push_back(std::move(tool));
+    }
+    return json::Value(std::move(out));
+  }
+
+  void add_pattern(const chat::ApiTool& entry, json::Value& tool) {
+    const auto pattern = core::text_pattern(entry.grammar.find_string("syntax").value_or(""),
+                                            entry.grammar.find_string("definition").value_or(""));
+    json::Value* at = &tool;
+    for (const std::string_view key : {"function", "parameters", "properties", "input"}) {
+      at = at->is_object() ? at->as_object().find(key) : nullptr;
+      if (at == nullptr) return;
+    }
+    if (!pattern.ok()) {
+      out_.notes.push_back("not enforced: the grammar of tool `" + entry.client_name + "`: " + pattern.error().message);
+      return;
+    }
+    has_strict_ = true;
+    at->as_object().set("pattern", pattern.value());
+  }
+
+  const ServedModel& served_;
+  const core::Call& call_;
+  const apis::GenerateRequest& request_;
+  Constraint out_;
+  bool has_strict_ = false;
+};
+
+}  // namespace
+
+apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core::Call& call,
+                                          const apis::GenerateRequest& request, std::span<const core::TokenId> prompt) {
+  return ConstraintMaker(served, call, request).run(prompt);
+}
+
+}  // namespace rondo::gateway

@@ -1,0 +1,78 @@
+#include "gateway/engine_terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rondo::gateway {
+
+engine::Sampling sampling_of(const apis::Sampling& asked, const ServiceParts& parts) {
+  engine::Sampling out;
+  out.temperature = static_cast<float>(asked.temperature.value_or(1.0));
+  out.top_p = static_cast<float>(asked.top_p.value_or(1.0));
+  out.top_k = static_cast<std::size_t>(std::max<std::int64_t>(0, asked.top_k.value_or(0)));
+  out.min_p = static_cast<float>(asked.min_p.value_or(0.0));
+  out.presence_penalty = static_cast<float>(asked.presence_penalty.value_or(0.0));
+  out.frequency_penalty = static_cast<float>(asked.frequency_penalty.value_or(0.0));
+  out.repetition_penalty = static_cast<float>(asked.repetition_penalty.value_or(1.0));
+  for (const auto& [id, value] : asked.logit_bias) out.bias.push_back({id, static_cast<float>(value)});
+  out.seed = 0;
+  if (asked.seed) {
+    out.seed = static_cast<std::uint64_t>(*asked.seed);
+  } else {
+    for (const std::uint8_t byte : parts.random()) out.seed = out.seed << 5U ^ byte;
+  }
+  return out;
+}
+
+apis::Outcome<std::size_t> room_behind(chat::Api api, const ServedModel& served, std::size_t prompt_tokens,
+                                       std::optional<std::int64_t> wanted) {
+  constexpr std::size_t kUnknownContext = 4096;  // behind the prompt
+  const std::size_t context = served.serving->capabilities().context_tokens;
+  if (context > 0 && prompt_tokens >= context)
+    return apis::context_too_long(api, static_cast<std::int64_t>(prompt_tokens), static_cast<std::int64_t>(context));
+  const std::size_t room = context > 0 ? context - prompt_tokens : kUnknownContext;
+  if (!wanted) return room;
+  return context > 0 ? std::min(static_cast<std::size_t>(*wanted), room) : static_cast<std::size_t>(*wanted);
+}
+
+apis::Finish finish_of(engine::StopReason stop) {
+  switch (stop) {
+    case engine::StopReason::kStopToken:
+    case engine::StopReason::kConstraint: return apis::Finish::kStop;
+    case engine::StopReason::kLength:
+    case engine::StopReason::kContextFull: return apis::Finish::kLength;
+    case engine::StopReason::kCancelled: return apis::Finish::kCancelled;
+  }
+  return apis::Finish::kStop;
+}
+
+apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel& served, std::size_t prompt_tokens) {
+  switch (error.code) {
+    case ErrorCode::kLimit:
+      return apis::context_too_long(api, static_cast<std::int64_t>(prompt_tokens),
+                                    static_cast<std::int64_t>(served.serving->capabilities().context_tokens));
+    case ErrorCode::kInvalidArgument: return apis::invalid("", error.message);
+    default: return {.kind = apis::FaultKind::kEngine, .message = error.message, .param = "", .code = ""};
+  }
+}
+
+apis::Fault late() {
+  return {.kind = apis::FaultKind::kTimeout, .message = "the reply took longer than it may", .param = "", .code = ""};
+}
+
+apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs) {
+  apis::Tokens tokens{.ids = {token.id}, .logprobs = {}};
+  if (!logprobs || std::isnan(token.logprob)) return tokens;
+  const auto text_of = [&](core::TokenId id) {
+    auto text = model.detokenize(std::span(&id, 1), false);
+    return text.ok() ? std::move(text).value() : std::string();
+  };
+  apis::Logprob logprob{.text = text_of(token.id), .logprob = static_cast<double>(token.logprob), .top = {}};
+  for (const engine::Candidate& best : token.best)
+    logprob.top.push_back({.text = text_of(best.id), .logprob = static_cast<double>(best.logprob)});
+  tokens.logprobs.push_back(std::move(logprob));
+  return tokens;
+}
+
+}  // namespace rondo::gateway

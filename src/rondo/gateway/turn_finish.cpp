@@ -1,0 +1,158 @@
+// The end of a turn: it is kept, then its reply is complete.
+#include <algorithm>
+#include <utility>
+
+#include "gateway/diagnostics.h"
+#include "gateway/engine_terms.h"
+#include "gateway/turn_run.h"
+#include "json/print.h"
+
+namespace rondo::gateway {
+namespace {
+
+spans::Finish kept_finish(apis::Finish finish) {
+  switch (finish) {
+    case apis::Finish::kLength: return spans::Finish::kLength;
+    case apis::Finish::kCancelled: return spans::Finish::kCancelled;
+    case apis::Finish::kStop:
+    case apis::Finish::kStopText:
+    case apis::Finish::kRefusal: return spans::Finish::kStop;
+  }
+  return spans::Finish::kStop;
+}
+
+}  // namespace
+
+json::Value TurnRun::message_of(const apis::Choice& choice) const {
+  json::Object message{{"role", "assistant"}, {"content", choice.joined(apis::PartKind::kContent)}};
+  if (const std::string reasoning = choice.joined(apis::PartKind::kReasoning); !reasoning.empty())
+    message.set("reasoning_content", reasoning);
+  json::Array calls;
+  for (const apis::Part& part : choice.parts) {
+    if (part.kind != apis::PartKind::kCall) continue;
+    calls.push_back(json::Object{{"id", part.call_id},
+                                 {"type", "function"},
+                                 {"function", json::Object{{"name", part.name}, {"arguments", part.text}}}});
+  }
+  if (!calls.empty()) message.set("tool_calls", std::move(calls));
+  return message;
+}
+
+void TurnRun::keep_all(const engine::Outcome& outcome) {
+  unkept_ = choices_.size();
+  if (!plan_.cause) plan_.cause = loss_in_engine(plan_, outcome.usage, replica_);
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    const apis::Choice& told = collector_->choices()[i];
+    const json::Value message = message_of(told);
+    spans::NewReply reply;
+    reply.key = choices_[i].key;
+    reply.completion = choices_[i].ids;
+    reply.logprobs = choices_[i].logprobs;
+    reply.finish = outcome.error ? spans::Finish::kFailed : kept_finish(told.finish);
+    reply.inexact = !outcome.choices[i].inexact.empty();
+    reply.message = json::to_compact(message);
+    reply.time_ms = state_->parts.now_ms();
+    reply.reasoned = message.find("reasoning_content") != nullptr;
+    if (call_id_shape_ != spans::CallIdShape::kAny) {
+      for (const apis::Part& part : told.parts) {
+        if (part.kind == apis::PartKind::kCall) reply.ids.push_back(part.call_id);
+      }
+    }
+    reply.session_name = read_.request.session.session;
+    json::Object facts = explained(outcome.usage);
+    facts.set("prompt", prompt_facts(read_.request));
+    facts.set("api", chat::to_string(read_.request.api));
+    facts.set("request_id", meta_.id);
+    reply.facts = json::to_compact(facts);
+    net::Loop& loop = state_->loop;
+    const auto kept = [self = shared_from_this(), &loop, outcome](const Status&) {
+      loop.post([self, outcome] {
+        if (--self->unkept_ == 0) self->complete(outcome);
+      });
+    };
+    const auto session = state_->parts.spans->keep(*scope_, plan_, std::move(reply), kept);
+    if (!session.ok()) kept(session.error());
+    if (session.ok() && i == 0) session_ = spans::to_hex(session.value());
+  }
+}
+
+json::Object TurnRun::explained(const engine::Usage& usage) const {
+  json::Object out{{"session", session_.empty() ? json::Value() : json::Value(session_)},
+                   {"turn", spans::mint_id("turn", choices_.front().key, 0)},
+                   {"how", json::name_in(spans::kHowNames, plan_.how)},
+                   {"expected", plan_.expected},
+                   {"cached", usage.cached_tokens ? json::Value(*usage.cached_tokens) : json::Value()},
+                   {"appended", plan_.appended},
+                   {"rendered", plan_.rendered},
+                   {"reattached_reasoning", plan_.reattached_reasoning}};
+  json::Value cause;
+  if (plan_.cause) {
+    json::Object why{{"name", plan_.cause->name}, {"path", plan_.cause->path}, {"sentence", plan_.cause->sentence}};
+    if (plan_.cause->template_line > 0) why.set("template_line", static_cast<std::int64_t>(plan_.cause->template_line));
+    why.set("lost_tokens", plan_.cause->lost_tokens);
+    cause = std::move(why);
+  }
+  out.set("cause", std::move(cause));
+  json::Array notes;
+  for (const std::string& note : plan_.notes) notes.emplace_back(note);
+  for (const std::string& warning : read_.request.warnings) notes.emplace_back(warning);
+  out.set("notes", std::move(notes));
+  return out;
+}
+
+void TurnRun::keep_response(const json::Value& body) {
+  if (read_.request.api != chat::Api::kResponses || !read_.request.responses.store) return;
+  const json::Value* output = body.find("output");
+  state_->responses.keep(read_.visit->tenant, meta_.id,
+                         {.input = read_.input,
+                          .output = output != nullptr && output->is_array() ? output->as_array() : json::Array{},
+                          .body = body});
+}
+
+void TurnRun::complete(const engine::Outcome& outcome) {
+  const auto self = shared_from_this();
+  const engine::Usage& usage = outcome.usage;
+  apis::TurnEnd end;
+  end.usage.prompt = static_cast<std::int64_t>(plan_.ids.size());
+  if (usage.cached_tokens) end.usage.cached = static_cast<std::int64_t>(*usage.cached_tokens);
+  for (const Choice& choice : choices_) end.usage.completion += static_cast<std::int64_t>(choice.ids.size());
+  end.usage.reasoning = reasoning_tokens_;
+  end.time_s = state_->parts.now_ms() / 1000;
+  end.diagnostics = meta_.diagnostics;
+  if (read_.request.explain) end.rondo = explained(usage);
+  count(usage, end.usage.completion);
+
+  WholeReply whole{.headers = headers(&usage),
+                   .body = apis::reply_body(read_.request, meta_, collector_->choices(), end)};
+  if (is_late_) {
+    if (!is_streaming_) {
+      sink_->refuse(read_.request.api, late());
+      return leave();
+    }
+    whole.fault = late();
+    sink_->send(writer_->fail(*whole.fault));
+  } else if (outcome.error && is_streaming_) {
+    state_->metrics.engine_failed();
+    whole.fault = fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size());
+    sink_->send(writer_->fail(*whole.fault));
+  } else {
+    keep_response(whole.body);
+    if (is_streaming_) sink_->send(writer_->finish(end));
+  }
+  sink_->finish(std::move(whole));
+  leave();
+}
+
+// For log and metrics.
+void TurnRun::count(const engine::Usage& usage, std::int64_t completion) {
+  Visit& visit = *read_.visit;
+  if (usage.cached_tokens) visit.cached_tokens = static_cast<std::int64_t>(*usage.cached_tokens);
+  visit.completion_tokens = completion;
+  state_->metrics.turn({.how = visit.how,
+                        .cause = plan_.cause ? plan_.cause->name : "",
+                        .prompt = plan_.ids.size(),
+                        .cached = usage.cached_tokens.value_or(0),
+                        .completion = static_cast<std::size_t>(completion)});
+}
+
+}  // namespace rondo::gateway

@@ -1,0 +1,149 @@
+// What a turn's request becomes: a prompt, and what the engine is asked for.
+#include <algorithm>
+#include <utility>
+
+#include "format/units.h"
+#include "gateway/constraint.h"
+#include "gateway/diagnostics.h"
+#include "gateway/engine_terms.h"
+#include "gateway/reasoning_limit.h"
+#include "gateway/turn_run.h"
+
+namespace rondo::gateway {
+namespace {
+
+std::string_view id_prefix(chat::Api api) {
+  switch (api) {
+    case chat::Api::kChat: return "chatcmpl";
+    case chat::Api::kMessages: return "msg";
+    case chat::Api::kResponses: return "resp";
+  }
+  return "id";
+}
+
+}  // namespace
+
+apis::Outcome<engine::Request> TurnRun::prepare() {
+  const apis::GenerateRequest& request = read_.request;
+  AskedCall asked_call = call_of(*read_.model, request);
+  call_ = std::move(asked_call.call);
+  reasoning_budget_ = asked_call.reasoning.budget;
+  for (std::string& note : asked_call.reasoning.notes) read_.request.warnings.push_back(std::move(note));
+  scope_.emplace(state_->parts.spans->scope(read_.visit->tenant, read_.model->name));
+  spans::PlanRequest asked{.call = call_, .session = std::nullopt, .retention = state_->parts.options.retention};
+  const std::string& named = request.session.session.empty() ? request.session.group : request.session.session;
+  if (!named.empty()) asked.session = spans::Spans::session(*scope_, named);
+  auto plan = state_->parts.spans->plan(*read_.model->model, *scope_, std::move(asked));
+  if (!plan.ok()) return apis::fault_of(plan.error());
+  plan_ = std::move(plan).value();
+  auto profile = read_.model->model->profile(call_);
+  if (!profile.ok()) return apis::fault_of(profile.error());
+  profile_ = std::move(profile).value();
+  call_id_shape_ = spans::call_id_shape(*read_.model->model, call_);
+  if (auto fault = prepare_choices()) return *fault;
+  return engine_request();
+}
+
+std::optional<apis::Fault> TurnRun::prepare_choices() {
+  const apis::GenerateRequest& request = read_.request;
+  core::Asked asked;
+  asked.parallel_tool_calls = request.tool_choice.parallel;
+  if (request.tool_choice.mode == apis::ToolChoice::Mode::kNone) asked.tool_choice = core::ToolChoice::kNone;
+  if (request.format.kind == apis::AnswerFormat::Kind::kSchema) asked.response_schema = request.format.schema;
+  core::ParseCall parsing;
+  parsing.options = core::parse_options(asked, request.tools.has_value());
+  parsing.prompt_ids = plan_.ids;
+  choices_.resize(request.choices);
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    choices_[i].key.bytes = state_->parts.random();
+    auto parser = read_.model->model->parser(call_, parsing);
+    if (!parser.ok()) return apis::fault_of(parser.error());
+    choices_[i].parser.emplace(read_.model->model, std::move(parser).value());
+    choices_[i].builder.emplace(i, naming(i));
+    choices_[i].stop = StopText(request.stops);
+  }
+  collector_.emplace(choices_.size());
+  meta_.id = spans::mint_id(id_prefix(request.api), choices_.front().key, 0);
+  meta_.model = request.model.empty() ? read_.model->name : request.model;
+  meta_.created_s = state_->parts.now_ms() / 1000;
+  if (request.return_token_ids) meta_.prompt_ids = plan_.ids;
+  meta_.diagnostics =
+      diagnose(*state_->parts.spans, state_->parts.models, read_.visit->tenant, *scope_, plan_, request);
+  meta_.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
+  return std::nullopt;
+}
+
+apis::Naming TurnRun::naming(std::size_t choice) {
+  const auto key = [this, choice] { return choices_[choice].key; };
+  return {.item_id =
+              [key](apis::PartKind kind, std::size_t, std::size_t part) {
+                const char* prefix = kind == apis::PartKind::kReasoning ? "rs"
+                                     : kind == apis::PartKind::kCall    ? "fc"
+                                                                        : "msg";
+                return spans::mint_id(prefix, key(), part + 1);
+              },
+          .call_id =
+              [this, key](std::size_t, std::size_t call, const std::optional<std::string>&) {
+                return spans::mint_call_id(*scope_, key(), call, call_id_shape_);
+              },
+          .secret = [key](std::size_t, std::size_t part) { return spans::mint_id("sig", key(), part + 1); }};
+}
+
+apis::Outcome<engine::Request> TurnRun::engine_request() {
+  const apis::GenerateRequest& from = read_.request;
+  const auto room = room_behind(from.api, *read_.model, plan_.ids.size(), from.max_tokens);
+  if (!room.ok()) return room.fault();
+  engine::Request request;
+  request.prompt = plan_.ids;
+  request.max_tokens = room.value();
+  request.choices = from.choices;
+  request.stop_ids = profile_->stop_ids;
+  request.sampling = sampling_of(from.sampling, state_->parts);
+  if (from.logprobs) request.logprobs = from.top_logprobs;
+  request.tenant = read_.visit->tenant;
+  request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
+  // What other conversations share: everything in front of the first message that is not the system's.
+  for (std::size_t i = 0; i < plan_.owners.size(); ++i) {
+    const std::int32_t owner = plan_.owners[i];
+    if (owner < 0) continue;
+    const auto role = call_.conversation.messages[static_cast<std::size_t>(owner)].find_string("role");
+    if (role == "system" || role == "developer") continue;
+    if (i > 0) request.shared_heads.push_back(i);
+    break;
+  }
+  if (auto fault = hold(request)) return *fault;
+  return request;
+}
+
+// What the API promises of the answer's shape is enforced by the engine.
+std::optional<apis::Fault> TurnRun::hold(engine::Request& request) {
+  auto constraint = make_constraint(*read_.model, call_, read_.request, plan_.ids);
+  if (!constraint.ok()) return constraint.fault();
+  request.grammar = std::move(constraint.value().grammar);
+  for (std::string& note : constraint.value().notes) read_.request.warnings.push_back(std::move(note));
+  if (reasoning_budget_) limit_reasoning(request);
+  return std::nullopt;
+}
+
+void TurnRun::limit_reasoning(engine::Request& request) {
+  const core::Model& model = *read_.model->model;
+  const auto format = model.format(call_);
+  if (!format.ok() || !format.value()->reasoning.present) return;
+  const auto ids_of = [&](std::string_view mark) {
+    auto ids = model.tokenize(format::trimmed(mark), true);
+    return ids.ok() ? std::move(ids).value() : std::vector<core::TokenId>();
+  };
+  ReasoningLimit limit{.open = ids_of(format.value()->reasoning.open),
+                       .close = ids_of(format.value()->reasoning.close)};
+  limit.most = static_cast<std::size_t>(*reasoning_budget_);
+  limit.is_open = choices_.front().parser->parser().place() == parse::Place::kReasoning;
+  const bool is_free = request.grammar.dialect == engine::Grammar::Dialect::kNone;
+  if (!is_free || limit.close.empty() || !read_.model->serving->capabilities().takes_constraints) {
+    read_.request.warnings.push_back("the most tokens for reasoning (" + std::to_string(*reasoning_budget_) +
+                                     ") are not enforced: neither the template nor the engine takes them");
+    return;
+  }
+  request.constraint = [limit](std::size_t) { return limit_of_reasoning(limit); };
+}
+
+}  // namespace rondo::gateway

@@ -1,0 +1,10 @@
+// The statements of polyfill.jinja.  Internal to template/.
+#pragma once
+
+#include <string_view>
+
+namespace rondo::tmpl {
+
+[[nodiscard]] std::string_view polyfill_text();
+
+}  // namespace rondo::tmpl
