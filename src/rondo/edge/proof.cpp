@@ -198,8 +198,11 @@ class Widening {
     for (const std::string& first : searched_) {
       for (const std::string& second : searched_) {
         if (is_excepted(role, first) || is_excepted(role, second)) continue;
-        const auto sample = sample_saying(kind_, role, first + " b " + second);
-        if ((why_ = proof_.refute(edge_, {*sample}))) except(role, first, quoted(first) + " and " + quoted(second));
+        std::string both = first;
+        both.append(" b ").append(second);
+        const auto sample = sample_saying(kind_, role, both);
+        if ((why_ = proof_.refute(edge_, {*sample})))
+          except(role, first, std::string(quoted(first)).append(" and ").append(quoted(second)));
       }
     }
   }
