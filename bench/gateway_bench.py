@@ -92,7 +92,9 @@ class Bench:
         if name == "litellm":
             config = self.body("litellm.yaml", {"model_list": [{"model_name": "m", "litellm_params": {
                 "model": "openai/m", "api_base": engine + "/v1", "api_key": "none"}}]})
-            return [path, "--config", config, "--port", port, "--num_workers", 1], {"LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+            settings = {"LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+                        "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"}
+            return [path, "--config", config, "--port", port, "--num_workers", 1], settings
         return [path, "launch", "--worker-urls", engine, "--host", "127.0.0.1", "--port", port, "--log-level", "warn"], {}
 
     def peer(self, name, engine):
