@@ -21,7 +21,7 @@ import urllib.request
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 BYTES = REPO / "tests" / "golden" / "batch" / "model"
-SMALL = {"model": "m", "messages": [{"role": "user", "content": "What is the capital of Norway?"}], "max_tokens": 16}
+SMALL = {"model": "m", "messages": [{"role": "user", "content": "What is the capital of Norway?"}], "max_tokens": 1}
 STREAM_TOKENS = 200
 
 
@@ -92,7 +92,9 @@ class Bench:
         if name == "litellm":
             config = self.body("litellm.yaml", {"model_list": [{"model_name": "m", "litellm_params": {
                 "model": "openai/m", "api_base": engine + "/v1", "api_key": "none"}}]})
-            return [path, "--config", config, "--port", port, "--num_workers", 1], {"LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+            settings = {"LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+                        "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"}
+            return [path, "--config", config, "--port", port, "--num_workers", 1], settings
         return [path, "launch", "--worker-urls", engine, "--host", "127.0.0.1", "--port", port, "--log-level", "warn"], {}
 
     def peer(self, name, engine):
@@ -139,8 +141,8 @@ def best_of(rounds, measure):
 
 
 def small_requests(bench):
-    print("a small request, one after the other")
-    ids = bench.body("ids.json", {"model": "fake-model", "token_ids": list(range(97, 123)) * 2, "sampling_params": {"max_tokens": 16}, "stream": True})
+    print("a small request for one token, one after the other")
+    ids = bench.body("ids.json", {"model": "fake-model", "token_ids": list(range(97, 123)) * 2, "sampling_params": {"max_tokens": 1}, "stream": True})
     small = bench.body("small.json", SMALL)
     fake, text = bench.fake(), bench.text_engine()
     targets = {"engine (ids)": (fake + "/inference/v1/generate", ids), "engine (text)": (text + "/v1/chat/completions", small)}
@@ -165,9 +167,9 @@ def long_history(bench):
         first = urllib.request.Request(url + "/v1/chat/completions", json.dumps({"messages": messages, "max_tokens": 16}).encode())
         reply = json.loads(urllib.request.urlopen(first).read())["choices"][0]["message"]
         messages += [reply, {"role": "user", "content": "Go on."}]
-        path = bench.body("long.json", {"model": "m", "messages": messages, "max_tokens": 16})
+        path = bench.body("long.json", {"model": "m", "messages": messages, "max_tokens": 1})
         ids = bench.body("long_ids.json", {"model": "fake-model", "token_ids": [97 + i % 26 for i in range(tokens)],
-                                           "sampling_params": {"max_tokens": 16}, "stream": True})
+                                           "sampling_params": {"max_tokens": 1}, "stream": True})
         count = 20 if bench.is_quick else 100
         read = bench.measure("json", path, count)
         engine = best_of(3, lambda ids=ids, count=count: bench.measure("latency", fake + "/inference/v1/generate", ids, count))

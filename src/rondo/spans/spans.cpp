@@ -39,7 +39,8 @@ Visible seen_with(const Scope& scope, const Visible& seen, std::size_t count, co
 }
 
 // What the reply to `plan` is found by.
-std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewReply& reply, const json::Value& shown) {
+std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewReply& reply, const json::Value& whole,
+                               const json::Value& shown) {
   std::vector<Digest> out;
   if (reply.inexact && reply.completion.empty()) return out;  // nothing can go on from it
   out = hashes_of(scope, seen_with(scope, plan.seen, plan.seen_own, reply.visible), plan.seen_own);
@@ -49,6 +50,14 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
     const Digest alone = message_digest(scope, {shown}, 0);
     const auto apart = hashes_of(scope, seen_with(scope, plan.seen, count, alone), count);
     out.insert(out.end(), apart.begin(), apart.begin() + 2);
+  }
+  // Who was not told the end of a call leaves it out.
+  const json::Value* calls = whole.find("tool_calls");
+  if (reply.finish != Finish::kStop && calls != nullptr && calls->is_array() && !calls->as_array().empty()) {
+    json::Value told = whole;
+    told.as_object().find("tool_calls")->as_array().pop_back();
+    const Digest without = message_digest(scope, {told}, 0);
+    out.push_back(hashes_of(scope, seen_with(scope, plan.seen, plan.seen_own, without), plan.seen_own).front());
   }
   for (const std::string& id : reply.ids) {
     if (is_short_id(id)) out.push_back(short_id_digest(scope, id));
@@ -74,7 +83,7 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
   const Digest digest = turn_digest(scope, reply.key);
   const Digest own_session = plan.session.value_or(session(scope, reply.key.view()));
   StoredTurn stored{
-      scope.id(), own_session,        digest,       std::nullopt, hashes_for(scope, plan, reply, parsed.value()),
+      scope.id(), own_session,        digest,       std::nullopt, hashes_for(scope, plan, reply, whole, parsed.value()),
       "",         reply.session_name, reply.time_ms};
   auto turn = std::make_shared<Turn>();
   static_cast<Reply&>(*turn) = reply;
