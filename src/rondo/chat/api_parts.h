@@ -35,8 +35,6 @@ class AssistantParts {
   void say(std::string_view text);
   void call(json::Value call) { calls_.push_back(std::move(call)); }
   [[nodiscard]] bool is_empty() const { return !reasoning_ && !content_ && calls_.empty(); }
-  [[nodiscard]] bool has_spoken() const { return content_ || !calls_.empty(); }
-  [[nodiscard]] bool has_calls() const { return !calls_.empty(); }
   // Of the message that grows.
   void echo(EchoedKey::Kind kind, std::string key);
   // The message at the end of `out`, with what was echoed of it; empty afterwards.

@@ -206,7 +206,7 @@ TEST_CASE("the Responses API: one assistant message until something else follows
   CHECK(out.notes[0] == "the tool `web_search` of the server was left out");
 }
 
-TEST_CASE("the Responses API: what stands behind a call without its result is of the same reply") {
+TEST_CASE("the Responses API: items without anything between them are of the same reply") {
   CHECK(messages_of(R"({"input": [
         {"type": "message", "role": "assistant", "content": "a"},
         {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},

@@ -112,8 +112,6 @@ class ResponsesTranslation {
   }
 
   void reason(const json::Value& item, std::size_t index) {
-    // A call without its result is of the same reply still.
-    if (assistant_.has_spoken() && !assistant_.has_calls()) flush();
     const std::string text = reasoning_of(item);
     assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     assistant_.echo(EchoedKey::Kind::kEncrypted, first_text(item, {"encrypted_content"}));

@@ -113,7 +113,8 @@ TEST_CASE("a call that was cut off is shown as a client could read it") {
   const json::Value whole = parsed(R"([{"role": "assistant", "content": "Hm"}])")[0];
   CHECK(!shows_cut_reply(whole, whole, true));
   // A call that is complete may be left out only where the reply broke off.
-  const json::Value calling = parsed(R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function": {"name": "f",
+  const json::Value calling =
+      parsed(R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function": {"name": "f",
       "arguments": "{}"}}]}])")[0];
   CHECK(shows_cut_reply(calling, whole, true));
   CHECK(!shows_cut_reply(calling, whole, false));
