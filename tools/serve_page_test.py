@@ -101,7 +101,8 @@ def sessions(browser, check, server):
     check(browser.ask("getComputedStyle(document.activeElement).outlineStyle") != "none", "the focus can be seen")
     session = next(one for one in listed if one["name"] == "edited")
     browser.ask(f"location.hash = '#/s/{session['id']}'")
-    check(until(browser, "document.querySelectorAll('.turn').length") == 3, "a session shows its turns")
+    check(until(browser, "document.querySelector('#session h2')?.textContent === 'edited'"
+                         " && document.querySelectorAll('.turn').length === 3"), "a session shows its turns")
     return session
 
 
