@@ -157,8 +157,10 @@ class Conversations:
         for item in out:
             for part in item.get("content") or []:
                 part.pop("parsed", None)
+        if not out:  # an empty reply has no items, and a client that shows nothing of it goes on from the turn before
+            out = [{"role": "assistant", "content": ""}]
         results = [{"type": "function_call_output", "call_id": item["call_id"], "output": "rain"}
-                   for item in out if item["type"] == "function_call"]
+                   for item in out if item.get("type") == "function_call"]
         return out + results, bool(results)
 
     def hold(self, api, turns):
