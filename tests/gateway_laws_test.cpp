@@ -460,7 +460,7 @@ class Talk {
         continue;
       if (spoken.place == at + 1) continue;
       const auto found = std::search(from, prompt.end(), spoken.completion.begin(), spoken.completion.end());
-      require(found != prompt.end(), "2: a later turn stands as sampled", answer.prefix);
+      require(found != prompt.end(), "2: a later turn stands as sampled", answer.prefix + " " + answer.body);
       if (found != prompt.end()) from = found + static_cast<std::ptrdiff_t>(spoken.completion.size());
     }
   }
