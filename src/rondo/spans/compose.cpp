@@ -73,6 +73,8 @@ Status Composer::compose() {
     const bool is_possible = (!with_parent || plan_.parent != nullptr) && (!with_later || !known_.later.empty());
     if (!is_possible) continue;
     const Status done = raw_turns(with_parent, with_later);
+    if (done.ok() && !refused.empty())
+      plan_.notes.push_back("some turns do not stand as they were sampled: " + refused);
     if (done.ok()) return done;
     refused = done.error().message;
   }
@@ -264,6 +266,9 @@ Status Composer::raw_turns(bool with_parent, bool with_later) {
     std::vector<TokenId> ids(turn.prompt.end() - static_cast<std::ptrdiff_t>(turn.prefill), turn.prompt.end());
     ids.insert(ids.end(), turn.completion.begin(), turn.completion.end());
     call.raw_turns.push_back({reply.message, std::move(ids)});
+    // As it was shown: the client may have it in a form that the template can't read.
+    auto shown = json::parse(turn.message);
+    if (shown.ok()) call.conversation.messages[reply.message] = std::move(shown).value();
     last = reply.message;
   }
   auto encoded = model_.encode(call);
