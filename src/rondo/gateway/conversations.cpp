@@ -35,20 +35,6 @@ apis::Outcome<apis::ConversationRequest> read_body(const net::ServerRequest& htt
   return apis::read_conversation_request(body.value());
 }
 
-// Answers once the objects are kept.
-Answer put_and_answer(State& state, const Archive& archive, std::vector<spans::StoredObject> objects,
-                      json::Value body) {
-  return [&loop = state.loop, archive, objects = std::move(objects), body = std::move(body)](net::Exchange exchange) {
-    const auto held = std::make_shared<net::Exchange>(std::move(exchange));
-    archive.put(objects, [&loop, held, body](const Status& kept) {
-      loop.post([held, body, kept] {
-        if (!kept.ok()) return answer_fault(*held, kResponsesApi, apis::fault_of(kept.error()));
-        answer_json(*held, 200, body);
-      });
-    });
-  };
-}
-
 // Items as they are kept: with ids, and what they only name put in.
 std::optional<apis::Fault> make_items(State& state, const Archive& archive, json::Array& items) {
   json::Value body = json::Object{{"input", std::move(items)}};

@@ -111,6 +111,19 @@ apis::StreamEvent failed_instead(const apis::StreamEvent& last, const apis::Faul
   return {"response.failed", json::to_compact(parsed.value())};
 }
 
+Answer put_and_answer(Service::State& state, const Archive& archive, std::vector<spans::StoredObject> objects,
+                      json::Value body) {
+  return [&loop = state.loop, archive, objects = std::move(objects), body = std::move(body)](net::Exchange exchange) {
+    const auto held = std::make_shared<net::Exchange>(std::move(exchange));
+    archive.put(objects, [&loop, held, body](const Status& kept) {
+      loop.post([held, body, kept] {
+        if (!kept.ok()) return answer_fault(*held, kResponsesApi, apis::fault_of(kept.error()));
+        answer_json(*held, 200, body);
+      });
+    });
+  };
+}
+
 std::shared_ptr<ReplySink> keeping_sink(Keeping keeping, std::shared_ptr<ReplySink> to) {
   return std::make_shared<KeepingSink>(std::move(keeping), std::move(to));
 }

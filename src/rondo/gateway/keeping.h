@@ -38,6 +38,10 @@ struct Keeping {
 // The stream's last event, of a response that could not be kept.
 [[nodiscard]] apis::StreamEvent failed_instead(const apis::StreamEvent& last, const apis::Fault& fault);
 
+// Answers once the objects are kept.
+[[nodiscard]] Answer put_and_answer(Service::State& state, const Archive& archive,
+                                    std::vector<spans::StoredObject> objects, json::Value body);
+
 // Keeps what goes through it to `to`.
 [[nodiscard]] std::shared_ptr<ReplySink> keeping_sink(Keeping keeping, std::shared_ptr<ReplySink> to);
 

@@ -37,17 +37,18 @@ Answer show(State& state, const Archive& archive, ResponseRecord record, const n
   };
 }
 
-net::Reply remove(State& state, const Archive& archive, ResponseRecord record) {
+Answer remove(State& state, const Archive& archive, ResponseRecord record) {
   record = looked_after(state, archive, std::move(record));
+  json::Value body = apis::deleted_body(record.id(), "response");
   if (!record.has_ended()) {
     // The gateway that runs it takes away what it has, too.
     std::vector<spans::StoredObject> wish;
     wish.push_back(archive.wish_object(record, "delete", state.parts.now_ms()));
-    archive.put(std::move(wish), {});
-  } else if (const auto erased = archive.erase_response(record); !erased.ok()) {
-    return fault_reply(kResponsesApi, erased.fault());
+    return put_and_answer(state, archive, std::move(wish), std::move(body));
   }
-  return json_reply(200, apis::deleted_body(record.id(), "response"));
+  if (const auto erased = archive.erase_response(record); !erased.ok())
+    return fault_reply(kResponsesApi, erased.fault());
+  return json_reply(200, body);
 }
 
 bool is_deleted(const Archive& archive, const ResponseRecord& record) {
