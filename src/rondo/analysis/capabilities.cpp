@@ -109,9 +109,9 @@ struct ToolTurn {
   bool results = true;
 };
 
-class Finder {
+class CapabilityFinder {
  public:
-  Finder(const Studied& plain, const Studied& with_tools)
+  CapabilityFinder(const Studied& plain, const Studied& with_tools)
       : plain_(plain),
         tools_(with_tools),
         plain_prober_(plain.chat_template, plain.options, false),
@@ -158,7 +158,7 @@ class Finder {
   [[nodiscard]] static json::Value answer() { return probe::plain_message("assistant", probe::kContentText); }
   [[nodiscard]] json::Array tool_messages(const ToolTurn& turn) const;
   // Some values are written only where there are tools, or where thinking is on.
-  [[nodiscard]] Capability shown_somehow(std::string name, const json::Array& messages, std::string_view place) {
+  [[nodiscard]] Capability shown_somehow(const std::string& name, const json::Array& messages, std::string_view place) {
     Capability usual = render(messages, false).shows(name, {place});
     struct Other {
       bool tools;
@@ -195,7 +195,7 @@ class Finder {
   std::vector<Capability> all_;
 };
 
-void Finder::find_roles() {
+void CapabilityFinder::find_roles() {
   const json::Value system = probe::plain_message("system", kSystemText);
   add(shown_somehow("system", {system, user()}, "messages[0].content"));
   add(shown_somehow("late_system", {user(), answer(), system, user()}, "messages[2].content"));
@@ -217,7 +217,7 @@ void Finder::find_roles() {
   add(render({std::move(named), answer(), user()}, false).shows("names", {"messages[0].name"}));
 }
 
-json::Array Finder::tool_messages(const ToolTurn& turn) const {
+json::Array CapabilityFinder::tool_messages(const ToolTurn& turn) const {
   ProbeMessage asked = message_of({.calls = turn.calls});
   probe::Saying saying{"", turn.content ? std::string(probe::kContentText) : "", std::move(asked.calls)};
   for (std::size_t i = 0; i < saying.calls.size(); ++i)
@@ -228,7 +228,7 @@ json::Array Finder::tool_messages(const ToolTurn& turn) const {
   return out;
 }
 
-void Finder::find_tools() {
+void CapabilityFinder::find_tools() {
   // Some write them only into the first message, if that is one of instructions.
   std::vector<json::Array> beginnings{{user()}};
   for (const char* role : {"system", "developer"})
@@ -266,7 +266,7 @@ void Finder::find_tools() {
 }
 
 // Which forms of arguments, and of no content, the template understands.
-void Finder::find_arguments() {
+void CapabilityFinder::find_arguments() {
   const bool has_calls = std::ranges::any_of(
       all_, [](const Capability& capability) { return capability.name == "tool_calls" && capability.is_supported; });
   const MessageRules& rules = tools_.rules;
@@ -295,7 +295,7 @@ void Finder::find_arguments() {
        0});
 }
 
-void Finder::find_reasoning() {
+void CapabilityFinder::find_reasoning() {
   const std::string& own = plain_.format.input.reasoning_field;
   const std::string field = own.empty() ? std::string(chat::kReasoningFields[0]) : own;
   const auto with = [&](bool followed) {
@@ -323,7 +323,7 @@ void Finder::find_reasoning() {
   }
 }
 
-Capability Finder::placeholder(std::string_view name, const std::vector<json::Object>& parts) {
+Capability CapabilityFinder::placeholder(std::string_view name, const std::vector<json::Object>& parts) {
   const auto asked = [&](std::optional<json::Object> part) {
     json::Array content;
     if (part) content.emplace_back(std::move(*part));
@@ -354,7 +354,7 @@ Capability Finder::placeholder(std::string_view name, const std::vector<json::Ob
   return out;
 }
 
-void Finder::find_parts() {
+void CapabilityFinder::find_parts() {
   const auto parts = [&](std::string name, std::string_view role, const RoleRules& rules) {
     json::Array content{chat::text_part(probe::kPartText)};
     json::Array messages{probe::plain_message(role, std::move(content))};
@@ -375,7 +375,7 @@ void Finder::find_parts() {
                    {{"type", "audio_url"}, {"audio_url", address}}}));
 }
 
-void Finder::find_documents() {
+void CapabilityFinder::find_documents() {
   ProbeSetting setting;
   json::Array documents;
   for (const char* title : {"first", "second"})
@@ -387,7 +387,7 @@ void Finder::find_documents() {
   add(std::move(found));
 }
 
-void Finder::find_output() {
+void CapabilityFinder::find_output() {
   const auto prompt = plain_prober_.generation_prompt({.tools = false});
   const std::string text = prompt ? prompt->text : "";
   Capability opening{"generation_prompt", !text.empty(), text.empty() ? "nothing is added" : "it is " + quoted(text)};
@@ -411,7 +411,7 @@ const Capability* Capabilities::find(std::string_view name) const {
 }
 
 Capabilities find_capabilities(const Studied& plain, const Studied& with_tools) {
-  return Finder(plain, with_tools).find();
+  return CapabilityFinder(plain, with_tools).find();
 }
 
 json::Value to_json(const Capabilities& capabilities) {

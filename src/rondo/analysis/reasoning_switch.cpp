@@ -61,7 +61,7 @@ class SwitchFinder {
     return opened == std::string_view::npos ? State::kFree : State::kOpen;
   }
 
-  [[nodiscard]] std::optional<SeenPrompt> see(std::optional<json::Member> variable) {
+  [[nodiscard]] std::optional<SeenPrompt> see(const std::optional<json::Member>& variable) {
     for (const bool tools : {false, true}) {
       ProbeSetting setting{.tools = tools, .variable = variable};
       const auto text = prober_.text_of(json::Array{probe::plain_message("user", probe::kQuestionText)}, setting);

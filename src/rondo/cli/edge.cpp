@@ -16,7 +16,7 @@ constexpr const char* kFileName = "processed_chat_template.json";
 
 Result<json::Value> run(json::Object request) {
   const protocol::Service service(service_options());
-  return service.run(request);
+  return service.run(std::move(request));
 }
 
 // A file, or that of a folder.

@@ -75,9 +75,8 @@ void define_settings(CLI::App& command, GivenOptions& given) {
       made = command.add_option_function<std::string>(
           "--" + name, [take](const std::string& text) { take({text}); }, help);
     }
-    std::string type(option.type);
-    for (const std::string_view choice : option.choices)
-      type = (choice == option.choices.front() ? "" : type + "|") + std::string(choice);
+    std::string type(option.choices.empty() ? option.type : option.choices.front());
+    for (std::size_t i = 1; i < option.choices.size(); ++i) type += "|" + std::string(option.choices[i]);
     made->type_name(type);
     if (const std::string value = default_text(option); !value.empty()) made->default_str(value);
   }

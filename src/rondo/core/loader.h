@@ -25,7 +25,7 @@ struct LoadedTemplate {
   std::shared_ptr<const jinja::Template> plain;
   std::shared_ptr<const jinja::Template> tool_use;  // for conversations with tools, where the model has one; else null
   SpecialTokens tokens;
-  std::string reason = "";  // why it is a template of ours; "" if it is none
+  std::string reason = {};  // why it is a template of ours; "" if it is none
 
   [[nodiscard]] const std::shared_ptr<const jinja::Template>& with_tools(bool tools) const {
     return tools && tool_use != nullptr ? tool_use : plain;

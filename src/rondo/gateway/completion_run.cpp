@@ -126,7 +126,7 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   if (std::ranges::none_of(prompt.choices, runs)) prompt.submission->cancel();
 }
 
-void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string text, bool is_last) {
+void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string_view text, bool is_last) {
   Choice& choice = prompt.choices[index];
   const bool has_ids = asked_.request.return_token_ids || asked_.request.logprobs;
   if (text.empty() && !is_last && !(has_ids && !choice.untold.ids.empty())) return;

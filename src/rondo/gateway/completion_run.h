@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apis/completions.h"
@@ -66,7 +67,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   void gone();
   void start();
   void take(Prompt& prompt, std::size_t index, const engine::SampledToken& token);
-  void tell(Prompt& prompt, std::size_t index, std::string text, bool is_last);
+  void tell(Prompt& prompt, std::size_t index, std::string_view text, bool is_last);
   void end_choice(Prompt& prompt, std::size_t index, apis::Finish finish);
   void ended();
   void keep_all();

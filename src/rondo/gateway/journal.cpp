@@ -14,11 +14,11 @@ constexpr std::size_t kMostPathBytes = 200;
 
 // "2026-03-14T15:09:26.123Z"
 std::string time_text(std::int64_t time_ms) {
-  using namespace std::chrono;
-  const sys_time<milliseconds> time{milliseconds(time_ms)};
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(time - day);
+  namespace chrono = std::chrono;
+  const chrono::sys_time<chrono::milliseconds> time{chrono::milliseconds(time_ms)};
+  const auto day = chrono::floor<chrono::days>(time);
+  const chrono::year_month_day date(day);
+  const chrono::hh_mm_ss clock(time - day);
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),

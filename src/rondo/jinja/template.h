@@ -33,7 +33,7 @@ struct CompileOptions {
   bool keep_trailing_newline = false;  // else one newline at the end of the source is dropped
   // Statements that run first, on one line that ends with a line break; "" for none.  They are no part of source(), whose
   // lines are counted without them: their own is line 0.
-  std::string prelude = "";
+  std::string prelude = {};
 };
 
 // A local date and time, as the caller's clock shows it; the library reads no clock.

@@ -15,7 +15,7 @@ constexpr std::size_t kMostAtOnce = 1024;
 constexpr std::size_t kMostIdle = 8;
 constexpr std::size_t kMostExpired = 100;  // in one go, for which the server serves nobody else
 constexpr std::chrono::milliseconds kBetweenTries{50};
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kLayout = "1";
 constexpr std::size_t kHeadBytes = 35;  // of a turn's value, in front of its hashes
 
 enum Script : std::uint8_t { kPutTurn, kPutObjects, kReadLine, kForget, kForgetSome, kExpire, kScripts };
@@ -118,10 +118,10 @@ Result<std::unique_ptr<RedisStore>> RedisStore::over(Connect connect, std::chron
   auto ready = out->connect();
   if (!ready.ok()) return ready.error();
   RedisConnection& connection = *ready.value()->connection;
-  if (auto marked = connection.ask({"SET", "rondo:version", kVersion, "NX"}); !marked.ok()) return marked.error();
+  if (auto marked = connection.ask({"SET", "rondo:version", kLayout, "NX"}); !marked.ok()) return marked.error();
   const auto version = connection.ask({"GET", "rondo:version"});
   if (!version.ok()) return version.error();
-  if (version.value().text != kVersion)
+  if (version.value().text != kLayout)
     return Error(ErrorCode::kUnsupported, "the store of turns has version " + version.value().text, connection.name());
   out->writer_ = std::move(ready).value();
   out->queue_ =
