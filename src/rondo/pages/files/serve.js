@@ -76,6 +76,7 @@ function askForKey(wasWrong) {
 
 byId("key-form").addEventListener("submit", () => {
   kept.write(ofTab, "rondo-key", byId("key").value.trim());
+  byId("key").blur();  // a browser lets go of a closed dialog's field only when it draws next, and takes keys for it until then
   readModels();
   watch();
 });
