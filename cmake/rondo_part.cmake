@@ -1,4 +1,4 @@
-# Build helpers: one static library per folder of src/rondo, test programs, fuzz targets.
+# Build helpers: one static library per folder of src/rondo, files that travel inside it, test programs, fuzz targets.
 
 add_library(rondo_public INTERFACE)
 target_include_directories(rondo_public INTERFACE ${CMAKE_SOURCE_DIR}/include)
@@ -34,6 +34,36 @@ function(rondo_part name)
   if(RONDO_TESTS AND PART_TESTS)
     rondo_test(rondo_${name}_test SOURCES ${PART_TESTS} LIBRARIES rondo_${name})
   endif()
+endfunction()
+
+# rondo_embed(OUT HEADER folder/x.h NAMESPACE rondo::x [LOOKUP name] FILES a.json b.jinja ...)
+#
+# Makes a source that holds the files' texts and names it in the variable OUT.  HEADER declares what it defines: for each file a function
+# `std::string_view a_json()`, or with LOOKUP one function `std::string_view name(std::string_view file)`, which answers "" for other names.
+function(rondo_embed out)
+  cmake_parse_arguments(EMBED "" "HEADER;NAMESPACE;LOOKUP" "FILES" ${ARGN})
+  set(functions "")
+  set(cases "")
+  foreach(file ${EMBED_FILES})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    get_filename_component(name ${file} NAME)
+    string(REPLACE "." "_" function ${name})
+    string(APPEND cases "  if (file == \"${name}\") return R\"EMBEDDED(${text})EMBEDDED\";\n")
+    string(APPEND functions "std::string_view ${function}() {\n  return R\"EMBEDDED(${text})EMBEDDED\";\n}\n\n")
+  endforeach()
+  if(EMBED_LOOKUP)
+    set(functions "std::string_view ${EMBED_LOOKUP}(std::string_view file) {\n${cases}  return \"\";\n}\n\n")
+  endif()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_text.cpp)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [=[
+#include "@EMBED_HEADER@"
+
+namespace @EMBED_NAMESPACE@ {
+
+@functions@}  // namespace @EMBED_NAMESPACE@
+]=])
+  set(${out} ${source} PARENT_SCOPE)
 endfunction()
 
 # rondo_test(NAME SOURCES a_test.cpp ... LIBRARIES rondo_x ... [COVERS rondo_y]): one doctest program; its main() is compiled once.

@@ -53,7 +53,7 @@ std::vector<DemoStep> steps_of(const json::Value& data, std::string_view key) {
 }  // namespace
 
 Result<DemoData> demo_data() {
-  const Result<json::Value> parsed = json::parse(demo_data_text());
+  const Result<json::Value> parsed = json::parse(demo_data_json());
   if (!parsed.ok()) return parsed.error();
   const json::Value& value = parsed.value();
   DemoData data;

@@ -11,7 +11,7 @@
 namespace rondo::demo {
 
 // The text of demo_data.json, compiled in.
-[[nodiscard]] std::string_view demo_data_text();
+[[nodiscard]] std::string_view demo_data_json();
 
 // One turn of a scripted conversation: what the client adds, then what the model writes.
 struct DemoStep {

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<Prebuilt> read_prebuilt() {
   std::vector<Prebuilt> out;
-  const auto parsed = json::parse(prebuilt_text());
+  const auto parsed = json::parse(prebuilt_json());
   assert(parsed.ok());
   for (const json::Value& entry : parsed.value().as_array()) {
     const auto text = [&](std::string_view member) { return std::string(entry.find_string(member).value_or("")); };

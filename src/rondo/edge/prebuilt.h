@@ -22,6 +22,6 @@ struct Prebuilt {
 [[nodiscard]] const Prebuilt* find_prebuilt(std::string_view model_type);
 
 // The text of prebuilt.json.
-[[nodiscard]] std::string_view prebuilt_text();
+[[nodiscard]] std::string_view prebuilt_json();
 
 }  // namespace rondo::edge

@@ -39,7 +39,7 @@ std::string prelude_of(const Polyfills& polyfills) {
   for (const std::string& name : names_of(polyfills)) out += "'" + name + "',";
   out += "] -%}";
   // No line of it ends inside of a text, so that line breaks and what indents lines are nothing but space.
-  for (const char c : polyfill_text()) {
+  for (const char c : polyfill_jinja()) {
     const bool is_space = c == ' ' || c == '\n';
     if (!is_space || out.back() != ' ') out += is_space ? ' ' : c;
   }

@@ -5,6 +5,6 @@
 
 namespace rondo::tmpl {
 
-[[nodiscard]] std::string_view polyfill_text();
+[[nodiscard]] std::string_view polyfill_jinja();
 
 }  // namespace rondo::tmpl
