@@ -10,9 +10,11 @@
 #include "json/print.h"
 #include "net/client.h"
 #include "spans/memory_store.h"
+#include "tests/support/gateway_client.h"
 #include "tests/support/small_model.h"
 
 using namespace rondo;
+using testing::Answer;
 
 namespace {
 
@@ -34,22 +36,6 @@ std::string thinking_template() {
               "{%- elif zeal == 'high' %}{{- '(*mull ' }}{%- endif %}");
   return text;
 }
-
-struct Answer {
-  int status = 0;
-  net::Headers headers;
-  std::string body;
-  [[nodiscard]] json::Value json() const {
-    auto parsed = json::parse(body);
-    REQUIRE_MESSAGE(parsed.ok(), body);
-    return std::move(parsed).value();
-  }
-  [[nodiscard]] std::string warnings() const {
-    std::string out;
-    for (const net::Header& field : headers) out += field.name == "warning" ? field.value + "\n" : "";
-    return out;
-  }
-};
 
 // A server that has the chat APIs itself.
 class Upstream {
@@ -97,12 +83,7 @@ class Gateway {
           .client = client_.get(), .url = [this] { return upstream->url(); }, .model = "its-own"};
     }
     parts.spans = &kept_;
-    parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
-    parts.random = [this] {
-      std::array<std::uint8_t, 12> bytes{};
-      bytes[0] = static_cast<std::uint8_t>(++counter_);
-      return bytes;
-    };
+    testing::make_repeatable(parts);
     service_ = std::make_unique<gateway::Service>(loop_, std::move(parts));
     server_ =
         net::Server::make(loop_, {}, [this](net::Exchange exchange) { service_->handle(std::move(exchange)); }).value();
@@ -115,16 +96,8 @@ class Gateway {
   }
 
   Answer post(const std::string& path, const std::string& body, net::Headers headers = {}) {
-    Answer answer;
-    const auto call = client_->fetch(
-        {.method = "POST", .url = server_->url() + path, .headers = std::move(headers), .body = body},
-        [&](Result<net::Response> response) {
-          REQUIRE_MESSAGE(response.ok(), (response.ok() ? "" : response.error().to_string()));
-          answer = {response.value().status, std::move(response.value().headers), std::move(response.value().body)};
-          loop_.stop();
-        });
-    loop_.run();
-    return answer;
+    return testing::ask(*client_, loop_,
+                        {.method = "POST", .url = server_->url() + path, .headers = std::move(headers), .body = body});
   }
   // The text of the prompt that the request makes.
   std::string prompt(const std::string& more) {
@@ -158,7 +131,6 @@ class Gateway {
   std::unique_ptr<net::Client> client_;
   std::unique_ptr<gateway::Service> service_;
   std::unique_ptr<net::Server> server_;
-  std::uint32_t counter_ = 0;
 };
 
 json::Value choice_of(const json::Value& reply) {

@@ -20,6 +20,7 @@
 #include "spans/sqlite_store.h"
 #include "tests/support/api_history.h"
 #include "tests/support/corpus.h"
+#include "tests/support/gateway_client.h"
 #include "tests/support/http.h"
 #include "tests/support/own_folder.h"
 #include "tests/support/rollouts.h"
@@ -120,13 +121,9 @@ class World {
     gateway::ServiceParts parts;
     parts.models = {{.name = name_, .model = model_, .serving = &engine_}};
     parts.spans = spans_.get();
-    parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
-    parts.random = [] {
-      static std::mt19937_64 random(7);
-      std::array<std::uint8_t, 12> bytes{};
-      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
-      return bytes;
-    };
+    testing::make_repeatable(parts);
+    static const auto kKeys = testing::counted_keys();  // of all servers: they share stores
+    parts.random = kKeys;
     service_ = std::make_unique<gateway::Service>(loop_, std::move(parts));
     auto server = net::Server::make(loop_, {.explain = gateway::Service::explain},
                                     [this](net::Exchange exchange) { service_->handle(std::move(exchange)); });

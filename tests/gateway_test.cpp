@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,10 +13,12 @@
 #include "net/client.h"
 #include "net/sse.h"
 #include "spans/memory_store.h"
+#include "tests/support/gateway_client.h"
 #include "tests/support/http.h"
 #include "tests/support/small_model.h"
 
 using namespace rondo;
+using testing::Answer;
 
 namespace {
 
@@ -61,18 +62,6 @@ class Failing final : public spans::MemoryStore {
   bool fails_to_find = false;
 };
 
-struct Answer {
-  int status = 0;
-  net::Headers headers;
-  std::string body;
-  [[nodiscard]] json::Value json() const {
-    auto parsed = json::parse(body);
-    REQUIRE_MESSAGE(parsed.ok(), body);
-    return std::move(parsed).value();
-  }
-  [[nodiscard]] std::string header(std::string_view name) const { return std::string(headers.find(name).value_or("")); }
-};
-
 class Gateway {
  public:
   explicit Gateway(bool is_broken = false) : folder_("gateway"), kept_(store_, spans::HashKey{1, 2, 3}) {
@@ -94,13 +83,7 @@ class Gateway {
     parts.workers = &workers_;
     parts.options.hosts = {"127.0.0.1"};
     parts.page = [](std::string_view nonce) { return "page " + std::string(nonce); };
-    parts.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
-    parts.random = [this] {
-      std::array<std::uint8_t, 12> bytes{};
-      const std::uint32_t count = ++counter_;
-      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(count >> (i % 4 * 8));
-      return bytes;
-    };
+    testing::make_repeatable(parts);
     service_ = std::make_unique<gateway::Service>(loop_, std::move(parts));
     auto server = net::Server::make(loop_, {.explain = gateway::Service::explain},
                                     [this](net::Exchange exchange) { service_->handle(std::move(exchange)); });
@@ -116,16 +99,8 @@ class Gateway {
 
   Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
              net::Headers headers = {}) {
-    Answer answer;
-    const auto call = client_->fetch(
-        {.method = method, .url = server_->url() + path, .headers = std::move(headers), .body = body},
-        [&](Result<net::Response> response) {
-          REQUIRE_MESSAGE(response.ok(), (response.ok() ? "" : response.error().to_string()));
-          answer = {response.value().status, std::move(response.value().headers), std::move(response.value().body)};
-          loop_.stop();
-        });
-    loop_.run();
-    return answer;
+    return testing::ask(*client_, loop_,
+                        {.method = method, .url = server_->url() + path, .headers = std::move(headers), .body = body});
   }
   Answer post(const std::string& path, const std::string& body, net::Headers headers = {}) {
     return ask("POST", path, body, std::move(headers));
@@ -161,7 +136,6 @@ class Gateway {
   std::unique_ptr<gateway::Service> service_;
   std::unique_ptr<net::Server> server_;
   std::unique_ptr<net::Client> client_;
-  std::atomic<std::uint32_t> counter_ = 0;
 };
 
 std::string chat_body(const json::Array& messages, const std::string& more = "") {

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,9 +12,8 @@
 
 #include "base/workers.h"
 #include "gateway/service.h"
-#include "json/parse.h"
-#include "net/client.h"
 #include "spans/memory_store.h"
+#include "tests/support/gateway_client.h"
 #include "tests/support/http.h"
 #include "tests/support/small_model.h"
 
@@ -84,23 +81,6 @@ class Scripted final : public engine::Serving {
   engine::Capabilities capabilities_{.name = "scripted", .context_tokens = 1 << 20, .grammars = {}};
 };
 
-struct Answer {
-  int status = 0;
-  net::Headers headers;
-  std::string body;
-  [[nodiscard]] json::Value json() const {
-    auto parsed = json::parse(body);
-    REQUIRE_MESSAGE(parsed.ok(), body);
-    return std::move(parsed).value();
-  }
-  [[nodiscard]] std::string header(std::string_view name) const { return std::string(headers.find(name).value_or("")); }
-  [[nodiscard]] std::string error() const {
-    const json::Value body = this->json();
-    const json::Value* error = body.find("error");
-    return error == nullptr ? "" : std::string(error->find_string("message").value_or(""));
-  }
-};
-
 inline const std::shared_ptr<const core::Model>& folder_model() {
   static const auto kModel = core::Model::load({.path = kSmallFolder}).value();
   return kModel;
@@ -127,13 +107,7 @@ struct ScriptedGateway {
     if (options.hosts.empty()) options.hosts = {"127.0.0.1"};
     if (options.log == gateway::ServiceOptions::Log::kNone) options.log = gateway::ServiceOptions::Log::kJson;
     made.options = std::move(options);
-    made.now_ms = [] { return std::int64_t{1'800'000'000'000}; };
-    made.random = [this] {
-      std::array<std::uint8_t, 12> bytes{};
-      const std::uint32_t count = ++counter;
-      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(count >> (i % 4 * 8));
-      return bytes;
-    };
+    make_repeatable(made);
     if (has_keys) {
       made.tenant_of = [](std::string_view secret) -> std::optional<std::string> {
         if (secret == "secret-of-ann") return "ann";
@@ -160,17 +134,11 @@ struct ScriptedGateway {
 
   std::unique_ptr<net::Call> begin(const std::string& method, const std::string& path, const std::string& body,
                                    std::optional<Answer>& answer, net::Headers headers = {}) {
-    net::Request request{.method = method, .url = server->url() + path, .headers = std::move(headers), .body = body};
-    return client->fetch(std::move(request), [&](Result<net::Response> response) {
-      REQUIRE_MESSAGE(response.ok(), (response.ok() ? "" : response.error().to_string()));
-      answer = {response.value().status, std::move(response.value().headers), std::move(response.value().body)};
-      loop.stop();
-    });
+    return testing::begin(*client, loop,
+                          {.method = method, .url = server->url() + path, .headers = std::move(headers), .body = body},
+                          answer);
   }
-  Answer wait(std::optional<Answer>& answer) {
-    while (!answer) loop.run();
-    return std::move(*answer);
-  }
+  Answer wait(std::optional<Answer>& answer) { return testing::wait(loop, answer); }
   Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
              net::Headers headers = {}) {
     std::optional<Answer> answer;
@@ -189,7 +157,6 @@ struct ScriptedGateway {
   spans::Spans kept;
   Scripted engine;
   std::optional<Workers> workers;
-  std::atomic<std::uint32_t> counter = 0;
   bool engine_is_up = true;
   std::mutex log_mutex;
   std::string log;
