@@ -8,11 +8,10 @@
 #include "cli/paint.h"
 #include "cli/request.h"
 #include "json/print.h"
+#include "model/model_files.h"
 
 namespace rondo::cli {
 namespace {
-
-constexpr const char* kFileName = "processed_chat_template.json";
 
 Result<json::Value> run(json::Object request) {
   const protocol::Service service(service_options());
@@ -20,7 +19,9 @@ Result<json::Value> run(json::Object request) {
 }
 
 // A file, or that of a folder.
-std::string edge_file(const std::string& path) { return files::is_folder(path) ? files::join(path, kFileName) : path; }
+std::string edge_file(const std::string& path) {
+  return files::is_folder(path) ? files::join(path, model::kEdgeTemplateFile) : path;
+}
 
 // The verdict for people.
 std::string verdict_of(const json::Value& reply) {

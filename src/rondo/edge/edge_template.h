@@ -18,8 +18,6 @@
 
 namespace rondo::edge {
 
-// The name under which the file stands in an engine's folder.
-inline constexpr std::string_view kFileName = "processed_chat_template.json";
 // Known files have a kilobyte; what is larger is no template.
 inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20U;
 

@@ -20,7 +20,6 @@ constexpr std::size_t kCodeBytes = std::size_t{1} << 20U;  // of a Python file; 
 constexpr const char* kTokens = "vocab.json";
 constexpr const char* kMerges = "merges.txt";
 constexpr const char* kWords = "vocab.txt";
-constexpr const char* kEdgeTemplate = "processed_chat_template.json";
 
 struct Wanted {
   bool tokenizer = true;
@@ -140,7 +139,7 @@ Status take_templates(const std::string& folder, const SharedJson& config, Model
   if (legacy.value() != nullptr) {
     if (Status status = take_config_templates(*legacy.value(), path, found); !status.ok()) return status;
   }
-  const std::string edge = files::join(folder, kEdgeTemplate);
+  const std::string edge = files::join(folder, kEdgeTemplateFile);
   return found.templates.empty() && files::exists(edge) ? take_edge_template(edge, found) : Done{};
 }
 
@@ -384,7 +383,7 @@ Result<ModelFiles> load_edge_file(const std::string& path) {
 
 // A JSON file may be a tokenizer.json, a configuration with a chat template, or a template itself.
 Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
-  if (file_name(path) == kEdgeTemplate) return load_edge_file(path);
+  if (file_name(path) == kEdgeTemplateFile) return load_edge_file(path);
   Result<std::string> text = files::read(path);
   if (!text.ok()) return text.error();
   const bool is_tokenizer = has_model(text.value());

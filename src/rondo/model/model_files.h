@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json/value.h"
@@ -44,6 +45,9 @@ struct TokenizerSource {
   std::shared_ptr<const json::Value> added_tokens;          // added_tokens.json, likewise
   std::shared_ptr<const json::Value> generation_config;     // generation_config.json, likewise
 };
+
+// The name under which an engine's JSON template is found.
+inline constexpr std::string_view kEdgeTemplateFile = "processed_chat_template.json";
 
 struct TemplateSource {
   std::string path;  // of the file it was found in

@@ -16,6 +16,19 @@ constexpr int kLevel = 6;
 constexpr int kMemoryLevel = 8;
 constexpr std::size_t kStep = std::size_t{16} << 10U;
 
+// Appends what the stream gives for the bytes that are left, a step's worth of it at most.
+template <typename Stream>
+ErrorValue advance(Stream& stream, zlib::z_params& params, std::string& out) {
+  const std::size_t had = out.size();
+  out.resize(had + kStep);
+  params.next_out = out.data() + had;
+  params.avail_out = kStep;
+  ErrorValue error;
+  stream.write(params, zlib::Flush::sync, error);
+  out.resize(had + kStep - params.avail_out);
+  return error;
+}
+
 // Unpacks `bytes` behind what `out` has.  False: they are damaged, or `out` has grown beyond `most`.
 bool inflate(zlib::inflate_stream& stream, std::string_view bytes, std::size_t most, std::string& out,
              bool& has_ended) {
@@ -23,13 +36,7 @@ bool inflate(zlib::inflate_stream& stream, std::string_view bytes, std::size_t m
   params.next_in = bytes.data();
   params.avail_in = bytes.size();
   while (true) {
-    const std::size_t had = out.size();
-    out.resize(had + kStep);
-    params.next_out = out.data() + had;
-    params.avail_out = kStep;
-    ErrorValue error;
-    stream.write(params, zlib::Flush::sync, error);
-    out.resize(had + kStep - params.avail_out);
+    const ErrorValue error = advance(stream, params, out);
     if (out.size() > most) return false;
     has_ended = error == zlib::error::end_of_stream;
     // A final block may come before the end; what follows is a stream of its own.
@@ -52,15 +59,7 @@ std::string pack(std::string_view message, int window_bits) {
   zlib::z_params params;
   params.next_in = message.data();
   params.avail_in = message.size();
-  do {
-    const std::size_t had = out.size();
-    out.resize(had + kStep);
-    params.next_out = out.data() + had;
-    params.avail_out = kStep;
-    ErrorValue error;
-    stream.write(params, zlib::Flush::sync, error);
-    out.resize(had + kStep - params.avail_out);
-  } while (params.avail_out == 0);
+  do { advance(stream, params, out); } while (params.avail_out == 0);
   if (out.ends_with(kTail)) out.resize(out.size() - kTail.size());
   return out;
 }
