@@ -70,7 +70,7 @@ std::int32_t OriginNamer::message(std::int32_t index) const {
 }
 
 OriginNamer::Sent OriginNamer::sent(text::PathId path) const {
-  Sent out{aliased(path), false};
+  Sent out{.path = aliased(path)};
   const std::int32_t index = origins_.paths.message(path);
   const std::size_t begin = out.path.find('.');
   if (index < 0 || shaping_.changes.empty() || begin == std::string::npos) return out;
@@ -78,6 +78,61 @@ OriginNamer::Sent OriginNamer::sent(text::PathId path) const {
   const std::string below = out.path.substr(begin + 1);
   out.is_reshaped = tmpl::change_at(shaping_, message, below) != nullptr;
   out.path = "messages[" + std::to_string(message) + "]." + tmpl::sent_path(shaping_, message, below);
+  return out;
+}
+
+const tmpl::MessageChange* OriginNamer::front_of(const text::Run& run) const {
+  const text::PathTable& paths = origins_.paths;
+  const std::int32_t index = paths.message(run.path());
+  constexpr std::size_t kFieldDepth = 3;  // messages, [i], field
+  if (index < 0 || shaping_.changes.empty() || paths.depth(run.path()) != kFieldDepth ||
+      paths.step_kind(run.path()) != text::PathTable::StepKind::kMember || paths.step_name(run.path()) != "content") {
+    return nullptr;
+  }
+  return tmpl::front_of_content(shaping_, static_cast<std::size_t>(message(index)));
+}
+
+std::vector<text::Run> OriginNamer::runs() const {
+  std::vector<text::Run> out;
+  out.reserve(text_.runs().size());
+  for (const text::Run& run : text_.runs()) add_pieces(run, out);
+  return out;
+}
+
+void OriginNamer::add_pieces(text::Run run, std::vector<text::Run>& out) const {
+  const tmpl::MessageChange* change = run.kind == text::RunKind::kData ? front_of(run) : nullptr;
+  if (change != nullptr) {
+    const tmpl::ContentFront& front = *change->front;
+    for (const std::size_t end : {front.open, front.open + front.text, front.open + front.text + front.close}) {
+      if (end <= run.source_offset || end >= run.source_offset + std::size_t{run.size}) continue;
+      text::Run piece = run;
+      piece.size = piece.source_size = static_cast<std::uint32_t>(end - run.source_offset);
+      out.push_back(piece);
+      run.source_offset += piece.size;
+      run.size -= piece.size;
+      run.source_size = run.size;
+    }
+  }
+  out.push_back(run);
+}
+
+OriginNamer::Sent OriginNamer::sent(const text::Run& run) const {
+  Sent out = sent(run.path());
+  const tmpl::MessageChange* change = front_of(run);
+  if (change == nullptr) return out;
+  const tmpl::ContentFront& front = *change->front;
+  const std::size_t text_end = front.open + front.text;
+  const std::size_t begin = run.source_offset;
+  const std::size_t end = begin + run.source_size;
+  if (begin >= text_end + front.close) {
+    out.shift = text_end + front.close;
+  } else if (begin >= front.open && end <= text_end) {
+    out.shift = front.open;
+    out.path = "messages[" + std::to_string(change->message) + "]." + change->sent;
+  } else {
+    out.is_reshaped = true;  // a mark, or what was escaped together with one
+    if (end <= text_end + front.close) out.path = "messages[" + std::to_string(change->message) + "]." + change->sent;
+  }
   return out;
 }
 
@@ -124,9 +179,10 @@ NamedOrigin OriginNamer::name(const text::Run& run) const {
     return out;
   }
   out.from = root == "messages" ? "message" : root == "tools" ? "tools" : root == "documents" ? "documents" : "kwargs";
-  Sent sent = this->sent(run.path());
+  Sent sent = this->sent(run);
   out.path = std::move(sent.path);
   out.is_reshaped = sent.is_reshaped;
+  out.shift = sent.shift;
   return out;
 }
 

@@ -53,6 +53,7 @@ struct NamedOrigin {
   std::string_view from;
   std::string path;          // "" for what the template, the clock or a special token wrote
   bool is_reshaped = false;  // what was sent there is not what the template got
+  std::size_t shift = 0;     // bytes that the value has in the template's hands in front of what was sent
   TemplatePlace place;       // of a literal; of what wrote everything else
 };
 
@@ -61,13 +62,18 @@ class OriginNamer {
   // `messages` as the template got them, `shaping` what of them was sent otherwise.  All must outlive this.
   OriginNamer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Array& messages,
               const tmpl::Shaping& shaping)
-      : origins_(rendered.origins),
+      : text_(rendered.text),
+        origins_(rendered.origins),
         messages_(messages),
         shaping_(shaping),
         lines_(chat_template),
         literal_texts_(chat_template.literal_texts()),
         expressions_(chat_template.expressions()) {}
 
+  // The runs of the prompt, cut where what was sent in one field ends and what was sent in another begins: reasoning that the
+  // template got in front of the content.
+  [[nodiscard]] std::vector<text::Run> runs() const;
+  // REQUIRES: `run` is one of runs(), or a part of one.
   [[nodiscard]] NamedOrigin name(const text::Run& run) const;
   // A path as the request has it: a value may have reached the template in another place than it was sent.
   [[nodiscard]] std::string path(text::PathId path) const { return sent(path).path; }
@@ -81,10 +87,16 @@ class OriginNamer {
   struct Sent {
     std::string path;
     bool is_reshaped = false;
+    std::size_t shift = 0;
   };
   [[nodiscard]] Sent sent(text::PathId path) const;
+  [[nodiscard]] Sent sent(const text::Run& run) const;
+  void add_pieces(text::Run run, std::vector<text::Run>& out) const;
+  // What was put in front of the content that a run is of; nullptr where nothing was.
+  [[nodiscard]] const tmpl::MessageChange* front_of(const text::Run& run) const;
   [[nodiscard]] std::string aliased(text::PathId path) const;
 
+  const text::Text& text_;
   const text::Origins& origins_;
   const json::Array& messages_;
   const tmpl::Shaping& shaping_;

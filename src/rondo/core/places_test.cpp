@@ -70,5 +70,28 @@ TEST_CASE("a condition is told from its parentheses to the end of its line") {
   CHECK(lines.condition_line({2, 4}) == "endif %}");
 }
 
+TEST_CASE("reasoning that stands in front of the content is named after the field that it was sent in") {
+  json::Array messages{json::Object{{"role", "assistant"}, {"reasoning", "Hm."}, {"content", "Yes"}}};
+  tmpl::MessageRules rules;
+  rules.reasoning_in_content = true;
+  rules.reasoning_open = "<r>";
+  rules.reasoning_close = "</r>";
+  const tmpl::Shaping shaping = tmpl::shape(messages, rules);
+  const auto chat_template = compiled("{{ messages[0].content }}");
+  const auto rendered = chat_template->render({{"messages", messages}}, {}).value();
+  REQUIRE(rendered.text.bytes() == "<r>Hm.</r>Yes");
+  const OriginNamer namer(rendered, *chat_template, messages, shaping);
+  std::string told;
+  for (const text::Run& run : namer.runs()) {
+    const NamedOrigin origin = namer.name(run);
+    const std::size_t begin = run.source_offset - origin.shift;
+    told += origin.path + (origin.is_reshaped ? " mark" : " from " + std::to_string(begin)) + " of " +
+            std::to_string(run.size) + "\n";
+  }
+  CHECK(told ==
+        "messages[0].reasoning mark of 3\nmessages[0].reasoning from 0 of 3\nmessages[0].reasoning mark of 4\n"
+        "messages[0].content from 0 of 3\n");
+}
+
 }  // namespace
 }  // namespace rondo::core

@@ -77,7 +77,7 @@ json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template
   json::Array out;
   std::optional<Span> last;
   std::size_t at = 0;
-  for (const text::Run& run : rendered.text.runs()) {
+  for (const text::Run& run : namer.runs()) {
     Span span = to_span(namer.name(run));
     span.begin = at;
     span.end = at += run.size;

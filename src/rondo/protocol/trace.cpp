@@ -120,8 +120,8 @@ class Tracer {
     const std::int32_t owner = namer_.message(render::owner(run, rendered_.origins));
     if (owner != text::kNoMessage) out.set("owner", owner);
     if (!name.is_reshaped && (run.kind == text::RunKind::kData || run.kind == text::RunKind::kEscaped)) {
-      out.set("source", json::Array{static_cast<std::size_t>(run.source_offset),
-                                    static_cast<std::size_t>(run.source_offset) + run.source_size});
+      const std::size_t begin = run.source_offset - name.shift;
+      out.set("source", json::Array{begin, begin + run.source_size});
     }
     if (context.generation_prompt) out.set("generation_prompt", true);
     if (context.generation_block) out.set("generation_block", true);
@@ -132,7 +132,7 @@ class Tracer {
   [[nodiscard]] json::Array parts() {
     json::Array out;
     std::size_t at = 0;
-    for (const text::Run& run : rendered_.text.runs()) {
+    for (const text::Run& run : namer_.runs()) {
       const std::string_view bytes = std::string_view(rendered_.text.bytes()).substr(at, run.size);
       text::Run piece = run;
       std::size_t done = 0;

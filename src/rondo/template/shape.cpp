@@ -77,7 +77,7 @@ class Shaper {
   [[nodiscard]] json::Object& message() { return messages_[at_].as_object(); }
   void note(std::string sent, std::string now, std::string what) {
     const std::size_t index = out_.order.empty() ? at_ : out_.order[at_];
-    out_.changes.push_back({index, std::move(sent), std::move(now), std::move(what)});
+    out_.changes.push_back({index, std::move(sent), std::move(now), std::move(what), {}});
   }
 
   void open(const chat::OpenCall& call) {
@@ -190,6 +190,7 @@ void Shaper::put_reasoning_into_content(std::string_view field, const std::strin
   if (text.starts_with(block)) return;
   message().set("content", block + text);
   note(std::string(field), "", "given in front of the content");
+  out_.changes.back().front = {rules_.reasoning_open.size(), reasoning.size(), rules_.reasoning_close.size()};
 }
 
 void Shaper::shape_content(const RoleRules& rules) {
@@ -398,6 +399,12 @@ const MessageChange* change_at(const Shaping& shaping, std::size_t index, std::s
 std::string sent_path(const Shaping& shaping, std::size_t index, std::string_view path) {
   const MessageChange* change = change_at(shaping, index, path);
   return change == nullptr || change->sent.empty() ? std::string(path) : change->sent;
+}
+
+const MessageChange* front_of_content(const Shaping& shaping, std::size_t index) {
+  const auto found = std::ranges::find_if(
+      shaping.changes, [&](const MessageChange& change) { return change.message == index && change.front; });
+  return found == shaping.changes.end() ? nullptr : &*found;
 }
 
 std::size_t sent_index(const Shaping& shaping, std::size_t index) {

@@ -55,12 +55,20 @@ struct MessageRules {
   std::string reasoning_close;
 };
 
+// A text that stands in front of a message's content now, between two marks.  Sizes in bytes.
+struct ContentFront {
+  std::size_t open = 0;
+  std::size_t text = 0;
+  std::size_t close = 0;
+};
+
 // Something that was given to the template in another way than it was sent.  Paths are like `tool_calls[0].id`.
 struct MessageChange {
-  std::size_t message = 0;  // index as sent
-  std::string sent;         // where it was sent; "" if it was not
-  std::string now;          // where the template finds it; "" if it does not
-  std::string what;         // "given as an object"
+  std::size_t message = 0;                 // index as sent
+  std::string sent;                        // where it was sent; "" if it was not
+  std::string now;                         // where the template finds it; "" if it does not
+  std::string what;                        // "given as an object"
+  std::optional<ContentFront> front = {};  // where what was sent stands in front of the content
 };
 
 struct Shaping {
@@ -87,6 +95,8 @@ Shaping shape(json::Array& messages, const MessageRules& rules, const ShapingCon
 [[nodiscard]] const MessageChange* change_at(const Shaping& shaping, std::size_t index, std::string_view path);
 // Where that value was sent: "content" for "content[0].text" of a text that was given as a part.
 [[nodiscard]] std::string sent_path(const Shaping& shaping, std::size_t index, std::string_view path);
+// The change that put a text in front of the content of message `index` (as sent); nullptr where there is none.
+[[nodiscard]] const MessageChange* front_of_content(const Shaping& shaping, std::size_t index);
 // The index of a message as sent.
 [[nodiscard]] std::size_t sent_index(const Shaping& shaping, std::size_t index);
 

@@ -150,7 +150,8 @@ std::string Writers::source(const core::TemplatePlace& place) const {
 std::string Writers::at(std::size_t byte) const {
   const text::Run* found = nullptr;
   std::size_t end = 0;
-  for (const text::Run& run : rendered_.text.runs()) {
+  const std::vector<text::Run> runs = namer_.runs();
+  for (const text::Run& run : runs) {
     found = &run;
     end += run.size;
     if (byte < end) break;
