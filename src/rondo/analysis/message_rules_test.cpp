@@ -72,6 +72,12 @@ TEST_CASE("ids: nine letters, some, or none") {
   CHECK(ids("{{- '#' + c.id }}") == MessageRules::Ids::kNeeded);
   CHECK(ids("{%- if c.id | length != 9 %}{{- raise_exception('nine') }}{%- endif %}{{- '#' + c.id }}") ==
         MessageRules::Ids::kNineLetters);
+  // A result that says neither its id nor its tool's name cannot be written.
+  const std::string named_by_id =
+      "{%- if m.role == 'tool' %}{%- set found = namespace(name=m.name) %}{%- for other in messages %}"
+      "{%- for c in other.tool_calls or [] if c.id == m.tool_call_id %}{%- set found.name = c.function.name %}"
+      "{%- endfor %}{%- endfor %}{{- found.name ~ ': ' }}{%- endif %}";
+  CHECK(rules_of(template_with(named_by_id + kEitherText, call)).ids == MessageRules::Ids::kNeeded);
 }
 
 TEST_CASE("results: names, order and values") {
