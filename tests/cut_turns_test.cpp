@@ -82,7 +82,7 @@ class Subject {
 
   // What stands between a completion and the message that follows it; nullopt where the template refuses that.
   [[nodiscard]] std::optional<std::vector<TokenId>> lead(std::span<const TokenId> completion,
-                                                         const char* follows) const {
+                                                         const std::string& follows) const {
     core::Call asked = call_;
     const json::Array next = {json::Object{{"role", follows}, {"content", "12"}}};
     const auto appended = model_->append(asked, {.prompt = prompt_, .completion = completion, .new_messages = next});
@@ -141,7 +141,7 @@ void check(const Subject& subject, const std::string& name, const std::vector<To
   for (std::size_t size = 0; size <= sampled.size(); ++size) {
     const std::span<const TokenId> completion = std::span(sampled).first(size);
     const chat::AssistantMessage cut = subject.read(completion);
-    for (const char* follows : {"user", "tool"}) {
+    for (const std::string follows : {"user", "tool"}) {
       const auto lead = subject.lead(completion, follows);
       if (!lead) continue;
       ++tally.cuts;

@@ -52,8 +52,9 @@ bool Machine::json_envelope() {
     }
     ++pos_;
     if (scanner_.done()) {
-      if (attempt_.is_open && attempt_.opening == Opening::kMarker) return end_empty_section();
-      if (attempt_.is_open) return fail_attempt(pos_, "JSON in the place of a tool call holds none");
+      if (attempt_.is_open && !(attempt_.opening == Opening::kMarker && ends_in_empty_list()))
+        return fail_attempt(pos_, "JSON in the place of a tool call holds none");
+      attempt_.is_open = false;
       emit(EventKind::kMarker, pos_);
       phase_ = Phase::kAfterCall;
       return true;
@@ -63,6 +64,14 @@ bool Machine::json_envelope() {
   if (call_.is_reported && envelope_.capture == JsonCall::Capture::kArguments && !call_.is_string)
     emit(EventKind::kArguments, whole_characters(pos_));
   return false;
+}
+
+// Whether the value that ends at pos_ is a list without calls: that is markup, and no text is lost with it.
+bool Machine::ends_in_empty_list() const {
+  if (buffer_[pos_ - 1] != ']') return false;
+  std::size_t at = pos_ - 1;
+  while (at > 0 && is_space(buffer_[at - 1])) --at;
+  return at > 0 && buffer_[at - 1] == '[';
 }
 
 // Whether the string that is being read was never closed: a line end lies in it, and what ends a call follows.

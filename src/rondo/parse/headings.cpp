@@ -117,16 +117,23 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
 
 // What makes a block of a heading that the text breaks off in: its rest, and what closes the block if that is no stop of the turn.
 std::string Machine::heading_closing() const {
-  const format::Calls& calls = syntax_->format->calls;
-  if (!calls.present || calls.heading_close.empty() || !top_.is_blank) return "";
+  if (!syntax_->has_headings() || !top_.is_blank) return "";
   std::string_view begun = format::trimmed(std::string_view(buffer_).substr(head_));
-  if (top_.has_header) return completed_heading(begun);
+  const bool has_space = head_ < buffer_.size();
+  if (top_.has_header) return (begun.empty() && !has_space ? heading_lead() : "") + completed_heading(begun);
   // The header of a further block may be cut off as well; at the begin of a turn the prompt has it.
   const std::string_view header = format::trimmed(syntax_->format->header);
   if (begun.empty()) return "";
-  if (header.starts_with(begun)) return std::string(header.substr(begun.size())) + completed_heading("");
+  if (header.starts_with(begun))
+    return std::string(header.substr(begun.size())) + heading_lead() + completed_heading("");
   if (begun.starts_with(header)) begun = format::trimmed(begun.substr(header.size()));
   return completed_heading(begun);
+}
+
+// The white space that stands between a header and the heading that an empty one is completed to.
+std::string Machine::heading_lead() const {
+  const std::string& open = syntax_->format->content.open;
+  return open.substr(0, open.find(format::trimmed(open)));
 }
 
 // The rest of a heading that begins with `begun`, and of its block.
@@ -137,6 +144,7 @@ std::string Machine::completed_heading(std::string_view begun) const {
     const std::string_view whole = format::trimmed(*open);
     if (!whole.empty() && whole.starts_with(begun)) return std::string(whole.substr(begun.size())) + *close;
   }
+  if (format.calls.heading_close.empty()) return "";
   std::string out = rest_of_word(format, begun);
   const std::string words = std::string(begun) + out;
   const std::string& call = syntax_->call_open.core();

@@ -541,6 +541,11 @@ Place Machine::place() const {
   }
 }
 
+bool Machine::is_inside_json() const {
+  const bool is_read = phase_ == Phase::kJson || (phase_ == Phase::kJsonArguments && call_.has_arguments);
+  return is_read && scanner_.started() && !scanner_.done();
+}
+
 std::string Machine::closing_text() const {
   const format::Calls& calls = syntax_->format->calls;
   std::string section = section_.is_open ? calls.section_close : "";

@@ -47,6 +47,7 @@ class Machine {
   [[nodiscard]] Place place() const;
   [[nodiscard]] bool ended() const { return phase_ == Phase::kEnded; }
   [[nodiscard]] std::string closing_text() const;
+  [[nodiscard]] bool is_inside_json() const;
   [[nodiscard]] const Options& options() const { return syntax_->options; }
 
  private:
@@ -128,6 +129,7 @@ class Machine {
   MatchKind heading(std::size_t at);
   bool call_heading(std::string_view words, std::size_t behind);
   [[nodiscard]] std::string heading_closing() const;
+  [[nodiscard]] std::string heading_lead() const;
   [[nodiscard]] std::string completed_heading(std::string_view begun) const;
 
   // attempts.cpp: what may be a call
@@ -203,6 +205,7 @@ class Machine {
   void emit_arguments(std::size_t begin, std::size_t end, bool is_loose);
   [[nodiscard]] std::string decoded_string(std::size_t begin, std::size_t end) const;
   [[nodiscard]] bool is_string_forgotten(bool& wait) const;
+  [[nodiscard]] bool ends_in_empty_list() const;
   bool json_bad();
   bool break_json();
 

@@ -109,6 +109,9 @@ class Parser {
   // What the format writes to close everything that is open here (a value, an argument, a call, the reasoning), without
   // the stop of the turn.
   [[nodiscard]] std::string closing_text() const;
+  // True inside of a JSON value: closing_text() goes on from the last byte there.  Elsewhere the text may end with the beginning
+  // of what closes it.
+  [[nodiscard]] bool is_inside_json() const;
 
  private:
   class State;

@@ -346,6 +346,47 @@ TEST_CASE("what would close the text") {
   CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx\n</p>\n</f>\n</call>") == "");
 }
 
+TEST_CASE("JSON in the place of a call that is none stays text, and a list without calls is markup") {
+  const auto content = [](const std::shared_ptr<const Format>& f, const std::string& text) {
+    Parser parser(f, {});
+    (void)parser.feed(text);
+    const auto read = parser.finish();
+    REQUIRE(read.ok());
+    CHECK(read.value().tool_calls.empty());
+    return read.value().content;
+  };
+  for (const char* value : {"null", "5", "\"a\"", "[1]", "[[]]", "{}"}) {
+    const std::string text = "<do>\n" + std::string(value) + "\n</do>";
+    CHECK(content(json_object(), text) == text);
+  }
+  CHECK(content(json_array(), "[CALLS][1]") == "[CALLS][1]");
+  CHECK(content(json_array(), "[CALLS][ ]") == "");
+}
+
+TEST_CASE("the text of an opener that calls and answers share is closed as what it can still become") {
+  Format format = base();
+  format.header = "<s>bot";
+  format.reasoning = {true, " to=self<m>", "<e>", false};
+  format.content.open = " to=user<m>";
+  format.calls.present = true;
+  format.calls.call_open = " to=";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "<m><call>"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.call_close = "</call>";
+  const auto shared = share(std::move(format));
+  const auto closing = [&](const std::string& text) {
+    Options options;
+    options.prompt_tail = "<s>bot";
+    Parser parser(shared, options);
+    (void)parser.feed(text);
+    return parser.closing_text();
+  };
+  CHECK(closing(" to=") == "user<m>");
+  CHECK(closing(" to=self") == "<m><e>");
+  CHECK(closing(" to=self<m>Hm.<e><s>bot to=us") == "er<m>");
+  CHECK(closing("") == " to=user<m>");
+}
+
 // Text is held back until it is known what it is.
 TEST_CASE("reasoning that nothing opens") {
   Format format = base();

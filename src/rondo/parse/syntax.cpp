@@ -275,6 +275,13 @@ bool Syntax::has_named_calls() const {
          !piece_markers[1].empty();
 }
 
+bool Syntax::has_headings() const {
+  if (!format->calls.present) return false;
+  const std::string& call = call_open.core();
+  return !format->calls.heading_close.empty() ||
+         (!call.empty() && format::trimmed(format->content.open).starts_with(call));
+}
+
 // What the headings of reasoning and content begin with.
 void Syntax::compile_headings() {
   const std::string_view a = format::trimmed(format->reasoning.open);

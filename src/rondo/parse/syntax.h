@@ -54,6 +54,9 @@ class Syntax {
   [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
   // Whether a call begins with its name, and tools are given.
   [[nodiscard]] bool has_named_calls() const;
+  // Whether each block of a turn has a heading that says what it is: one that the format closes, or one that begins in the same
+  // way for calls and for an answer.
+  [[nodiscard]] bool has_headings() const;
   [[nodiscard]] std::vector<StateView> states() const;
 
   std::shared_ptr<const format::Format> format;

@@ -238,9 +238,9 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   const std::optional<TokenId> stop = end.value().stop;
   out.stops_from = end.value().stops_from;
   if (!stop) {
-    // What the parser holds back may be the beginning of a closing marker already.
-    const std::string closing = parser.closing_text();
-    out.closing_text = closing.substr(overlap(tokenizer_, reading.pending(), closing));
+    out.closing_text = parser.closing_text();
+    // What the parser holds back may be the beginning of a closing marker already.  A quote that opens a string closes none.
+    if (!parser.is_inside_json()) out.closing_text.erase(0, overlap(tokenizer_, reading.pending(), out.closing_text));
   }
   const bool is_read = stop && (end.value().closes_reasoning || follows_space(*format_, tokenizer_.token_bytes(*stop)));
   if (is_read) {

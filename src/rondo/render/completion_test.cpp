@@ -105,6 +105,11 @@ TEST_CASE_FIXTURE(Fixture, "where the engine stops at the close of reasoning, th
   CHECK(said.closing_text.empty());
 }
 
+TEST_CASE_FIXTURE(Fixture, "a quote that opens a string closes none") {
+  CHECK(read("~do~add~with~{\"a\": \"").closing_text.starts_with("\"}"));
+  CHECK(read("~do~add~with~{\"").closing_text.starts_with("\":null}"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "a bridge behind reasoning, with that token or without, knows the calls") {
   const char* const result = R"([{"role": "tool", "tool_call_id": "abcdef000", "content": "3"}])";
   const std::string sampled = "~muse~Hm~done~[assistant]~do~add~with~{\"a\": 1}";
