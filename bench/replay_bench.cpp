@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "analysis/analyse.h"
-#include "audit/replay.h"
 #include "base/files.h"
 #include "json/print.h"
 #include "model/model_files.h"
+#include "replay/replay.h"
 
 namespace {
 
@@ -119,14 +119,14 @@ std::size_t peak_megabytes() {
   return static_cast<std::size_t>(usage.ru_maxrss) / 1024;
 }
 
-void run(audit::Replay& replay, std::FILE* file) {
-  audit::LogReader reader([file](char* out, std::size_t size) { return std::fread(out, 1, size, file); });
+void run(replay::Replay& replay, std::FILE* file) {
+  replay::LogReader reader([file](char* out, std::size_t size) { return std::fread(out, 1, size, file); });
   const std::size_t memory_before = peak_megabytes();
   const std::clock_t start = std::clock();
   while (auto entry = reader.next()) replay.feed(std::move(*entry));
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   replay.note_log(reader);
-  const audit::ReplayReport report = replay.report();
+  const replay::ReplayReport report = replay.report();
   const double megabytes = static_cast<double>(reader.bytes()) / 1e6;
   std::printf(
       "replay: %.0f MB, %llu requests of %llu conversations in %.1f s of one core: %.1f MB/s, %.0f requests/s; "
@@ -134,12 +134,12 @@ void run(audit::Replay& replay, std::FILE* file) {
       megabytes, static_cast<unsigned long long>(report.requests),
       static_cast<unsigned long long>(report.conversations), seconds, megabytes / seconds,
       static_cast<double>(report.requests) / seconds, peak_megabytes(), memory_before);
-  for (const audit::ReplayLane& lane : report.lanes) {
+  for (const replay::ReplayLane& lane : report.lanes) {
     if (lane.changed == 0 && &lane != &report.lanes.front()) continue;
     std::printf("  %-22s %5.1f %% of %llu tokens found\n", lane.name.c_str(),
                 100 * lane.hit_rate(cache::Policy::kRadix), static_cast<unsigned long long>(lane.prompt_tokens));
   }
-  for (const audit::ReplayCause& cause : report.causes) {
+  for (const replay::ReplayCause& cause : report.causes) {
     std::printf("  %-34s %8llu requests %12llu tokens lost\n", cause.name.c_str(),
                 static_cast<unsigned long long>(cause.requests), static_cast<unsigned long long>(cause.lost_tokens));
   }
@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   if ((!is_kept || !files::exists(path)) && !write_log(path, megabytes * kMegabyte)) return 1;
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return 1;
-  audit::Replay replay({chat_template.value(), tokenizer.value(), format.value(), {}, {}, {}, {}}, {});
+  replay::Replay replay({chat_template.value(), tokenizer.value(), format.value(), {}, {}, {}, {}}, {});
   run(replay, file);
   std::fclose(file);
   if (!is_kept) std::remove(path.c_str());

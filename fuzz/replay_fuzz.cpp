@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "analysis/analyse.h"
-#include "audit/replay.h"
 #include "model/model_files.h"
+#include "replay/replay.h"
 
 namespace {
 
@@ -24,9 +24,9 @@ constexpr const char* kTemplate =
     "endfor %}"
     "~fin~{% endfor %}{% if add_generation_prompt %}[[assistant: {% endif %}";
 
-const audit::PromptMaker::Parts& parts() {
-  static const audit::PromptMaker::Parts kParts = [] {
-    audit::PromptMaker::Parts out;
+const replay::PromptMaker::Parts& parts() {
+  static const replay::PromptMaker::Parts kParts = [] {
+    replay::PromptMaker::Parts out;
     auto compiled = jinja::Template::compile(kTemplate, {}, "fuzz");
     if (!compiled.ok()) std::abort();
     out.chat_template = compiled.value();
@@ -49,12 +49,12 @@ const audit::PromptMaker::Parts& parts() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view log(reinterpret_cast<const char*>(data), size);
-  audit::ReplayOptions options;
+  replay::ReplayOptions options;
   options.capacity = size % 3 == 0 ? 300 : 100'000;
   options.memory_bytes = size % 2 == 0 ? 20'000 : 10'000'000;
-  audit::Replay replay(parts(), options);
+  replay::Replay replay(parts(), options);
   std::size_t at = 0;
-  audit::LogReader reader(
+  replay::LogReader reader(
       [&](char* out, std::size_t most) {
         const std::size_t count = std::min(most, log.size() - at);
         log.copy(out, count, at);
@@ -65,11 +65,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::uint64_t fed = 0;
   for (; auto entry = reader.next(); ++fed) replay.feed(std::move(*entry));
   replay.note_log(reader);
-  const audit::ReplayReport report = replay.report();
+  const replay::ReplayReport report = replay.report();
   std::uint64_t skipped = 0;
-  for (const audit::SkippedLines& lines : report.skipped) skipped += lines.count;
+  for (const replay::SkippedLines& lines : report.skipped) skipped += lines.count;
   if (report.requests > fed || report.requests + skipped < fed || report.bytes != size) std::abort();
-  for (const audit::ReplayLane& lane : report.lanes) {
+  for (const replay::ReplayLane& lane : report.lanes) {
     for (const std::uint64_t hits : lane.hits) {
       if (hits > lane.prompt_tokens) std::abort();
     }

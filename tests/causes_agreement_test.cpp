@@ -10,14 +10,14 @@
 #include <string>
 
 #include "audit/blame.h"
-#include "audit/diff.h"
 #include "audit/play.h"
-#include "audit/replay.h"
 #include "audit/scenarios.h"
 #include "audit/subject.h"
 #include "base/files.h"
 #include "json/print.h"
 #include "render/lossy.h"
+#include "replay/diff.h"
+#include "replay/replay.h"
 #include "tests/support/audits.h"
 #include "tests/support/corpus.h"
 #include "tests/support/replays.h"
@@ -81,13 +81,13 @@ class Agreement {
 
   template <typename Check>
   void compare_with_diff(const AuditContext& context, const Step& step, const Cause& cause, const Check& check) const {
-    const PromptMaker maker({.chat_template = subject_.chat_template,
-                             .tokenizer = subject_.tokenizer,
-                             .format = context.format,
-                             .bos_token = subject_.base.bos_token,
-                             .eos_token = subject_.base.eos_token,
-                             .kwargs = context.base.kwargs,
-                             .apply = subject_.options});
+    const replay::PromptMaker maker({.chat_template = subject_.chat_template,
+                                     .tokenizer = subject_.tokenizer,
+                                     .format = context.format,
+                                     .bos_token = subject_.base.bos_token,
+                                     .eos_token = subject_.base.eos_token,
+                                     .kwargs = context.base.kwargs,
+                                     .apply = subject_.options});
     chat::ApiRequest before;
     before.messages = step.history;
     before.tools = context.base.tools;
@@ -96,7 +96,7 @@ class Agreement {
     after.messages.insert(after.messages.end(), step.following.begin(), step.following.end());
     if (!is_sampled_alike(maker, before, after, step)) return;
     const std::string wanted = told(to_string(cause.kind), cause.place.line, cause.path);
-    const auto told_of = [&](const FoundCause& found) {
+    const auto told_of = [&](const replay::FoundCause& found) {
       const bool is_template = found.name.starts_with(kOfTemplate);
       const std::string_view kind = std::string_view(found.name).substr(is_template ? kOfTemplate.size() : 0);
       return told(kind, found.line, cause.path.empty() ? "" : found.path);
@@ -108,11 +108,11 @@ class Agreement {
   }
 
   // Whether the messages are in the template's own form, and say what was sampled.
-  [[nodiscard]] static bool is_sampled_alike(const PromptMaker& maker, const chat::ApiRequest& before,
+  [[nodiscard]] static bool is_sampled_alike(const replay::PromptMaker& maker, const chat::ApiRequest& before,
                                              const chat::ApiRequest& after, const Step& step) {
-    const Sheet whole = maker.sheet(after.messages, after.tools, {}, std::nullopt);
-    if (PromptMaker::messages_of(whole) != after.messages) return false;
-    Sheet sheet = maker.sheet(before.messages, before.tools, {}, std::nullopt);
+    const replay::Sheet whole = maker.sheet(after.messages, after.tools, {}, std::nullopt);
+    if (replay::PromptMaker::messages_of(whole) != after.messages) return false;
+    replay::Sheet sheet = maker.sheet(before.messages, before.tools, {}, std::nullopt);
     const auto prompt = maker.prompt(sheet, nullptr);
     if (!prompt.ok() || prompt.value().text != step.prompt.text.bytes()) return false;
     const auto ids = maker.sampled(sheet, prompt.value(), step.kept);
@@ -121,18 +121,20 @@ class Agreement {
   }
 
   // The only cause of a log with both requests.
-  [[nodiscard]] static std::optional<FoundCause> replay(const PromptMaker::Parts& parts, const chat::ApiRequest& before,
-                                                        const chat::ApiRequest& after) {
+  [[nodiscard]] static std::optional<replay::FoundCause> replay(const replay::PromptMaker::Parts& parts,
+                                                                const chat::ApiRequest& before,
+                                                                const chat::ApiRequest& after) {
     std::vector<std::string> lines;
     for (const chat::ApiRequest* request : {&before, &after}) {
       json::Object body{{"model", "m"}, {"messages", request->messages}};
       if (request->tools) body.set("tools", *request->tools);
       lines.push_back(json::to_compact(json::Value(std::move(body))));
     }
-    const ReplayReport report = test::replay_of(parts, {}, lines);
+    const replay::ReplayReport report = test::replay_of(parts, {}, lines);
     if (report.causes.size() != 1) return std::nullopt;
-    const ReplayCause& cause = report.causes.front();
-    return FoundCause{cause.name, cause.examples.front().path, cause.examples.front().sentence, "", "", cause.line};
+    const replay::ReplayCause& cause = report.causes.front();
+    return replay::FoundCause{cause.name, cause.examples.front().path, cause.examples.front().sentence, "", "",
+                              cause.line};
   }
 
   [[nodiscard]] static std::size_t stop_size(const Step& step) {

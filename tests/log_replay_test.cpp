@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "analysis/analyse.h"
-#include "audit/diff.h"
-#include "audit/replay.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "probe/messages.h"
+#include "replay/diff.h"
+#include "replay/replay.h"
 #include "tests/support/byte_tokenizer.h"
 #include "tests/support/replays.h"
 
-namespace rondo::audit {
+namespace rondo::replay {
 namespace {
 
 using cache::Policy;
@@ -597,4 +597,4 @@ TEST_CASE("what a replica has no room for is not found") {
 }
 
 }  // namespace
-}  // namespace rondo::audit
+}  // namespace rondo::replay

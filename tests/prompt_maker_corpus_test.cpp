@@ -6,9 +6,9 @@
 #include <string>
 
 #include "analysis/analyse.h"
-#include "audit/prompt_maker.h"
-#include "audit/replay_step.h"
 #include "render/bridge.h"
+#include "replay/prompt_maker.h"
+#include "replay/replay_step.h"
 #include "tests/support/corpus_models.h"
 #include "tests/support/corpus_templates.h"
 
@@ -21,22 +21,22 @@ struct Tally {
   int kept = 0;  // answers that the prompt without generation prompt goes on with
 };
 
-void compare(const audit::PromptMaker& maker, const chat::Conversation& base, const json::Array& all, Tally& tally) {
-  std::optional<audit::Prompt> known;
+void compare(const replay::PromptMaker& maker, const chat::Conversation& base, const json::Array& all, Tally& tally) {
+  std::optional<replay::Prompt> known;
   json::Array messages;
   for (const json::Value& next : all) {
     if (next.find_string("role") == "assistant" && known) {
-      audit::Sheet sheet = maker.sheet(messages, base.tools, base.kwargs, std::nullopt);
+      replay::Sheet sheet = maker.sheet(messages, base.tools, base.kwargs, std::nullopt);
       const auto before = maker.prompt(sheet, nullptr);
       if (before.ok()) {
         const auto sampled = maker.sampled(sheet, before.value(), next);
-        CHECK(audit::PromptMaker::messages_of(sheet).size() == messages.size());
+        CHECK(replay::PromptMaker::messages_of(sheet).size() == messages.size());
         ++tally.answers;
         tally.kept += sampled.empty() ? 0 : 1;
       }
     }
     messages.push_back(next);
-    const audit::Sheet sheet = maker.sheet(messages, base.tools, base.kwargs, std::nullopt);
+    const replay::Sheet sheet = maker.sheet(messages, base.tools, base.kwargs, std::nullopt);
     const auto whole = maker.prompt(sheet, nullptr);
     if (!whole.ok()) continue;
     const auto from_known = maker.prompt(sheet, known ? &*known : nullptr);
@@ -49,17 +49,17 @@ void compare(const audit::PromptMaker& maker, const chat::Conversation& base, co
 }
 
 // The maker of a row; its tokenizer is always supported.
-audit::PromptMaker maker_of(const test::CorpusRow& row) {
+replay::PromptMaker maker_of(const test::CorpusRow& row) {
   const auto model = test::load_model(row);
   REQUIRE(model);
   analysis::Options options = test::analysis_options(row);
   options.tokenizer = model->tokenizer.get();
   const auto format = analysis::analyse(*model->chat_template, options);
   REQUIRE(format.ok());
-  audit::PromptMaker::Parts parts{
+  replay::PromptMaker::Parts parts{
       model->chat_template, model->tokenizer, format.value(), row.bos_token, row.eos_token, {}, {}};
   parts.apply.now = test::kClock;
-  return audit::PromptMaker(std::move(parts));
+  return replay::PromptMaker(std::move(parts));
 }
 
 struct Bridges {
@@ -68,32 +68,32 @@ struct Bridges {
   int equal = 0;
 };
 
-audit::Incoming incoming(json::Array messages, const chat::Conversation& base) {
+replay::Incoming incoming(json::Array messages, const chat::Conversation& base) {
   chat::ApiRequest request;
   request.messages = std::move(messages);
   request.tools = base.tools;
   request.kwargs = base.kwargs;
-  return audit::make_incoming(request, 1, std::nullopt);
+  return replay::make_incoming(request, 1, std::nullopt);
 }
 
 // The request that ends before the answer `all[at]`, the answer, and the request behind it.
-void bridge_one(const audit::PromptMaker& maker, const chat::Conversation& base, const json::Array& all, std::size_t at,
-                Bridges& tally) {
+void bridge_one(const replay::PromptMaker& maker, const chat::Conversation& base, const json::Array& all,
+                std::size_t at, Bridges& tally) {
   const auto head = [&all](std::size_t count) {
     return json::Array(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
   };
   std::size_t end = at + 1;
   while (end < all.size() && all[end].find_string("role") != "assistant") ++end;
   if (end == at + 1) return;
-  audit::ConversationState parent;
+  replay::ConversationState parent;
   parent.last = incoming(head(at), base);
-  audit::Sheet sheet = maker.sheet(parent.last.messages, base.tools, parent.last.kwargs, std::nullopt);
+  replay::Sheet sheet = maker.sheet(parent.last.messages, base.tools, parent.last.kwargs, std::nullopt);
   auto before = maker.prompt(sheet, nullptr);
   if (!before.ok()) return;
   parent.prompts[0] = std::move(before).value();
   parent.completion = maker.sampled(sheet, *parent.prompts[0], all[at]);
 
-  audit::ReplayStep step;
+  replay::ReplayStep step;
   step.request = incoming(head(end), base);
   step.parent = &parent;
   step.comparison.is_continuation = true;
@@ -103,9 +103,9 @@ void bridge_one(const audit::PromptMaker& maker, const chat::Conversation& base,
   if (!after.ok()) return;
   step.next.prompts[0] = std::move(after).value();
   const std::size_t full = parent.prompts[0]->ids.size() + parent.completion.size();
-  if (audit::common_ids(parent.prompts[0]->ids, parent.completion, step.sent().ids) == full) return;
+  if (replay::common_ids(parent.prompts[0]->ids, parent.completion, step.sent().ids) == full) return;
   ++tally.breaks;
-  const auto ids = audit::bridged_ids(maker, step, audit::RewriteSet::kNone, 0);
+  const auto ids = replay::bridged_ids(maker, step, replay::RewriteSet::kNone, 0);
   if (!ids) return;
   ++tally.made;
 
@@ -119,7 +119,7 @@ void bridge_one(const audit::PromptMaker& maker, const chat::Conversation& base,
   request.prompt_ids = parent.prompts[0]->ids;
   request.completion_ids = parent.completion;
   request.completion = &said.value();
-  const json::Array& shaped = audit::PromptMaker::messages_of(*step.sheets[0]);
+  const json::Array& shaped = replay::PromptMaker::messages_of(*step.sheets[0]);
   request.messages = std::span(shaped).first(at);
   request.new_messages.assign(shaped.begin() + static_cast<std::ptrdiff_t>(at) + 1, shaped.end());
   request.specials = render::ContentSpecials::kParse;
@@ -134,7 +134,7 @@ TEST_CASE("prompts of all models, from what is known and as a whole") {
   Tally tally;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
     CAPTURE(row.id);
-    const audit::PromptMaker maker = maker_of(row);
+    const replay::PromptMaker maker = maker_of(row);
     // All of them one after the other, so that unrelated prompts stand beside each other as well.
     for (const test::CorpusConversation& item : corpus->conversations())
       compare(maker, corpus->conversation(row, item), item.messages, tally);
@@ -149,7 +149,7 @@ TEST_CASE("bridges of all models, from the next prompt and by render") {
   if (!corpus) return;
   Bridges total;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {
-    const audit::PromptMaker maker = maker_of(row);
+    const replay::PromptMaker maker = maker_of(row);
     Bridges tally;
     for (const test::CorpusConversation& item : corpus->conversations()) {
       if (item.has_tag("injection")) continue;

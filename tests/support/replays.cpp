@@ -5,13 +5,13 @@
 
 namespace rondo::test {
 
-audit::ReplayReport replay_of(audit::PromptMaker::Parts parts, const audit::ReplayOptions& options,
-                              const std::vector<std::string>& lines) {
-  audit::Replay replay(std::move(parts), options);
+replay::ReplayReport replay_of(replay::PromptMaker::Parts parts, const replay::ReplayOptions& options,
+                               const std::vector<std::string>& lines) {
+  replay::Replay replay(std::move(parts), options);
   std::string log;
   for (const std::string& line : lines) log += line + "\n";
   std::size_t at = 0;
-  audit::LogReader reader([&](char* out, std::size_t size) {
+  replay::LogReader reader([&](char* out, std::size_t size) {
     const std::size_t count = std::min(size, log.size() - at);
     std::copy_n(log.data() + at, count, out);
     at += count;

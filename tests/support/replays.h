@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "audit/replay.h"
+#include "replay/replay.h"
 
 namespace rondo::test {
 
 // What a replay of these lines says.
-[[nodiscard]] audit::ReplayReport replay_of(audit::PromptMaker::Parts parts, const audit::ReplayOptions& options,
-                                            const std::vector<std::string>& lines);
+[[nodiscard]] replay::ReplayReport replay_of(replay::PromptMaker::Parts parts, const replay::ReplayOptions& options,
+                                             const std::vector<std::string>& lines);
 
 }  // namespace rondo::test

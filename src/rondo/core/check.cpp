@@ -34,10 +34,10 @@ Result<audit::Report> check(const Model& model, Call& call, CheckRequest request
   return report;
 }
 
-Result<audit::Fix> fix(const Model& model, Call& call, std::string name, const audit::FixOptions& options) {
+Result<mend::Fix> fix(const Model& model, Call& call, std::string name, const mend::FixOptions& options) {
   const auto input = input_of(model, call, std::move(name));
   if (!input.ok()) return input.error();
-  return audit::fix(input.value(), options);
+  return mend::fix(input.value(), options);
 }
 
 }  // namespace rondo::core

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "audit/check.h"
-#include "audit/fix.h"
 #include "core/model.h"
+#include "mend/fix.h"
 #include "rondo/result.h"
 
 namespace rondo::core {
@@ -20,9 +20,8 @@ struct CheckRequest {
 };
 
 // Of `call` the variables, the special tokens and the time count; of a model with several templates the one for tools is
-// audited.  Fail as audit::check() and audit::fix(), and as Model::prepare().
+// audited.  Fail as audit::check() and mend::fix(), and as Model::prepare().
 [[nodiscard]] Result<audit::Report> check(const Model& model, Call& call, CheckRequest request);
-[[nodiscard]] Result<audit::Fix> fix(const Model& model, Call& call, std::string name,
-                                     const audit::FixOptions& options);
+[[nodiscard]] Result<mend::Fix> fix(const Model& model, Call& call, std::string name, const mend::FixOptions& options);
 
 }  // namespace rondo::core

@@ -57,7 +57,7 @@ Reply op_check(const OpContext& context, Fields& fields) {
 
 Reply op_fix(const OpContext& context, Fields& fields) {
   AuditFields read = read_audit(fields);
-  audit::FixOptions options;
+  mend::FixOptions options;
   options.may_add_marks = fields.flag("marks", false);
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
@@ -68,7 +68,7 @@ Reply op_fix(const OpContext& context, Fields& fields) {
   }
   const auto fixed = core::fix(*audited.value().model, audited.value().call, std::move(read.model), options);
   if (!fixed.ok()) return fixed.error();
-  return audit::to_json(fixed.value());
+  return mend::to_json(fixed.value());
 }
 
 }  // namespace rondo::protocol

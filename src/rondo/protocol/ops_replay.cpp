@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "audit/diff.h"
-#include "audit/made_log.h"
-#include "audit/replay.h"
 #include "json/print.h"
 #include "protocol/ops.h"
+#include "replay/diff.h"
+#include "replay/made_log.h"
+#include "replay/replay.h"
 
 namespace rondo::protocol {
 namespace {
@@ -35,7 +35,7 @@ ModelFields read_model(Fields& fields) {
   return out;
 }
 
-Result<audit::PromptMaker::Parts> load_parts(const OpContext& context, ModelFields& model) {
+Result<replay::PromptMaker::Parts> load_parts(const OpContext& context, ModelFields& model) {
   auto loaded = context.models.model(model.chat_template, model.corrections);
   if (!loaded.ok()) return loaded.error();
   core::Call call = context.models.call(model.chat_template, {std::move(model.conversation), false});
@@ -44,13 +44,13 @@ Result<audit::PromptMaker::Parts> load_parts(const OpContext& context, ModelFiel
   auto prepared = loaded.value()->prepare(call, core::TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   chat::Conversation& base = call.conversation;
-  return audit::PromptMaker::Parts{prepared.value().chat_template,
-                                   prepared.value().tokenizer,
-                                   format.value(),
-                                   base.bos_token,
-                                   base.eos_token,
-                                   base.kwargs,
-                                   prepared.value().options};
+  return replay::PromptMaker::Parts{prepared.value().chat_template,
+                                    prepared.value().tokenizer,
+                                    format.value(),
+                                    base.bos_token,
+                                    base.eos_token,
+                                    base.kwargs,
+                                    prepared.value().options};
 }
 
 // A whole number that is at least `least`; `otherwise` when absent.
@@ -70,7 +70,7 @@ std::size_t read_size(Fields& fields, std::string_view name, std::size_t otherwi
 }
 
 // What is asked of a fleet, if it is.
-void read_fleet(Fields& fields, audit::ReplayOptions& options) {
+void read_fleet(Fields& fields, replay::ReplayOptions& options) {
   constexpr std::size_t kMostReplicas = 4096;
   const bool is_asked = fields.has("replicas");
   options.fleet.replicas = read_size(fields, "replicas", 1, 1);
@@ -95,14 +95,14 @@ void read_fleet(Fields& fields, audit::ReplayOptions& options) {
 }
 
 // A log that is to be made up, if one is asked for.
-std::optional<audit::MadeLogOptions> read_made_log(Fields& fields) {
+std::optional<replay::MadeLogOptions> read_made_log(Fields& fields) {
   const json::Value* asked = fields.value("generate");
   if (asked == nullptr) return std::nullopt;
   if (!asked->is_object()) {
     fields.fail("`generate` must be an object, found " + std::string(json::describe(asked->kind())));
     return std::nullopt;
   }
-  audit::MadeLogOptions out;
+  replay::MadeLogOptions out;
   const std::array<std::pair<std::string_view, std::size_t*>, 10> members = {{{"agents", &out.agents},
                                                                               {"active", &out.active},
                                                                               {"turns", &out.turns},
@@ -141,7 +141,7 @@ std::string joined_lines(Fields& fields) {
   return out;
 }
 
-void run_log(audit::Replay& replay, audit::LogReader& reader, std::size_t limit, const LogStream* stream) {
+void run_log(replay::Replay& replay, replay::LogReader& reader, std::size_t limit, const LogStream* stream) {
   std::uint64_t requests = 0;
   while (limit == 0 || requests < limit) {
     auto entry = reader.next();
@@ -154,7 +154,7 @@ void run_log(audit::Replay& replay, audit::LogReader& reader, std::size_t limit,
   replay.note_log(reader);
 }
 
-audit::LogReader::Source text_source(const std::string& text) {
+replay::LogReader::Source text_source(const std::string& text) {
   return [&text, at = std::size_t{0}](char* out, std::size_t size) mutable {
     const std::size_t count = std::min(size, text.size() - at);
     text.copy(out, count, at);
@@ -169,7 +169,7 @@ Result<chat::ApiRequest> read_side(Fields& fields, std::string_view name) {
   if (body == nullptr) return chat::ApiRequest{};
   // Wrapped as in a log, or bare; an array is the messages alone.
   const json::Value bare = body->is_array() ? json::Value(json::Object{{"messages", *body}}) : *body;
-  auto entry = audit::read_log_line(json::to_compact(bare));
+  auto entry = replay::read_log_line(json::to_compact(bare));
   if (entry.ok()) return std::move(entry).value().request;
   return Error(ErrorCode::kInvalidArgument, "`" + std::string(name) + "`: " + entry.error().message);
 }
@@ -178,7 +178,7 @@ Result<chat::ApiRequest> read_side(Fields& fields, std::string_view name) {
 
 Reply op_replay(const OpContext& context, Fields& fields) {
   ModelFields model = read_model(fields);
-  audit::ReplayOptions options;
+  replay::ReplayOptions options;
   options.capacity = read_size(fields, "capacity", options.capacity, 1);
   options.block = read_size(fields, "block", options.block, 1);
   read_fleet(fields, options);
@@ -187,7 +187,7 @@ Reply op_replay(const OpContext& context, Fields& fields) {
   const std::optional<std::string> log = fields.text("log");
   const std::string lines = joined_lines(fields);
   const LogStream* stream = context.options.log;
-  const std::optional<audit::MadeLogOptions> made = read_made_log(fields);
+  const std::optional<replay::MadeLogOptions> made = read_made_log(fields);
   if (stream == nullptr && !made && log.has_value() == fields.has("lines"))
     fields.fail(log ? "only one of `log` and `lines` may be given" : "one of the fields `log` and `lines` is missing");
   if (made && (log || fields.has("lines"))) fields.fail("`generate` stands for a log: no other may be given");
@@ -195,10 +195,10 @@ Reply op_replay(const OpContext& context, Fields& fields) {
 
   auto parts = load_parts(context, model);
   if (!parts.ok()) return parts.error();
-  audit::Replay replay(std::move(parts).value(), options);
+  replay::Replay replay(std::move(parts).value(), options);
   std::ifstream file;
-  audit::LogReader::Source source = text_source(lines);
-  std::optional<audit::MadeLog> made_log;
+  replay::LogReader::Source source = text_source(lines);
+  std::optional<replay::MadeLog> made_log;
   if (made) {
     made_log.emplace(*made);
     source = [&made_log](char* out, std::size_t size) { return made_log->read(out, size); };
@@ -212,9 +212,9 @@ Reply op_replay(const OpContext& context, Fields& fields) {
       return static_cast<std::size_t>(file.gcount());
     };
   }
-  audit::LogReader reader(std::move(source));
+  replay::LogReader reader(std::move(source));
   run_log(replay, reader, limit, stream);
-  return audit::to_json(replay.report());
+  return replay::to_json(replay.report());
 }
 
 Reply op_diff(const OpContext& context, Fields& fields) {
@@ -226,10 +226,10 @@ Reply op_diff(const OpContext& context, Fields& fields) {
   if (!after.ok()) return after.error();
   auto parts = load_parts(context, model);
   if (!parts.ok()) return parts.error();
-  const audit::PromptMaker maker(std::move(parts).value());
-  auto diff = audit::diff_requests(maker, std::move(before).value(), std::move(after).value());
+  const replay::PromptMaker maker(std::move(parts).value());
+  auto diff = replay::diff_requests(maker, std::move(before).value(), std::move(after).value());
   if (!diff.ok()) return diff.error();
-  return audit::to_json(diff.value());
+  return replay::to_json(diff.value());
 }
 
 }  // namespace rondo::protocol

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "audit/message_marks.h"
-#include "audit/request_changes.h"
 #include "json/parse.h"
+#include "replay/message_marks.h"
+#include "replay/request_changes.h"
 
 namespace rondo::spans {
 namespace {
@@ -16,17 +16,17 @@ std::string place_of(std::size_t message) { return "messages[" + std::to_string(
 // One request, with what is compared of it.
 struct Side {
   json::Array messages;
-  std::vector<audit::MessageMark> marks;
+  std::vector<replay::MessageMark> marks;
   std::optional<json::Value> tools;
   std::vector<std::uint64_t> tool_hashes;
   json::Object kwargs;
 
   void finish() {
-    marks = audit::marks_of(messages);
+    marks = replay::marks_of(messages);
     if (!tools || !tools->is_array()) return;
-    for (const json::Value& tool : tools->as_array()) tool_hashes.push_back(audit::hash_value(tool));
+    for (const json::Value& tool : tools->as_array()) tool_hashes.push_back(replay::hash_value(tool));
   }
-  [[nodiscard]] audit::RequestView view() const { return {messages, marks, &tools, tool_hashes, &kwargs}; }
+  [[nodiscard]] replay::RequestView view() const { return {messages, marks, &tools, tool_hashes, &kwargs}; }
 };
 
 Side side_of(const Turn& turn) {
@@ -41,8 +41,8 @@ Side side_of(const Turn& turn) {
 }
 
 // What a client may do without losing anything.
-bool is_harmless(audit::ChangeKind kind) {
-  using audit::ChangeKind;
+bool is_harmless(replay::ChangeKind kind) {
+  using replay::ChangeKind;
   return kind == ChangeKind::kReasoningLeftOut || kind == ChangeKind::kArgumentsRespelled ||
          kind == ChangeKind::kCallIdsChanged || kind == ChangeKind::kContentRespelled ||
          kind == ChangeKind::kVariablesChanged;
@@ -58,18 +58,18 @@ Loss loss_between(const Turn& turn, const chat::Conversation& conversation, cons
                         messages.begin() + static_cast<std::ptrdiff_t>(std::min(message, messages.size())));
   after.tools = conversation.tools;
   after.finish();
-  const audit::Comparison compared = audit::compare_requests(before.view(), 0, after.view());
+  const replay::Comparison compared = replay::compare_requests(before.view(), 0, after.view());
   const auto found =
-      std::ranges::find_if(compared.changes, [](const audit::Change& change) { return !is_harmless(change.kind); });
+      std::ranges::find_if(compared.changes, [](const replay::Change& change) { return !is_harmless(change.kind); });
   Loss out;
   out.lost_tokens = lost_tokens;
   if (found != compared.changes.end()) {
-    out.name = audit::to_string(found->kind);
+    out.name = replay::to_string(found->kind);
     out.path = found->path;
     out.sentence = found->sentence;
     return out;
   }
-  out.name = audit::to_string(audit::ChangeKind::kMessageEdited);
+  out.name = replay::to_string(replay::ChangeKind::kMessageEdited);
   out.path = place_of(message);
   out.sentence = "the reply is not what the model was heard to say";
   return out;

@@ -1,0 +1,61 @@
+// What a client changed in the conversation between one request and the next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+#include "replay/message_marks.h"
+
+namespace rondo::replay {
+
+enum class ChangeKind : std::uint8_t {
+  kVolatileHeader,      // "volatile-header": a part of the system text is another one each time
+  kDate,                // "date": a date or time in the system text moves on
+  kToolsReordered,      // "tools-reordered": the same tools in another order
+  kToolsChanged,        // "tools-changed": a tool came, went or is described otherwise
+  kVariablesChanged,    // "variables-changed": template variables, such as a thinking switch
+  kReasoningLeftOut,    // "reasoning-left-out": reasoning that the model wrote was not sent back
+  kArgumentsRespelled,  // "arguments-respelled": a call's arguments were serialised again
+  kCallIdsChanged,      // "call-ids-changed"
+  kContentRespelled,    // "content-respelled": white space, or text as parts
+  kMessageEdited,       // "message-edited"
+  kHistoryTruncated,    // "history-truncated": messages are gone
+  kHistoryCompacted,    // "history-compacted": messages were replaced by fewer
+  kAnswerLeftOut,       // "answer-left-out": what the model answered was not sent back
+  kBranched,            // "branched": the conversation went on from an earlier point
+};
+[[nodiscard]] std::string_view to_string(ChangeKind kind);
+
+struct Change {
+  ChangeKind kind = ChangeKind::kMessageEdited;
+  std::int32_t message = -1;  // index in the later request; -1: tools or variables
+  std::string path;           // "messages[0].content"
+  std::string sentence;
+  std::string before;  // what stood there, cut short
+  std::string after;
+};
+
+// One side of the comparison.  Borrowed.
+struct RequestView {
+  std::span<const json::Value> messages;
+  std::span<const MessageMark> marks;  // of the messages
+  const std::optional<json::Value>* tools = nullptr;
+  std::span<const std::uint64_t> tool_hashes;
+  const json::Object* kwargs = nullptr;
+};
+
+struct Comparison {
+  std::vector<Change> changes;
+  std::size_t appended_from = 0;  // messages of the later request from here on are new
+  bool is_continuation = false;   // all earlier messages are there, whatever became of them
+};
+
+// `answers`: how many of the last messages of `before` are what the model answered.
+[[nodiscard]] Comparison compare_requests(const RequestView& before, std::size_t answers, const RequestView& after);
+
+}  // namespace rondo::replay
