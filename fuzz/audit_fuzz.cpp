@@ -5,14 +5,14 @@
 #include <string>
 
 #include "audit/check.h"
-#include "audit/junit.h"
-#include "audit/report.h"
-#include "audit/sarif.h"
 #include "audit/scenarios.h"
 #include "base/utf8.h"
 #include "jinja/template.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "report/junit.h"
+#include "report/report.h"
+#include "report/sarif.h"
 
 namespace rondo {
 namespace {
@@ -21,13 +21,13 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-void write_all(const audit::Report& report) {
-  const json::Value written = audit::to_json(report);
-  const auto read = audit::report_from_json(written);
-  require(read.ok() && audit::to_json(read.value()) == written);
-  const audit::Report reports[] = {report};
-  require(json::parse(json::to_compact(audit::to_sarif(reports, {}, "0"))).ok());
-  require(utf8::is_valid(audit::to_junit(reports, {}, audit::Level::kNote)));
+void write_all(const report::Report& report) {
+  const json::Value written = report::to_json(report);
+  const auto read = report::report_from_json(written);
+  require(read.ok() && report::to_json(read.value()) == written);
+  const report::Report reports[] = {report};
+  require(json::parse(json::to_compact(report::to_sarif(reports, {}, "0"))).ok());
+  require(utf8::is_valid(report::to_junit(reports, {}, report::Level::kNote)));
 }
 
 }  // namespace

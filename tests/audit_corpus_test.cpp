@@ -10,11 +10,11 @@
 namespace rondo {
 namespace {
 
-using audit::Verdict;
+using report::Verdict;
 
-const audit::Case* find_case(const audit::Report& report, const std::string& scenario) {
+const report::Case* find_case(const report::Report& report, const std::string& scenario) {
   const auto found = std::ranges::find_if(
-      report.cases, [&](const audit::Case& item) { return item.scenario == scenario && item.setting == "default"; });
+      report.cases, [&](const report::Case& item) { return item.scenario == scenario && item.setting == "default"; });
   return found == report.cases.end() ? nullptr : &*found;
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("the published table, with its causes") {
     const auto report = test::audit_of(*corpus, row.model, {row.scenario}, kwargs);
     if (!report) continue;
     ++played;
-    const audit::Case* found = find_case(*report, row.scenario);
+    const report::Case* found = find_case(*report, row.scenario);
     REQUIRE(found != nullptr);
     CAPTURE(found->note);
     const bool holds = *row.cause == '\0';
@@ -102,9 +102,9 @@ TEST_CASE("templates that are clean have no findings") {
     ++audited;
     const auto report = test::audit_of_template(*corpus, *row);
     REQUIRE_MESSAGE(report.ok(), report.error().to_string());
-    for (const audit::Finding& finding : report.value().findings)
+    for (const report::Finding& finding : report.value().findings)
       CHECK_MESSAGE(false, finding.rule << ": " << finding.sentence);
-    const auto held = std::ranges::count(report.value().cases, Verdict::kHolds, &audit::Case::string_prefix);
+    const auto held = std::ranges::count(report.value().cases, Verdict::kHolds, &report::Case::string_prefix);
     CHECK(held >= 8);
     if (id == "kimi-k2-instruct" || id == "own-copying") CHECK(held >= 35);
   }
@@ -126,13 +126,13 @@ TEST_CASE("every template of the corpus is audited without a fault, and findings
       continue;
     }
     ++done;
-    for (const audit::Finding& finding : report.value().findings) {
+    for (const report::Finding& finding : report.value().findings) {
       CHECK_FALSE(finding.rule.empty());
       CHECK_FALSE(finding.sentence.empty());
       const auto line = static_cast<std::size_t>(finding.place.line);
       CHECK(line <= report.value().template_lines.size());
     }
-    for (const audit::Case& played : report.value().cases) {
+    for (const report::Case& played : report.value().cases) {
       CAPTURE(played.scenario);
       CHECK(played.broken.has_value() == (played.string_prefix == Verdict::kBreaks));
     }

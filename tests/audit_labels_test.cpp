@@ -38,7 +38,7 @@ std::vector<Label> labels() {
 TEST_CASE("known breaks: cause and line, in at least 95 of 100") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
-  std::map<std::string, std::optional<audit::Report>> reports;
+  std::map<std::string, std::optional<report::Report>> reports;
   std::size_t right = 0;
   std::size_t played = 0;
   for (const Label& label : labels()) {
@@ -46,12 +46,12 @@ TEST_CASE("known breaks: cause and line, in at least 95 of 100") {
     const auto& report = reports[label.model];
     if (!report) continue;
     ++played;
-    const auto found = std::ranges::find_if(report->cases, [&](const audit::Case& item) {
+    const auto found = std::ranges::find_if(report->cases, [&](const report::Case& item) {
       return item.scenario == label.scenario && item.setting == label.setting;
     });
     std::string said = "not played";
     if (found != report->cases.end() && found->broken) {
-      const audit::Cause& cause = found->broken->cause;
+      const causes::Cause& cause = found->broken->cause;
       said = std::string(to_string(cause.kind)) + " line " + std::to_string(cause.place.line);
     } else if (found != report->cases.end()) {
       said = found->note.empty() ? "it holds" : found->note;

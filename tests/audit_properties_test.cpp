@@ -55,20 +55,20 @@ Subject load(const test::CorpusRow& row) {
   return out;
 }
 
-audit::Report audit_of(const Subject& subject) {
+report::Report audit_of(const Subject& subject) {
   const render::TurnContext turn{*subject.chat_template, *subject.tokenizer, subject.base, subject.options};
   const render::TurnProfile profile = render::probe_turns(turn);
-  audit::Report report;
+  report::Report report;
   audit::find_properties({*subject.chat_template, *subject.tokenizer, subject.has_tokenizer, subject.format, profile,
                           subject.base, subject.options},
                          report);
   return report;
 }
 
-void check_finding(const audit::Finding& finding, bool is_note, std::int32_t lines) {
-  const auto known = std::ranges::find(audit::rules(), finding.rule, &audit::Rule::name);
-  CHECK_MESSAGE(known != audit::rules().end(), finding.rule);
-  CHECK((finding.level == audit::Level::kNote) == is_note);
+void check_finding(const report::Finding& finding, bool is_note, std::int32_t lines) {
+  const auto known = std::ranges::find(report::rules(), finding.rule, &report::Rule::name);
+  CHECK_MESSAGE(known != report::rules().end(), finding.rule);
+  CHECK((finding.level == report::Level::kNote) == is_note);
   CHECK_FALSE(finding.sentence.empty());
   CHECK_MESSAGE(!finding.proof.empty(), finding.rule << ": " << finding.sentence);
   CHECK(finding.place.line >= 0);
@@ -91,18 +91,18 @@ TEST_CASE("properties of the templates of the corpus") {
     const test::CorpusRow& row = corpus->rows()[i];
     if (only != nullptr && row.id != only) continue;
     const Subject subject = load(row);
-    const audit::Report report = audit_of(subject);
+    const report::Report report = audit_of(subject);
     const std::string& source = subject.chat_template->source();
     const auto lines = static_cast<std::int32_t>(std::count(source.begin(), source.end(), '\n')) + 1;
     std::set<std::string> rules;
     for (const auto* list : {&report.findings, &report.notes}) {
-      for (const audit::Finding& finding : *list) {
+      for (const report::Finding& finding : *list) {
         check_finding(finding, list == &report.notes, lines);
-        rules.insert(finding.rule + " " + std::string(audit::to_string(finding.level)));
+        rules.insert(finding.rule + " " + std::string(report::to_string(finding.level)));
         if (path == nullptr) continue;
         verbose << json::to_compact(json::Object{{"row", row.id},
                                                  {"rule", finding.rule},
-                                                 {"level", std::string(audit::to_string(finding.level))},
+                                                 {"level", std::string(report::to_string(finding.level))},
                                                  {"line", finding.place.line},
                                                  {"column", finding.place.column},
                                                  {"source", finding.place.source},
@@ -139,7 +139,7 @@ TEST_CASE("faults that are known from reading templates are found, and clean tem
     REQUIRE_MESSAGE((row != nullptr || test::is_small_corpus() || id.starts_with("own-")), id);
     if (row == nullptr) continue;
     const Subject subject = load(*row);
-    const audit::Report report = audit_of(subject);
+    const report::Report report = audit_of(subject);
     for (const json::Value& label : expected) {
       CAPTURE(json::to_compact(label));
       ++checked;
@@ -149,10 +149,10 @@ TEST_CASE("faults that are known from reading templates are found, and clean tem
         continue;
       }
       const bool is_note = label.find_string("level") == "note";
-      const std::vector<audit::Finding>& list = is_note ? report.notes : report.findings;
-      CHECK(std::ranges::any_of(list, [&label](const audit::Finding& finding) {
+      const std::vector<report::Finding>& list = is_note ? report.notes : report.findings;
+      CHECK(std::ranges::any_of(list, [&label](const report::Finding& finding) {
         return finding.rule == label.find_string("rule") &&
-               audit::to_string(finding.level) == label.find_string("level") &&
+               report::to_string(finding.level) == label.find_string("level") &&
                finding.place.line == label.find("line")->to_int64();
       }));
     }

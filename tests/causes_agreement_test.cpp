@@ -48,7 +48,7 @@ class Agreement {
     const Played played = play(stage_, scenario);
     if (!played.broken || !played.broken->again || scenario.is_inherent) return;
     const Step& step = *played.broken;
-    const Cause cause = find_break(stage_, played).cause;
+    const causes::Cause cause = find_break(stage_, played).cause;
     const AuditContext context = stage_.context(played.with_tools);
     ++counts.events;
     std::string name = scenario.name;
@@ -65,7 +65,7 @@ class Agreement {
  private:
   // What the template changes of its own writing.
   template <typename Check>
-  void compare_with_bridge(const AuditContext& context, const Step& step, const Cause& cause,
+  void compare_with_bridge(const AuditContext& context, const Step& step, const causes::Cause& cause,
                            const Check& check) const {
     const std::string seen = step.seen();
     const bool is_own =
@@ -80,7 +80,8 @@ class Agreement {
   }
 
   template <typename Check>
-  void compare_with_diff(const AuditContext& context, const Step& step, const Cause& cause, const Check& check) const {
+  void compare_with_diff(const AuditContext& context, const Step& step, const causes::Cause& cause,
+                         const Check& check) const {
     const replay::PromptMaker maker({.chat_template = subject_.chat_template,
                                      .tokenizer = subject_.tokenizer,
                                      .format = context.format,

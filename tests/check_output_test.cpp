@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <set>
 
-#include "audit/junit.h"
-#include "audit/report.h"
-#include "audit/sarif.h"
-#include "audit/summary.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "pages/check_page.h"
+#include "report/junit.h"
+#include "report/report.h"
+#include "report/sarif.h"
+#include "report/summary.h"
 #include "tests/support/markup.h"
 #include "tests/support/sample_report.h"
 #include "tests/support/schema.h"
@@ -20,29 +20,29 @@
 namespace rondo {
 namespace {
 
-using audit::Level;
-using audit::Report;
+using report::Level;
+using report::Report;
 
-const std::vector<audit::Unchecked> kUnchecked = {{"no/such model", "there is no such file " + test::kHostile}};
+const std::vector<report::Unchecked> kUnchecked = {{"no/such model", "there is no such file " + test::kHostile}};
 
 std::vector<Report> samples() { return {test::sample_report("plain"), test::sample_report(test::kHostile), Report{}}; }
 
 TEST_CASE("a report survives its JSON") {
   for (const Report& report : samples()) {
-    const json::Value written = audit::to_json(report);
-    const auto read = audit::report_from_json(written);
+    const json::Value written = report::to_json(report);
+    const auto read = report::report_from_json(written);
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    CHECK(audit::to_json(read.value()) == written);
+    CHECK(report::to_json(read.value()) == written);
     // Text that is no UTF-8 is replaced where it is printed; from there on nothing changes.
     const std::string printed = json::to_compact(written);
-    const auto again = audit::report_from_json(json::parse(printed).value());
-    CHECK(json::to_compact(audit::to_json(again.value())) == printed);
+    const auto again = report::report_from_json(json::parse(printed).value());
+    CHECK(json::to_compact(report::to_json(again.value())) == printed);
   }
 }
 
 TEST_CASE("a report that does not fit is refused with the place") {
   const auto refused = [](const char* text) {
-    const auto read = audit::report_from_json(json::parse(text).value());
+    const auto read = report::report_from_json(json::parse(text).value());
     return read.ok() ? "" : read.error().message;
   };
   CHECK(refused("[]") == "report must be an object, found an array");
@@ -60,16 +60,16 @@ TEST_CASE("a report that does not fit is refused with the place") {
 
 TEST_CASE("docs/check.schema.json describes what is written") {
   const json::Value schema = test::read_schema("docs/check.schema.json");
-  for (const Report& report : samples()) CHECK(test::objection(audit::to_json(report), schema) == "");
+  for (const Report& report : samples()) CHECK(test::objection(report::to_json(report), schema) == "");
   // Every rule's and cause's name is allowed, as is every verdict, level and kind of remedy.
   Report report = test::sample_report("x");
-  for (int kind = 0; kind <= static_cast<int>(audit::CauseKind::kCondition); ++kind) {
-    report.cases.front().broken->cause.kind = static_cast<audit::CauseKind>(kind);
-    CHECK(test::objection(audit::to_json(report), schema) == "");
+  for (int kind = 0; kind <= static_cast<int>(causes::CauseKind::kCondition); ++kind) {
+    report.cases.front().broken->cause.kind = static_cast<causes::CauseKind>(kind);
+    CHECK(test::objection(report::to_json(report), schema) == "");
   }
-  for (int kind = 0; kind <= static_cast<int>(audit::Remedy::Kind::kBridge); ++kind) {
-    report.findings.back().remedies.front().kind = static_cast<audit::Remedy::Kind>(kind);
-    CHECK(test::objection(audit::to_json(report), schema) == "");
+  for (int kind = 0; kind <= static_cast<int>(report::Remedy::Kind::kBridge); ++kind) {
+    report.findings.back().remedies.front().kind = static_cast<report::Remedy::Kind>(kind);
+    CHECK(test::objection(report::to_json(report), schema) == "");
   }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("docs/check.schema.json knows no member that is never written") {
       }
     }
   };
-  collect(audit::to_json(test::sample_report("x")), collect);
+  collect(report::to_json(test::sample_report("x")), collect);
   for (const json::Member& definition : schema.find("$defs")->as_object()) {
     const json::Value* properties = definition.value.find("properties");
     if (properties == nullptr) continue;
@@ -97,8 +97,9 @@ TEST_CASE("docs/check.schema.json knows no member that is never written") {
 TEST_CASE("docs/check.md explains every rule, with its level") {
   const auto text = files::read(RONDO_SOURCE_DIR "/docs/check.md");
   REQUIRE(text.ok());
-  for (const audit::Rule& rule : audit::rules()) {
-    const std::string head = "**`" + std::string(rule.name) + "`** (" + std::string(audit::to_string(rule.level)) + ")";
+  for (const report::Rule& rule : report::rules()) {
+    const std::string head =
+        "**`" + std::string(rule.name) + "`** (" + std::string(report::to_string(rule.level)) + ")";
     CHECK_MESSAGE(text.value().find(head) != std::string::npos, head);
   }
 }
@@ -108,13 +109,13 @@ TEST_CASE("docs/check.md explains every rule, with its level") {
 TEST_CASE("SARIF has what its specification requires") {
   const json::Value schema = test::read_schema("tests/golden/check/sarif.schema.json");
   const std::vector<Report> reports = samples();
-  CHECK(test::objection(audit::to_sarif(reports, {}, "1.2.3"), schema) == "");
-  CHECK(test::objection(audit::to_sarif({}, kUnchecked, "1.2.3"), schema) == "");
+  CHECK(test::objection(report::to_sarif(reports, {}, "1.2.3"), schema) == "");
+  CHECK(test::objection(report::to_sarif({}, kUnchecked, "1.2.3"), schema) == "");
 }
 
 TEST_CASE("SARIF: a result has its rule, its place in code points and a reference that is a URI") {
   const std::vector<Report> reports = {test::sample_report("plain")};
-  const json::Value log = audit::to_sarif(reports, {}, "1.2.3");
+  const json::Value log = report::to_sarif(reports, {}, "1.2.3");
   const json::Value& run = log.find("runs")->as_array().front();
   const json::Array& results = run.find("results")->as_array();
   REQUIRE(results.size() == 3);
@@ -139,7 +140,7 @@ TEST_CASE("SARIF: a template inside another file has no line there") {
   std::vector<Report> reports = {test::sample_report("plain")};
   reports[0].template_file = "/models/tokenizer_config.json";
   reports[0].is_own_file = false;
-  const json::Value log = audit::to_sarif(reports, {}, "1");
+  const json::Value log = report::to_sarif(reports, {}, "1");
   const json::Value& result = log.find("runs")->as_array().front().find("results")->as_array().front();
   const json::Value& location = result.find("locations")->as_array().front();
   CHECK(location.find("physicalLocation")->find("region") == nullptr);
@@ -151,7 +152,7 @@ TEST_CASE("SARIF: a template inside another file has no line there") {
 
 std::vector<std::string> fingerprints(const std::vector<Report>& reports) {
   std::vector<std::string> out;
-  const json::Value log = audit::to_sarif(reports, {}, "1");
+  const json::Value log = report::to_sarif(reports, {}, "1");
   for (const json::Value& result : log.find("runs")->as_array().front().find("results")->as_array())
     out.emplace_back(result.find("partialFingerprints")->find_string("rondoFinding/v1").value());
   return out;
@@ -174,7 +175,7 @@ TEST_CASE("SARIF: fingerprints stay when lines move, and tell results apart") {
 
 TEST_CASE("JUnit is well-formed whatever the texts are") {
   const std::vector<Report> reports = samples();
-  const std::string xml = audit::to_junit(reports, {}, Level::kWarning);
+  const std::string xml = report::to_junit(reports, {}, Level::kWarning);
   const test::Markup document = test::read_markup(xml, test::Dialect::kXml);
   CHECK(document.objection == "");
   CHECK(utf8::is_valid(xml));
@@ -186,14 +187,14 @@ TEST_CASE("JUnit is well-formed whatever the texts are") {
 TEST_CASE("a model that could not be checked is told everywhere") {
   const std::vector<Report> reports = {test::sample_report("plain")};
   const test::Markup suites =
-      test::read_markup(audit::to_junit(reports, kUnchecked, std::nullopt), test::Dialect::kXml);
+      test::read_markup(report::to_junit(reports, kUnchecked, std::nullopt), test::Dialect::kXml);
   CHECK(suites.objection == "");
   CHECK(suites.all("testsuites").front().attributes.at("errors") == "1");
   REQUIRE(suites.count("error") == 1);
   CHECK(suites.all("error").front().attributes.at("message").starts_with("there is no such file <b>"));
   CHECK(suites.all("testcase").back().attributes.at("classname") == "no/such model");
 
-  const json::Value log = audit::to_sarif(reports, kUnchecked, "1");
+  const json::Value log = report::to_sarif(reports, kUnchecked, "1");
   const json::Value& invocation = log.find("runs")->as_array().front().find("invocations")->as_array().front();
   CHECK_FALSE(invocation.find("executionSuccessful")->as_bool());
   const json::Value& notification = invocation.find("toolExecutionNotifications")->as_array().front();
@@ -207,7 +208,7 @@ TEST_CASE("a model that could not be checked is told everywhere") {
 TEST_CASE("JUnit: what fails is what the level says") {
   const std::vector<Report> reports = {test::sample_report("plain")};
   const auto counts = [&](std::optional<Level> level) {
-    const test::Markup document = test::read_markup(audit::to_junit(reports, {}, level), test::Dialect::kXml);
+    const test::Markup document = test::read_markup(report::to_junit(reports, {}, level), test::Dialect::kXml);
     const test::Element suite = document.all("testsuite").front();
     CHECK(document.count("testcase") == 8);
     CHECK(suite.attributes.at("tests") == "8");
@@ -224,7 +225,7 @@ TEST_CASE("JUnit: what fails is what the level says") {
 
 TEST_CASE("JUnit: a failure has cause, place, texts and remedies") {
   const std::vector<Report> reports = {test::sample_report("plain")};
-  const test::Markup document = test::read_markup(audit::to_junit(reports, {}, Level::kWarning), test::Dialect::kXml);
+  const test::Markup document = test::read_markup(report::to_junit(reports, {}, Level::kWarning), test::Dialect::kXml);
   const test::Element played = document.all("testcase").front();
   CHECK(played.attributes.at("name") == "call-result / default");
   CHECK(played.attributes.at("classname") == "model plain");

@@ -39,7 +39,7 @@ struct Fault {
   std::string field;
   std::function<std::string(const std::string&)> planted;  // what stands in the place of the whole tag
   std::string scenario;
-  CauseKind kind;
+  causes::CauseKind kind;
 };
 
 std::string otherwise_later(const std::string& inner, const std::string& change) {
@@ -49,17 +49,19 @@ std::string otherwise_later(const std::string& inner, const std::string& change)
 const std::vector<Fault>& faults() {
   static const std::vector<Fault> kFaults = {
       {"the answer is trimmed", 1, "content", [](const std::string& inner) { return "{{- (" + inner + ") | trim -}}"; },
-       "space-before-content", CauseKind::kWhitespaceStripped},
+       "space-before-content", causes::CauseKind::kWhitespaceStripped},
       {"the answer changes once messages follow", 1, "content",
-       [](const std::string& inner) { return otherwise_later(inner, "upper"); }, "content", CauseKind::kCondition},
+       [](const std::string& inner) { return otherwise_later(inner, "upper"); }, "content",
+       causes::CauseKind::kCondition},
       {"the question changes once messages follow", 0, "content",
-       [](const std::string& inner) { return otherwise_later(inner, "upper"); }, "content", CauseKind::kCondition},
+       [](const std::string& inner) { return otherwise_later(inner, "upper"); }, "content",
+       causes::CauseKind::kCondition},
       {"the reasoning is shown for the last turn alone", 1, "reasoning_content",
        [](const std::string& inner) { return "{%- if loop.last -%}{{- " + inner + " -}}{%- endif -%}"; },
-       "reasoning-content", CauseKind::kReasoningDropped},
+       "reasoning-content", causes::CauseKind::kReasoningDropped},
       {"the arguments change once messages follow", 1, "tool_calls",
        [](const std::string& inner) { return otherwise_later(inner, "replace('P', 'p')"); }, "call",
-       CauseKind::kCondition},
+       causes::CauseKind::kCondition},
   };
   return kFaults;
 }
@@ -141,7 +143,7 @@ TEST_CASE("a fault that was planted is the cause that is named, in at least 97 o
     for (const Fault& fault : faults()) {
       const auto scenario = std::ranges::find(scenarios(), fault.scenario, &Scenario::name);
       const Played before = play(*whole->stage, *scenario);
-      if (before.outcome.string_prefix != Verdict::kHolds) continue;
+      if (before.outcome.string_prefix != report::Verdict::kHolds) continue;
       const auto tag = writer_of(*whole->stage, fault);
       if (!tag) continue;
       std::string planted = whole->subject->chat_template->source();
@@ -151,7 +153,7 @@ TEST_CASE("a fault that was planted is the cause that is named, in at least 97 o
       const Played played = play(*faulty->stage, *scenario);
       if (!breaks(played)) continue;
       ++events;
-      const Cause cause = find_break(*faulty->stage, played).cause;
+      const causes::Cause cause = find_break(*faulty->stage, played).cause;
       const bool is_right = cause.kind == fault.kind && cause.place.line == tag->line;
       right += is_right ? 1 : 0;
       if (!is_right)

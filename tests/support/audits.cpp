@@ -9,8 +9,8 @@
 
 namespace rondo::test {
 
-std::optional<audit::Report> audit_of(const Corpus& corpus, const std::string& row, std::vector<std::string> scenarios,
-                                      json::Object kwargs) {
+std::optional<report::Report> audit_of(const Corpus& corpus, const std::string& row, std::vector<std::string> scenarios,
+                                       json::Object kwargs) {
   const CorpusRow* found = corpus.find(row);
   const auto model = found == nullptr ? std::nullopt : load_model(*found);
   if (!model) return std::nullopt;
@@ -41,7 +41,7 @@ Result<audit::Input> input_of(const CorpusRow& row, const std::string& source) {
   return input;
 }
 
-Result<audit::Report> audit_of_template(const Corpus& /*corpus*/, const CorpusRow& row) {
+Result<report::Report> audit_of_template(const Corpus& /*corpus*/, const CorpusRow& row) {
   const auto input = input_of(row, files::read(row.template_path).value());
   if (!input.ok()) return input.error();
   return audit::check(input.value(), {});

@@ -3,15 +3,15 @@
 namespace rondo::test {
 namespace {
 
-using audit::Case;
-using audit::CauseKind;
-using audit::Finding;
-using audit::Level;
-using audit::Remedy;
-using audit::Report;
-using audit::Verdict;
+using causes::CauseKind;
+using report::Case;
+using report::Finding;
+using report::Level;
+using report::Remedy;
+using report::Report;
+using report::Verdict;
 
-audit::TemplatePlace place_of(const Report& report, std::int32_t line, std::int32_t column) {
+causes::TemplatePlace place_of(const Report& report, std::int32_t line, std::int32_t column) {
   return {line, column, report.template_lines[static_cast<std::size_t>(line) - 1]};
 }
 
@@ -31,7 +31,7 @@ Case sample_break(const Report& report, const std::string& text) {
   played.bridge = played.parse_of_render = Verdict::kHolds;
   played.prompt_tokens = 120;
   played.completion_tokens = 30;
-  audit::Break& broken = played.broken.emplace();
+  report::Break& broken = played.broken.emplace();
   broken.kept_tokens = 118;
   broken.lost_tokens = 32;
   broken.before = "assistant\n" + text;
@@ -87,7 +87,7 @@ std::vector<Finding> sample_findings(const Report& report, const std::string& te
 
 }  // namespace
 
-audit::Report sample_report(const std::string& text) {
+report::Report sample_report(const std::string& text) {
   Report report;
   report.model = "model " + text;
   report.template_file = "models/a b/chat_template.jinja";

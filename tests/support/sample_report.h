@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "audit/report.h"
+#include "report/report.h"
 
 namespace rondo::test {
 
@@ -13,6 +13,6 @@ inline const std::string kHostile =
 
 // A report with every member set: a template of four lines, of which two are to blame; cases that hold, break, break under
 // any template and were skipped.  `text` stands wherever a template, a message or a tokenizer may put text.
-[[nodiscard]] audit::Report sample_report(const std::string& text);
+[[nodiscard]] report::Report sample_report(const std::string& text);
 
 }  // namespace rondo::test

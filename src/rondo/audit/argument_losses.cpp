@@ -75,13 +75,13 @@ std::string written_call(const Written& written) {
 
 class ArgumentAudit {
  public:
-  ArgumentAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
+  ArgumentAudit(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {}
 
   void run() {
     for (const ArgumentKind& kind : argument_kinds()) check(kind);
     report_python_values();
     if (needs_schema_.empty()) return;
-    Finding finding = finding_of("argument-fidelity", Level::kNote);
+    report::Finding finding = finding_of("argument-fidelity", report::Level::kNote);
     finding.sentence = "only the tool's schema tells what these arguments were: " + listed(needs_schema_);
     finding.proof = schema_proof_;
     finding.path = kArguments;
@@ -95,7 +95,7 @@ class ArgumentAudit {
     const std::size_t first = text.find("zebra-one");
     const std::size_t second = text.find("koala-one");
     if (first == std::string::npos || second == std::string::npos || first < second) return;
-    Finding finding = finding_of("argument-fidelity", Level::kNote);
+    report::Finding finding = finding_of("argument-fidelity", report::Level::kNote);
     finding.sentence = "arguments are sorted by name";
     finding.proof = R"({"z": "zebra-one", "k": "koala-one"} is written as )" + written_call(*written);
     finding.place =
@@ -127,14 +127,14 @@ class ArgumentAudit {
 
   // Another value that is written as this one, if there is one: the proof that nobody can tell.
   void report_loss(const ArgumentKind& kind, const Written& written, const std::optional<json::Value>& read) {
-    Finding finding;
+    report::Finding finding;
     finding.path = std::string(kArguments) + ".k";
     const json::Value sent(json::Object{{"k", kind.value}});
     const std::string proof = json::to_compact(sent) + " is written as " + written_call(written);
     finding.place = argument_place(written);
     if (!read || !read->is_object()) {
       finding.rule = "unreadable-turn";
-      finding.level = Level::kWarning;
+      finding.level = report::Level::kWarning;
       finding.sentence = "a call cannot be read back where its arguments are " + kind.name;
       finding.proof = proof;
     } else {
@@ -142,7 +142,7 @@ class ArgumentAudit {
       if (!other || other->turn.text != written.turn.text) return;
       finding.rule = "argument-fidelity";
       const bool is_dropped = read->as_object().empty();
-      finding.level = is_dropped ? Level::kError : Level::kWarning;
+      finding.level = is_dropped ? report::Level::kError : report::Level::kWarning;
       finding.sentence = is_dropped ? "arguments that are " + kind.name + " are left out"
                                     : "arguments that are " + kind.name + " are written as other values are";
       finding.proof = proof + ", as " + json::to_compact(*read) + " is";
@@ -150,9 +150,9 @@ class ArgumentAudit {
     add_finding(report_, std::move(finding));
   }
 
-  [[nodiscard]] TemplatePlace argument_place(const Written& written) const {
+  [[nodiscard]] causes::TemplatePlace argument_place(const Written& written) const {
     const jinja::Rendered& rendered = written.turn.render;
-    TemplatePlace around;
+    causes::TemplatePlace around;
     std::size_t at = 0;
     for (const text::Run& run : rendered.text.runs()) {
       // Of a value that is left out only the call around it can be shown.
@@ -169,7 +169,7 @@ class ArgumentAudit {
 
   struct PythonValue {
     std::vector<std::string> kinds;
-    TemplatePlace place;
+    causes::TemplatePlace place;
     std::string proof;
   };
 
@@ -188,7 +188,7 @@ class ArgumentAudit {
       const bool is_structure =
           run.kind == text::RunKind::kSerialiser && rendered.origins.chains.contains(run.chain, "pyrepr");
       if (!is_word && !is_structure) continue;
-      const TemplatePlace place = causes::place_at(trials_.context().chat_template, rendered, begin);
+      const causes::TemplatePlace place = causes::place_at(trials_.context().chat_template, rendered, begin);
       PythonValue& found = python_[place.line];
       if (found.kinds.empty()) {
         found.place = place;
@@ -203,20 +203,20 @@ class ArgumentAudit {
   void report_python_values() {
     for (auto& [line, found] : python_) {
       if (add_to_break(found)) continue;
-      Finding finding = finding_of("python-value", Level::kWarning);
+      report::Finding finding = finding_of("python-value", report::Level::kWarning);
       finding.sentence = "arguments that are " + listed(found.kinds) + " are printed as Python prints them";
       finding.proof = found.proof;
       finding.place = found.place;
       finding.path = kArguments;
       finding.remedies.push_back(
-          {.kind = Remedy::Kind::kPatch, .sentence = "print what is no string through `tojson`"});
+          {.kind = report::Remedy::Kind::kPatch, .sentence = "print what is no string through `tojson`"});
       add_finding(report_, std::move(finding));
     }
   }
 
   // A break that tells of one such value is told more of.
   bool add_to_break(const PythonValue& found) {
-    const auto known = std::ranges::find_if(report_.findings, [](const Finding& finding) {
+    const auto known = std::ranges::find_if(report_.findings, [](const report::Finding& finding) {
       return finding.rule == "python-value" && !finding.scenarios.empty() &&
              finding.path.find(".arguments") != std::string::npos;
     });
@@ -226,7 +226,7 @@ class ArgumentAudit {
   }
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
   std::vector<std::string> needs_schema_;
   std::string schema_proof_;
   std::map<std::int32_t, PythonValue> python_;  // by line
@@ -261,8 +261,8 @@ bool is_told_elsewhere(const std::string& loss) {
          loss == "answers without reasoning" || loss == "reasoning in history";
 }
 
-void report_collision(const Trials& trials, const format::Loss& loss, Report& report) {
-  Finding finding = finding_of("collision", Level::kNote);
+void report_collision(const Trials& trials, const format::Loss& loss, report::Report& report) {
+  report::Finding finding = finding_of("collision", report::Level::kNote);
   finding.sentence = loss.meaning;
   finding.place = causes::place_of(trials.context().chat_template, {loss.line, 0});
   finding.path = "messages[1]";
@@ -296,7 +296,7 @@ void report_collision(const Trials& trials, const format::Loss& loss, Report& re
 
 }  // namespace
 
-void find_argument_losses(const Trials& trials, Report& report) {
+void find_argument_losses(const Trials& trials, report::Report& report) {
   if (trials.writes_calls()) {
     ArgumentAudit audit(trials, report);
     audit.run();

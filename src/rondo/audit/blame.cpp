@@ -19,7 +19,7 @@ std::string shown_from(std::string_view text, std::size_t at) {
 }
 
 // How many ids the next prompt shares with what the model has seen, and which tokens stand around the end of that.
-std::optional<probe::Extent> compare_tokens(const AuditContext& context, const Step& step, Break& out) {
+std::optional<probe::Extent> compare_tokens(const AuditContext& context, const Step& step, report::Break& out) {
   const std::size_t prompt = step.prompt_ids.size();
   const std::size_t total = prompt + step.completion_ids.size();
   const auto id = [&](std::size_t i) { return i < prompt ? step.prompt_ids[i] : step.completion_ids[i - prompt]; };
@@ -32,7 +32,7 @@ std::optional<probe::Extent> compare_tokens(const AuditContext& context, const S
   out.kept_tokens = kept;
   out.lost_tokens = total - kept;
   const auto view = [&](tokenizer::TokenId token) {
-    return TokenView{token, std::string(context.tokenizer.token_bytes(token))};
+    return report::TokenView{token, std::string(context.tokenizer.token_bytes(token))};
   };
   for (std::size_t i = kept - std::min(kept, kShownTokens); i < kept; ++i) out.tokens.before.push_back(view(id(i)));
   for (std::size_t i = kept; i < std::min(total, kept + kShownTokens); ++i) out.tokens.kept.push_back(view(id(i)));
@@ -43,10 +43,10 @@ std::optional<probe::Extent> compare_tokens(const AuditContext& context, const S
 
 }  // namespace
 
-Break find_break(const Stage& stage, const Played& played) {
+report::Break find_break(const Stage& stage, const Played& played) {
   const AuditContext context = stage.context(played.with_tools);
   const Step& step = *played.broken;
-  Break out;
+  report::Break out;
   // Read as every other command reads it, whatever is known of how it was made.
   causes::Sampled sampled = causes::read_sampled(context.format, step.prompt.text.bytes(), step.sampled.text,
                                                  step.sampled.text.size() - step.sampled.stop_begin);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "audit/play.h"
-#include "audit/report.h"
+#include "report/report.h"
 
 namespace rondo::audit {
 
 // The break of `played.broken`, without remedies.  REQUIRES: played.broken.
-[[nodiscard]] Break find_break(const Stage& stage, const Played& played);
+[[nodiscard]] report::Break find_break(const Stage& stage, const Played& played);
 
 }  // namespace rondo::audit

@@ -44,13 +44,13 @@ class Checker {
 
   [[nodiscard]] const Stage& first() const { return first_; }
 
-  Result<Done> run(const std::vector<const Scenario*>& scenarios, Report& report) {
+  Result<Done> run(const std::vector<const Scenario*>& scenarios, report::Report& report) {
     Settings settings = settings_of(subject_, first_);
     report.knobs = std::move(settings.knobs);
     if (!settings.note.empty()) {
-      Finding& note = report.notes.emplace_back();
+      report::Finding& note = report.notes.emplace_back();
       note.rule = "not-played";
-      note.level = Level::kNote;
+      note.level = report::Level::kNote;
       note.sentence = settings.note;
     }
     const std::size_t total = settings.list.size() * scenarios.size();
@@ -71,7 +71,8 @@ class Checker {
   // A template that runs out of its limits again and again is not played to the end.
   static constexpr std::size_t kMostFailures = 3;
 
-  void play_one(const Stage& stage, const std::vector<Setting>& settings, const Scenario& scenario, Report& report) {
+  void play_one(const Stage& stage, const std::vector<Setting>& settings, const Scenario& scenario,
+                report::Report& report) {
     Played played = play(stage, scenario);
     if (played.ran_out_of_limits) {
       ++failures_;
@@ -97,10 +98,10 @@ class Checker {
 
 }  // namespace
 
-Result<Report> check(const Input& input, const Options& options) {
+Result<report::Report> check(const Input& input, const Options& options) {
   const auto scenarios = chosen(options.scenarios);
   if (!scenarios.ok()) return scenarios.error();
-  Report report;
+  report::Report report;
   report.model = input.model;
   report.has_tokenizer = input.tokenizer != nullptr;
   for (std::string_view line : lines_with_breaks(input.chat_template->source())) {

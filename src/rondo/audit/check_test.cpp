@@ -45,11 +45,11 @@ std::string changed(const std::string& from, const std::string& to, std::string 
 }
 
 // Line and column of `needle`, the only one.
-TemplatePlace place(const std::string& source, const std::string& needle) {
+causes::TemplatePlace place(const std::string& source, const std::string& needle) {
   const std::size_t at = source.find(needle);
   REQUIRE_MESSAGE(at != std::string::npos, needle);
   REQUIRE(source.find(needle, at + 1) == std::string::npos);
-  TemplatePlace out;
+  causes::TemplatePlace out;
   out.line =
       1 + static_cast<std::int32_t>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   const std::size_t line_begin = at == 0 ? 0 : source.rfind('\n', at - 1) + 1;
@@ -57,7 +57,7 @@ TemplatePlace place(const std::string& source, const std::string& needle) {
   return out;
 }
 
-Result<Report> checked(const std::string& source, std::vector<std::string> scenarios = {}) {
+Result<report::Report> checked(const std::string& source, std::vector<std::string> scenarios = {}) {
   auto compiled = jinja::Template::compile(source, {}, "invented");
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
   Input input;
@@ -67,24 +67,24 @@ Result<Report> checked(const std::string& source, std::vector<std::string> scena
   return check(input, options);
 }
 
-bool is_cause(const Finding& finding) {
-  for (int kind = 0; kind <= static_cast<int>(CauseKind::kCondition); ++kind) {
-    if (finding.rule == to_string(static_cast<CauseKind>(kind))) return true;
+bool is_cause(const report::Finding& finding) {
+  for (int kind = 0; kind <= static_cast<int>(causes::CauseKind::kCondition); ++kind) {
+    if (finding.rule == to_string(static_cast<causes::CauseKind>(kind))) return true;
   }
   return false;
 }
 
 // The break of one scenario under the default.
-Break break_of(const std::string& source, const std::string& scenario) {
+report::Break break_of(const std::string& source, const std::string& scenario) {
   const auto report = checked(source, {scenario});
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());
   REQUIRE_FALSE(report.value().cases.empty());
-  const Case& played = report.value().cases.front();
+  const report::Case& played = report.value().cases.front();
   REQUIRE_MESSAGE(played.broken.has_value(), played.note);
   return *played.broken;
 }
 
-void check_cause(const Break& broken, CauseKind kind, const TemplatePlace& where) {
+void check_cause(const report::Break& broken, causes::CauseKind kind, const causes::TemplatePlace& where) {
   INFO(broken.cause.sentence);
   INFO(broken.before, "|", broken.kept, "|", broken.rerendered);
   CHECK(to_string(broken.cause.kind) == to_string(kind));
@@ -92,26 +92,26 @@ void check_cause(const Break& broken, CauseKind kind, const TemplatePlace& where
   CHECK(broken.cause.place.column == where.column);
 }
 
-bool has_verified(const Break& broken, Remedy::Kind kind) {
+bool has_verified(const report::Break& broken, report::Remedy::Kind kind) {
   return std::ranges::any_of(broken.remedies,
-                             [&](const Remedy& remedy) { return remedy.kind == kind && remedy.is_verified; });
+                             [&](const report::Remedy& remedy) { return remedy.kind == kind && remedy.is_verified; });
 }
 
 TEST_CASE("check: a clean template has no finding about breaks, and every case holds") {
   const auto report = checked(kClean);
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());
-  for (const Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
+  for (const report::Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
   std::size_t held = 0;
-  for (const Case& played : report.value().cases) {
+  for (const report::Case& played : report.value().cases) {
     CAPTURE(played.scenario);
     CAPTURE(played.note);
     if (played.is_inherent) continue;
-    if (played.string_prefix == Verdict::kSkipped) continue;
-    CHECK(played.string_prefix == Verdict::kHolds);
-    CHECK(played.bridge == Verdict::kHolds);
-    CHECK(played.parse_of_render == Verdict::kHolds);
-    CHECK(played.render_of_parse == Verdict::kHolds);
-    CHECK(played.token_prefix == Verdict::kSkipped);
+    if (played.string_prefix == report::Verdict::kSkipped) continue;
+    CHECK(played.string_prefix == report::Verdict::kHolds);
+    CHECK(played.bridge == report::Verdict::kHolds);
+    CHECK(played.parse_of_render == report::Verdict::kHolds);
+    CHECK(played.render_of_parse == report::Verdict::kHolds);
+    CHECK(played.token_prefix == report::Verdict::kSkipped);
     ++held;
   }
   CHECK(held >= 20);
@@ -120,27 +120,28 @@ TEST_CASE("check: a clean template has no finding about breaks, and every case h
 
 TEST_CASE("check: white space that is cut off content") {
   const std::string source = changed("m.content if m.content is string", "m.content | trim if m.content is string");
-  const Break broken = break_of(source, "space-before-content");
-  check_cause(broken, CauseKind::kWhitespaceStripped, place(source, "trim if"));
+  const report::Break broken = break_of(source, "space-before-content");
+  check_cause(broken, causes::CauseKind::kWhitespaceStripped, place(source, "trim if"));
   CHECK(broken.cause.path == "messages[1].content");
-  CHECK(has_verified(broken, Remedy::Kind::kBridge));
+  CHECK(has_verified(broken, report::Remedy::Kind::kBridge));
 }
 
 TEST_CASE("check: white space is cut where the content is written, not where a condition looks at it") {
   const std::string source = changed("{{- m.content if m.content is string",
                                      "{%- if m.content | trim %}{{- '' }}{%- endif %}\n"
                                      "{{- m.content | trim if m.content is string");
-  check_cause(break_of(source, "space-before-content"), CauseKind::kWhitespaceStripped, place(source, "trim if"));
+  check_cause(break_of(source, "space-before-content"), causes::CauseKind::kWhitespaceStripped,
+              place(source, "trim if"));
 }
 
 TEST_CASE("check: reasoning that goes once a user message follows, and a variable that keeps it") {
   const std::string source =
       changed("(m.reasoning_content or '')", "(m.reasoning_content if loop.last or keep_thoughts else '')");
-  const Break broken = break_of(source, "reasoning-content");
-  check_cause(broken, CauseKind::kReasoningDropped, place(source, "loop.last or"));
+  const report::Break broken = break_of(source, "reasoning-content");
+  check_cause(broken, causes::CauseKind::kReasoningDropped, place(source, "loop.last or"));
   CHECK(broken.cause.path == "messages[1].reasoning_content");
   REQUIRE_FALSE(broken.remedies.empty());
-  CHECK(broken.remedies.front().kind == Remedy::Kind::kVariable);
+  CHECK(broken.remedies.front().kind == report::Remedy::Kind::kVariable);
   CHECK(broken.remedies.front().is_verified);
   CHECK(broken.remedies.front().kwargs == json::Object{{"keep_thoughts", true}});
 }
@@ -158,44 +159,45 @@ TEST_CASE("check: reasoning markup that nobody sampled") {
                                      "{{- '(mull:' + m.reasoning_content + ':mull)' }}"
                                      "{%- elif not loop.last %}{{- '(mull::mull)' }}{%- endif %}",
                                      with_optional_reasoning());
-  const Break broken = break_of(source, "content");
-  check_cause(broken, CauseKind::kReasoningAdded, place(source, "not loop.last"));
+  const report::Break broken = break_of(source, "content");
+  check_cause(broken, causes::CauseKind::kReasoningAdded, place(source, "not loop.last"));
 }
 
 TEST_CASE("check: a generation prompt that history does not go on with") {
   std::string source = changed("{{- '(mull:' + (m.reasoning_content or '') + ':mull)' }}\n", "");
   source = changed("m.content if m.content is string", "m.content.split(':mull)')[-1] if m.content is string", source);
-  const Break broken = break_of(source, "reasoning-content");
-  check_cause(broken, CauseKind::kGenerationPrompt, place(source, "'[assistant>(mull:'"));
+  const report::Break broken = break_of(source, "reasoning-content");
+  check_cause(broken, causes::CauseKind::kGenerationPrompt, place(source, "'[assistant>(mull:'"));
   CHECK(broken.in_prompt);
 }
 
 TEST_CASE("check: white space that only the template writes") {
   const std::string source = changed("'{do:'", "'\\n{do:'");
-  check_cause(break_of(source, "tight-before-call"), CauseKind::kWhitespaceAdded, place(source, "'\\n{do:'"));
+  check_cause(break_of(source, "tight-before-call"), causes::CauseKind::kWhitespaceAdded, place(source, "'\\n{do:'"));
 }
 
 TEST_CASE("check: JSON that is serialised again") {
   const std::string source = changed("c.function.arguments is string", "false");
-  const Break broken = break_of(source, "json-compact");
-  check_cause(broken, CauseKind::kJsonRespelled, place(source, "c.function.arguments | tojson"));
+  const report::Break broken = break_of(source, "json-compact");
+  check_cause(broken, causes::CauseKind::kJsonRespelled, place(source, "c.function.arguments | tojson"));
   CHECK(broken.cause.path.starts_with("messages[1].tool_calls[0].function.arguments"));
   const auto spaced = checked(source, {"json-spaced"});
-  CHECK(spaced.value().cases.front().string_prefix == Verdict::kHolds);
+  CHECK(spaced.value().cases.front().string_prefix == report::Verdict::kHolds);
 }
 
 TEST_CASE("check: arguments that were sent as a string are serialised once more") {
   const std::string source = changed("c.function.arguments is string", "false");
-  const Break broken = break_of(source, "arguments-text");
-  check_cause(broken, CauseKind::kDoubleEncoded, place(source, "c.function.arguments | tojson"));
-  CHECK(has_verified(broken, Remedy::Kind::kArguments));
+  const report::Break broken = break_of(source, "arguments-text");
+  check_cause(broken, causes::CauseKind::kDoubleEncoded, place(source, "c.function.arguments | tojson"));
+  CHECK(has_verified(broken, report::Remedy::Kind::kArguments));
 }
 
 TEST_CASE("check: JSON punctuation in the template") {
   std::string source = changed("{{- '{do:' + c.function.name + '|' }}",
                                "{{- '{do:{\"name\": \"' + c.function.name + '\", \"arguments\": ' }}");
   source = changed("':do}'", "'}:do}'", source);
-  check_cause(break_of(source, "json-compact"), CauseKind::kLiteralEnvelope, place(source, "'{do:{\"name\": \"'"));
+  check_cause(break_of(source, "json-compact"), causes::CauseKind::kLiteralEnvelope,
+              place(source, "'{do:{\"name\": \"'"));
 }
 
 TEST_CASE("check: a value that Python prints") {
@@ -203,8 +205,8 @@ TEST_CASE("check: a value that Python prints") {
       "{%- for k, v in c.function.arguments.items() %}{{- '(p ' + k + '=' }}{{- v }}{{- ' p)' }}{%- endfor %}";
   std::string source = changed("{{- c.function.arguments | tojson }}", arguments);
   source = changed("c.function.arguments is string", "false", source);
-  const Break broken = break_of(source, "number-exponent");
-  check_cause(broken, CauseKind::kPythonValue, place(source, "v }}{{- ' p)'"));
+  const report::Break broken = break_of(source, "number-exponent");
+  check_cause(broken, causes::CauseKind::kPythonValue, place(source, "v }}{{- ' p)'"));
 }
 
 TEST_CASE("check: a message that another loop writes once others follow") {
@@ -220,8 +222,8 @@ TEST_CASE("check: a message that another loop writes once others follow") {
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '[assistant>(mull:' }}{%- endif %}
 )JINJA";
-  const Break broken = break_of(source, "reasoning-content");
-  check_cause(broken, CauseKind::kMovedMessage, place(source, "{%- for m in messages[:ns.n"));
+  const report::Break broken = break_of(source, "reasoning-content");
+  check_cause(broken, causes::CauseKind::kMovedMessage, place(source, "{%- for m in messages[:ns.n"));
 }
 
 TEST_CASE("check: tool declarations that follow the last question") {
@@ -232,15 +234,15 @@ TEST_CASE("check: tool declarations that follow the last question") {
       "{{- '[' + m.role + '>' }}",
       "{%- if " + condition + " %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}{{- '[' + m.role + '>' }}",
       source);
-  const Break broken = break_of(source, "content-tools");
-  check_cause(broken, CauseKind::kMovedTools, place(source, condition));
+  const report::Break broken = break_of(source, "content-tools");
+  check_cause(broken, causes::CauseKind::kMovedTools, place(source, condition));
 }
 
 TEST_CASE("check: a field that is not written") {
   const std::string source =
       changed("{{- m.content if m.content is string", "{{- '' if m.tool_calls else m.content if m.content is string");
-  const Break broken = break_of(source, "content-call");
-  check_cause(broken, CauseKind::kDroppedField, place(source, "m.tool_calls else"));
+  const report::Break broken = break_of(source, "content-call");
+  check_cause(broken, causes::CauseKind::kDroppedField, place(source, "m.tool_calls else"));
   CHECK(broken.cause.path == "messages[1].content");
 }
 
@@ -248,23 +250,23 @@ TEST_CASE("check: a turn that history closes otherwise") {
   const std::string source =
       changed("{{- '[fin]' }}\n{%- endfor %}\n{%- if add",
               "{{- '[stop]' if loop.last and not add_generation_prompt else '[fin]' }}\n{%- endfor %}\n{%- if add");
-  const Break broken = break_of(source, "content");
-  check_cause(broken, CauseKind::kReplacedClose, place(source, "'[fin]' }}\n{%- endfor %}\n{%- if add"));
+  const report::Break broken = break_of(source, "content");
+  check_cause(broken, causes::CauseKind::kReplacedClose, place(source, "'[fin]' }}\n{%- endfor %}\n{%- if add"));
 }
 
 TEST_CASE("check: a condition about what follows") {
   const std::string marked = changed("{{- m.content if m.content is string",
                                      "{%- if loop.nextitem is defined %}{{- '(old)' }}{%- endif %}"
                                      "{{- m.content if m.content is string");
-  check_cause(break_of(marked, "content"), CauseKind::kCondition, place(marked, "loop.nextitem"));
+  check_cause(break_of(marked, "content"), causes::CauseKind::kCondition, place(marked, "loop.nextitem"));
 }
 
 TEST_CASE("check: a template that breaks down on the next prompt") {
   const std::string source =
       changed("{%- for m in messages %}\n",
               "{%- for m in messages %}\n{%- if m.role == 'tool' %}{{- m.content.nothing.at_all }}{%- endif %}\n");
-  const Break broken = break_of(source, "call");
-  CHECK(to_string(broken.cause.kind) == to_string(CauseKind::kRefused));
+  const report::Break broken = break_of(source, "call");
+  CHECK(to_string(broken.cause.kind) == to_string(causes::CauseKind::kRefused));
   CHECK(broken.cause.place.line == place(source, "m.content.nothing").line);
 }
 
@@ -272,8 +274,8 @@ TEST_CASE("check: a template that breaks down on another form of a message is no
   const auto note_of = [](const std::string& source, const std::string& scenario) {
     const auto report = checked(source, {scenario});
     REQUIRE_MESSAGE(report.ok(), report.error().to_string());
-    const Case& played = report.value().cases.front();
-    CHECK(played.string_prefix == Verdict::kSkipped);
+    const report::Case& played = report.value().cases.front();
+    CHECK(played.string_prefix == report::Verdict::kSkipped);
     CHECK_FALSE(played.broken.has_value());
     return played.note;
   };
@@ -294,20 +296,20 @@ TEST_CASE(
               "{%- if messages[-1].role == 'assistant' %}{{- raise_exception('nobody asked') }}{%- endif %}\n");
   const auto report = checked(source, {"json-compact", "number-exponent"});
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());
-  for (const Case& played : report.value().cases) {
+  for (const report::Case& played : report.value().cases) {
     CAPTURE(played.scenario);
-    CHECK(played.string_prefix == Verdict::kHolds);
+    CHECK(played.string_prefix == report::Verdict::kHolds);
   }
 }
 
 TEST_CASE("check: a turn that was cut off is no fault of the template's") {
   const auto report = checked(kClean, {"cut-in-call", "broken-call"});
   REQUIRE(report.ok());
-  for (const Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
-  for (const Case& played : report.value().cases) {
+  for (const report::Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
+  for (const report::Case& played : report.value().cases) {
     CAPTURE(played.scenario);
     CHECK(played.is_inherent);
-    CHECK(played.bridge == Verdict::kHolds);
+    CHECK(played.bridge == report::Verdict::kHolds);
   }
 }
 
@@ -323,27 +325,27 @@ TEST_CASE("check: arguments that are written in another order") {
   const std::string source = with_arguments(
       "{{- '{' }}\n{%- for k, v in c.function.arguments | dictsort %}\n"
       "{{- '\"' + k + '\": ' }}{{- v | tojson }}{{- '' if loop.last else ', ' }}\n{%- endfor %}\n{{- '}' }}\n");
-  const Break broken = break_of(source, "key-order");
-  check_cause(broken, CauseKind::kReordered, {11, 5, ""});
+  const report::Break broken = break_of(source, "key-order");
+  check_cause(broken, causes::CauseKind::kReordered, {11, 5, ""});
   CHECK(broken.cause.sentence.find("another order") != std::string::npos);
 }
 
 TEST_CASE("check: a call that was cut off is closed") {
   const std::string source = with_arguments(
       "{%- for k, v in c.function.arguments.items() %}\n{{- '<' + k + '=' + (v | string) + '>' }}\n{%- endfor %}\n");
-  check_cause(break_of(source, "cut-in-call"), CauseKind::kForcedClose, place(source, "':do}'"));
+  check_cause(break_of(source, "cut-in-call"), causes::CauseKind::kForcedClose, place(source, "':do}'"));
 }
 
 TEST_CASE("check: the rest of a call that was closed badly is content, which history writes first") {
-  const Break broken = break_of(kClean, "broken-call");
-  check_cause(broken, CauseKind::kReordered, place(kClean, "m.content if m.content is string"));
+  const report::Break broken = break_of(kClean, "broken-call");
+  check_cause(broken, causes::CauseKind::kReordered, place(kClean, "m.content if m.content is string"));
 }
 
 TEST_CASE("check: ids of calls that are cut") {
   const std::string source =
       changed("'{do:' + c.function.name + '|'", "'{do:' + c.function.name + '#' + c.id[1:] + '|'");
-  const Break broken = break_of(source, "call");
-  check_cause(broken, CauseKind::kRewrittenId, place(source, "'{do:' + c.function.name"));
+  const report::Break broken = break_of(source, "call");
+  check_cause(broken, causes::CauseKind::kRewrittenId, place(source, "'{do:' + c.function.name"));
   CHECK(broken.cause.path == "messages[1].tool_calls[0].id");
 }
 
@@ -364,8 +366,8 @@ TEST_CASE("check: texts that become other tokens where they meet") {
   input.tokenizer = std::move(loaded).value();
   const auto report = check(input, {.on_progress = {}, .scenarios = {"reasoning-content"}});
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());
-  const Case& played = report.value().cases.front();
-  CHECK(played.string_prefix == Verdict::kHolds);
+  const report::Case& played = report.value().cases.front();
+  CHECK(played.string_prefix == report::Verdict::kHolds);
   REQUIRE(played.broken.has_value());
   CHECK(to_string(played.broken->cause.kind) == "retokenized");
   CHECK(played.broken->cause.sentence.find("other tokens") != std::string::npos);
@@ -386,7 +388,7 @@ TEST_CASE("check: values that the template compares its variables with are setti
 TEST_CASE("check: hostile templates end in an error or in skipped cases") {
   const auto always = checked("{{ raise_exception('never') }}");
   REQUIRE_MESSAGE(always.ok(), always.error().to_string());
-  for (const Case& played : always.value().cases) CHECK(played.string_prefix == Verdict::kSkipped);
+  for (const report::Case& played : always.value().cases) CHECK(played.string_prefix == report::Verdict::kSkipped);
   CHECK_FALSE(checked("{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}").ok());
   CHECK_FALSE(checked("{% for a in range(99999) %}{{ 'x' * 9999 }}{% endfor %}").ok());
   CHECK(checked("").ok());

@@ -19,22 +19,22 @@ TrialSetting at(TrialSetting setting, const jinja::LocalTime& now) {
 }
 
 // A variable that takes the date's place, if there is one.
-std::optional<Remedy> fixing_variable(const Trials& trials, const ClockShape& shape) {
+std::optional<report::Remedy> fixing_variable(const Trials& trials, const ClockShape& shape) {
   for (const std::string& name : trials.own_variables()) {
     TrialSetting setting = shape.setting;
     setting.kwargs.set(name, "14 Mar 2026");
     const auto before = trials.text(shape.messages, at(setting, kBefore));
     const auto after = trials.text(shape.messages, at(setting, kAfter));
     if (!before.ok() || !after.ok() || before.value() != after.value()) continue;
-    return Remedy{Remedy::Kind::kVariable, "set `" + name + "` once for each conversation",
-                  json::Object{{name, "14 Mar 2026"}}, true};
+    return report::Remedy{report::Remedy::Kind::kVariable, "set `" + name + "` once for each conversation",
+                          json::Object{{name, "14 Mar 2026"}}, true};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-void find_clock(const Trials& trials, Report& report) {
+void find_clock(const Trials& trials, report::Report& report) {
   std::vector<ClockShape> shapes = {{{user_message()}, {}},
                                     {{plain_message("system", kSystemWord), user_message()}, {}}};
   if (trials.reads_variable("tools")) {
@@ -47,14 +47,14 @@ void find_clock(const Trials& trials, Report& report) {
     const auto after = trials.text(shape.messages, at(shape.setting, kAfter));
     if (!before.ok() || !after.ok() || before.value().text.bytes() == after.value()) continue;
     const std::string& text = before.value().text.bytes();
-    Finding finding = finding_of("clock", Level::kWarning);
+    report::Finding finding = finding_of("clock", report::Level::kWarning);
     finding.sentence = "the prompt holds the date or time of its rendering: another day it is another prompt";
     finding.proof = difference({"on 14 March 2026", text}, {"on 28 November 2031", after.value()});
     finding.place =
         causes::place_at(trials.context().chat_template, before.value(), first_difference(text, after.value()));
     if (auto remedy = fixing_variable(trials, shape)) finding.remedies.push_back(std::move(*remedy));
     finding.remedies.push_back(
-        {.kind = Remedy::Kind::kBridge,
+        {.kind = report::Remedy::Kind::kBridge,
          .sentence = "keep the first prompt's ids, or give all renders of a conversation the same time"});
     add_finding(report, std::move(finding));
     return;

@@ -39,7 +39,7 @@ struct Placed {
 
 class CloseAudit {
  public:
-  CloseAudit(const Trials& trials, Report& report)
+  CloseAudit(const Trials& trials, report::Report& report)
       : trials_(trials), report_(report), tokenizer_(trials.context().tokenizer) {
     const render::TurnProfile& profile = trials.context().profile;
     stops_.insert(profile.stop_ids.begin(), profile.stop_ids.end());
@@ -65,10 +65,10 @@ class CloseAudit {
  private:
   // The same fault of several kinds of turns is one.
   struct Fault {
-    Finding finding;
+    report::Finding finding;
     std::vector<std::string> kinds;
   };
-  void keep(Finding finding, const Kind& kind) {
+  void keep(report::Finding finding, const Kind& kind) {
     for (Fault& known : faults_) {
       if (known.finding.sentence != finding.sentence || known.finding.place.line != finding.place.line) continue;
       known.kinds.push_back(kind.name);
@@ -168,7 +168,7 @@ class CloseAudit {
       return true;
     const bool is_call = !kind.parts.calls.empty();
     if (is_call && !plain_is_closed_) return false;  // said of plain turns already
-    Finding finding = finding_of("unclosed-turn", is_call ? Level::kError : Level::kWarning);
+    report::Finding finding = finding_of("unclosed-turn", is_call ? report::Level::kError : report::Level::kWarning);
     finding.sentence = "no stop token stands behind a turn with ";
     finding.proof = "between the turn and what follows stands " + shortened(between);
     if (is_call && trials_.context().profile.plain.marker)
@@ -191,7 +191,7 @@ class CloseAudit {
       if (ends_generation(stop.id) || std::ranges::count(all, stop.id, &render::Marker::id) > 1) stops.push_back(stop);
     }
     if (stops.size() < 2) return;
-    Finding finding = finding_of("double-close", Level::kWarning);
+    report::Finding finding = finding_of("double-close", report::Level::kWarning);
     finding.sentence = "a second stop token stands behind a turn with ";
     finding.proof = "behind the turn stands " + shortened(own);
     finding.place = causes::place_at(trials_.context().chat_template, placed.render, placed.data_end + stops[1].begin);
@@ -209,7 +209,7 @@ class CloseAudit {
     if (at == std::string::npos) return;
     const std::string_view tail = std::string_view(text).substr(at + kAnswerWord.size());
     if (!stops_in(tail).empty() || has_stop_text(tail) || may_have_token(tail)) return;
-    Finding finding = finding_of("unclosed-turn", Level::kNote);
+    report::Finding finding = finding_of("unclosed-turn", report::Level::kNote);
     finding.sentence = "no stop token stands behind the last turn of a conversation: training data needs one added";
     finding.proof = "the conversation ends with " + excerpt(text, at, text.size());
     finding.place = causes::place_at(trials_.context().chat_template, rendered.value(), at);
@@ -218,7 +218,7 @@ class CloseAudit {
   }
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
   const tokenizer::Tokenizer& tokenizer_;
   std::set<TokenId> stops_;
   std::vector<Fault> faults_;
@@ -227,6 +227,6 @@ class CloseAudit {
 
 }  // namespace
 
-void find_close_faults(const Trials& trials, Report& report) { CloseAudit(trials, report).run(); }
+void find_close_faults(const Trials& trials, report::Report& report) { CloseAudit(trials, report).run(); }
 
 }  // namespace rondo::audit

@@ -161,7 +161,7 @@ constexpr std::size_t kRuns = 2000;
 
 class GlueFinder {
  public:
-  GlueFinder(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
+  GlueFinder(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {}
 
   void look(const json::Array& messages, const TrialSetting& setting) {
     const auto rendered = trials_.render(messages, setting);
@@ -217,10 +217,10 @@ class GlueFinder {
       if (at == found.end ||
           rendered.value().origins.paths.to_string(probe::spot_at(rendered.value(), at).run->path()) != path)
         continue;
-      Finding finding;
+      report::Finding finding;
       finding.rule = "glued-token";
       const bool is_role = paths.depth(claim.path) == 3 && paths.step_name(claim.path) == "role";
-      finding.level = is_role ? Level::kNote : Level::kWarning;
+      finding.level = is_role ? report::Level::kNote : report::Level::kWarning;
       finding.sentence =
           "the template puts `" + pattern(path) + "` inside a control token, and does not check its value";
       finding.proof = "with " + text::quoted(claim.value) + " there it writes " +
@@ -236,10 +236,10 @@ class GlueFinder {
   }
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
 };
 
-void find_glue(const Trials& trials, Report& report) {
+void find_glue(const Trials& trials, report::Report& report) {
   GlueFinder finder(trials, report);
   finder.look({user_message()}, {});
   finder.look({user_message(), plain_message("assistant", kAnswerWord), plain_message("user", kSecondQuestionWord)},
@@ -252,12 +252,12 @@ void find_glue(const Trials& trials, Report& report) {
 
 }  // namespace
 
-void find_control_text(const Trials& trials, Report& report) {
+void find_control_text(const Trials& trials, report::Report& report) {
   find_glue(trials, report);
   const std::optional<ControlMarker> token = ending_token(trials.context());
   if (!token) return;
   std::vector<std::string> written;
-  Finding finding;
+  report::Finding finding;
   for (Trial& field : all_fields(trials, "n" + token->text)) {
     field.setting.generation_prompt = true;
     const auto rendered = trials.render(field.messages, field.setting);
@@ -274,7 +274,7 @@ void find_control_text(const Trials& trials, Report& report) {
   }
   if (written.empty()) return;
   finding.rule = "control-text";
-  finding.level = Level::kNote;
+  finding.level = report::Level::kNote;
   finding.sentence = "text that reads like a control token becomes one, where a prompt is tokenized as a whole, in: " +
                      listed(written);
   add_finding(report, std::move(finding));

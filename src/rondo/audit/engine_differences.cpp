@@ -43,14 +43,14 @@ std::vector<Trial> shapes(const Trials& trials) {
   return out;
 }
 
-void compare_wrapped(const Trials& trials, Report& report) {
+void compare_wrapped(const Trials& trials, report::Report& report) {
   if (trials.needs_parts() || !reads_parts(trials)) return;
   for (const Trial& shape : shapes(trials)) {
     const auto plain = trials.text(shape.messages, shape.setting);
     if (!plain.ok()) continue;
     const auto parts = trials.render(with_parts(shape.messages), shape.setting);
     if (parts.ok() && parts.value().text.bytes() == plain.value()) continue;
-    Finding finding = finding_of("engine-parity", Level::kNote);
+    report::Finding finding = finding_of("engine-parity", report::Level::kNote);
     finding.sentence =
         "a front end that wraps text into parts, because the template takes parts, does not get the prompt of the "
         "text: "
@@ -75,7 +75,7 @@ void compare_wrapped(const Trials& trials, Report& report) {
 // What the template uses and minijinja does not have: the parts, each once, and the first one's place.
 struct Parts {
   std::vector<std::string> names;
-  TemplatePlace place;
+  causes::TemplatePlace place;
 
   void add(const AuditContext& context, const std::string& name, const text::Literal& at) {
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
@@ -84,7 +84,7 @@ struct Parts {
   }
 };
 
-void report_features(const Trials& trials, Report& report) {
+void report_features(const Trials& trials, report::Report& report) {
   Parts lacks;
   Parts wants;
   const AuditContext& context = trials.context();
@@ -94,7 +94,7 @@ void report_features(const Trials& trials, Report& report) {
     wants.add(context, to_be_added(feature), feature.place);
   }
   if (const jinja::Feature* none = length_of_none(features)) {
-    Finding finding = finding_of("engine-parity", Level::kNote);
+    report::Finding finding = finding_of("engine-parity", report::Level::kNote);
     finding.sentence =
         "minijinja takes none for iterable, and fails on its length where a request has no `" + none->subject + "`";
     finding.place = causes::place_of(context.chat_template, none->place);
@@ -105,7 +105,7 @@ void report_features(const Trials& trials, Report& report) {
   for (const bool is_lack : {true, false}) {
     const Parts& parts = is_lack ? lacks : wants;
     if (parts.names.empty()) continue;
-    Finding finding = finding_of("engine-parity", Level::kNote);
+    report::Finding finding = finding_of("engine-parity", report::Level::kNote);
     finding.sentence = is_lack ? "minijinja has no " + listed(parts.names)
                                : "minijinja runs the template only where a server has added " + listed(parts.names);
     finding.proof = "line " + std::to_string(parts.place.line) + " is `" + parts.place.source + "`";
@@ -142,7 +142,7 @@ struct Printing {
   bool own_json;
 };
 
-void compare_dialects(const Trials& trials, Report& report) {
+void compare_dialects(const Trials& trials, report::Report& report) {
   const TellingSample sample = telling_sample(trials);
   const auto rendered = trials.render(sample.messages, sample.setting);
   if (!rendered.ok()) return;
@@ -154,7 +154,7 @@ void compare_dialects(const Trials& trials, Report& report) {
                  true}}) {
     const std::string other = in_dialect(rendered.value(), printing.dialect, printing.own_json);
     if (other == text) continue;
-    Finding finding = finding_of("engine-parity", Level::kNote);
+    report::Finding finding = finding_of("engine-parity", report::Level::kNote);
     finding.sentence = printing.sentence;
     finding.proof = difference({"jinja2", text}, {printing.dialect.name, other});
     finding.place = causes::place_at(trials.context().chat_template, rendered.value(), first_difference(text, other));
@@ -165,7 +165,7 @@ void compare_dialects(const Trials& trials, Report& report) {
 
 }  // namespace
 
-void find_engine_differences(const Trials& trials, Report& report) {
+void find_engine_differences(const Trials& trials, report::Report& report) {
   compare_wrapped(trials, report);
   report_features(trials, report);
   compare_dialects(trials, report);

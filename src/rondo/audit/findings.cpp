@@ -22,40 +22,40 @@ std::string pattern_of(const std::string& path) {
   return out;
 }
 
-Level level_of(std::string_view rule) {
-  for (const Rule& known : rules()) {
+report::Level level_of(std::string_view rule) {
+  for (const report::Rule& known : report::rules()) {
     if (known.name == rule) return known.level;
   }
-  return Level::kWarning;
+  return report::Level::kWarning;
 }
 
-std::string case_name(const Case& played) { return played.scenario + " / " + played.setting; }
+std::string case_name(const report::Case& played) { return played.scenario + " / " + played.setting; }
 
-std::string proof_of(const Break& broken) {
+std::string proof_of(const report::Break& broken) {
   return "behind " + text::quoted(broken.before) + " the model has seen " + text::quoted(broken.kept) +
          ", and the template now writes " + text::quoted(broken.rerendered);
 }
 
 // Remedies of another case that are not known yet.
-void merge_remedies(const std::vector<Remedy>& more, std::vector<Remedy>& out) {
-  for (const Remedy& remedy : more) {
-    const auto same = std::ranges::find(out, remedy.sentence, &Remedy::sentence);
+void merge_remedies(const std::vector<report::Remedy>& more, std::vector<report::Remedy>& out) {
+  for (const report::Remedy& remedy : more) {
+    const auto same = std::ranges::find(out, remedy.sentence, &report::Remedy::sentence);
     if (same == out.end()) {
       out.push_back(remedy);
     } else {
       same->is_verified = same->is_verified || remedy.is_verified;
     }
   }
-  std::ranges::stable_sort(out, {}, [](const Remedy& remedy) { return static_cast<int>(remedy.kind); });
+  std::ranges::stable_sort(out, {}, [](const report::Remedy& remedy) { return static_cast<int>(remedy.kind); });
 }
 
-Finding finding_of(const Case& played) {
-  const Break& broken = *played.broken;
-  Finding finding;
+report::Finding finding_of(const report::Case& played) {
+  const report::Break& broken = *played.broken;
+  report::Finding finding;
   finding.rule = std::string(to_string(broken.cause.kind));
   finding.level = level_of(finding.rule);
   finding.sentence = broken.cause.sentence;
-  finding.proof = broken.cause.kind == CauseKind::kRefused ? "" : proof_of(broken);
+  finding.proof = broken.cause.kind == causes::CauseKind::kRefused ? "" : proof_of(broken);
   finding.place = broken.cause.place;
   finding.path = broken.cause.path;
   return finding;
@@ -63,27 +63,27 @@ Finding finding_of(const Case& played) {
 
 }  // namespace
 
-void sort_findings(Report& report) {
-  const auto rank = [](const Finding& finding) {
+void sort_findings(report::Report& report) {
+  const auto rank = [](const report::Finding& finding) {
     return std::tuple(-static_cast<int>(finding.level), -static_cast<std::int64_t>(finding.lost_tokens));
   };
   std::ranges::stable_sort(report.findings, {}, rank);
   std::ranges::stable_sort(report.notes, {}, rank);
 }
 
-void add_findings(Report& report) {
-  using Key = std::tuple<CauseKind, std::int32_t, std::int32_t, std::string>;
+void add_findings(report::Report& report) {
+  using Key = std::tuple<causes::CauseKind, std::int32_t, std::int32_t, std::string>;
   std::map<Key, std::pair<bool, std::size_t>> known;  // in the notes; where
-  for (const Case& played : report.cases) {
+  for (const report::Case& played : report.cases) {
     if (!played.broken || played.is_inherent) continue;
-    const Cause& cause = played.broken->cause;
+    const causes::Cause& cause = played.broken->cause;
     const Key key{cause.kind, cause.place.line, cause.place.column, pattern_of(cause.path)};
-    Finding made = finding_of(played);
-    const bool is_note = made.level == Level::kNote;
-    std::vector<Finding>& list = is_note ? report.notes : report.findings;
+    report::Finding made = finding_of(played);
+    const bool is_note = made.level == report::Level::kNote;
+    std::vector<report::Finding>& list = is_note ? report.notes : report.findings;
     const auto [entry, is_new] = known.try_emplace(key, is_note, list.size());
     if (is_new) list.push_back(std::move(made));
-    Finding& finding = list[entry->second.second];
+    report::Finding& finding = list[entry->second.second];
     finding.scenarios.push_back(case_name(played));
     finding.lost_tokens = std::max(finding.lost_tokens, played.broken->lost_tokens);
     merge_remedies(played.broken->remedies, finding.remedies);
@@ -93,15 +93,15 @@ void add_findings(Report& report) {
 namespace {
 
 // What the template says: the quoted part of a refusal's proof.
-std::string_view reason_of(const Finding& finding) {
+std::string_view reason_of(const report::Finding& finding) {
   const std::string_view proof = finding.proof;
   return proof.substr(std::min(proof.find('"'), proof.size()));
 }
 
 // Whether the same refusal was found by another conversation; then that has the remedies of both, and the worse level.
-bool is_merged(Finding& finding, Report& report) {
-  for (std::vector<Finding>* const list : {&report.findings, &report.notes}) {
-    const auto known = std::ranges::find_if(*list, [&](const Finding& other) {
+bool is_merged(report::Finding& finding, report::Report& report) {
+  for (std::vector<report::Finding>* const list : {&report.findings, &report.notes}) {
+    const auto known = std::ranges::find_if(*list, [&](const report::Finding& other) {
       return other.rule == finding.rule && other.place == finding.place && reason_of(other) == reason_of(finding);
     });
     if (known == list->end()) continue;
@@ -118,24 +118,24 @@ bool is_merged(Finding& finding, Report& report) {
 
 }  // namespace
 
-Finding finding_of(std::string_view rule, Level level) {
-  Finding out;
+report::Finding finding_of(std::string_view rule, report::Level level) {
+  report::Finding out;
   out.rule = rule;
   out.level = level;
   return out;
 }
 
-void add_finding(Report& report, Finding finding) {
-  const auto is_break = [&finding](const Finding& other) {
+void add_finding(report::Report& report, report::Finding finding) {
+  const auto is_break = [&finding](const report::Finding& other) {
     return !other.scenarios.empty() && other.rule == finding.rule && other.place.line == finding.place.line;
   };
   if (std::any_of(report.findings.begin(), report.findings.end(), is_break)) return;
   if (finding.rule == "refused" && is_merged(finding, report)) return;
-  const auto is_same = [&finding](const Finding& other) {
+  const auto is_same = [&finding](const report::Finding& other) {
     return other.rule == finding.rule && other.place.line == finding.place.line && other.path == finding.path &&
            other.sentence == finding.sentence;
   };
-  std::vector<Finding>& list = finding.level == Level::kNote ? report.notes : report.findings;
+  std::vector<report::Finding>& list = finding.level == report::Level::kNote ? report.notes : report.findings;
   if (std::none_of(list.begin(), list.end(), is_same)) list.push_back(std::move(finding));
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 // ---- Generation blocks
 
-void report_generation(const Trials& trials, const json::Array& messages, const TrialSetting& setting, Report& report) {
+void report_generation(const Trials& trials, const json::Array& messages, const TrialSetting& setting,
+                       report::Report& report) {
   const auto encoded = trials.encode(messages, setting);
   const auto rendered = trials.render(messages, setting);
   if (!encoded.ok() || !rendered.ok()) return;
@@ -24,10 +25,10 @@ void report_generation(const Trials& trials, const json::Array& messages, const 
     const std::size_t begin = encoded.value().begins[found.ids.begin];
     const std::size_t end = encoded.value().ends[found.ids.end - 1];
     const std::string& text = encoded.value().text;
-    Finding finding;
+    report::Finding finding;
     finding.rule = "generation-block";
     const bool is_space = format::is_blank(std::string_view(text).substr(begin, end - begin));
-    finding.level = is_space ? Level::kNote : Level::kWarning;
+    finding.level = is_space ? report::Level::kNote : report::Level::kWarning;
     finding.sentence = found.is_covered ? "a {% generation %} block covers what no model samples"
                                         : "a {% generation %} block leaves out what the model samples";
     finding.proof =
@@ -83,7 +84,7 @@ bool loses_quotes(const format::Format& format) {
 
 class GrammarAudit {
  public:
-  GrammarAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
+  GrammarAudit(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {}
 
   void check(const std::string& what, const Saying& parts, const json::Value& tools) {
     const TrialSetting setting{.tools = true, .other_tools = tools};
@@ -149,10 +150,10 @@ class GrammarAudit {
   }
 
   void report(const std::string& what, const Refusal& refusal) {
-    Finding finding;
+    report::Finding finding;
     finding.rule = "grammar-gap";
     // Where quotes inside strings stand as they are, no grammar can tell where a string ends.
-    finding.level = loses_quotes(trials_.format()) ? Level::kWarning : Level::kError;
+    finding.level = loses_quotes(trials_.format()) ? report::Level::kWarning : report::Level::kError;
     finding.sentence = "with " + listed(refusal.choices) + " the grammar refuses a turn with " + what;
     finding.proof = refusal.proof;
     finding.path = "messages[1].tool_calls";
@@ -160,12 +161,12 @@ class GrammarAudit {
   }
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
 };
 
 }  // namespace
 
-void find_generation_differences(const Trials& trials, Report& report) {
+void find_generation_differences(const Trials& trials, report::Report& report) {
   if (!trials.context().chat_template.has_generation_block()) return;
   report_generation(trials, training_messages(trials, false), {}, report);
   if (!trials.writes_calls()) return;
@@ -173,7 +174,7 @@ void find_generation_differences(const Trials& trials, Report& report) {
   report_generation(trials, training_messages(trials, true), setting, report);
 }
 
-void find_grammar_gaps(const Trials& trials, Report& report) {
+void find_grammar_gaps(const Trials& trials, report::Report& report) {
   if (!trials.format().calls.present) return;
   GrammarAudit audit(trials, report);
   const SaidCall call = first_call();

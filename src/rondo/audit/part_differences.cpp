@@ -35,7 +35,7 @@ struct Outcome {
   Reading reading = Reading::kUnknown;
   std::string as_text;
   std::string as_parts;  // or the refusal
-  TemplatePlace place;
+  causes::TemplatePlace place;
 };
 
 std::vector<Slot> slots(const Trials& trials) {
@@ -121,7 +121,7 @@ std::string proof_of(const Outcome& outcome) {
 // What two parts become, for roles whose parts are read.
 class TwoParts {
  public:
-  TwoParts(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
+  TwoParts(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {}
 
   void compare(const Slot& slot, const Outcome& outcome) {
     const auto two =
@@ -131,7 +131,7 @@ class TwoParts {
     Found found;
     found.is_lost = text.find(kSecondWord) == std::string::npos;
     found.finding.rule = "parts-differ";
-    found.finding.level = found.is_lost ? Level::kError : Level::kNote;
+    found.finding.level = found.is_lost ? report::Level::kError : report::Level::kNote;
     found.finding.path = slot.path;
     const std::size_t at = found.is_lost ? text.find(kFirstWord) : first_difference(outcome.as_parts, text);
     found.finding.place = causes::place_at(trials_.context().chat_template, two.value(), at);
@@ -162,11 +162,11 @@ class TwoParts {
   struct Found {
     bool is_lost = false;
     std::vector<std::string> roles;
-    Finding finding;
+    report::Finding finding;
   };
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
   std::vector<Found> found_;
 };
 
@@ -192,7 +192,7 @@ std::optional<std::size_t> printed_null(const jinja::Rendered& rendered) {
   return std::nullopt;
 }
 
-void compare_no_content(const Trials& trials, Report& report) {
+void compare_no_content(const Trials& trials, report::Report& report) {
   const TrialSetting setting{.tools = true};
   const auto empty = trials.text(call_messages(trials, json::Value("")), setting);
   std::int32_t refused_line = 0;
@@ -200,34 +200,34 @@ void compare_no_content(const Trials& trials, Report& report) {
     const auto content = is_null ? std::optional(json::Value()) : std::nullopt;
     const auto rendered = trials.render(call_messages(trials, content), setting);
     const std::string what = is_null ? "null" : "absent";
-    Finding finding;
+    report::Finding finding;
     finding.path = "messages[1].content";
     if (!rendered.ok()) {
       if (!empty.ok()) continue;                                        // what it refuses is not the content
       if (!is_null && rendered.error().line == refused_line) continue;  // for the same reason
       refused_line = rendered.error().line;
       finding.rule = "refused";
-      finding.level = is_null ? Level::kError : Level::kWarning;
+      finding.level = is_null ? report::Level::kError : report::Level::kWarning;
       finding.sentence = "a message with calls whose content is " + what + " is refused";
       finding.proof = "the template fails with " + text::quoted(rendered.error().message);
       finding.place = causes::place_of(trials.context().chat_template, rendered.error());
       finding.remedies.push_back(
-          {.kind = Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`", .is_verified = true});
+          {.kind = report::Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`", .is_verified = true});
       add_finding(report, std::move(finding));
       continue;
     }
     const std::string& text = rendered.value().text.bytes();
     if (const auto at = printed_null(rendered.value())) {
       finding.rule = "python-value";
-      finding.level = Level::kWarning;
+      finding.level = report::Level::kWarning;
       finding.sentence = "content that is null beside calls is written as a word";
       finding.proof = "content null is written as " + excerpt(text, *at, *at + 4);
       finding.place = causes::place_at(trials.context().chat_template, rendered.value(), *at);
-      finding.remedies.push_back({.kind = Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`"});
+      finding.remedies.push_back({.kind = report::Remedy::Kind::kField, .sentence = "send `\"content\": \"\"`"});
       add_finding(report, std::move(finding));
     } else if (empty.ok() && text != empty.value()) {
       finding.rule = "parts-differ";
-      finding.level = Level::kNote;
+      finding.level = report::Level::kNote;
       finding.sentence = "beside calls, content that is " + what + " is written otherwise than empty content";
       finding.proof = difference({"empty", empty.value()}, {what, text});
       finding.place =
@@ -239,9 +239,9 @@ void compare_no_content(const Trials& trials, Report& report) {
 
 }  // namespace
 
-void find_part_differences(const Trials& trials, Report& report) {
+void find_part_differences(const Trials& trials, report::Report& report) {
   if (trials.needs_parts()) {
-    Finding finding = finding_of("parts-differ", Level::kError);
+    report::Finding finding = finding_of("parts-differ", report::Level::kError);
     finding.sentence = "content that is text is not written; only lists of parts are";
     const auto parts = trials.render({user_message()}, {});
     if (parts.ok()) {
@@ -251,8 +251,9 @@ void find_part_differences(const Trials& trials, Report& report) {
       finding.place = causes::place_at(trials.context().chat_template, parts.value(), text.find(kQuestionWord));
     }
     finding.path = "messages[0].content";
-    finding.remedies.push_back(
-        {.kind = Remedy::Kind::kField, .sentence = "send content as a list of text parts", .is_verified = true});
+    finding.remedies.push_back({.kind = report::Remedy::Kind::kField,
+                                .sentence = "send content as a list of text parts",
+                                .is_verified = true});
     add_finding(report, std::move(finding));
     return;
   }
@@ -271,7 +272,7 @@ void find_part_differences(const Trials& trials, Report& report) {
     const bool is_read = outcome.reading == Reading::kRead || outcome.reading == Reading::kOther;
     if (is_read) two_parts.compare(all[i], outcome);
     if (outcome.reading == Reading::kRead) continue;
-    Finding finding;
+    report::Finding finding;
     finding.rule = "parts-differ";
     finding.path = all[i].path;
     finding.place = outcome.place;
@@ -279,16 +280,16 @@ void find_part_differences(const Trials& trials, Report& report) {
     if (readers.empty()) {
       // The template knows text only, as most do; whoever has parts must join them first.  Where that is not told, text
       // gets lost.
-      finding.level = outcome.reading == Reading::kDropped ? Level::kWarning : Level::kNote;
+      finding.level = outcome.reading == Reading::kDropped ? report::Level::kWarning : report::Level::kNote;
       finding.sentence = "content must be text: text parts " + told(outcome.reading);
       add_finding(report, std::move(finding));
       break;
     }
-    finding.level = outcome.reading == Reading::kDropped ? Level::kError : Level::kWarning;
+    finding.level = outcome.reading == Reading::kDropped ? report::Level::kError : report::Level::kWarning;
     finding.sentence = is_read ? "text parts of `" + all[i].role + "` messages " + told(outcome.reading)
                                : "the template reads text parts of " + listed(readers) + " messages, and those of `" +
                                      all[i].role + "` messages " + told(outcome.reading);
-    finding.remedies.push_back({.kind = Remedy::Kind::kField,
+    finding.remedies.push_back({.kind = report::Remedy::Kind::kField,
                                 .sentence = "send content as text in `" + all[i].role + "` messages",
                                 .is_verified = true});
     add_finding(report, std::move(finding));

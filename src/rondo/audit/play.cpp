@@ -57,7 +57,7 @@ class Player {
   Player(const Stage& stage, const Scenario& scenario, const Sending& sending)
       : stage_(stage), scenario_(scenario), sending_(sending) {
     played_.with_tools = scenario.has_tools || scenario.has_calls();
-    Case& outcome = played_.outcome;
+    report::Case& outcome = played_.outcome;
     outcome.scenario = scenario.name;
     outcome.title = scenario.title;
     outcome.setting = stage.setting().name;
@@ -179,7 +179,7 @@ class Player {
   }
 
   bool render_again(const AuditContext& context, const ScenarioTurn& turn, const Saying& saying, Step step) {
-    Case& outcome = played_.outcome;
+    report::Case& outcome = played_.outcome;
     outcome.prompt_tokens = context.has_tokenizer ? step.prompt_ids.size() : 0;
     outcome.completion_tokens = context.has_tokenizer ? step.completion_ids.size() : 0;
     messages_.push_back(step.kept);
@@ -203,8 +203,8 @@ class Player {
     }
     note_texts(step);
     judge(context, turn, saying, step);
-    const bool holds = step.again && outcome.string_prefix == Verdict::kHolds &&
-                       (!context.has_tokenizer || outcome.token_prefix == Verdict::kHolds);
+    const bool holds = step.again && outcome.string_prefix == report::Verdict::kHolds &&
+                       (!context.has_tokenizer || outcome.token_prefix == report::Verdict::kHolds);
     if (holds) return true;
     played_.broken = std::move(step);
     return false;
@@ -313,13 +313,13 @@ class Player {
     }
   }
 
-  static void set(Verdict& verdict, bool holds) {
-    if (verdict == Verdict::kBreaks) return;
-    verdict = holds ? Verdict::kHolds : Verdict::kBreaks;
+  static void set(report::Verdict& verdict, bool holds) {
+    if (verdict == report::Verdict::kBreaks) return;
+    verdict = holds ? report::Verdict::kHolds : report::Verdict::kBreaks;
   }
 
   void judge(const AuditContext& context, const ScenarioTurn& turn, const Saying& saying, const Step& step) {
-    Case& outcome = played_.outcome;
+    report::Case& outcome = played_.outcome;
     const std::string seen = step.seen();
     set(outcome.string_prefix, step.again && step.again->text.bytes().starts_with(seen));
     const bool same_tokens = step.again && begins_with(step.pieces, step);

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "audit/context.h"
-#include "audit/report.h"
 #include "audit/sample.h"
 #include "audit/scenarios.h"
 #include "audit/settings.h"
 #include "render/completion.h"
 #include "render/turn.h"
+#include "report/report.h"
 #include "rondo/result.h"
 
 namespace rondo::audit {
@@ -85,7 +85,7 @@ struct Sending {
 };
 
 struct Played {
-  Case outcome;
+  report::Case outcome;
   std::optional<Step> broken;  // where the prefix broke, if it did
   std::size_t turn = 0;        // of the scenario, that `broken` plays
   std::string first_prompt;

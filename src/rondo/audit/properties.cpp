@@ -5,7 +5,7 @@
 namespace rondo::audit {
 namespace {
 
-constexpr void (*kGroups[])(const Trials&, Report&) = {
+constexpr void (*kGroups[])(const Trials&, report::Report&) = {
     find_refusals,
     find_part_differences,
     find_argument_losses,
@@ -22,8 +22,8 @@ constexpr void (*kGroups[])(const Trials&, Report&) = {
 };
 
 // The template renders not even one user message, or exceeds the limits on a small conversation.
-void report_failure(const AuditContext& context, const Error& error, Report& report) {
-  Finding finding = finding_of("refused", Level::kError);
+void report_failure(const AuditContext& context, const Error& error, report::Report& report) {
+  report::Finding finding = finding_of("refused", report::Level::kError);
   finding.sentence = error.code == ErrorCode::kLimit
                          ? "the template exceeds the limits of a render on a small conversation"
                          : "the template refuses a conversation of one user message";
@@ -35,14 +35,14 @@ void report_failure(const AuditContext& context, const Error& error, Report& rep
 
 }  // namespace
 
-void find_properties(const AuditContext& context, Report& report) {
+void find_properties(const AuditContext& context, report::Report& report) {
   const Trials trials(context);
   if (trials.exhausted() || trials.refusal()) {
     report_failure(context, trials.exhausted() ? *trials.exhausted() : *trials.refusal(), report);
     return;
   }
-  const std::vector<Finding> findings = report.findings;
-  const std::vector<Finding> notes = report.notes;
+  const std::vector<report::Finding> findings = report.findings;
+  const std::vector<report::Finding> notes = report.notes;
   for (const auto& find_group : kGroups) {
     find_group(trials, report);
     if (!trials.exhausted()) continue;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "audit/context.h"
-#include "audit/report.h"
+#include "report/report.h"
 
 namespace rondo::audit {
 
 // Adds warnings and errors to report.findings, and notes to report.notes.  What report.findings already says of the same
 // rule and line is not said again.  Where a small conversation exceeds the limits of a render, that is the one finding.
-void find_properties(const AuditContext& context, Report& report);
+void find_properties(const AuditContext& context, report::Report& report);
 
 }  // namespace rondo::audit

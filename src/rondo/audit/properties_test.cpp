@@ -75,8 +75,8 @@ std::string with(std::string source, const std::string& from, const std::string&
 }
 
 // With a format that `change` has corrected, as a user may.
-Report audit_of(const std::string& source, const std::function<void(format::Format&)>& change = {},
-                Report report = {}) {
+report::Report audit_of(const std::string& source, const std::function<void(format::Format&)>& change = {},
+                        report::Report report = {}) {
   auto compiled = jinja::Template::compile(source, {}, "test");
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
   const auto tokenizer =
@@ -94,43 +94,44 @@ Report audit_of(const std::string& source, const std::function<void(format::Form
   return report;
 }
 
-std::string told(const std::vector<Finding>& findings) {
+std::string told(const std::vector<report::Finding>& findings) {
   std::string out;
-  for (const Finding& finding : findings)
+  for (const report::Finding& finding : findings)
     out += "\n" + finding.rule + " " + std::string(to_string(finding.level)) + " line " +
            std::to_string(finding.place.line) + " " + finding.path + ": " + finding.sentence + " | " + finding.proof;
   return out;
 }
 
 // The one finding that the template gives.
-Finding only_finding(const std::string& source, const std::string& rule) {
-  const Report report = audit_of(source);
+report::Finding only_finding(const std::string& source, const std::string& rule) {
+  const report::Report report = audit_of(source);
   REQUIRE_MESSAGE(report.findings.size() == 1, told(report.findings));
-  const Finding& finding = report.findings.front();
+  const report::Finding& finding = report.findings.front();
   CHECK_MESSAGE(finding.rule == rule, told(report.findings));
   CHECK_FALSE(finding.proof.empty());
   if (finding.place.line > 0) CHECK(source.find(finding.place.source) != std::string::npos);
   return finding;
 }
 
-std::vector<Finding> notes_of(const Report& report, const std::string& rule) {
-  std::vector<Finding> out;
+std::vector<report::Finding> notes_of(const report::Report& report, const std::string& rule) {
+  std::vector<report::Finding> out;
   std::copy_if(report.notes.begin(), report.notes.end(), std::back_inserter(out),
-               [&rule](const Finding& finding) { return finding.rule == rule; });
+               [&rule](const report::Finding& finding) { return finding.rule == rule; });
   return out;
 }
 
-bool has_note(const Report& report, const std::string& rule) { return !notes_of(report, rule).empty(); }
+bool has_note(const report::Report& report, const std::string& rule) { return !notes_of(report, rule).empty(); }
 
 // Of front ends that wrap text into parts.
-bool has_wrapping_note(const Report& report) {
-  return std::ranges::any_of(notes_of(report, "engine-parity"),
-                             [](const Finding& note) { return note.sentence.find("wraps text") != std::string::npos; });
+bool has_wrapping_note(const report::Report& report) {
+  return std::ranges::any_of(notes_of(report, "engine-parity"), [](const report::Finding& note) {
+    return note.sentence.find("wraps text") != std::string::npos;
+  });
 }
 
 TEST_CASE("clean templates have no finding") {
   for (const std::string& source : {kClean, kTagged}) {
-    const Report report = audit_of(source);
+    const report::Report report = audit_of(source);
     CHECK_MESSAGE(report.findings.empty(), told(report.findings));
     for (const char* rule : {"strict-differs", "results-reordered", "glued-token", "unclosed-turn", "clock"})
       CHECK_MESSAGE(!has_note(report, rule), told(report.notes));
@@ -141,16 +142,17 @@ TEST_CASE("clean templates have no finding") {
 // ---- Refusals and fields that are left out
 
 TEST_CASE("a template that fails on one user message says so, and nothing else") {
-  const Finding finding = only_finding("{{ messages[1].content }}\n", "refused");
-  CHECK(finding.level == Level::kError);
+  const report::Finding finding = only_finding("{{ messages[1].content }}\n", "refused");
+  CHECK(finding.level == report::Level::kError);
   CHECK(finding.place.line == 1);
-  const Finding raised = only_finding("{%- if true %}\n{{- raise_exception('never') }}\n{%- endif %}", "refused");
+  const report::Finding raised =
+      only_finding("{%- if true %}\n{{- raise_exception('never') }}\n{%- endif %}", "refused");
   CHECK(raised.place.line == 2);
   CHECK(raised.proof == R"(the error is "never")");
 }
 
 TEST_CASE("a template that exceeds its limits again and again gives that one finding") {
-  const Finding finding = only_finding(
+  const report::Finding finding = only_finding(
       with(kClean, "{%- for m in messages %}",
            "{%- if messages[0].role == 'system' %}{%- for i in range(99999) %}{%- for j in range(99999) %}{% endfor %}"
            "{% endfor %}{% endif %}{%- for m in messages %}"),
@@ -159,8 +161,9 @@ TEST_CASE("a template that exceeds its limits again and again gives that one fin
 }
 
 TEST_CASE("failing on what every client sends is an error, on purpose or in rare conversations a note or warning") {
-  const Finding system = only_finding(with(kClean, "'[[system]]' + m.content", "'[[system]]' + m.contents"), "refused");
-  CHECK(system.level == Level::kError);
+  const report::Finding system =
+      only_finding(with(kClean, "'[[system]]' + m.content", "'[[system]]' + m.contents"), "refused");
+  CHECK(system.level == report::Level::kError);
   CHECK(system.place.line == 6);
   CHECK(system.sentence.find("a system message") != std::string::npos);
 
@@ -168,62 +171,63 @@ TEST_CASE("failing on what every client sends is an error, on purpose or in rare
                                   "{%- elif m.role == 'user' %}\n"
                                   "{%- if loop.previtem is defined and loop.previtem.role == 'user' %}\n"
                                   "{{- raise_exception('roles must alternate') }}\n{%- endif %}");
-  const Report report = audit_of(raises);
+  const report::Report report = audit_of(raises);
   CHECK_MESSAGE(report.findings.empty(), told(report.findings));
-  const std::vector<Finding> notes = notes_of(report, "refused");
+  const std::vector<report::Finding> notes = notes_of(report, "refused");
   const auto alternate = std::ranges::find_if(
-      notes, [](const Finding& note) { return note.proof == R"(it raises "roles must alternate")"; });
+      notes, [](const report::Finding& note) { return note.proof == R"(it raises "roles must alternate")"; });
   REQUIRE_MESSAGE(alternate != notes.end(), told(report.notes));
   CHECK(alternate->place.line == 9);
   CHECK(alternate->sentence == "the template refuses on purpose: two user messages in a row");
 }
 
 TEST_CASE("content null beside calls") {
-  const Finding refused = only_finding(with(kClean, "(m.content or '')", "m.content"), "refused");
-  CHECK(refused.level == Level::kError);
+  const report::Finding refused = only_finding(with(kClean, "(m.content or '')", "m.content"), "refused");
+  CHECK(refused.level == report::Level::kError);
   CHECK(refused.place.line == 10);
   CHECK(refused.remedies.front().is_verified);
-  const Finding printed = only_finding(with(kClean, "(m.content or '')", "(m.content | string)"), "python-value");
+  const report::Finding printed =
+      only_finding(with(kClean, "(m.content or '')", "(m.content | string)"), "python-value");
   CHECK(printed.place.line == 10);
   CHECK(printed.path == "messages[1].content");
 }
 
 TEST_CASE("one refusal that several conversations show is one finding, as bad as the worst") {
-  Report report;
-  Finding first;
+  report::Report report;
+  report::Finding first;
   first.rule = "refused";
-  first.level = Level::kWarning;
+  first.level = report::Level::kWarning;
   first.proof = "the error is \"no content\"";
   first.place = {10, 1, "x"};
   first.remedies.push_back({.sentence = "one", .kwargs = {}});
-  Finding second = first;
-  second.level = Level::kError;
+  report::Finding second = first;
+  second.level = report::Level::kError;
   second.sentence = "with null";
   second.proof = "the template fails with \"no content\"";
   second.remedies = {{.sentence = "two", .kwargs = {}}};
-  Finding other = first;
+  report::Finding other = first;
   other.proof = "the error is \"something else\"";
   add_finding(report, first);
   add_finding(report, second);
   add_finding(report, first);
   add_finding(report, other);
   REQUIRE(report.findings.size() == 2);
-  CHECK(report.findings.front().level == Level::kError);
+  CHECK(report.findings.front().level == report::Level::kError);
   CHECK(report.findings.front().sentence == "with null");
   CHECK(report.findings.front().remedies.size() == 3);
 }
 
 TEST_CASE("a message that is not written, and the condition that decides") {
-  const Finding late = only_finding(with(kClean, "{%- if m.role == 'system' or m.role == 'developer' %}",
-                                         "{%- if m.role == 'system' and loop.first %}"),
-                                    "dropped-field");
-  CHECK(late.level == Level::kWarning);
+  const report::Finding late = only_finding(with(kClean, "{%- if m.role == 'system' or m.role == 'developer' %}",
+                                                 "{%- if m.role == 'system' and loop.first %}"),
+                                            "dropped-field");
+  CHECK(late.level == report::Level::kWarning);
   CHECK(late.path == "messages[2].content");
-  const Finding moved =
+  const report::Finding moved =
       only_finding(with(kClean, "{{- '[[system]]' + m.content + '[[end]]' }}",
                         "{%- if messages | length < 4 %}\n{{- '[[system]]' + m.content + '[[end]]' }}\n{%- endif %}"),
                    "dropped-field");
-  CHECK(moved.level == Level::kError);
+  CHECK(moved.level == report::Level::kError);
   CHECK(moved.place.line == 6);
 }
 
@@ -236,11 +240,11 @@ const char* const kParts =
 TEST_CASE("text parts that are read in some roles only, joined, or cut") {
   const std::string one =
       with(kClean, "{{- '[[user]]' + m.content + '[[end]]' }}", std::string("{{- '[[user]]' }}\n") + kParts);
-  const Report report = audit_of(one);
+  const report::Report report = audit_of(one);
   REQUIRE(report.findings.size() == 3);
-  for (const Finding& finding : report.findings) {
+  for (const report::Finding& finding : report.findings) {
     CHECK(finding.rule == "parts-differ");
-    CHECK(finding.level == Level::kWarning);
+    CHECK(finding.level == report::Level::kWarning);
     CHECK(finding.sentence.find("reads text parts of `user` messages") != std::string::npos);
   }
   CHECK(report.findings[0].place.line == 6);
@@ -255,32 +259,32 @@ TEST_CASE("text parts that are read in some roles only, joined, or cut") {
            "or [] %}\n{{- part.text }}\n{%- endfor %}\n{%- endif %}");
   all = with(all, "{{- '[[result]]' + (m.tool_call_id | string) + ' ' + m.content + '[[end]]' }}",
              std::string("{{- '[[result]]' + (m.tool_call_id | string) + ' ' }}\n") + kParts);
-  const Report clean = audit_of(all);
+  const report::Report clean = audit_of(all);
   CHECK_MESSAGE(clean.findings.empty(), told(clean.findings));
   CHECK_FALSE(has_wrapping_note(clean));
   CHECK_FALSE(has_note(clean, "parts-differ"));
 
-  const Finding cut =
+  const report::Finding cut =
       only_finding(with(all, "{%- for part in m.content %}", "{%- for part in m.content[:1] %}"), "parts-differ");
-  CHECK(cut.level == Level::kError);
-  const Report joined = audit_of(with(all, "{{- part.text }}", "{{- part.text + '\\n' }}"));
+  CHECK(cut.level == report::Level::kError);
+  const report::Report joined = audit_of(with(all, "{{- part.text }}", "{{- part.text + '\\n' }}"));
   CHECK(joined.findings.size() == 1);  // one part is no longer the text either
 }
 
 // ---- Arguments
 
 TEST_CASE("arguments that are null are left out") {
-  const Finding finding =
+  const report::Finding finding =
       only_finding(with(kTagged, "{%- for key, value in call.function.arguments.items() %}",
                         "{%- for key, value in call.function.arguments.items() if value is not none %}"),
                    "argument-fidelity");
-  CHECK(finding.level == Level::kError);
+  CHECK(finding.level == report::Level::kError);
   CHECK(finding.sentence == "arguments that are null are left out");
   CHECK(finding.proof.find(R"({"k":null} is written as)") != std::string::npos);
 }
 
 TEST_CASE("values that are printed as Python prints them") {
-  const Finding finding = only_finding(
+  const report::Finding finding = only_finding(
       with(kTagged, "{{- value if value is string else value | tojson }}", "{{- value }}"), "python-value");
   CHECK(finding.place.line == 11);
   CHECK(finding.sentence.find("booleans") != std::string::npos);
@@ -288,14 +292,14 @@ TEST_CASE("values that are printed as Python prints them") {
 }
 
 TEST_CASE("what a break tells already is not told again") {
-  Report report;
-  Finding& known = report.findings.emplace_back();
+  report::Report report;
+  report::Finding& known = report.findings.emplace_back();
   known.rule = "python-value";
   known.sentence = "the value is printed as Python prints it";
   known.place.line = 10;
   known.path = "messages[1].tool_calls[0].function.arguments.hot";
   known.scenarios = {"call-many-arguments / default"};
-  const Report more =
+  const report::Report more =
       audit_of(with(kTagged, "{{- value if value is string else value | tojson }}", "{{- value }}"), {}, report);
   REQUIRE_MESSAGE(more.findings.size() == 1, told(more.findings));
   CHECK(more.findings[0].sentence.find("printed as Python prints it; this happens to booleans, null") !=
@@ -303,23 +307,23 @@ TEST_CASE("what a break tells already is not told again") {
 }
 
 TEST_CASE("strings without quotes need the schema: a note") {
-  const Report report = audit_of(kTagged);
-  const std::vector<Finding> notes = notes_of(report, "argument-fidelity");
+  const report::Report report = audit_of(kTagged);
+  const std::vector<report::Finding> notes = notes_of(report, "argument-fidelity");
   REQUIRE_MESSAGE(notes.size() == 1, told(report.notes));
   CHECK(notes[0].sentence.find("strings that read like numbers") != std::string::npos);
   CHECK(notes_of(audit_of(kClean), "argument-fidelity").empty());
 }
 
 TEST_CASE("arguments that are sorted, content that is left out beside calls") {
-  const Report sorted =
+  const report::Report sorted =
       audit_of(with(kTagged, "call.function.arguments.items()", "call.function.arguments | dictsort"));
   CHECK_MESSAGE(sorted.findings.empty(), told(sorted.findings));
-  const std::vector<Finding> notes = notes_of(sorted, "argument-fidelity");
-  CHECK(
-      std::ranges::any_of(notes, [](const Finding& note) { return note.sentence == "arguments are sorted by name"; }));
+  const std::vector<report::Finding> notes = notes_of(sorted, "argument-fidelity");
+  CHECK(std::ranges::any_of(
+      notes, [](const report::Finding& note) { return note.sentence == "arguments are sorted by name"; }));
 
-  const Report alike = audit_of(with(kClean, "(m.content or '')", "('' if m.tool_calls else m.content or '')"));
-  const std::vector<Finding> collisions = notes_of(alike, "collision");
+  const report::Report alike = audit_of(with(kClean, "(m.content or '')", "('' if m.tool_calls else m.content or '')"));
+  const std::vector<report::Finding> collisions = notes_of(alike, "collision");
   REQUIRE_MESSAGE(collisions.size() == 1, told(alike.notes));
   CHECK(collisions[0].sentence == "a message with content and calls is written without its content");
   CHECK(collisions[0].proof.find("as the message without it is") != std::string::npos);
@@ -329,24 +333,24 @@ TEST_CASE("arguments that are sorted, content that is left out beside calls") {
 // ---- Turns
 
 TEST_CASE("a turn with calls that nothing ends, and one that is closed twice") {
-  const Finding open =
+  const report::Finding open =
       only_finding(with(kClean, "{{- '[[end]]' }}", "{{- '' if m.tool_calls else '[[end]]' }}"), "unclosed-turn");
-  CHECK(open.level == Level::kError);
+  CHECK(open.level == report::Level::kError);
   CHECK(open.proof.find("[[result]]") != std::string::npos);
-  const Finding twice =
+  const report::Finding twice =
       only_finding(with(kClean, "{{- '[[end]]' }}", "{{- '[[end]]' }}\n{{- '[[end]]' }}"), "double-close");
   CHECK(twice.place.line == 15);
-  CHECK(twice.level == Level::kWarning);
-  const Report last = audit_of(with(kClean, "{{- '[[end]]' }}", "{{- '' if loop.last else '[[end]]' }}"));
+  CHECK(twice.level == report::Level::kWarning);
+  const report::Report last = audit_of(with(kClean, "{{- '[[end]]' }}", "{{- '' if loop.last else '[[end]]' }}"));
   CHECK(has_note(last, "unclosed-turn"));
 }
 
 TEST_CASE("a turn may end with plain text, or with a token that stands only where nothing follows") {
   const auto endings = [](const std::string& source) {
-    const Report report = audit_of(source);
+    const report::Report report = audit_of(source);
     std::string out;
     for (const auto* list : {&report.findings, &report.notes}) {
-      for (const Finding& finding : *list) {
+      for (const report::Finding& finding : *list) {
         if (finding.rule == "unclosed-turn" || finding.rule == "double-close") out += finding.sentence + "\n";
       }
     }
@@ -363,28 +367,28 @@ TEST_CASE("a turn may end with plain text, or with a token that stands only wher
 // ---- Tools and results
 
 TEST_CASE("tools that are not written, or only in part") {
-  const Finding none =
+  const report::Finding none =
       only_finding(with(kClean, "{{- '[[tools]]' + (tools | tojson) + '[[end]]' }}", ""), "tools-not-written");
-  CHECK(none.level == Level::kError);
+  CHECK(none.level == report::Level::kError);
   CHECK(none.place.line == 1);
-  const Finding names = only_finding(
+  const report::Finding names = only_finding(
       with(kClean, "(tools | tojson)", "(tools | map(attribute='function.name') | join(', '))"), "tools-not-written");
-  CHECK(names.level == Level::kWarning);
+  CHECK(names.level == report::Level::kWarning);
   CHECK(names.place.line == 2);
   CHECK(names.sentence.find("the description, the parameters, descriptions of parameters") != std::string::npos);
-  const Finding beside = only_finding(
+  const report::Finding beside = only_finding(
       with(kClean, "{%- if tools %}", "{%- if tools and messages[0].role != 'system' %}"), "tools-not-written");
   CHECK(beside.sentence == "tools of the request are not written where there is a system message");
-  const Report unread =
+  const report::Report unread =
       audit_of(with(kClean, "{%- if tools %}\n{{- '[[tools]]' + (tools | tojson) + '[[end]]' }}\n{%- endif %}", ""));
   CHECK(unread.findings.empty());
   CHECK(has_note(unread, "tools-not-written"));
 }
 
 TEST_CASE("tools that are printed as Python prints them are a note") {
-  const Report report = audit_of(with(kClean, "(tools | tojson)", "(tools | string)"));
+  const report::Report report = audit_of(with(kClean, "(tools | tojson)", "(tools | string)"));
   CHECK_MESSAGE(report.findings.empty(), told(report.findings));
-  const std::vector<Finding> notes = notes_of(report, "python-value");
+  const std::vector<report::Finding> notes = notes_of(report, "python-value");
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].place.line == 2);
 }
@@ -396,8 +400,8 @@ TEST_CASE("results that are put into the order of their calls, or that nothing t
            "{{- '[[end]]' }}\n{%- for call in m.tool_calls or [] %}\n{%- for r in messages if r.role == 'tool' and "
            "r.tool_call_id == call.id %}\n{{- '[[result]]' + r.content + '[[end]]' }}\n{%- endfor %}\n{%- endfor %}\n");
   CHECK(has_note(audit_of(sorted), "results-reordered"));
-  const Report blind = audit_of(with(kClean, "(m.tool_call_id | string) + ' ' + ", ""));
-  const std::vector<Finding> notes = notes_of(blind, "collision");
+  const report::Report blind = audit_of(with(kClean, "(m.tool_call_id | string) + ' ' + ", ""));
+  const std::vector<report::Finding> notes = notes_of(blind, "collision");
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].sentence.find("told apart by their order alone") != std::string::npos);
   CHECK(notes[0].place.line == 16);
@@ -406,15 +410,15 @@ TEST_CASE("results that are put into the order of their calls, or that nothing t
 // ---- The rest
 
 TEST_CASE("a date in the prompt, and the variable that takes its place") {
-  const Finding plain =
+  const report::Finding plain =
       only_finding(with(kClean, "'[[bot]]' }}", "'[[bot]]' }}{{- strftime_now('%d %b %Y') }}"), "clock");
   CHECK(plain.proof.find("14 Mar 2026") != std::string::npos);
   CHECK(plain.place.line == 20);
-  const Finding variable = only_finding(
+  const report::Finding variable = only_finding(
       with(kClean, "{{- '[[bot]]' }}", "{{- today if today is defined else strftime_now('%H:%M') }}{{- '[[bot]]' }}"),
       "clock");
   REQUIRE(variable.remedies.size() == 2);
-  CHECK(variable.remedies[0].kind == Remedy::Kind::kVariable);
+  CHECK(variable.remedies[0].kind == report::Remedy::Kind::kVariable);
   CHECK(variable.remedies[0].is_verified);
   CHECK(variable.remedies[0].kwargs.find("today") != nullptr);
 }
@@ -423,24 +427,25 @@ TEST_CASE("{% generation %} blocks beside what is sampled") {
   const std::string good = with(
       with(kClean, "{{- '[[bot]]' + (m.content or '') }}", "{{- '[[bot]]' }}{% generation %}{{- (m.content or '') }}"),
       "{{- '[[end]]' }}", "{{- '[[end]]' }}{% endgeneration %}");
-  const Report clean = audit_of(good);
+  const report::Report clean = audit_of(good);
   CHECK_MESSAGE(clean.findings.empty(), told(clean.findings));
-  const Finding header = only_finding(
+  const report::Finding header = only_finding(
       with(good, "{{- '[[bot]]' }}{% generation %}", "{% generation %}{{- '[[bot]]' }}"), "generation-block");
-  CHECK(header.level == Level::kWarning);
+  CHECK(header.level == report::Level::kWarning);
   CHECK(header.place.line == 10);
   CHECK(header.sentence == "a {% generation %} block covers what no model samples");
-  const Finding stop = only_finding(
+  const report::Finding stop = only_finding(
       with(good, "{{- '[[end]]' }}{% endgeneration %}", "{% endgeneration %}{{- '[[end]]' }}"), "generation-block");
   CHECK(stop.sentence == "a {% generation %} block leaves out what the model samples");
 }
 
 TEST_CASE("texts between quotes that are not escaped") {
-  const Finding tool = only_finding(with(kClean, "(tools | tojson)",
-                                         "'{\"name\": \"' + tools[0].function.name + '\", \"description\": \"' + "
-                                         "tools[0].function.description + '\"}' + "
-                                         "(tools | tojson)"),
-                                    "unescaped-quotes");
+  const report::Finding tool =
+      only_finding(with(kClean, "(tools | tojson)",
+                        "'{\"name\": \"' + tools[0].function.name + '\", \"description\": \"' + "
+                        "tools[0].function.description + '\"}' + "
+                        "(tools | tojson)"),
+                   "unescaped-quotes");
   CHECK(tool.place.line == 2);
   CHECK(tool.path == "tools[0].function.description");
   CHECK(tool.proof.find(R"(\"say \"hi\" to\")") != std::string::npos);
@@ -453,19 +458,19 @@ TEST_CASE("texts between quotes that are not escaped") {
 TEST_CASE("a turn that the grammar of its format refuses") {
   const std::string behind = with(with(kClean, "(m.content or '') }}", "'' }}"), "{{- '[[end]]' }}\n",
                                   "{{- (m.content or '') + '[[end]]' }}\n");
-  const Report clean = audit_of(behind);
+  const report::Report clean = audit_of(behind);
   CHECK_MESSAGE(clean.findings.empty(), told(clean.findings));
-  const Report report = audit_of(behind, [](format::Format& format) { format.calls.content_behind = false; });
+  const report::Report report = audit_of(behind, [](format::Format& format) { format.calls.content_behind = false; });
   REQUIRE_MESSAGE(report.findings.size() == 1, told(report.findings));
   CHECK(report.findings[0].rule == "grammar-gap");
-  CHECK(report.findings[0].level == Level::kError);
+  CHECK(report.findings[0].level == report::Level::kError);
   CHECK(report.findings[0].sentence.find("text and a call") != std::string::npos);
 }
 
 TEST_CASE("what strict mode refuses") {
-  const Report report = audit_of("{%- set seen = [] %}\n{%- set _ = seen.append(1) %}\n" + kClean);
+  const report::Report report = audit_of("{%- set seen = [] %}\n{%- set _ = seen.append(1) %}\n" + kClean);
   CHECK_MESSAGE(report.findings.empty(), told(report.findings));
-  const std::vector<Finding> notes = notes_of(report, "strict-differs");
+  const std::vector<report::Finding> notes = notes_of(report, "strict-differs");
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].place.line == 2);
 }
@@ -473,7 +478,7 @@ TEST_CASE("what strict mode refuses") {
 TEST_CASE("what other engines print otherwise, also in the generation prompt") {
   const auto printing = [](const std::string& source) {
     std::string out;
-    for (const Finding& note : notes_of(audit_of(source), "engine-parity"))
+    for (const report::Finding& note : notes_of(audit_of(source), "engine-parity"))
       out += std::to_string(note.place.line) + " " + note.sentence + "\n";
     return out;
   };
@@ -486,12 +491,12 @@ TEST_CASE("what other engines print otherwise, also in the generation prompt") {
 }
 
 TEST_CASE("fields that can write control tokens are listed") {
-  const Report report = audit_of(kClean);
-  const std::vector<Finding> notes = notes_of(report, "control-text");
+  const report::Report report = audit_of(kClean);
+  const std::vector<report::Finding> notes = notes_of(report, "control-text");
   REQUIRE(notes.size() == 1);
   for (const char* field : {"system content", "user content", "tool call name", "tool result", "tool description"})
     CHECK_MESSAGE(notes[0].sentence.find(field) != std::string::npos, field);
-  const Report mended =
+  const report::Report mended =
       audit_of(with(kClean, "'[[user]]' + m.content", "'[[user]]' + (m.content | replace('[[', '[ ['))"));
   REQUIRE(notes_of(mended, "control-text").size() == 1);
   CHECK(notes_of(mended, "control-text")[0].sentence.find("user content") == std::string::npos);
@@ -501,7 +506,7 @@ TEST_CASE("a field inside a control token") {
   const std::string source =
       "{%- for m in messages %}\n{{- '[[' + m.role + ']]' + m.content + '[[end]]' }}\n{%- endfor %}\n"
       "{%- if add_generation_prompt %}{{- '[[assistant]]' }}{% endif %}";
-  const std::vector<Finding> notes = notes_of(audit_of(source), "glued-token");
+  const std::vector<report::Finding> notes = notes_of(audit_of(source), "glued-token");
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].place.line == 2);
   CHECK(notes[0].path == "messages[].role");

@@ -54,13 +54,13 @@ std::size_t find_bare(const jinja::Rendered& rendered) {
 
 }  // namespace
 
-void find_bare_quotes(const Trials& trials, Report& report) {
+void find_bare_quotes(const Trials& trials, report::Report& report) {
   for (const Trial& field : fields(trials)) {
     const auto rendered = trials.render(field.messages, field.setting);
     if (!rendered.ok()) continue;
     const std::size_t at = find_bare(rendered.value());
     if (at == std::string::npos) continue;
-    Finding finding = finding_of("unescaped-quotes", Level::kWarning);
+    report::Finding finding = finding_of("unescaped-quotes", report::Level::kWarning);
     finding.sentence = field.name + " is put between quotes, and the quotes inside it are not escaped";
     finding.proof = text::quoted(kQuoting) + " is written as " +
                     excerpt(rendered.value().text.bytes(), at - 1, at + kQuoting.size() + 1);
@@ -68,7 +68,7 @@ void find_bare_quotes(const Trials& trials, Report& report) {
     const text::Run* run = probe::spot_at(rendered.value(), at).run;
     finding.path = rendered.value().origins.paths.to_string(run->path());
     finding.remedies.push_back(
-        {.kind = Remedy::Kind::kPatch, .sentence = "write it through `tojson`, which brings its own quotes"});
+        {.kind = report::Remedy::Kind::kPatch, .sentence = "write it through `tojson`, which brings its own quotes"});
     add_finding(report, std::move(finding));
   }
 }

@@ -119,18 +119,18 @@ std::vector<Shape> all_shapes(const Trials& trials) {
 
 bool is_meant(const Error& error) { return error.code == ErrorCode::kTemplateRaised; }
 
-Level refusal_level(Use use, const Error& error) {
+report::Level refusal_level(Use use, const Error& error) {
   switch (use) {
-    case Use::kCore: return is_meant(error) ? Level::kNote : Level::kError;
-    case Use::kCalls: return is_meant(error) ? Level::kWarning : Level::kError;
-    case Use::kRare: return is_meant(error) ? Level::kNote : Level::kWarning;
+    case Use::kCore: return is_meant(error) ? report::Level::kNote : report::Level::kError;
+    case Use::kCalls: return is_meant(error) ? report::Level::kWarning : report::Level::kError;
+    case Use::kRare: return is_meant(error) ? report::Level::kNote : report::Level::kWarning;
   }
-  return Level::kNote;
+  return report::Level::kNote;
 }
 
 // Refusals of one place of the template are one finding, as bad as the worst of them.
 struct Refusal {
-  Level level = Level::kNote;
+  report::Level level = report::Level::kNote;
   Error error;
   std::vector<std::string> shapes;
 };
@@ -138,14 +138,14 @@ struct Refusal {
 // Messages of one role that are not written.
 struct Dropped {
   std::string role;
-  Level level = Level::kNote;
+  report::Level level = report::Level::kNote;
   std::vector<std::string> shapes;
-  Finding finding;
+  report::Finding finding;
 };
 
 class RefusalAudit {
  public:
-  RefusalAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {}
+  RefusalAudit(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {}
 
   void run() {
     for (const Shape& shape : all_shapes(trials_)) {
@@ -162,7 +162,7 @@ class RefusalAudit {
 
  private:
   void note(const Shape& shape, const Error& error) {
-    const Level level = refusal_level(shape.use, error);
+    const report::Level level = refusal_level(shape.use, error);
     for (Refusal& known : refusals_) {
       if (known.error.line != error.line || known.error.message != error.message) continue;
       known.level = std::max(known.level, level);
@@ -173,7 +173,7 @@ class RefusalAudit {
   }
 
   void report(const Refusal& refusal) {
-    Finding finding = finding_of("refused", refusal.level);
+    report::Finding finding = finding_of("refused", refusal.level);
     finding.sentence =
         std::string(is_meant(refusal.error) ? "the template refuses on purpose: " : "the template fails on: ") +
         listed(refusal.shapes);
@@ -191,9 +191,9 @@ class RefusalAudit {
       const std::size_t index = message_of(shape, word);
       const std::string role(shape.messages[index].find_string("role").value_or(""));
       // A role that few templates know.
-      const Level level = role == "developer"       ? Level::kNote
-                          : shape.use == Use::kRare ? Level::kWarning
-                                                    : Level::kError;
+      const report::Level level = role == "developer"       ? report::Level::kNote
+                                  : shape.use == Use::kRare ? report::Level::kWarning
+                                                            : report::Level::kError;
       const auto known = std::ranges::find_if(
           dropped_, [&](const Dropped& other) { return other.role == role && other.level == level; });
       if (known != dropped_.end()) {
@@ -231,22 +231,22 @@ class RefusalAudit {
   }
 
   // Where fewer messages follow, the text may be written: the condition that then goes another way.
-  [[nodiscard]] TemplatePlace flipped_place(const Shape& shape, std::size_t index, std::string_view word,
-                                            const jinja::Rendered& rendered) const {
+  [[nodiscard]] causes::TemplatePlace flipped_place(const Shape& shape, std::size_t index, std::string_view word,
+                                                    const jinja::Rendered& rendered) const {
     for (std::size_t count = shape.messages.size() - 1; count > index; --count) {
       const json::Array fewer(shape.messages.begin(), shape.messages.begin() + static_cast<std::ptrdiff_t>(count));
       const auto before = trials_.render(fewer, shape.setting);
       if (!before.ok() || before.value().text.bytes().find(word) == std::string::npos) continue;
       const auto last = static_cast<std::int32_t>(count) - 1;
       const jinja::Decision* flip = causes::first_flip(before.value(), rendered, last);
-      return flip == nullptr ? TemplatePlace{}
+      return flip == nullptr ? causes::TemplatePlace{}
                              : causes::place_of(trials_.context().chat_template, {flip->line, flip->column});
     }
     return {};
   }
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
   std::vector<Refusal> refusals_;
   std::vector<Dropped> dropped_;
 };
@@ -262,19 +262,19 @@ json::Value with_text_arguments(json::Value message) {
 }
 
 // Clients send arguments as a string of JSON; where the template needs an object, somebody has to parse them first.
-void find_refused_arguments(const Trials& trials, Report& report) {
+void find_refused_arguments(const Trials& trials, report::Report& report) {
   if (!trials.writes_calls()) return;
   const json::Value call = trials.assistant({"", "", {first_call()}});
   const json::Value result = trials.result(0, kToolName, kResultWord);
   const TrialSetting setting{.generation_prompt = true, .tools = true};
   const auto refused = trials.render({user_message(), with_text_arguments(call), result}, setting);
   if (refused.ok() || !trials.text({user_message(), call, result}, setting).ok()) return;
-  Finding finding = finding_of("refused", Level::kNote);
+  report::Finding finding = finding_of("refused", report::Level::kNote);
   finding.sentence = "calls whose arguments are a string of JSON are refused";
   finding.proof = "the template fails with " + text::quoted(refused.error().message);
   finding.place = causes::place_of(trials.context().chat_template, refused.error());
   finding.path = "messages[1].tool_calls[0].function.arguments";
-  finding.remedies.push_back({.kind = Remedy::Kind::kArguments,
+  finding.remedies.push_back({.kind = report::Remedy::Kind::kArguments,
                               .sentence = "send the arguments as an object (rondo does in lenient mode)",
                               .is_verified = true});
   add_finding(report, std::move(finding));
@@ -282,12 +282,12 @@ void find_refused_arguments(const Trials& trials, Report& report) {
 
 }  // namespace
 
-void find_refusals(const Trials& trials, Report& report) {
+void find_refusals(const Trials& trials, report::Report& report) {
   RefusalAudit(trials, report).run();
   find_refused_arguments(trials, report);
 }
 
-void find_strict_differences(const Trials& trials, Report& report) {
+void find_strict_differences(const Trials& trials, report::Report& report) {
   for (const Shape& shape : all_shapes(trials)) {
     TrialSetting strict = shape.setting;
     strict.strict = true;
@@ -296,7 +296,7 @@ void find_strict_differences(const Trials& trials, Report& report) {
     const auto allowed = trials.render(shape.messages, lenient);
     const auto sandboxed = trials.render(shape.messages, strict);
     if (!allowed.ok()) continue;
-    Finding finding = finding_of("strict-differs", Level::kNote);
+    report::Finding finding = finding_of("strict-differs", report::Level::kNote);
     finding.path = "messages";
     if (!sandboxed.ok()) {
       finding.sentence = "transformers' sandbox refuses the template where other engines run it";
@@ -305,7 +305,7 @@ void find_strict_differences(const Trials& trials, Report& report) {
     } else if (sandboxed.value().text.bytes() != allowed.value().text.bytes()) {
       const std::string& text = allowed.value().text.bytes();
       const std::size_t at = first_difference(text, sandboxed.value().text.bytes());
-      finding.level = Level::kWarning;
+      finding.level = report::Level::kWarning;
       finding.sentence = "transformers' sandbox writes another prompt than other engines";
       finding.proof = difference({"other engines", text}, {"sandbox", sandboxed.value().text.bytes()});
       finding.place = causes::place_at(trials.context().chat_template, allowed.value(), at);

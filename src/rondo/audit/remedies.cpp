@@ -9,8 +9,9 @@ namespace rondo::audit {
 namespace {
 
 bool holds(const Played& played) {
-  const Case& outcome = played.outcome;
-  return outcome.string_prefix == Verdict::kHolds && outcome.token_prefix != Verdict::kBreaks && outcome.note.empty();
+  const report::Case& outcome = played.outcome;
+  return outcome.string_prefix == report::Verdict::kHolds && outcome.token_prefix != report::Verdict::kBreaks &&
+         outcome.note.empty();
 }
 
 // What `setting` sets beyond `kwargs`.
@@ -33,7 +34,7 @@ bool keeps(const Setting& setting, const json::Object& kwargs) {
 
 // `first_prompt`: a setting that asks something else of the model, such as not to think, is no remedy.
 void try_settings(Stages& stages, const std::vector<Setting>& settings, const Stage& stage, const Scenario& scenario,
-                  const std::string& first_prompt, std::vector<Remedy>& out) {
+                  const std::string& first_prompt, std::vector<report::Remedy>& out) {
   std::vector<const Setting*> smallest_first;
   for (const Setting& setting : settings) smallest_first.push_back(&setting);
   std::ranges::stable_sort(smallest_first, {}, [](const Setting* setting) { return setting->kwargs.size(); });
@@ -44,8 +45,8 @@ void try_settings(Stages& stages, const std::vector<Setting>& settings, const St
     if (other == nullptr) continue;
     const Played replayed = play(*other, scenario);
     if (!holds(replayed) || replayed.first_prompt != first_prompt) continue;
-    const auto is_wider = [&](const Remedy& known) {
-      return known.kind == Remedy::Kind::kVariable &&
+    const auto is_wider = [&](const report::Remedy& known) {
+      return known.kind == report::Remedy::Kind::kVariable &&
              std::ranges::all_of(known.kwargs, [&](const json::Member& member) {
                const json::Value* same = more.find(member.key);
                return same != nullptr && *same == member.value;
@@ -53,31 +54,31 @@ void try_settings(Stages& stages, const std::vector<Setting>& settings, const St
     };
     if (std::ranges::any_of(out, is_wider)) continue;
     std::string sentence = "set " + json::to_compact(json::Value(more)) + " in chat_template_kwargs";
-    out.push_back({Remedy::Kind::kVariable, std::move(sentence), std::move(more), true});
+    out.push_back({report::Remedy::Kind::kVariable, std::move(sentence), std::move(more), true});
   }
 }
 
-void try_arguments(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
+void try_arguments(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
   if (!scenario.has_calls()) return;
   for (const ArgumentsForm form : {ArgumentsForm::kText, ArgumentsForm::kObject}) {
     if (!holds(play(stage, scenario, {.arguments = form}))) continue;
     const char* sentence = form == ArgumentsForm::kText ? "send the arguments as the string that the model wrote"
                                                         : "send the arguments as an object";
-    out.push_back({.kind = Remedy::Kind::kArguments, .sentence = sentence, .is_verified = true});
+    out.push_back({.kind = report::Remedy::Kind::kArguments, .sentence = sentence, .is_verified = true});
     return;
   }
 }
 
-void try_reasoning(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
+void try_reasoning(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
   if (scenario.reasoning == ReasoningForm::kWanted) return;
   if (!holds(play(stage, scenario, {.reasoning = ReasoningForm::kWanted}))) return;
   const std::string& field = stage.format().input.reasoning_field;
-  out.push_back({.kind = Remedy::Kind::kField,
+  out.push_back({.kind = report::Remedy::Kind::kField,
                  .sentence = "send the reasoning back, as `" + (field.empty() ? "reasoning_content" : field) + "`",
                  .is_verified = true});
 }
 
-void try_content(const Stage& stage, const Scenario& scenario, std::vector<Remedy>& out) {
+void try_content(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
   if (scenario.content == ContentForm::kWanted) return;
   constexpr std::pair<ContentForm, const char*> kForms[] = {
       {ContentForm::kEmpty, "send `\"content\": \"\"` beside calls"},
@@ -85,39 +86,43 @@ void try_content(const Stage& stage, const Scenario& scenario, std::vector<Remed
       {ContentForm::kAbsent, "leave `content` out beside calls"}};
   for (const auto& [form, sentence] : kForms) {
     if (form == scenario.content || !holds(play(stage, scenario, {.content = form}))) continue;
-    out.push_back({.kind = Remedy::Kind::kField, .sentence = sentence, .is_verified = true});
+    out.push_back({.kind = report::Remedy::Kind::kField, .sentence = sentence, .is_verified = true});
     return;
   }
 }
 
 // What to do in the template about a value that it prints, or serialises again.  The spelling of a single value is lost with
 // the text that it stood in: no template gets it back.
-std::string patch_for_value(const Cause& cause, const std::string& at) {
+std::string patch_for_value(const causes::Cause& cause, const std::string& at) {
   if (cause.path.ends_with(".content")) return "let the template write content only where there is some" + at;
   if (cause.path.ends_with(".arguments")) return "let the template copy arguments that are a string as they are" + at;
-  return cause.kind == CauseKind::kPythonValue ? "let the template write values that are no text with `tojson`" + at
-                                               : "";
+  return cause.kind == causes::CauseKind::kPythonValue
+             ? "let the template write values that are no text with `tojson`" + at
+             : "";
 }
 
 // What to do in the template.
-std::string patch_for(const Cause& cause) {
+std::string patch_for(const causes::Cause& cause) {
   const std::string at = cause.place.line > 0 ? " at line " + std::to_string(cause.place.line) : "";
   switch (cause.kind) {
-    case CauseKind::kReasoningDropped: return "let the template keep the reasoning of earlier turns" + at;
-    case CauseKind::kReasoningAdded: return "let the template write reasoning markup only where there was some" + at;
-    case CauseKind::kWhitespaceStripped: return "let the template copy the field as it is, without cutting" + at;
-    case CauseKind::kWhitespaceAdded: return "let the literal" + at + " write what models write";
-    case CauseKind::kJsonRespelled:
-    case CauseKind::kPythonValue: return patch_for_value(cause, at);
-    case CauseKind::kDoubleEncoded: return "let the template serialise arguments only if they are no string" + at;
-    case CauseKind::kGenerationPrompt: return "let history begin a turn as the generation prompt does" + at;
-    case CauseKind::kMovedMessage:
-    case CauseKind::kMovedTools:
-    case CauseKind::kCondition: return "let what the template writes not depend on what follows" + at;
-    case CauseKind::kRewrittenId: return "let the template write ids as they are given" + at;
-    case CauseKind::kReordered: return "let the template keep the order that models write in" + at;
-    case CauseKind::kReplacedClose: return "let history close a turn with the stop token" + at;
-    case CauseKind::kDroppedField: return "let the template write the field" + at;
+    case causes::CauseKind::kReasoningDropped: return "let the template keep the reasoning of earlier turns" + at;
+    case causes::CauseKind::kReasoningAdded:
+      return "let the template write reasoning markup only where there was some" + at;
+    case causes::CauseKind::kWhitespaceStripped:
+      return "let the template copy the field as it is, without cutting" + at;
+    case causes::CauseKind::kWhitespaceAdded: return "let the literal" + at + " write what models write";
+    case causes::CauseKind::kJsonRespelled:
+    case causes::CauseKind::kPythonValue: return patch_for_value(cause, at);
+    case causes::CauseKind::kDoubleEncoded:
+      return "let the template serialise arguments only if they are no string" + at;
+    case causes::CauseKind::kGenerationPrompt: return "let history begin a turn as the generation prompt does" + at;
+    case causes::CauseKind::kMovedMessage:
+    case causes::CauseKind::kMovedTools:
+    case causes::CauseKind::kCondition: return "let what the template writes not depend on what follows" + at;
+    case causes::CauseKind::kRewrittenId: return "let the template write ids as they are given" + at;
+    case causes::CauseKind::kReordered: return "let the template keep the order that models write in" + at;
+    case causes::CauseKind::kReplacedClose: return "let history close a turn with the stop token" + at;
+    case causes::CauseKind::kDroppedField: return "let the template write the field" + at;
     default: return "";
   }
 }
@@ -136,19 +141,19 @@ const Stage* Stages::get(const Setting& setting) {
 void add_remedies(Stages& stages, const std::vector<Setting>& settings, const Stage& stage, const Scenario& scenario,
                   Played& played) {
   if (!played.outcome.broken) return;
-  std::vector<Remedy>& out = played.outcome.broken->remedies;
-  const Cause& cause = played.outcome.broken->cause;
+  std::vector<report::Remedy>& out = played.outcome.broken->remedies;
+  const causes::Cause& cause = played.outcome.broken->cause;
   try_settings(stages, settings, stage, scenario, played.first_prompt, out);
   try_arguments(stage, scenario, out);
   try_reasoning(stage, scenario, out);
   try_content(stage, scenario, out);
   const std::string patch = scenario.is_inherent ? "" : patch_for(cause);
-  if (!patch.empty()) out.push_back({.kind = Remedy::Kind::kPatch, .sentence = patch, .kwargs = {}});
-  if (played.outcome.bridge == Verdict::kSkipped) return;
-  Remedy bridge;
-  bridge.kind = Remedy::Kind::kBridge;
+  if (!patch.empty()) out.push_back({.kind = report::Remedy::Kind::kPatch, .sentence = patch, .kwargs = {}});
+  if (played.outcome.bridge == report::Verdict::kSkipped) return;
+  report::Remedy bridge;
+  bridge.kind = report::Remedy::Kind::kBridge;
   bridge.sentence = "keep the ids of prompt and completion, and append what follows (rondo bridge)";
-  bridge.is_verified = played.outcome.bridge == Verdict::kHolds;
+  bridge.is_verified = played.outcome.bridge == report::Verdict::kHolds;
   out.push_back(std::move(bridge));
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "audit/play.h"
-#include "audit/report.h"
+#include "report/report.h"
 
 namespace rondo::audit {
 

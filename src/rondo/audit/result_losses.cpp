@@ -6,7 +6,7 @@ namespace {
 
 class ResultAudit {
  public:
-  ResultAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {
+  ResultAudit(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {
     setting_.tools = true;
     setting_.generation_prompt = true;
     const SaidCall first = first_call();
@@ -36,18 +36,18 @@ class ResultAudit {
     json::Value result = trials_.result(0, kToolName, kResultWord);
     result.as_object().erase("name");
     const auto rendered = trials_.render(with(one_call_, {result}), setting_);
-    Finding finding;
+    report::Finding finding;
     finding.path = "messages[2].name";
     if (!rendered.ok()) {
       finding.rule = "refused";
-      finding.level = Level::kWarning;
+      finding.level = report::Level::kWarning;
       finding.sentence = "a tool result without `name` is refused; the public chat APIs have none there";
       finding.proof = "the template fails with " + text::quoted(rendered.error().message);
       finding.place = causes::place_of(trials_.context().chat_template, rendered.error());
     } else if (rendered.value().text.bytes() != named) {
       const std::string& text = rendered.value().text.bytes();
       finding.rule = "dropped-field";
-      finding.level = Level::kNote;
+      finding.level = report::Level::kNote;
       finding.sentence = "the name of a tool result is written, and the public chat APIs have none there";
       finding.proof = difference({"with a name", named}, {"without", text});
       finding.place =
@@ -55,8 +55,9 @@ class ResultAudit {
     } else {
       return;
     }
-    finding.remedies.push_back(
-        {.kind = Remedy::Kind::kField, .sentence = "send the tool's name with its result", .is_verified = true});
+    finding.remedies.push_back({.kind = report::Remedy::Kind::kField,
+                                .sentence = "send the tool's name with its result",
+                                .is_verified = true});
     add_finding(report_, std::move(finding));
   }
 
@@ -74,9 +75,9 @@ class ResultAudit {
         result.as_object().erase("tool_call_id");
       }
       const auto rendered = trials_.render(with(one_call_, {result}), setting_);
-      Finding finding;
+      report::Finding finding;
       finding.path = "messages[2].tool_call_id";
-      finding.level = Level::kNote;
+      finding.level = report::Level::kNote;
       if (!rendered.ok()) {
         finding.rule = "refused";
         finding.sentence = std::string("a tool result ") + change.what + " is refused";
@@ -84,7 +85,7 @@ class ResultAudit {
         finding.place = causes::place_of(trials_.context().chat_template, rendered.error());
       } else if (rendered.value().text.bytes().find(kResultWord) == std::string::npos) {
         finding.rule = "dropped-field";
-        finding.level = Level::kWarning;
+        finding.level = report::Level::kWarning;
         finding.sentence = std::string("a tool result ") + change.what + " is not written";
         finding.proof = difference({"with the call's id", told}, {change.what, rendered.value().text.bytes()});
         finding.place = causes::last_look(trials_.context().chat_template, rendered.value(), 2, "tool_call_id");
@@ -103,9 +104,9 @@ class ResultAudit {
     if (!ordered.ok()) return;
     const std::string& text = ordered.value().text.bytes();
     if (text.find(kResultWord) == std::string::npos || text.find(kSecondResultWord) == std::string::npos) return;
-    Finding finding;
+    report::Finding finding;
     finding.path = "messages[3]";
-    finding.level = Level::kNote;
+    finding.level = report::Level::kNote;
     if (!reversed.ok()) {
       finding.rule = "refused";
       finding.sentence = "results in another order than their calls are refused";
@@ -135,7 +136,7 @@ class ResultAudit {
   }
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
   TrialSetting setting_;
   json::Value one_call_;
   json::Value two_calls_;
@@ -143,7 +144,7 @@ class ResultAudit {
 
 }  // namespace
 
-void find_result_losses(const Trials& trials, Report& report) {
+void find_result_losses(const Trials& trials, report::Report& report) {
   if (trials.writes_calls()) ResultAudit(trials, report).run();
 }
 

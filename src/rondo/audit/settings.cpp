@@ -137,7 +137,7 @@ Settings find_settings(const jinja::Template& chat_template, const format::Forma
   for (const std::string& name : names) {
     std::vector<Tried> found = try_variable(constants, prober, name, base.kwargs, before);
     if (found.empty()) continue;
-    Knob& knob = out.knobs.emplace_back();
+    report::Knob& knob = out.knobs.emplace_back();
     knob.name = name;
     for (Tried& tried : found) {
       knob.values.push_back(tried.member.value);

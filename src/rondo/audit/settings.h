@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "audit/report.h"
 #include "chat/conversation.h"
 #include "format/format.h"
 #include "jinja/template.h"
+#include "report/report.h"
 #include "template/chat_template.h"
 
 namespace rondo::audit {
@@ -19,9 +19,9 @@ struct Setting {
 };
 
 struct Settings {
-  std::vector<Setting> list;  // the default first
-  std::vector<Knob> knobs;    // variables with the values that change something
-  std::string note;           // a sentence, if there were more settings than are played
+  std::vector<Setting> list;        // the default first
+  std::vector<report::Knob> knobs;  // variables with the values that change something
+  std::string note;                 // a sentence, if there were more settings than are played
 };
 
 // `base`: kwargs of the request, which every setting has, tools, bos and eos.  A template that refuses everything has the

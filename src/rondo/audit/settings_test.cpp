@@ -32,7 +32,7 @@ Settings settings_of(const std::string& source, const json::Object& kwargs = {})
 std::string told(const Settings& settings) {
   std::string out;
   for (const Setting& setting : settings.list) out += setting.name + " " + json::to_compact(setting.kwargs) + "\n";
-  for (const Knob& knob : settings.knobs) out += knob.name + ": " + json::to_compact(knob.values) + "\n";
+  for (const report::Knob& knob : settings.knobs) out += knob.name + ": " + json::to_compact(knob.values) + "\n";
   return out;
 }
 

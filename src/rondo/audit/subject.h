@@ -1,7 +1,7 @@
 // From what a caller gives to what is played.
 #pragma once
 
-#include "audit/check.h"
+#include "audit/input.h"
 #include "audit/play.h"
 #include "audit/settings.h"
 #include "rondo/result.h"

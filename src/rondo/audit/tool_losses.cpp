@@ -54,8 +54,8 @@ constexpr ToolPart kHelpful[] = {
 bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
 
 // For templates that never look at the tools of a request, whatever they do with tools of messages.
-void report_unread(const Trials& trials, Report& report) {
-  Finding finding = finding_of("tools-not-written", Level::kNote);
+void report_unread(const Trials& trials, report::Report& report) {
+  report::Finding finding = finding_of("tools-not-written", report::Level::kNote);
   finding.sentence = "the template does not read `tools`: tools of a request have no effect";
   finding.proof = "it reads " + (trials.own_variables().empty() ? std::string("no variable of its own")
                                                                 : "`" + listed(trials.own_variables()) + "`");
@@ -65,7 +65,7 @@ void report_unread(const Trials& trials, Report& report) {
 
 class ToolAudit {
  public:
-  ToolAudit(const Trials& trials, Report& report) : trials_(trials), report_(report) {
+  ToolAudit(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {
     user_ = {user_message()};
     system_ = {plain_message("system", kSystemWord), user_message()};
   }
@@ -104,7 +104,7 @@ class ToolAudit {
   void report_refusal(const Error& error) {
     const TrialSetting setting{.tools = true};
     const bool takes_plain = trials_.text(user_, setting).ok();
-    Finding finding = finding_of("refused", takes_plain ? Level::kWarning : Level::kNote);
+    report::Finding finding = finding_of("refused", takes_plain ? report::Level::kWarning : report::Level::kNote);
     finding.sentence =
         takes_plain ? "a tool with a parameter that is an object or an array is refused" : "tools are refused";
     finding.proof = "the template fails with " + text::quoted(error.message);
@@ -114,7 +114,7 @@ class ToolAudit {
   }
 
   // The first condition that looked at the tools.
-  [[nodiscard]] TemplatePlace deciding_place(const jinja::Rendered& rendered) const {
+  [[nodiscard]] causes::TemplatePlace deciding_place(const jinja::Rendered& rendered) const {
     for (const jinja::Decision& decision : rendered.decisions) {
       for (const text::PathId path : rendered.reads_of(decision)) {
         if (rendered.origins.paths.root(path) == "tools")
@@ -125,7 +125,7 @@ class ToolAudit {
   }
 
   void report_missing(const jinja::Rendered& rendered, bool is_here, bool is_there) {
-    Finding finding = finding_of("tools-not-written", Level::kError);
+    report::Finding finding = finding_of("tools-not-written", report::Level::kError);
     const char* without = "where there is no system message";
     const char* with = "where there is a system message";
     finding.sentence = "tools of the request are not written";
@@ -154,7 +154,8 @@ class ToolAudit {
     for (const bool is_needed : {true, false}) {
       const std::vector<std::string>& parts = is_needed ? needed : helpful;
       if (parts.empty()) continue;
-      Finding finding = finding_of("tools-not-written", is_needed ? Level::kWarning : Level::kNote);
+      report::Finding finding =
+          finding_of("tools-not-written", is_needed ? report::Level::kWarning : report::Level::kNote);
       finding.sentence = "of a tool's definition these are not written: " + listed(parts);
       const std::size_t at = text.find(kShip);
       finding.proof = "the tool is written as " + shortened(std::string_view(text).substr(at, text.size() - at));
@@ -184,7 +185,7 @@ class ToolAudit {
     const auto type = render(messages_, changed("type", "boolean"));
     if (type.ok() && type.value().text.bytes() == rendered.text.bytes()) missing.emplace_back("types of parameters");
     if (missing.empty() || !contains(rendered.text.bytes(), "harbour")) return;
-    Finding finding = finding_of("tools-not-written", Level::kWarning);
+    report::Finding finding = finding_of("tools-not-written", report::Level::kWarning);
     finding.sentence = "of a tool's definition these are not written: " + listed(missing);
     const std::size_t at = rendered.text.bytes().find("harbour");
     finding.proof = "with another definition the prompt is the same: " + excerpt(rendered.text.bytes(), at, at + 60);
@@ -201,7 +202,7 @@ class ToolAudit {
                              rendered.origins.chains.contains(run.chain, "pyrepr") &&
                              rendered.origins.paths.root(run.path()) == "tools";
       if (is_python) {
-        Finding finding = finding_of("python-value", Level::kNote);
+        report::Finding finding = finding_of("python-value", report::Level::kNote);
         finding.sentence = "tools are printed as Python prints them";
         finding.proof = "they are written as " + excerpt(rendered.text.bytes(), at, at + 60);
         finding.place = causes::place_at(trials_.context().chat_template, rendered, at);
@@ -214,7 +215,7 @@ class ToolAudit {
   }
 
   const Trials& trials_;
-  Report& report_;
+  report::Report& report_;
   json::Array user_;
   json::Array system_;
   json::Array messages_;  // one of them: where tools are written
@@ -223,7 +224,7 @@ class ToolAudit {
 
 }  // namespace
 
-void find_tool_losses(const Trials& trials, Report& report) {
+void find_tool_losses(const Trials& trials, report::Report& report) {
   if (trials.reads_variable("tools")) {
     ToolAudit(trials, report).run();
     return;

@@ -22,7 +22,7 @@ Result<audit::Input> input_of(const Model& model, Call& call, std::string name) 
 
 }  // namespace
 
-Result<audit::Report> check(const Model& model, Call& call, CheckRequest request) {
+Result<report::Report> check(const Model& model, Call& call, CheckRequest request) {
   const auto input = input_of(model, call, std::move(request.model));
   if (!input.ok()) return input.error();
   auto report = audit::check(input.value(), {std::move(request.on_progress), std::move(request.scenarios)});

@@ -21,7 +21,7 @@ struct CheckRequest {
 
 // Of `call` the variables, the special tokens and the time count; of a model with several templates the one for tools is
 // audited.  Fail as audit::check() and mend::fix(), and as Model::prepare().
-[[nodiscard]] Result<audit::Report> check(const Model& model, Call& call, CheckRequest request);
+[[nodiscard]] Result<report::Report> check(const Model& model, Call& call, CheckRequest request);
 [[nodiscard]] Result<mend::Fix> fix(const Model& model, Call& call, std::string name, const mend::FixOptions& options);
 
 }  // namespace rondo::core

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "audit/report.h"
+#include "report/report.h"
 #include "tests/support/core_models.h"
 
 namespace rondo::core {
@@ -13,7 +13,7 @@ constexpr const char* kTrims = R"({%- for m in messages %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '[[assistant>>' }}{% endif %})";
 
-audit::Report report_of(const Source& source, CheckRequest request) {
+report::Report report_of(const Source& source, CheckRequest request) {
   const auto model = testing::made(Model::load(source));
   Call call;
   auto report = check(*model, call, std::move(request));
@@ -24,7 +24,7 @@ audit::Report report_of(const Source& source, CheckRequest request) {
 TEST_CASE("check plays the scenarios that are asked for, and tells how far it is") {
   std::vector<std::size_t> done;
   std::size_t of = 0;
-  const audit::Report report =
+  const report::Report report =
       report_of({.path = testing::kFolder},
                 {.model = "tiny", .scenarios = {"call-user"}, .on_progress = [&](std::size_t n, std::size_t total) {
                    done.push_back(n);
@@ -34,7 +34,7 @@ TEST_CASE("check plays the scenarios that are asked for, and tells how far it is
   CHECK(report.has_tokenizer);
   CHECK(report.template_file.empty());
   REQUIRE_FALSE(report.cases.empty());
-  for (const audit::Case& played : report.cases) CHECK(played.scenario == "call-user");
+  for (const report::Case& played : report.cases) CHECK(played.scenario == "call-user");
   REQUIRE(done.size() == of);
   CHECK(done.back() == of);
   const auto model = testing::made(Model::load({.path = testing::kFolder}));
@@ -43,7 +43,7 @@ TEST_CASE("check plays the scenarios that are asked for, and tells how far it is
 }
 
 TEST_CASE("check names the template's file where it is one") {
-  const audit::Report own =
+  const report::Report own =
       report_of({.path = testing::kFolder}, {.model = "", .has_file = true, .scenarios = {"call-user"}});
   CHECK(own.template_file == std::string(testing::kFolder) + "/chat_template.jinja");
   CHECK(own.is_own_file);
@@ -57,7 +57,7 @@ TEST_CASE("check and fix work without a tokenizer, and fail without a template")
   const auto report = check(*model, call, {.model = "trims", .scenarios = {}});
   REQUIRE(report.ok());
   CHECK_FALSE(report.value().has_tokenizer);
-  const auto trims = [](const audit::Finding& finding) { return finding.rule == "whitespace-stripped"; };
+  const auto trims = [](const report::Finding& finding) { return finding.rule == "whitespace-stripped"; };
   CHECK(std::ranges::any_of(report.value().findings, trims));
   const auto fixed = fix(*model, call, "trims", {});
   REQUIRE(fixed.ok());

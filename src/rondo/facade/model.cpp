@@ -2,28 +2,28 @@
 
 #include <utility>
 
-#include "audit/report.h"
 #include "base/utf8.h"
 #include "core/check.h"
 #include "core/model.h"
 #include "facade/convert.h"
 #include "json/print.h"
+#include "report/report.h"
 
 namespace rondo {
 namespace {
 
-std::vector<CheckFinding> findings_of(const std::vector<audit::Finding>& findings) {
+std::vector<CheckFinding> findings_of(const std::vector<report::Finding>& findings) {
   std::vector<CheckFinding> out;
-  for (const audit::Finding& from : findings) {
+  for (const report::Finding& from : findings) {
     CheckFinding& finding = out.emplace_back();
     finding.rule = from.rule;
-    finding.level = std::string(audit::to_string(from.level));
+    finding.level = std::string(report::to_string(from.level));
     finding.sentence = from.sentence;
     finding.line = from.place.line;
     finding.column = from.place.column;
     finding.path = from.path;
     finding.lost_tokens = from.lost_tokens;
-    for (const audit::Remedy& remedy : from.remedies) finding.remedies.push_back(remedy.sentence);
+    for (const report::Remedy& remedy : from.remedies) finding.remedies.push_back(remedy.sentence);
   }
   return out;
 }
@@ -116,7 +116,7 @@ Result<Checked> Model::check(const Chat& chat) const {
   if (!call.ok()) return call.error();
   const auto report = core::check(*model_, call.value(), {.model = model_->name(), .has_file = true, .scenarios = {}});
   if (!report.ok()) return report.error();
-  const json::Value json = audit::to_json(report.value());
+  const json::Value json = report::to_json(report.value());
   return Checked{std::string(json.find_string("worst").value_or("none")), findings_of(report.value().findings),
                  findings_of(report.value().notes), json::to_compact(json)};
 }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/check.h"
+#include "audit/input.h"
 #include "json/value.h"
 #include "rondo/result.h"
 

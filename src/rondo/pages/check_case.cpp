@@ -3,12 +3,12 @@
 #include <array>
 #include <cstdio>
 
-#include "audit/summary.h"
 #include "base/utf8.h"
 #include "json/print.h"
 #include "pages/check_parts.h"
 #include "pages/html.h"
 #include "pages/token_page.h"
+#include "report/summary.h"
 
 namespace rondo::pages {
 namespace {
@@ -44,9 +44,9 @@ Pieces words_of(std::string_view text) {
   return out;
 }
 
-Pieces tokens_of(const std::vector<audit::TokenView>& tokens) {
+Pieces tokens_of(const std::vector<report::TokenView>& tokens) {
   Pieces out;
-  for (const audit::TokenView& token : tokens) out.push_back({token.text, token.id});
+  for (const report::TokenView& token : tokens) out.push_back({token.text, token.id});
   if (out.size() > kPieces) out.resize(kPieces);
   return out;
 }
@@ -112,7 +112,7 @@ std::string side(std::string_view name, const std::string& content) {
   return "<div class=\"side\"><h5>" + std::string(name) + "</h5><pre>" + content + "</pre></div>\n";
 }
 
-std::string difference(const audit::Break& broken) {
+std::string difference(const report::Break& broken) {
   Pieces kept = words_of(broken.kept);
   Pieces rerendered = words_of(broken.rerendered);
   compare(kept, rerendered);
@@ -132,9 +132,9 @@ std::string fact(std::string_view name, const std::string& html) {
   return html.empty() ? "" : "<dt>" + std::string(name) + "</dt><dd>" + html + "</dd>\n";
 }
 
-std::string cause_facts(const CheckedModel& model, const audit::Break& broken) {
-  const audit::Cause& cause = broken.cause;
-  std::string text = "<b>" + std::string(audit::to_string(cause.kind)) + "</b>";
+std::string cause_facts(const CheckedModel& model, const report::Break& broken) {
+  const causes::Cause& cause = broken.cause;
+  std::string text = "<b>" + std::string(causes::to_string(cause.kind)) + "</b>";
   if (!cause.sentence.empty()) text += ": " + shown(cause.sentence);
   return fact("cause", text) + fact("template", place_link(model, cause.place, true)) +
          fact("field", cause.path.empty() ? "" : "<code>" + shown(cause.path) + "</code>") +
@@ -146,10 +146,10 @@ std::string cause_facts(const CheckedModel& model, const audit::Break& broken) {
 
 }  // namespace
 
-std::string remedy_list(const std::vector<audit::Remedy>& remedies) {
+std::string remedy_list(const std::vector<report::Remedy>& remedies) {
   if (remedies.empty()) return "";
   std::string out = "<ul class=\"remedies\">\n";
-  for (const audit::Remedy& remedy : remedies) {
+  for (const report::Remedy& remedy : remedies) {
     out += remedy.is_verified ? "<li><span class=\"badge yes\">\u2713 verified</span> "
                               : "<li><span class=\"badge\">not tried</span> ";
     out += shown(remedy.sentence);
@@ -159,8 +159,8 @@ std::string remedy_list(const std::vector<audit::Remedy>& remedies) {
   return out + "</ul>\n";
 }
 
-std::string case_body(const CheckedModel& model, const audit::Case& played) {
-  if (!played.broken && played.note.empty() && audit::verdict_of(played) != audit::Verdict::kBreaks) return "";
+std::string case_body(const CheckedModel& model, const report::Case& played) {
+  if (!played.broken && played.note.empty() && report::verdict_of(played) != report::Verdict::kBreaks) return "";
   std::string facts;
   if (!played.kwargs.empty())
     facts += fact("variables", "<code>" + shown(json::to_compact(json::Value(played.kwargs))) + "</code>");

@@ -4,23 +4,23 @@
 #include <utility>
 #include <vector>
 
-#include "audit/junit.h"
-#include "audit/sarif.h"
 #include "json/print.h"
 #include "pages/check_page.h"
+#include "report/junit.h"
+#include "report/sarif.h"
 
 namespace rondo::pages {
 namespace {
 
 struct Read {
-  std::vector<audit::Report> reports;
-  std::vector<audit::Unchecked> unchecked;
+  std::vector<report::Report> reports;
+  std::vector<report::Unchecked> unchecked;
 };
 
 Result<Read> read(const Checks& checks) {
   Read out;
   for (const json::Value& report : checks.reports) {
-    auto one = audit::report_from_json(report);
+    auto one = report::report_from_json(report);
     if (!one.ok()) return one.error();
     out.reports.push_back(std::move(one).value());
   }
@@ -51,17 +51,17 @@ Result<std::string> check_html(const Checks& checks) {
 Result<std::string> check_sarif(const Checks& checks, const std::string& version) {
   const auto parts = read(checks);
   if (!parts.ok()) return parts.error();
-  return json::to_pretty(audit::to_sarif(parts.value().reports, parts.value().unchecked, version)) + "\n";
+  return json::to_pretty(report::to_sarif(parts.value().reports, parts.value().unchecked, version)) + "\n";
 }
 
 Result<std::string> check_junit(const Checks& checks, const std::string& fail_on) {
   const auto parts = read(checks);
   if (!parts.ok()) return parts.error();
-  std::optional<audit::Level> level;
-  for (const audit::Level candidate : {audit::Level::kNote, audit::Level::kWarning, audit::Level::kError}) {
-    if (audit::to_string(candidate) == fail_on) level = candidate;
+  std::optional<report::Level> level;
+  for (const report::Level candidate : {report::Level::kNote, report::Level::kWarning, report::Level::kError}) {
+    if (report::to_string(candidate) == fail_on) level = candidate;
   }
-  return audit::to_junit(parts.value().reports, parts.value().unchecked, level);
+  return report::to_junit(parts.value().reports, parts.value().unchecked, level);
 }
 
 }  // namespace rondo::pages

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <string_view>
 
-#include "audit/summary.h"
 #include "base/utf8.h"
 #include "pages/check_parts.h"
 #include "pages/html.h"
 #include "pages/page_parts.h"
+#include "report/summary.h"
 
 namespace rondo::pages {
 namespace {
 
-using audit::Finding;
-using audit::Level;
-using audit::Report;
+using report::Finding;
+using report::Level;
+using report::Report;
 
 std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
@@ -30,7 +30,7 @@ std::string one_line(const std::string& text) {
 }
 
 std::string level_badge(Level level) {
-  const std::string name(audit::to_string(level));
+  const std::string name(report::to_string(level));
   const std::string_view symbol = level == Level::kError ? "\u2716" : level == Level::kWarning ? "\u25B2" : "\u2139";
   return "<span class=\"level " + name + "\"><span aria-hidden=\"true\">" + std::string(symbol) + "</span> " + name +
          "</span>";
@@ -42,8 +42,8 @@ std::string worst_badge(const Report& report) {
 }
 
 // "31 of 36 hold".
-std::string check_summary(const Report& report, const audit::Check& check) {
-  const audit::Counts counts = audit::count(report, check);
+std::string check_summary(const Report& report, const report::Check& check) {
+  const report::Counts counts = report::count(report, check);
   const std::size_t asked = counts.holds + counts.breaks;
   if (asked == 0) return "not asked";
   return std::to_string(counts.holds) + " of " + std::to_string(asked) + (asked == 1 ? " holds" : " hold");
@@ -51,8 +51,8 @@ std::string check_summary(const Report& report, const audit::Check& check) {
 
 std::string tiles(const Report& report) {
   std::string out = "<ul class=\"tiles\">\n";
-  for (const audit::Check& check : audit::kChecks) {
-    const audit::Counts counts = audit::count(report, check);
+  for (const report::Check& check : report::kChecks) {
+    const report::Counts counts = report::count(report, check);
     const std::size_t asked = counts.holds + counts.breaks;
     const std::string_view state = asked == 0 ? "none" : counts.breaks > 0 ? "bad" : "good";
     std::string rest;
@@ -72,7 +72,7 @@ std::string scenario_list(const CheckedModel& model, const Finding& finding) {
   std::string out = "<p class=\"seen\">seen in ";
   for (std::size_t i = 0; i < finding.scenarios.size(); ++i) {
     const auto& cases = model.report.cases;
-    const auto found = std::ranges::find(cases, finding.scenarios[i], audit::name_of);
+    const auto found = std::ranges::find(cases, finding.scenarios[i], report::name_of);
     const std::string text = shown(finding.scenarios[i]);
     out += i > 0 ? ", " : "";
     const bool has_target = found != cases.end() && !case_body(model, *found).empty();
@@ -84,7 +84,7 @@ std::string scenario_list(const CheckedModel& model, const Finding& finding) {
 }
 
 std::string finding_html(const CheckedModel& model, const Finding& finding, std::size_t index) {
-  const std::string level(audit::to_string(finding.level));
+  const std::string level(report::to_string(finding.level));
   std::string out = "<details class=\"finding " + level + "\" data-line=\"" +
                     (finding.place.line > 0 ? spot_of(model, finding.place).id : "") + "\"><summary>" +
                     level_badge(finding.level) + " <b>" + shown(finding.rule) + "</b> <span class=\"what\">" +
@@ -92,7 +92,7 @@ std::string finding_html(const CheckedModel& model, const Finding& finding, std:
   if (finding.lost_tokens > 0)
     out += " <span class=\"lost\">\u2212" + counted(finding.lost_tokens, "token") + "</span>";
   out += "</summary>\n<div class=\"inside\" id=\"" + model.finding_id(index) + "\">\n";
-  if (const audit::Rule* rule = audit::find_rule(finding.rule))
+  if (const report::Rule* rule = report::find_rule(finding.rule))
     out += "<p class=\"soft\">" + shown(rule->sentence) + "</p>\n";
   if (finding.place.line > 0) out += "<p>" + place_link(model, finding.place, true) + "</p>\n";
   if (!finding.path.empty()) out += "<p>field <code>" + shown(finding.path) + "</code></p>\n";
@@ -121,7 +121,7 @@ std::string model_section(const CheckedModel& model, bool is_folded) {
   const auto add = [](std::vector<std::string>& list, const std::string& name) {
     if (std::ranges::find(list, name) == list.end()) list.push_back(name);
   };
-  for (const audit::Case& played : report.cases) {
+  for (const report::Case& played : report.cases) {
     add(settings, played.setting);
     add(scenarios, played.scenario);
   }
@@ -145,13 +145,13 @@ std::string index_table(std::span<const CheckedModel> models) {
   std::string out =
       "<nav aria-label=\"Templates\"><div class=\"wide\"><table class=\"index\">\n<thead><tr><th "
       "scope=\"col\">template</th><th scope=\"col\">worst</th>";
-  for (const audit::Check& check : audit::kChecks) out += "<th scope=\"col\">" + std::string(check.name) + "</th>";
+  for (const report::Check& check : report::kChecks) out += "<th scope=\"col\">" + std::string(check.name) + "</th>";
   out += "<th scope=\"col\">findings</th></tr></thead>\n<tbody>\n";
   for (const CheckedModel& model : models) {
     const Report& report = model.report;
     out += "<tr><th scope=\"row\"><a href=\"#" + model.key + "\">" + shown(report.model) + "</a></th><td>" +
            worst_badge(report) + "</td>";
-    for (const audit::Check& check : audit::kChecks) out += "<td>" + check_summary(report, check) + "</td>";
+    for (const report::Check& check : report::kChecks) out += "<td>" + check_summary(report, check) + "</td>";
     out += "<td>" + std::to_string(report.findings.size()) + "</td></tr>\n";
   }
   return out + "</tbody></table></div></nav>\n";
@@ -159,7 +159,7 @@ std::string index_table(std::span<const CheckedModel> models) {
 
 }  // namespace
 
-std::string check_page(std::span<const Report> reports, std::span<const audit::Unchecked> unchecked) {
+std::string check_page(std::span<const Report> reports, std::span<const report::Unchecked> unchecked) {
   std::vector<CheckedModel> models;
   models.reserve(reports.size());
   for (const Report& report : reports) models.push_back({report, "m" + std::to_string(models.size() + 1)});
@@ -170,7 +170,7 @@ std::string check_page(std::span<const Report> reports, std::span<const audit::U
          "rendered again. What the model has seen should still be there, token for token.</p>\n"
          "<p class=\"keys\" hidden>In the table of conversations <kbd>\u2190</kbd> <kbd>\u2191</kbd> <kbd>\u2192</kbd> "
          "<kbd>\u2193</kbd> walk, <kbd>Enter</kbd> opens a case, <kbd>Esc</kbd> closes it.</p>\n</header>\n<main>\n";
-  for (const audit::Unchecked& model : unchecked) {
+  for (const report::Unchecked& model : unchecked) {
     out += "<p>" + level_badge(Level::kError) + " <b>" + shown(model.model) +
            "</b> could not be checked: " + shown(model.reason) + "</p>\n";
   }

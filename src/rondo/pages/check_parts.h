@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/report.h"
+#include "report/report.h"
 
 namespace rondo::pages {
 
 // A report on its page; `key` begins the ids of its elements.
 struct CheckedModel {
-  const audit::Report& report;
+  const report::Report& report;
   std::string key;  // "m1"
 
   // "m1-f2": places to link to.
@@ -27,7 +27,7 @@ struct Spot {
   std::string text;  // of the line or piece, some of it where it is long; the place's own where there is no such line
 };
 // REQUIRES: place.line > 0.
-[[nodiscard]] Spot spot_of(const CheckedModel& model, const audit::TemplatePlace& place);
+[[nodiscard]] Spot spot_of(const CheckedModel& model, const causes::TemplatePlace& place);
 
 // `text` for an element, valid and with marks for what cannot be seen; `marks_spaces`: plain spaces too.
 [[nodiscard]] std::string marked_text(std::string_view text, bool marks_spaces);
@@ -37,13 +37,13 @@ struct Spot {
 [[nodiscard]] std::string attribute_text(std::string_view text);
 
 // A link to the place in the template shown beside; "" for none.  `with_source`: and what stands there.
-[[nodiscard]] std::string place_link(const CheckedModel& model, const audit::TemplatePlace& place,
+[[nodiscard]] std::string place_link(const CheckedModel& model, const causes::TemplatePlace& place,
                                      bool with_source = false);
 
-[[nodiscard]] std::string remedy_list(const std::vector<audit::Remedy>& remedies);
+[[nodiscard]] std::string remedy_list(const std::vector<report::Remedy>& remedies);
 
 // What is told of a case when its row is opened; "" if there is nothing.
-[[nodiscard]] std::string case_body(const CheckedModel& model, const audit::Case& played);
+[[nodiscard]] std::string case_body(const CheckedModel& model, const report::Case& played);
 
 // The table of conversations with its filters, and behind it what its rows open.
 [[nodiscard]] std::string case_table(const CheckedModel& model);

@@ -27,14 +27,14 @@ TEST_CASE("an attribute reads back as it was written") {
 }
 
 // A report about a template of these lines.
-audit::Report report_of(std::vector<std::string> lines) {
-  audit::Report out;
+report::Report report_of(std::vector<std::string> lines) {
+  report::Report out;
   out.template_lines = std::move(lines);
   return out;
 }
 
 TEST_CASE("a place is a line of the template") {
-  const audit::Report report = report_of({"one", "  {{ two }}"});
+  const report::Report report = report_of({"one", "  {{ two }}"});
   const CheckedModel model{report, "m1"};
   const Spot spot = spot_of(model, {2, 3, ""});
   CHECK(spot.id == "m1-L2");
@@ -46,7 +46,7 @@ TEST_CASE("a place is a line of the template") {
 }
 
 TEST_CASE("a place outside of the template is named, and links nowhere") {
-  const audit::Report report = report_of({"one"});
+  const report::Report report = report_of({"one"});
   const CheckedModel model{report, "m1"};
   const Spot spot = spot_of(model, {9, 1, "of <old>"});
   CHECK(spot.id.empty());
@@ -56,7 +56,7 @@ TEST_CASE("a place outside of the template is named, and links nowhere") {
 
 TEST_CASE("a place in a long line is a piece of it") {
   const std::string text(180, 'x');
-  const audit::Report report = report_of({"é" + text + "{{ a }}{{ b }}" + std::string(300, 'y')});
+  const report::Report report = report_of({"é" + text + "{{ a }}{{ b }}" + std::string(300, 'y')});
   const CheckedModel model{report, "m1"};
   const Spot tag = spot_of(model, {1, 183, ""});
   CHECK(tag.id == "m1-L1-183");
@@ -68,10 +68,10 @@ TEST_CASE("a place in a long line is a piece of it") {
 }
 
 TEST_CASE("a template's source marks what is blamed, with links to its findings") {
-  audit::Report report = report_of({"<plain>", "{{ m.content | trim }} tail"});
-  audit::Finding finding;
+  report::Report report = report_of({"<plain>", "{{ m.content | trim }} tail"});
+  report::Finding finding;
   finding.rule = "whitespace-stripped";
-  finding.level = audit::Level::kWarning;
+  finding.level = report::Level::kWarning;
   finding.place = {2, 1, ""};
   report.findings.push_back(finding);
   finding.rule = "elsewhere";
@@ -94,7 +94,7 @@ TEST_CASE("several models as JSON") {
 }
 
 TEST_CASE("a report without cases says so") {
-  const audit::Report report = report_of({"x"});
+  const report::Report report = report_of({"x"});
   CHECK(case_table({report, "m1"}) == "<p>No conversation was played.</p>\n");
 }
 

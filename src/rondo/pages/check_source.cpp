@@ -5,11 +5,11 @@
 #include <map>
 #include <utility>
 
-#include "audit/summary.h"
 #include "base/utf8.h"
 #include "pages/check_parts.h"
 #include "pages/html.h"
 #include "protocol/rows.h"
+#include "report/summary.h"
 
 namespace rondo::pages {
 namespace {
@@ -83,13 +83,13 @@ const SourcePiece& piece_at(const std::vector<SourcePiece>& pieces, std::int32_t
   return pieces[at];
 }
 
-bool has_line(const audit::Report& report, const audit::TemplatePlace& place) {
+bool has_line(const report::Report& report, const causes::TemplatePlace& place) {
   return place.line > 0 && static_cast<std::size_t>(place.line) <= report.template_lines.size();
 }
 
 // What blames a piece.
 struct Blame {
-  audit::Level level = audit::Level::kNote;  // the highest
+  report::Level level = report::Level::kNote;  // the highest
   std::string links;
   std::vector<std::size_t> marks;  // offsets in the piece
 };
@@ -99,14 +99,14 @@ std::map<std::string, Blame> blamed_pieces(const CheckedModel& model) {
   std::map<std::string, Blame> out;
   std::size_t index = 0;
   for (const auto* list : {&model.report.findings, &model.report.notes}) {
-    for (const audit::Finding& finding : *list) {
+    for (const report::Finding& finding : *list) {
       const std::size_t at = index++;
       if (!has_line(model.report, finding.place)) continue;
       const std::vector<SourcePiece> pieces = pieces_of(model, finding.place.line);
       const SourcePiece& piece = piece_at(pieces, finding.place.column);
       Blame& blame = out[piece.id];
       blame.level = std::max(blame.level, finding.level);
-      blame.links += "<a class=\"" + std::string(audit::to_string(finding.level)) + "\" href=\"#" +
+      blame.links += "<a class=\"" + std::string(report::to_string(finding.level)) + "\" href=\"#" +
                      model.finding_id(at) + "\">" + shown(finding.rule) + "</a> ";
       if (finding.place.column > 0)
         blame.marks.push_back(static_cast<std::size_t>(finding.place.column) - 1 - piece.begin);
@@ -142,7 +142,7 @@ std::string line_html(std::string_view line, const std::vector<std::size_t>& off
 std::string piece_html(const SourcePiece& piece, std::int32_t line, const Blame* blame) {
   const std::string number = piece.begin > 0 ? ":" + std::to_string(piece.column) : std::to_string(line);
   std::string out = "<div class=\"l";
-  if (blame != nullptr) out += " blamed " + std::string(audit::to_string(blame->level));
+  if (blame != nullptr) out += " blamed " + std::string(report::to_string(blame->level));
   out += "\" id=\"" + piece.id + "\"><span class=\"n\">" + number + "</span><code>" +
          line_html(piece.text, blame != nullptr ? blame->marks : std::vector<std::size_t>{}) + "</code>";
   if (blame != nullptr) out += "<span class=\"refs\">" + blame->links + "</span>";
@@ -193,7 +193,7 @@ std::string attribute_text(std::string_view text) {
   return out;
 }
 
-Spot spot_of(const CheckedModel& model, const audit::TemplatePlace& place) {
+Spot spot_of(const CheckedModel& model, const causes::TemplatePlace& place) {
   const std::string line = std::to_string(place.line);
   if (!has_line(model.report, place)) return {"", "line " + line, place.source};
   const std::vector<SourcePiece> pieces = pieces_of(model, place.line);
@@ -211,11 +211,11 @@ Spot spot_of(const CheckedModel& model, const audit::TemplatePlace& place) {
   }
   return {piece.id,
           "line " + line +
-              (pieces.size() > 1 ? ":" + std::to_string(audit::column_in_code_points(model.report, place)) : ""),
+              (pieces.size() > 1 ? ":" + std::to_string(report::column_in_code_points(model.report, place)) : ""),
           std::move(excerpt)};
 }
 
-std::string place_link(const CheckedModel& model, const audit::TemplatePlace& place, bool with_source) {
+std::string place_link(const CheckedModel& model, const causes::TemplatePlace& place, bool with_source) {
   if (place.line < 1) return "";
   const Spot spot = spot_of(model, place);
   std::string out = spot.id.empty() ? spot.name : "<a class=\"place\" href=\"#" + spot.id + "\">" + spot.name + "</a>";

@@ -2,18 +2,18 @@
 #include <algorithm>
 #include <tuple>
 
-#include "audit/summary.h"
 #include "pages/check_parts.h"
 #include "pages/html.h"
+#include "report/summary.h"
 
 namespace rondo::pages {
 namespace {
 
-using audit::Case;
-using audit::Verdict;
+using report::Case;
+using report::Verdict;
 
 constexpr std::array<std::string_view, 5> kColumns = {"string", "token", "bridge", "parse", "write back"};
-static_assert(kColumns.size() == audit::kChecks.size());
+static_assert(kColumns.size() == report::kChecks.size());
 
 std::string_view symbol_of(Verdict verdict) {
   switch (verdict) {
@@ -26,17 +26,17 @@ std::string_view symbol_of(Verdict verdict) {
 
 // What two settings have in common that are told in one row.
 bool is_alike(const Case& a, const Case& b) {
-  const auto same = [&](const audit::Check& check) { return a.*check.verdict == b.*check.verdict; };
-  if (!std::ranges::all_of(audit::kChecks, same) || a.broken.has_value() != b.broken.has_value()) return false;
+  const auto same = [&](const report::Check& check) { return a.*check.verdict == b.*check.verdict; };
+  if (!std::ranges::all_of(report::kChecks, same) || a.broken.has_value() != b.broken.has_value()) return false;
   return !a.broken || (a.broken->cause.kind == b.broken->cause.kind && a.broken->cause.place == b.broken->cause.place);
 }
 
 // The first case of the same scenario, which stands for those that are like it.
-const Case& first_of(const audit::Report& report, const Case& played) {
+const Case& first_of(const report::Report& report, const Case& played) {
   return *std::ranges::find(report.cases, played.scenario, &Case::scenario);
 }
 
-std::size_t count_alike(const audit::Report& report, const Case& first) {
+std::size_t count_alike(const report::Report& report, const Case& first) {
   return static_cast<std::size_t>(std::ranges::count_if(report.cases, [&](const Case& other) {
     return &other != &first && other.scenario == first.scenario && is_alike(first, other);
   }));
@@ -45,8 +45,8 @@ std::size_t count_alike(const audit::Report& report, const Case& first) {
 std::string verdict_cells(const Case& played) {
   std::string out;
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    const Verdict verdict = played.*audit::kChecks[i].verdict;
-    const std::string_view word = audit::to_string(verdict);
+    const Verdict verdict = played.*report::kChecks[i].verdict;
+    const std::string_view word = report::to_string(verdict);
     out.append("<td class=\"v ").append(word).append("\" data-name=\"").append(kColumns[i]);
     out.append("\"><span aria-hidden=\"true\">").append(symbol_of(verdict)).append("</span> ");
     out.append(word).append("</td>");
@@ -57,8 +57,8 @@ std::string verdict_cells(const Case& played) {
 std::string cause_cell(const CheckedModel& model, const Case& played) {
   std::string out = "<td class=\"why\">";
   if (played.broken) {
-    const audit::Break& broken = *played.broken;
-    out += "<b>" + std::string(audit::to_string(broken.cause.kind)) + "</b> ";
+    const report::Break& broken = *played.broken;
+    out += "<b>" + std::string(causes::to_string(broken.cause.kind)) + "</b> ";
     out += place_link(model, broken.cause.place);
     if (broken.lost_tokens > 0)
       out += " <span class=\"lost\">\u2212" + std::to_string(broken.lost_tokens) + " tokens</span>";
@@ -77,7 +77,7 @@ std::string row(const CheckedModel& model, std::size_t index, bool has_body) {
   if (played.is_inherent) classes += " inherent";
   const std::string title = shown(played.title.empty() ? played.scenario : played.title);
   std::string out = "<tr class=\"" + classes + "\" data-setting=\"" + attribute_text(played.setting) +
-                    "\" data-verdict=\"" + std::string(audit::to_string(audit::verdict_of(played))) +
+                    "\" data-verdict=\"" + std::string(report::to_string(report::verdict_of(played))) +
                     "\" data-case=\"" + (has_body ? model.case_id(index) : "") + "\"><th scope=\"row\">";
   out += has_body ? "<a href=\"#" + model.case_id(index) + "\">" + title + "</a>" : title;
   out += " <span class=\"id\">" + shown(played.scenario) + "</span></th><td class=\"setting\">" + shown(played.setting);
@@ -93,7 +93,7 @@ std::string options(const std::vector<std::string>& values, std::string_view all
   return out;
 }
 
-std::string filters(const audit::Report& report) {
+std::string filters(const report::Report& report) {
   std::vector<std::string> settings;
   for (const Case& played : report.cases) {
     if (std::ranges::find(settings, played.setting) == settings.end()) settings.push_back(played.setting);
@@ -109,14 +109,14 @@ std::string filters(const audit::Report& report) {
 }  // namespace
 
 std::string case_table(const CheckedModel& model) {
-  const audit::Report& report = model.report;
+  const report::Report& report = model.report;
   if (report.cases.empty()) return "<p>No conversation was played.</p>\n";
   std::string out = filters(report);
   out +=
       "<div class=\"wide\"><table class=\"cases\" aria-label=\"Conversations\">\n<thead><tr><th scope=\"col\">"
       "conversation</th><th scope=\"col\">setting</th>";
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    out += "<th scope=\"col\" title=\"" + attribute_text(audit::kChecks[i].question) + "\">" +
+    out += "<th scope=\"col\" title=\"" + attribute_text(report::kChecks[i].question) + "\">" +
            std::string(kColumns[i]) + "</th>";
   }
   out += "<th scope=\"col\">cause</th></tr></thead>\n<tbody>\n";
@@ -126,7 +126,7 @@ std::string case_table(const CheckedModel& model) {
     out += row(model, i, !body.empty());
     if (body.empty()) continue;
     // The id is inside: a browser opens what the target of a link stands in.
-    bodies += "<details><summary>" + shown(audit::name_of(report.cases[i])) + "</summary><div class=\"case\" id=\"" +
+    bodies += "<details><summary>" + shown(report::name_of(report.cases[i])) + "</summary><div class=\"case\" id=\"" +
               model.case_id(i) + "\">\n" + body + "</div></details>\n";
   }
   return out + "</tbody></table></div>\n<div class=\"bodies\"><h4>Each case in detail</h4>\n" + bodies + "</div>\n";

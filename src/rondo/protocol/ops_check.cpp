@@ -52,7 +52,7 @@ Reply op_check(const OpContext& context, Fields& fields) {
   if (!audited.ok()) return audited.error();
   const auto report = core::check(*audited.value().model, audited.value().call, std::move(asked));
   if (!report.ok()) return report.error();
-  return audit::to_json(report.value());
+  return report::to_json(report.value());
 }
 
 Reply op_fix(const OpContext& context, Fields& fields) {

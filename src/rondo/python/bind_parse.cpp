@@ -313,7 +313,7 @@ nb::object check(const ModelObject& self, nb::handle kwargs, nb::handle now,
     request.scenarios = scenarios.value_or(std::vector<std::string>{});
     const auto report = core::check(*self.model, call, std::move(request));
     if (!report.ok()) return report.error();
-    return audit::to_json(report.value());
+    return report::to_json(report.value());
   })));
 }
 

@@ -16,12 +16,7 @@
 #include "json/value.h"
 #include "rondo/result.h"
 
-namespace rondo::audit {
-
-using causes::Cause;
-using causes::CauseKind;
-using causes::TemplatePlace;
-using causes::to_string;
+namespace rondo::report {
 
 // What to do about a break.  Those that were tried on the same case, and mended it, are verified.
 struct Remedy {
@@ -64,7 +59,7 @@ struct Break {
   std::string rerendered;       // what the template writes now
   TokensAround tokens;
   std::string field;  // origin of the re-rendered text: "messages[1].content via strip", "template line 56"
-  Cause cause;
+  causes::Cause cause;
   std::vector<Remedy> remedies;  // the best first
 };
 
@@ -107,7 +102,7 @@ struct Finding {
   Level level = Level::kWarning;
   std::string sentence;  // what is the matter
   std::string proof;     // what was rendered or parsed to see it: short, with the texts that differ
-  TemplatePlace place;
+  causes::TemplatePlace place;
   std::string path;                    // the field it is about
   std::vector<std::string> scenarios;  // "scenario / setting" of the cases that show it
   std::size_t lost_tokens = 0;         // in the worst of them
@@ -150,4 +145,4 @@ struct Report {
 // kInvalidArgument, naming the first member that does not fit.
 [[nodiscard]] Result<Report> report_from_json(const json::Value& value);
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

@@ -1,11 +1,11 @@
-#include "audit/report.h"
+#include "report/report.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "json/members.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 namespace {
 
 constexpr json::Names<Remedy::Kind, 5> kRemedies{{{Remedy::Kind::kVariable, "variable"},
@@ -23,13 +23,13 @@ struct ReportJson {
   static constexpr bool kRefusesUnknown = false;  // of another version
 };
 
-const auto& names_of(ReportJson /*tag*/, CauseKind /*type*/) { return causes::kCauseNames; }
+const auto& names_of(ReportJson /*tag*/, causes::CauseKind /*type*/) { return causes::kCauseNames; }
 const auto& names_of(ReportJson /*tag*/, Remedy::Kind /*type*/) { return kRemedies; }
 const auto& names_of(ReportJson /*tag*/, Verdict /*type*/) { return kVerdicts; }
 const auto& names_of(ReportJson /*tag*/, Level /*type*/) { return kLevels; }
 
 template <typename V>
-void visit(V& v, TemplatePlace& place) {
+void visit(V& v, causes::TemplatePlace& place) {
   v.always("line", place.line);
   v.field("column", place.column);
   v.field("source", place.source);
@@ -44,7 +44,7 @@ void visit(V& v, Remedy& remedy) {
 }
 
 template <typename V>
-void visit(V& v, Cause& cause) {
+void visit(V& v, causes::Cause& cause) {
   v.always("kind", cause.kind);
   v.always("sentence", cause.sentence);
   if (v.wants(cause.place.line > 0)) v.always("place", cause.place);
@@ -157,4 +157,4 @@ Result<Report> report_from_json(const json::Value& value) {
   return Error(ErrorCode::kInvalidArgument, std::move(wrong));
 }
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

@@ -1,20 +1,20 @@
-#include "audit/report.h"
+#include "report/report.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "audit/summary.h"
+#include "report/summary.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 namespace {
 
 TEST_CASE("rules: every cause is one, and no name is there twice") {
   std::set<std::string_view> names;
   for (const Rule& rule : rules()) CHECK_MESSAGE(names.insert(rule.name).second, rule.name);
-  for (int kind = 0; kind <= static_cast<int>(CauseKind::kCondition); ++kind)
-    CHECK(names.contains(to_string(static_cast<CauseKind>(kind))));
+  for (int kind = 0; kind <= static_cast<int>(causes::CauseKind::kCondition); ++kind)
+    CHECK(names.contains(to_string(static_cast<causes::CauseKind>(kind))));
 }
 
 TEST_CASE("a report's worst level is that of its findings, not of its notes") {
@@ -33,7 +33,7 @@ TEST_CASE("a break is told with its cause, place and remedies") {
   played.scenario = "call-result";
   played.token_prefix = Verdict::kBreaks;
   Break& broken = played.broken.emplace();
-  broken.cause.kind = CauseKind::kWhitespaceStripped;
+  broken.cause.kind = causes::CauseKind::kWhitespaceStripped;
   broken.cause.place = {3, 5, "{{ x }}"};
   Remedy& remedy = broken.remedies.emplace_back();
   remedy.kind = Remedy::Kind::kVariable;
@@ -78,9 +78,9 @@ TEST_CASE("how bad a case is: as the findings that name it say, else as the rule
   CHECK(level_of(report, case_of(Verdict::kHolds, Verdict::kHolds)) == Level::kNote);
   CHECK(level_of(report, played) == Level::kWarning);  // of no known cause
   Break& broken = played.broken.emplace();
-  broken.cause.kind = CauseKind::kWhitespaceAdded;
+  broken.cause.kind = causes::CauseKind::kWhitespaceAdded;
   CHECK(level_of(report, played) == Level::kNote);
-  broken.cause.kind = CauseKind::kDroppedField;
+  broken.cause.kind = causes::CauseKind::kDroppedField;
   CHECK(level_of(report, played) == Level::kError);
   Finding finding;
   finding.level = Level::kWarning;
@@ -113,4 +113,4 @@ TEST_CASE("rules are found by their name, remedies are told, columns are counted
 }
 
 }  // namespace
-}  // namespace rondo::audit
+}  // namespace rondo::report

@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-#include "audit/summary.h"
+#include "report/summary.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 
 // A test suite for each report, in it a test case for each conversation and each finding.  What is at or above `fail_on`
 // fails; without it nothing does.  A model that could not be checked is an error.  What breaks under any template is skipped, as is what does not apply.  The text is
@@ -15,4 +15,4 @@ namespace rondo::audit {
 [[nodiscard]] std::string to_junit(std::span<const Report> reports, std::span<const Unchecked> unchecked,
                                    std::optional<Level> fail_on);
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

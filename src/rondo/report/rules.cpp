@@ -1,7 +1,7 @@
 // What findings may be about, and what each means.
-#include "audit/report.h"
+#include "report/report.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> kRules = {
@@ -50,4 +50,4 @@ const std::vector<Rule>& rules() {
   return kRules;
 }
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

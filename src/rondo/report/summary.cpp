@@ -1,10 +1,10 @@
-#include "audit/summary.h"
+#include "report/summary.h"
 
 #include <algorithm>
 
 #include "base/utf8.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 namespace {
 
 void add(Counts& counts, const Case& played, Verdict verdict) {
@@ -69,11 +69,11 @@ std::vector<std::string> lines_of(const std::vector<Remedy>& remedies) {
   return out;
 }
 
-std::size_t column_in_code_points(const Report& report, const TemplatePlace& place) {
+std::size_t column_in_code_points(const Report& report, const causes::TemplatePlace& place) {
   if (place.column < 1 || place.line < 1 || static_cast<std::size_t>(place.line) > report.template_lines.size())
     return 1;
   const std::string_view line = report.template_lines[static_cast<std::size_t>(place.line) - 1];
   return utf8::length(line.substr(0, std::min(line.size(), static_cast<std::size_t>(place.column) - 1))) + 1;
 }
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

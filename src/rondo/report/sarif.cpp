@@ -1,14 +1,14 @@
-#include "audit/sarif.h"
+#include "report/sarif.h"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
-#include "audit/summary.h"
 #include "base/digest.h"
+#include "report/summary.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 namespace {
 
 constexpr std::string_view kSchema = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -52,7 +52,7 @@ json::Array rules_to_json() {
   return out;
 }
 
-json::Value location_of(const Report& report, const TemplatePlace& place) {
+json::Value location_of(const Report& report, const causes::TemplatePlace& place) {
   json::Object out;
   if (!report.template_file.empty()) {
     json::Object physical{{"artifactLocation", json::Object{{"uri", uri_of(report.template_file)}}}};
@@ -128,4 +128,4 @@ json::Value to_sarif(std::span<const Report> reports, std::span<const Unchecked>
                                                         {"results", std::move(results)}}}}};
 }
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/report.h"
+#include "report/report.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 
 // A model that could not be checked, and why.
 struct Unchecked {
@@ -57,6 +57,6 @@ struct Counts {
 [[nodiscard]] std::vector<std::string> lines_of(const std::vector<Remedy>& remedies);
 
 // The column of a place in code points; 1 where none is known.
-[[nodiscard]] std::size_t column_in_code_points(const Report& report, const TemplatePlace& place);
+[[nodiscard]] std::size_t column_in_code_points(const Report& report, const causes::TemplatePlace& place);
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

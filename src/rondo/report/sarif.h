@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
-#include "audit/summary.h"
 #include "json/value.h"
+#include "report/summary.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 
 // A log of one run with all findings and notes.  `version` is that of the program.  Each result has the place in the
 // template's file; where the template stands in a string of another file, that file without a line, and the line of the
@@ -16,4 +16,4 @@ namespace rondo::audit {
 [[nodiscard]] json::Value to_sarif(std::span<const Report> reports, std::span<const Unchecked> unchecked,
                                    const std::string& version);
 
-}  // namespace rondo::audit
+}  // namespace rondo::report

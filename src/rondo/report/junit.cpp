@@ -1,12 +1,12 @@
-#include "audit/junit.h"
+#include "report/junit.h"
 
 #include <string_view>
 
-#include "audit/summary.h"
 #include "base/utf8.h"
+#include "report/summary.h"
 #include "text/text.h"
 
-namespace rondo::audit {
+namespace rondo::report {
 namespace {
 
 // `text` in an element or a quoted attribute.  White space other than the space is a reference, as attributes would turn it
@@ -63,7 +63,7 @@ class TestCase {
   TestCase(std::string_view model, std::string_view name) {
     head_ = "    <testcase" + attribute("classname", model) + attribute("name", name);
   }
-  void set_place(const Report& report, const TemplatePlace& place) {
+  void set_place(const Report& report, const causes::TemplatePlace& place) {
     if (place.line < 1 || !report.is_own_file || report.template_file.empty()) return;
     head_ += attribute("file", report.template_file) + attribute("line", std::to_string(place.line));
   }
@@ -91,7 +91,7 @@ class TestCase {
   std::string body_;
 };
 
-std::string place_words(const TemplatePlace& place) {
+std::string place_words(const causes::TemplatePlace& place) {
   return place.line < 1 ? "" : "line " + std::to_string(place.line) + ": " + place.source + "\n";
 }
 
@@ -191,4 +191,4 @@ std::string to_junit(std::span<const Report> reports, std::span<const Unchecked>
          all.attributes() + ">\n" + suites + "</testsuites>\n";
 }
 
-}  // namespace rondo::audit
+}  // namespace rondo::report
