@@ -12,15 +12,10 @@ if(NOT TARGET rondo::pcre2)
   message(FATAL_ERROR "PCRE2 (8 bit) is missing: run ./dev setup, or install libpcre2-dev")
 endif()
 
-# Static where there is one, as PCRE2.  The installed library does not use it.
-find_path(RONDO_LIBYAML_INCLUDE yaml.h)
-find_library(RONDO_LIBYAML_LIBRARY NAMES libyaml.a yaml)
-if(NOT RONDO_LIBYAML_INCLUDE OR NOT RONDO_LIBYAML_LIBRARY)
+include(rondo_libyaml)
+if(NOT TARGET rondo::libyaml)
   message(FATAL_ERROR "libyaml is missing: run ./dev setup, or install libyaml-dev")
 endif()
-add_library(rondo::libyaml UNKNOWN IMPORTED)
-set_target_properties(rondo::libyaml PROPERTIES IMPORTED_LOCATION ${RONDO_LIBYAML_LIBRARY}
-  INTERFACE_INCLUDE_DIRECTORIES ${RONDO_LIBYAML_INCLUDE})
 
 if(RONDO_CLI)
   find_path(RONDO_CLI11_INCLUDE CLI/CLI.hpp)
