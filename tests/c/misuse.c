@@ -270,6 +270,86 @@ static void check_parser(void) {
   EXPECT(rondo_parser_feed_ids(&library, parser, ids, &result, NULL) == RONDO_INVALID_ARGUMENT);
 }
 
+/* Numbers that look like chance and are the same each time. */
+static uint64_t next_number(void) {
+  static uint64_t state = 1;
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return state >> 33;
+}
+
+/* One call, with handles that may be open, closed, of any kind or none; the handle that it opened, if it did. */
+static uint64_t any_call(const uint64_t* handles, size_t count) {
+  const rondo_chat chat = hello();
+  const rondo_text text = RONDO_TEXT("{!do add with {\"a\": 2} do!}~fin~");
+  const rondo_text none = {NULL, 0};
+  const rondo_ids ids = {NULL, 0};
+  const rondo_text more = RONDO_TEXT("[{\"role\": \"user\", \"content\": \"world\"}]");
+  rondo_model any_model;
+  rondo_parser any_parser;
+  rondo_rollout any_rollout;
+  rondo_result any_result;
+  rondo_result made = {0};
+  rondo_parser parser = {0};
+  rondo_rollout rollout = {0};
+  any_model.handle = handles[next_number() % 2 == 0 ? 0 : next_number() % count];
+  any_parser.handle = handles[next_number() % 2 == 0 ? 1 : next_number() % count];
+  any_rollout.handle = handles[next_number() % 2 == 0 ? 2 : next_number() % count];
+  any_result.handle = handles[next_number() % count] ^ (next_number() % 8 == 0 ? next_number() : 0);
+  switch (next_number() % 16) {
+    case 0: return open_model().handle;
+    case 1: rondo_model_close(&library, any_model); return 0;
+    case 2: rondo_parser_open(&library, any_model, &chat, &parser, NULL); return parser.handle;
+    case 3: rondo_parser_close(&library, any_parser); return 0;
+    case 4: rondo_rollout_open(&library, any_model, &chat, &rollout, NULL); return rollout.handle;
+    case 5: rondo_rollout_close(&library, any_rollout); return 0;
+    case 6: rondo_result_close(&library, any_result); return 0;
+    case 7: rondo_encode(&library, any_model, &chat, &made, NULL); return made.handle;
+    case 8: rondo_parser_feed_text(&library, any_parser, text, &made, NULL); return made.handle;
+    case 9: rondo_parser_end(&library, any_parser, &made, NULL); return made.handle;
+    case 10: rondo_rollout_complete(&library, any_rollout, ids, &made, NULL); return made.handle;
+    case 11: rondo_rollout_extend(&library, any_rollout, more, none, &made, NULL); return made.handle;
+    case 12: rondo_rollout_state(&library, any_rollout, &made, NULL); return made.handle;
+    case 13: rondo_tokenize(&library, any_model, text, none, &made, NULL); return made.handle;
+    case 14: rondo_parser_arguments(&library, any_parser, next_number() % 3, &made, NULL); return made.handle;
+    default: break;
+  }
+  {
+    rondo_text part;
+    rondo_event event = RONDO_EVENT_INIT;
+    rondo_result_text(&library, any_result, &part);
+    rondo_result_event(&library, any_result, next_number() % 4, &event);
+    if (part.size != 0) EXPECT(part.data[part.size] == 0);
+    if (event.text.size != 0) EXPECT(event.text.data[event.text.size] == 0);
+  }
+  return 0;
+}
+
+static void check_random(void) {
+  const rondo_chat chat = hello();
+  uint64_t handles[32] = {0}; /* the first three are a model, a parser and a rollout, until somebody closes them */
+  const size_t count = sizeof handles / sizeof *handles;
+  int opened = 0;
+  int i;
+  for (i = 0; i < 800; ++i) {
+    uint64_t handle;
+    if (i % 100 == 0) {
+      const rondo_model model = open_model();
+      rondo_parser parser;
+      rondo_rollout rollout;
+      EXPECT(rondo_parser_open(&library, model, &chat, &parser, NULL) == RONDO_OK);
+      EXPECT(rondo_rollout_open(&library, model, &chat, &rollout, NULL) == RONDO_OK);
+      handles[0] = model.handle;
+      handles[1] = parser.handle;
+      handles[2] = rollout.handle;
+    }
+    handle = any_call(handles, count);
+    if (handle == 0) continue;
+    handles[3 + next_number() % (count - 3)] = handle; /* the one that stood there stays the library's */
+    ++opened;
+  }
+  EXPECT(opened > 100);
+}
+
 int main(int argc, char** argv) {
   size_t open = 0;
   if (argc != 2 || rondo_library_open(&library, NULL, NULL) != RONDO_OK) return 2;
@@ -283,6 +363,7 @@ int main(int argc, char** argv) {
   EXPECT(rondo_library_handles(&library, &open) == RONDO_OK && open == 0);
   check_parser(); /* leaves its handles to the library */
   EXPECT(rondo_library_handles(&library, &open) == RONDO_OK && open == 3);
+  check_random();
   EXPECT(rondo_library_close(&library) == RONDO_OK);
   return failures == 0 ? 0 : 1;
 }

@@ -67,7 +67,10 @@ Failure invalid(const std::string& sentence) {
   return {RONDO_INVALID_ARGUMENT, Error(ErrorCode::kInvalidArgument, sentence)};
 }
 
-bool is_fit(const rondo_error* error) { return error == nullptr || error->struct_size >= sizeof(rondo_error); }
+bool is_fit(const rondo_error* error) {
+  constexpr std::size_t kMost = 4096;  // memory that was never begun mostly says more
+  return error == nullptr || (error->struct_size >= sizeof(rondo_error) && error->struct_size <= kMost);
+}
 
 rondo_status report(rondo_error* error, const Failure& failure) noexcept {
   if (error == nullptr) return failure.status;
@@ -75,6 +78,12 @@ rondo_status report(rondo_error* error, const Failure& failure) noexcept {
     fill(*error, failure);
     return failure.status;
   } catch (...) { return report(error, failure.status, "there is no memory left to say what went wrong"); }
+}
+
+rondo_status report(rondo_error* error, const std::exception& exception) noexcept {
+  try {
+    return report(error, {RONDO_INTERNAL, Error(ErrorCode::kInternal, exception.what())});
+  } catch (...) { return report(error, RONDO_INTERNAL, "a fault in rondo"); }
 }
 
 rondo_status report(rondo_error* error, rondo_status status, const char* message) noexcept {
@@ -109,7 +118,7 @@ const char* rondo_status_name(rondo_status status) {
 }
 
 void rondo_error_clear(rondo_error* error) {
-  if (error == nullptr || error->struct_size < sizeof(rondo_error)) return;
+  if (error == nullptr || !rondo::capi::is_fit(error)) return;
   delete static_cast<rondo::capi::ErrorTexts*>(error->memory);
   const std::size_t size = error->struct_size;
   *error = RONDO_ERROR_INIT;

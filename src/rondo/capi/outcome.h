@@ -52,6 +52,8 @@ class [[nodiscard]] Outcome {
 rondo_status report(rondo_error* error, const Failure& failure) noexcept;
 // `message` is not copied.
 rondo_status report(rondo_error* error, rondo_status status, const char* message) noexcept;
+// A fault in rondo.
+rondo_status report(rondo_error* error, const std::exception& exception) noexcept;
 
 // What every entry does around its work: nothing that is thrown gets out.
 template <typename Work>
@@ -63,9 +65,9 @@ rondo_status guarded(rondo_error* error, const Work& work) noexcept {
     return done.ok() ? RONDO_OK : report(error, done.failure());
   } catch (const std::bad_alloc&) {
     return report(error, RONDO_NO_MEMORY, "there is no memory left");
-  } catch (const std::exception& exception) {
-    return report(error, {RONDO_INTERNAL, Error(ErrorCode::kInternal, exception.what())});
-  } catch (...) { return report(error, RONDO_INTERNAL, "a fault in rondo"); }
+  } catch (const std::exception& exception) { return report(error, exception); } catch (...) {
+    return report(error, RONDO_INTERNAL, "a fault in rondo");
+  }
 }
 
 }  // namespace rondo::capi

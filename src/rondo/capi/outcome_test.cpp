@@ -54,6 +54,9 @@ TEST_CASE("an error that was not begun is left alone") {
   rondo_error_clear(&error);
   rondo_error_clear(nullptr);
   CHECK(error.struct_size == 0);
+  error.struct_size = ~std::size_t{0};
+  CHECK(guarded(&error, []() -> Outcome<Done> { return Done{}; }) == RONDO_INVALID_ARGUMENT);
+  rondo_error_clear(&error);
 }
 
 TEST_CASE("every code of the library has a status and a word") {
