@@ -54,42 +54,38 @@ Outcome<Library*> library_of(const rondo_library* library) {
   return reinterpret_cast<Library*>(static_cast<std::uintptr_t>(library->state[0]));
 }
 
-}  // namespace rondo::capi
-
-using namespace rondo::capi;
-
 extern "C" {
 
 rondo_status rondo_library_open(rondo_library* library, const rondo_library_options* options, rondo_error* error) {
-  return guarded(error, [&]() -> Outcome<rondo::Done> {
+  return guarded(error, [&]() -> Outcome<Done> {
     if (library == nullptr) return null_failure("the library");
     if (is_open(*library)) return invalid("the library is open already");
     auto made = open_library(options);
     if (!made.ok()) return made.failure();
     library->state[0] = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(made.value().release()));
     library->state[1] = library->state[0] ^ kOpenMask;
-    return rondo::Done{};
+    return Done{};
   });
 }
 
 rondo_status rondo_library_close(rondo_library* library) {
-  return guarded(nullptr, [&]() -> Outcome<rondo::Done> {
+  return guarded(nullptr, [&]() -> Outcome<Done> {
     auto found = library_of(library);
     if (!found.ok()) return found.failure();
     *library = RONDO_LIBRARY_INIT;
     delete found.value();
-    return rondo::Done{};
+    return Done{};
   });
 }
 
 rondo_status rondo_library_handles(rondo_library* library, size_t* count) {
-  return guarded(nullptr, [&]() -> Outcome<rondo::Done> {
+  return guarded(nullptr, [&]() -> Outcome<Done> {
     if (count == nullptr) return null_failure("the place for the count");
     *count = 0;
     auto found = library_of(library);
     if (!found.ok()) return found.failure();
     *count = found.value()->handles.size();
-    return rondo::Done{};
+    return Done{};
   });
 }
 
@@ -104,3 +100,5 @@ rondo_status rondo_batch(rondo_library* library, rondo_text line, rondo_result* 
 }
 
 }  // extern "C"
+
+}  // namespace rondo::capi

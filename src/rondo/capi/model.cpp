@@ -289,10 +289,6 @@ Outcome<ResultObject> detokenize_ids(const core::Model& model, rondo_ids given, 
 }
 
 }  // namespace
-}  // namespace rondo::capi
-
-using namespace rondo::capi;
-
 extern "C" {
 
 rondo_status rondo_model_open(rondo_library* library, const rondo_model_options* options, rondo_model* model,
@@ -317,12 +313,12 @@ rondo_status rondo_encode(rondo_library* library, rondo_model model, const rondo
   return ask(library, model, chat, result, error, encode_prompt);
 }
 
+// NOLINTNEXTLINE(readability-function-size): the parameters are the header's
 rondo_status rondo_bridge(rondo_library* library, rondo_model model, const rondo_chat* chat, rondo_ids prompt,
                           rondo_ids completion, rondo_text new_messages, rondo_result* result, rondo_error* error) {
-  return ask(library, model, chat, result, error,
-             [&](const Library& open, const rondo::core::Model& object, Fields& fields) {
-               return bridge_turn(open, object, fields, {prompt, completion, new_messages});
-             });
+  return ask(library, model, chat, result, error, [&](const Library& open, const core::Model& object, Fields& fields) {
+    return bridge_turn(open, object, fields, {prompt, completion, new_messages});
+  });
 }
 
 rondo_status rondo_stop(rondo_library* library, rondo_model model, const rondo_chat* chat, rondo_result* result,
@@ -353,3 +349,5 @@ rondo_status rondo_detokenize(rondo_library* library, rondo_model model, rondo_i
 }
 
 }  // extern "C"
+
+}  // namespace rondo::capi

@@ -30,11 +30,11 @@ struct Failure {
 template <typename T>
 class [[nodiscard]] Outcome {
  public:
-  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Outcome(Failure failure)
-      : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT(google-explicit-constructor)
-  Outcome(const Error& error)                                  // NOLINT(google-explicit-constructor)
-      : state_(std::in_place_index<1>, Failure{status_of(error.code), error}) {}
+  // NOLINTBEGIN(google-explicit-constructor): an entry returns what it has
+  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Outcome(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}
+  Outcome(const Error& error) : state_(std::in_place_index<1>, Failure{status_of(error.code), error}) {}
+  // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   // REQUIRES: ok().

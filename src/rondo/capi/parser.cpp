@@ -148,10 +148,6 @@ rondo_status with_stream(rondo_library* library, rondo_parser parser, rondo_resu
 }
 
 }  // namespace
-}  // namespace rondo::capi
-
-using namespace rondo::capi;
-
 extern "C" {
 
 rondo_status rondo_parse(rondo_library* library, rondo_model model, const rondo_chat* chat, rondo_text text,
@@ -175,14 +171,13 @@ rondo_status rondo_parser_open(rondo_library* library, rondo_model model, const 
 
 rondo_status rondo_parser_feed_ids(rondo_library* library, rondo_parser parser, rondo_ids ids, rondo_result* result,
                                    rondo_error* error) {
-  return with_stream(library, parser, result, error,
-                     [&](rondo::core::ParserStream& stream) { return feed_ids(stream, ids); });
+  return with_stream(library, parser, result, error, [&](core::ParserStream& stream) { return feed_ids(stream, ids); });
 }
 
 rondo_status rondo_parser_feed_text(rondo_library* library, rondo_parser parser, rondo_text text, rondo_result* result,
                                     rondo_error* error) {
   return with_stream(library, parser, result, error,
-                     [&](rondo::core::ParserStream& stream) { return feed_text(stream, text); });
+                     [&](core::ParserStream& stream) { return feed_text(stream, text); });
 }
 
 rondo_status rondo_parser_message(rondo_library* library, rondo_parser parser, rondo_result* result,
@@ -193,7 +188,7 @@ rondo_status rondo_parser_message(rondo_library* library, rondo_parser parser, r
 rondo_status rondo_parser_arguments(rondo_library* library, rondo_parser parser, size_t index, rondo_result* result,
                                     rondo_error* error) {
   return with_stream(library, parser, result, error,
-                     [&](const rondo::core::ParserStream& stream) { return arguments_of(stream, index); });
+                     [&](const core::ParserStream& stream) { return arguments_of(stream, index); });
 }
 
 rondo_status rondo_parser_end(rondo_library* library, rondo_parser parser, rondo_result* result, rondo_error* error) {
@@ -203,3 +198,5 @@ rondo_status rondo_parser_end(rondo_library* library, rondo_parser parser, rondo
 rondo_status rondo_parser_close(rondo_library* library, rondo_parser parser) { return close_handle(library, parser); }
 
 }  // extern "C"
+
+}  // namespace rondo::capi

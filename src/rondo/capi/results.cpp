@@ -51,10 +51,6 @@ void fill_event(rondo_event& out, const parse::Event& event) {
 }
 
 }  // namespace
-}  // namespace rondo::capi
-
-using namespace rondo::capi;
-
 extern "C" {
 
 rondo_status rondo_result_text(rondo_library* library, rondo_result result, rondo_text* text) {
@@ -90,7 +86,7 @@ rondo_status rondo_result_event_count(rondo_library* library, rondo_result resul
 }
 
 rondo_status rondo_result_event(rondo_library* library, rondo_result result, size_t index, rondo_event* event) {
-  return guarded(nullptr, [&]() -> Outcome<rondo::Done> {
+  return guarded(nullptr, [&]() -> Outcome<Done> {
     if (event == nullptr) return null_failure("the place for the event");
     if (event->struct_size < sizeof(rondo_event)) return invalid("the event begins as RONDO_EVENT_INIT");
     const std::size_t size = event->struct_size;
@@ -103,10 +99,12 @@ rondo_status rondo_result_event(rondo_library* library, rondo_result result, siz
     const auto& events = object.value()->events;
     if (!events || index >= events->size()) return invalid("the result has no such event");
     fill_event(*event, (*events)[index]);
-    return rondo::Done{};
+    return Done{};
   });
 }
 
 rondo_status rondo_result_close(rondo_library* library, rondo_result result) { return close_handle(library, result); }
 
 }  // extern "C"
+
+}  // namespace rondo::capi

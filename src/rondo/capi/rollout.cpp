@@ -77,10 +77,6 @@ rondo_status with_rollout(rondo_library* library, rondo_rollout rollout, rondo_r
 }
 
 }  // namespace
-}  // namespace rondo::capi
-
-using namespace rondo::capi;
-
 extern "C" {
 
 rondo_status rondo_rollout_open(rondo_library* library, rondo_model model, const rondo_chat* chat,
@@ -91,13 +87,13 @@ rondo_status rondo_rollout_open(rondo_library* library, rondo_model model, const
 rondo_status rondo_rollout_complete(rondo_library* library, rondo_rollout rollout, rondo_ids completion,
                                     rondo_result* result, rondo_error* error) {
   return with_rollout(library, rollout, result, error,
-                      [&](rondo::render::Rollout& open) { return complete(open, completion); });
+                      [&](render::Rollout& open) { return complete(open, completion); });
 }
 
 rondo_status rondo_rollout_extend(rondo_library* library, rondo_rollout rollout, rondo_text new_messages,
                                   rondo_text options, rondo_result* result, rondo_error* error) {
   return with_rollout(library, rollout, result, error,
-                      [&](rondo::render::Rollout& open) { return extend(open, new_messages, options); });
+                      [&](render::Rollout& open) { return extend(open, new_messages, options); });
 }
 
 rondo_status rondo_rollout_state(rondo_library* library, rondo_rollout rollout, rondo_result* result,
@@ -110,3 +106,5 @@ rondo_status rondo_rollout_close(rondo_library* library, rondo_rollout rollout) 
 }
 
 }  // extern "C"
+
+}  // namespace rondo::capi
