@@ -38,8 +38,11 @@ if(NOT TARGET rondo::pcre2)
   message(FATAL_ERROR "PCRE2 (8 bit) is missing: run ./dev setup, or install libpcre2-dev")
 endif()
 
-# Static where there is one, as PCRE2.  The installed library does not use it.
-rondo_system_library(libyaml yaml.h PACKAGE libyaml-dev LIBRARIES libyaml.a yaml)
+include(rondo_libyaml)
+if(NOT TARGET rondo::libyaml)
+  message(FATAL_ERROR "libyaml is missing: run ./dev setup, or install libyaml-dev")
+endif()
+
 if(RONDO_CLI)
   rondo_system_library(cli11 CLI/CLI.hpp PACKAGE libcli11-dev OPTION RONDO_CLI)
 endif()

@@ -1,5 +1,6 @@
 # What `cmake --install` lays out, in two components (the Python module is a third one, which only the wheel installs):
-#   library   librondo.a, the headers of include/rondo, rondoConfig.cmake for find_package(rondo), rondo.pc for pkg-config
+#   library   librondo.a (C++ and C), librondo.so (C), the headers of include/, rondoConfig.cmake for find_package(rondo), and for
+#             pkg-config rondo.pc (C++), rondo-c.pc (C, shared), rondo-c-static.pc
 #   program   the command line
 # The tree may be moved: nothing in it names the folder that it was installed to, or the build.
 
@@ -8,15 +9,32 @@ include(CMakePackageConfigHelpers)
 set(RONDO_INSTALL_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
 set(RONDO_INSTALL_PKGCONFIG ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# One archive of all parts: users see no target but rondo::rondo.
-list(TRANSFORM RONDO_LIBRARY_PARTS REPLACE "(.+)" "$<TARGET_OBJECTS:rondo_\\1>" OUTPUT_VARIABLE objects)
+# One archive of all parts: users see no target of a part.  What only the C API needs lies in it too; who calls C++ links none of it.
+list(TRANSFORM RONDO_ARCHIVE_PARTS REPLACE "(.+)" "$<TARGET_OBJECTS:rondo_\\1>" OUTPUT_VARIABLE objects)
 add_library(rondo_library STATIC ${objects})
 set_target_properties(rondo_library PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo EXPORT_NAME rondo)
 set(public_headers model.h parser.h partial_value.h result.h rollout.h session.h testing.h)
 list(TRANSFORM public_headers PREPEND ${CMAKE_SOURCE_DIR}/include/rondo/)
+list(APPEND public_headers ${CMAKE_SOURCE_DIR}/include/rondo.h)
 target_sources(rondo_library PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/include FILES ${public_headers})
 target_compile_features(rondo_library INTERFACE cxx_std_20)
 target_link_libraries(rondo_library PRIVATE rondo::pcre2 Threads::Threads)
+
+# The C API as a shared library that shows its functions and nothing else.  The number behind its name is that of the ABI.
+file(STRINGS ${CMAKE_SOURCE_DIR}/include/rondo.h abi_line REGEX "^#define RONDO_ABI_VERSION")
+string(REGEX REPLACE "[^0-9]" "" RONDO_ABI "${abi_line}")
+add_library(rondo_c SHARED $<TARGET_OBJECTS:rondo_capi>)
+target_link_libraries(rondo_c PRIVATE rondo_protocol)
+set_target_properties(rondo_c PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo EXPORT_NAME c SOVERSION ${RONDO_ABI}
+  VERSION ${RONDO_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH})
+if(APPLE)
+  target_link_options(rondo_c PRIVATE "LINKER:-exported_symbol,_rondo_*")
+else()
+  target_link_options(rondo_c PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/rondo_c.map" "LINKER:--gc-sections")
+  set_target_properties(rondo_c PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rondo_c.map)
+endif()
+target_sources(rondo_c PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/include FILES ${CMAKE_SOURCE_DIR}/include/rondo.h)
+# The same from the archive: rondo::c_static is made by rondoConfig.cmake, where libyaml is found.
 
 # The engine: the pinned one is installed beside the library, in a folder of its own; the system's is found again.
 set(RONDO_PC_REQUIRES libpcre2-8)
@@ -40,7 +58,8 @@ endif()
 string(APPEND RONDO_PC_LIBRARIES " -lstdc++ -lm ${CMAKE_THREAD_LIBS_INIT}")
 string(STRIP "${RONDO_PC_LIBRARIES}" RONDO_PC_LIBRARIES)
 
-install(TARGETS rondo_library EXPORT rondo
+install(TARGETS rondo_library rondo_c EXPORT rondo
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT rondo NAMESPACE rondo:: FILE rondoTargets.cmake DESTINATION ${RONDO_INSTALL_CMAKE} COMPONENT library)
@@ -48,12 +67,15 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/rondoConfig.cmake.in ${C
   INSTALL_DESTINATION ${RONDO_INSTALL_CMAKE} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/rondoConfig.cmake ${CMAKE_BINARY_DIR}/rondoConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/rondo_pcre2.cmake DESTINATION ${RONDO_INSTALL_CMAKE} COMPONENT library)
+  ${CMAKE_CURRENT_LIST_DIR}/rondo_pcre2.cmake ${CMAKE_CURRENT_LIST_DIR}/rondo_libyaml.cmake DESTINATION ${RONDO_INSTALL_CMAKE} COMPONENT library)
 
-# From the folder of rondo.pc up to the prefix.
+# From the folder of the .pc files up to the prefix.
 file(RELATIVE_PATH RONDO_PC_PREFIX /${RONDO_INSTALL_PKGCONFIG} /)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/rondo.pc.in ${CMAKE_BINARY_DIR}/rondo.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/rondo.pc DESTINATION ${RONDO_INSTALL_PKGCONFIG} COMPONENT library)
+foreach(name rondo rondo-c rondo-c-static)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
+  list(APPEND pc_files ${CMAKE_BINARY_DIR}/${name}.pc)
+endforeach()
+install(FILES ${pc_files} DESTINATION ${RONDO_INSTALL_PKGCONFIG} COMPONENT library)
 
 if(TARGET rondo)
   install(TARGETS rondo RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)

@@ -4,6 +4,7 @@
 Usage: install_test.py --build TREE --cmake CMAKE --compiler COMPILER [--flags FLAGS]
 
 The project is tests/install; it is built by CMake with find_package(rondo), then by the compiler alone with what pkg-config says.
+So is a program in C, with the shared library and with the archive.
 FLAGS are those of the tree, whose objects may be instrumented.
 """
 import argparse
@@ -17,6 +18,7 @@ import tempfile
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 PROJECT = REPO / "tests" / "install"
+C_EXAMPLE = REPO / "examples" / "c" / "rollout.c"
 MODEL = REPO / "tests" / "golden" / "batch" / "model"
 EXPECTED = """prompt: <bos>[[user: 2 + 2?~fin~[[assistant: 
 call: add {"a": 2}
@@ -27,6 +29,8 @@ test: parsed: the arguments of call 1 are others
 rollout: <bos>[[user: 2 + 2?~fin~[[assistant: {!do add with {"a": 2} do!}~fin~[[tool: 4~fin~[[assistant: 
 session: no such model
 """
+C_COMPLETION = '{!do add with {"a": 2} do!}~fin~'
+C_LAST_LINE = 'prompt: <bos>[[user: 2 + 2?~fin~[[assistant: {!do add with {"a": 2} do!}~fin~[[tool: 4~fin~[[assistant: '
 
 
 def fail(message):
@@ -62,11 +66,11 @@ def check_files(prefix, foreign):
     """No file names one of the foreign places; no header of the inside and nothing of the Python module is there."""
     files = [file for file in prefix.rglob("*") if file.is_file()]
     headers = {file.name for file in files if file.suffix == ".h"}
-    public = {file.name for file in (REPO / "include" / "rondo").iterdir()}
+    public = {file.name for file in (REPO / "include").rglob("*.h")}
     if headers != public:
         fail(f"headers: installed are {sorted(headers)}, public are {sorted(public)}")
     for file in files:
-        if file.suffix in (".py", ".so"):
+        if file.suffix == ".py" or (file.suffix == ".so" and file.name != "librondo.so"):
             fail(f"{file.relative_to(prefix)} belongs to the Python module")
         if file.suffix in (".cmake", ".pc"):
             named = [place for place in foreign if place in file.read_text(encoding="utf-8")]
@@ -80,21 +84,39 @@ def check_program(what, program):
         fail(f"{what}: the program printed\n{printed}and should have printed\n{EXPECTED}")
 
 
+def check_c_program(what, program, prefix):
+    libraries = next(prefix.rglob("librondo.so")).parent
+    printed = run(program, MODEL, C_COMPLETION, env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
+    if printed.splitlines()[-1] != C_LAST_LINE:
+        fail(f"{what}: the program printed\n{printed}and should have ended with\n{C_LAST_LINE}")
+
+
 def with_cmake(options, tree, prefix, folder):
     engine = [f"-Dllama_DIR={tree['llama_DIR']}"] if tree["RONDO_LLAMA"] == "system" else []
     run(options.cmake, "-S", PROJECT, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-        f"-DCMAKE_CXX_FLAGS={options.flags}", *engine)
+        f"-DCMAKE_CXX_FLAGS={options.flags}", f"-DCMAKE_C_COMPILER={tree['CMAKE_C_COMPILER']}", f"-DCMAKE_C_FLAGS={options.flags}",
+        f"-DRONDO_C_EXAMPLE={C_EXAMPLE}", *engine)
     run(options.cmake, "--build", folder)
     check_program("find_package", folder / "outside")
+    for kind in ("c", "c_static"):
+        check_c_program(f"find_package, rondo::{kind}", folder / f"outside_{kind}", prefix)
 
 
 def with_pkg_config(options, prefix, folder):
     pc = next(prefix.rglob("rondo.pc")).parent
     environment = dict(os.environ, PKG_CONFIG_PATH=f"{pc}:{os.environ.get('PKG_CONFIG_PATH', '')}")
-    words = shlex.split(run("pkg-config", "--cflags", "--libs", "--static", "rondo", env=environment))
     folder.mkdir()
-    run(options.compiler, "-std=c++20", *shlex.split(options.flags), PROJECT / "main.cpp", *words, "-o", folder / "outside")
-    check_program("pkg-config", folder / "outside")
+
+    def build(source, package, *ways):
+        words = shlex.split(run("pkg-config", "--cflags", "--libs", *ways, package, env=environment))
+        run(options.compiler, *source, *words, *shlex.split(options.flags), "-o", folder / package)
+
+    build(["-std=c++20", PROJECT / "main.cpp"], "rondo", "--static")
+    check_program("pkg-config", folder / "rondo")
+    c_source = ["-x", "c", "-std=c99", C_EXAMPLE, "-x", "none"]
+    for package, ways in (("rondo-c", []), ("rondo-c-static", ["--static"])):
+        build(c_source, package, *ways)
+        check_c_program(f"pkg-config {package}", folder / package, prefix)
 
 
 def main():

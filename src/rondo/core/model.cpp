@@ -84,6 +84,7 @@ void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
 
 // The template that replaces a model's own, or its own; null where it has none.
 TemplateResult load_template(const Source& source, Loader& loader) {
+  if (source.template_text) return loader.template_from_text(*source.template_text, {});
   if (source.chat_template && is_template_text(*source.chat_template))
     return loader.template_from_text(*source.chat_template, {});
   if (source.chat_template && !files::exists(*source.chat_template))

@@ -53,7 +53,8 @@ struct Source {
   // Replaces the model's own: a template's path, its text, the name of one of ours (core/families.h), or "auto" for the one of
   // ours that fits.
   std::optional<std::string> chat_template = {};
-  std::optional<std::string> tokenizer = {};  // a path; replaces the model's own
+  std::optional<std::string> template_text = {};  // its text, whatever that looks like; replaces them all
+  std::optional<std::string> tokenizer = {};      // a path; replaces the model's own
   // Parts of a format's JSON (docs/format.md) that count instead of the inferred.
   std::optional<json::Object> corrections = {};
   std::string cache_folder = {};  // see Loader

@@ -7,66 +7,31 @@
 
 #include "parse/parser.h"
 #include "protocol/ops.h"
+#include "protocol/readers.h"
 
 namespace rondo::protocol {
 namespace {
 
 // What parse and parse_stream have in common.
-struct ParseFields {
+struct ParseRequest {
   TemplateFields chat_template;
   ConversationFields input;
-  std::optional<json::Object> corrections;
-  core::ParseCall call;
+  ParseFields fields;
 };
 
-ParseFields read_parse(Fields& fields) {
-  ParseFields out;
+ParseRequest read_parse_request(Fields& fields) {
+  ParseRequest out;
   out.chat_template = read_template(fields, core::TokenizerUse::kOptional);
   out.input = read_conversation(fields, {.add_generation_prompt = true});
-  const core::Asked asked = core::read_asked(fields);
-  out.corrections = read_corrections(fields);
-  out.call.by_spelling = true;
-  parse::Options& options = out.call.options;
-  options = core::parse_options(asked, out.input.conversation.tools.has_value());
-  options.partial = fields.flag("partial", false);
-  options.strict = fields.flag("strict", false);
-  options.inline_reasoning = fields.choice("reasoning", {"split", "inline"}) == "inline";
+  out.fields = read_parse(fields, out.input.conversation.tools.has_value());
   return out;
 }
 
-Result<parse::Parser> make_parser(const OpContext& context, ParseFields& fields) {
-  auto model = context.models.model(fields.chat_template, fields.corrections);
+Result<parse::Parser> make_parser(const OpContext& context, ParseRequest& request) {
+  auto model = context.models.model(request.chat_template, request.fields.corrections);
   if (!model.ok()) return model.error();
-  core::Call call = context.models.call(fields.chat_template, std::move(fields.input));
-  return model.value()->parser(call, fields.call);
-}
-
-json::Value call_to_json(const chat::ToolCall& call) {
-  json::Object out;
-  out.set("id", call.id ? json::Value(*call.id) : json::Value());
-  out.set("name", call.name);
-  out.set("arguments", call.arguments);
-  if (call.status != chat::CallStatus::kOk) {
-    out.set("status", chat::to_string(call.status));
-    out.set("raw", json::Array{call.raw_begin, call.raw_end});
-  }
-  json::Array problems;
-  for (const chat::CallProblem& problem : call.problems)
-    problems.push_back(json::Object{
-        {"kind", chat::to_string(problem.kind)}, {"parameter", problem.parameter}, {"message", problem.sentence}});
-  if (!problems.empty()) out.set("problems", std::move(problems));
-  return out;
-}
-
-json::Object message_to_json(const chat::AssistantMessage& message) {
-  json::Array calls;
-  for (const chat::ToolCall& call : message.tool_calls) calls.push_back(call_to_json(call));
-  json::Object out;
-  out.set("content", message.content);
-  out.set("reasoning_content", message.reasoning ? json::Value(*message.reasoning) : json::Value());
-  out.set("tool_calls", std::move(calls));
-  out.set("complete", message.complete);
-  return out;
+  core::Call call = context.models.call(request.chat_template, std::move(request.input));
+  return model.value()->parser(call, request.fields.call);
 }
 
 // The deltas of one chunk.  Neighbours of one kind become one.
@@ -135,7 +100,7 @@ void feed_stream(const TextStream& stream, parse::Parser& parser) {
 }  // namespace
 
 Reply op_parse(const OpContext& context, Fields& fields) {
-  ParseFields request = read_parse(fields);
+  ParseRequest request = read_parse_request(fields);
   const TextStream* stream = context.options.stream;
   const std::string text = stream == nullptr ? fields.required_text("text") : "";
   if (Status status = fields.finish(); !status.ok()) return status.error();
@@ -153,7 +118,7 @@ Reply op_parse(const OpContext& context, Fields& fields) {
 }
 
 Reply op_parse_stream(const OpContext& context, Fields& fields) {
-  ParseFields request = read_parse(fields);
+  ParseRequest request = read_parse_request(fields);
   const std::vector<std::string> chunks = fields.required_texts("chunks");
   if (Status status = fields.finish(); !status.ok()) return status.error();
 

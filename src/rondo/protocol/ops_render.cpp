@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/ops.h"
+#include "protocol/readers.h"
 #include "protocol/reply.h"
 #include "protocol/trace.h"
 
@@ -49,14 +50,6 @@ Status check_roles_before(const OpContext& context, const jinja::Template& chat_
   if (!context.options.refuse_unknown_roles) return Done{};
   if (Status shape = chat::check_messages(messages, "messages"); !shape.ok()) return shape;
   return check_role_names(chat_template, messages);
-}
-
-// The messages that the paths of a render refer to, as they were sent.
-const json::Array& sent_messages(const chat::Conversation& conversation) {
-  static const json::Array kNone;
-  const json::Value* replaced = conversation.kwargs.find("messages");
-  if (replaced == nullptr) return conversation.messages;
-  return replaced->is_array() ? replaced->as_array() : kNone;
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 #include "protocol/ops.h"
+#include "protocol/readers.h"
 #include "protocol/reply.h"
-#include "render/raw_turns.h"
 #include "render/training.h"
 
 namespace rondo::protocol {
@@ -41,28 +41,6 @@ json::Array roles(const json::Array& messages) {
     const auto role = message.find_string("role");
     out.emplace_back(role ? json::Value(*role) : json::Value());
   }
-  return out;
-}
-
-// {"part", "roles", "messages"} of a request; nullopt if it asks for no mask.
-std::optional<render::MaskOptions> read_mask(Fields& fields) {
-  if (!fields.has("loss_mask")) return std::nullopt;
-  const json::Object object = fields.object("loss_mask");
-  Fields inner(object);
-  render::MaskOptions out;
-  const std::string part = inner.choice("part", {"sampled", "content", "turn", "generation"});
-  if (part == "content") out.part = render::MaskPart::kContent;
-  if (part == "turn") out.part = render::MaskPart::kTurn;
-  if (part == "generation") out.part = render::MaskPart::kGeneration;
-  if (inner.has("roles")) out.roles = inner.required_texts("roles");
-  if (const json::Value* messages = inner.value("messages")) {
-    if (!messages->is_array()) inner.fail("`messages` of `loss_mask` is a list with true or false for each message");
-    for (const json::Value& item : messages->is_array() ? messages->as_array() : json::Array()) {
-      if (!item.is_bool()) inner.fail("`messages` of `loss_mask` is a list with true or false for each message");
-      out.messages.push_back(item.is_bool() && item.as_bool() ? 1 : 0);
-    }
-  }
-  if (Status status = inner.finish(); !status.ok()) fields.fail(status.error());
   return out;
 }
 
@@ -136,21 +114,10 @@ Reply op_detokenize(const OpContext& context, Fields& fields) {
 Reply op_encode(const OpContext& context, Fields& fields) {
   const TemplateFields template_fields = read_template(fields, core::TokenizerUse::kRequired);
   ConversationFields input = read_conversation(fields, {.messages_required = true});
-  const bool parse_specials = fields.choice("content_specials", {"text", "parse"}) == "parse";
-  const std::optional<render::MaskOptions> mask_options = read_mask(fields);
-  const bool has_raw_turns = fields.flag("raw_turns", false);
-  const std::optional<render::Retention> retention = read_retention(fields);
-  const bool inline_reasoning = fields.flag("inline_reasoning", true);
+  const EncodeFields asked = read_encode(fields);
   if (Status status = fields.finish(); !status.ok()) return status.error();
   core::Call call = context.models.call(template_fields, std::move(input));
-  if (parse_specials) call.specials = render::ContentSpecials::kParse;
-  call.inline_reasoning = inline_reasoning;
-  call.retention = retention;
-  if (has_raw_turns) {
-    auto taken = render::take_raw_turns(call.conversation.messages);
-    if (!taken.ok()) return taken.error();
-    call.raw_turns = std::move(taken).value();
-  }
+  if (Status entered = enter(asked, call); !entered.ok()) return entered.error();
 
   auto model = context.models.model(template_fields);
   if (!model.ok()) return model.error();
@@ -161,8 +128,8 @@ Reply op_encode(const OpContext& context, Fields& fields) {
                      {"message_indices", numbers_to_json(out.message_indices)},
                      {"content_mask", numbers_to_json(out.content_mask)},
                      {"sampled_mask", numbers_to_json(out.sampled_mask)}};
-  if (mask_options) {
-    auto mask = render::loss_mask(out, call.conversation.messages, *mask_options);
+  if (asked.mask) {
+    auto mask = render::loss_mask(out, call.conversation.messages, *asked.mask);
     if (!mask.ok()) return Error(ErrorCode::kInvalidArgument, mask.error().message);
     reply.set("loss_mask", numbers_to_json(mask.value()));
   }

@@ -17,20 +17,6 @@ bool is_template_error(ErrorCode code) {
          code == ErrorCode::kTemplateError || code == ErrorCode::kLimit;
 }
 
-// Columns of errors count bytes, those of the protocol code points.
-std::size_t code_point_column(const Error& error) {
-  const auto column = static_cast<std::size_t>(error.column);
-  if (error.line_text.empty() || column == 0) return column;
-  const std::size_t before = std::min(column - 1, error.line_text.size());
-  return utf8::length(std::string_view(error.line_text).substr(0, before)) + (column - before);
-}
-
-std::string sentence(const Error& error) {
-  if (error.source.empty() || is_template_error(error.code)) return error.message;
-  if (error.message.find(error.source) != std::string::npos) return error.message;
-  return error.source + ": " + error.message;
-}
-
 struct Span {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -56,6 +42,19 @@ json::Value to_json(const Span& span) {
 }
 
 }  // namespace
+
+std::size_t code_point_column(const Error& error) {
+  const auto column = static_cast<std::size_t>(error.column);
+  if (error.line_text.empty() || column == 0) return column;
+  const std::size_t before = std::min(column - 1, error.line_text.size());
+  return utf8::length(std::string_view(error.line_text).substr(0, before)) + (column - before);
+}
+
+std::string sentence(const Error& error) {
+  if (error.source.empty() || is_template_error(error.code)) return error.message;
+  if (error.message.find(error.source) != std::string::npos) return error.message;
+  return error.source + ": " + error.message;
+}
 
 json::Value error_to_json(const Error& error) {
   json::Object out{{"code", to_string(error.code)}, {"message", sentence(error)}};

@@ -1,12 +1,21 @@
 // Replies of the line protocol, made from the library's values.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "jinja/template.h"
 #include "json/value.h"
 #include "rondo/result.h"
 #include "template/shape.h"
 
 namespace rondo::protocol {
+
+// The message with the file or field that it is about, where it does not say it itself.
+[[nodiscard]] std::string sentence(const Error& error);
+// The column in code points; 0: unknown.
+[[nodiscard]] std::size_t code_point_column(const Error& error);
 
 // {"code", "message", "at"?} as docs/batch.md describes it.
 [[nodiscard]] json::Value error_to_json(const Error& error);

@@ -120,6 +120,7 @@ Result<std::shared_ptr<const core::Model>> Models::load(core::Source source) {
   std::string key = std::string("source\n") + (source.strict ? "strict" : "lenient") +
                     std::to_string(static_cast<int>(source.polyfill)) + "\n" + source.path;
   if (source.chat_template) key += "\ntemplate " + *source.chat_template;
+  if (source.template_text) key += "\ntext " + *source.template_text;
   if (source.tokenizer) key += "\ntokenizer " + *source.tokenizer;
   return models_.get(key, [&] { return core::Model::load(source); });
 }

@@ -1,0 +1,3 @@
+module rondo.example/rollout
+
+go 1.17
