@@ -112,6 +112,10 @@ std::string salt_of(std::string_view tenant) {
   return out;
 }
 
+std::string session_of(const engine::Request& request) {
+  return request.affinity.empty() ? "" : "s" + hex_digest({"session", request.tenant, request.affinity});
+}
+
 Error no_word_for(std::string_view server, std::string_view what) {
   return {ErrorCode::kInvalidArgument, std::string(what) + " cannot be asked of " + std::string(server)};
 }
