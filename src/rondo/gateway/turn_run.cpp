@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gateway/engine_terms.h"
+#include "gateway/held_submission.h"
 #include "json/print.h"
 
 namespace rondo::gateway {
@@ -46,7 +47,7 @@ void TurnRun::submit(apis::Outcome<engine::Request> request) {
   writer_ = apis::make_writer(read_.request, meta_);
   state_->running[this] = shared_from_this();
   sink_->begin(read_.request, meta_);
-  submission_ = read_.model->serving->submit(std::move(request.value()), *this);
+  submission_ = submit_held(*read_.model->serving, std::move(request.value()), *this);
 }
 
 // The client: what it was sent is kept as a turn that was cut off.
@@ -99,7 +100,7 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   Choice& choice = choices_[index];
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
-  if (read_.request.logprobs) choice.logprobs.push_back(token.logprob);
+  if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
   if (profile_->is_stop(token.id)) {
     tell(choice.builder->feed({}, described(*read_.model->model, token, read_.request.logprobs)));
     return;

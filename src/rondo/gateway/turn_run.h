@@ -92,6 +92,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   bool is_late_ = false;       // its time is over
   std::optional<Error> lost_;  // why the turn could not be kept
   bool is_streaming_ = false;
+  bool keeps_logprobs_ = false;
   std::string replica_;  // the server that was asked, "" where there is only one
   std::string session_;  // the turn's, once it is kept
   std::size_t unkept_ = 0;
