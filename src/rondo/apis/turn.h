@@ -33,7 +33,7 @@ struct Logprob {
   std::vector<TopLogprob> top;
 };
 
-// What was sampled for an event.  Each id lies in one event of its choice.
+// What was sampled for an event, where the client asks for it.  Each id lies in one event of its choice.
 struct Tokens {
   std::vector<std::int32_t> ids;
   std::vector<Logprob> logprobs;  // empty, or one for each of `ids`

@@ -1,15 +1,14 @@
 #include "cli/demo_serve.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "base/common_prefix.h"
 #include "cli/io.h"
+#include "cli/serve_parts.h"
 #include "core/model.h"
 #include "demo/embedded.h"
 #include "engine/embedded.h"
@@ -34,13 +33,6 @@ constexpr const char* kBegin = R"([{"role": "user", "content": "How long is the 
   {"role": "assistant", "content": "", "tool_calls": [{"id": "call00001", "type": "function",
     "function": {"name": "lines_of", "arguments": "{\"file\": \"src/main.cpp\"}"}}]},
   {"role": "tool", "tool_call_id": "call00001", "content": "It has 120 lines."}])";
-
-std::array<std::uint8_t, 12> random_key() {
-  static std::random_device device;
-  std::array<std::uint8_t, 12> bytes{};
-  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(device());
-  return bytes;
-}
 
 class DemoServer {
  public:

@@ -56,6 +56,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
   void tell(const std::vector<apis::TurnEvent>& events);
   void take(std::size_t choice, const engine::SampledToken& token);
+  // What the client is told of a token besides its text.
+  [[nodiscard]] apis::Tokens told_of(const engine::SampledToken& token) const;
   // Content up to a stop text; the rest is held until it is certain.
   [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
                                                              bool is_last);
