@@ -201,7 +201,7 @@ class Talk {
       auto spoken = ask(true);
       if (!spoken) return;
       if (client_.one_in(4)) branch(*spoken);
-      if (spoken->is_empty() && api_ != Api::kChat) return;  // nothing of it can be shown
+      if (spoken->is_empty() && !has_message(*spoken)) return;  // nothing of it can be shown
       spoken->place = history_.size();
       history_.push_back({.kind = HistoryEntry::Kind::kReply, .text = {}, .call_id = {}, .reply = spoken->shown});
       spoken_.push_back(std::move(*spoken));
@@ -260,6 +260,15 @@ class Talk {
       history.push_back({.kind = Kind::kResult, .text = words(), .call_id = call.id, .reply = {}});
     if (calls.empty() || client_.one_in(4))
       history.push_back({.kind = Kind::kUser, .text = words(), .call_id = {}, .reply = {}});
+  }
+
+  // Whether a client has something to send back of a reply that says nothing: it may leave reasoning out.
+  [[nodiscard]] bool has_message(const Spoken& spoken) const {
+    if (api_ == Api::kChat) return true;
+    const json::Value& raw = spoken.shown.raw;
+    return api_ == Api::kResponses && raw.is_array() &&
+           std::ranges::any_of(raw.as_array(),
+                               [](const json::Value& item) { return item.find_string("type") == "message"; });
   }
 
   [[nodiscard]] std::string path() const {

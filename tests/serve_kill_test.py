@@ -4,7 +4,8 @@
     tests/serve_kill_test.py --program build/release/rondo
 
 A reply whose last byte came is acknowledged: its conversation goes on with `how=bridge`, and with all the ids of its prompt and
-completion.  RONDO_KILLS=N kills (5), RONDO_SEED=S; --store STORE instead of a file of its own.
+completion.  The store is a file, then, where Redis is installed, a Redis server of its own.  RONDO_KILLS=N kills of each (5),
+RONDO_SEED=S; --store STORE: that store alone.
 """
 import argparse
 import http.client
@@ -13,6 +14,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -139,18 +141,42 @@ def run(program, store, kills, seed):
     return sum(one.acknowledged for one in conversations), sum(len(one.violations) for one in conversations)
 
 
+def redis_server(folder):
+    """A Redis server on a socket in that folder, once it takes connections, and its address as a store."""
+    path = f"{folder}/redis.sock"
+    child = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "yes", "--dir", folder],
+                             stdout=subprocess.PIPE, text=True)
+    for line in child.stdout:
+        if "eady to accept" in line:
+            break
+    return child, f"unix://{path}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--store", help="instead of a file of its own")
     arguments = parser.parse_args()
     kills = int(os.environ.get("RONDO_KILLS", "5"))
+    seed = int(os.environ.get("RONDO_SEED", "1"))
+    results = {}
     with tempfile.TemporaryDirectory() as folder:
         store = arguments.store or f"sqlite:{folder}/turns.sqlite"
-        acknowledged, violations = run(arguments.program, store, kills, int(os.environ.get("RONDO_SEED", "1")))
-    print(f"{kills} kills, {acknowledged} turns acknowledged, {violations} lost")
-    print(f"{0 if violations else 1} passed, {1 if violations else 0} failed")
-    return 1 if violations or acknowledged <= kills else 0
+        results[store.split(":")[0]] = run(arguments.program, store, kills, seed)
+        if not arguments.store and shutil.which("redis-server"):
+            redis, store = redis_server(folder)
+            try:
+                results["redis"] = run(arguments.program, store, kills, seed)
+            finally:
+                redis.kill()
+                redis.wait()
+                redis.stdout.close()
+    lost = 0
+    for name, (acknowledged, violations) in results.items():
+        print(f"{name}: {kills} kills, {acknowledged} turns acknowledged, {violations} lost")
+        lost += 1 if violations or acknowledged <= kills else 0
+    print(f"{len(results) - lost} passed, {lost} failed")
+    return 1 if lost else 0
 
 
 if __name__ == "__main__":

@@ -228,14 +228,33 @@ class Serve(unittest.TestCase):
         if not shutil.which("openssl"):
             self.skipTest("no openssl to make a certificate with")
         cert, key = self.folder / "cert.pem", self.folder / "key.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj",
-                        "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+
+        def made_certificate():
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj",
+                            "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+
+        made_certificate()
         gateway = self.serve(self.fake(), "--tls-cert", cert, "--tls-key", key)
         self.assertTrue(gateway.url.startswith("https://"))
         trusted = ssl.create_default_context(cafile=str(cert))
         self.assertEqual(ask(gateway.url + "/health", context=trusted)[0], 200)
         with self.assertRaises(urllib.error.URLError):
             ask(gateway.url + "/health", context=ssl.create_default_context())
+        # A new certificate in the place of the old one; who is connected stays so.
+        with socket.create_connection(("127.0.0.1", int(gateway.url.rsplit(":", 1)[1]))) as plain, \
+                trusted.wrap_socket(plain, server_hostname="127.0.0.1") as open_one:
+            made_certificate()
+            gateway.child.send_signal(signal.SIGHUP)
+            gateway.wait_for("the certificate was read again")
+            self.assertEqual(ask(gateway.url + "/health", context=ssl.create_default_context(cafile=str(cert)))[0], 200)
+            with self.assertRaises(urllib.error.URLError):
+                ask(gateway.url + "/health", context=trusted)
+            open_one.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            self.assertTrue(open_one.recv(100).startswith(b"HTTP/1.1 200 OK"))
+        key.write_text("nonsense")
+        gateway.child.send_signal(signal.SIGHUP)
+        gateway.wait_for("the server's key cannot be read")
+        self.assertEqual(ask(gateway.url + "/health", context=ssl.create_default_context(cafile=str(cert)))[0], 200)
         made = once("serve", MODEL, "--url", "http://127.0.0.1:1", "--tls-cert", key, "--tls-key", cert)
         self.assertEqual(made.returncode, 1)
 

@@ -31,7 +31,7 @@ class Scripted final : public engine::Serving {
     }
     void say(const std::vector<engine::TokenId>& ids) const {
       for (const engine::TokenId id : ids) {
-        const engine::SampledToken token{.id = id};
+        const engine::SampledToken token{.id = id, .logprob = -0.5F};
         listener->on_tokens(0, {&token, 1});
       }
     }
@@ -62,6 +62,7 @@ class Scripted final : public engine::Serving {
     auto run = std::make_unique<Run>(loop_, listener);
     last = run.get();
     tenants.push_back(request.tenant);
+    logprobs = request.logprobs;
     run->later([this, run = run.get()] {
       run->listener->on_start({});
       if (on_begin) return on_begin(*run);
@@ -75,6 +76,7 @@ class Scripted final : public engine::Serving {
   std::function<void(Run&)> on_begin;  // instead of the reply
   Run* last = nullptr;
   std::vector<std::string> tenants;
+  std::optional<std::size_t> logprobs;  // that the last request asked for
 
  private:
   net::Loop& loop_;

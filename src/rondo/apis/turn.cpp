@@ -52,6 +52,7 @@ std::vector<TurnEvent> TurnBuilder::feed(std::span<const parse::Event> events, T
 
 std::vector<TurnEvent> TurnBuilder::finish(Finish finish, std::string stop_text) {
   const bool is_cut = finish == Finish::kLength || finish == Finish::kCancelled;
+  if (parts_ == 0 && empty_ == Empty::kMessage) begin(PartKind::kContent);
   if (open_) end(*open_ != PartKind::kCall && !is_cut);
   TurnEvent& event = emit(TurnEvent::Kind::kFinish);
   event.finish = finish;

@@ -33,7 +33,7 @@ struct Logprob {
   std::vector<TopLogprob> top;
 };
 
-// What was sampled for an event.  Each id lies in one event of its choice.
+// What was sampled for an event, where the client asks for it.  Each id lies in one event of its choice.
 struct Tokens {
   std::vector<std::int32_t> ids;
   std::vector<Logprob> logprobs;  // empty, or one for each of `ids`
@@ -133,7 +133,10 @@ struct Naming {
 // Makes the events of one choice from those of a parser.
 class TurnBuilder {
  public:
-  TurnBuilder(std::size_t choice, Naming naming) : choice_(choice), naming_(std::move(naming)) {}
+  // What a choice without any part becomes: nothing, or, as Responses has it, a message without text.
+  enum class Empty : std::uint8_t { kNothing, kMessage };
+  TurnBuilder(std::size_t choice, Naming naming, Empty empty = Empty::kNothing)
+      : choice_(choice), naming_(std::move(naming)), empty_(empty) {}
   [[nodiscard]] std::vector<TurnEvent> feed(std::span<const parse::Event> events, Tokens tokens = {});
   // Behind the events of the parser's close().
   [[nodiscard]] std::vector<TurnEvent> finish(Finish finish, std::string stop_text = {});
@@ -148,6 +151,7 @@ class TurnBuilder {
 
   std::size_t choice_;
   Naming naming_;
+  Empty empty_;
   std::vector<TurnEvent> out_;
   std::optional<PartKind> open_;
   std::size_t parts_ = 0;  // begun

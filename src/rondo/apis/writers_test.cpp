@@ -55,8 +55,9 @@ Naming naming() {
 }
 
 // The events of a choice, its texts cut at random places.
-std::vector<TurnEvent> events_of(const std::vector<Said>& said, std::size_t choice, Finish finish, Random& random) {
-  TurnBuilder builder(choice, naming());
+std::vector<TurnEvent> events_of(const std::vector<Said>& said, std::size_t choice, Finish finish, Random& random,
+                                 TurnBuilder::Empty empty = TurnBuilder::Empty::kNothing) {
+  TurnBuilder builder(choice, naming(), empty);
   std::vector<TurnEvent> out;
   std::int32_t id = 0;
   const auto feed = [&](parse::Event event) {
@@ -537,7 +538,8 @@ TEST_CASE("replies and streams as they are recorded for the official clients") {
       for (std::size_t shape = 0; shape < (api == chat::Api::kResponses && name == "full" ? 3 : 1); ++shape) {
         ReplyMeta meta = meta_of(api);
         meta.reasoning_events = static_cast<ReasoningEvents>(shape);
-        const Reply reply = write(request, meta, events_of(said, 0, finish, random));
+        const auto empty = api == chat::Api::kResponses ? TurnBuilder::Empty::kMessage : TurnBuilder::Empty::kNothing;
+        const Reply reply = write(request, meta, events_of(said, 0, finish, random, empty));
         const std::string file = std::string(to_string(api)) + "_" + name + (shape == 0 ? "" : std::to_string(shape));
         check_golden(file + ".json", json::to_pretty(reply.body) + "\n");
         check_golden(file + ".sse", reply.text());

@@ -88,6 +88,7 @@ gateway::ServiceOptions service_options_of(const ServeSettings& settings) {
   options.streams = settings.max_streams;
   options.streams_of_tenant = settings.max_tenant_streams;
   options.request_time = net::Milliseconds(settings.request_timeout_s * 1000);
+  options.keep_logprobs = settings.keep_logprobs;
   options.kept_request_bytes = settings.keep_requests_mb << 20U;
   using Log = gateway::ServiceOptions::Log;
   options.log = settings.log == "text" ? Log::kText : settings.log == "json" ? Log::kJson : Log::kNone;
@@ -227,11 +228,23 @@ Status make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::S
   parts.page = pages::serve_page;
   if (out.keys) parts.tenant_of = [keys = out.keys.get()](std::string_view secret) { return keys->tenant_of(secret); };
   parts.log = write_log;
-  parts.page = pages::serve_page;
   parts.workers = out.workers.get();
   parts.shared = shared;
   front.service = std::make_unique<gateway::Service>(front.loop, std::move(parts));
   return Done{};
+}
+
+struct Certificate {
+  std::string chain_pem;
+  std::string key_pem;
+};
+
+Result<Certificate> read_certificate(const ServeSettings& settings) {
+  auto chain = files::read(settings.tls_cert);
+  if (!chain.ok()) return chain.error();
+  auto key = files::read(settings.tls_key);
+  if (!key.ok()) return key.error();
+  return Certificate{.chain_pem = std::move(chain).value(), .key_pem = std::move(key).value()};
 }
 
 Result<net::ServerOptions> server_options_of(const ServeSettings& settings) {
@@ -248,12 +261,10 @@ Result<net::ServerOptions> server_options_of(const ServeSettings& settings) {
   options.stall = seconds(settings.stall_timeout_s);
   options.explain = gateway::Service::explain;
   if (!settings.tls_cert.empty()) {
-    auto certificate = files::read(settings.tls_cert);
+    auto certificate = read_certificate(settings);
     if (!certificate.ok()) return certificate.error();
-    auto key = files::read(settings.tls_key);
-    if (!key.ok()) return key.error();
-    options.certificate_pem = std::move(certificate).value();
-    options.key_pem = std::move(key).value();
+    options.certificate_pem = std::move(certificate.value().chain_pem);
+    options.key_pem = std::move(certificate.value().key_pem);
   }
   return options;
 }
@@ -361,8 +372,23 @@ void drain(Gateway& gateway, net::Time end) {
   }
 }
 
+// Reads the certificate again, for connections that begin from now on.
+void renew_certificate(Gateway& gateway) {
+  const auto read = read_certificate(gateway.settings);
+  if (!read.ok()) return (void)report(read.error());
+  for (const auto& front : gateway.fronts) {
+    front->loop.post([&front = *front, certificate = read.value(), is_first = front->own == nullptr] {
+      const Status renewed = front.server->renew_certificate(certificate.chain_pem, certificate.key_pem);
+      if (!is_first) return;  // the others were given the same
+      if (!renewed.ok()) return (void)report(renewed.error());
+      note("the certificate was read again\n");
+    });
+  }
+}
+
 void on_signal(Gateway& gateway, int signal) {
   if (signal == SIGHUP) {
+    if (!gateway.settings.tls_cert.empty()) renew_certificate(gateway);
     if (!gateway.keys) return;
     const Status loaded = gateway.keys->load();
     if (!loaded.ok()) (void)report(loaded.error());

@@ -71,6 +71,7 @@ struct ServeSettings {
   std::size_t workers = 0;
   std::size_t loops = 1;
   std::string log = "text";
+  bool keep_logprobs = false;
   std::size_t keep_requests_mb = 0;
   bool json = false;
 };

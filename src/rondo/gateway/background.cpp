@@ -322,6 +322,7 @@ void stream_again(Service::State& state, const ResponseRecord& record, std::int6
   const bool open_responses = exchange.request().headers.find("openresponses-version").has_value();
   const net::Headers headers{{"content-type", "text/event-stream; charset=utf-8"}, {"cache-control", "no-cache"}};
   exchange.start(200, headers);
+  if (exchange.request().method == "HEAD") return exchange.finish();  // nobody waits for the events
   if (record.has_ended() && record.chunks == 0) {
     std::string text;
     for (const apis::StreamEvent& event : apis::replayed(record.body, open_responses)) text += event.text();

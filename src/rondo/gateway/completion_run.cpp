@@ -60,6 +60,8 @@ std::optional<apis::Fault> CompletionRun::prepare() {
   meta_.id = spans::mint_id("cmpl", prompts_.front()->choices.front().key, 0);
   meta_.model = asked_.request.model.empty() ? asked_.served.name : asked_.request.model;
   meta_.created_s = state_->parts.now_ms() / 1000;
+  const bool is_for_trainers = state_->parts.options.keep_logprobs && !asked_.session.empty();
+  keeps_logprobs_ = asked_.request.logprobs || is_for_trainers;
   for (const auto& prompt : prompts_) {
     auto request = engine_request(*prompt);
     if (!request.ok()) return request.fault();
@@ -78,7 +80,7 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
   const auto ends = asked_.served.model->tokenizer()->end_ids();
   out.stop_ids.assign(ends.begin(), ends.end());
   out.sampling = sampling_of(asked_.request.sampling, state_->parts);
-  if (asked_.request.logprobs) out.logprobs = asked_.request.top_logprobs;
+  if (keeps_logprobs_) out.logprobs = asked_.request.logprobs ? asked_.request.top_logprobs : 0;
   out.tenant = asked_.visit->tenant;
   out.affinity = asked_.session;
   return out;
@@ -111,7 +113,7 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   Choice& choice = prompt.choices[index];
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
-  if (asked_.request.logprobs) choice.logprobs.push_back(token.logprob);
+  if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
   apis::Tokens tokens = described(*asked_.served.model, token, asked_.request.logprobs);
   choice.untold.ids.push_back(token.id);
   for (apis::Logprob& logprob : tokens.logprobs) choice.untold.logprobs.push_back(std::move(logprob));

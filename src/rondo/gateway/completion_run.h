@@ -88,6 +88,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   std::size_t unkept_ = 0;
   bool is_gone_ = false;
   bool is_streaming_ = false;
+  bool keeps_logprobs_ = false;
 };
 
 }  // namespace rondo::gateway

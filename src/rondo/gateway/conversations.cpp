@@ -46,7 +46,7 @@ std::optional<apis::Fault> make_items(State& state, const Archive& archive, json
 }
 
 Answer show_items(State& state, const Archive& archive, const std::string& id, const net::ServerRequest& http) {
-  if (http.method == "GET") {
+  if (method_of(http) == "GET") {
     const auto items = archive.conversation_items(id);
     if (!items.ok()) return fault_reply(kResponsesApi, items.fault());
     return page_reply(items.value(), http);
@@ -68,7 +68,7 @@ Answer show_items(State& state, const Archive& archive, const std::string& id, c
 
 net::Reply show_item(const Archive& archive, const Conversation& conversation, const std::string& item,
                      const net::ServerRequest& http) {
-  const bool removes = http.method == "DELETE";
+  const bool removes = method_of(http) == "DELETE";
   const auto found = archive.conversation_item(conversation.id, item);
   if (!found.ok()) return fault_reply(kResponsesApi, found.fault());
   if (!found.value()) return fault_reply(kResponsesApi, apis::not_found("item", item));
@@ -111,9 +111,9 @@ Answer answer_conversation(State& state, const net::ServerRequest& http) {
   if (!found.ok()) return fault_reply(kResponsesApi, found.fault());
   if (!found.value()) return fault_reply(kResponsesApi, apis::not_found("conversation", id));
   Conversation& conversation = *found.value();
-  const bool gets = http.method == "GET";
-  const bool posts = http.method == "POST";
-  const bool deletes = http.method == "DELETE";
+  const bool gets = method_of(http) == "GET";
+  const bool posts = method_of(http) == "POST";
+  const bool deletes = method_of(http) == "DELETE";
   constexpr std::string_view kItem = "items/";
   if (below == "items" && (gets || posts)) return show_items(state, archive, id, http);
   if (below.starts_with(kItem) && (gets || deletes)) {

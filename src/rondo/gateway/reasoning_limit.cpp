@@ -22,12 +22,20 @@ class LimitedReasoning final : public engine::TokenConstraint {
     for (; seen_ < sampled.size(); ++seen_) look(sampled.first(seen_ + 1));
     const bool is_ending = forced_ > 0 && forced_ < limit_.ending.size();
     if (!is_ending && (is_done_ || !limit_.is_open || reasoned_ < limit_.most)) return {};
+    if (forced_ == 0) forced_ = written(sampled);
     const TokenId* id = &limit_.ending[std::min(forced_, limit_.ending.size() - 1)];
     ++forced_;
     return {.kind = Allowed::Kind::kOnly, .ids = std::span(id, 1)};
   }
 
  private:
+  // How much of the ending the model has just written by itself.
+  [[nodiscard]] std::size_t written(std::span<const TokenId> sampled) const {
+    std::size_t count = std::min({limit_.ending.size() - 1, reasoned_, sampled.size()});
+    while (count > 0 && !std::ranges::equal(sampled.last(count), std::span(limit_.ending).first(count))) --count;
+    return count;
+  }
+
   void look(std::span<const TokenId> sampled) {
     if (is_done_) return;
     if (!limit_.is_open) {

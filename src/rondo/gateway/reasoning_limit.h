@@ -1,4 +1,4 @@
-// Ends reasoning that grows too long, in an engine that takes constraints.  Private to gateway/.
+// Ends reasoning that grows too long.  Private to gateway/.
 #pragma once
 
 #include <cstddef>

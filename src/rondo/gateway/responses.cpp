@@ -146,7 +146,7 @@ Answer answer_response(State& state, const net::ServerRequest& http) {
     return fault_reply(kResponsesApi, apis::not_found("response", id));
   ResponseRecord& record = *found.value();
   const auto is = [&](std::string_view method, std::string_view path) {
-    return http.method == method && below == path;
+    return method_of(http) == method && below == path;
   };
   if (is("GET", "")) return show(state, archive, std::move(record), http);
   if (is("DELETE", "")) return remove(state, archive, std::move(record));

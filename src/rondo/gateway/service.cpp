@@ -404,22 +404,27 @@ void Service::handle(net::Exchange exchange) {
   if (!request.note) {
     if (std::optional<net::Reply> reply = admit(request)) return exchange.reply(std::move(*reply));
   }
-  bool is_known = false;
+  std::string allowed;  // what else the address is asked with
+  const std::string_view method = method_of(request);
   for (const Route& route : kRoutes) {
     if (request.path != route.path) continue;
-    if (request.method == route.method) return route.answer(*state_, std::move(exchange));
-    is_known = true;
+    if (method == route.method) return route.answer(*state_, std::move(exchange));
+    allowed.append(allowed.empty() ? "" : ", ").append(route.method);
+    if (route.method == "GET") allowed += ", HEAD";
   }
-  if (request.method == "GET" && request.path.starts_with("/v1/models/")) return models(*state_, std::move(exchange));
+  if (method == "GET" && request.path.starts_with("/v1/models/")) return models(*state_, std::move(exchange));
   if (is_session_path(request.path)) return answer_off_loop(*state_, std::move(exchange), sessions_reply);
   if (request.path.starts_with("/v1/responses/")) return answer_off_loop(*state_, std::move(exchange), answer_response);
   if (request.path.starts_with("/v1/conversations/"))
     return answer_off_loop(*state_, std::move(exchange), answer_conversation);
+  const bool is_known = !allowed.empty();
   const std::string sentence =
       is_known ? request.method + " is not for " + request.path : "there is no such address: " + request.path;
   const json::Value body =
       apis::error_body(api_of(request.path), {.kind = apis::FaultKind::kNotFound, .message = sentence});
-  answer_json(exchange, is_known ? 405 : 404, body);
+  net::Headers headers;
+  if (is_known) headers.add("allow", allowed);
+  answer_json(exchange, is_known ? 405 : 404, body, std::move(headers));
 }
 
 void Service::answered(const net::ServerRequest& request, const net::Answered& answered) {

@@ -70,6 +70,7 @@ struct ServiceOptions {
   std::size_t streams = 0;            // requests that generate at once; more get 429.  0: no bound
   std::size_t streams_of_tenant = 0;  // of each tenant
   net::Milliseconds request_time{0};  // for a reply; what is there by then is kept, and the answer is 504.  0: for ever
+  bool keep_logprobs = false;         // engines are asked for them, for trainers, also where the request does not
   std::size_t kept_request_bytes = 0;  // of the last requests, for `/rondo/v1/log`; 0: none is kept
 
   enum class Log : std::uint8_t { kNone, kText, kJson };

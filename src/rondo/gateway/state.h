@@ -98,6 +98,11 @@ struct PathParts {
 };
 [[nodiscard]] PathParts parts_behind(std::string_view path, std::string_view base);
 
+// The request's method; of a HEAD that of the answer it wants the head of.
+[[nodiscard]] inline std::string_view method_of(const net::ServerRequest& request) {
+  return request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
+}
+
 // A sentence as the value of the header `warning`.
 [[nodiscard]] std::string warning_field(std::string_view sentence);
 

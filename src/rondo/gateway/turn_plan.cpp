@@ -52,6 +52,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   core::Asked asked;
   asked.parallel_tool_calls = request.tool_choice.parallel;
   using Mode = apis::ToolChoice::Mode;
+  using Empty = apis::TurnBuilder::Empty;
   if (request.tool_choice.mode == Mode::kNone) asked.tool_choice = core::ToolChoice::kNone;
   if (request.tool_choice.mode == Mode::kRequired) {
     const bool is_one = request.tool_choice.only.size() == 1;
@@ -68,7 +69,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     auto parser = read_.model->model->parser(call_, parsing);
     if (!parser.ok()) return apis::fault_of(parser.error());
     choices_[i].parser.emplace(read_.model->model, std::move(parser).value());
-    choices_[i].builder.emplace(i, naming(i));
+    choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing);
     choices_[i].stop = StopText(request.stops);
   }
   collector_.emplace(choices_.size());
@@ -108,7 +109,8 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   request.choices = from.choices;
   request.stop_ids = profile_->stop_ids;
   request.sampling = sampling_of(from.sampling, state_->parts);
-  if (from.logprobs) request.logprobs = from.top_logprobs;
+  keeps_logprobs_ = from.logprobs || state_->parts.options.keep_logprobs;
+  if (keeps_logprobs_) request.logprobs = from.logprobs ? from.top_logprobs : 0;
   request.tenant = read_.visit->tenant;
   request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
   // What other conversations share: everything in front of the first message that is not the system's.
@@ -149,10 +151,10 @@ void TurnRun::limit_reasoning(engine::Request& request) {
   limit.most = static_cast<std::size_t>(*reasoning_budget_);
   limit.is_open = choices_.front().parser->parser().place() == parse::Place::kReasoning;
   const bool is_free = request.grammar.dialect == engine::Grammar::Dialect::kNone;
-  if (!is_free || limit.close.empty() || limit.ending.empty() ||
-      !read_.model->serving->capabilities().takes_constraints) {
+  if (!is_free || limit.close.empty() || limit.ending.empty()) {
     read_.request.warnings.push_back("the most tokens for reasoning (" + std::to_string(*reasoning_budget_) +
-                                     ") are not enforced: neither the template nor the engine takes them");
+                                     ") are not enforced: the template does not take them, and " +
+                                     (is_free ? "has no end of reasoning" : "the reply is held to a grammar"));
     return;
   }
   request.constraint = [limit](std::size_t) { return limit_of_reasoning(limit); };

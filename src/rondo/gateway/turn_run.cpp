@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gateway/engine_terms.h"
+#include "gateway/held_submission.h"
 #include "json/print.h"
 
 namespace rondo::gateway {
@@ -46,7 +47,7 @@ void TurnRun::submit(apis::Outcome<engine::Request> request) {
   writer_ = apis::make_writer(read_.request, meta_);
   state_->running[this] = shared_from_this();
   sink_->begin(read_.request, meta_);
-  submission_ = read_.model->serving->submit(std::move(request.value()), *this);
+  submission_ = submit_held(*read_.model->serving, std::move(request.value()), *this);
 }
 
 // The client: what it was sent is kept as a turn that was cut off.
@@ -95,20 +96,25 @@ void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken
   for (const engine::SampledToken& token : tokens) take(choice, token);
 }
 
+apis::Tokens TurnRun::told_of(const engine::SampledToken& token) const {
+  const apis::GenerateRequest& request = read_.request;
+  if (!request.logprobs && !request.return_token_ids) return {};
+  return described(*read_.model->model, token, request.logprobs);
+}
+
 void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   Choice& choice = choices_[index];
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
-  if (read_.request.logprobs) choice.logprobs.push_back(token.logprob);
+  if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
   if (profile_->is_stop(token.id)) {
-    tell(choice.builder->feed({}, described(*read_.model->model, token, read_.request.logprobs)));
+    tell(choice.builder->feed({}, told_of(token)));
     return;
   }
   if (choice.parser->parser().place() == parse::Place::kReasoning) ++reasoning_tokens_;
   auto events = choice.parser->feed(std::span(&token.id, 1));
   if (!events.ok()) return;  // an id beyond the tokenizer has no text; it stays in the ids
-  tell(choice.builder->feed(cut_at_stop(choice, std::move(events).value(), false),
-                            described(*read_.model->model, token, read_.request.logprobs)));
+  tell(choice.builder->feed(cut_at_stop(choice, std::move(events).value(), false), told_of(token)));
   if (choice.stop.found().empty()) return;
   end_choice(index, apis::Finish::kStopText);
   const auto runs = [](const Choice& one) { return !one.has_ended; };

@@ -56,6 +56,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
   void tell(const std::vector<apis::TurnEvent>& events);
   void take(std::size_t choice, const engine::SampledToken& token);
+  // What the client is told of a token besides its text.
+  [[nodiscard]] apis::Tokens told_of(const engine::SampledToken& token) const;
   // Content up to a stop text; the rest is held until it is certain.
   [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
                                                              bool is_last);
@@ -92,6 +94,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   bool is_late_ = false;       // its time is over
   std::optional<Error> lost_;  // why the turn could not be kept
   bool is_streaming_ = false;
+  bool keeps_logprobs_ = false;
   std::string replica_;  // the server that was asked, "" where there is only one
   std::string session_;  // the turn's, once it is kept
   std::size_t unkept_ = 0;

@@ -93,6 +93,17 @@ TEST_CASE("escapes stand for their characters") {
 TEST_CASE("what is passed over is checked as what is read") {
   CHECK(skip_failure(R"( {"a": [true, false, null, -1.5e+3, NaN, "x\n"], "b": {}, "c": [[], {"d": 0}]} )").empty());
   CHECK(skip_failure("") == "1:1 expected a value, found the end of the text");
+  // Rows of integers are passed over at a stride: what is wrong with one of them is found wherever it stands.
+  for (std::size_t before = 0; before < 40; ++before) {
+    std::string row = "[";
+    for (std::size_t i = 0; i < before; ++i) row += std::to_string(i * i) + ",";
+    CHECK(skip_failure(row + "10,0,7]").empty());
+    CHECK(skip_failure(row + "7, 10 ,-3,1.5]").empty());
+    for (const char* wrong : {"01]", "5,]", "5,,6]", "]", "00,1]", "5", "5}", "5x]", "5 6]"}) {
+      const bool is_empty = before == 0 && std::string_view(wrong) == "]";
+      CHECK_MESSAGE(skip_failure(row + wrong).empty() == is_empty, (row + wrong));
+    }
+  }
   CHECK(skip_failure("[1,\n ]") == "2:2 expected a value, found `]`");
   CHECK(skip_failure("[1 2]") == "1:4 expected `,` or `]` behind the element, found `2`");
   CHECK(skip_failure("[1}") == "1:3 expected `,` or `]` behind the element, found `}`");

@@ -5,6 +5,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
+#include <cassert>
 #include <utility>
 
 #include "net/server_parts.h"
@@ -200,6 +201,14 @@ std::string Server::url() const {
 }
 
 std::size_t Server::connections() const { return impl_->connections.size() + impl_->handshakes.size(); }
+
+Status Server::renew_certificate(const std::string& certificate_pem, const std::string& key_pem) {
+  assert(impl_->tls != nullptr);
+  Result<TlsContext> context = server_tls(certificate_pem, key_pem);
+  if (!context.ok()) return context.error();
+  impl_->tls = std::move(context).value();  // the streams that were made of the old one keep what they need of it
+  return Done{};
+}
 
 void Server::drain(Milliseconds deadline, std::function<void(std::size_t)> done) {
   Impl& impl = *impl_;

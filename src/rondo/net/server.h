@@ -149,6 +149,10 @@ class Server {
   [[nodiscard]] std::string url() const;
   [[nodiscard]] std::size_t connections() const;
 
+  // Connections that begin from now on are given this certificate; those that are open stay as they are.  Where it can't be
+  // read, the one before counts on.  REQUIRES: the server was made with one.
+  [[nodiscard]] Status renew_certificate(const std::string& certificate_pem, const std::string& key_pem);
+
   // No new connections or requests; running answers end, then their connections; after `deadline` the rest is cut.  Calls
   // `done` when none is left, with how many were cut.  Once.
   void drain(Milliseconds deadline, std::function<void(std::size_t cut)> done);

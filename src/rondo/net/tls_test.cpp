@@ -120,6 +120,27 @@ TEST_CASE("tls: a connection ends in order behind its last answer") {
   CHECK(body == std::string(1'000'000, 'z'));
 }
 
+TEST_CASE("tls: a renewed certificate is for new connections; those that are open go on") {
+  const testing::TestCertificate old = testing::make_certificate();
+  const testing::TestCertificate renewed = testing::make_certificate();
+  Loop loop;
+  const auto server =
+      Server::make(loop, {.host = "localhost", .certificate_pem = old.certificate_pem, .key_pem = old.key_pem},
+                   [](Exchange exchange) { exchange.reply(200, {}, "here"); });
+  REQUIRE(server.ok());
+  const std::string url = server.value()->url() + "/";
+  const auto before = client_of(loop, {.ca_pem = old.certificate_pem});
+  REQUIRE(get(loop, *before, url).ok());
+  CHECK_FALSE(server.value()->renew_certificate("nonsense", renewed.key_pem).ok());
+  CHECK_FALSE(server.value()->renew_certificate(renewed.certificate_pem, old.key_pem).ok());
+  CHECK(get(loop, *client_of(loop, {.ca_pem = old.certificate_pem}), url).ok());
+  REQUIRE(server.value()->renew_certificate(renewed.certificate_pem, renewed.key_pem).ok());
+  CHECK(get(loop, *before, url).ok());
+  CHECK(before->connections() == 1);
+  CHECK(get(loop, *client_of(loop, {.ca_pem = renewed.certificate_pem}), url).ok());
+  CHECK_FALSE(get(loop, *client_of(loop, {.ca_pem = old.certificate_pem}), url).ok());
+}
+
 TEST_CASE("tls: certificates and keys that cannot be read") {
   const testing::TestCertificate certificate = testing::make_certificate();
   const testing::TestCertificate other = testing::make_certificate();

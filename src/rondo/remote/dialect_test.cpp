@@ -84,6 +84,26 @@ TEST_CASE("vLLM: a request by both ways in") {
   CHECK(text_of(body, "add_special_tokens") == "false");
 }
 
+TEST_CASE("servers are told which requests belong together, by a name that is nobody's") {
+  engine::Request request = request_of();
+  const auto vllm = make_vllm(info_of(ServerKind::kVllm, "/inference/v1/generate"));
+  const auto completions = make_vllm(info_of(ServerKind::kVllm, "/v1/completions"));
+  const auto sglang = make_sglang(info_of(ServerKind::kSglang));
+  for (const auto* dialect : {&vllm, &completions, &sglang}) {
+    const json::Value alone = body_of(**dialect, request);
+    CHECK(alone.find("session_id") == nullptr);
+    CHECK(alone.find("routing_key") == nullptr);
+  }
+  request.affinity = "ann's plans";
+  const std::string name = text_of(body_of(*vllm, request), "session_id");
+  CHECK(name.size() > 10);
+  CHECK(name.find("plans") == std::string::npos);
+  CHECK(text_of(body_of(*completions, request), "session_id") == name);
+  CHECK(text_of(body_of(*sglang, request), "routing_key") == name);
+  request.tenant = "bob";
+  CHECK(text_of(body_of(*vllm, request), "session_id") != name);
+}
+
 TEST_CASE("grammars in the words of each server, and what has none") {
   engine::Request request = request_of();
   request.grammar = {.dialect = Grammar::Dialect::kJsonSchema, .text = R"({"type": "object"})"};

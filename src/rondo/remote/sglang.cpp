@@ -116,6 +116,7 @@ class Sglang final : public Dialect {
     }
     json::Object out{{"sampling_params", std::move(sampling)}, {"stream", true}, {"rid", id}};
     if (!request.tenant.empty()) out.set("extra_key", salt_of(request.tenant));
+    if (!request.affinity.empty()) out.set("routing_key", session_of(request));
     if (request.logprobs) {
       out.set("return_logprob", true);
       out.set("top_logprobs_num", *request.logprobs);

@@ -92,6 +92,7 @@ class Vllm final : public Dialect {
                      {"return_token_ids", true},
                      {"request_id", id}};
     if (!request.tenant.empty()) out.set("cache_salt", salt_of(request.tenant));
+    if (!request.affinity.empty()) out.set("session_id", session_of(request));
     if (generates_) {
       // The grammar holds from the first id on: whose reasoning it is, is the caller's affair.
       if (request.grammar.dialect != Grammar::Dialect::kNone) out.set("reasoning_ended", true);

@@ -1,5 +1,6 @@
 #include "remote/wire_json.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -15,13 +16,22 @@ namespace rondo::remote {
 
 std::string object_with_ids(std::string_view key, std::span<const engine::TokenId> ids, const json::Object& rest) {
   constexpr std::size_t kDigits = 12;
+  constexpr std::size_t kPiece = 4096;
   std::string out = "{\"" + std::string(key) + "\":[";
   out.reserve(out.size() + ids.size() * 7);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    char digits[kDigits];
-    if (i > 0) out += ',';
-    out.append(digits, std::to_chars(digits, digits + kDigits, ids[i]).ptr);
+  // In pieces: an append for each id costs more than its digits.
+  std::array<char, kPiece> piece;
+  char* at = piece.data();
+  char* const full = piece.data() + kPiece - kDigits;
+  for (const engine::TokenId id : ids) {
+    if (at > full) {
+      out.append(piece.data(), at);
+      at = piece.data();
+    }
+    at = std::to_chars(at, piece.data() + kPiece, id).ptr;
+    *at++ = ',';
   }
+  if (at != piece.data()) out.append(piece.data(), at - 1);
   out += ']';
   const std::string members = json::to_compact(json::Value(rest));
   if (!rest.empty()) out += ',';
@@ -110,6 +120,10 @@ std::string salt_of(std::string_view tenant) {
     out += kDigits[byte & 15U];
   }
   return out;
+}
+
+std::string session_of(const engine::Request& request) {
+  return request.affinity.empty() ? "" : "s" + hex_digest({"session", request.tenant, request.affinity});
 }
 
 Error no_word_for(std::string_view server, std::string_view what) {

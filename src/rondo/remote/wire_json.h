@@ -40,6 +40,10 @@ void read_text(json::Reader& in, std::string& out);
 // A name that tells tenants apart, of letters and digits.
 [[nodiscard]] std::string salt_of(std::string_view tenant);
 
+// A name for the conversation that a request belongs to, for balancers behind the server; it shows nobody's own name.
+// "" where the request names none.
+[[nodiscard]] std::string session_of(const engine::Request& request);
+
 // kInvalidArgument: `what` cannot be asked of such a server.
 [[nodiscard]] Error no_word_for(std::string_view server, std::string_view what);
 

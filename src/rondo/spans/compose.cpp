@@ -85,9 +85,17 @@ Status Composer::compose() {
 }
 
 void Composer::put_known(const Turn& turn, std::size_t reply) {
-  plan_.ids = turn.ids();
-  plan_.owners = turn.owners;
-  plan_.sampled = turn.sampled;
+  constexpr std::size_t kMore = 1024;  // nearly always room enough for what is appended
+  const std::size_t room = turn.prompt.size() + turn.completion.size() + kMore;
+  const auto put = [room](auto& row, const auto& from) {
+    row.clear();
+    row.reserve(room);
+    row.insert(row.end(), from.begin(), from.end());
+  };
+  put(plan_.ids, turn.prompt);
+  plan_.ids.insert(plan_.ids.end(), turn.completion.begin(), turn.completion.end());
+  put(plan_.owners, turn.owners);
+  put(plan_.sampled, turn.sampled);
   plan_.owners.resize(plan_.ids.size(), static_cast<std::int32_t>(reply));
   plan_.sampled.resize(plan_.ids.size(), 1);
 }

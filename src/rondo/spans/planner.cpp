@@ -1,6 +1,7 @@
 #include "spans/planner.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/common_prefix.h"
@@ -103,11 +104,12 @@ class Planning {
     count_reasoning();
     std::size_t known = 0;
     const auto compare = [&](const Turn& turn) {
-      std::vector<TokenId> ids = turn.ids();
-      if (turn.inexact) ids.resize(turn.prompt.size());
-      const std::size_t same = common_prefix(ids, plan_.ids);
+      const std::span<const TokenId> ids = plan_.ids;
+      std::size_t same = common_prefix(turn.prompt, ids);
+      const std::size_t size = turn.prompt.size() + (turn.inexact ? 0 : turn.completion.size());
+      if (same == turn.prompt.size() && !turn.inexact) same += common_prefix(turn.completion, ids.subspan(same));
       known = std::max(known, same);
-      return ids.size() - same;
+      return size - same;
     };
     if (plan_.parent != nullptr) (void)compare(*plan_.parent);
     for (const Match* match : other_turns()) {

@@ -76,8 +76,9 @@ Record make_record(const Turn& turn, const Turn* parent, std::size_t kept_messag
   Record out;
   static_cast<Reply&>(out) = turn;
   if (parent != nullptr) {
-    const std::vector<TokenId> known = parent->ids();
-    out.kept_ids = common_prefix(known, turn.prompt);
+    out.kept_ids = common_prefix(parent->prompt, turn.prompt);
+    if (out.kept_ids == parent->prompt.size())
+      out.kept_ids += common_prefix(parent->completion, std::span(turn.prompt).subspan(out.kept_ids));
     // Where an id's owner is another one than it was, the id counts as new.
     const auto reply = static_cast<std::int32_t>(parent->messages.size());
     std::size_t same = 0;

@@ -65,6 +65,20 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
   return out;
 }
 
+// The messages in front of the reply.  Those that the parent has are the parent's, as a record takes them from there: a long
+// conversation is not written again at each turn.
+void add_messages(const Plan& plan, std::vector<std::string>& out) {
+  out.reserve(plan.messages.size());
+  for (std::size_t i = 0; i < plan.messages.size(); ++i) {
+    if (plan.parent == nullptr || i >= plan.kept_messages) {
+      out.push_back(json::to_compact(plan.messages[i]));
+    } else {
+      const std::vector<std::string>& known = plan.parent->messages;
+      out.push_back(i < known.size() ? known[i] : plan.parent->message);
+    }
+  }
+}
+
 }  // namespace
 
 Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply, Store::Kept kept) {
@@ -94,7 +108,7 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
   turn->reasoned = plan.reasoned;
   if (reply.reasoned && (turn->reasoned.empty() || turn->reasoned.back() != plan.messages.size()))
     turn->reasoned.push_back(plan.messages.size());
-  for (const json::Value& message : plan.messages) turn->messages.push_back(json::to_compact(message));
+  add_messages(plan, turn->messages);
   if (plan.parent == nullptr || !plan.in_parents_session) {
     stored.record = encode_record(make_record(*turn, nullptr, 0));
     cache_.add(digest, turn);

@@ -110,6 +110,16 @@ TEST_CASE("a call that was cut off is shown as a client could read it") {
   CHECK(shows("{}"));
   CHECK(!shows(R"({"a": 2})"));
   CHECK(!shows(R"({"a": 1, "b": "long"})"));
+  // A word that is complete, in an object that is not: a client may wait for what follows it.
+  const json::Value open = parsed(R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function":
+      {"name": "f", "arguments": "{\"a\": 1, \"b\": true\n  "}}]}])")[0];
+  for (const auto& [arguments, is_shown] : {std::pair(R"({"a": 1, "b": true})", true), std::pair(R"({"a": 1})", true),
+                                            std::pair("{}", true), std::pair(R"({"b": true})", false)}) {
+    const std::string shown = R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function": {"name": "f",
+        "arguments": )" + std::string(arguments) +
+                              "}}]}]";
+    CHECK_MESSAGE(shows_cut_reply(open, parsed(shown.c_str())[0], true) == is_shown, arguments);
+  }
   const json::Value whole = parsed(R"([{"role": "assistant", "content": "Hm"}])")[0];
   CHECK(!shows_cut_reply(whole, whole, true));
   // A call that is complete may be left out only where the reply broke off.

@@ -1,0 +1,215 @@
+// What the APIs and HTTP say of cases at the edge: heads without bodies, replies without words.
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gateway/held_submission.h"
+#include "gateway/reasoning_limit.h"
+#include "json/print.h"
+#include "tests/support/scripted_engine.h"
+#include "tests/support/scripted_gateway.h"
+
+using namespace rondo;
+
+namespace {
+
+using testing::Answer;
+using testing::Scripted;
+using Gateway = testing::ScriptedGateway;
+
+// The answer to a HEAD, as it comes over the wire; what follows it on the connection is another answer.
+std::string head_of(Gateway& gateway, const std::string& path) {
+  const std::string all = gateway.raw("HEAD " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" +
+                                      "GET /version HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+  const std::size_t end = all.find("\r\n\r\n");
+  REQUIRE_MESSAGE(end != std::string::npos, all);
+  CHECK_MESSAGE(all.substr(end + 4).starts_with("HTTP/1.1 200 OK\r\n"), all);
+  return all.substr(0, end + 2);
+}
+
+using Ids = std::vector<engine::TokenId>;
+
+// What an engine is asked, and what comes of it, where reasoning has to end behind three ids with 50 51.
+struct Held final : engine::Listener {
+  explicit Held(std::function<testing::Script(const engine::Request&)> says)
+      : engine(loop, [this, says = std::move(says)](const engine::Request& request) {
+          asked.push_back(request.prompt);
+          return says(request);
+        }) {}
+
+  void run(std::size_t choices, std::size_t max_tokens) {
+    said.resize(choices);
+    engine::Request request{.prompt = {10}, .max_tokens = max_tokens, .choices = choices, .stop_ids = {9}};
+    request.constraint = [](std::size_t) {
+      return gateway::limit_of_reasoning({.open = {}, .close = {51}, .ending = {50, 51}, .most = 3, .is_open = true});
+    };
+    running = gateway::submit_held(engine, std::move(request), *this);
+    loop.run();
+  }
+  void on_start(const engine::Start&) override { ++starts; }
+  void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override {
+    for (const engine::SampledToken& token : tokens) said.at(choice).push_back(token.id);
+    if (said.at(choice).size() >= cancel_at) running->cancel();
+  }
+  void on_end(const engine::Outcome& ended) override {
+    outcome = ended;
+    loop.stop();
+  }
+
+  net::Loop loop;
+  testing::ScriptedEngine engine;
+  std::vector<Ids> asked;
+  std::vector<Ids> said;
+  std::size_t starts = 0;
+  std::size_t cancel_at = 1000;
+  engine::Outcome outcome;
+  std::unique_ptr<engine::Submission> running;
+};
+
+}  // namespace
+
+TEST_CASE("gateway: an engine that takes no constraint is stopped where reasoning has to end, and goes on behind it") {
+  using engine::StopReason;
+  for (const std::size_t piece : {1U, 2U, 10U}) {
+    const auto says = [piece](const engine::Request& request) {
+      return testing::Script{.ids = request.prompt.size() == 1 ? Ids{1, 2, 3, 4, 5, 6} : Ids{7, 8, 9}, .piece = piece};
+    };
+    const Ids whole = {1, 2, 3, 50, 51, 7, 8, 9};
+    Held one(says);
+    one.run(1, 100);
+    CHECK(one.said == std::vector<Ids>{whole});
+    CHECK(one.asked == std::vector<Ids>{{10}, {10, 1, 2, 3, 50, 51}});
+    CHECK(one.starts == 1);
+    CHECK(one.outcome.choices.at(0).stop == StopReason::kStopToken);
+    CHECK(one.outcome.usage.completion_tokens == whole.size());
+    Held two(says);
+    two.run(2, 100);
+    CHECK(two.said == std::vector<Ids>{whole, whole});
+    // The end of the reasoning counts among the ids that there is room for.
+    for (std::size_t most = 3; most < whole.size(); ++most) {
+      Held cut(says);
+      cut.run(1, most);
+      CHECK(cut.said.at(0) == Ids(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(most)));
+      CHECK(cut.outcome.choices.at(0).stop == StopReason::kLength);
+    }
+    Held gone(says);
+    gone.cancel_at = 5;
+    gone.run(1, 100);
+    CHECK(gone.outcome.choices.at(0).stop == StopReason::kCancelled);
+    CHECK(gone.asked.size() == 1);
+  }
+  Held shorter([](const engine::Request&) { return testing::Script{.ids = {1, 2, 50, 51, 7, 9}}; });
+  shorter.run(1, 100);
+  CHECK(shorter.said == std::vector<Ids>{{1, 2, 50, 51, 7, 9}});
+  CHECK(shorter.asked.size() == 1);
+  Held broken([](const engine::Request& request) {
+    const bool is_first = request.prompt.size() == 1;
+    return testing::Script{.ids = {1, 2, 3, 4, 5},
+                           .end = is_first ? testing::Script::End::kDone : testing::Script::End::kFails};
+  });
+  broken.run(2, 100);
+  CHECK(broken.outcome.error.has_value());
+  CHECK(broken.said == std::vector<Ids>{{1, 2, 3, 50, 51}, {1, 2, 3, 50, 51}});
+}
+
+TEST_CASE("gateway: a HEAD is answered as its GET, without the body") {
+  Gateway gateway;
+  const std::string stored = std::string(
+      gateway.post("/v1/responses", R"({"input": "hello", "background": true})").json().find_string("id").value_or(""));
+  const std::string conversation =
+      std::string(gateway.post("/v1/conversations", "{}").json().find_string("id").value_or(""));
+  (void)gateway.post("/s/one/v1/chat/completions", R"({"messages": [{"role": "user", "content": "hello"}]})");
+  while (gateway.service->running() > 0) {
+    const net::Timer timer = gateway.loop.after(net::Milliseconds(1), [&] { gateway.loop.stop(); });
+    gateway.loop.run();
+  }
+  const std::vector<std::string> paths = {"/",
+                                          "/health",
+                                          "/ready",
+                                          "/v1/models",
+                                          "/v1/models/small",
+                                          "/v1/responses/" + stored + "/input_items",
+                                          "/v1/conversations/" + conversation,
+                                          "/v1/conversations/" + conversation + "/items",
+                                          "/rondo/v1/sessions",
+                                          "/rondo/v1/sessions/one/training"};
+  for (const std::string& path : paths) {
+    const Answer whole = gateway.ask("GET", path);
+    CHECK_MESSAGE(whole.status == 200, path);
+    const std::string head = head_of(gateway, path);
+    CHECK_MESSAGE(head.starts_with("HTTP/1.1 200 OK\r\n"), head);
+    CHECK_MESSAGE(head.find("content-type: " + whole.header("content-type") + "\r\n") != std::string::npos, head);
+    CHECK_MESSAGE(head.find("Content-Length: " + std::to_string(whole.body.size()) + "\r\n") != std::string::npos,
+                  head);
+  }
+  const std::string events = head_of(gateway, "/v1/responses/" + stored + "?stream=true");
+  CHECK(events.find("text/event-stream") != std::string::npos);
+  CHECK(head_of(gateway, "/v1/models/none").starts_with("HTTP/1.1 404"));
+}
+
+TEST_CASE("gateway: who asks an address in another way than it knows is told the ways") {
+  Gateway gateway;
+  for (const auto& [method, path, allowed] : {std::array<std::string, 3>{"HEAD", "/v1/chat/completions", "POST"},
+                                              {"POST", "/v1/models", "GET, HEAD"},
+                                              {"PUT", "/v1/responses", "POST, GET, HEAD"}}) {
+    const Answer answer = gateway.ask(method, path);
+    CHECK_MESSAGE(answer.status == 405, path);
+    CHECK_MESSAGE(answer.header("allow") == allowed, path);
+  }
+}
+
+TEST_CASE("gateway: a response in which nothing was said has a message without text") {
+  for (const bool streams : {false, true}) {
+    Gateway gateway;
+    gateway.engine.reply.clear();
+    const std::string body = std::string(R"({"input": "hello", "stream": )") + (streams ? "true}" : "false}");
+    const Answer answer = gateway.post("/v1/responses", body);
+    REQUIRE(answer.status == 200);
+    json::Value response;
+    if (streams) {
+      for (const char* event : {"response.output_item.added", "response.content_part.added",
+                                "response.output_text.done", "response.content_part.done", "response.output_item.done"})
+        CHECK_MESSAGE(answer.body.find(std::string("event: ") + event) != std::string::npos, event);
+      const std::size_t last = answer.body.rfind("data: {") + 6;
+      response = *json::parse(answer.body.substr(last, answer.body.find('\n', last) - last)).value().find("response");
+    } else {
+      response = answer.json();
+    }
+    const json::Array& output = response.find("output")->as_array();
+    REQUIRE(output.size() == 1);
+    CHECK(output[0].find_string("type") == "message");
+    CHECK(output[0].find("content")->as_array().at(0).find_string("text") == "");
+    // It is gone on from, by its id and by its item.
+    const std::string id(response.find_string("id").value_or(""));
+    CHECK(gateway.post("/v1/responses", R"({"input": "go on", "previous_response_id": ")" + id + "\"}")
+              .header("x-rondo-prefix")
+              .starts_with("how=bridge"));
+    json::Array input = {json::Object{{"role", "user"}, {"content", "hello"}}, output[0],
+                         json::Object{{"role", "user"}, {"content", "go on"}}};
+    CHECK(gateway.post("/v1/responses", json::to_compact(json::Value(json::Object{{"input", std::move(input)}})))
+              .header("x-rondo-prefix")
+              .starts_with("how=bridge"));
+  }
+}
+
+TEST_CASE("gateway: an engine is asked for log probabilities where somebody wants them") {
+  const auto kept = [](Gateway& gateway) {
+    const Answer rows = gateway.ask("GET", "/rondo/v1/sessions/one/training");
+    const json::Value row = json::parse(rows.body.substr(0, rows.body.find('\n'))).value();
+    return json::to_compact(row.find("logprobs")->as_array().back());
+  };
+  const std::string chat = R"({"messages": [{"role": "user", "content": "hello"}]})";
+  for (const bool keeps : {false, true}) {
+    for (const char* path : {"/s/one/v1/chat/completions", "/s/one/v1/completions"}) {
+      Gateway gateway({.keep_logprobs = keeps});
+      const bool is_chat = std::string_view(path).find("chat") != std::string_view::npos;
+      const Answer answer = gateway.post(path, is_chat ? chat : R"({"prompt": "hello"})");
+      CHECK(answer.status == 200);
+      CHECK(gateway.engine.logprobs.has_value() == keeps);
+      CHECK(answer.json().find("choices")->as_array()[0].find("logprobs")->is_null());
+      CHECK(kept(gateway) == (keeps ? "-0.5" : "null"));
+    }
+  }
+}
