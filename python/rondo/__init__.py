@@ -14,7 +14,7 @@ import json as _json
 import os as _os
 import pathlib as _pathlib
 
-from . import errors, types
+from . import edge, errors, types
 from ._rondo import (
     Appended,
     Bridged,
@@ -25,6 +25,7 @@ from ._rondo import (
     Rollout,
     StreamParser,
     ToolCall,
+    Transcript,
     __version__,
 )
 from ._rondo import from_memory as _from_memory
@@ -59,8 +60,10 @@ __all__ = [
     "TemplateError",
     "TokenizerError",
     "ToolCall",
+    "Transcript",
     "UnsupportedError",
     "__version__",
+    "edge",
     "errors",
     "from_tokenizer",
     "load",

@@ -558,6 +558,56 @@ class Rollout:
 
     def __len__(self) -> int: ...
 
+class Transcript:
+    """
+    A conversation that grows by messages, as text.
+
+        >>> transcript = rondo.Transcript(model, messages, tools=tools)
+        >>> new = transcript.append([{"role": "user", "content": "And then?"}])
+        >>> transcript.text                   # what model.render() gives for all messages, byte for byte
+        >>> transcript.last_append["way"]     # "incremental": only a few of the messages were rendered
+
+    Where it is known that the new turns do not depend on older ones, only a few messages are rendered, and the work does not grow
+    with the conversation; else all of them are, and `last_append` says why.  Any number of transcripts share a model; one thread
+    at a time gets into one.
+    """
+
+    def __init__(self, model: Model, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, add_generation_prompt: bool = False) -> None:
+        """Renders the messages.  Arguments as Model.render()."""
+
+    def append(self, new_messages: rondo.types.Messages) -> str:
+        """
+        Appends messages of any role: the text behind what stayed of the old one.  Raises as Model.render() of all messages; the transcript is unchanged then.
+        """
+
+    @property
+    def text(self) -> str:
+        """What the template writes of all messages."""
+
+    @property
+    def messages(self) -> list[dict]:
+        """The conversation, in the form that the template needs."""
+
+    @property
+    def last_append(self) -> dict[str, Any]:
+        """
+        What the last append() did: way ("incremental" or "full"), why, kept (how many bytes of the text stayed), shaped (what of the new messages was given to the template otherwise than it was sent).
+        """
+
+    def __len__(self) -> int: ...
+
+def edge_export(model: Model, model_path: str, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+    """For rondo.edge.export_template()."""
+
+def edge_import(template: dict[str, Any] | str) -> str:
+    """For rondo.edge.import_template()."""
+
+def edge_validate(template: dict[str, Any] | str) -> list[dict[str, Any]]:
+    """For rondo.edge.validate()."""
+
+def edge_format(template: dict[str, Any] | str, requests: dict[str, Any]) -> list[dict[str, Any]]:
+    """For rondo.edge.format()."""
+
 class Suite:
     """
     Tests of a template, as their author writes them (docs/tester.md): the text of a file, YAML or JSON by the end of its name.

@@ -95,15 +95,6 @@ TemplateResult load_template(const Source& source, Loader& loader) {
   return loaded;
 }
 
-// What a model's memos are asked for of a call's time: a template that prints it is another one with each second.
-std::string time_key(const jinja::Template& chat_template, const std::optional<jinja::LocalTime>& now) {
-  if (!now || chat_template.source().find("strftime_now") == std::string::npos) return "";
-  std::string key;
-  for (const int part : {now->year, now->month, now->day, now->hour, now->minute, now->second})
-    key += std::to_string(part) + ' ';
-  return key;
-}
-
 }  // namespace
 
 // --- Loading -------------------------------------------------------------------------------------------------------
@@ -192,7 +183,10 @@ Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Cal
   if (prepared.options.strict || new_messages.empty()) return tmpl::Shaping();
   const auto rules = rules_of(prepared, call.conversation);
   if (!rules.ok()) return rules.error();
-  return tmpl::shape(new_messages, *rules.value(), render::shaping_context(call.conversation.messages, said));
+  tmpl::Shaping out =
+      tmpl::shape(new_messages, *rules.value(), render::shaping_context(call.conversation.messages, said));
+  out.polyfills = tmpl::changes_of_new(parts_.polyfills, new_messages, {true, "assistant"});
+  return out;
 }
 
 Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared& prepared,
@@ -362,6 +356,8 @@ Result<render::Bridged> Model::bridge_and_cut(Call& call, BridgeCall bridge) con
   out.notes = std::move(done.notes);
   out.media = std::move(done.media);
   out.lossy = std::move(done.lossy);
+  out.shaped = tmpl::sentences(call.shaping);
+  std::ranges::move(done.shaped, std::back_inserter(out.shaped));
   out.cuts = std::move(done.cuts);
   out.kept = std::min(done.kept, old_size);
   return out;
@@ -401,8 +397,8 @@ Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
   const render::RolloutModel& model = *shared.value();
   auto completion = read_completion(bridge, model.reader(), model.profile());
   if (!completion.ok()) return completion.error();
-  const tmpl::Shaping shaping = tmpl::shape(bridge.new_messages, model.parts().rules,
-                                            render::shaping_context(call.conversation.messages, completion.value()));
+  const tmpl::Shaping shaping =
+      model.shape_following(call.conversation.messages, completion.value(), bridge.new_messages);
   auto appended = model.append(request_of(call, bridge, completion.value()));
   if (appended.ok()) put_as_sent(call.shaping, shaping, appended.value());
   return appended;
@@ -412,10 +408,9 @@ Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, 
   auto prepared = prepare(call, TokenizerUse::kRequired);
   if (!prepared.ok()) return prepared.error();
   const Prepared& use = prepared.value();
-  const std::string key = derived_key(use, call.conversation) +
-                          (call.specials == render::ContentSpecials::kText ? " " : "p") +
-                          (call.inline_reasoning ? " " : "n") + (locality == Locality::kProven ? " " : "n") +
-                          time_key(*use.chat_template, call.now);
+  const std::string key =
+      derived_key(use, call.conversation) + (call.specials == render::ContentSpecials::kText ? " " : "p") +
+      (call.inline_reasoning ? " " : "n") + (locality == Locality::kProven ? " " : "n") + time_key(use);
   return rollouts_.get(key, [&]() -> Memo<render::RolloutModel>::Made {
     auto format = format_of(use, call.conversation);
     if (!format.ok()) return format.error();
@@ -423,7 +418,7 @@ Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, 
     if (!rules.ok()) return rules.error();
     return render::RolloutModel::make({use.chat_template, use.tokenizer, format.value(),
                                        without_messages(call.conversation), use.options, call.specials, *rules.value(),
-                                       call.inline_reasoning, locality == Locality::kProven});
+                                       call.inline_reasoning, parts_.polyfills, locality == Locality::kProven});
   });
 }
 

@@ -33,6 +33,7 @@
 #include "render/raw_turns.h"
 #include "render/rollout.h"
 #include "render/stop.h"
+#include "render/transcript.h"
 #include "rondo/result.h"
 #include "template/polyfill.h"
 #include "tokenizer/tokenizer.h"
@@ -162,6 +163,8 @@ class Model : public std::enable_shared_from_this<Model> {
   // What rollouts with the tools and variables of `call` share; made once for each.
   [[nodiscard]] Result<std::shared_ptr<const render::RolloutModel>> rollouts(
       Call& call, Locality locality = Locality::kProven) const;
+  // What transcripts with the tools, variables and add_generation_prompt of `call` share; made once for each.
+  [[nodiscard]] Result<std::shared_ptr<const render::TranscriptModel>> transcripts(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
   // What of a conversation the template can carry; messages and tools of `call` do not count.  Made anew each time.
@@ -246,6 +249,7 @@ class Model : public std::enable_shared_from_this<Model> {
   mutable Memo<Turns> turns_{64};
   mutable Memo<Parsing> parsings_{64};
   mutable Memo<render::RolloutModel> rollouts_{64};
+  mutable Memo<render::TranscriptModel> transcripts_{64};
 };
 
 // Fails with kTokenizer at the first id that the vocabulary does not have; the error's source is `what[i]`.

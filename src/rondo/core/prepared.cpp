@@ -70,6 +70,15 @@ std::string derived_key(const Prepared& prepared, const chat::Conversation& conv
          json::to_compact(tmpl::template_variables(without_messages(conversation)));
 }
 
+std::string time_key(const Prepared& prepared) {
+  const std::optional<jinja::LocalTime>& now = prepared.options.now;
+  if (!now || prepared.chat_template->source().find("strftime_now") == std::string::npos) return "";
+  std::string key;
+  for (const int part : {now->year, now->month, now->day, now->hour, now->minute, now->second})
+    key += std::to_string(part) + ' ';
+  return key;
+}
+
 Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,
                                            const chat::Conversation& conversation,
                                            const std::optional<json::Object>& corrections) {

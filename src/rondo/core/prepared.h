@@ -33,6 +33,9 @@ struct Prepared {
 // Names what may be derived from `prepared` and all of `conversation` but its messages, for a Memo of one model.
 [[nodiscard]] std::string derived_key(const Prepared& prepared, const chat::Conversation& conversation);
 
+// The same of the time: a template that prints it is another one with each second.
+[[nodiscard]] std::string time_key(const Prepared& prepared);
+
 // Fails with kLimit when the template runs out of its limits, and as format::from_json() when the corrections do not fit:
 // parts of a format's JSON (docs/format.md) that count instead of what was inferred.
 [[nodiscard]] Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,

@@ -232,8 +232,23 @@ Result<EdgeTemplate> parse(std::string_view text, const std::string& source) {
   return Error(is_json ? ErrorCode::kInvalidArgument : unreadable, first.sentence, source).at(first.line, first.column);
 }
 
+json::Value to_json(const Finding& finding) {
+  json::Object out{{"level", finding.is_error() ? "error" : "note"},
+                   {"kind", to_string(finding.kind)},
+                   {"path", finding.path},
+                   {"message", finding.sentence}};
+  if (finding.line > 0) {
+    out.set("line", finding.line);
+    out.set("column", finding.column);
+  }
+  if (!finding.reference.empty()) out.set("reference", finding.reference);
+  return out;
+}
+
+Result<std::string> read_file(const std::string& path) { return files::read(path, kMaxFileBytes); }
+
 Result<EdgeTemplate> load(const std::string& path) {
-  auto text = files::read(path, kMaxFileBytes);
+  auto text = read_file(path);
   if (!text.ok()) return text.error();
   return parse(text.value(), path);
 }

@@ -87,4 +87,10 @@ struct Validated {
 
 [[nodiscard]] std::string_view to_string(Finding::Kind kind);
 
+// {"level", "kind", "path", "message", "line"?, "column"?, "reference"?}
+[[nodiscard]] json::Value to_json(const Finding& finding);
+
+// The text of such a file.  Fails with kNotFound, and with kLimit beyond kMaxFileBytes.
+[[nodiscard]] Result<std::string> read_file(const std::string& path);
+
 }  // namespace rondo::edge

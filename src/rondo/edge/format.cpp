@@ -134,6 +134,13 @@ class Formatter {
 
 }  // namespace
 
+json::Value to_json(const Formatted& formatted) {
+  json::Object out{{"system", formatted.system}, {"complete", formatted.complete}};
+  if (!formatted.warnings.empty())
+    out.set("warnings", json::Array(formatted.warnings.begin(), formatted.warnings.end()));
+  return out;
+}
+
 std::string_view content_type_of(std::string_view part_type) { return part_type == "image_url" ? kImage : part_type; }
 
 Result<Formatted> format(const EdgeTemplate& edge_template, const json::Value& messages, const FormatOptions& options,

@@ -35,6 +35,9 @@ struct Formatted {
 [[nodiscard]] Result<Formatted> format(const EdgeTemplate& edge_template, const json::Value& messages,
                                        const FormatOptions& options, const std::string& place = "messages");
 
+// {"system", "complete", "warnings"?}
+[[nodiscard]] json::Value to_json(const Formatted& formatted);
+
 // The name of the content type that stands for parts of that type.
 [[nodiscard]] std::string_view content_type_of(std::string_view part_type);
 

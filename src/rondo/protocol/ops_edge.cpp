@@ -31,7 +31,7 @@ EdgeSource read_edge(Fields& fields) {
 }
 
 Result<std::string> text_of(const EdgeSource& source) {
-  if (source.file) return files::read(*source.file, edge::kMaxFileBytes);
+  if (source.file) return edge::read_file(*source.file);
   return source.text ? *source.text : json::to_pretty(*source.object);
 }
 
@@ -41,19 +41,6 @@ Result<edge::EdgeTemplate> load_edge(const EdgeSource& source) {
   auto text = text_of(source);
   if (!text.ok()) return text.error();
   return edge::parse(text.value(), name_of(source));
-}
-
-json::Value finding_to_json(const edge::Finding& finding) {
-  json::Object out{{"level", finding.is_error() ? "error" : "note"},
-                   {"kind", edge::to_string(finding.kind)},
-                   {"path", finding.path},
-                   {"message", finding.sentence}};
-  if (finding.line > 0) {
-    out.set("line", finding.line);
-    out.set("column", finding.column);
-  }
-  if (!finding.reference.empty()) out.set("reference", finding.reference);
-  return out;
 }
 
 // A model whose template was made in advance; nothing of it is taken from the model.
@@ -116,7 +103,7 @@ Reply op_edge_validate(const OpContext& /*context*/, Fields& fields) {
   if (!text.ok()) return text.error();
   const edge::Validated validated = edge::validate(text.value());
   json::Array findings;
-  for (const edge::Finding& finding : validated.findings) findings.push_back(finding_to_json(finding));
+  for (const edge::Finding& finding : validated.findings) findings.push_back(edge::to_json(finding));
   json::Object out{{"valid", validated.edge_template.has_value()}};
   out.set("findings", std::move(findings));
   if (validated.edge_template) out.set("template", edge::to_json(*validated.edge_template));
@@ -135,11 +122,7 @@ Reply op_edge_format(const OpContext& /*context*/, Fields& fields) {
   const auto formatted = edge::format_all(loaded.value(), file.value());
   if (!formatted.ok()) return formatted.error();
   json::Array results;
-  for (const edge::Formatted& one : formatted.value()) {
-    json::Object result{{"system", one.system}, {"complete", one.complete}};
-    if (!one.warnings.empty()) result.set("warnings", texts_to_json(one.warnings));
-    results.emplace_back(std::move(result));
-  }
+  for (const edge::Formatted& one : formatted.value()) results.push_back(edge::to_json(one));
   json::Object out;
   out.set("results", std::move(results));
   if (!file.value().remarks.empty()) out.set("remarks", texts_to_json(file.value().remarks));

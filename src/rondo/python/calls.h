@@ -100,6 +100,12 @@ struct RolloutObject {
   render::Extension last;  // of the last add()
 };
 
+struct TranscriptObject {
+  render::Transcript transcript;
+  std::mutex mutex;
+  render::Grown last;  // of the last append()
+};
+
 // Per message the name of the tool whose result it is: its own `name`, or that of the call it answers; none for others.
 [[nodiscard]] std::vector<std::optional<std::string>> tool_names(const json::Array& messages);
 [[nodiscard]] std::vector<std::string> roles(const json::Array& messages);
@@ -119,6 +125,8 @@ void bind_values(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_parse(nanobind::module_& module, nanobind::class_<ModelObject>& model);
 void bind_rollout(nanobind::module_& module);
+void bind_transcript(nanobind::module_& module);
+void bind_edge(nanobind::module_& module);
 void bind_tester(nanobind::module_& module);
 
 }  // namespace rondo::python

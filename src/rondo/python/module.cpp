@@ -8,5 +8,7 @@ NB_MODULE(_rondo, module) {
   rondo::python::bind_values(module);
   rondo::python::bind_model(module);
   rondo::python::bind_rollout(module);
+  rondo::python::bind_transcript(module);
+  rondo::python::bind_edge(module);
   rondo::python::bind_tester(module);
 }

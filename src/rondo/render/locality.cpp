@@ -1,7 +1,6 @@
 #include "render/locality.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "probe/messages.h"
 #include "probe/words.h"
 #include "render/bridge.h"
+#include "render/histories.h"
 #include "render/stand_in.h"
 #include "render/suffix.h"
 
@@ -17,138 +17,12 @@ namespace {
 
 using probe::plain_message;
 
-std::string_view tool_name(std::size_t call) { return call % 2 == 0 ? probe::kSmallTool : "other"; }
-
-// A completion with `calls` calls, or plain text.
-ParsedCompletion completion(const format::InputShape& input, std::size_t calls, bool reasons) {
-  ParsedCompletion out;
-  out.input = input;
-  if (calls == 0) out.message.content = probe::kOlderAnswer;
-  if (reasons) out.message.reasoning = probe::kOlderThought;
-  for (std::size_t i = 0; i < calls; ++i) {
-    chat::ToolCall call;
-    call.name = tool_name(i);
-    call.id = probe::call_id(i);
-    call.arguments = probe::small_arguments(true).as_string();
-    out.message.tool_calls.push_back(std::move(call));
-  }
-  out.message.complete = true;
-  return out;
-}
-
-json::Array results_of(std::size_t count) {
-  json::Array out;
-  for (std::size_t i = 0; i < count; ++i) {
-    out.push_back(probe::tool_message(probe::call_id(i), tool_name(i), probe::kOlderResult));
-  }
-  return out;
-}
-
-// Parts that histories are made of, each a whole exchange that ends before a user message.
-std::vector<json::Array> exchanges(const format::InputShape& input, const std::vector<std::string>& constants) {
-  std::vector<json::Array> out;
-  const auto cycle = [&](std::size_t calls, bool reasons) {
-    json::Array part{plain_message("user", probe::kOlderQuestion),
-                     history_message(completion(input, calls, reasons), results_of(calls))};
-    for (json::Value& result : results_of(calls)) part.push_back(std::move(result));
-    if (calls > 0) part.push_back(history_message(completion(input, 0, reasons), {}));
-    return part;
-  };
-  for (std::size_t calls = 0; calls <= 2; ++calls) {
-    out.push_back(cycle(calls, false));
-    if (!input.reasoning_field.empty()) out.push_back(cycle(calls, true));
-  }
-  for (const std::string& constant : constants) {
-    out.push_back({plain_message("user", "u" + constant + "v"), plain_message("assistant", "a" + constant + "b")});
-  }
-  return out;
-}
-
-// Histories up to the message that the model answers: each exchange alone, each pair of them, and a long one; for tools
-// also inside a cycle.  Every other one has a system message.
-std::vector<json::Array> histories(const format::InputShape& input, const std::vector<std::string>& constants) {
-  const std::vector<json::Array> parts = exchanges(input, constants);
-  std::vector<json::Array> out;
-  const auto add = [&](const std::vector<const json::Array*>& chosen, bool in_cycle) {
-    for (const bool has_system : {false, true}) {
-      json::Array history;
-      if (has_system) history.push_back(plain_message("system", probe::kOlderSystem));
-      for (const json::Array* part : chosen) history.insert(history.end(), part->begin(), part->end());
-      history.push_back(plain_message("user", probe::kOlderQuestion));
-      if (in_cycle) {
-        history.push_back(history_message(completion(input, 1, false), results_of(1)));
-        history.push_back(results_of(1)[0]);
-      }
-      out.push_back(std::move(history));
-    }
-  };
-  std::vector<const json::Array*> all;
-  for (const json::Array& part : parts) {
-    add({&part}, false);
-    all.push_back(&part);
-  }
-  constexpr std::size_t kPaired = 6;
-  for (std::size_t i = 0; i < parts.size() && i < kPaired; ++i) {
-    for (std::size_t j = 0; j < parts.size() && j < kPaired; ++j) add({&parts[i], &parts[j]}, false);
-  }
-  add({}, true);
-  add({&parts[0]}, true);
-  add(all, false);
-  add(all, true);
-  return out;
-}
-
-// What the template searches in input text.
-std::vector<std::string> searched_constants(const TurnContext& context) {
-  std::set<std::string> found;
-  for (const char* role : {"user", "assistant"}) {
-    const json::Array messages{plain_message("user", probe::kOlderQuestion), plain_message(role, probe::kOlderAnswer),
-                               plain_message("user", probe::kOlderQuestion)};
-    const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
-    if (!rendered.ok()) continue;
-    for (const jinja::Probe& probe : rendered.value().probes) found.insert(probe.constant);
-  }
-  constexpr std::size_t kEnough = 8;
-  std::vector<std::string> out(found.begin(), found.end());
-  if (out.size() > kEnough) out.resize(kEnough);
-  return out;
-}
-
-// The first reason in `full` to think that its suffix depends on older messages; "" if none.
-std::string dependence(const SuffixRender& suffix) {
-  const text::Origins& origins = suffix.full.origins;
-  const auto is_older = [&](text::PathId path) {
-    const std::int32_t message = origins.paths.message(path);
-    return message > 0 && message < suffix.index;
-  };
-  std::size_t at = 0;
-  for (const text::Run& run : suffix.full.text.runs()) {
-    at += run.size;
-    if (at > suffix.close.suffix_begin && is_older(run.path()))
-      return "the new turns contain " + origins.paths.to_string(run.path());
-  }
-  // A condition decides on the new turns where it stands in them, or opens the generation prompt.
-  const auto opens_prompt = [&](text::PathId path) {
-    return origins.paths.step_kind(path) == text::PathTable::StepKind::kVariable &&
-           origins.paths.step_name(path) == "add_generation_prompt";
-  };
-  for (const jinja::Decision& decision : suffix.full.decisions) {
-    const auto reads = suffix.full.reads_of(decision);
-    const auto older = std::ranges::find_if(reads, is_older);
-    if (older == reads.end()) continue;
-    const text::Context& context = origins.contexts.at(decision.context);
-    if (context.generation_prompt || context.owner() > suffix.index || std::ranges::any_of(reads, opens_prompt))
-      return "line " + std::to_string(decision.line) + " reads " + origins.paths.to_string(*older);
-  }
-  return "";
-}
-
 // What the template writes behind such a turn that is last, by the first stand-in that it takes; nullopt where
 // it refuses all.
 std::optional<std::string> tail_of(const TurnContext& context, const ParsedCompletion& said_now,
                                    const json::Array& history) {
   tmpl::ReadyConversation messages(context.base, history);
-  const json::Array results = results_of(said_now.message.tool_calls.size());
+  const json::Array results = trial_results(said_now.message.tool_calls.size());
   for (const Rung& rung : ladder_of(said_now, results)) {
     messages.shrink(history.size());
     messages.push(make_stand_in(said_now, results, rung).message);
@@ -156,6 +30,16 @@ std::optional<std::string> tail_of(const TurnContext& context, const ParsedCompl
     return render::tail_alone(context, messages);
   }
   return std::nullopt;
+}
+
+// The first reason to think that the suffix depends on older messages; "" if none.
+std::string dependence_of(const SuffixRender& suffix) {
+  const text::PathTable& paths = suffix.full.origins.paths;
+  const auto is_older = [&](text::PathId path) {
+    const std::int32_t message = paths.message(path);
+    return message > 0 && message < suffix.index;
+  };
+  return dependence(suffix.full, {suffix.close.suffix_begin, suffix.index + 1, is_older});
 }
 
 std::string suffix_text(const SuffixRender& suffix) {
@@ -206,10 +90,13 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
   out.base_.messages.clear();
   out.base_.tools = std::move(tools);
   const TurnContext small{context.chat_template, context.tokenizer, out.base_, context.options};
-  const std::vector<json::Array> all = histories(input, searched_constants(context));
+  constexpr std::size_t kConstants = 8;
+  const std::vector<json::Array> all =
+      trial_histories(input, searched_constants(context.chat_template, context.base, context.options, kConstants));
   const auto examine = [&](std::size_t calls, bool reasons) -> std::string {
-    const ParsedCompletion said_now = completion(input, calls, reasons);
-    const json::Array next = calls == 0 ? json::Array{plain_message("user", probe::kNewQuestion)} : results_of(calls);
+    const ParsedCompletion said_now = trial_completion(input, calls, reasons);
+    const json::Array next =
+        calls == 0 ? json::Array{plain_message("user", probe::kNewQuestion)} : trial_results(calls);
     const Following following(next, true);
     std::size_t compared = 0;
     std::array<std::string, 2> windows;
@@ -227,7 +114,7 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
           render_suffix(context, profile.plain, {.messages = history}, said_now, following);
       if (!full.ok()) continue;  // the template refuses such a history: there is none
       if (!full.value().notes.empty()) return full.value().notes.front();
-      if (std::string reason = dependence(full.value()); !reason.empty()) return reason;
+      if (std::string reason = dependence_of(full.value()); !reason.empty()) return reason;
       if (suffix_text(full.value()) != windows[has_system ? 1 : 0])
         return "the template writes the new turns differently behind another history";
       ++compared;
@@ -236,9 +123,9 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
   };
   const bool can_reason = !input.reasoning_field.empty();
   for (std::size_t calls = 0; calls <= 1; ++calls) {
-    out.tails_[calls] = tail_of(small, completion(input, calls, false), out.window(false)).value_or("");
+    out.tails_[calls] = tail_of(small, trial_completion(input, calls, false), out.window(false)).value_or("");
     const auto is_same = [&](const json::Array& history, bool reasons) {
-      const std::optional<std::string> other = tail_of(context, completion(input, calls, reasons), history);
+      const std::optional<std::string> other = tail_of(context, trial_completion(input, calls, reasons), history);
       return !other || *other == out.tails_[calls];
     };
     out.are_tails_fixed_[calls] = std::ranges::all_of(all, [&](const json::Array& history) {

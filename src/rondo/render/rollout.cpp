@@ -36,6 +36,13 @@ Step RolloutModel::window_of(const PreparedTurn& turn) const {
   return locality_.is_local(step) ? step : Step::kOther;
 }
 
+tmpl::Shaping RolloutModel::shape_following(std::span<const json::Value> history, const ParsedCompletion& said,
+                                            json::Array& new_messages) const {
+  tmpl::Shaping out = tmpl::shape(new_messages, parts_.rules, shaping_context(history, said));
+  out.polyfills = tmpl::changes_of_new(parts_.polyfills, new_messages, {true, "assistant"});
+  return out;
+}
+
 Result<Appended> RolloutModel::append(const BridgeRequest& request) const {
   const Result<PreparedTurn> turn = prepare(profile_, request);
   if (!turn.ok()) return turn.error();
@@ -146,7 +153,7 @@ tmpl::ReadyConversation& Rollout::ready() {
 Result<Extension> Rollout::extend(json::Array new_messages, Retention retention) {
   if (!spoken_)
     return Error(ErrorCode::kInvalidArgument, "the model has not spoken yet: nothing can be added behind its turn");
-  const tmpl::Shaping shaping = tmpl::shape(new_messages, model_->parts().rules, shaping_context(messages_, last_));
+  const tmpl::Shaping shaping = model_->shape_following(messages_, last_, new_messages);
   BridgeRequest request{.prompt_ids = std::span(ids_).first(prompt_size_),
                         .completion_ids = std::span(ids_).subspan(prompt_size_),
                         .completion = &last_,

@@ -26,6 +26,7 @@
 #include "render/locality.h"
 #include "render/retention.h"
 #include "rondo/result.h"
+#include "template/polyfill.h"
 
 namespace rondo::render {
 
@@ -39,8 +40,9 @@ class RolloutModel {
     chat::Conversation base;  // tools, documents, kwargs, bos and eos; its messages are not used
     tmpl::ApplyOptions apply;
     ContentSpecials specials = ContentSpecials::kText;
-    tmpl::MessageRules rules = {};  // by which messages are shaped
-    bool inline_reasoning = true;   // see render::InlineReasoning; the marks are those of the rules
+    tmpl::MessageRules rules = {};   // by which messages are shaped
+    bool inline_reasoning = true;    // see render::InlineReasoning; the marks are those of the rules
+    tmpl::Polyfills polyfills = {};  // that stand in front of the template
     bool prove_locality = true;  // false: every step renders the whole history, and nothing is rendered to begin with
   };
 
@@ -58,6 +60,10 @@ class RolloutModel {
   // What follows a completion, rendered in a window where that is proven to be the same; the work does not depend on the
   // length of the history then.  Fails as append_turn().
   [[nodiscard]] Result<Appended> append(const BridgeRequest& request) const;
+
+  // Gives messages behind a completion the form that the template needs, and says what that changes, and what polyfills do.
+  [[nodiscard]] tmpl::Shaping shape_following(std::span<const json::Value> history, const ParsedCompletion& said,
+                                              json::Array& new_messages) const;
 
   // The two halves of append(), for callers who keep a history ready.  The step whose window serves for `turn`; kOther: all
   // of the messages are looked at.

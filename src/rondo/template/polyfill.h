@@ -5,7 +5,9 @@
 // The lenient language is needed.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chat/conversation.h"
@@ -34,5 +36,16 @@ struct Polyfills {
 
 // What they change in this conversation, a sentence each.
 [[nodiscard]] std::vector<std::string> changes_of(const Polyfills& polyfills, const chat::Conversation& conversation);
+
+// The same of messages that follow others; their places begin with `new_messages`.
+struct Preceding {
+  bool has_begun = true;       // one of the others is no system message
+  std::string_view last_role;  // of the last one
+};
+[[nodiscard]] std::vector<std::string> changes_of_new(const Polyfills& polyfills,
+                                                      std::span<const json::Value> new_messages,
+                                                      const Preceding& preceding);
+// Of messages.
+[[nodiscard]] Preceding preceding_of(std::span<const json::Value> messages);
 
 }  // namespace rondo::tmpl

@@ -29,6 +29,25 @@ constexpr const char* kCalls = R"([{"role": "user", "content": "U"},
                                                          {"name": "g", "arguments": "{}"}]},
     {"role": "tool", "tool_call_id": "1", "content": "R"}, {"role": "tool", "content": {"b": 2}}])";
 
+// What was told of the first messages alone was not told of those that came later.
+TEST_CASE("what polyfills change in new messages is told as of those before them") {
+  Polyfills polyfills;
+  polyfills.late_system = polyfills.results = polyfills.repeated = true;
+  const json::Array messages = json::parse(R"([{"role": "tool", "content": "4"}, {"role": "user", "content": "And?"},
+    {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Now."}])")
+                                   .value()
+                                   .as_array();
+  CHECK(changes_of_new(polyfills, messages, {true, "assistant"}) ==
+        std::vector<std::string>{"new_messages[0]: given as a user message",
+                                 "new_messages[1]: joined to the message before it",
+                                 "new_messages[2]: given in front of the next user message",
+                                 "new_messages[3]: joined to the message before it"});
+  CHECK(changes_of_new(polyfills, std::span(messages).first(1), preceding_of(messages)) ==
+        std::vector<std::string>{"new_messages[0]: given as a user message",
+                                 "new_messages[0]: joined to the message before it"});
+  CHECK(!preceding_of(std::span(messages).subspan(2, 1)).has_begun);
+}
+
 }  // namespace
 
 TEST_CASE("without polyfills the messages are those that were sent") {
