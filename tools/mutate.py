@@ -15,6 +15,7 @@ status 1 if in any folder less than 85 % are caught.
 """
 import argparse
 import concurrent.futures
+import json
 import math
 import os
 import pathlib
@@ -132,27 +133,52 @@ def fails(tree, test):
     return None if status == 0 else "failed" if status > 0 else "crashed"
 
 
-def fast_tests(tree, folder, limit_s):
-    """The tests of a folder that pass, the fastest first; those that are too slow, or skip all they have, are left out."""
-    library = f"rondo_{folder}"
-    tests = [Test(tree, name, labels) for name, _, _, labels in run_tests.list_tests(tree.build) if library in labels]
-    for test in tests:
-        if not tree.make(test.target(), quiet=False):
-            cache.fail(f"{test.name} does not build before anything is flipped")
-    commands = {name: command for name, command, _, _ in run_tests.list_tests(tree.build)}
-    kept = []
-    for test in tests:
-        test.command = commands[test.name]
-        run = run_tests.run_pytest if "pytest" in test.labels else run_tests.run_doctest
-        outcome = run(test.name, test.command, tree.fresh_cache())
-        test.seconds = outcome.seconds
-        if outcome.failed:
-            cache.fail(f"{test.name} fails before anything is flipped:\n{outcome.output[-3000:]}")
-        if outcome.passed:
-            kept.append(test)
-    kept.sort(key=lambda test: (test.name != f"{library}_test", test.seconds))
-    fast = [test for test in kept if test.name == f"{library}_test" or test.seconds < limit_s]
-    return fast or kept[:1]
+class Durations:
+    """What tests took before anything was flipped, in this run and those before it: what is known to be slow is not built again."""
+
+    def __init__(self):
+        self.file = PLACE / "seconds.json"
+        self.seconds = json.loads(self.file.read_text(encoding="utf-8")) if self.file.is_file() else {}
+        self.failed = {}  # what those said that fail before anything is flipped
+
+    def is_slow(self, name, limit_s):
+        return self.seconds.get(name, 0.0) >= limit_s
+
+    def keep(self, name, seconds):
+        self.seconds[name] = seconds
+        self.file.write_text(json.dumps(self.seconds, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def passes(tree, test, limit_s, durations):
+    """Whether an unflipped test passes within the limit; one that fails is kept for the end of the report."""
+    if not tree.make(test.target(), quiet=False):
+        cache.fail(f"{test.name} does not build before anything is flipped")
+    test.command = next(command for name, command, _, _ in run_tests.list_tests(tree.build) if name == test.name)
+    run = run_tests.run_pytest if "pytest" in test.labels else run_tests.run_doctest
+    outcome = run(test.name, test.command, tree.fresh_cache(), limit_s)
+    test.seconds = outcome.seconds
+    durations.keep(test.name, outcome.seconds)
+    if outcome.seconds >= limit_s:
+        return False
+    if outcome.failed:
+        durations.failed[test.name] = outcome.output[-3000:]
+    return outcome.passed > 0 and not outcome.failed
+
+
+def fast_tests(tree, folder, limit_s, durations):
+    """The tests of a folder that pass: its own and what is fast, the fastest first; where nothing is fast, what was quickest.
+
+    Those that skip all they have are left out, and tests in Python other than the module's, which take long.
+    """
+    own = f"rondo_{folder}_test"
+    tests = [Test(tree, name, labels) for name, _, _, labels in run_tests.list_tests(tree.build)
+             if f"rondo_{folder}" in labels and {"doctest", "pytest"} & set(labels)]
+    asked = [test for test in tests if test.name == own or not durations.is_slow(test.name, limit_s)]
+    kept = [test for test in asked if passes(tree, test, run_tests.TIMEOUT_S if test.name == own else limit_s, durations)]
+    if not kept:
+        tests.sort(key=lambda test: durations.seconds[test.name])
+        kept = [test for test in tests[:1] if passes(tree, test, run_tests.TIMEOUT_S, durations)]
+    return sorted(kept, key=lambda test: (test.name != own, test.seconds))
 
 
 class Trial:
@@ -230,10 +256,10 @@ def counted_trials(trials_of, drawn, wanted):
     return counted
 
 
-def test_folder(folder, trees, options, allowed):
+def test_folder(folder, trees, options, allowed, durations):
     """(the trials that count, those of flips that are allowed)"""
     started = time.monotonic()
-    tests = fast_tests(trees[0], folder, options.fast)
+    tests = fast_tests(trees[0], folder, options.fast, durations)
     for tree in trees[1:]:
         for test in tests:
             tree.make(test.target())
@@ -282,9 +308,9 @@ def main(arguments):
     folders = options.folders or all_folders()
     allowed = read_allowed(folders)
     trees = prepared_trees(cmake_options)
-    rows, survivors, needless = [], [], []
+    rows, survivors, needless, durations = [], [], [], Durations()
     for folder in folders:
-        counted, excused = test_folder(folder, trees, options, allowed)
+        counted, excused = test_folder(folder, trees, options, allowed, durations)
         lived = [describe(trial.flip) for trial in counted if not trial.caught]
         rows.append((folder, len(counted), len(counted) - len(lived)))
         survivors += lived
@@ -294,7 +320,9 @@ def main(arguments):
         print("\nsurvivors (build/mutate/survivors.txt):\n  " + "\n  ".join(survivors))
     for line in needless:
         print(f"tools/mutate_allow.txt allows what is caught; remove the entry: {line}")
-    return report(rows) and not needless
+    for name, output in durations.failed.items():
+        print(f"{name} fails before anything is flipped, and was left out:\n{output}")
+    return report(rows) and not needless and not durations.failed
 
 
 def report(rows):
