@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Flips single operators in a sample of a folder's lines and sees whether the folder's fast tests catch it.
 
-Usage: mutate.py [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [-- CMAKE-OPTION...]
+Usage: mutate.py [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [--own] [-- CMAKE-OPTION...]
 
 FOLDERs are those of src/rondo; without any, all.  A flip is one operator of one line (mutations.py says which); the sample is drawn by
 folder and seed, so that it repeats.  What does not compile is not counted, and another is drawn.  A flip is caught when a test
 fails, crashes or hangs.  The tests of a folder are its own program rondo_FOLDER_test and those programs of tests/ that cover its
-library (CTest's labels) and take less than --fast seconds; they run as in a fresh clone, with the small corpus.
+library (CTest's labels) and take less than --fast seconds of processor time; they run as in a fresh clone, with the small corpus.
+With --own only the folder's own program is built and run, where it has one: a quick first look, as the others only catch more.
 
 Works on copies of the sources with build trees of their own, in build/mutate: an interrupted run leaves no trace elsewhere.
 tools/mutate_allow.txt lists flips that change no behaviour, with the reason.  They are not counted, but tried: an entry whose
@@ -90,7 +91,7 @@ class Tree:
 
 
 class Test:
-    """A test program of a folder, with its command in the tree `home`; `seconds` is what it took before anything was flipped."""
+    """A test program of a folder, with its command in the tree `home`; `seconds` is its processor time before anything was flipped."""
 
     def __init__(self, home, name, labels):
         self.home, self.name, self.labels, self.command, self.seconds = home, name, labels, [], 0.0
@@ -150,29 +151,33 @@ class Durations:
 
 
 def passes(tree, test, limit_s, durations):
-    """Whether an unflipped test passes within the limit; one that fails is kept for the end of the report."""
+    """Whether an unflipped test passes within the limit, in processor time; one that fails is kept for the end of the report."""
     if not tree.make(test.target(), quiet=False):
         cache.fail(f"{test.name} does not build before anything is flipped")
     test.command = next(command for name, command, _, _ in run_tests.list_tests(tree.build) if name == test.name)
     run = run_tests.run_pytest if "pytest" in test.labels else run_tests.run_doctest
-    outcome = run(test.name, test.command, tree.fresh_cache(), limit_s)
-    test.seconds = outcome.seconds
-    durations.keep(test.name, outcome.seconds)
-    if outcome.seconds >= limit_s:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    outcome = run(test.name, test.command, tree.fresh_cache(), 10 * limit_s)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    test.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    durations.keep(test.name, test.seconds)
+    if test.seconds >= limit_s:
         return False
     if outcome.failed:
         durations.failed[test.name] = outcome.output[-3000:]
     return outcome.passed > 0 and not outcome.failed
 
 
-def fast_tests(tree, folder, limit_s, durations):
+def fast_tests(tree, folder, options, durations):
     """The tests of a folder that pass: its own and what is fast, the fastest first; where nothing is fast, what was quickest.
 
     Those that skip all they have are left out, and tests in Python other than the module's, which take long.
     """
-    own = f"rondo_{folder}_test"
+    own, limit_s = f"rondo_{folder}_test", options.fast
     tests = [Test(tree, name, labels) for name, _, _, labels in run_tests.list_tests(tree.build)
              if f"rondo_{folder}" in labels and {"doctest", "pytest"} & set(labels)]
+    if options.own and any(test.name == own for test in tests):
+        tests = [test for test in tests if test.name == own]
     asked = [test for test in tests if test.name == own or not durations.is_slow(test.name, limit_s)]
     kept = [test for test in asked if passes(tree, test, run_tests.TIMEOUT_S if test.name == own else limit_s, durations)]
     if not kept:
@@ -259,7 +264,7 @@ def counted_trials(trials_of, drawn, wanted):
 def test_folder(folder, trees, options, allowed, durations):
     """(the trials that count, those of flips that are allowed)"""
     started = time.monotonic()
-    tests = fast_tests(trees[0], folder, options.fast, durations)
+    tests = fast_tests(trees[0], folder, options, durations)
     for tree in trees[1:]:
         for test in tests:
             tree.make(test.target())
@@ -295,6 +300,7 @@ def parse_arguments(arguments):
     parser.add_argument("--flips", type=int, default=24)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fast", type=float, default=6.0)
+    parser.add_argument("--own", action="store_true")
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:at])
     for folder in options.folders:
